@@ -7,7 +7,6 @@ import (
 	_ "filippo.io/age"
 	_ "github.com/BurntSushi/toml"
 	_ "github.com/a-h/templ"
-	_ "github.com/a-h/templ/cmd/templ"
 	_ "github.com/anishathalye/porcupine"
 	_ "github.com/cedar-policy/cedar-go"
 	_ "github.com/cedar-policy/cedar-go/x/exp/batch"

@@ -1,0 +1,121 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// DB is an open database.
+type DB struct {
+	pool    *sql.DB // readers on SQLite, everything on PostgreSQL
+	dialect dialect
+	write   func(ctx context.Context, fn func(*Tx) error) error
+	stop    func() error
+	now     func() time.Time
+	path    string
+}
+
+type dialect string
+
+const (
+	sqliteDialect   dialect = "sqlite"
+	postgresDialect dialect = "postgres"
+)
+
+// Open opens the database at dsn: "postgres://…" for PostgreSQL, anything else
+// is the path of a SQLite file, made when absent. now gives transactions their
+// time; nil means the system's clock.
+func Open(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
+	if now == nil {
+		now = time.Now
+	}
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return openPostgres(ctx, dsn, now)
+	}
+	return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"), now)
+}
+
+// Close waits for the writer to finish what it acknowledged and closes.
+func (d *DB) Close() error { return d.stop() }
+
+// Name is "sqlite" or "postgres", for people.
+func (d *DB) Name() string { return string(d.dialect) }
+
+// Path is the SQLite file's path, "" on PostgreSQL.
+func (d *DB) Path() string { return d.path }
+
+// Now is the database's clock, in UTC with microseconds.
+func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
+
+// Write runs fn in one transaction and returns once its changes are on disk.
+// An error from fn undoes its changes. fn may run again after a lost race on
+// PostgreSQL, so it must touch nothing but tx; it must not wait for anything.
+func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return fault.New(fault.Unavailable, "db.write", "the request was cancelled before it began: %w", err)
+	}
+	return explain(d.write(ctx, fn))
+}
+
+// Read runs fn on one consistent snapshot.
+func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
+	opts := &sql.TxOptions{ReadOnly: true}
+	if d.dialect == postgresDialect {
+		opts.Isolation = sql.LevelRepeatableRead
+	}
+	t, err := d.pool.BeginTx(ctx, opts)
+	if err != nil {
+		return explain(fmt.Errorf("begin read: %w", err))
+	}
+	defer t.Rollback()
+	return explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
+}
+
+// Query reads rows outside any transaction.
+func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := d.pool.QueryContext(ctx, rebind(d.dialect, query), values(args)...)
+	return rows, explain(err)
+}
+
+// QueryRow reads one row outside any transaction.
+func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	return d.pool.QueryRowContext(ctx, rebind(d.dialect, query), values(args)...)
+}
+
+// Micros is t as it is stored; the zero time is stored as 0.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time reads a stored time; 0 is the zero time.
+func Time(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// Collect scans every row of a query with scan.
+func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}

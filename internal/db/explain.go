@@ -1,0 +1,78 @@
+package db
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"tandem/internal/fault"
+)
+
+// NoRows reports whether a read found nothing.
+func NoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+// Exists reports whether an insert failed because the key is taken.
+func Exists(err error) bool {
+	var s *sqlite.Error
+	if errors.As(err, &s) {
+		return s.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || s.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23505"
+}
+
+// explain gives the storage failures that a person can mend a sentence and a
+// next step; a fault from the caller's own function passes through.
+func explain(err error) error {
+	if err == nil || fault.KindOf(err) != fault.Internal {
+		return err
+	}
+	var s *sqlite.Error
+	if errors.As(err, &s) {
+		switch s.Code() & 0xff {
+		case sqlite3.SQLITE_FULL:
+			return diskFull(err)
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+			return readOnly(err)
+		case sqlite3.SQLITE_IOERR:
+			return fault.New(fault.Unavailable, "db", "the disk refused a read or a write; nothing was changed: %w", err).
+				WithNext("check the disk (dmesg, df -h), then run: tandem doctor")
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fault.New(fault.Unavailable, "db", "another program holds the database: %w", err).
+				WithNext("close the other program and try again")
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return fault.New(fault.Unavailable, "db", "the database file is damaged: %w", err).
+				WithNext("restore the newest copy: tandem server restore PATH")
+		}
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return diskFull(err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return readOnly(err)
+	case errors.Is(err, errClosed):
+		return fault.New(fault.Unavailable, "db", "the server is stopping: %w", err).WithNext("try again in a moment")
+	}
+	var pg *pgconn.PgError
+	var net *pgconn.ConnectError
+	if errors.As(err, &net) || pgconn.SafeToRetry(err) || (errors.As(err, &pg) && (pg.Code[:2] == "57" || pg.Code[:2] == "08")) {
+		return fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: %w", err).
+			WithNext("check that it runs and that --database is right, then try again")
+	}
+	return err
+}
+
+func diskFull(err error) error {
+	return fault.New(fault.Unavailable, "db", "the disk is full; nothing was changed: %w", err).
+		WithNext("free some space (df -h), then try again")
+}
+
+func readOnly(err error) error {
+	return fault.New(fault.Unavailable, "db", "the data folder cannot be written; nothing was changed: %w", err).
+		WithNext("check its owner and that its disk is mounted writable, then try again")
+}

@@ -1,0 +1,126 @@
+package db
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"sort"
+	"strconv"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+// Migrations are one room's schema files, named 0001_what.sql, 0002_….sql.
+// They only ever move forward, and a file that has run is never edited.
+type Migrations struct {
+	Room string
+	FS   fs.FS // holds the folder "schema"
+}
+
+const schemaTable = `CREATE TABLE IF NOT EXISTS schema_version (
+	room TEXT NOT NULL, version BIGINT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at BIGINT NOT NULL,
+	PRIMARY KEY (room, version))`
+
+type step struct {
+	room, name, hash, text string
+	version                int
+}
+
+// Migrate brings every room's tables to its newest version, each file in a
+// transaction of its own. It refuses a database that a newer program made.
+func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err error) {
+	if err := d.Write(ctx, func(tx *Tx) error { _, err := tx.Exec(schemaTable); return err }); err != nil {
+		return 0, fmt.Errorf("make the schema table: %w", err)
+	}
+	for _, room := range rooms {
+		steps, err := readSteps(room)
+		if err != nil {
+			return ran, err
+		}
+		done, err := d.applied(ctx, room.Room)
+		if err != nil {
+			return ran, err
+		}
+		if n := len(steps); len(done) > n {
+			return ran, fault.New(fault.Unavailable, "db.migrate", "this data was written by a newer tandem (%s is at version %d, this program knows %d)", room.Room, len(done), n).
+				WithNext("start the newer program again, or restore a copy made before the upgrade: tandem server restore PATH")
+		}
+		for _, s := range steps {
+			if hash, ok := done[s.version]; ok {
+				if hash != s.hash {
+					return ran, fmt.Errorf("migration %s/%s was edited after it ran", s.room, s.name)
+				}
+				continue
+			}
+			if err := d.apply(ctx, s); err != nil {
+				return ran, fmt.Errorf("migration %s/%s: %w", s.room, s.name, err)
+			}
+			ran++
+		}
+	}
+	return ran, nil
+}
+
+func (d *DB) applied(ctx context.Context, room string) (map[int]string, error) {
+	done := map[int]string{}
+	rows, err := d.Query(ctx, "SELECT version, hash FROM schema_version WHERE room = ?", room)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v int
+		var h string
+		if err := rows.Scan(&v, &h); err != nil {
+			return nil, err
+		}
+		done[v] = h
+	}
+	return done, rows.Err()
+}
+
+func (d *DB) apply(ctx context.Context, s step) error {
+	return d.Write(ctx, func(tx *Tx) error {
+		for _, stmt := range strings.Split(s.text, ";\n") {
+			if stmt = strings.TrimSpace(stmt); stmt == "" {
+				continue
+			}
+			if d.dialect == postgresDialect {
+				stmt = strings.ReplaceAll(stmt, " BLOB", " BYTEA")
+			}
+			if _, err := tx.run.ExecContext(tx.ctx, stmt); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec("INSERT INTO schema_version (room, version, name, hash, applied_at) VALUES (?, ?, ?, ?, ?)",
+			s.room, s.version, s.name, s.hash, tx.Now())
+		return err
+	})
+}
+
+func readSteps(room Migrations) ([]step, error) {
+	files, err := fs.Glob(room.FS, "schema/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(files)
+	var steps []step
+	for i, file := range files {
+		name := strings.TrimPrefix(file, "schema/")
+		n, _, _ := strings.Cut(name, "_")
+		v, err := strconv.Atoi(n)
+		if err != nil || v != i+1 {
+			return nil, fmt.Errorf("room %s: %s should be number %04d", room.Room, name, i+1)
+		}
+		text, err := fs.ReadFile(room.FS, file)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(text)
+		steps = append(steps, step{room.Room, name, hex.EncodeToString(sum[:8]), string(text) + "\n", v})
+	}
+	return steps, nil
+}

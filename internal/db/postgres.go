@@ -1,0 +1,67 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+)
+
+func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
+	pool, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(16)
+	pool.SetMaxIdleConns(8)
+	ping, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := pool.PingContext(ping); err != nil {
+		pool.Close()
+		return nil, explain(fmt.Errorf("connect to PostgreSQL: %w", err))
+	}
+	d := &DB{pool: pool, dialect: postgresDialect, now: now, stop: pool.Close}
+	d.write = d.writePostgres
+	return d, nil
+}
+
+// writePostgres runs fn in a transaction of its own and runs it again when it
+// lost a race that PostgreSQL resolved by aborting it.
+func (d *DB) writePostgres(ctx context.Context, fn func(*Tx) error) error {
+	for try := 0; ; try++ {
+		err := d.tryPostgres(ctx, fn)
+		if err == nil || try == 9 || !lostRace(err) {
+			return err
+		}
+		time.Sleep(time.Duration(try+1) * 2 * time.Millisecond)
+	}
+}
+
+func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
+	inner := context.WithoutCancel(ctx)
+	t, err := d.pool.BeginTx(inner, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer t.Rollback()
+	tx := &Tx{ctx: inner, run: t, dialect: postgresDialect, now: d.Now()}
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := t.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	for _, f := range tx.after {
+		f()
+	}
+	return nil
+}
+
+func lostRace(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}

@@ -1,0 +1,100 @@
+package op
+
+import "context"
+
+// Kind says what sort of actor calls.
+type Kind string
+
+// The kinds of actor.
+const (
+	Person  Kind = "person"
+	Agent   Kind = "agent"
+	Session Kind = "session"
+	Service Kind = "service"
+	Local   Kind = "local" // the control socket: a program of this user, a person or not
+)
+
+// Door says by which wire a call came.
+type Door string
+
+// The doors.
+const (
+	DoorSocket Door = "socket" // the control socket or a session's own
+	DoorHTTP   Door = "http"
+	DoorPanel  Door = "panel"
+	DoorMCP    Door = "mcp"
+	DoorInside Door = "inside" // tandem itself: a loop's tool call, a timer
+)
+
+// Caller is who acts, for whom, how they proved it, and by which door. The
+// zero Caller is a stranger and is refused everywhere.
+type Caller struct {
+	Tenant  string   `json:"tenant"`
+	Actor   string   `json:"actor"` // actor id, "" for a stranger
+	Name    string   `json:"name"`  // as people know it
+	Kind    Kind     `json:"kind"`
+	For     []string `json:"for,omitempty"` // on whose behalf, nearest first
+	Present string   `json:"present,omitempty"`
+	Token   string   `json:"token,omitempty"`   // id of the credential, never the credential
+	Session string   `json:"session,omitempty"` // when the actor is a session
+	Door    Door     `json:"door"`
+	Request string   `json:"request"` // request id
+	Scope   []string `json:"scope,omitempty"`
+	// Decides is set for a credential that a present person minted for deciding.
+	Decides bool `json:"decides,omitempty"`
+	// Idempotency is the caller's key for this one call.
+	Idempotency string `json:"-"`
+}
+
+// Known reports whether the caller is anybody.
+func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }
+
+type callerKey struct{}
+type mayKey struct{}
+type noteKey struct{}
+
+// WithCaller puts the caller into a context.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerFrom is the caller of this context; the zero Caller when there is none.
+func CallerFrom(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
+
+// WithMay gives a context the caller's view of what they may do. The gate sets
+// it; rooms ask it with May.
+func WithMay(ctx context.Context, may func(right string, r Resource) bool) context.Context {
+	return context.WithValue(ctx, mayKey{}, may)
+}
+
+// May reports whether the caller of ctx may do right to r. Rooms use it to
+// leave out of lists what the caller may not see. Without a gate the answer is
+// no.
+func May(ctx context.Context, right string, r Resource) bool {
+	may, _ := ctx.Value(mayKey{}).(func(string, Resource) bool)
+	return may != nil && may(right, r)
+}
+
+// Notes are facts that a handler adds to the event of its call.
+type Notes struct {
+	Facts map[string]any
+}
+
+// WithNotes prepares a context for Note.
+func WithNotes(ctx context.Context, n *Notes) context.Context {
+	return context.WithValue(ctx, noteKey{}, n)
+}
+
+// Note adds a fact to the event that the gate records for this call: what
+// changed, beyond what was asked for.
+func Note(ctx context.Context, key string, value any) {
+	if n, _ := ctx.Value(noteKey{}).(*Notes); n != nil {
+		if n.Facts == nil {
+			n.Facts = map[string]any{}
+		}
+		n.Facts[key] = value
+	}
+}

@@ -1,0 +1,80 @@
+package op
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tandem/internal/fault"
+)
+
+type in struct {
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"`
+}
+
+func anywhere(in) Resource { return Resource{"thing", "/"} }
+
+func nothing(context.Context, in) (struct{}, error) { return struct{}{}, nil }
+
+func TestTableRefusesWhatNobodyCouldGovern(t *testing.T) {
+	good := Spec{Name: "thing.read", Doc: "Read a thing.", Right: "thing.read", Method: "GET", Path: "/thing"}
+	for _, c := range []struct {
+		name string
+		row  func(s Spec) Op
+		want string
+	}{
+		{"good", func(s Spec) Op { return Read(s, anywhere, nothing) }, ""},
+		{"no right", func(s Spec) Op { s.Right = ""; return Read(s, anywhere, nothing) }, "no right"},
+		{"no resource", func(s Spec) Op { return Read(s, nil, nothing) }, "no resource"},
+		{"no doc", func(s Spec) Op { s.Doc = ""; return Read(s, anywhere, nothing) }, "no documentation"},
+		{"bad name", func(s Spec) Op { s.Name = "Thing"; return Read(s, anywhere, nothing) }, "noun.verb"},
+		{"GET effect", func(s Spec) Op { return Effect(s, anywhere, nothing, nil) }, "GET must change nothing"},
+	} {
+		var table Table
+		err := table.Add(c.row(good))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: Add = %v, want %q", c.name, err, c.want)
+		}
+	}
+	var table Table
+	if err := table.Add(Read(good, anywhere, nothing), Read(good, anywhere, nothing)); err == nil {
+		t.Error("two rows of one name were accepted")
+	}
+}
+
+func TestDecodeIsStrict(t *testing.T) {
+	o := Read(Spec{Name: "thing.read"}, anywhere, nothing)
+	for body, want := range map[string]string{
+		`{"key":"a"}`:             "",
+		``:                        "",
+		`{"key":"a","valu":"b"}`:  `no field "valu"`,
+		`{"key":7}`:               `"key" should be string`,
+		`[1]`:                     "should be a JSON object",
+		`{"key":"a"} {"key":"b"}`: "behind the JSON object",
+		`{"key":`:                 "unexpected EOF",
+	} {
+		_, err := o.Decode([]byte(body))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("Decode(%s) = %v, want %q", body, err, want)
+		}
+		if err != nil && fault.KindOf(err) != fault.Invalid {
+			t.Errorf("Decode(%s) is %v, want invalid", body, fault.KindOf(err))
+		}
+	}
+}
+
+func TestRedactedHidesSecrets(t *testing.T) {
+	o := Read(Spec{Name: "thing.set", Secret: []string{"value"}}, anywhere, nothing)
+	got, err := o.Redacted(in{"k", "hunter2"})
+	if err != nil || strings.Contains(string(got), "hunter2") || !strings.Contains(string(got), `"k"`) {
+		t.Errorf("Redacted = %s, %v", got, err)
+	}
+}
+
+func TestNobodyMayAnythingWithoutAGate(t *testing.T) {
+	ctx := context.Background()
+	if May(ctx, "thing.read", Resource{"thing", "/"}) || CallerFrom(ctx).Known() {
+		t.Error("an empty context has rights")
+	}
+}
