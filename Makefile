@@ -1,0 +1,52 @@
+# Tandem is one static Go program. `make up` starts it, `make test` proves it; the rest is for people who change it.
+
+GO       ?= go
+PREFIX   ?= $(HOME)/.local
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS   = -s -w -X tandem/internal/cli.Version=$(VERSION)
+STATIC    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: up test test-tools build install bench soak generate lint clean help
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+up: bin/tandem ## build and start everything, print where it is
+	bin/tandem up
+
+test: test-tools lint ## install what the tests need and run all of them
+	scripts/run-tests
+
+test-tools: ## install the programs the tests drive, where missing
+	scripts/test-tools
+
+build: ## build for Linux, macOS and Windows into dist/
+	@set -e; mkdir -p dist; for p in $(PLATFORMS); do \
+		os=$${p%/*}; arch=$${p#*/}; out=dist/tandem-$$os-$$arch; \
+		if [ $$os = windows ]; then out=$$out.exe; fi; \
+		echo "$$out"; GOOS=$$os GOARCH=$$arch $(STATIC) -o $$out ./cmd/tandem; done
+
+install: bin/tandem ## put the program in $(PREFIX)/bin
+	install -d '$(PREFIX)/bin'
+	install -m 755 bin/tandem '$(PREFIX)/bin/tandem'
+
+bench: ## measure, and write bench/RESULTS.md
+	CGO_ENABLED=0 $(GO) run ./bench
+
+soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)
+	@test -n '$(ROOM)' || { echo 'say which room: make soak ROOM=journal'; exit 2; }
+	TANDEM_SOAK=1 CGO_ENABLED=0 $(GO) test -count=1 -v -timeout 12h $(if $(filter ./%,$(ROOM)),$(ROOM)/...,./internal/$(ROOM)/...)
+
+generate: ## make generated files again
+	$(GO) generate ./...
+
+lint: ## formatting, go vet, generated files, compiling for every platform
+	scripts/lint
+
+clean: ## remove what was built here
+	rm -rf bin dist
+
+.PHONY: bin/tandem # the go command knows best what is stale
+bin/tandem:
+	$(STATIC) -o $@ ./cmd/tandem
