@@ -24,6 +24,10 @@ const schemaTable = `CREATE TABLE IF NOT EXISTS schema_version (
 	room TEXT NOT NULL, version BIGINT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at BIGINT NOT NULL,
 	PRIMARY KEY (room, version))`
 
+// postgresTypes turns SQLite's words into PostgreSQL's. INTEGER PRIMARY KEY is
+// SQLite's only key without a second tree; there it is 64 bits wide.
+var postgresTypes = strings.NewReplacer(" BLOB", " BYTEA", " INTEGER PRIMARY KEY", " BIGINT PRIMARY KEY")
+
 type step struct {
 	room, name, hash, text string
 	version                int
@@ -89,7 +93,7 @@ func (d *DB) apply(ctx context.Context, s step) error {
 				continue
 			}
 			if d.dialect == postgresDialect {
-				stmt = strings.ReplaceAll(stmt, " BLOB", " BYTEA")
+				stmt = postgresTypes.Replace(stmt)
 			}
 			if _, err := tx.run.ExecContext(tx.ctx, stmt); err != nil {
 				return err

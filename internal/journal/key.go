@@ -1,0 +1,69 @@
+package journal
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+// Key reads the signing key at path and makes one (file mode 0600) when there
+// is none. A key file that others may read is refused: its signatures would
+// prove nothing.
+func Key(path string) (ed25519.PrivateKey, error) {
+	data, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return makeKey(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return nil, fault.New(fault.Unavailable, "journal.key", "%s is not a journal key", path).
+			WithNext("restore the file from a copy: without it new checkpoints would bear another name")
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+func makeKey(path string) (ed25519.PrivateKey, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	text := base64.StdEncoding.EncodeToString(key.Seed()) + "\n"
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".journal-key-*") // 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err := tmp.WriteString(text); err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	if err := tmp.Sync(); err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	if err := tmp.Close(); err != nil {
+		return nil, err
+	}
+	// Link, not rename: a second starter must find the first one's key.
+	if err := os.Link(tmp.Name(), path); err != nil {
+		if os.IsExist(err) {
+			return Key(path)
+		}
+		if err := os.Rename(tmp.Name(), path); err != nil {
+			return nil, fmt.Errorf("store the journal's key: %w", err)
+		}
+	}
+	return key, nil
+}
