@@ -1,0 +1,245 @@
+// Package tandem holds no code: this folder is the checkout's root, and its tests guard the shape of the house.
+package tandem
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A wall is one line of the map: a package and what it may import of this module, beside the ground.
+// Paths are below internal/. "cli/*" is any folder one below cli. A word of groups stands for all its packages.
+type wall struct {
+	pkg     string
+	may     string
+	pure    bool // computes only: no files, network, database, processes
+	planned bool // drawn in docs/ARCHITECTURE.md, not built yet
+}
+
+var groups = map[string]string{
+	"spine": "identity policy policy/book approval journal secret",
+}
+
+// The map. To add a package, add a line; to move a wall, change one and update docs/ARCHITECTURE.md in the same commit.
+var houseMap = []wall{
+	// ground: imported by all, imports nobody above
+	{pkg: "fault"},
+	{pkg: "id"},
+	{pkg: "db"},
+	{pkg: "op"},
+
+	// spine: who may do what, and what happened
+	{pkg: "identity", may: "secret", planned: true},
+	{pkg: "policy", pure: true, planned: true},
+	{pkg: "policy/book", may: "policy", planned: true},
+	{pkg: "approval", planned: true},
+	{pkg: "journal", planned: true},
+	{pkg: "secret", planned: true},
+
+	// the one door
+	{pkg: "gate", may: "spine", planned: true},
+
+	// rooms: a noun family each; sideways only what is named here
+	{pkg: "resource", may: "spine", planned: true},
+	{pkg: "settings", may: "spine", planned: true},
+	{pkg: "space", may: "spine resource", planned: true},
+	{pkg: "space/seal", pure: true, planned: true},
+	{pkg: "space/peer", may: "space space/seal client", planned: true},
+	{pkg: "board", may: "spine space", planned: true},
+	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector", planned: true},
+	{pkg: "session/loop", may: "spine gate session provider tool", planned: true},
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/*", planned: true},
+	{pkg: "session/terminal/*", may: "session session/screen session/agents", planned: true},
+	{pkg: "session/screen", pure: true, planned: true},
+	{pkg: "session/agents", may: "session/screen", planned: true},
+	{pkg: "session/relay", may: "spine session", planned: true},
+	{pkg: "connector", may: "spine tool", planned: true},
+	{pkg: "notify", may: "spine", planned: true},
+
+	// repositories: jj's model, and what surrounds it
+	{pkg: "repo", pure: true, planned: true},
+	{pkg: "repo/text", planned: true},
+	{pkg: "repo/pattern", may: "repo/dsl", planned: true},
+	{pkg: "repo/dsl", planned: true},
+	{pkg: "repo/revset", may: "repo repo/dsl repo/pattern repo/text", pure: true, planned: true},
+	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text repo/revset", planned: true},
+	{pkg: "repo/render", may: "repo repo/dsl repo/pattern repo/text repo/revset repo/template", planned: true},
+	{pkg: "repo/gitstore", may: "repo", planned: true},
+	{pkg: "repo/workcopy", may: "repo repo/gitstore", planned: true},
+	{pkg: "repo/host", may: "spine gate repo repo/gitstore resource", planned: true},
+	{pkg: "repo/replica", may: "repo repo/gitstore client", planned: true},
+
+	// leaves below the rooms
+	{pkg: "provider", planned: true},
+	{pkg: "provider/*", may: "provider provider/*", planned: true},
+	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted", planned: true},
+	{pkg: "tool", planned: true},
+	{pkg: "tool/builtin", may: "tool", planned: true},
+	{pkg: "tunnel", planned: true},
+
+	// doors: translate, decide nothing, know no room's service
+	{pkg: "httpapi", may: "gate journal identity", planned: true},
+	{pkg: "mcpserver", may: "gate identity", planned: true},
+	{pkg: "compat", may: "gate", planned: true},
+	{pkg: "panel", may: "gate identity panel/*", planned: true},
+	{pkg: "panel/*", may: "panel/*", planned: true},
+	{pkg: "client", planned: true},
+	{pkg: "cli", may: "cli/* client daemon", planned: true},
+	{pkg: "cli/*", may: "cli/* client daemon", planned: true},
+
+	// root
+	{pkg: "daemon", may: "*", planned: true},
+	{pkg: "../cmd/tandem", may: "cli", planned: true},
+
+	// tests only
+	{pkg: "testenv", planned: true},
+}
+
+// The ground may be imported by all, and has an order of its own.
+var ground = map[string]string{"fault": "", "id": "fault", "db": "fault id", "op": "fault id db"}
+
+type listed struct {
+	ImportPath string
+	Name       string
+	Doc        string
+	Imports    []string
+	GoFiles    []string
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Imports,GoFiles", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+// place is a package's name on the map.
+func place(importPath string) string {
+	if rest, ok := strings.CutPrefix(importPath, "tandem/internal/"); ok {
+		return rest
+	}
+	return "../" + strings.TrimPrefix(importPath, "tandem/")
+}
+
+func matches(pattern, pkg string) bool {
+	ok, err := path.Match(pattern, pkg)
+	return err == nil && ok
+}
+
+func find(pkg string) *wall {
+	for i := range houseMap {
+		if houseMap[i].pkg == pkg {
+			return &houseMap[i]
+		}
+	}
+	for i := range houseMap {
+		if matches(houseMap[i].pkg, pkg) {
+			return &houseMap[i]
+		}
+	}
+	return nil
+}
+
+// mayImport says whether from may import to, both named as on the map.
+func mayImport(from *wall, name, to string) bool {
+	if order, ok := ground[name]; ok {
+		return slices.Contains(strings.Fields(order), to)
+	}
+	if _, ok := ground[to]; ok {
+		return true
+	}
+	for _, word := range strings.Fields(from.may) {
+		if word == "*" && !strings.HasPrefix(to, "cli") && to != "testenv" {
+			return true
+		}
+		for _, pattern := range append(strings.Fields(groups[word]), word) {
+			if matches(pattern, to) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// impure are the parts of the standard library that reach outside the process.
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "database/sql", "syscall", "io/ioutil"}
+
+func TestImportsFollowTheMap(t *testing.T) {
+	for _, p := range list(t) {
+		name := place(p.ImportPath)
+		if strings.HasPrefix(name, "../test/") || name == "../bench" || name == "../tandem" {
+			continue // programs and proofs around the house may look at everything
+		}
+		w := find(name)
+		if w == nil {
+			t.Errorf("package %s is not on the map: add a line to arch_test.go that says what it may import", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if w.pure && slices.Contains(impure, imp) {
+				t.Errorf("%s computes only, but imports %s: do the I/O in the room that uses it", name, imp)
+			}
+			if !strings.HasPrefix(imp, "tandem/") {
+				continue
+			}
+			if to := place(imp); !mayImport(w, name, to) {
+				t.Errorf("%s imports %s, which is not on the map: %s", name, to, advice(to))
+			}
+		}
+	}
+}
+
+func advice(to string) string {
+	if to == "testenv" {
+		return "testenv is for tests only"
+	}
+	return "reach it through an operation (op.Invoker), or move the wall in arch_test.go and say why"
+}
+
+func TestMapHasNoGhosts(t *testing.T) {
+	all := list(t)
+	for _, w := range houseMap {
+		there := slices.ContainsFunc(all, func(p listed) bool { return matches(w.pkg, place(p.ImportPath)) })
+		if !there && !w.planned {
+			t.Errorf("%s is on the map but does not exist: remove its line from arch_test.go", w.pkg)
+		}
+		for _, word := range strings.Fields(w.may) {
+			if _, group := groups[word]; !group && word != "*" && find(word) == nil && !slices.ContainsFunc(houseMap, func(o wall) bool { return o.pkg == word }) {
+				t.Errorf("%s may import %q, which nothing on the map is called", w.pkg, word)
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	for _, p := range list(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		want := fmt.Sprintf("Package %s ", p.Name)
+		if p.Name == "main" {
+			want = "Command "
+		}
+		if !strings.HasPrefix(p.Doc, want) {
+			t.Errorf("%s has no package comment that begins with %q: say what it owns and what it refuses", p.ImportPath, want)
+		}
+	}
+}
