@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,8 +25,15 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 		pool.Close()
 		return nil, explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
-	d := &DB{pool: pool, dialect: postgresDialect, now: now, stop: pool.Close}
-	d.write = d.writePostgres
+	d := &DB{pool: pool, dialect: postgresDialect, now: now}
+	var closed atomic.Bool
+	d.stop = func() error { closed.Store(true); return pool.Close() }
+	d.write = func(ctx context.Context, fn func(*Tx) error) error {
+		if closed.Load() {
+			return errClosed
+		}
+		return d.writePostgres(ctx, fn)
+	}
 	return d, nil
 }
 
@@ -49,7 +57,7 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 	}
 	defer t.Rollback()
 	tx := &Tx{ctx: inner, run: t, dialect: postgresDialect, now: d.Now()}
-	if err := fn(tx); err != nil {
+	if err := tx.call(fn); err != nil {
 		return err
 	}
 	if err := t.Commit(); err != nil {

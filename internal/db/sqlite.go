@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -169,17 +168,11 @@ func (w *writer) next(n int) *write {
 	}
 }
 
-// run calls the caller's function; a panic in it is an error of that caller
-// alone. Statements ignore cancellation: SQLite would roll the whole batch
-// back with them.
-func (w *writer) run(req *write) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
-		}
-	}()
+// run calls the caller's function. Statements ignore cancellation: SQLite
+// would roll the whole batch back with them.
+func (w *writer) run(req *write) error {
 	req.tx = &Tx{ctx: context.WithoutCancel(req.ctx), run: w.conn, dialect: sqliteDialect, now: w.now()}
-	return req.fn(req.tx)
+	return req.tx.call(req.fn)
 }
 
 // stmtConn prepares each statement once.

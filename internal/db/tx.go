@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +33,17 @@ func (t *Tx) Now() time.Time { return t.now }
 
 // Context carries the caller of the write that the transaction belongs to.
 func (t *Tx) Context() context.Context { return t.ctx }
+
+// call runs the caller's function; a panic in it is an error of that caller
+// alone.
+func (t *Tx) call(fn func(*Tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn(t)
+}
 
 // Exec runs a statement.
 func (t *Tx) Exec(query string, args ...any) (sql.Result, error) {

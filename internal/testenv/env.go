@@ -1,0 +1,80 @@
+package testenv
+
+import (
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Dir makes a folder with a short path, removed after the test. Sockets need
+// it: their paths may have about a hundred bytes, and t.TempDir holds the
+// test's whole name.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the test's folder: %v", err)
+		}
+	})
+	return dir
+}
+
+// Env is an environment for a child process: an empty home of its own, the
+// path, and nothing else of the one the tests were started from. Extra entries
+// ("NAME=value") are added; later ones win.
+func Env(t testing.TB, extra ...string) []string {
+	t.Helper()
+	home := Dir(t)
+	env := []string{
+		"HOME=" + home,
+		"PATH=" + os.Getenv("PATH"),
+		"TMPDIR=" + os.TempDir(),
+		"LANG=C.UTF-8",
+		"TERM=xterm-256color",
+	}
+	return append(env, extra...)
+}
+
+// Port is a TCP port on loopback that was free a moment ago.
+func Port(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// Soak reports whether long proofs run whole (make soak) or a tenth of them.
+func Soak() bool { return os.Getenv("TANDEM_SOAK") != "" }
+
+// Rounds is n when long proofs run whole, else a tenth of it, and at least one.
+func Rounds(n int) int {
+	if Soak() {
+		return n
+	}
+	return max(1, n/10)
+}
+
+// Random is a source of chance whose seed is printed; TANDEM_SEED repeats one.
+func Random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("TANDEM_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("TANDEM_SEED: %v", err)
+		}
+		seed = n
+	}
+	t.Logf("seed: TANDEM_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}

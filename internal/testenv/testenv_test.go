@@ -1,0 +1,78 @@
+package testenv
+
+import (
+	"database/sql"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestPostgresGivesEachTestItsOwnDatabase(t *testing.T) {
+	for range 2 {
+		d, err := sql.Open("pgx", Postgres(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if _, err := d.Exec("CREATE TABLE mine (n INT)"); err != nil {
+			t.Errorf("the second database is not empty: %v", err)
+		}
+		var fsync string
+		if err := d.QueryRow("SHOW fsync").Scan(&fsync); err != nil || fsync != "on" {
+			t.Errorf("fsync is %q (%v): durability could not be tested", fsync, err)
+		}
+	}
+}
+
+func TestCutPostgresBreaksConnections(t *testing.T) {
+	dsn := Postgres(t)
+	d, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tx, err := d.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	CutPostgres(t, dsn)
+	if _, err := tx.Exec("SELECT 1"); err == nil {
+		t.Error("the transaction outlived its connection")
+	}
+	if err := d.Ping(); err != nil {
+		t.Errorf("a new connection: %v", err)
+	}
+}
+
+func TestEnvHasAnEmptyHomeAndNoSecrets(t *testing.T) {
+	t.Setenv("TANDEM_API_TOKEN", "secret")
+	env := Env(t, "X=1")
+	all := strings.Join(env, "\n")
+	if strings.Contains(all, "secret") || !strings.Contains(all, "X=1") {
+		t.Errorf("environment: %s", all)
+	}
+	home := strings.TrimPrefix(env[0], "HOME=")
+	entries, err := os.ReadDir(home)
+	if err != nil || len(entries) != 0 || len(home) > 40 {
+		t.Errorf("home %s holds %v (%v)", home, entries, err)
+	}
+}
+
+func TestPortIsFree(t *testing.T) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(Port(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+}
+
+func TestToolsAreThere(t *testing.T) {
+	for _, name := range []string{"jj", "claude", "codex", "opencode", "python", "schemathesis", "tmux", "bwrap", "chromium", "ip"} {
+		if path := Tool(t, name); !filepath.IsAbs(path) {
+			t.Errorf("%s: %q is not a whole path", name, path)
+		}
+	}
+}
