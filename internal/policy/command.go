@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// Commands reads a shell line into the commands it runs, word by word. It understands words, quotes, backslashes and the
+// joints && || ; | and newline. For anything else (substitution, redirection, variables, subshells, globbing, assignments,
+// programs that run other programs) it answers false, and the caller must treat the line as opaque.
+func Commands(line string) ([][]string, bool) {
+	cmds, ok := splitWords(line)
+	if !ok || len(cmds) == 0 {
+		return nil, false
+	}
+	for _, c := range cmds {
+		if runsOthers[path.Base(c[0])] || strings.Contains(c[0], "=") {
+			return nil, false
+		}
+	}
+	return cmds, true
+}
+
+// runsOthers lists programs whose arguments are programs: a prefix of words says nothing about what happens.
+var runsOthers = setOf([]string{"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "eval", "exec", "source", ".",
+	"command", "builtin", "sudo", "doas", "su", "nohup", "nice", "time", "timeout", "xargs", "parallel", "find", "watch",
+	"script", "setsid", "stdbuf", "ssh", "awk", "perl", "python", "python3", "node", "ruby", "php", "lua", "trap", "unshare",
+	"if", "then", "else", "elif", "for", "while", "until", "do", "case", "function", "!", "[[", "alias", "export", "declare"})
+
+func splitWords(line string) ([][]string, bool) {
+	var cmds [][]string
+	var cur []string
+	var word strings.Builder
+	inWord := false
+	endWord := func() {
+		if inWord {
+			cur = append(cur, word.String())
+			word.Reset()
+			inWord = false
+		}
+	}
+	endCmd := func() bool {
+		endWord()
+		if len(cur) == 0 {
+			return false
+		}
+		cmds = append(cmds, cur)
+		cur = nil
+		return true
+	}
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case ' ', '\t':
+			endWord()
+		case '\'':
+			end := strings.IndexByte(line[i+1:], '\'')
+			if end < 0 {
+				return nil, false
+			}
+			word.WriteString(line[i+1 : i+1+end])
+			inWord = true
+			i += end + 1
+		case '"':
+			end := strings.IndexByte(line[i+1:], '"')
+			if end < 0 {
+				return nil, false
+			}
+			text := line[i+1 : i+1+end]
+			if strings.ContainsAny(text, "$`\\!") {
+				return nil, false
+			}
+			word.WriteString(text)
+			inWord = true
+			i += end + 1
+		case '\\':
+			if i+1 == len(line) || line[i+1] == '\n' {
+				return nil, false
+			}
+			i++
+			word.WriteByte(line[i])
+			inWord = true
+		case '&':
+			if i+1 == len(line) || line[i+1] != '&' || !endCmd() {
+				return nil, false
+			}
+			i++
+		case '|':
+			if !endCmd() {
+				return nil, false
+			}
+			if i+1 < len(line) && line[i+1] == '|' {
+				i++
+			}
+		case ';', '\n':
+			endWord()
+			if len(cur) == 0 && c == ';' {
+				return nil, false
+			}
+			if len(cur) > 0 {
+				endCmd()
+			}
+		case '$', '`', '<', '>', '(', ')', '{', '}', '*', '?', '[', ']', '~', '#', '\r', 0:
+			return nil, false
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	endWord()
+	if len(cur) > 0 {
+		cmds = append(cmds, cur)
+	}
+	return cmds, true
+}

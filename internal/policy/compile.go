@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"slices"
+)
+
+// Source is what a tenant's policy is written as: grants as rows, rules as Cedar text, and the boundary of its data.
+type Source struct {
+	Tenant   string
+	Version  int64
+	Grants   []ScopedGrant
+	Rules    string
+	Boundary DataBoundary
+}
+
+// Compiled is a tenant's policy, checked and ready. It never changes and may be shared. The zero Compiled refuses.
+type Compiled struct {
+	tenant   string
+	version  int64
+	grants   []*grant
+	rules    []*rule
+	boundary DataBoundary
+}
+
+// Compile checks everything at once. On error there is no policy, and without a policy everything is refused.
+func Compile(src Source) (*Compiled, error) {
+	if src.Tenant == "" {
+		return nil, malformed("a policy belongs to a tenant")
+	}
+	if err := src.Boundary.check(); err != nil {
+		return nil, err
+	}
+	c := &Compiled{tenant: src.Tenant, version: src.Version, boundary: src.Boundary}
+	for _, g := range slices.Clone(src.Grants) {
+		compiled, err := compileGrant(&g, src.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		c.grants = append(c.grants, compiled)
+	}
+	if err := link(c.grants); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.rules, err = compileRules(src.Rules); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Version is the version the policy was compiled from.
+func (c *Compiled) Version() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.version
+}
+
+// Dead lists the grants that can never give anything, with the reason.
+func (c *Compiled) Dead() map[string]string {
+	out := map[string]string{}
+	if c != nil {
+		for _, g := range c.grants {
+			if g.dead != "" {
+				out[g.ID] = g.dead
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	cedar "github.com/cedar-policy/cedar-go"
+)
+
+// Request is one exact thing that the caller wants to do.
+type Request struct {
+	// Right is the operation's right (resource.write). It fills Permission and the resource's kind where those are empty.
+	Right      string
+	Op         string
+	Permission AccessPermission
+	Resource   ResourceRef
+	Class      DataClass
+	// Tool and Facts are set when a tool is called; see Facts for what nil means.
+	Tool  string
+	Facts *Facts
+	// Present says that a person proved to be there for this call.
+	Present bool
+	Now     time.Time
+}
+
+// Decision is the answer to a Request. The zero Decision denies.
+type Decision struct {
+	Effect Effect `json:"effect"`
+	// Code is one word for programs; Reason a sentence for people.
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+	// By is the grant ("grant:ID") or rule ("rule:ID") that decided, when one did.
+	By string `json:"by,omitempty"`
+	// Approvers are who may answer an ask.
+	Approvers []PrincipalRef `json:"approvers,omitempty"`
+}
+
+// Codes of decisions.
+const (
+	CodeGranted   = "granted"
+	CodeAsk       = "approval_required"
+	CodeNoGrant   = "no_grant"
+	CodeDenied    = "denied_by_grant"
+	CodeForbidden = "forbidden_by_rule"
+	CodeRuleError = "rule_failed"
+	CodeBoundary  = "data_boundary"
+	CodePresence  = "presence_required"
+	CodeCeiling   = "beyond_credential"
+	CodeExpired   = "credential_expired"
+	CodeNoPolicy  = "no_policy"
+	CodeTenant    = "other_tenant"
+	CodeMalformed = "malformed"
+	CodeNobody    = "nobody_may_answer"
+)
+
+// question is a Request made whole, with what is needed often at hand.
+type question struct {
+	Request
+	bit  bits
+	kind uint64
+	tool string
+	// parts are the components of the resource's path, once somebody needed them.
+	parts []string
+	now   time.Time
+	mask  bool
+	// context is what rules read of the request, once one of them does.
+	context *cedar.Record
+	// trace, when set, collects every grant and rule that spoke.
+	trace *[]Step
+}
+
+func no(code, format string, args ...any) Decision {
+	return Decision{Code: code, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Decide answers one request.
+func (v *View) Decide(r Request) Decision {
+	return v.decide(&question{Request: r})
+}
+
+func (v *View) decide(q *question) (d Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			d = no(CodeRuleError, "the policy failed on this request: %v", p)
+		}
+	}()
+	if v == nil || v.policy == nil || len(v.members) == 0 {
+		why := "no policy is loaded"
+		if v != nil && v.refusal != "" {
+			why = v.refusal
+		}
+		return no(CodeNoPolicy, "%s", why)
+	}
+	presence, refusal := v.complete(q)
+	if refusal != nil {
+		return *refusal
+	}
+	if end := v.ctx.ExpiresAt; !end.IsZero() && !q.now.Before(end) {
+		return no(CodeExpired, "the credential ended at %s", end.UTC().Format(time.RFC3339))
+	}
+	if !v.underCeiling(q) {
+		return no(CodeCeiling, "the credential does not reach that far")
+	}
+	if presence && (v.ctx.Principal.Kind != Person || !(q.Present || q.mask)) {
+		return no(CodePresence, "this needs a person who is present")
+	}
+	for _, b := range [...]*DataBoundary{&v.policy.boundary, &v.ctx.Boundary} {
+		if !b.Admits(q.Class) {
+			return no(CodeBoundary, "%s data may not pass here", q.Class)
+		}
+	}
+	return v.meet(q)
+}
+
+// complete fills what the right implies and refuses what no resource can be.
+func (v *View) complete(q *question) (presence bool, refusal *Decision) {
+	bad := func(code, format string, args ...any) (bool, *Decision) {
+		d := no(code, format, args...)
+		return true, &d
+	}
+	if q.Right != "" {
+		r, err := ParseRight(q.Right)
+		if err != nil {
+			return bad(CodeMalformed, "%v", err)
+		}
+		if q.Permission == "" {
+			q.Permission = r.Permission
+		}
+		if q.Resource.Kind == "" {
+			q.Resource.Kind = r.Kind
+		}
+		if q.Permission != r.Permission {
+			return bad(CodeMalformed, "right %s is not a right to %s", q.Right, q.Permission)
+		}
+		presence = r.Presence
+	}
+	presence = presence || q.Permission == CanDelegate || q.Permission == CanAdmin
+	q.bit = bit(q.Permission)
+	if q.Resource.Kind != AnyKind {
+		q.kind = kindMask(q.Resource.Kind)
+	}
+	if q.Class == "" {
+		q.Class = Internal
+	}
+	if q.now = q.Now; q.now.IsZero() {
+		q.now = v.now
+	}
+	switch {
+	case q.bit == 0:
+		return bad(CodeMalformed, "there is no permission called %q", q.Permission)
+	case q.kind == 0:
+		return bad(CodeMalformed, "there is no kind of resource called %q", q.Resource.Kind)
+	case !cleanPath(q.Resource.Path):
+		return bad(CodeMalformed, "path %q is not /component/component", q.Resource.Path)
+	case !knownClass[q.Class]:
+		return bad(CodeMalformed, "there is no data class called %q", q.Class)
+	case q.Resource.Tenant != "" && q.Resource.Tenant != v.ctx.Tenant:
+		return bad(CodeTenant, "it belongs to another tenant")
+	}
+	switch {
+	case q.Tool != "":
+		q.tool = toolPath(q.Tool)
+		if !cleanPath(q.tool) {
+			return bad(CodeMalformed, "there is no tool called %q", q.Tool)
+		}
+	case q.Resource.Kind == KindTool:
+		q.tool = q.Resource.Path
+	default:
+		q.Facts = &Facts{} // not a tool's call: there are no arguments to know
+	}
+	return presence, nil
+}
+
+// meet asks for every member of the chain and keeps the narrowest answer.
+func (v *View) meet(q *question) Decision {
+	var out Decision
+	for i := range v.members {
+		d := v.members[i].decide(q)
+		switch {
+		case d.Effect == Deny:
+			return d
+		case i == 0:
+			out = d
+		case d.Effect == Ask && out.Effect == Ask:
+			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
+		case d.Effect == Ask:
+			out = d
+		}
+	}
+	if out.Effect == Ask && len(out.Approvers) == 0 {
+		return Decision{Code: CodeNobody, By: out.By, Reason: "an approval is needed, and nobody may give it"}
+	}
+	return out
+}

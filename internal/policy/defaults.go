@@ -1,0 +1,69 @@
+package policy
+
+// DefaultGrants are what a new house starts with. They are heard only where no person's grant or rule speaks, except for
+// their denials, which always count.
+//
+// A person may everything (with presence where the right needs it). The local socket has everyday rights. Agents and
+// sessions work in the shared rooms and read; they ask before they change files, run a tool that is not known to
+// be harmless, or change settings. Services drive sessions and spaces. Nobody but a person delegates or administers.
+func DefaultGrants() []ScopedGrant {
+	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}
+	look := []AccessPermission{CanView, CanRead}
+	out := []ScopedGrant{
+		tree("default-person", Person, AnyKind, Allow, permissions, AnyClass),
+		tree("default-local", Local, AnyKind, Allow, everyday, AnyClass),
+	}
+	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
+		g := tree("default-authority-"+string(who), who, AnyKind, Deny, []AccessPermission{CanDelegate, CanAdmin})
+		g.Note = "only a person delegates or administers"
+		out = append(out, g)
+	}
+	for _, who := range []PrincipalKind{Agent, Session, Service} {
+		p := "default-" + string(who) + "-"
+		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindSession, KindRelay, KindNotify} {
+			out = append(out, tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode))
+		}
+		for _, k := range []ResourceKind{KindApproval, KindConnector, KindJournal, KindPolicy, KindProvider, KindServer, KindSetting, KindTunnel} {
+			out = append(out, tree(p+string(k), who, k, Allow, look, Public, Internal))
+		}
+		for _, k := range []ResourceKind{KindSetting, KindConnector, KindTunnel} {
+			g := tree(p+string(k)+"-change", who, k, Ask, []AccessPermission{CanEdit, CanExecute}, Public, Internal)
+			g.Note = "changing how tandem is set up needs an approval"
+			out = append(out, g)
+		}
+		out = append(out, tree(p+"folder", who, KindFolder, Allow, look, Public, Internal, SourceCode))
+		write := tree(p+"folder-write", who, KindFolder, Ask, []AccessPermission{CanEdit, CanExecute}, Public, Internal, SourceCode)
+		write.Note = "changing files needs an approval"
+		out = append(out, write)
+		harmless := tree(p+"tool-read", who, KindTool, Allow, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
+		harmless.ToolPatterns = harmlessTools
+		other := tree(p+"tool", who, KindTool, Ask, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
+		other.Source, other.Note = Fallback, "this tool needs an approval"
+		hidden := tree(p+"keys", who, KindFolder, Deny, []AccessPermission{CanView})
+		hidden.Scope.Only, hidden.Note = keyFiles, "files that hold keys are out of reach"
+		touching := tree(p+"keys-by-tool", who, AnyKind, Deny, []AccessPermission{CanView})
+		for _, f := range keyFiles {
+			touching.ToolPatterns = append(touching.ToolPatterns, "*(path: "+f+")")
+		}
+		touching.Note = hidden.Note
+		out = append(out, harmless, other, hidden, touching)
+	}
+	return out
+}
+
+// harmlessTools change nothing and send nothing out.
+var harmlessTools = []string{"read", "list", "ls", "glob", "grep", "codesearch", "todo*", "question", "skill"}
+
+// keyFiles are where programs keep credentials, wherever the folder is.
+var keyFiles = []string{
+	"/**/.ssh/**", "/**/.gnupg/**", "/**/.aws/**", "/**/.config/gcloud/**", "/**/.docker/config.json", "/**/.kube/config",
+	"/**/.git-credentials", "/**/.npmrc", "/**/.netrc", "/**/.pypirc", "/**/.vault-token", "/**/.tandem/**",
+	"/**/.env", "/**/.env.local", "/**/.env.production", "/**/.env.development", "/**/.env.staging", "/**/.env.test",
+	"/**/id_rsa*", "/**/id_ed25519*", "/**/id_ecdsa*", "/**/id_dsa*",
+	"/**/*.pem", "/**/*.p12", "/**/*.pfx", "/**/*.key", "/**/*.keystore", "/**/*.jks", "/**/*.kdbx",
+}
+
+func tree(id string, who PrincipalKind, k ResourceKind, e Effect, p []AccessPermission, classes ...DataClass) ScopedGrant {
+	return ScopedGrant{ID: id, Principal: PrincipalRef{Kind: who, ID: "*"}, Scope: ResourceScope{Root: ResourceRef{Kind: k, Path: "/"}},
+		Effect: e, Permissions: p, DataClasses: classes, Source: Default}
+}

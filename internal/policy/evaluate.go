@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"iter"
+	"strings"
+
+	cedar "github.com/cedar-policy/cedar-go"
+)
+
+// evaluation runs Cedar statements for one question and one member. What Cedar needs to see is built at the first
+// statement whose head fits, and not before.
+type evaluation struct {
+	q     *question
+	m     *member
+	req   cedar.Request
+	res   cedar.Entity
+	ready bool
+}
+
+// evaluation is nil when no rule is in the drawer: then there is nothing to evaluate.
+func (d *drawer) evaluation(q *question, m *member) *evaluation {
+	if !d.ruled() {
+		return nil
+	}
+	return &evaluation{q: q, m: m}
+}
+
+func (d *drawer) ruled() bool { return len(d.forbids)+len(d.asks)+len(d.permits) > 0 }
+
+// Get gives Cedar the principal with those it acts for, and the resource with the paths above it.
+func (e *evaluation) Get(id cedar.EntityUID) (cedar.Entity, bool) {
+	if id == e.req.Principal {
+		return cedar.Entity{UID: id, Parents: e.m.parents}, true
+	}
+	if id == e.req.Resource {
+		if e.res.UID != id {
+			e.res = cedar.Entity{UID: id, Parents: ancestors(id)}
+		}
+		return e.res, true
+	}
+	return cedar.Entity{}, false
+}
+
+func ancestors(id cedar.EntityUID) cedar.EntityUIDSet {
+	var up []cedar.EntityUID
+	for p := string(id.ID); p != "/"; {
+		if p = p[:strings.LastIndexByte(p, '/')]; p == "" {
+			p = "/"
+		}
+		up = append(up, cedar.NewEntityUID(id.Type, cedar.String(p)))
+	}
+	return cedar.NewEntityUIDSet(up...)
+}
+
+func (e *evaluation) prepare() {
+	if e.ready {
+		return
+	}
+	e.ready = true
+	q := e.q
+	e.req = cedar.Request{
+		Principal: e.m.uid,
+		Action:    cedar.NewEntityUID("Action", cedar.String(q.Permission)),
+		Resource:  cedar.NewEntityUID(entityType(string(q.Resource.Kind)), cedar.String(q.Resource.Path)),
+	}
+}
+
+// one is a set of a single statement, the form in which Cedar takes it.
+type one struct{ r *rule }
+
+// All yields the statement.
+func (o one) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
+	return func(yield func(cedar.PolicyID, *cedar.Policy) bool) { yield(cedar.PolicyID(o.r.id), o.r.policy) }
+}
+
+// holds evaluates one statement.
+func (e *evaluation) holds(r *rule) (bool, string) {
+	e.prepare()
+	if r.readsContext {
+		if e.q.context == nil {
+			rec := contextRecord(e.q)
+			e.q.context = &rec
+		}
+		e.req.Context = *e.q.context
+	}
+	_, diag := cedar.Authorize(one{r}, e, e.req)
+	if len(diag.Errors) > 0 {
+		return false, diag.Errors[0].Message
+	}
+	return len(diag.Reasons) > 0, ""
+}
+
+// first finds the first forbidding statement that holds or fails: one that cannot be evaluated forbids.
+func (e *evaluation) first(rules []*rule) (*rule, string) {
+	for _, r := range rules {
+		if !r.about(e.q) || (e.q.mask && r.argBound) {
+			continue
+		}
+		if ok, failed := e.holds(r); ok || failed != "" {
+			return r, failed
+		}
+	}
+	return nil, ""
+}
+
+// all finds the permitting statements that hold: one that cannot be evaluated permits nothing.
+func (e *evaluation) all(rules []*rule) []*rule {
+	var out []*rule
+	for _, r := range rules {
+		if !r.about(e.q) {
+			continue
+		}
+		if e.q.mask && r.argBound {
+			out = append(out, r)
+			continue
+		}
+		if ok, _ := e.holds(r); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// contextRecord is what rules may read beside principal, action and resource. Without facts the three sets are left out,
+// so that a statement which reads them fails, and a failing statement refuses.
+func contextRecord(q *question) cedar.Record {
+	m := cedar.RecordMap{
+		"op":      cedar.String(q.Op),
+		"tool":    cedar.String(strings.ReplaceAll(strings.TrimPrefix(q.tool, "/"), "/", ".")),
+		"class":   cedar.String(q.Class),
+		"path":    cedar.String(q.Resource.Path),
+		"present": cedar.Boolean(q.Present),
+		"now":     cedar.NewDatetime(q.now),
+	}
+	if f := q.Facts; f != nil && !f.Opaque {
+		m["paths"] = stringSet(f.Paths, foldersAbove)
+		m["hosts"] = stringSet(f.Hosts, domainsAbove)
+		m["commands"] = stringSet(f.Commands, beginnings)
+	}
+	return cedar.NewRecord(m)
+}
+
+func stringSet[T any](list []T, expand func(T) []string) cedar.Value {
+	var vs []cedar.Value
+	for _, x := range list {
+		for _, s := range expand(x) {
+			vs = append(vs, cedar.String(s))
+		}
+	}
+	return cedar.NewSet(vs...)
+}
+
+func foldersAbove(p string) []string {
+	out := []string{p}
+	for p != "/" && p != "" {
+		i := strings.LastIndexByte(p, '/')
+		if i < 0 {
+			break
+		}
+		if p = p[:i]; p == "" {
+			p = "/"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func domainsAbove(h string) []string {
+	h = strings.ToLower(strings.TrimSuffix(h, "."))
+	out := []string{h}
+	for {
+		_, rest, ok := strings.Cut(h, ".")
+		if !ok || rest == "" {
+			return out
+		}
+		h = rest
+		out = append(out, h)
+	}
+}
+
+func beginnings(words []string) []string {
+	out := make([]string, 0, min(len(words), maxBeginnings))
+	for i := range words {
+		if i == maxBeginnings {
+			break
+		}
+		out = append(out, strings.Join(words[:i+1], " "))
+	}
+	return out
+}
+
+// maxBeginnings bounds how far into a command a rule can look.
+const maxBeginnings = 8

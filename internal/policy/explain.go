@@ -1,0 +1,22 @@
+package policy
+
+// Step is one grant or rule that spoke during a decision.
+type Step struct {
+	Principal PrincipalRef `json:"principal"`
+	By        string       `json:"by"`
+	Effect    Effect       `json:"effect"`
+	Note      string       `json:"note,omitempty"`
+}
+
+// Explain decides like Decide and also lists what spoke, in the order in which it was heard.
+func (v *View) Explain(r Request) (Decision, []Step) {
+	steps := []Step{}
+	d := v.decide(&question{Request: r, trace: &steps})
+	return d, steps
+}
+
+func (q *question) note(m *member, by string, e Effect, note string) {
+	if q.trace != nil {
+		*q.trace = append(*q.trace, Step{Principal: m.ref, By: by, Effect: e, Note: note})
+	}
+}

@@ -1,0 +1,107 @@
+package policy
+
+// decide answers for one member of the caller's chain: steps 4 to 7 of the package comment.
+func (m *member) decide(q *question) Decision {
+	in := m.drawer(q)
+	var doubt *grant
+	for _, g := range in.denies {
+		if g.covers(q) {
+			if g.tier > 0 && g.doubtful(q) {
+				doubt = g
+				continue
+			}
+			q.note(m, g.by, Deny, g.Note)
+			return Decision{Code: CodeDenied, By: g.by, Reason: sentence(g.Note, "a grant denies it to "+g.Principal.String())}
+		}
+	}
+	e := in.evaluation(q, m)
+	if r, failed := e.first(in.forbids); r != nil {
+		q.note(m, "rule:"+r.id, Deny, r.reason)
+		if failed != "" {
+			return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
+		}
+		return Decision{Code: CodeForbidden, By: "rule:" + r.id, Reason: sentence(r.reason, "rule "+r.id+" forbids it")}
+	}
+	d := m.given(q, in, e)
+	if doubt != nil && d.Effect == Allow {
+		q.note(m, doubt.by, Ask, doubt.Note)
+		d = Decision{Effect: Ask, Code: CodeAsk, By: doubt.by, Approvers: anyPerson,
+			Reason: "nobody knows whether this touches what is denied: " + sentence(doubt.Note, doubt.ID)}
+	}
+	if d.Effect == Deny || len(in.asks) == 0 {
+		return d
+	}
+	r, failed := e.first(in.asks)
+	switch {
+	case r == nil:
+		return d
+	case failed != "":
+		return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
+	}
+	q.note(m, "rule:"+r.id, Ask, r.reason)
+	approvers := approversOf(r.approvers)
+	if d.Effect == Ask {
+		approvers = meetPrincipals(approvers, d.Approvers)
+	}
+	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approvers,
+		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
+}
+
+// given reads the tiers: the first that speaks decides, and in it ask beats allow.
+func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
+	for tier := range tiers {
+		var d Decision
+		for _, g := range in.gives[tier] {
+			if !g.covers(q) {
+				continue
+			}
+			eff := g.gives(q)
+			q.note(m, g.by, eff, g.Note)
+			switch {
+			case eff == Allow && d.Effect == Deny:
+				d = Decision{Effect: Allow, Code: CodeGranted, By: g.by}
+				d.Reason = "granted"
+			case eff == Ask && d.Effect == Ask:
+				d.Approvers = meetPrincipals(d.Approvers, g.answerers())
+			case eff == Ask:
+				d = Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(),
+					Reason: sentence(g.Note, "it is granted with an approval each time")}
+			}
+		}
+		if tier == 0 && len(in.permits) > 0 {
+			d = e.permitted(in.permits, d)
+		}
+		if d.Effect != Deny {
+			return d
+		}
+	}
+	return Decision{Code: CodeNoGrant, Reason: "nothing grants it to " + m.ref.String()}
+}
+
+// permitted adds the permitting rules to what people granted.
+func (e *evaluation) permitted(permits []*rule, d Decision) Decision {
+	for _, r := range e.all(permits) {
+		switch {
+		case r.ask && d.Effect == Ask:
+			d.Approvers = meetPrincipals(d.Approvers, approversOf(r.approvers))
+			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
+		case r.ask:
+			d = Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approversOf(r.approvers),
+				Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
+			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
+		default:
+			if d.Effect == Deny {
+				d = Decision{Effect: Allow, Code: CodeGranted, By: "rule:" + r.id, Reason: sentence(r.reason, "rule "+r.id+" permits it")}
+			}
+			e.q.note(e.m, "rule:"+r.id, Allow, r.reason)
+		}
+	}
+	return d
+}
+
+func sentence(written, otherwise string) string {
+	if written != "" {
+		return written
+	}
+	return otherwise
+}

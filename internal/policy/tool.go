@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"strings"
+)
+
+// Facts are what a tool call is known to touch, taken from its typed arguments by the tool itself. A nil *Facts means that
+// nobody knows: then nothing that depends on arguments is allowed, and everything that depends on them is denied.
+type Facts struct {
+	// Paths are absolute, with slashes, and free of . and .. components.
+	Paths []string
+	// Commands are the programs that will run, each as its words. See Commands to get them from a shell line.
+	Commands [][]string
+	// Hosts are names or addresses without port.
+	Hosts []string
+	// Opaque says that more will happen than is listed, such as a shell line that could not be read.
+	Opaque bool
+}
+
+// toolPattern is the compiled form of name or name(fact: value; fact: value). The name may hold *, which also crosses dots.
+//
+//	edit
+//	mcp.github.*
+//	bash(command: git log)
+//	read(path: /code/**)
+//	webfetch(host: *.example.org; host: example.org)
+//
+// Several values of one fact are alternatives; several facts must all hold.
+type toolPattern struct {
+	text     string
+	name     string
+	paths    []glob
+	commands [][]string
+	hosts    []string
+}
+
+func (t *toolPattern) bound() bool { return len(t.paths)+len(t.commands)+len(t.hosts) > 0 }
+
+func parseTool(s string) (toolPattern, error) {
+	name, args, has := strings.Cut(s, "(")
+	t := toolPattern{text: s, name: toolPath(strings.TrimSpace(name))}
+	if strings.TrimSpace(name) == "" || hasControl(s) || strings.ContainsAny(name, "/) ") {
+		return t, malformed("tool pattern %q does not start with a tool's name", s)
+	}
+	if !has {
+		return t, nil
+	}
+	args, ok := strings.CutSuffix(args, ")")
+	if !ok {
+		return t, malformed("tool pattern %q lacks its closing parenthesis", s)
+	}
+	for part := range strings.SplitSeq(args, ";") {
+		fact, value, ok := strings.Cut(part, ":")
+		fact, value = strings.TrimSpace(fact), strings.TrimSpace(value)
+		if !ok || value == "" {
+			return t, malformed("tool pattern %q: %q is not fact: value", s, strings.TrimSpace(part))
+		}
+		switch fact {
+		case "path":
+			if !cleanPath(value) {
+				return t, malformed("tool pattern %q: path %q is not absolute and clean", s, value)
+			}
+			t.paths = append(t.paths, newGlob(value))
+		case "command":
+			words, ok := splitWords(value)
+			if !ok || len(words) != 1 {
+				return t, malformed("tool pattern %q: %q is not the plain beginning of one command", s, value)
+			}
+			t.commands = append(t.commands, words[0])
+		case "host":
+			h := strings.ToLower(strings.TrimSuffix(value, "."))
+			if strings.Contains(strings.TrimPrefix(h, "*."), "*") || strings.ContainsAny(h, "/ ") {
+				return t, malformed("tool pattern %q: host %q is not a name or *.name", s, value)
+			}
+			t.hosts = append(t.hosts, h)
+		default:
+			return t, malformed("tool pattern %q: %q is not one of path, command, host", s, fact)
+		}
+	}
+	return t, nil
+}
+
+// surely says whether everything the call is known to touch is within the pattern: the test of a grant that gives.
+func (t *toolPattern) surely(f *Facts) bool {
+	if !t.bound() {
+		return true
+	}
+	if f == nil || f.Opaque {
+		return false
+	}
+	return (len(t.paths) == 0 || every(f.Paths, t.onPath)) &&
+		(len(t.commands) == 0 || every(f.Commands, t.onCommand)) &&
+		(len(t.hosts) == 0 || every(f.Hosts, t.onHost))
+}
+
+// perhaps says whether anything the call may touch is within the pattern: the test of a grant that denies.
+func (t *toolPattern) perhaps(f *Facts) bool {
+	if !t.bound() || f == nil || f.Opaque {
+		return true
+	}
+	return (len(t.paths) == 0 || some(f.Paths, t.onPath, unclear)) &&
+		(len(t.commands) == 0 || some(f.Commands, t.onCommand, nil)) &&
+		(len(t.hosts) == 0 || some(f.Hosts, t.onHost, nil))
+}
+
+func unclear(p string) bool { return !cleanPath(p) }
+
+func every[T any](list []T, test func(T) bool) bool {
+	for _, v := range list {
+		if !test(v) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+func some[T any](list []T, test, doubt func(T) bool) bool {
+	for _, v := range list {
+		if test(v) || (doubt != nil && doubt(v)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *toolPattern) onPath(p string) bool {
+	if !cleanPath(p) {
+		return false
+	}
+	parts := components(p)
+	for _, g := range t.paths {
+		if g.fits(parts) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *toolPattern) onCommand(words []string) bool {
+	for _, c := range t.commands {
+		if len(words) >= len(c) && equalWords(c, words[:len(c)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *toolPattern) onHost(h string) bool {
+	h = strings.ToLower(strings.TrimSuffix(h, "."))
+	for _, w := range t.hosts {
+		if suffix, ok := strings.CutPrefix(w, "*"); ok && strings.HasSuffix(h, suffix) && len(h) > len(suffix) {
+			return true
+		}
+		if w == h {
+			return true
+		}
+	}
+	return false
+}
+
+func equalWords(a, b []string) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

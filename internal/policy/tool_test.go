@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestToolPatternsReadArguments(t *testing.T) {
+	tool := func(patterns ...string) func(*ScopedGrant) { return func(g *ScopedGrant) { g.ToolPatterns = patterns } }
+	c := compiled(t, "",
+		give(t, "git", "agent:a", Allow, "tool:/", "execute", tool("bash(command: git log; command: git diff)", "read(path: /code/**)",
+			"webfetch(host: example.org; host: *.example.org)", "mcp.github.*")),
+		give(t, "no-secrets", "agent:a", Deny, "*", "execute", tool("*(path: /code/secret/**)")),
+		give(t, "no-push", "agent:a", Deny, "tool:/", "execute", tool("mcp.github.push*", "bash(command: git diff --output)")))
+	v := seen(t, c, "agent:a")
+	call := func(name string, f *Facts) Request {
+		return Request{Permission: CanExecute, Resource: ToolRef(name), Tool: name, Facts: f}
+	}
+	sh := func(line string) *Facts {
+		cmds, ok := Commands(line)
+		return &Facts{Commands: cmds, Opaque: !ok}
+	}
+	for _, x := range []struct {
+		r Request
+		e Effect
+	}{
+		{call("bash", sh("git log -p")), Allow},
+		{call("bash", sh("git log && git diff HEAD")), Allow},
+		{call("bash", sh("git logx")), Deny},
+		{call("bash", sh("git log; rm -rf /")), Deny},
+		{call("bash", sh("git log $(rm x)")), Deny},
+		{call("bash", sh("git log > /etc/x")), Deny},
+		{call("bash", sh("sh -c 'git log'")), Deny},
+		{call("bash", sh("git diff --output /x")), Deny},
+		{call("bash", nil), Deny},
+		{call("bash", &Facts{}), Deny},
+		{call("read", &Facts{Paths: []string{"/code/a.go"}}), Allow},
+		{call("read", &Facts{Paths: []string{"/code/a.go", "/etc/passwd"}}), Deny},
+		{call("read", &Facts{Paths: []string{"/code/../etc/passwd"}}), Deny},
+		{call("read", &Facts{Paths: []string{"/code-evil/a"}}), Deny},
+		{call("read", &Facts{Paths: []string{"/code/secret/k"}}), Deny},
+		{call("webfetch", &Facts{Hosts: []string{"www.example.org"}}), Allow},
+		{call("webfetch", &Facts{Hosts: []string{"EXAMPLE.org."}}), Allow},
+		{call("webfetch", &Facts{Hosts: []string{"evilexample.org"}}), Deny},
+		{call("webfetch", &Facts{Hosts: []string{"example.org.evil.net"}}), Deny},
+		{call("mcp.github.list", &Facts{}), Allow},
+		{call("mcp.github.push_force", &Facts{}), Deny},
+		{call("mcp.gitlab.list", &Facts{}), Deny},
+	} {
+		want(t, v, x.r, x.e, "")
+	}
+	// what a call might be allowed is shown; what never is, is not
+	for name, shown := range map[string]bool{"bash": true, "read": true, "mcp.github.list": true, "mcp.github.push_x": false, "edit": false} {
+		if v.MayUse(name) != shown {
+			t.Errorf("MayUse(%s) = %v", name, !shown)
+		}
+	}
+}
+
+func TestDoubtIsAnAskUnderDefaults(t *testing.T) {
+	c := compiled(t, "", append(DefaultGrants(),
+		give(t, "auto", "agent:a", Allow, "tool:/", "execute", func(g *ScopedGrant) { g.DataClasses = []DataClass{AnyClass} }))...)
+	v := seen(t, c, "agent:a")
+	run := func(line string) Request {
+		cmds, ok := Commands(line)
+		return Request{Permission: CanExecute, Resource: ToolRef("bash"), Tool: "bash", Facts: &Facts{Commands: cmds, Opaque: !ok}}
+	}
+	want(t, v, run("go test ./..."), Allow, "grant:auto")
+	want(t, v, run("cat $X"), Ask, "grant:default-agent-keys-by-tool")
+	r := run("cat x")
+	r.Facts.Paths = []string{"/home/u/.ssh/id_ed25519"}
+	want(t, v, r, Deny, "grant:default-agent-keys-by-tool")
+}
+
+func TestDefaults(t *testing.T) {
+	c := compiled(t, "", DefaultGrants()...)
+	if dead := c.Dead(); len(dead) != 0 {
+		t.Errorf("dead defaults: %v", dead)
+	}
+	a := seen(t, c, "agent:a")
+	code := func(p AccessPermission, path string) Request {
+		return Request{Permission: p, Resource: ResourceRef{Kind: KindFolder, Path: path}, Class: SourceCode}
+	}
+	want(t, a, code(CanRead, "/code/x.go"), Allow, "")
+	want(t, a, code(CanEdit, "/code/x.go"), Ask, "grant:default-agent-folder-write")
+	want(t, a, code(CanRead, "/home/u/.ssh/id_rsa"), Deny, "grant:default-agent-keys")
+	want(t, a, code(CanRead, "/code/.env"), Deny, "grant:default-agent-keys")
+	want(t, a, code(CanRead, "/code/.env.example"), Allow, "")
+	want(t, a, do(t, CanEdit, "resource:/locks/x"), Allow, "")
+	want(t, a, do(t, CanEdit, "setting:/x"), Ask, "")
+	want(t, a, do(t, CanRead, "secret:/x"), Deny, "")
+	want(t, a, do(t, CanRead, "token:/x"), Deny, "")
+	tool := func(name string) Request {
+		return Request{Permission: CanExecute, Resource: ToolRef(name), Tool: name, Facts: &Facts{}}
+	}
+	want(t, a, tool("grep"), Allow, "grant:default-agent-tool-read")
+	want(t, a, tool("mcp.acme.wipe_database"), Ask, "grant:default-agent-tool")
+	want(t, seen(t, c, "local:me"), do(t, CanEdit, "setting:/x"), Allow, "")
+}
+
+func TestCommands(t *testing.T) {
+	for line, w := range map[string][][]string{
+		"git log":                   {{"git", "log"}},
+		`git commit -m "a b" 'c d'`: {{"git", "commit", "-m", "a b", "c d"}},
+		"a && b || c; d | e\nf":     {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}, {"f"}},
+		`a\ b c`:                    {{"a b", "c"}},
+		"echo ''":                   {{"echo", ""}},
+	} {
+		got, ok := Commands(line)
+		if !ok || !slices.EqualFunc(got, w, slices.Equal) {
+			t.Errorf("%q: %q %v", line, got, ok)
+		}
+	}
+	for _, line := range []string{"", "   ", "a $(b)", "a `b`", "a > b", "a < b", "a &", "(a)", "{ a; }", "a $B", `a "$B"`, "X=1 a", "bash -c x",
+		"/usr/bin/env a", "a *", "a ~", "a 'b", `a "b`, "a \\", "a # b", "; a", "&& a", "| a", "a\x00", "xargs rm", "if a", "find . -delete"} {
+		if got, ok := Commands(line); ok {
+			t.Errorf("%q is read as %q", line, got)
+		}
+	}
+}
+
+func FuzzToolPattern(f *testing.F) {
+	for _, s := range []string{"edit", "bash(command: git log)", "read(path: /a/**)", "w(host: *.x.y)", "a(b", "(", "a(path: /**/**/**/x)"} {
+		f.Add(s, "/a/b/c", "git log -p")
+	}
+	f.Fuzz(func(t *testing.T, s, path, line string) {
+		p, err := parseTool(s)
+		cmds, ok := Commands(line)
+		if err != nil {
+			return
+		}
+		facts := &Facts{Paths: []string{path}, Commands: cmds, Opaque: !ok}
+		if p.surely(facts) && !p.perhaps(facts) {
+			t.Errorf("%q surely covers %+v but perhaps does not", s, facts)
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package policy
+
+import (
+	bitset "math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	cedar "github.com/cedar-policy/cedar-go"
+)
+
+// StrictTenantContext is who calls, for whom, and within which limits of their credential.
+type StrictTenantContext struct {
+	Tenant    string
+	Principal PrincipalRef
+	// AuthorityChain is for whom the principal acts, nearest first.
+	AuthorityChain []PrincipalRef
+	// Ceiling limits a scoped credential; nil is no limit beyond the principal's own.
+	Ceiling  *Ceiling
+	Boundary DataBoundary
+	// ExpiresAt ends the credential; zero is no end.
+	ExpiresAt time.Time
+}
+
+// View is one caller's share of a policy. It is safe for use by many goroutines. The zero and the nil View refuse.
+type View struct {
+	ctx     StrictTenantContext
+	policy  *Compiled
+	now     time.Time
+	ceiling []ceilingRight
+	members []member
+	refusal string
+	shown   sync.Map // masked → bool
+	kept    atomic.Int32
+}
+
+// member is one of the caller's chain, with the grants and rules that can speak of it in one drawer for each kind.
+type member struct {
+	ref     PrincipalRef
+	uid     cedar.EntityUID
+	parents cedar.EntityUIDSet
+	drawers []drawer
+}
+
+type drawer struct {
+	denies  []*grant
+	gives   [tiers][]*grant
+	forbids []*rule
+	asks    []*rule
+	permits []*rule
+}
+
+// drawer finds the one of the question's kind.
+func (m *member) drawer(q *question) *drawer { return &m.drawers[bitset.TrailingZeros64(q.kind)] }
+
+// View prepares the answers for one caller. A context that makes no sense gives a View that refuses and says why.
+func (c *Compiled) View(ctx StrictTenantContext, now time.Time) *View {
+	v := &View{ctx: ctx, policy: c, now: now}
+	switch {
+	case c == nil || c.tenant == "":
+		v.refusal = "no policy is loaded"
+	case ctx.Tenant != c.tenant:
+		v.refusal = "the caller belongs to another tenant"
+	case ctx.Principal.Kind == Session && len(ctx.AuthorityChain) == 0:
+		v.refusal = "a session acts for somebody, and this one names nobody"
+	case ctx.Boundary.check() != nil:
+		v.refusal = ctx.Boundary.check().Error()
+	}
+	chain := append([]PrincipalRef{ctx.Principal}, ctx.AuthorityChain...)
+	for _, p := range chain {
+		if !p.concrete() && v.refusal == "" {
+			v.refusal = "the caller " + p.String() + " is not an actor"
+		}
+	}
+	if ctx.Ceiling != nil && v.refusal == "" {
+		var err error
+		if v.ceiling, err = ctx.Ceiling.compile(c.tenant); err != nil {
+			v.refusal = err.Error()
+		}
+	}
+	if v.refusal != "" {
+		return v
+	}
+	for i, p := range chain {
+		v.members = append(v.members, c.member(p, chain[i+1:]))
+	}
+	return v
+}
+
+func (c *Compiled) member(p PrincipalRef, chain []PrincipalRef) member {
+	m := member{ref: p, uid: uid(p), drawers: make([]drawer, len(kinds))}
+	var above []cedar.EntityUID
+	for _, a := range chain {
+		above = append(above, uid(a))
+	}
+	m.parents = cedar.NewEntityUIDSet(above...)
+	for _, g := range c.grants {
+		if g.dead == "" && speaksOf(g, p, chain) {
+			m.file(g.kinds, func(d *drawer) {
+				if g.Effect == Deny {
+					d.denies = append(d.denies, g)
+				} else {
+					d.gives[g.tier] = append(d.gives[g.tier], g)
+				}
+			})
+		}
+	}
+	for _, r := range c.rules {
+		if r.speaksOf(p, chain) {
+			m.file(r.kinds, func(d *drawer) {
+				switch {
+				case r.forbid && r.ask:
+					d.asks = append(d.asks, r)
+				case r.forbid:
+					d.forbids = append(d.forbids, r)
+				default:
+					d.permits = append(d.permits, r)
+				}
+			})
+		}
+	}
+	return m
+}
+
+func (m *member) file(kinds uint64, put func(*drawer)) {
+	for i := range m.drawers {
+		if kinds&(1<<i) != 0 {
+			put(&m.drawers[i])
+		}
+	}
+}
+
+// speaksOf says whether a grant is the principal's. A session is its agent at work, so the agent's grants are its own.
+func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
+	if g.Principal.Matches(p) {
+		return true
+	}
+	return p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent && g.Principal.Matches(chain[0])
+}
+
+// Until is when the earliest of the caller's grants or the credential ends; zero is never. A View kept longer still judges
+// every request by its own time, but May answers as of when the View was made.
+func (v *View) Until() time.Time {
+	var end time.Time
+	if v == nil {
+		return end
+	}
+	earlier := func(t time.Time) {
+		if !t.IsZero() && t.After(v.now) && (end.IsZero() || t.Before(end)) {
+			end = t
+		}
+	}
+	earlier(v.ctx.ExpiresAt)
+	for i := range v.members {
+		for _, d := range v.members[i].drawers {
+			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
+				for ; g != nil; g = g.parent {
+					earlier(g.ExpiresAt)
+				}
+			}
+		}
+	}
+	return end
+}
+
+// May says whether the resource is worth showing to the caller: some request with this permission could be allowed, or be
+// allowed after an ask. It is for masking lists; the act itself is decided by Decide.
+//
+// The answer is kept: the same lists are shown again and again, and a View does not change.
+func (v *View) May(p AccessPermission, r ResourceRef) bool {
+	if v == nil {
+		return false
+	}
+	key := masked{p, r}
+	if known, ok := v.shown.Load(key); ok {
+		return known.(bool)
+	}
+	q := question{Request: Request{Permission: p, Resource: r}, mask: true}
+	may := v.decide(&q).Effect != Deny
+	if v.kept.Add(1) <= maxKept {
+		v.shown.Store(key, may)
+	}
+	return may
+}
+
+type masked struct {
+	permission AccessPermission
+	resource   ResourceRef
+}
+
+// maxKept bounds the memory of a View; what comes later is worked out each time.
+const maxKept = 4096
+
+// MayUse says whether a tool is worth showing.
+func (v *View) MayUse(tool string) bool { return v.May(CanExecute, ToolRef(tool)) }
