@@ -1,0 +1,54 @@
+package gitstore
+
+import "sync"
+
+// cache holds recently used values up to about limit bytes, in two
+// generations: when the young one is half of the limit, the old one goes.
+type cache[K comparable, V any] struct {
+	mu         sync.Mutex
+	limit      int
+	size       int
+	young, old map[K]sized[V]
+}
+
+type sized[V any] struct {
+	v    V
+	cost int
+}
+
+func newCache[K comparable, V any](limit int) *cache[K, V] {
+	return &cache[K, V]{limit: limit, young: map[K]sized[V]{}}
+}
+
+func (c *cache[K, V]) get(k K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.young[k]; ok {
+		return e.v, true
+	}
+	e, ok := c.old[k]
+	if ok {
+		c.add(k, e)
+	}
+	return e.v, ok
+}
+
+func (c *cache[K, V]) put(k K, v V, cost int) {
+	if cost > c.limit/4 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(k, sized[V]{v, cost})
+}
+
+func (c *cache[K, V]) add(k K, e sized[V]) {
+	if _, ok := c.young[k]; ok {
+		return
+	}
+	if c.size+e.cost > c.limit/2 {
+		c.old, c.young, c.size = c.young, map[K]sized[V]{}, 0
+	}
+	c.young[k] = e
+	c.size += e.cost
+}

@@ -1,0 +1,279 @@
+package gitstore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"tandem/internal/repo"
+)
+
+func (s *Store) indexPath(kind, name string) string {
+	return filepath.Join(s.dir, "index", kind, name)
+}
+
+// Index is the commit index at an operation: jj's own files where they are
+// there, completed and saved where they are not. A damaged index is rebuilt.
+func (s *Store) Index(op *repo.Operation) (*repo.Index, error) {
+	ix, err := s.loadIndex(op.ID)
+	if err == nil {
+		return ix, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errBadIndex) {
+		return nil, err
+	}
+	if ix, err = s.buildIndex(op); err != nil {
+		return nil, err
+	}
+	return ix, s.SaveIndex(op.ID, ix)
+}
+
+var errBadIndex = errors.New("index is damaged")
+
+// loadIndex reads the index that a file ties to an operation.
+func (s *Store) loadIndex(id repo.OperationID) (*repo.Index, error) {
+	link, err := os.ReadFile(s.indexPath("op_links", id.Hex()))
+	if err != nil {
+		return nil, err
+	}
+	name, err := parseIndexLink(link)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := s.loadSegments(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadIndex, err)
+	}
+	return ix, nil
+}
+
+func parseIndexLink(b []byte) (string, error) {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			break
+		}
+		m := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if m < 0 {
+			break
+		}
+		if num == 1 && typ == protowire.BytesType {
+			if v, _ := protowire.ConsumeBytes(b[n:]); len(v) == repo.OperationIDLen {
+				return fmt.Sprintf("%x", v), nil
+			}
+		}
+		b = b[n+m:]
+	}
+	return "", fmt.Errorf("%w: bad link", errBadIndex)
+}
+
+type segmentFile struct {
+	name string
+	data []byte
+}
+
+// loadSegments reads a segment and its parents. A chain of n segments holds
+// at least 2ⁿ commits, so a long one is a ring or a forgery.
+func (s *Store) loadSegments(name string) (*repo.Index, error) {
+	var files []segmentFile
+	for name != "" {
+		if len(files) > 64 {
+			return nil, fmt.Errorf("index has more than 64 segments")
+		}
+		if _, ok := repo.ParseViewID(name); !ok { // 128 digits, as views have
+			return nil, fmt.Errorf("index segment named %q", name)
+		}
+		data, err := os.ReadFile(s.indexPath("segments", name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, segmentFile{name, data})
+		if name, err = repo.IndexSegmentParent(data); err != nil {
+			return nil, err
+		}
+	}
+	var segs []*repo.IndexSegment
+	before := 0
+	for _, f := range slices.Backward(files) {
+		seg, err := repo.ParseIndexSegment(f.name, f.data, before)
+		if err != nil {
+			return nil, err
+		}
+		segs = append(segs, seg)
+		before += seg.Count()
+	}
+	return repo.IndexOver(segs)
+}
+
+// buildIndex extends the index of the nearest indexed ancestor operation by
+// every commit that the operations since have named.
+func (s *Store) buildIndex(op *repo.Operation) (*repo.Index, error) {
+	ix := repo.NewIndex()
+	var indexed []repo.OperationID
+	err := repo.WalkOperations(s, []repo.OperationID{op.ID}, func(o *repo.Operation) (bool, error) {
+		if !s.hasIndexLink(o.ID) {
+			return true, nil
+		}
+		loaded, err := s.loadIndex(o.ID)
+		if err != nil {
+			return true, nil // damaged like the first: go further back
+		}
+		ix, indexed = loaded.Extend(), []repo.OperationID{o.ID}
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	since, err := repo.OperationRange(s, indexed, []repo.OperationID{op.ID})
+	if err != nil {
+		return nil, err
+	}
+	var named []repo.CommitID
+	for _, o := range since {
+		view, err := s.View(o.View)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, view.CommitIDs()...)
+		named = append(named, o.CommitIDs()...)
+	}
+	return ix, s.IndexCommits(ix, named)
+}
+
+func (s *Store) hasIndexLink(id repo.OperationID) bool {
+	_, err := os.Lstat(s.indexPath("op_links", id.Hex()))
+	return err == nil
+}
+
+// IndexCommits adds commits and all their ancestors that the index does not
+// know, older ones first where the graph leaves a choice.
+func (s *Store) IndexCommits(ix *repo.Index, ids []repo.CommitID) error {
+	unknown := map[repo.CommitID]*repo.Commit{}
+	children := map[repo.CommitID][]*repo.Commit{}
+	missing := map[repo.CommitID]int{} // parents still to be indexed
+	stack := slices.Clone(ids)
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if unknown[id] != nil || ix.Has(id) {
+			continue
+		}
+		c, err := s.Commit(id)
+		if err != nil {
+			return fmt.Errorf("index commits: %w", err)
+		}
+		unknown[id] = c
+		for _, p := range slices.Compact(slices.Sorted(slices.Values(c.Parents))) {
+			if !ix.Has(p) {
+				missing[id]++
+				children[p] = append(children[p], c)
+				stack = append(stack, p)
+			}
+		}
+	}
+	var ready commitQueue
+	for id, c := range unknown {
+		if missing[id] == 0 {
+			ready.push(c)
+		}
+	}
+	for len(ready) > 0 {
+		c := ready.pop()
+		if err := ix.Add(c); err != nil {
+			return err
+		}
+		for _, child := range children[c.ID] {
+			if missing[child.ID]--; missing[child.ID] == 0 {
+				ready.push(child)
+			}
+		}
+	}
+	return nil
+}
+
+// commitQueue gives the oldest commit first.
+type commitQueue []*repo.Commit
+
+func olderFirst(a, b *repo.Commit) int {
+	return cmp.Or(cmp.Compare(a.Committer.When.Millis, b.Committer.When.Millis), cmp.Compare(a.ID, b.ID))
+}
+
+func (q *commitQueue) push(c *repo.Commit) {
+	h := append(*q, c)
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if olderFirst(h[up], h[i]) <= 0 {
+			break
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+	*q = h
+}
+
+func (q *commitQueue) pop() *repo.Commit {
+	h := *q
+	top := h[0]
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= len(h) {
+			break
+		}
+		if c+1 < len(h) && olderFirst(h[c+1], h[c]) < 0 {
+			c++
+		}
+		if olderFirst(h[i], h[c]) <= 0 {
+			break
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+	*q = h
+	return top
+}
+
+// SaveIndex ties an index to an operation, writing what is new of it as a
+// segment in jj's format. It is a cache: losing it costs time alone, so it is
+// not synced.
+func (s *Store) SaveIndex(id repo.OperationID, ix *repo.Index) error {
+	data, name := ix.Freeze()
+	if data != nil {
+		path := s.indexPath("segments", name)
+		if _, err := os.Lstat(path); err != nil {
+			if err := writeCache(path, data); err != nil {
+				return err
+			}
+		}
+	}
+	raw, _ := repo.ParseViewID(name)
+	link := protowire.AppendTag(nil, 1, protowire.BytesType)
+	link = protowire.AppendString(link, string(raw))
+	return writeCache(s.indexPath("op_links", id.Hex()), link)
+}
+
+// writeCache replaces a file without waiting for the disk. Readers check what
+// they read, and rebuild.
+func writeCache(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o666&^umask()), f.Close())
+	if err == nil {
+		err = rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+package gitstore
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// writeFile makes path hold data: a temporary file beside it, synced, renamed.
+// The directory itself is the caller's to sync.
+func writeFile(path string, data []byte, perm fs.FileMode) error {
+	tmp, err := writeTemp(filepath.Dir(path), data, perm)
+	if err != nil {
+		return err
+	}
+	if err := rename(tmp, path); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+// writeTemp writes a synced file under a temporary name.
+func writeTemp(dir string, data []byte, perm fs.FileMode) (name string, err error) {
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return "", err
+	}
+	if err = f.Chmod(perm); err != nil && runtime.GOOS != "windows" {
+		return "", err
+	}
+	if err = f.Sync(); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// rename moves a content-addressed file into place. On Windows a file that is
+// open elsewhere cannot be replaced; there, one that is already in place will
+// do, since its name says what it holds.
+func rename(from, to string) error {
+	err := os.Rename(from, to)
+	if err != nil && runtime.GOOS == "windows" {
+		if _, statErr := os.Stat(to); statErr == nil {
+			os.Remove(from)
+			return nil
+		}
+	}
+	return err
+}
+
+// syncDir makes renames in a directory survive a power cut. Windows has no
+// such call and needs none.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// syncDirs syncs several directories at once, so that a journalling file
+// system can join the waits.
+func syncDirs(dirs map[string]struct{}) error {
+	errs := make(chan error, len(dirs))
+	var wg sync.WaitGroup
+	for dir := range dirs {
+		wg.Go(func() { errs <- syncDir(dir) })
+	}
+	wg.Wait()
+	close(errs)
+	var all error
+	for err := range errs {
+		all = errors.Join(all, err)
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem/internal/repo"
+)
+
+// objects is a git object database: the directory "objects" of a repository
+// and its alternates, and what is waiting to be written.
+type objects struct {
+	dir   string
+	bases *cache[baseKey, repo.Object]
+
+	mu      sync.RWMutex
+	dirs    []string         // dir and its alternates
+	packs   map[string]*pack // by path without suffix
+	order   []*pack          // newest first found last
+	pending map[string]repo.Object
+	waiting int // bytes of pending
+}
+
+// Objects are written loose up to this many at a time, and as a pack beyond.
+const looseLimit = 32
+
+// pendingLimit is how many bytes wait in memory before they go to disk early.
+const pendingLimit = 64 << 20
+
+func openObjects(dir string) (*objects, error) {
+	o := &objects{
+		dir:     dir,
+		bases:   newCache[baseKey, repo.Object](32 << 20),
+		packs:   map[string]*pack{},
+		pending: map[string]repo.Object{},
+	}
+	if err := o.findDirs(dir, 0); err != nil {
+		return nil, err
+	}
+	return o, o.scanPacks()
+}
+
+// findDirs follows objects/info/alternates, a few levels deep as git does.
+func (o *objects) findDirs(dir string, depth int) error {
+	if slices.Contains(o.dirs, dir) || depth > 5 {
+		return nil
+	}
+	o.dirs = append(o.dirs, dir)
+	text, err := os.ReadFile(filepath.Join(dir, "info", "alternates"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !filepath.IsAbs(line) {
+			line = filepath.Join(dir, line)
+		}
+		if err := o.findDirs(filepath.Clean(line), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanPacks opens packs that are new since the last look.
+func (o *objects) scanPacks() error {
+	for _, dir := range o.dirs {
+		names, err := os.ReadDir(filepath.Join(dir, "pack"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			base, ok := strings.CutSuffix(n.Name(), ".idx")
+			if !ok {
+				continue
+			}
+			base = filepath.Join(dir, "pack", base)
+			if o.packs[base] != nil {
+				continue
+			}
+			p, err := openPack(base)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // a repack is taking it away
+			}
+			if err != nil {
+				return err
+			}
+			o.packs[base] = p
+			o.order = append(o.order, p)
+		}
+	}
+	return nil
+}
+
+func (o *objects) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.order {
+		p.close()
+	}
+	o.packs, o.order = map[string]*pack{}, nil
+}
+
+// read gives an object, or a fs.ErrNotExist.
+func (o *objects) read(id string) (repo.Object, error) {
+	if len(id) != repo.CommitIDLen {
+		return repo.Object{}, fmt.Errorf("object id of %d bytes", len(id))
+	}
+	obj, err := o.tryRead(id)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return obj, err
+	}
+	// A repack may have moved it since the packs were listed.
+	o.mu.Lock()
+	before := len(o.order)
+	scanErr := o.scanPacks()
+	grown := len(o.order) > before
+	o.mu.Unlock()
+	if scanErr != nil || !grown {
+		return obj, err
+	}
+	return o.tryRead(id)
+}
+
+func (o *objects) tryRead(id string) (repo.Object, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.find(id, 0)
+}
+
+// find searches everywhere. Packs may name bases in other packs; a ring of
+// such names ends at a depth no honest repository has.
+func (o *objects) find(id string, depth int) (repo.Object, error) {
+	if depth > 64 {
+		return repo.Object{}, fmt.Errorf("object %x: packs refer to each other in a ring", id)
+	}
+	if obj, ok := o.pending[id]; ok {
+		return obj, nil
+	}
+	for _, p := range slices.Backward(o.order) {
+		if at, ok := p.index.find(id); ok {
+			return p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
+		}
+	}
+	for _, dir := range o.dirs {
+		obj, err := readLoose(dir, id)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return obj, err
+		}
+	}
+	return repo.Object{}, fmt.Errorf("object %x: %w", id, fs.ErrNotExist)
+}
+
+// has says whether an object is there, without reading it.
+func (o *objects) has(id string) bool {
+	if len(id) != repo.CommitIDLen {
+		return false
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if _, ok := o.pending[id]; ok {
+		return true
+	}
+	for _, p := range slices.Backward(o.order) {
+		if _, ok := p.index.find(id); ok {
+			return true
+		}
+	}
+	for _, dir := range o.dirs {
+		if _, err := os.Lstat(loosePath(dir, id)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// put holds an object back until the next flush.
+func (o *objects) put(t repo.ObjectType, data []byte) (string, error) {
+	id := repo.HashObject(t, data)
+	if o.has(id) {
+		return id, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pending[id] = repo.Object{Type: t, Data: data}
+	o.waiting += len(data)
+	if o.waiting > pendingLimit {
+		return id, o.flushLocked()
+	}
+	return id, nil
+}
+
+// flush makes everything that waits durable.
+func (o *objects) flush() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.flushLocked()
+}
+
+func (o *objects) flushLocked() error {
+	if len(o.pending) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(o.pending))
+	write := writeLoose
+	if len(ids) > looseLimit {
+		write = writePack
+	}
+	if err := write(o.dir, ids, o.pending); err != nil {
+		return fmt.Errorf("write objects: %w", err)
+	}
+	packedNow := len(ids) > looseLimit
+	o.pending, o.waiting = map[string]repo.Object{}, 0
+	if packedNow {
+		return o.scanPacks()
+	}
+	return nil
+}

@@ -1,0 +1,399 @@
+package repo
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// IndexSegment is one file of jj's commit index, format 6, read in place:
+//
+//	u32 version, u32 length and name of the parent segment,
+//	u32 commits, u32 changes, u32 overflow parents, u32 overflow changes,
+//	commits × (u32 generation, u32 parent 1, u32 parent 2, u32 place of its change, id),
+//	commits × u32 place in the table above, by commit id,
+//	changes × change id, sorted, then changes × u32 place of its commit,
+//	overflow parents × u32 position, overflow changes × u32 place.
+//
+// A value with the top bit set points into an overflow table, bit-negated.
+type IndexSegment struct {
+	Name   string // the file's name
+	before Pos    // commits in the parents
+	count  int
+
+	changes         int
+	graph, byID     []byte
+	changeIDs       []byte
+	changePlaces    []byte
+	overflowParents []byte
+	overflowChanges []byte
+}
+
+const (
+	indexVersion  = 6
+	overflow      = 1 << 31
+	noParent      = 0xffff_ffff
+	graphEntry    = 16 + CommitIDLen
+	maxIndexCount = 1 << 28
+)
+
+// IndexSegmentParent is the file name of the segment below, "" for none.
+func IndexSegmentParent(data []byte) (string, error) {
+	parent, _, err := cutIndexHead(data)
+	return parent, err
+}
+
+func cutIndexHead(data []byte) (parent string, rest []byte, err error) {
+	version, data, ok := cutU32(data)
+	if !ok || version != indexVersion {
+		return "", nil, fmt.Errorf("index segment of version %d, not %d", version, indexVersion)
+	}
+	n, data, ok := cutU32(data)
+	if !ok || uint64(n) > uint64(len(data)) {
+		return "", nil, fmt.Errorf("index segment is cut short")
+	}
+	return string(data[:n]), data[n:], nil
+}
+
+// ParseIndexSegment reads a segment that stands over others with so many
+// commits. The bytes are used in place.
+func ParseIndexSegment(name string, data []byte, before int) (*IndexSegment, error) {
+	short := fmt.Errorf("index segment is cut short")
+	_, data, err := cutIndexHead(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &IndexSegment{Name: name, before: Pos(before)}
+	var counts [4]int
+	ok := true
+	for i := range counts {
+		var v uint32
+		if v, data, ok = cutU32(data); !ok || v > maxIndexCount {
+			return nil, short
+		}
+		counts[i] = int(v)
+	}
+	s.count, s.changes = counts[0], counts[1]
+	for _, part := range []struct {
+		into *[]byte
+		size int
+	}{
+		{&s.graph, s.count * graphEntry}, {&s.byID, s.count * 4},
+		{&s.changeIDs, s.changes * ChangeIDLen}, {&s.changePlaces, s.changes * 4},
+		{&s.overflowParents, counts[2] * 4}, {&s.overflowChanges, counts[3] * 4},
+	} {
+		if len(data) < part.size {
+			return nil, short
+		}
+		*part.into, data = data[:part.size], data[part.size:]
+	}
+	if len(data) != 0 {
+		return nil, fmt.Errorf("index segment has %d bytes too many", len(data))
+	}
+	return s, s.check()
+}
+
+// check makes every pointer in the file safe to follow.
+func (s *IndexSegment) check() error {
+	bad := fmt.Errorf("index segment points outside itself")
+	for i := range s.count {
+		own := s.before + Pos(i)
+		p1, p2 := u32(s.graph, i*graphEntry+4), u32(s.graph, i*graphEntry+8)
+		if p1 != noParent && p1&overflow != 0 {
+			from, n := uint64(^p1), uint64(^p2)
+			if from+n > uint64(len(s.overflowParents)/4) {
+				return bad
+			}
+			for j := from; j < from+n; j++ {
+				if Pos(u32(s.overflowParents, int(4*j))) >= own {
+					return bad
+				}
+			}
+		} else {
+			for _, p := range []uint32{p1, p2} {
+				if p != noParent && Pos(p) >= own {
+					return bad
+				}
+			}
+		}
+		if int(u32(s.graph, i*graphEntry+12)) >= s.changes || int(u32(s.byID, 4*i)) >= s.count {
+			return bad
+		}
+	}
+	for i := range s.changes {
+		place := u32(s.changePlaces, 4*i)
+		if place&overflow == 0 {
+			if int(place) >= s.count {
+				return bad
+			}
+		} else if int(^place) >= len(s.overflowChanges)/4 {
+			return bad
+		}
+	}
+	for i := range len(s.overflowChanges) / 4 {
+		if int(u32(s.overflowChanges, 4*i)) >= s.count {
+			return bad
+		}
+	}
+	return nil
+}
+
+func cutU32(b []byte) (uint32, []byte, bool) {
+	if len(b) < 4 {
+		return 0, b, false
+	}
+	return binary.LittleEndian.Uint32(b), b[4:], true
+}
+
+func u32(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+
+// Count is the number of commits in the segment itself.
+func (s *IndexSegment) Count() int { return s.count }
+
+func (s *IndexSegment) id(i int) []byte { return s.graph[i*graphEntry+16 : (i+1)*graphEntry] }
+
+func (s *IndexSegment) generation(i int) uint32 { return u32(s.graph, i*graphEntry) }
+
+func (s *IndexSegment) changeID(c int) []byte {
+	return s.changeIDs[c*ChangeIDLen : (c+1)*ChangeIDLen]
+}
+
+func (s *IndexSegment) parents(i int) []Pos {
+	p1, p2 := u32(s.graph, i*graphEntry+4), u32(s.graph, i*graphEntry+8)
+	switch {
+	case p1 == noParent:
+		return nil
+	case p1&overflow != 0:
+		from, n := int(^p1), int(^p2)
+		out := make([]Pos, n)
+		for j := range out {
+			out[j] = Pos(u32(s.overflowParents, 4*(from+j)))
+		}
+		return out
+	case p2 == noParent:
+		return []Pos{Pos(p1)}
+	}
+	return []Pos{Pos(p1), Pos(p2)}
+}
+
+func (s *IndexSegment) entry(i int) indexEntry {
+	return indexEntry{
+		id:         CommitID(s.id(i)),
+		change:     ChangeID(s.changeID(int(u32(s.graph, i*graphEntry+12)))),
+		parents:    s.parents(i),
+		generation: s.generation(i),
+	}
+}
+
+// byIDFrom is the first place in the order of ids that is not below id.
+func (s *IndexSegment) byIDFrom(id string) int {
+	return sort.Search(s.count, func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id })
+}
+
+func (s *IndexSegment) idAt(k int) CommitID { return CommitID(s.id(int(u32(s.byID, 4*k)))) }
+
+func (s *IndexSegment) find(id CommitID) (int, bool) {
+	k := s.byIDFrom(string(id))
+	if k < s.count && s.idAt(k) == id {
+		return int(u32(s.byID, 4*k)), true
+	}
+	return 0, false
+}
+
+func (s *IndexSegment) changeFrom(id string) int {
+	return sort.Search(s.changes, func(c int) bool { return string(s.changeID(c)) >= id })
+}
+
+func (s *IndexSegment) changePositions(change ChangeID) []int {
+	c := s.changeFrom(string(change))
+	if c == s.changes || string(s.changeID(c)) != string(change) {
+		return nil
+	}
+	place := u32(s.changePlaces, 4*c)
+	if place&overflow == 0 {
+		return []int{int(place)}
+	}
+	// The places of one change follow each other; the next change's start, or
+	// a commit of another change, ends them.
+	var out []int
+	for j := int(^place); j < len(s.overflowChanges)/4; j++ {
+		i := int(u32(s.overflowChanges, 4*j))
+		if int(u32(s.graph, i*graphEntry+12)) != c {
+			break
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+func (s *IndexSegment) idsWithPrefix(hexPrefix string, limit int, yield func(CommitID)) {
+	for k := s.byIDFrom(rawPrefix(hexPrefix)); k < s.count && limit > 0; k++ {
+		id := s.idAt(k)
+		if !strings.HasPrefix(id.Hex(), hexPrefix) {
+			return
+		}
+		yield(id)
+		limit--
+	}
+}
+
+func (s *IndexSegment) changesWithPrefix(hexPrefix string, limit int, yield func(ChangeID)) {
+	for c := s.changeFrom(rawPrefix(hexPrefix)); c < s.changes && limit > 0; c++ {
+		id := ChangeID(s.changeID(c))
+		if !strings.HasPrefix(id.Hex(), hexPrefix) {
+			return
+		}
+		yield(id)
+		limit--
+	}
+}
+
+// rawPrefix is the smallest raw id that starts with hexadecimal digits.
+func rawPrefix(hexPrefix string) string {
+	if len(hexPrefix)%2 == 1 {
+		hexPrefix += "0"
+	}
+	b, err := hex.DecodeString(hexPrefix)
+	if err != nil {
+		return "\xff"
+	}
+	return string(b)
+}
+
+func (s *IndexSegment) idNeighbours(id CommitID) []CommitID {
+	var out []CommitID
+	k := s.byIDFrom(string(id))
+	if k > 0 {
+		out = append(out, s.idAt(k-1))
+	}
+	if k < s.count && s.idAt(k) == id {
+		k++
+	}
+	if k < s.count {
+		out = append(out, s.idAt(k))
+	}
+	return out
+}
+
+func (s *IndexSegment) changeNeighbours(id ChangeID) []ChangeID {
+	var out []ChangeID
+	c := s.changeFrom(string(id))
+	if c > 0 {
+		out = append(out, ChangeID(s.changeID(c-1)))
+	}
+	if c < s.changes && ChangeID(s.changeID(c)) == id {
+		c++
+	}
+	if c < s.changes {
+		out = append(out, ChangeID(s.changeID(c)))
+	}
+	return out
+}
+
+// Freeze turns the layer in memory into a segment file, taking small parent
+// segments into it, so that the chain stays short. It gives the file's name
+// and bytes; when nothing is new, the name of the top segment and no bytes.
+func (ix *Index) Freeze() (data []byte, name string) {
+	below := len(ix.segs)
+	if len(ix.entries) == 0 && below > 0 {
+		return nil, ix.segs[below-1].Name
+	}
+	n := len(ix.entries)
+	for below > 0 && 2*n >= ix.segs[below-1].count {
+		n += ix.segs[below-1].count
+		below--
+	}
+	var entries []indexEntry
+	for _, s := range ix.segs[below:] {
+		for i := range s.count {
+			entries = append(entries, s.entry(i))
+		}
+	}
+	entries = append(entries, ix.entries...)
+	parent := ""
+	if below > 0 {
+		parent = ix.segs[below-1].Name
+	}
+	data = encodeIndexSegment(parent, entries)
+	return data, segmentName(data)
+}
+
+func encodeIndexSegment(parent string, entries []indexEntry) []byte {
+	places := map[ChangeID][]uint32{}
+	for i, e := range entries {
+		places[e.change] = append(places[e.change], uint32(i))
+	}
+	changes := sortedFirst(keysOf(places), len(places))
+	changePlace := make(map[ChangeID]uint32, len(changes))
+	for c, id := range changes {
+		changePlace[id] = uint32(c)
+	}
+	le := binary.LittleEndian
+	var graph, parents, changeTable, moreChanges []byte
+	for _, e := range entries {
+		graph = le.AppendUint32(graph, e.generation)
+		p1, p2 := uint32(noParent), uint32(noParent)
+		switch {
+		case len(e.parents) > 2:
+			p1, p2 = ^uint32(len(parents)/4), ^uint32(len(e.parents))
+			for _, p := range e.parents {
+				parents = le.AppendUint32(parents, uint32(p))
+			}
+		case len(e.parents) == 2:
+			p2 = uint32(e.parents[1])
+			fallthrough
+		case len(e.parents) == 1:
+			p1 = uint32(e.parents[0])
+		}
+		graph = le.AppendUint32(graph, p1)
+		graph = le.AppendUint32(graph, p2)
+		graph = le.AppendUint32(graph, changePlace[e.change])
+		graph = append(graph, e.id...)
+	}
+	order := make([]int, len(entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(entries[a].id, entries[b].id) })
+	for _, i := range order {
+		graph = le.AppendUint32(graph, uint32(i))
+	}
+	for _, id := range changes {
+		graph = append(graph, id...)
+		if at := places[id]; len(at) > 1 {
+			changeTable = le.AppendUint32(changeTable, ^uint32(len(moreChanges)/4))
+			for _, i := range at {
+				moreChanges = le.AppendUint32(moreChanges, i)
+			}
+		} else {
+			changeTable = le.AppendUint32(changeTable, at[0])
+		}
+	}
+	out := le.AppendUint32(nil, indexVersion)
+	out = le.AppendUint32(out, uint32(len(parent)))
+	out = append(out, parent...)
+	for _, n := range []int{len(entries), len(changes), len(parents) / 4, len(moreChanges) / 4} {
+		out = le.AppendUint32(out, uint32(n))
+	}
+	return slices.Concat(out, graph, changeTable, parents, moreChanges)
+}
+
+func keysOf[K comparable, V any](m map[K]V) map[K]struct{} {
+	out := make(map[K]struct{}, len(m))
+	for k := range m {
+		out[k] = struct{}{}
+	}
+	return out
+}
+
+// segmentName is the file name of a segment: the hash of its bytes.
+func segmentName(data []byte) string {
+	sum := blake2b.Sum512(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,164 @@
+package repo
+
+import "fmt"
+
+// Store gives and takes the objects of a repository. Everything it returns is
+// shared: callers do not change it. The disk's implementation is
+// internal/repo/gitstore; Overlay is one in memory.
+type Store interface {
+	Commit(id CommitID) (*Commit, error)
+	Tree(id TreeID) (Tree, error)
+	File(id FileID) ([]byte, error)
+	// PutCommit stores c and returns it as it can be read back, with its id.
+	PutCommit(c *Commit) (*Commit, error)
+	PutTree(t Tree) (TreeID, error)
+	PutFile(data []byte) (FileID, error)
+
+	Operation(id OperationID) (*Operation, error)
+	View(id ViewID) (*View, error)
+	PutView(v *View) (ViewID, error)
+	// PutOperation stores o and sets its id. It becomes a head by other means.
+	PutOperation(o *Operation) error
+}
+
+// MissingError says that an object is named but not there.
+type MissingError struct {
+	Type string // "commit", "tree", "file", "operation", "view"
+	ID   string // hexadecimal
+}
+
+// Error is jj's sentence for it.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("Object %s of type %s not found", e.ID, e.Type)
+}
+
+// Overlay is a Store in memory, over another that it only reads; with no Base
+// it stands alone. It computes what a change would write without writing it.
+// It is not for concurrent use.
+type Overlay struct {
+	Base    Store
+	Objects map[string]Object // by raw id
+
+	operations map[OperationID]*Operation
+	views      map[ViewID]*View
+}
+
+// Object is a git object: what it is and its bytes.
+type Object struct {
+	Type ObjectType
+	Data []byte
+}
+
+// NewOverlay is an empty layer over base, which may be nil.
+func NewOverlay(base Store) *Overlay {
+	return &Overlay{
+		Base: base, Objects: map[string]Object{},
+		operations: map[OperationID]*Operation{}, views: map[ViewID]*View{},
+	}
+}
+
+// Commit reads a commit of the layer or of the base.
+func (o *Overlay) Commit(id CommitID) (*Commit, error) {
+	if id == RootCommitID {
+		return RootCommit(), nil
+	}
+	if obj, ok := o.Objects[string(id)]; ok {
+		return DecodeCommit(id, obj.Data)
+	}
+	if o.Base == nil {
+		return nil, &MissingError{"commit", id.Hex()}
+	}
+	return o.Base.Commit(id)
+}
+
+// Tree reads a tree of the layer or of the base.
+func (o *Overlay) Tree(id TreeID) (Tree, error) {
+	if id == EmptyTreeID {
+		return nil, nil
+	}
+	if obj, ok := o.Objects[string(id)]; ok {
+		return DecodeTree(obj.Data)
+	}
+	if o.Base == nil {
+		return nil, &MissingError{"tree", id.Hex()}
+	}
+	return o.Base.Tree(id)
+}
+
+// File reads a blob of the layer or of the base.
+func (o *Overlay) File(id FileID) ([]byte, error) {
+	if obj, ok := o.Objects[string(id)]; ok {
+		return obj.Data, nil
+	}
+	if o.Base == nil {
+		return nil, &MissingError{"file", id.Hex()}
+	}
+	return o.Base.File(id)
+}
+
+// PutCommit keeps a commit in the layer.
+func (o *Overlay) PutCommit(c *Commit) (*Commit, error) {
+	data, err := EncodeCommit(o, c)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeCommit(CommitID(o.put(CommitObject, data)), data)
+}
+
+// PutTree keeps a tree in the layer.
+func (o *Overlay) PutTree(t Tree) (TreeID, error) {
+	return TreeID(o.put(TreeObject, EncodeTree(t))), nil
+}
+
+// PutFile keeps a blob in the layer.
+func (o *Overlay) PutFile(data []byte) (FileID, error) {
+	return FileID(o.put(BlobObject, data)), nil
+}
+
+func (o *Overlay) put(t ObjectType, data []byte) string {
+	id := HashObject(t, data)
+	o.Objects[id] = Object{t, data}
+	return id
+}
+
+// Operation reads an operation of the layer or of the base.
+func (o *Overlay) Operation(id OperationID) (*Operation, error) {
+	if id == RootOperationID {
+		return RootOperation(), nil
+	}
+	if op, ok := o.operations[id]; ok {
+		return op, nil
+	}
+	if o.Base == nil {
+		return nil, &MissingError{"operation", id.Hex()}
+	}
+	return o.Base.Operation(id)
+}
+
+// View reads a view of the layer or of the base.
+func (o *Overlay) View(id ViewID) (*View, error) {
+	if id == RootViewID {
+		return RootView(), nil
+	}
+	if v, ok := o.views[id]; ok {
+		return v, nil
+	}
+	if o.Base == nil {
+		return nil, &MissingError{"view", id.Hex()}
+	}
+	return o.Base.View(id)
+}
+
+// PutView keeps a view in the layer.
+func (o *Overlay) PutView(v *View) (ViewID, error) {
+	id := v.ComputeID()
+	o.views[id] = v.Clone()
+	return id, nil
+}
+
+// PutOperation keeps an operation in the layer.
+func (o *Overlay) PutOperation(op *Operation) error {
+	op.ID = op.ComputeID()
+	o.operations[op.ID] = op
+	return nil
+}
