@@ -63,14 +63,14 @@ var houseMap = []wall{
 	{pkg: "notify", may: "spine", planned: true},
 
 	// repositories: jj's model, and what surrounds it
-	{pkg: "repo", pure: true, planned: true},
+	{pkg: "repo", pure: true},
 	{pkg: "repo/text", planned: true},
 	{pkg: "repo/pattern", may: "repo/dsl", planned: true},
 	{pkg: "repo/dsl", planned: true},
 	{pkg: "repo/revset", may: "repo repo/dsl repo/pattern repo/text", pure: true, planned: true},
 	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text repo/revset", planned: true},
 	{pkg: "repo/render", may: "repo repo/dsl repo/pattern repo/text repo/revset repo/template", planned: true},
-	{pkg: "repo/gitstore", may: "repo", planned: true},
+	{pkg: "repo/gitstore", may: "repo"},
 	{pkg: "repo/workcopy", may: "repo repo/gitstore", planned: true},
 	{pkg: "repo/host", may: "spine gate repo repo/gitstore resource", planned: true},
 	{pkg: "repo/replica", may: "repo repo/gitstore client", planned: true},
