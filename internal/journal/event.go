@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,6 +34,7 @@ type Event struct {
 	Request  string          // the request's id
 	Payload  json.RawMessage // details that retention may delete later
 	Cause    int64           // sequence number of the intent that this ends, 0 for none
+	Receipt  bool            // leave a signed receipt of it in the same transaction (decisions)
 }
 
 // Entry is an event as it was recorded.
@@ -104,6 +107,46 @@ func payloadHash(salt, payload []byte) Hash {
 	return Hash(h.Sum(nil))
 }
 
+// compact is the one form in which a payload is stored and hashed: no space
+// between tokens, and escaped as encoding/json does, so that printing it as
+// part of a larger document changes none of its bytes.
+func compact(p json.RawMessage) (json.RawMessage, error) {
+	if !utf8.Valid(p) {
+		p = bytes.ToValidUTF8(p, []byte("\uFFFD"))
+	}
+	return json.Marshal(p)
+}
+
+// checkShape refuses salts and hashes of another length than theirs: bytes
+// moved from one field into the next would leave the leaf as it was.
+func (e *Entry) checkShape() error {
+	if len(e.Salt) != saltSize {
+		return fmt.Errorf("the salt has %d bytes", len(e.Salt))
+	}
+	if len(e.PayloadHash) != 0 && len(e.PayloadHash) != sha256.Size {
+		return fmt.Errorf("the payload's hash has %d bytes", len(e.PayloadHash))
+	}
+	return nil
+}
+
+// checkPayload compares the payload, where there is one, with its hash.
+func (e *Entry) checkPayload() error {
+	if len(e.Payload) == 0 {
+		return nil
+	}
+	if len(e.PayloadSalt) != saltSize {
+		return fmt.Errorf("the payload's salt has %d bytes", len(e.PayloadSalt))
+	}
+	p, err := compact(e.Payload)
+	if err != nil {
+		return fmt.Errorf("the payload is not JSON")
+	}
+	if h := payloadHash(e.PayloadSalt, p); !bytes.Equal(h[:], e.PayloadHash) {
+		return fmt.Errorf("the payload was changed")
+	}
+	return nil
+}
+
 // check makes an event storable, or says what is wrong with it. A name that a
 // stranger chose must not keep the event of his refusal out of the journal,
 // so text is mended rather than refused.
@@ -117,8 +160,13 @@ func (e *Event) check() error {
 	case len(e.Payload) > maxPayload:
 		return fault.New(fault.Invalid, "journal.append", "the event's details are %d bytes, more than the %d that the journal keeps", len(e.Payload), maxPayload).
 			WithNext("store the content elsewhere and name it here")
-	case len(e.Payload) > 0 && !json.Valid(e.Payload):
-		return fault.New(fault.Internal, "journal.append", "the payload of %s is not JSON", e.Type)
+	}
+	if len(e.Payload) > 0 {
+		p, err := compact(e.Payload)
+		if err != nil {
+			return fault.New(fault.Internal, "journal.append", "the payload of %s is not JSON: %w", e.Type, err)
+		}
+		e.Payload = p
 	}
 	for _, f := range []*string{&e.Tenant, &e.Type, &e.Phase, &e.Actor, &e.Resource, &e.Request} {
 		*f = mend(*f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"embed"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Journal struct {
 	mu     sync.Mutex
 	latest int64         // the highest sequence this process saw committed
 	moved  chan struct{} // closed when latest grows
+	signed Checkpoint    // the newest that this process signed
 }
 
 // New makes the journal of a database whose tables exist. key signs its
@@ -50,6 +52,10 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 	if err := insertEntry(tx, e, leaf); err != nil {
 		return 0, err
 	}
+	var before []Hash
+	if ev.Receipt {
+		before = slices.Clone(h.nodes)
+	}
 	for _, full := range h.push(leaf) {
 		if err := insertTile(tx, full, h.size); err != nil {
 			return 0, err
@@ -60,6 +66,11 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 	}
 	if err := storeHead(tx, h); err != nil {
 		return 0, err
+	}
+	if ev.Receipt {
+		if err := j.leaveReceipt(tx, before, h); err != nil {
+			return 0, err
+		}
 	}
 	tx.AfterCommit(func() { j.advance(e.Seq) })
 	return e.Seq, nil

@@ -32,6 +32,16 @@ func lockHead(tx *db.Tx) (head, error) {
 	return h, err
 }
 
+// readHead reads the head row; a journal without one is empty and has no name.
+func readHead(tx *db.Tx) (head, error) {
+	h, err := scanHead(tx.QueryRow("SELECT size, edge, origin FROM journal_head WHERE id = 1"))
+	if db.NoRows(err) {
+		return h, fault.New(fault.NotFound, "journal.head", "the journal is empty").
+			WithNext("do something first; everything that changes is recorded")
+	}
+	return h, err
+}
+
 func scanHead(row *sql.Row) (head, error) {
 	var size int64
 	var nodes []byte
@@ -98,21 +108,9 @@ func insertEntry(tx *db.Tx, e *Entry, leaf Hash) error {
 // insertTile stores a full tile; size is the tree's size that closed it.
 func insertTile(tx *db.Tx, full closed, size int64) error {
 	n := size>>(tileHeight*(full.level+1)) - 1
-	first := n * tileWidth
-	query := "SELECT leaf FROM journal_event WHERE seq > ? AND seq <= ? ORDER BY seq"
-	args := []any{first, first + tileWidth}
-	if full.level > 0 {
-		query = "SELECT root FROM journal_tile WHERE level = ? AND n >= ? AND n < ? ORDER BY n"
-		args = []any{full.level - 1, first, first + tileWidth}
-	}
-	rows, err := tx.Query(query, args...)
-	hashes, err := db.Collect(rows, err, func(r *sql.Rows) (b []byte, err error) { return b, r.Scan(&b) })
+	data, err := tileParts(tx, full.level, n, tileWidth)
 	if err != nil {
 		return err
-	}
-	data := make([]byte, 0, tileWidth*sha256.Size)
-	for _, h := range hashes {
-		data = append(data, h...)
 	}
 	if len(data) != tileWidth*sha256.Size {
 		return fmt.Errorf("the journal is damaged: tile %d/%d would hold %d bytes", full.level, n, len(data))
@@ -124,13 +122,15 @@ func insertTile(tx *db.Tx, full closed, size int64) error {
 const selectEntry = `SELECT e.seq, e.at, e.tenant, e.type, e.phase, e.actor, e.behalf, e.resource, e.request, e.cause,
 	e.salt, e.payload_hash, p.salt, p.body FROM journal_event e LEFT JOIN journal_payload p ON p.seq = e.seq`
 
-func scanEntry(rows *sql.Rows) (Entry, error) {
+// scanEntry reads an entry's columns, and more behind them where there are.
+func scanEntry(rows *sql.Rows, more ...any) (Entry, error) {
 	var e Entry
 	var at int64
 	var behalf string
 	var body []byte
-	if err := rows.Scan(&e.Seq, &at, &e.Tenant, &e.Type, &e.Phase, &e.Actor, &behalf, &e.Resource, &e.Request, &e.Cause,
-		&e.Salt, &e.PayloadHash, &e.PayloadSalt, &body); err != nil {
+	columns := []any{&e.Seq, &at, &e.Tenant, &e.Type, &e.Phase, &e.Actor, &behalf, &e.Resource, &e.Request, &e.Cause,
+		&e.Salt, &e.PayloadHash, &e.PayloadSalt, &body}
+	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return e, err
 	}
 	e.Time = db.Time(at)
@@ -148,7 +148,9 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	return e, nil
 }
 
-func collect(rows *sql.Rows, err error) ([]Entry, error) { return db.Collect(rows, err, scanEntry) }
+func collect(rows *sql.Rows, err error) ([]Entry, error) {
+	return db.Collect(rows, err, func(r *sql.Rows) (Entry, error) { return scanEntry(r) })
+}
 
 // Filter narrows a reading. Empty fields match everything; Type may end in ".*".
 type Filter struct {

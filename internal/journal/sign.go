@@ -1,0 +1,171 @@
+package journal
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+// Anchor is a signed checkpoint together with the key that checks it. Kept
+// where the server's disk is not, it proves later what the journal held now.
+type Anchor struct {
+	Size       int64     `json:"size"`
+	Root       string    `json:"root"`
+	Time       time.Time `json:"time"`
+	Key        string    `json:"key"`        // the public key: name+hash+key
+	Checkpoint string    `json:"checkpoint"` // the signed note
+}
+
+// Anchor signs the journal as it stands, and keeps the checkpoint.
+func (j *Journal) Anchor(ctx context.Context) (*Anchor, error) {
+	var h head
+	var text string
+	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if h, err = readHead(tx); err != nil {
+			return err
+		}
+		text, err = j.sign(tx, h)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := j.keep(ctx, h, text); err != nil {
+		return nil, err
+	}
+	vkey, err := verifierKey(h.origin, j.key)
+	return &Anchor{Size: h.size, Root: fmt.Sprintf("%x", h.root()), Time: j.db.Now(), Key: vkey, Checkpoint: text}, err
+}
+
+// VerifierKey is the public key with which anybody checks this journal's
+// receipts and checkpoints.
+func (j *Journal) VerifierKey(ctx context.Context) (string, error) {
+	var h head
+	if err := j.db.Read(ctx, func(tx *db.Tx) (err error) { h, err = readHead(tx); return err }); err != nil {
+		return "", err
+	}
+	return verifierKey(h.origin, j.key)
+}
+
+// sign signs a head that tx sees. It refuses a tree that does not continue the
+// newest one signed before: a signature must never cover up a rewriting.
+func (j *Journal) sign(tx *db.Tx, h head) (string, error) {
+	c := Checkpoint{Origin: h.origin, Size: h.size, Root: h.root()}
+	last, err := j.lastSigned(tx, h.origin)
+	if err != nil {
+		return "", err
+	}
+	if last.Size > 0 {
+		if err := continues(tx, last, c); err != nil {
+			return "", fault.New(fault.Unavailable, "journal.sign", "the journal does not continue the one signed at %d entries: %v", last.Size, err).
+				WithNext("somebody changed the database; look for what: tandem audit verify")
+		}
+	}
+	return signCheckpoint(c, j.key)
+}
+
+// lastSigned is the newest checkpoint that this journal's key signed and that
+// is remembered here or in the database.
+func (j *Journal) lastSigned(tx *db.Tx, origin string) (Checkpoint, error) {
+	j.mu.Lock()
+	last := j.signed
+	j.mu.Unlock()
+	if last.Origin == origin {
+		return last, nil
+	}
+	vkey, err := verifierKey(origin, j.key)
+	if err != nil {
+		return last, err
+	}
+	var text string
+	err = tx.QueryRow("SELECT note FROM journal_checkpoint ORDER BY size DESC LIMIT 1").Scan(&text)
+	if db.NoRows(err) {
+		return Checkpoint{}, nil
+	}
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	c, err := OpenCheckpoint(text, vkey)
+	if err != nil {
+		return Checkpoint{}, nil // another server's signature: its own to defend
+	}
+	return c, nil
+}
+
+// keep remembers that h was signed. Only heads that are committed are kept.
+func (j *Journal) keep(ctx context.Context, h head, text string) error {
+	if h.size == 0 {
+		return nil
+	}
+	err := j.db.Write(ctx, func(tx *db.Tx) error { return storeCheckpoint(tx, h.size, text) })
+	if err == nil {
+		j.remember(h)
+	}
+	return err
+}
+
+func storeCheckpoint(tx *db.Tx, size int64, text string) error {
+	_, err := tx.Exec("INSERT INTO journal_checkpoint (size, at, note) VALUES (?, ?, ?) ON CONFLICT (size) DO NOTHING", size, tx.Now(), text)
+	return err
+}
+
+func (j *Journal) remember(h head) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if h.size >= j.signed.Size || j.signed.Origin != h.origin {
+		j.signed = Checkpoint{Origin: h.origin, Size: h.size, Root: h.root()}
+	}
+}
+
+// continues checks that the newer tree begins with the older one.
+func continues(tx *db.Tx, older, newer Checkpoint) error {
+	if older.Size > newer.Size {
+		return fmt.Errorf("it has only %d", newer.Size)
+	}
+	if older.Size == newer.Size {
+		if subtle.ConstantTimeCompare(older.Root[:], newer.Root[:]) != 1 {
+			return fmt.Errorf("its entries are others")
+		}
+		return nil
+	}
+	p, err := tlog.ProveTree(newer.Size, older.Size, treeReader(tx, newer.Size, newer.Root))
+	if err != nil {
+		return err
+	}
+	return tlog.CheckTree(p, newer.Size, tlog.Hash(newer.Root), older.Size, tlog.Hash(older.Root))
+}
+
+// Run signs a checkpoint at most once every interval while events arrive, and
+// once more when ctx ends.
+func (j *Journal) Run(ctx context.Context, every time.Duration, warn func(error)) {
+	seen, err := j.Head(ctx)
+	if err != nil {
+		warn(err)
+	}
+	for {
+		if err := j.Wait(ctx, seen); err != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+		}
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		a, err := j.Anchor(end)
+		cancel()
+		if err != nil {
+			warn(err)
+			if seen, err = j.Head(context.WithoutCancel(ctx)); err != nil {
+				return
+			}
+			continue
+		}
+		seen = a.Size
+	}
+}

@@ -1,0 +1,282 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+
+	"tandem/internal/db"
+)
+
+// Verify reads the whole journal and checks every entry, payload, tile,
+// checkpoint and receipt, and every anchor (a signed checkpoint kept
+// elsewhere) that the caller brings.
+func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error) {
+	c := newChecker()
+	err := j.db.Read(ctx, func(tx *db.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		c.report.Origin = h.origin
+		if c.report.Key, err = verifierKey(h.origin, j.key); err != nil {
+			return err
+		}
+		for i, text := range anchors {
+			c.addAnchor(fmt.Sprintf("anchor %d", i+1), text, c.report.Key)
+		}
+		if err := c.storedClaims(tx); err != nil {
+			return err
+		}
+		if err := c.rows(tx, h); err != nil {
+			return err
+		}
+		return c.storedHead(tx, h)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.finish(), nil
+}
+
+// addAnchor opens a checkpoint from outside and holds the entries against it.
+func (c *checker) addAnchor(who, text, key string) {
+	a, err := OpenCheckpoint(text, key)
+	if err != nil {
+		c.report.find(Signature, 0, "%s: %v", who, err)
+		return
+	}
+	c.claim(a.Size, claim{who: who, root: a.Root, anchor: true, good: func() { c.report.Anchored = max(c.report.Anchored, a.Size) }})
+}
+
+// storedClaims collects what the checkpoints and receipts in the database say.
+func (c *checker) storedClaims(tx *db.Tx) error {
+	type row struct {
+		n    int64
+		text string
+	}
+	scan := func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.n, &v.text) }
+	rows, err := tx.Query("SELECT size, note FROM journal_checkpoint ORDER BY size")
+	points, err := db.Collect(rows, err, scan)
+	if err != nil {
+		return err
+	}
+	for _, p := range points {
+		cp, err := OpenCheckpoint(p.text, c.report.Key)
+		if err == nil && cp.Size != p.n {
+			err = fmt.Errorf("it is one of %d entries", cp.Size)
+		}
+		if err != nil {
+			c.report.find(Signature, p.n, "the checkpoint at %d entries: %v", p.n, err)
+			continue
+		}
+		c.claim(cp.Size, claim{who: fmt.Sprintf("the checkpoint signed at %d entries", cp.Size), root: cp.Root,
+			good: func() { c.report.Signed = max(c.report.Signed, cp.Size) }})
+	}
+	rows, err = tx.Query("SELECT seq, proof FROM journal_receipt ORDER BY seq")
+	receipts, err := db.Collect(rows, err, scan)
+	if err != nil {
+		return err
+	}
+	for _, p := range receipts {
+		if err := c.storedReceipt(tx, p.n, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) storedReceipt(tx *db.Tx, seq int64, proof string) error {
+	all, err := collect(tx.Query(selectEntry+" WHERE e.seq = ?", seq))
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		c.report.find(Missing, seq, "entry %d is gone, and its receipt is still there", seq)
+		return nil
+	}
+	cp, err := OpenReceipt(&Receipt{Format: ReceiptFormat, Entry: all[0], Proof: proof}, c.report.Key)
+	if err != nil {
+		c.report.find(BadProof, seq, "the receipt of entry %d: %v", seq, err)
+		return nil
+	}
+	c.claim(cp.Size, claim{who: fmt.Sprintf("the receipt of entry %d", seq), root: cp.Root, good: func() { c.report.Receipts++ }})
+	return nil
+}
+
+// rows walks the entries in order and rebuilds the tree.
+func (c *checker) rows(tx *db.Tx, h head) error {
+	type row struct {
+		Entry
+		leaf []byte
+		bad  error
+	}
+	query := strings.Replace(selectEntry, " FROM ", ", e.leaf FROM ", 1) + " WHERE e.seq > ? ORDER BY e.seq LIMIT 1024"
+	w := walk{checker: c, tx: tx, head: h.size}
+	for after := int64(math.MinInt64); ; {
+		found, err := tx.Query(query, after)
+		page, err := db.Collect(found, err, func(r *sql.Rows) (row, error) {
+			var v row
+			v.Entry, v.bad = scanEntry(r, &v.leaf)
+			return v, nil
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for i := range page {
+			if page[i].bad != nil {
+				c.report.find(Changed, page[i].Seq, "entry %d cannot be read: %v", page[i].Seq, page[i].bad)
+			}
+			if err := w.row(&page[i].Entry, page[i].leaf); err != nil {
+				return err
+			}
+		}
+		last := page[len(page)-1].Seq
+		if last <= after {
+			return nil // unreadable to the end
+		}
+		after = last
+	}
+}
+
+// walk is a reading of all entries.
+type walk struct {
+	*checker
+	tx    *db.Tx
+	head  int64  // how many entries the head row counts
+	tile  []byte // the hashes of the level-0 tile at hand, nil when there is none
+	parts [8][]byte
+}
+
+func (w *walk) row(e *Entry, leaf []byte) error {
+	if e.Seq <= w.size || (e.Seq > w.size+1 && e.Seq > w.head) {
+		w.report.find(Extra, e.Seq, "entry %d has no place in the sequence", e.Seq)
+		return nil
+	}
+	if e.Seq > w.size+1 {
+		if err := w.gap(e.Seq - 1); err != nil {
+			return err
+		}
+	}
+	if err := w.turn(e.Seq); err != nil {
+		return err
+	}
+	recorded, ok := w.recorded(e.Seq)
+	if !ok && len(leaf) == sha256.Size {
+		recorded, ok = Hash(leaf), true
+	}
+	if ok && !sameHash(leaf, recorded) {
+		w.report.find(Changed, e.Seq, "the leaf of entry %d is not the one in its tile", e.Seq)
+	}
+	if !ok {
+		w.report.find(Changed, e.Seq, "entry %d has no leaf", e.Seq)
+		record := e.Record()
+		recorded = leafHash(record[:])
+	}
+	full := w.entry(e, &recorded)
+	return w.closeTiles(recorded, full)
+}
+
+// turn takes up the tile that begins with an entry.
+func (w *walk) turn(seq int64) error {
+	if (seq-1)%tileWidth != 0 {
+		return nil
+	}
+	w.tile = nil
+	err := w.tx.QueryRow("SELECT hashes FROM journal_tile WHERE level = 0 AND n = ?", (seq-1)/tileWidth).Scan(&w.tile)
+	if db.NoRows(err) {
+		return nil
+	}
+	return err
+}
+
+// recorded is the leaf of an entry as its full tile has it.
+func (w *walk) recorded(seq int64) (Hash, bool) {
+	i := int((seq - 1) % tileWidth * sha256.Size)
+	if len(w.tile) != tileWidth*sha256.Size {
+		return Hash{}, false
+	}
+	return Hash(w.tile[i : i+sha256.Size]), true
+}
+
+// gap reports entries that are gone and goes on with their leaves where a
+// tile still has them.
+func (w *walk) gap(last int64) error {
+	first := w.size + 1
+	if first == last {
+		w.report.find(Missing, first, "entry %d is gone", first)
+	} else {
+		w.report.find(Missing, first, "entries %d to %d are gone", first, last)
+	}
+	for seq := first; seq <= last; seq++ {
+		if err := w.turn(seq); err != nil {
+			return err
+		}
+		h, ok := w.recorded(seq)
+		if !ok {
+			w.skip(last)
+			return nil
+		}
+		if err := w.closeTiles(h, w.leaf(h)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeTiles compares the tiles that an entry completed with their rows.
+func (w *walk) closeTiles(leaf Hash, full []closed) error {
+	if w.broken {
+		return nil
+	}
+	w.parts[0] = append(w.parts[0], leaf[:]...)
+	for _, f := range full {
+		n := w.size>>(tileHeight*(f.level+1)) - 1
+		want := w.parts[f.level]
+		w.parts[f.level] = nil
+		w.parts[f.level+1] = append(w.parts[f.level+1], f.root[:]...)
+		var root, hashes []byte
+		err := w.tx.QueryRow("SELECT root, hashes FROM journal_tile WHERE level = ? AND n = ?", f.level, n).Scan(&root, &hashes)
+		switch {
+		case db.NoRows(err):
+			w.report.find(Tile, w.size, "tile %d/%d is gone", f.level, n)
+		case err != nil:
+			return err
+		case !sameHash(root, f.root) || string(hashes) != string(want):
+			w.report.find(Tile, w.size, "tile %d/%d does not fit the entries below it", f.level, n)
+		}
+	}
+	return nil
+}
+
+// storedHead compares what the walk found with the head row, and looks for
+// rows that hang in the air.
+func (c *checker) storedHead(tx *db.Tx, h head) error {
+	switch {
+	case c.size < h.size:
+		c.report.find(Truncated, c.size+1, "the head counts %d entries and the journal ends at %d", h.size, c.size)
+	case c.size > h.size:
+		c.report.find(Extra, h.size+1, "the head counts %d entries and there are %d", h.size, c.size)
+	case !c.broken && c.root() != h.root():
+		c.report.find(Head, h.size, "the head's edge is not that of the %d entries", h.size)
+	}
+	var stray int64
+	if err := tx.QueryRow("SELECT count(*) FROM journal_payload WHERE seq NOT IN (SELECT seq FROM journal_event)").Scan(&stray); err != nil {
+		return err
+	}
+	if stray > 0 {
+		c.report.find(Extra, 0, "%d payloads belong to no entry", stray)
+	}
+	rows, err := tx.Query("SELECT level, count(*) FROM journal_tile GROUP BY level")
+	type levels struct{ level, n int64 }
+	counts, err := db.Collect(rows, err, func(r *sql.Rows) (l levels, err error) { return l, r.Scan(&l.level, &l.n) })
+	for _, l := range counts {
+		if l.level > 6 || l.n > c.size>>(tileHeight*(l.level+1)) {
+			c.report.find(Tile, 0, "there are %d tiles of level %d, more than %d entries have", l.n, l.level, c.size)
+		}
+	}
+	return err
+}
