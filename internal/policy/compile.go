@@ -13,13 +13,15 @@ type Source struct {
 	Boundary DataBoundary
 }
 
-// Compiled is a tenant's policy, checked and ready. It never changes and may be shared. The zero Compiled refuses.
+// Compiled is a tenant's policy, checked and ready. What it answers never changes, and it may be shared. The zero Compiled
+// refuses.
 type Compiled struct {
 	tenant   string
 	version  int64
 	grants   []*grant
 	rules    []*rule
 	boundary DataBoundary
+	views    views
 }
 
 // Compile checks everything at once. On error there is no policy, and without a policy everything is refused.

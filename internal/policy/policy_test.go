@@ -147,6 +147,24 @@ func TestTiersAndDenial(t *testing.T) {
 	want(t, v, do(t, CanView, "folder:/code/prod/keys/k"), Allow, "grant:auto")
 }
 
+func TestViewsAreKeptUntilSomethingEnds(t *testing.T) {
+	c := compiled(t, "", give(t, "soon", "agent:a", Allow, "folder:/", "read", func(g *ScopedGrant) { g.ExpiresAt = noon.Add(time.Hour) }))
+	ctx := StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a")}
+	v := c.View(ctx, noon)
+	if c.View(ctx, noon.Add(59*time.Minute)) != v {
+		t.Error("the view is made again for the same caller")
+	}
+	if c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), AuthorityChain: []PrincipalRef{who(t, "agent:b")}}, noon) == v {
+		t.Error("another caller gets the view")
+	}
+	if limited := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), Ceiling: &Ceiling{}}, noon); limited.May(CanRead, at(t, "folder:/x")) {
+		t.Error("a limited credential gets the view of its owner")
+	}
+	if !v.May(CanRead, at(t, "folder:/x")) || c.View(ctx, noon.Add(time.Hour)).May(CanRead, at(t, "folder:/x")) {
+		t.Error("the mask outlives the grant")
+	}
+}
+
 func TestExpiryAndClass(t *testing.T) {
 	c, err := Compile(Source{Tenant: "home", Boundary: DataBoundary{Denied: []DataClass{Regulated}}, Grants: []ScopedGrant{
 		give(t, "soon", "agent:a", Allow, "folder:/", "read", func(g *ScopedGrant) { g.ExpiresAt = noon.Add(time.Hour) }),

@@ -53,7 +53,7 @@ var verbs = map[string]verb{
 }
 
 // authority lists the kinds whose edits are edits of authority itself; changing them needs a person present.
-var authority = map[ResourceKind]bool{KindPolicy: true, KindGrant: true, KindActor: true, KindToken: true, KindTenant: true}
+var authority = map[ResourceKind]bool{KindPolicy: true, KindGrant: true, KindToken: true, KindTenant: true}
 
 // ParseRight reads a right such as resource.read, approval.decide or token.mint. An unknown kind or verb is an error, so
 // that a table with a misspelt right does not start.

@@ -3,6 +3,7 @@ package policy
 import (
 	bitset "math/bits"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type View struct {
 	ctx     StrictTenantContext
 	policy  *Compiled
 	now     time.Time
+	until   time.Time
 	ceiling []ceilingRight
 	members []member
 	refusal string
@@ -54,8 +56,53 @@ type drawer struct {
 // drawer finds the one of the question's kind.
 func (m *member) drawer(q *question) *drawer { return &m.drawers[bitset.TrailingZeros64(q.kind)] }
 
-// View prepares the answers for one caller. A context that makes no sense gives a View that refuses and says why.
+// View gives the answers for one caller, and keeps them for the caller's next request. A context that makes no sense gives a
+// View that refuses and says why.
 func (c *Compiled) View(ctx StrictTenantContext, now time.Time) *View {
+	if c == nil || ctx.Ceiling != nil || !ctx.ExpiresAt.IsZero() || len(ctx.Boundary.Allowed)+len(ctx.Boundary.Denied) > 0 {
+		return c.prepare(ctx, now) // a limited credential is rare, and its limits are part of the answer
+	}
+	var key strings.Builder
+	key.WriteString(ctx.Tenant + "\x00" + ctx.Principal.String())
+	for _, p := range ctx.AuthorityChain {
+		key.WriteString("\x00" + p.String())
+	}
+	if v := c.views.find(key.String(), now); v != nil {
+		return v
+	}
+	v := c.prepare(ctx, now)
+	c.views.keep(key.String(), v)
+	return v
+}
+
+// views are the ones in use. Callers come and go, so when there are many all are forgotten.
+type views struct {
+	mu    sync.Mutex
+	byKey map[string]*View
+}
+
+const maxViews = 1024
+
+func (s *views) find(key string, now time.Time) *View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.byKey[key]
+	if v == nil || now.Before(v.now) || (!v.until.IsZero() && !now.Before(v.until)) {
+		return nil
+	}
+	return v
+}
+
+func (s *views) keep(key string, v *View) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byKey == nil || len(s.byKey) >= maxViews {
+		s.byKey = map[string]*View{}
+	}
+	s.byKey[key] = v
+}
+
+func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
 	v := &View{ctx: ctx, policy: c, now: now}
 	switch {
 	case c == nil || c.tenant == "":
@@ -85,6 +132,7 @@ func (c *Compiled) View(ctx StrictTenantContext, now time.Time) *View {
 	for i, p := range chain {
 		v.members = append(v.members, c.member(p, chain[i+1:]))
 	}
+	v.until = v.end()
 	return v
 }
 
@@ -142,10 +190,14 @@ func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
 // Until is when the earliest of the caller's grants or the credential ends; zero is never. A View kept longer still judges
 // every request by its own time, but May answers as of when the View was made.
 func (v *View) Until() time.Time {
-	var end time.Time
 	if v == nil {
-		return end
+		return time.Time{}
 	}
+	return v.until
+}
+
+func (v *View) end() time.Time {
+	var end time.Time
 	earlier := func(t time.Time) {
 		if !t.IsZero() && t.After(v.now) && (end.IsZero() || t.Before(end)) {
 			end = t
