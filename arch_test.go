@@ -38,7 +38,7 @@ var houseMap = []wall{
 	{pkg: "identity", may: "secret", planned: true},
 	{pkg: "policy", pure: true},
 	{pkg: "policy/book", may: "policy", planned: true},
-	{pkg: "approval", planned: true},
+	{pkg: "approval"},
 	{pkg: "journal", planned: true},
 	{pkg: "secret", planned: true},
 

@@ -1,0 +1,120 @@
+package approval
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"tandem/internal/db"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// Room keeps the asks.
+type Room struct {
+	db *db.DB
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced whenever an ask changed
+}
+
+// New makes the room.
+func New(d *db.DB) *Room { return &Room{db: d, changed: make(chan struct{})} }
+
+// Call is an exact call that needs an answer.
+type Call struct {
+	Caller   op.Caller
+	Op       string
+	Resource string
+	Digest   string
+	Input    json.RawMessage // as it may be shown: without secrets
+	// Reason, By and Approvers are the policy's.
+	Reason    string
+	By        string
+	Approvers []string
+}
+
+// File finds the ask that stands for this call, or makes one. It is part of the caller's transaction, so that the ask and the
+// event that tells of it are one. fresh says that it was made now.
+func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
+	if c.Digest == "" || c.Caller.Actor == "" || len(c.Approvers) == 0 {
+		return nil, false, fmt.Errorf("an ask needs an asker, a digest and somebody who may answer")
+	}
+	a, err = standing(tx, c.Caller.Tenant, c.Caller.Actor, c.Digest)
+	if err != nil {
+		return nil, false, err
+	}
+	if a != nil {
+		if a.Stands(tx.Now()) {
+			return a, false, nil
+		}
+		if err := retire(tx, a); err != nil {
+			return nil, false, err
+		}
+	}
+	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: preview(c.Input),
+		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason, By: c.By,
+		Approvers: c.Approvers, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
+	ok, err := insert(tx, a)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok { // somebody filed the same call between the look and the insert
+		a, err = standing(tx, c.Caller.Tenant, c.Caller.Actor, c.Digest)
+		if err == nil && a == nil {
+			err = fmt.Errorf("the ask for %s came and went", c.Op)
+		}
+		return a, false, err
+	}
+	tx.AfterCommit(r.wake)
+	return a, true, nil
+}
+
+// Spend uses the approval that stands for this call, in the transaction of the call itself: when that fails, the approval is
+// still there. It answers the ask and true at most once for each approval; otherwise what stands instead, if anything does.
+func (r *Room) Spend(tx *db.Tx, tenant, askerID, digest string) (*Ask, bool, error) {
+	a, err := standing(tx, tenant, askerID, digest)
+	if err != nil || a == nil || !a.Stands(tx.Now()) {
+		return nil, false, err
+	}
+	if a.State != Approved {
+		return a, false, nil
+	}
+	ok, err := spend(tx, a)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	tx.AfterCommit(r.wake)
+	now := tx.Now()
+	a.State, a.SpentAt = Spent, &now
+	return a, true, nil
+}
+
+func (r *Room) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// changes is closed at the next change of any ask.
+func (r *Room) changes() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed
+}
+
+// preview bounds what an inbox has to carry. The digest covers the whole call either way.
+func preview(in json.RawMessage) json.RawMessage {
+	if len(in) == 0 {
+		return json.RawMessage("{}")
+	}
+	if len(in) <= MaxPreview {
+		return in
+	}
+	short, err := json.Marshal(map[string]any{"too_large_to_show": true, "bytes": len(in), "begins": string(in[:1024])})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return short
+}

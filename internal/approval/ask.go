@@ -1,0 +1,164 @@
+package approval
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// State is where an ask stands.
+type State string
+
+// The states; see the package comment for the ways between them.
+const (
+	Pending   State = "pending"
+	Approved  State = "approved"
+	Rework    State = "rework"
+	Cancelled State = "cancelled"
+	Expired   State = "expired"
+	Spent     State = "spent"
+)
+
+// How long an ask waits for an answer, and how long an approval waits to be used.
+const (
+	Patience  = 24 * time.Hour
+	ShelfLife = time.Hour
+)
+
+// Limits of what people write and read.
+const (
+	MaxFeedback = 8 << 10
+	MaxPreview  = 64 << 10
+)
+
+// Ask is one call that waits for an answer.
+type Ask struct {
+	ID        string          `json:"id"`
+	Tenant    string          `json:"-"`
+	State     State           `json:"state" jsonschema:"pending, approved, rework, cancelled, expired or spent"`
+	Op        string          `json:"op" jsonschema:"the operation that was called"`
+	Resource  string          `json:"resource" jsonschema:"what it touches, as kind:/path"`
+	Digest    string          `json:"digest" jsonschema:"SHA-256 of the exact call; the answer is bound to it"`
+	Input     json.RawMessage `json:"input" jsonschema:"the call's arguments, without secrets"`
+	AskerID   string          `json:"asker_id"`
+	Asker     string          `json:"asker" jsonschema:"the name of who asks"`
+	AskerKind op.Kind         `json:"asker_kind"`
+	For       []string        `json:"for,omitempty" jsonschema:"on whose behalf, nearest first"`
+	Session   string          `json:"session,omitempty"`
+	Reason    string          `json:"reason" jsonschema:"why an answer is needed"`
+	By        string          `json:"by,omitempty" jsonschema:"the grant or rule that says so"`
+	Approvers []string        `json:"approvers" jsonschema:"who may answer; person:* is any person who may decide"`
+	CreatedAt time.Time       `json:"created_at"`
+	ExpiresAt time.Time       `json:"expires_at"`
+	DecidedAt *time.Time      `json:"decided_at,omitempty"`
+	DecidedBy string          `json:"decided_by,omitempty"`
+	Feedback  string          `json:"feedback,omitempty"`
+	SpentAt   *time.Time      `json:"spent_at,omitempty"`
+}
+
+// Verdict is an answer to an ask.
+type Verdict string
+
+// The three answers.
+const (
+	Approve  Verdict = "approve"
+	SendBack Verdict = "rework"
+	Cancel   Verdict = "cancel"
+)
+
+// CheckVerdict refuses an answer that says nothing.
+func CheckVerdict(v Verdict, feedback string) error {
+	switch {
+	case v != Approve && v != SendBack && v != Cancel:
+		return fault.New(fault.Invalid, "approval.decide", "%q is not an answer", v).WithNext("answer approve, rework or cancel")
+	case v == SendBack && feedback == "":
+		return fault.New(fault.Invalid, "approval.decide", "sending it back needs a word about what to change").WithNext(`add --feedback "…"`)
+	case len(feedback) > MaxFeedback:
+		return fault.New(fault.Invalid, "approval.decide", "the feedback has %d bytes; %d are allowed", len(feedback), MaxFeedback)
+	}
+	return nil
+}
+
+// Decide applies an answer. It says no to whoever may not give it, and to every answer but the first.
+func (a *Ask) Decide(by op.Caller, v Verdict, feedback, digest string, now time.Time) (*Ask, error) {
+	if err := CheckVerdict(v, feedback); err != nil {
+		return nil, err
+	}
+	if err := a.mayAnswer(by); err != nil {
+		return nil, err
+	}
+	a = a.At(now)
+	if a.State != Pending {
+		return nil, a.settled()
+	}
+	if digest != "" && digest != a.Digest {
+		return nil, fault.New(fault.Conflict, "approval.decide", "%s is not the call that you looked at", a.ID).WithNext("look at it again: tandem approvals show %s", a.ID)
+	}
+	next := *a
+	next.DecidedBy, next.Feedback, next.DecidedAt = by.Name, feedback, &now
+	switch v {
+	case Approve:
+		next.State, next.ExpiresAt = Approved, now.Add(ShelfLife)
+	case SendBack:
+		next.State = Rework
+	case Cancel:
+		next.State = Cancelled
+	}
+	return &next, nil
+}
+
+func (a *Ask) mayAnswer(by op.Caller) error {
+	switch {
+	case by.Kind != op.Person || by.Door == op.DoorMCP:
+		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and %s is of the kind %s", by.Name, by.Kind)
+	case by.Present == "" && !by.Decides:
+		return fault.New(fault.Denied, "approval.decide", "answering needs a person who is present").WithNext("answer on a terminal with the PIN, or in the panel with a passkey")
+	case by.Actor == a.AskerID:
+		return fault.New(fault.Denied, "approval.decide", "whoever asks does not answer").WithNext("ask one of %v", a.Approvers)
+	case !slices.Contains(a.Approvers, "person:*") && !slices.Contains(a.Approvers, "person:"+by.Name):
+		return fault.New(fault.Denied, "approval.decide", "%s may not answer this one", by.Name).WithNext("ask one of %v", a.Approvers)
+	}
+	return nil
+}
+
+// At is the ask as it stands at a time: what nobody answered or used in time is expired.
+func (a *Ask) At(now time.Time) *Ask {
+	if (a.State == Pending || a.State == Approved) && !now.Before(a.ExpiresAt) {
+		b := *a
+		b.State = Expired
+		return &b
+	}
+	return a
+}
+
+// Stands says whether the same call finds this ask again.
+func (a *Ask) Stands(now time.Time) bool {
+	return a.State != Spent && a.State != Expired && now.Before(a.ExpiresAt)
+}
+
+func (a *Ask) settled() error {
+	if a.DecidedBy == "" {
+		return fault.New(fault.Conflict, "approval.decide", "%s expired at %s", a.ID, a.ExpiresAt.Format(time.RFC3339)).WithNext("repeat the call to ask again")
+	}
+	return fault.New(fault.Conflict, "approval.decide", "%s was answered already: %s by %s", a.ID, a.State, a.DecidedBy).With("decided_by", a.DecidedBy)
+}
+
+// Answer is what the asker hears when its call finds a standing ask that does not let it pass.
+func (a *Ask) Answer() *fault.Error {
+	switch a.State {
+	case Rework:
+		return fault.New(fault.Denied, a.Op, "%s sent this back: %s", a.DecidedBy, a.Feedback).With("approval", a.ID).
+			WithNext("change it as asked and try again; the same call is refused until %s", a.ExpiresAt.Format(time.RFC3339))
+	case Cancelled:
+		f := fault.New(fault.Denied, a.Op, "%s said no", a.DecidedBy)
+		if a.Feedback != "" {
+			f = fault.New(fault.Denied, a.Op, "%s said no: %s", a.DecidedBy, a.Feedback)
+		}
+		return f.With("approval", a.ID).WithNext("do something else; the same call is refused until %s", a.ExpiresAt.Format(time.RFC3339))
+	}
+	return fault.New(fault.Pending, a.Op, "%s waits for an approval (%s): %s", a.Op, a.ID, a.Reason).With("approval", a.ID).
+		WithNext("a person answers in the panel or with: tandem approvals approve %s; then repeat the same call", a.ID)
+}
