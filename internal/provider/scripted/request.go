@@ -152,12 +152,17 @@ func itemOf(raw json.RawMessage) item {
 	it := item{role: m.Role, text: textOf(m.Content)}
 	var blocks []struct {
 		Type    string          `json:"type"`
+		Text    string          `json:"text"`
 		Content json.RawMessage `json:"content"`
 	}
 	if json.Unmarshal(m.Content, &blocks) == nil {
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
 				it.results = append(it.results, textOf(b.Content))
+			}
+			// After a failed turn, programs send the old prompt and the new one as blocks of one message.
+			if strings.Contains(b.Text, "[[") {
+				it.text = b.Text
 			}
 		}
 	}

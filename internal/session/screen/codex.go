@@ -1,0 +1,75 @@
+package screen
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	codexBox     = regexp.MustCompile(`^› `)
+	codexWorking = regexp.MustCompile(`^\s*[•◦] .*\(.*esc to interrupt\)`)
+	codexRetry   = regexp.MustCompile(`(?i)(reconnecting|retrying).*\d+/\d+`)
+	codexAsk     = regexp.MustCompile(`^\s*Would you like to .*\?`)
+	codexError   = regexp.MustCompile(`^■ `)
+)
+
+// codexIdle is what stands in an empty input box; it is not a draft.
+const codexIdle = "Ask Codex to do anything"
+
+func codex(lines []string, title string) Reading {
+	tail := strings.Join(lines[max(len(lines)-30, 0):], "\n")
+	opts := menu(lines)
+	if opts != nil && codexMenuOpen(lines) {
+		r := Reading{State: Dialog, Signal: "menu", Options: opts}
+		switch {
+		case find(lines, 40, codexAsk) != "":
+			r.State, r.Signal, r.Detail = Permission, "approval menu", find(lines, 40, codexAsk)
+		case strings.Contains(tail, "Sign in with"):
+			r.State, r.Signal = SignIn, "sign-in menu"
+		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"), strings.Contains(tail, "rust this directory"):
+			r.State, r.Signal = Trust, "trust menu"
+		}
+		return r
+	}
+	if strings.HasPrefix(title, "[") && strings.Contains(title, "Action Required") {
+		return Reading{State: Permission, Signal: "title"}
+	}
+	i := last(lines, codexBox)
+	if i < 0 || len(lines)-i > 8 {
+		if braille(title) {
+			return Reading{State: Working, Signal: "title"}
+		}
+		return Reading{State: Unknown, Signal: "nothing recognised"}
+	}
+	r := Reading{Draft: strings.TrimSpace(strings.TrimPrefix(lines[i], "› "))}
+	if r.Draft == codexIdle {
+		r.Draft = ""
+	}
+	above := lines[:i]
+	if j := last(above, codexBox); j >= 0 {
+		above = above[j+1:]
+	}
+	switch {
+	case find(above, 6, codexRetry) != "":
+		r.State, r.Detail, r.Signal = Retrying, find(above, 6, codexRetry), "retry line"
+	case braille(title):
+		r.State, r.Signal = Working, "title"
+	case find(above, 6, codexWorking) != "":
+		r.State, r.Signal = Working, "working line"
+	default:
+		r.State, r.Signal = Ready, "input box"
+		switch e := strings.TrimPrefix(find(above, 12, codexError), "■ "); {
+		case strings.HasPrefix(e, "Conversation interrupted"):
+			r.Outcome = Interrupted
+		case e != "":
+			r.Outcome, r.Detail = Failed, e
+		}
+	}
+	return r
+}
+
+// codexMenuOpen tells a menu from an input box: below a menu's entries stands only a line that says how to answer.
+func codexMenuOpen(lines []string) bool {
+	end := strings.ToLower(strings.TrimSpace(lines[len(lines)-1]))
+	return strings.HasPrefix(end, "press enter") || strings.Contains(end, "enter continue") || strings.Contains(end, "enter to confirm") || strings.Contains(end, "esc to cancel")
+}
