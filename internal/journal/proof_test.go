@@ -39,47 +39,48 @@ func fill(t testing.TB, d *db.DB, j *Journal, n int) {
 // A receipt must hold with the public key alone, also for strangers'
 // implementations of the same formats.
 func TestReceiptsVerifyOffline(t *testing.T) {
-	d, j := open(t)
-	fill(t, d, j, 600)
-	seqs := []int64{1, 2, 255, 256, 257, 512, 513, 599, 600}
-	for _, seq := range seqs {
-		r, err := j.Prove(t.Context(), "ten_a", seq)
-		if err != nil {
-			t.Fatal(err)
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		fill(t, d, j, 600)
+		seqs := []int64{1, 2, 255, 256, 257, 512, 513, 599, 600}
+		for _, seq := range seqs {
+			r, err := j.Prove(t.Context(), "ten_a", seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.MarshalIndent(r, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := ParseReceipt(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := OpenReceipt(back, r.Key)
+			if err != nil || c.Size != 600 {
+				t.Fatalf("entry %d: %v, size %d", seq, err, c.Size)
+			}
+			v, err := note.NewVerifier(r.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			index, path, checkpoint, err := parseProof(r.Proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cp, _, _, err := log.ParseCheckpoint([]byte(checkpoint), c.Origin, v)
+			if err != nil {
+				t.Fatalf("another reader of checkpoints: %v", err)
+			}
+			var hashes [][]byte
+			for _, h := range path {
+				hashes = append(hashes, h[:])
+			}
+			record := back.Entry.Record()
+			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(index), cp.Size, rfc6962.DefaultHasher.HashLeaf(record[:]), hashes, cp.Hash); err != nil {
+				t.Fatalf("another reader of proofs: %v", err)
+			}
 		}
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := ParseReceipt(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := OpenReceipt(back, r.Key)
-		if err != nil || c.Size != 600 {
-			t.Fatalf("entry %d: %v, size %d", seq, err, c.Size)
-		}
-		v, err := note.NewVerifier(r.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		index, path, checkpoint, err := parseProof(r.Proof)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cp, _, _, err := log.ParseCheckpoint([]byte(checkpoint), c.Origin, v)
-		if err != nil {
-			t.Fatalf("another reader of checkpoints: %v", err)
-		}
-		var hashes [][]byte
-		for _, h := range path {
-			hashes = append(hashes, h[:])
-		}
-		record := back.Entry.Record()
-		if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(index), cp.Size, rfc6962.DefaultHasher.HashLeaf(record[:]), hashes, cp.Hash); err != nil {
-			t.Fatalf("another reader of proofs: %v", err)
-		}
-	}
+	})
 }
 
 func TestForgedReceiptsAreRefused(t *testing.T) {
@@ -121,48 +122,50 @@ func TestForgedReceiptsAreRefused(t *testing.T) {
 }
 
 func TestDecisionsLeaveReceipts(t *testing.T) {
-	d, j := open(t)
-	for i := range 300 {
-		add(t, d, j, Event{Type: "approval.decide", Receipt: i%7 == 0, Payload: json.RawMessage(`{"answer":"approve"}`)})
-	}
-	r, err := j.Prove(t.Context(), "ten_a", 295)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := OpenReceipt(r, r.Key)
-	if err != nil || c.Size != 295 {
-		t.Fatalf("the receipt left with decision 295: size %d, %v", c.Size, err)
-	}
-	rep, err := j.Verify(t.Context(), nil)
-	if err != nil || !rep.OK || rep.Receipts != 43 || rep.Signed != 295 {
-		t.Fatalf("%+v %v", rep, err)
-	}
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		for i := range 300 {
+			add(t, d, j, Event{Type: "approval.decide", Receipt: i%7 == 0, Payload: json.RawMessage(`{"answer":"approve"}`)})
+		}
+		r, err := j.Prove(t.Context(), "ten_a", 295)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := OpenReceipt(r, r.Key)
+		if err != nil || c.Size != 295 {
+			t.Fatalf("the receipt left with decision 295: size %d, %v", c.Size, err)
+		}
+		rep, err := j.Verify(t.Context(), nil)
+		if err != nil || !rep.OK || rep.Receipts != 43 || rep.Signed != 295 {
+			t.Fatalf("%+v %v", rep, err)
+		}
+	})
 }
 
 func TestForgettingPayloadsKeepsProofs(t *testing.T) {
-	d, j := open(t)
-	fill(t, d, j, 300)
-	before, err := j.Prove(t.Context(), "ten_a", 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := forget(t, d, j)
-	if err != nil || n != 300 {
-		t.Fatalf("forgot %d, %v", n, err)
-	}
-	after, err := j.Prove(t.Context(), "ten_a", 10)
-	if err != nil || after.Entry.Payload != nil || after.Entry.PayloadSalt != nil {
-		t.Fatalf("%+v %v", after, err)
-	}
-	for _, r := range []*Receipt{before, after} {
-		if _, err := OpenReceipt(r, r.Key); err != nil {
-			t.Error(err)
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		fill(t, d, j, 300)
+		before, err := j.Prove(t.Context(), "ten_a", 10)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	rep, err := j.Verify(t.Context(), nil)
-	if err != nil || !rep.OK || rep.Forgotten != 300 {
-		t.Fatalf("%+v %v", rep, err)
-	}
+		n, err := forget(t, d, j)
+		if err != nil || n != 300 {
+			t.Fatalf("forgot %d, %v", n, err)
+		}
+		after, err := j.Prove(t.Context(), "ten_a", 10)
+		if err != nil || after.Entry.Payload != nil || after.Entry.PayloadSalt != nil {
+			t.Fatalf("%+v %v", after, err)
+		}
+		for _, r := range []*Receipt{before, after} {
+			if _, err := OpenReceipt(r, r.Key); err != nil {
+				t.Error(err)
+			}
+		}
+		rep, err := j.Verify(t.Context(), nil)
+		if err != nil || !rep.OK || rep.Forgotten != 300 {
+			t.Fatalf("%+v %v", rep, err)
+		}
+	})
 }
 
 func forget(t *testing.T, d *db.DB, j *Journal) (n int64, err error) {
@@ -237,56 +240,58 @@ func (s served) ReadTiles(want []tlog.Tile) (out [][]byte, _ error) {
 }
 
 func TestSigningRefusesARewrittenJournal(t *testing.T) {
-	d, j := open(t)
-	fill(t, d, j, 300)
-	if _, err := j.Anchor(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	rewrite(t, d, 20)
-	add(t, d, j, Event{})
-	if _, err := j.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a rewritten journal was signed: %v", err)
-	}
-	fresh := New(d, j.key) // the same after a restart
-	if _, err := fresh.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a rewritten journal was signed after a restart: %v", err)
-	}
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		fill(t, d, j, 300)
+		if _, err := j.Anchor(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		rewrite(t, d, 20)
+		add(t, d, j, Event{})
+		if _, err := j.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a rewritten journal was signed: %v", err)
+		}
+		fresh := New(d, j.key) // the same after a restart
+		if _, err := fresh.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a rewritten journal was signed after a restart: %v", err)
+		}
+	})
 }
 
 func TestExportVerifiesOfflineAndHidesOtherTenants(t *testing.T) {
-	d, j := open(t)
-	fill(t, d, j, 50)
-	add(t, d, j, Event{Tenant: "ten_b", Type: "secret.plan", Actor: "act_b"})
-	fill(t, d, j, 30)
-	anchor, err := j.Anchor(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := export(t, j, func() { fill(t, d, j, 1) })
-	if bytes.Contains(out, []byte("secret.plan")) || bytes.Contains(out, []byte("act_b")) {
-		t.Fatal("another tenant's entry is in the export")
-	}
-	rep, err := VerifyExport(bytes.NewReader(out), anchor.Key, []string{anchor.Checkpoint})
-	if err != nil || !rep.OK || rep.Size != 81 || rep.Signed != 81 || rep.Anchored != 81 {
-		t.Fatalf("%+v %v", rep, err)
-	}
-	lines := bytes.SplitAfter(out, []byte("\n"))
-	for name, c := range map[string]struct {
-		data []byte
-		kind string
-	}{
-		"dropped":   {bytes.Join(append(append([][]byte{}, lines[:10]...), lines[11:]...), nil), Missing},
-		"swapped":   {bytes.Join([][]byte{bytes.Join(lines[:5], nil), lines[6], lines[5], bytes.Join(lines[7:], nil)}, nil), Extra},
-		"changed":   {bytes.Replace(out, []byte(`"act_1"`), []byte(`"act_2"`), 1), Rewritten},
-		"payload":   {bytes.Replace(out, []byte(`{"i":3,`), []byte(`{"i":4,`), 1), Payload},
-		"truncated": {bytes.Join(lines[:40], nil), Truncated},
-		"garbage":   {append(bytes.Clone(out), "{]\n"...), BadExport},
-	} {
-		rep, err := VerifyExport(bytes.NewReader(c.data), anchor.Key, nil)
-		if err != nil || rep.OK || !has(rep, c.kind) {
-			t.Errorf("%s: %+v %v, want %s", name, rep.Findings, err, c.kind)
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		fill(t, d, j, 50)
+		add(t, d, j, Event{Tenant: "ten_b", Type: "secret.plan", Actor: "act_b"})
+		fill(t, d, j, 30)
+		anchor, err := j.Anchor(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		out := export(t, j, func() { fill(t, d, j, 1) })
+		if bytes.Contains(out, []byte("secret.plan")) || bytes.Contains(out, []byte("act_b")) {
+			t.Fatal("another tenant's entry is in the export")
+		}
+		rep, err := VerifyExport(bytes.NewReader(out), anchor.Key, []string{anchor.Checkpoint})
+		if err != nil || !rep.OK || rep.Size != 81 || rep.Signed != 81 || rep.Anchored != 81 {
+			t.Fatalf("%+v %v", rep, err)
+		}
+		lines := bytes.SplitAfter(out, []byte("\n"))
+		for name, c := range map[string]struct {
+			data []byte
+			kind string
+		}{
+			"dropped":   {bytes.Join(append(append([][]byte{}, lines[:10]...), lines[11:]...), nil), Missing},
+			"swapped":   {bytes.Join([][]byte{bytes.Join(lines[:5], nil), lines[6], lines[5], bytes.Join(lines[7:], nil)}, nil), Extra},
+			"changed":   {bytes.Replace(out, []byte(`"act_1"`), []byte(`"act_2"`), 1), Rewritten},
+			"payload":   {bytes.Replace(out, []byte(`{"i":3,`), []byte(`{"i":4,`), 1), Payload},
+			"truncated": {bytes.Join(lines[:40], nil), Truncated},
+			"garbage":   {append(bytes.Clone(out), "{]\n"...), BadExport},
+		} {
+			rep, err := VerifyExport(bytes.NewReader(c.data), anchor.Key, nil)
+			if err != nil || rep.OK || !has(rep, c.kind) {
+				t.Errorf("%s: %+v %v, want %s", name, rep.Findings, err, c.kind)
+			}
+		}
+	})
 }
 
 func export(t *testing.T, j *Journal, between func()) []byte {

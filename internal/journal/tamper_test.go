@@ -3,12 +3,11 @@ package journal
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/testenv"
 )
 
 // do changes the database as somebody with a SQL shell would.
@@ -129,7 +128,8 @@ var attacks = []attack{
 		do(t, d, "INSERT INTO journal_event SELECT seq + ?, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf FROM journal_event WHERE seq = 1", size+rnd.Int64N(3))
 	}, []string{Extra}},
 	{"forge a checkpoint", func(t testing.TB, d *db.DB, rnd *rand.Rand, size int64) {
-		do(t, d, "UPDATE journal_checkpoint SET note = replace(note, 'A', 'B')")
+		line := func(n int64) string { return fmt.Sprintf("\n%d\n", n) }
+		do(t, d, "UPDATE journal_checkpoint SET note = replace(note, ?, ?)", line(size), line(size+1))
 	}, []string{Signature}},
 	{"forge an entry with leaf, tiles and head", func(t testing.TB, d *db.DB, rnd *rand.Rand, size int64) {
 		rewrite(t, d, 1+rnd.Int64N(size))
@@ -158,22 +158,22 @@ func flip(t testing.TB, d *db.DB, rnd *rand.Rand, table, column, where string) {
 // What must be found is found and named, with and without an anchor, and what
 // cannot be found without one is said to be so.
 func TestTampering(t *testing.T) {
-	rounds, seed := 2, uint64(time.Now().UnixNano())
-	if os.Getenv("TANDEM_SOAK") != "" {
-		rounds = 20
-	}
-	t.Logf("seed %d", seed)
+	rnd := testenv.Random(t)
 	for _, a := range attacks {
-		for round := range rounds {
-			t.Run(fmt.Sprintf("%s/%d", a.name, round), func(t *testing.T) {
-				tamper(t, a, rand.New(rand.NewPCG(seed, uint64(round))))
+		for round := range testenv.Rounds(20) {
+			t.Run(fmt.Sprintf("sqlite/%s/%d", a.name, round), func(t *testing.T) {
+				d, j := open(t)
+				tamper(t, a, rnd, d, j)
 			})
 		}
+		t.Run("postgres/"+a.name, func(t *testing.T) {
+			d, j := openAt(t, testenv.Postgres(t))
+			tamper(t, a, rnd, d, j)
+		})
 	}
 }
 
-func tamper(t *testing.T, a attack, rnd *rand.Rand) {
-	d, j := open(t)
+func tamper(t *testing.T, a attack, rnd *rand.Rand, d *db.DB, j *Journal) {
 	size := 520 + rnd.IntN(300)
 	fill(t, d, j, size)
 	anchor, err := j.Anchor(t.Context())
