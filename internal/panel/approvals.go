@@ -1,0 +1,138 @@
+package panel
+
+import (
+	"net/url"
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+// AskRow is an ask in a list.
+type AskRow struct {
+	ID       string
+	Op       string
+	Summary  string // what would be done, in words
+	Resource string
+	Asker    string
+	Kind     string // of the asker: agent, session, service, person
+	State    string // pending, approved, rework, cancelled, expired
+	Filed    time.Time
+	Expires  time.Time
+	Selected bool
+}
+
+// AskView is an ask whole: enough to decide on nothing else.
+type AskView struct {
+	AskRow
+	Digest   string
+	Right    string
+	Class    string   // state or effect
+	Chain    []string // who acts for whom, nearest first
+	Reason   string   // why policy wants a person
+	Decider  string   // the grant or rule that said so
+	Args     string   // the exact arguments, as JSON
+	Command  string   // for asks that run a command
+	Changes  []FileChange
+	Verdict  *Verdict
+	Moments  []ui.Moment
+	May      bool   // the viewer may decide
+	MayNot   string // why not, when they may not
+	Passkeys int    // registered for the viewer
+	PIN      bool   // set for the viewer
+	Problem  string // why the last attempt was refused
+}
+
+// FileChange is a file that an ask would change.
+type FileChange struct{ Path, Before, After string }
+
+// Verdict is how an ask ended.
+type Verdict struct {
+	Word     string // approved, rework, cancelled
+	By       string
+	With     string // passkey, PIN or token
+	Feedback string
+	At       time.Time
+	Seq      int64 // of the decision's event, 0 if none
+}
+
+// ApprovalsView is the inbox: a list, and one ask beside it.
+type ApprovalsView struct {
+	Now      time.Time
+	Tab      string // pending or decided
+	Pending  int
+	Rows     []AskRow
+	Selected *AskView
+}
+
+var approvalKeys = []ui.KeyHelp{
+	{Keys: "a", Does: "Approve"},
+	{Keys: "r", Does: "Send back for rework"},
+	{Keys: "c", Does: "Cancel"},
+	{Keys: "Enter", Does: "Open the ask"},
+}
+
+func (v ApprovalsView) tabs() []ui.Tab {
+	return []ui.Tab{
+		{Label: "Pending", Href: "/panel/approvals", Count: v.Pending, Active: v.Tab != "decided"},
+		{Label: "Decided", Href: "/panel/approvals?tab=decided", Active: v.Tab == "decided"},
+	}
+}
+
+func (v ApprovalsView) href(a AskRow) string {
+	q := url.Values{"ask": {a.ID}}
+	if v.Tab == "decided" {
+		q.Set("tab", "decided")
+	}
+	return "/panel/approvals?" + q.Encode()
+}
+
+func (v ApprovalsView) empty() (title, body string) {
+	if v.Tab == "decided" {
+		return "Nothing decided yet", "Asks that were approved, sent back, cancelled or that ran out of time are kept here."
+	}
+	return "Nothing waits for you", "When an agent wants to do something that needs a person, it appears here at once."
+}
+
+func stateTone(state string) ui.Tone {
+	switch state {
+	case "pending":
+		return ui.Warn
+	case "approved", "spent":
+		return ui.Good
+	case "rework":
+		return ui.Info
+	case "cancelled":
+		return ui.Bad
+	}
+	return ui.Quiet
+}
+
+func verdictSentence(v Verdict) string {
+	switch v.Word {
+	case "rework":
+		return v.By + " sent it back"
+	case "approved":
+		return v.By + " approved it"
+	case "cancelled":
+		return v.By + " cancelled it"
+	}
+	return v.By + ": " + v.Word
+}
+
+func pathEscape(s string) string { return url.PathEscape(s) }
+
+// askAction is one of the three answers.
+type askAction struct{ Verdict, Title, Does, Icon, Key, Variant, Says string }
+
+var askActions = []askAction{
+	{"approve", "Approve", "Approve", "check", "a", "primary", "It will run once, with exactly these arguments."},
+	{"rework", "Send back", "Send back for rework", "rework", "r", "", "It will not run. The asker reads what you write and may ask again."},
+	{"cancel", "Cancel", "Cancel the ask", "close", "c", "danger", "It will not run, and the asker is told so."},
+}
+
+func currentRow(on bool) string {
+	if on {
+		return "true"
+	}
+	return "false"
+}

@@ -1,0 +1,51 @@
+// Package browsertest drives the panel in a real Chromium. A test names a
+// script in its testdata folder; the script gets a page's address and a folder
+// for screenshots, and answers with what it found, as JSON. Only tests import
+// it.
+package browsertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tandem/internal/testenv"
+)
+
+// Shots is the folder in which a test's screenshots are kept.
+func Shots(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(testenv.Tools(), "screenshots", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Run runs a script with node, hands it in as JSON, and decodes its answer
+// into out.
+func Run(t *testing.T, script string, in, out any) {
+	t.Helper()
+	input, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), script)
+	cmd.Env = testenv.Env(t, "NODE_PATH="+testenv.NodeModules(t), "CHROMIUM="+testenv.Tool(t, "chromium"), "TZ=UTC")
+	cmd.Stdin = bytes.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", script, err, stderr.String(), stdout.String())
+	}
+	if err := json.Unmarshal(stdout.Bytes(), out); err != nil {
+		t.Fatalf("%s answered %q: %v", script, stdout.String(), err)
+	}
+}

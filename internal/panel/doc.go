@@ -1,0 +1,13 @@
+// Package panel is the web control panel: a door for people. It translates
+// requests into operations and answers into pages; it decides nothing and
+// knows no room. Pages are rendered on the server, kept current by a stream of
+// topics from the journal, and work without scripts except where a passkey
+// must be asked.
+//
+// A page is <noun>.go (what it shows) and <noun>.templ (how); parts shared by
+// pages are in package ui, files in package static. docs/panel.md tells how to
+// add one.
+package panel
+
+//go:generate go run github.com/a-h/templ/cmd/templ generate -path .
+//go:generate gofmt -w .

@@ -1,0 +1,289 @@
+package panel
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"tandem/internal/panel/static"
+	"tandem/internal/panel/ui"
+)
+
+// The gallery shows every page with sample data, without a server behind it:
+// what the design is looked at with, and what axe-core examines.
+
+var galleryNow = time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
+
+func before(d time.Duration) time.Time { return galleryNow.Add(-d) }
+func after(d time.Duration) time.Time  { return galleryNow.Add(d) }
+
+func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
+	item := func(i, label, href, icon, key string, n int) ui.NavItem {
+		return ui.NavItem{ID: i, Label: label, Href: href, Icon: icon, Key: key, Count: n, Active: i == id}
+	}
+	return ui.Shell{
+		Title: title, Here: "/panel/" + id, Person: "alex", Host: "builder-7", Build: "0.1.0", Alert: 3, Back: back,
+		Nav: []ui.NavGroup{
+			{Items: []ui.NavItem{
+				item("overview", "Overview", "/panel/", "overview", "g o", 0),
+				item("approvals", "Approvals", "/panel/approvals", "approvals", "g a", 3),
+				item("journal", "Journal", "/panel/journal", "journal", "g j", 0),
+			}},
+			{Label: "Authority", Items: []ui.NavItem{
+				item("actors", "Actors and tokens", "/panel/actors", "actors", "g c", 0),
+				item("policy", "Policy", "/panel/policy", "policy", "g p", 0),
+			}},
+			{Label: "Rooms", Items: []ui.NavItem{item("resources", "Resources", "/panel/resources", "resources", "g r", 0)}},
+			{Label: "House", Items: []ui.NavItem{item("system", "System", "/panel/system", "system", "g s", 0)}},
+		},
+	}
+}
+
+var sampleAsks = []AskRow{
+	{ID: "ask_01jcq2v7m3k9t4x8w5z6y7r2pd", Op: "repo.push", Summary: "Push 3 commits to origin/main", Resource: "repository/atlas", Asker: "builder", Kind: "agent", State: "pending", Filed: before(4 * time.Minute), Expires: after(26 * time.Minute)},
+	{ID: "ask_01jcq2w1n8b5v6c7x9z0a2s3df", Op: "file.edit", Summary: "Edit internal/billing/invoice.go", Resource: "file/atlas/internal/billing/invoice.go", Asker: "reviewer", Kind: "session", State: "pending", Filed: before(11 * time.Minute), Expires: after(49 * time.Minute)},
+	{ID: "ask_01jcq2x9p4r7t6y8u1i2o3a5sg", Op: "shell.run", Summary: "Run rm -rf build/\u202ecache && make", Resource: "directory/atlas", Asker: "migrator", Kind: "agent", State: "pending", Filed: before(38 * time.Minute), Expires: after(3 * time.Minute)},
+}
+
+const sampleBefore = `package billing
+
+// Total adds up an invoice's lines.
+func (i Invoice) Total() Money {
+	var sum Money
+	for _, l := range i.Lines {
+		sum += l.Amount
+	}
+	return sum
+}
+
+func (i Invoice) Open() bool {
+	return i.Paid.IsZero()
+}
+`
+
+const sampleAfter = `package billing
+
+// Total adds up an invoice's lines, less what was credited.
+func (i Invoice) Total() Money {
+	var sum Money
+	for _, l := range i.Lines {
+		sum += l.Amount
+	}
+	return sum - i.Credited
+}
+
+func (i Invoice) Open() bool {
+	return i.Paid.IsZero() && i.Total() > 0
+}
+`
+
+func sampleAsk() AskView {
+	row := sampleAsks[1]
+	row.Selected = true
+	return AskView{
+		AskRow: row, Digest: "sha256:6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d", Right: "edit", Class: "effect",
+		Chain:  []string{"builder", "alex"},
+		Reason: "Files under internal/billing carry the data class financial_record; editing them needs a person.", Decider: "rule/financial-edits@7",
+		Args:    "{\n  \"path\": \"internal/billing/invoice.go\",\n  \"old_sha\": \"9c1e…\",\n  \"mode\": \"replace\"\n}",
+		Changes: []FileChange{{"internal/billing/invoice.go", sampleBefore, sampleAfter}},
+		May:     true, Passkeys: 1, PIN: true,
+		Moments: []ui.Moment{
+			{Tone: ui.Info, Icon: "approvals", Who: "reviewer", Title: "asked", Detail: "policy version 7 said ask", At: before(11 * time.Minute), Href: "/panel/journal/12391"},
+			{Tone: ui.Quiet, Icon: "dot", Title: "shown to alex", Detail: "panel, builder-7", At: before(9 * time.Minute)},
+		},
+	}
+}
+
+func decidedAsk() AskView {
+	a := sampleAsk()
+	a.State = "rework"
+	a.Verdict = &Verdict{Word: "rework", By: "alex", With: "passkey", Feedback: "Keep Open() as it is; a paid invoice with a credit is still closed.", At: before(2 * time.Minute), Seq: 12402}
+	a.Moments = append(a.Moments, ui.Moment{Tone: ui.Info, Icon: "rework", Who: "alex", Title: "sent it back", Detail: "with a passkey", At: before(2 * time.Minute), Href: "/panel/journal/12402"})
+	return a
+}
+
+var sampleRecent = []ui.Moment{
+	{Tone: ui.Good, Icon: "check", Who: "alex", Title: "approved repo.push for builder", Detail: "repository/atlas", At: before(40 * time.Second), Href: "/panel/journal/12408"},
+	{Tone: ui.Quiet, Icon: "resources", Who: "builder", Title: "took the lock deploy-lock", Detail: "fencing token 41", At: before(3 * time.Minute), Href: "/panel/journal/12407"},
+	{Tone: ui.Bad, Icon: "policy", Who: "migrator", Title: "was refused secret.read", Detail: "no grant covers secret/stripe-live", At: before(8 * time.Minute), Href: "/panel/journal/12406"},
+	{Tone: ui.Info, Icon: "approvals", Who: "reviewer", Title: "asked to edit internal/billing/invoice.go", Detail: "financial_record", At: before(11 * time.Minute), Href: "/panel/journal/12391"},
+	{Tone: ui.Quiet, Icon: "key", Who: "alex", Title: "made the token ci-runner", Detail: "ends in 30 days", At: before(55 * time.Minute), Href: "/panel/journal/12377"},
+	{Tone: ui.Quiet, Icon: "policy", Who: "alex", Title: "changed the rules to version 7", Detail: "financial-edits", At: before(2 * time.Hour), Href: "/panel/journal/12340"},
+}
+
+var sampleHealth = []ui.Pair{
+	{Key: "Address", Value: "http://tandem.localhost:39731", Mono: true, Copy: true},
+	{Key: "Version", Value: "0.1.0"},
+	{Key: "Up for", Value: "2h 15m"},
+	{Key: "Database", Value: "SQLite, 14.2 MB"},
+	{Key: "Key", Value: "OS keyring"},
+	{Key: "Repository", Value: "~/src/atlas", Mono: true},
+}
+
+func sampleOverview() OverviewView {
+	return OverviewView{
+		Now: galleryNow, Waiting: sampleAsks, Pending: 3, Actors: 7, Active: 4, Today: 1284, Size: 12408, Sealed: before(12 * time.Second),
+		PerHour: []int{2, 0, 0, 1, 0, 0, 3, 12, 30, 41, 38, 22, 19, 44, 51, 40, 33, 21, 9, 4, 1, 0, 0, 0, 0, 1, 0, 0, 2, 0, 5, 18, 40, 62, 71, 48, 37, 55, 80, 66, 41, 30, 22, 14, 30, 58, 77, 49},
+		Recent:  sampleRecent, Health: sampleHealth,
+		Steps: []SetupStep{
+			{Done: true, Title: "Set a PIN"},
+			{Title: "Register a passkey", Detail: "So that you can answer here with a touch.", Href: "/panel/passkeys/new"},
+			{Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- tandem mcp"},
+		},
+	}
+}
+
+var sampleEvents = []EventRow{
+	{12408, before(40 * time.Second), "approval.decide", "alex", "person", "approval/ask_01jcq2v7m3", "done", "Approved repo.push for builder"},
+	{12407, before(3 * time.Minute), "resource.put", "builder", "agent", "resource/deploy-lock", "done", "Took the lock, fencing token 41"},
+	{12406, before(8 * time.Minute), "secret.read", "migrator", "agent", "secret/stripe-live", "denied", "No grant covers it"},
+	{12405, before(9 * time.Minute), "repo.push", "builder", "agent", "repository/atlas", "unknown", "The process ended between intent and outcome"},
+	{12404, before(10 * time.Minute), "repo.push", "builder", "agent", "repository/atlas", "intended", "Push 3 commits to origin/main"},
+	{12391, before(11 * time.Minute), "approval.file", "reviewer", "session", "file/atlas/internal/billing/invoice.go", "pending", "Edit internal/billing/invoice.go"},
+	{12390, before(14 * time.Minute), "token.use", "ci-runner", "service", "", "done", "First use from 127.0.0.1"},
+	{12389, before(20 * time.Minute), "resource.put", "reviewer", "session", "resource/review/atlas", "done", "{\"state\":\"\u200breading\"}"},
+}
+
+func sampleGrants() []GrantRow {
+	return []GrantRow{
+		{ID: "gr_1", Principal: "local", Effect: "allow", Permissions: []string{"view", "read", "edit"}, Resource: "workspace/*", Source: "direct"},
+		{ID: "gr_2", Principal: "builder", Effect: "allow", Permissions: []string{"read", "edit", "execute"}, Resource: "repository/atlas", Tools: []string{"repo.*", "file.*"}, Classes: []string{"internal", "source_code"}, Source: "delegation from alex", Expires: after(52 * time.Hour)},
+		{ID: "gr_3", Principal: "migrator", Effect: "deny", Permissions: []string{"read"}, Resource: "secret/*", Source: "direct"},
+		{ID: "gr_4", Principal: "reviewer", Effect: "allow", Permissions: []string{"read"}, Resource: "repository/atlas/internal", Source: "direct", Expires: after(20 * time.Minute)},
+	}
+}
+
+func sampleTokens() []TokenRow {
+	return []TokenRow{
+		{ID: "tok_1", Name: "TANDEM_API_TOKEN", Actor: "local", Scopes: []string{"everyday"}, LastUse: before(time.Minute)},
+		{ID: "tok_2", Name: "TANDEM_TOKEN", Actor: "bridge", Scopes: []string{"sessions", "spaces"}, LastUse: before(3 * time.Hour)},
+		{ID: "tok_3", Name: "ci-runner", Actor: "ci-runner", Scopes: []string{"resource.read", "resource.edit"}, Expires: after(29 * 24 * time.Hour), LastUse: before(14 * time.Minute)},
+		{ID: "tok_4", Name: "phone", Actor: "alex", Scopes: []string{"approvals"}, Decides: true, Expires: after(6 * time.Hour)},
+		{ID: "tok_5", Name: "old laptop", Actor: "alex", Scopes: []string{"everyday"}, Expires: before(400 * time.Hour), LastUse: before(900 * time.Hour), Revoked: true},
+	}
+}
+
+func sampleActors() []ActorRow {
+	return []ActorRow{
+		{ID: "act_1", Name: "alex", Kind: "person", State: "active", LastSeen: before(40 * time.Second), Created: before(900 * time.Hour)},
+		{ID: "act_2", Name: "builder", Kind: "agent", For: "alex", State: "active", LastSeen: before(3 * time.Minute), Created: before(90 * time.Hour)},
+		{ID: "act_3", Name: "reviewer", Kind: "session", For: "builder", State: "active", LastSeen: before(11 * time.Minute), Created: before(2 * time.Hour)},
+		{ID: "act_4", Name: "migrator", Kind: "agent", For: "alex", State: "suspended", LastSeen: before(8 * time.Minute), Created: before(50 * time.Hour)},
+		{ID: "act_5", Name: "ci-runner", Kind: "service", State: "active", LastSeen: before(14 * time.Minute), Created: before(300 * time.Hour)},
+		{ID: "act_6", Name: "p\u0430ypal-sync\u200b", Kind: "agent", For: "alex", State: "active", LastSeen: time.Time{}, Created: before(time.Hour)},
+	}
+}
+
+func sampleResources() ResourcesView {
+	rows := []ResourceRow{
+		{Key: "deploy-lock", Value: `{"holder":"builder","why":"release 0.4"}`, Rev: 41, Owner: "builder", Fence: 41, Expires: after(4 * time.Minute), By: "builder", At: before(3 * time.Minute)},
+		{Key: "review/atlas", Value: `{"state":"reading","files":12}`, Rev: 3, Owner: "reviewer", Fence: 3, By: "reviewer", At: before(20 * time.Minute)},
+		{Key: "paths/internal/billing", Value: `"reserved"`, Rev: 1, Owner: "reviewer", Fence: 1, Expires: after(38 * time.Minute), By: "reviewer", At: before(22 * time.Minute)},
+		{Key: "schema-version", Value: `7`, Rev: 7, Fence: 7, By: "alex", At: before(50 * time.Hour)},
+	}
+	return ResourcesView{Now: galleryNow, Rows: rows, Selected: &rows[0]}
+}
+
+func sampleSystem() SystemView {
+	return SystemView{
+		Now: galleryNow, Status: append([]ui.Pair{{Key: "State", Value: "running"}, {Key: "Process", Value: "48213", Mono: true}}, sampleHealth...), PIN: true,
+		Storage: []ui.Pair{{Key: "Database", Value: "SQLite (WAL), synchronous FULL"}, {Key: "Size", Value: "14.2 MB"}, {Key: "Data folder", Value: "~/.tandem", Mono: true}, {Key: "Last backup", Value: "2026-11-14 22:00:03 UTC"}},
+		Checks: []Check{
+			{Name: "Data folder", Tone: ui.Good, Said: "0700, on a local disk"},
+			{Name: "Journal", Tone: ui.Good, Said: "12 408 entries, checkpoint signed 12 s ago"},
+			{Name: "Keyring", Tone: ui.Warn, Said: "The key is in a file; no keyring answers on this machine.", Mend: "Start a keyring and run tandem secret rotate."},
+			{Name: "bubblewrap", Tone: ui.Bad, Said: "Not installed: agents run unconfined.", Mend: "Install it: apt install bubblewrap."},
+		},
+		Settings: []Setting{
+			{"listen", "127.0.0.1:39731", "default", "Where the server listens."},
+			{"log_level", "debug", "environment", "How much is written to the log."},
+			{"database", "~/.tandem/tandem.db", "default", "SQLite file or postgres:// address."},
+			{"api_token", "", ".env", "Sealed; shown with tandem token show."},
+		},
+		Passkeys: []PasskeyRow{{"pk_1", "laptop", before(200 * time.Hour), before(2 * time.Minute)}, {"pk_2", "blue key", before(90 * time.Hour), time.Time{}}},
+		Browsers: []BrowserRow{{"br_1", "Chromium on Linux", before(3 * time.Hour), before(0), true}, {"br_2", "Safari on iPhone", before(30 * time.Hour), before(20 * time.Hour), false}},
+	}
+}
+
+func samplePolicy() PolicyView {
+	return PolicyView{
+		Now: galleryNow, Version: 7, By: "alex", At: before(2 * time.Hour), Grants: sampleGrants(),
+		Rules: "// financial records need a person\nforbid (principal, action == Action::\"edit\", resource)\nwhen { resource.data_class == \"financial_record\" }\nunless { context.approved };\n",
+		Versions: []ui.Moment{
+			{Tone: ui.Info, Icon: "policy", Who: "alex", Title: "version 7", Detail: "financial-edits added", At: before(2 * time.Hour)},
+			{Tone: ui.Quiet, Icon: "policy", Who: "alex", Title: "version 6", Detail: "migrator may not read secrets", At: before(50 * time.Hour)},
+		},
+		Ask: ExplainForm{Actor: "reviewer", Op: "file.edit", Resource: "file/atlas/internal/billing/invoice.go", Actors: []string{"builder", "reviewer"}, Ops: []string{"file.edit", "resource.put"}},
+		Answer: &ExplainView{Answer: "ask", Reason: "The file carries the data class financial_record.", Decider: "rule/financial-edits@7", Steps: []ExplainStep{
+			{"Expiry", "the grant ends in 20 min", false}, {"Data boundary", "none is set", false}, {"Deny grants", "none covers it", false},
+			{"Allow grants", "gr_4 covers the folder with read, not edit", false}, {"Rules", "financial-edits wants a person", true},
+		}},
+	}
+}
+
+func sampleProof() ProofView {
+	return ProofView{
+		EventRow: sampleEvents[0], Leaf: "9f2b7c0a51d3e8f64b1a0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f", Size: 12408,
+		Root:       "b7d1e0c94a5f6b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a0b9c",
+		Path:       []string{"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9", "1c2d3e4f5061728394a5b6c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e9fa0b", "2e3f405162738495a6b7c8d9eafb0c1d2e3f405162738495a6b7c8d9eafb0c1d"},
+		Checkpoint: "tandem.localhost/builder-7\n12408\nt9HgyUpfazwtHg+ai3xtXk86KxwNnY9+ampcTT4vGgs=\n\n— tandem.localhost/builder-7 Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n",
+		PublicKey:  "tandem.localhost/builder-7+8ff8a1b2+Ab1…", Receipt: "/panel/journal/12408/receipt", Checked: true,
+	}
+}
+
+// galleryPages are all pages by name, in the order they are looked at.
+func galleryPages() []struct {
+	Name string
+	Page templ.Component
+} {
+	list := append([]AskRow(nil), sampleAsks...)
+	list[1].Selected = true
+	ask, decided := sampleAsk(), decidedAsk()
+	approvals := galleryShell("approvals", "Approvals", nil)
+	approvals.Keys = approvalKeys
+	below := &ui.Crumb{Label: "Approvals", Href: "/panel/approvals"}
+	journal := &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
+	entry := EntryView{EventRow: sampleEvents[1], Chain: []string{"alex"}, Door: "mcp", Request: "req_01jcq31x", Leaf: sampleProof().Leaf, Body: sampleProof().Root, Prev: 12406, Next: 12408,
+		Payload: "{\n  \"key\": \"deploy-lock\",\n  \"rev\": 41,\n  \"fence\": 41,\n  \"value\": {\"holder\": \"builder\"}\n}"}
+	return []struct {
+		Name string
+		Page templ.Component
+	}{
+		{"overview", overviewPage(galleryShell("overview", "Overview", nil), sampleOverview())},
+		{"overview-new", overviewPage(galleryShell("overview", "Overview", nil), OverviewView{Now: galleryNow, PerHour: make([]int, 48), Health: sampleHealth, Problems: []Check{sampleSystem().Checks[3]}, Steps: sampleOverview().Steps})},
+		{"approvals", approvalsPage(approvals, ApprovalsView{Now: galleryNow, Pending: 3, Rows: list, Selected: &ask})},
+		{"approvals-empty", approvalsPage(approvals, ApprovalsView{Now: galleryNow})},
+		{"ask", askPage(galleryShell("approvals", "Edit internal/billing/invoice.go", below), galleryNow, decided)},
+		{"journal", journalPage(galleryShell("journal", "Journal", nil), JournalView{Now: galleryNow, Kinds: []string{"approval.decide", "resource.put"}, Rows: sampleEvents, Size: 12408, Older: "/panel/journal?before=12389"})},
+		{"entry", entryPage(galleryShell("journal", "#12 407", journal), entry)},
+		{"proof", proofPage(galleryShell("journal", "Proof", journal), sampleProof())},
+		{"actors", actorsPage(galleryShell("actors", "Actors and tokens", nil), ActorsView{Now: galleryNow, Actors: sampleActors(), Tokens: sampleTokens(), Scopes: []string{"resource.read", "resource.edit", "journal.read"}, PIN: true, Passkeys: 1})},
+		{"actor", actorPage(galleryShell("actors", "builder", &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}), ActorView{ActorRow: sampleActors()[1], Now: galleryNow, Chain: []string{"alex"}, Grants: sampleGrants()[1:2], Sees: []string{"resource.get", "resource.put", "repo.log", "repo.push", "file.read", "file.edit"}, Hidden: 61, Recent: sampleRecent[:3]})},
+		{"policy", policyPage(galleryShell("policy", "Policy", nil), samplePolicy())},
+		{"resources", resourcesPage(galleryShell("resources", "Resources", nil), sampleResources())},
+		{"system", systemPage(galleryShell("system", "System", nil), sampleSystem())},
+		{"signin", signInPage(SignInView{Link: "one-time", Host: "builder-7"})},
+		{"signin-none", signInPage(SignInView{Problem: "That link was used already, or is older than five minutes."})},
+		{"passkey", passkeyPage(galleryShell("system", "Register a passkey", &ui.Crumb{Label: "System", Href: "/panel/system"}), PasskeyView{PIN: true})},
+		{"error", errorPage(ErrorView{Status: 404, Title: "There is no such page", Message: "Either it never existed, or it does not exist for you.", Request: "req_01jcq31x"})},
+	}
+}
+
+// galleryHandler serves the pages under /g/<name> with the panel's own headers.
+func galleryHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+static.Prefix, static.Handler())
+	for _, p := range galleryPages() {
+		mux.HandleFunc("GET /g/"+p.Name, func(w http.ResponseWriter, r *http.Request) {
+			secure(w.Header())
+			templ.Handler(p.Page).ServeHTTP(w, r)
+		})
+	}
+	mux.HandleFunc("GET /panel/live", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	return mux
+}

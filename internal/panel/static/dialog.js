@@ -1,0 +1,111 @@
+// Dialogs, the finder and toasts.
+
+document.addEventListener('click', (e) => {
+  const open = e.target.closest('[data-open]');
+  if (open) {
+    const d = document.getElementById(open.dataset.open);
+    if (!d || d.open) return;
+    e.preventDefault();
+    d.showModal();
+    d.dispatchEvent(new CustomEvent('opened', { detail: { by: open } }));
+    return;
+  }
+  const close = e.target.closest('[data-close]');
+  if (close) { close.closest('dialog')?.close(); return; }
+  if (e.target.matches?.('dialog.dialog')) {
+    const r = e.target.getBoundingClientRect();
+    const inside = e.clientX >= r.left && e.clientX <= r.right && e.clientY >= r.top && e.clientY <= r.bottom;
+    if (!inside) e.target.close();
+  }
+});
+
+// toast(tone, text) tells what just happened. Errors stay until dismissed.
+export function toast(tone, text) {
+  const box = document.getElementById('toasts');
+  if (!box) return;
+  for (const old of box.children) if (old.firstChild.textContent === text) old.remove();
+  const el = document.createElement('div');
+  el.className = `toast tone-${tone}`;
+  const p = document.createElement('p');
+  p.textContent = text;
+  const x = document.createElement('button');
+  x.type = 'button';
+  x.className = 'btn btn-quiet btn-icon';
+  x.setAttribute('aria-label', 'Dismiss');
+  x.textContent = '×';
+  x.addEventListener('click', () => el.remove());
+  el.append(p, x);
+  box.append(el);
+  if (tone !== 'bad') setTimeout(() => el.remove(), 6000);
+}
+
+// The server leaves a message for the next page in a element of its own.
+for (const el of document.querySelectorAll('[data-toast]')) toast(el.dataset.toast, el.textContent.trim());
+
+// htmx does not swap errors in; say them instead.
+document.addEventListener('htmx:response:error', (e) => {
+  const status = e.detail?.ctx?.response?.status;
+  if (status === 401) { location.reload(); return; }
+  toast('bad', `The server answered ${status ?? 'with an error'}. Reload the page to see the present state.`);
+});
+
+const palette = document.getElementById('palette');
+if (palette) {
+  const input = document.getElementById('palette-input');
+  const list = document.getElementById('palette-list');
+  const none = palette.querySelector('.palette-none');
+  let at = 0;
+
+  const shown = () => [...list.children].filter((li) => !li.hidden);
+
+  function mark(i) {
+    const items = shown();
+    for (const li of list.children) li.setAttribute('aria-selected', 'false');
+    none.hidden = items.length > 0;
+    if (!items.length) { input.removeAttribute('aria-activedescendant'); return; }
+    at = (i + items.length) % items.length;
+    items[at].setAttribute('aria-selected', 'true');
+    items[at].scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', items[at].id);
+  }
+
+  // Words may come in any order and need not be whole.
+  function filter() {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const li of list.children) {
+      const text = li.textContent.toLowerCase();
+      li.hidden = !words.every((w) => text.includes(w));
+    }
+    mark(0);
+  }
+
+  // The page's own labelled controls are actions.
+  function collect() {
+    for (const li of list.querySelectorAll('[data-action]')) li.remove();
+    let n = 0;
+    for (const el of document.querySelectorAll('main [data-action-name], .top [data-theme-toggle], .top [data-open="help"]')) {
+      if (!el.checkVisibility()) continue;
+      const li = document.createElement('li');
+      li.id = `palette-action-${n++}`;
+      li.role = 'option';
+      li.dataset.action = '';
+      const name = document.createElement('span');
+      name.textContent = el.dataset.actionName ?? el.getAttribute('aria-label');
+      li.append(document.createElement('i'), name);
+      li.addEventListener('click', () => { palette.close(); el.click(); });
+      list.append(li);
+    }
+  }
+
+  palette.addEventListener('opened', () => { input.value = ''; collect(); filter(); input.focus(); });
+  input.addEventListener('input', filter);
+  input.addEventListener('keydown', (e) => {
+    if (e.key === 'ArrowDown') { e.preventDefault(); mark(at + 1); }
+    if (e.key === 'ArrowUp') { e.preventDefault(); mark(at - 1); }
+    if (e.key === 'Enter') { e.preventDefault(); shown()[at]?.click(); }
+  });
+  list.addEventListener('click', (e) => {
+    const li = e.target.closest('[data-href]');
+    if (li) location.href = li.dataset.href;
+  });
+}

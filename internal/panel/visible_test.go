@@ -1,0 +1,110 @@
+package panel
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"tandem/internal/panel/ui"
+)
+
+const (
+	hostile = "<img src=x onerror=alert(1)>\u202eevil\u200b\x1b[2J\"'`"
+	hidden  = "\u202e\u200b\x1b\u2066\ufeff"
+)
+
+// Addresses are not texts from outside: the panel makes them, from escaped ids.
+var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true}
+
+// poison fills every text of a value with a hostile one, however deep it lies.
+func poison(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[ui.Tone]() {
+			return // one of our own five words
+		}
+		v.SetString(v.String() + hostile)
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		poison(v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !addresses[f.Name] {
+				poison(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		}
+		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(copied, v)
+		v.Set(copied)
+		for i := range v.Len() {
+			poison(v.Index(i))
+		}
+	}
+}
+
+func poisoned[T any](v T) T {
+	poison(reflect.ValueOf(&v).Elem())
+	return v
+}
+
+// Whatever text reaches a page, in whichever field, it stays text: no element
+// comes of it, and no hidden character reaches the reader unannounced.
+func TestNoTextBecomesMarkupOrHides(t *testing.T) {
+	s := galleryShell("overview", hostile, &ui.Crumb{Label: hostile, Href: "/panel/"})
+	s.Person, s.Host, s.Nav[1].Label, s.Nav[1].Items[0].Label = hostile, hostile, hostile, hostile
+	ask := sampleAsk()
+	ask.Verdict = decidedAsk().Verdict
+	ask.Command = "make"
+	decidable := poisoned(ask)
+	decidable.State = "pending" // so that the dialogs are there
+	pages := map[string]templ.Component{
+		"overview":  overviewPage(s, poisoned(sampleOverview())),
+		"approvals": approvalsPage(s, poisoned(ApprovalsView{Rows: sampleAsks, Selected: &ask})),
+		"ask":       askPage(s, galleryNow, decidable),
+		"journal":   journalPage(s, poisoned(JournalView{Rows: sampleEvents})),
+		"entry":     entryPage(s, poisoned(EntryView{EventRow: sampleEvents[0], Prev: 1, Next: 3})),
+		"proof":     proofPage(s, poisoned(sampleProof())),
+		"actors":    actorsPage(s, poisoned(ActorsView{Actors: sampleActors(), Tokens: sampleTokens(), PIN: true})),
+		"actor":     actorPage(s, poisoned(ActorView{ActorRow: sampleActors()[1]})),
+		"policy":    policyPage(s, poisoned(samplePolicy())),
+		"resources": resourcesPage(s, poisoned(sampleResources())),
+		"system":    systemPage(s, poisoned(sampleSystem())),
+		"signin":    signInPage(poisoned(SignInView{})),
+		"passkey":   passkeyPage(s, poisoned(PasskeyView{})),
+		"error":     errorPage(poisoned(ErrorView{})),
+	}
+	for name, page := range pages {
+		var b strings.Builder
+		if err := page.Render(context.Background(), &b); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		html := b.String()
+		if i := strings.Index(html, "<img"); i >= 0 {
+			t.Errorf("%s: a text became an element: %s", name, around(html, i))
+		}
+		if i := strings.IndexAny(html, hidden); i >= 0 {
+			t.Errorf("%s: a hidden character got through: %s", name, around(html, i))
+		}
+		if strings.Contains(html, " style=") || strings.Contains(html, " onclick=") || strings.Contains(html, "<style") {
+			t.Errorf("%s: something is styled or scripted inline", name)
+		}
+	}
+}
+
+func around(s string, i int) string {
+	return ui.Plain(s[max(0, i-120):min(len(s), i+60)])
+}
