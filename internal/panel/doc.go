@@ -9,5 +9,5 @@
 // add one.
 package panel
 
-//go:generate go run github.com/a-h/templ/cmd/templ generate -path .
+//go:generate go run github.com/a-h/templ/cmd/templ generate -include-version=false -path .
 //go:generate gofmt -w .
