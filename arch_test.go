@@ -63,7 +63,8 @@ var houseMap = []wall{
 	{pkg: "notify", may: "spine", planned: true},
 
 	// repositories: jj's model, and what surrounds it
-	{pkg: "repo", pure: true},
+	{pkg: "repo", may: "repo/diff", pure: true},
+	{pkg: "repo/diff", pure: true},
 	{pkg: "repo/text", planned: true},
 	{pkg: "repo/pattern", may: "repo/dsl", planned: true},
 	{pkg: "repo/dsl", planned: true},
