@@ -33,7 +33,7 @@ type Caller struct {
 	Actor   string   `json:"actor"` // actor id, "" for a stranger
 	Name    string   `json:"name"`  // as people know it
 	Kind    Kind     `json:"kind"`
-	For     []string `json:"for,omitempty"` // on whose behalf, nearest first
+	For     []string `json:"for,omitempty"` // on whose behalf, as kind:name, nearest first
 	Present string   `json:"present,omitempty"`
 	Token   string   `json:"token,omitempty"`   // id of the credential, never the credential
 	Session string   `json:"session,omitempty"` // when the actor is a session

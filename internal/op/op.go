@@ -45,6 +45,7 @@ type Spec struct {
 	Public  bool     // answers without authentication (health, icon)
 	Socket  bool     // only over a local socket, never over a network door
 	Status  int      // HTTP status of success when it is not 200
+	Masked  bool     // a list whose handler leaves out, with May, what the caller may not see: anybody known may call it
 }
 
 // Alias is a name owed to an older client: an MCP tool or an HTTP route.

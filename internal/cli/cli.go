@@ -1,0 +1,103 @@
+// Package cli is the command line: it turns words into operations and prints
+// what came back. The binary answers to the name it was called by.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/identity"
+	"tandem/internal/cli/kit"
+	"tandem/internal/cli/resource"
+	"tandem/internal/cli/server"
+)
+
+// version is set by the linker in releases.
+var version = ""
+
+// Version is what this program calls itself.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return "0.1.0-dev+" + s.Value[:12]
+			}
+		}
+	}
+	return "0.1.0-dev"
+}
+
+// Main runs one command line and returns its exit code. args[0] is the name
+// that the program was called by.
+func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
+	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
+	root := newRoot(k)
+	root.SetArgs(args[1:])
+	ctx, stop := context.Background(), func() {}
+	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+	}
+	defer stop()
+	return k.Fail(root.ExecuteContext(ctx))
+}
+
+func newRoot(k *kit.Kit) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tandem",
+		Short:         "AI agents and people on one codebase, from many machines, under real authority",
+		Version:       k.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return kit.Usagef("there is no command %q; see: tandem --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("tandem {{.Version}}\n")
+	root.SetIn(k.In)
+	root.SetOut(k.Out)
+	root.SetErr(k.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return kit.Usagef("%w; see: %s --help", err, cmd.CommandPath())
+	})
+	global := root.PersistentFlags()
+	global.BoolVar(&k.JSON, "json", false, "print the result as JSON")
+	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
+	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
+	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
+	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k)} {
+		root.AddCommand(group...)
+	}
+	usageErrors(root)
+	return root
+}
+
+// usageErrors makes every wrong number of arguments exit with 2.
+func usageErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			var usage kit.Usage
+			if err == nil || errors.As(err, &usage) {
+				return err
+			}
+			return kit.Usagef("%s; see: %s --help", strings.ToLower(err.Error()), cmd.CommandPath())
+		}
+	}
+	for _, c := range cmd.Commands() {
+		usageErrors(c)
+	}
+}

@@ -1,0 +1,264 @@
+// Package identity holds the commands about who acts: actor, token, pin,
+// whoami.
+package identity
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	room "tandem/internal/identity"
+	"tandem/internal/op"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	actor := &cobra.Command{Use: "actor", Short: "People, agents and services that act here"}
+	actor.AddCommand(newActorList(k), newActorAdd(k), newActorDisable(k))
+	token := &cobra.Command{Use: "token", Short: "Credentials of actors"}
+	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenRevoke(k))
+	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
+	pin.AddCommand(newPINSet(k))
+	return []*cobra.Command{actor, token, pin, newWhoami(k)}
+}
+
+func newWhoami(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "whoami", Short: "Say who you are here", Args: cobra.NoArgs, Example: "  tandem whoami",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := k.Client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var out room.WhoOut
+			if err := c.Call(cmd.Context(), "actor.whoami", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s (%s) in %s, by the %s\n", out.Name, out.Kind, out.Tenant, out.Door)
+				if len(out.For) > 0 {
+					fmt.Fprintf(w, "acting for %s\n", strings.Join(out.For, ", "))
+				}
+			})
+		},
+	}
+}
+
+func newActorList(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List actors", Args: cobra.NoArgs, Example: "  tandem actor list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := k.Client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var out room.ActorsOut
+			if err := c.Call(cmd.Context(), "actor.list", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "NAME\tKIND\tFOR\tSTATE\tID")
+				for _, a := range out.Actors {
+					state := "active"
+					if a.DisabledAt != nil {
+						state = "disabled"
+					}
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Name, a.Kind, a.For, state, a.ID)
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newActorAdd(k *kit.Kit) *cobra.Command {
+	var in room.AddIn
+	var kind string
+	cmd := &cobra.Command{
+		Use: "add NAME", Short: "Add an actor; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Name, in.Kind = args[0], op.Kind(kind)
+			c, err := k.Client(cmd.Context())
+			if err == nil {
+				c, err = k.Present(c)
+			}
+			if err != nil {
+				return err
+			}
+			var out room.Actor
+			if err := c.Call(cmd.Context(), "actor.add", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "added %s (%s)\n", out.Name, out.Kind)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "agent", "person, agent or service")
+	cmd.Flags().StringVar(&in.For, "for", "", "on whose behalf it acts (you)")
+	return cmd
+}
+
+func newActorDisable(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "disable NAME", Short: "Disable an actor and all who act for it; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor disable builder",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return present(cmd, k, "actor.disable", room.NameIn{Name: args[0]}, args[0]+" is disabled")
+		},
+	}
+}
+
+func newTokenList(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List tokens and their last use", Args: cobra.NoArgs, Example: "  tandem token list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := k.Client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var out room.TokensOut
+			if err := c.Call(cmd.Context(), "token.list", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "ID\tACTOR\tSTATE\tLAST USED\tLABEL")
+				for _, tok := range out.Tokens {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tok.ID, tok.Actor, state(tok), when(tok.UsedAt), tok.Label)
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newTokenNew(k *kit.Kit) *cobra.Command {
+	var in room.MintIn
+	var life time.Duration
+	var person bool
+	cmd := &cobra.Command{
+		Use: "new [ACTOR]", Short: "Make a token and show it once; needs your PIN", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem token new builder --label laptop\n  tandem token new --person --decide --expires 24h",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1:
+				in.Actor = args[0]
+			case person:
+				in.Actor = room.Owner
+			default:
+				return kit.Usagef("name an actor, or use --person for yourself")
+			}
+			in.TTL = int64(life.Seconds())
+			c, err := k.Client(cmd.Context())
+			if err == nil {
+				c, err = k.Present(c)
+			}
+			if err != nil {
+				return err
+			}
+			var out room.MintOut
+			if err := c.Call(cmd.Context(), "token.new", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintln(w, out.Secret)
+				fmt.Fprintf(k.Err, "%s for %s; it is not shown again\n", out.ID, out.Actor)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Label, "label", "", "what it is for")
+	f.BoolVar(&person, "person", false, "for yourself")
+	f.BoolVar(&in.Decides, "decide", false, "it may decide asks")
+	f.DurationVar(&life, "expires", 0, "how long it lives, e.g. 24h")
+	return cmd
+}
+
+func newTokenRevoke(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke ID", Short: "Revoke a token; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token revoke tok_…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return present(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
+		},
+	}
+}
+
+func newPINSet(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "set", Short: "Set or change your PIN", Args: cobra.NoArgs, Example: "  tandem pin set",
+		Long: "Set the PIN that proves your presence: deciding, granting, minting, unmasking and exporting ask for it. The first one is trusted on first use; changing it asks for the old one.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			c, err := k.Client(ctx)
+			if err != nil {
+				return err
+			}
+			var who room.WhoOut
+			if err := c.Call(ctx, "actor.whoami", nil, &who); err != nil {
+				return err
+			}
+			if who.PIN {
+				old, err := k.Secret("Old PIN: ")
+				if err != nil {
+					return err
+				}
+				c = c.WithPIN(old)
+			}
+			pin, err := k.Secret("New PIN: ")
+			if err != nil {
+				return err
+			}
+			again, err := k.Secret("Once more: ")
+			if err != nil {
+				return err
+			}
+			if pin != again {
+				return kit.Usagef("the two PINs differ; nothing was changed")
+			}
+			if err := c.Call(ctx, "pin.set", room.PINIn{PIN: pin}, nil); err != nil {
+				return err
+			}
+			return k.Show(room.OK{OK: true}, func(w io.Writer) { fmt.Fprintln(w, "the PIN is set") })
+		},
+	}
+}
+
+func present(cmd *cobra.Command, k *kit.Kit, name string, in any, said string) error {
+	c, err := k.Client(cmd.Context())
+	if err == nil {
+		c, err = k.Present(c)
+	}
+	if err != nil {
+		return err
+	}
+	var out room.OK
+	if err := c.Call(cmd.Context(), name, in, &out); err != nil {
+		return err
+	}
+	return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, said) })
+}
+
+func state(t *room.Token) string {
+	switch {
+	case t.RevokedAt != nil:
+		return "revoked"
+	case t.ExpiresAt != nil && time.Now().After(*t.ExpiresAt):
+		return "expired"
+	case t.Decides:
+		return "may decide"
+	}
+	return "active"
+}
+
+func when(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}

@@ -1,0 +1,237 @@
+// Package kit is what every command is given: the terminal as a value, the
+// settings, a client that starts the daemon when it is absent, and one way to
+// print, ask and fail.
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/settings"
+)
+
+// Kit is a command's surroundings.
+type Kit struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      []string
+	Version  string
+	JSON     bool              // --json
+	Flags    map[string]string // settings given on the command line
+	EnvFiles []string
+}
+
+// Usage is an error of the command line itself: exit code 2.
+type Usage struct{ Err error }
+
+func (u Usage) Error() string { return u.Err.Error() }
+func (u Usage) Unwrap() error { return u.Err }
+
+// Usagef makes a usage error.
+func Usagef(format string, args ...any) error { return Usage{fmt.Errorf(format, args...)} }
+
+// Silent is a failure that was already told: only its exit code counts.
+type Silent struct{ Code int }
+
+func (s Silent) Error() string { return "" }
+
+// Settings reads the configuration.
+func (k *Kit) Settings() (*settings.Settings, error) {
+	return settings.Load(k.Flags, k.Env, k.EnvFiles...)
+}
+
+// Socket is the path of the control socket.
+func (k *Kit) Socket() (string, error) {
+	s, err := k.Settings()
+	if err != nil {
+		return "", err
+	}
+	return daemon.SocketPath(s.Data(), s.Get("control_socket")), nil
+}
+
+// Running is a client of the daemon if one runs, and an error otherwise.
+func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
+	path, err := k.Socket()
+	if err != nil {
+		return nil, err
+	}
+	c := client.Socket(path)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	resp, err := c.Do(ctx, "GET", "/global/health", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body.Close()
+	return c, nil
+}
+
+// Client is a client of the daemon, which is started when it is absent. With
+// TANDEM_AS_TOKEN set it acts with that token and not as this user.
+func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
+	s, err := k.Settings()
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.Running(ctx)
+	if client.Absent(err) {
+		c, err = k.startOnDemand(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t := s.Get("as_token"); t != "" {
+		c = c.WithToken(t)
+	}
+	return c, nil
+}
+
+func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.Client, error) {
+	if err := k.Spawn(s, "serve", "--daemon", "--on-demand"); err != nil {
+		return nil, err
+	}
+	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := c.Healthy(ctx); err != nil {
+		return nil, fault.New(fault.Unavailable, "cli", "the daemon did not start: %w", err).WithNext("see why: tandem serve")
+	}
+	return c, nil
+}
+
+// Spawn starts this program detached, with the settings of this command line.
+func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for key, v := range k.Flags {
+		args = append(args, "--"+flagName(key)+"="+v)
+	}
+	for _, f := range k.EnvFiles {
+		args = append(args, "--env-file="+f)
+	}
+	if err := os.MkdirAll(s.Data(), 0o700); err != nil {
+		return fault.New(fault.Unavailable, "cli", "cannot make the data folder: %w", err)
+	}
+	out, err := os.OpenFile(filepath.Join(s.Data(), "start.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fault.New(fault.Unavailable, "cli", "cannot write to the data folder: %w", err)
+	}
+	defer out.Close()
+	cmd := exec.Command(self, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = k.Env, out, out, s.Data()
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+func flagName(key string) string {
+	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
+}
+
+// Present is the same client with a person's presence, asked for on the
+// terminal.
+func (k *Kit) Present(c *client.Client) (*client.Client, error) {
+	pin, err := k.Secret("PIN: ")
+	if err != nil {
+		return nil, err
+	}
+	return c.WithPIN(pin), nil
+}
+
+// Secret asks on the terminal, without showing what is typed. Without a
+// terminal there is nobody to ask.
+func (k *Kit) Secret(prompt string) (string, error) {
+	tty, err := openTTY()
+	if err != nil {
+		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").WithNext("run it in a terminal, or use the panel: tandem panel open")
+	}
+	defer tty.Close()
+	fmt.Fprint(tty, prompt)
+	secret, err := term.ReadPassword(int(tty.Fd()))
+	fmt.Fprintln(tty)
+	if err != nil {
+		return "", fault.New(fault.Denied, "presence", "nothing was typed: %w", err)
+	}
+	return string(secret), nil
+}
+
+// Show prints an operation's output: as JSON with --json, else with text.
+func (k *Kit) Show(out any, text func(w io.Writer)) error {
+	if !k.JSON {
+		text(k.Out)
+		return nil
+	}
+	enc := json.NewEncoder(k.Out)
+	enc.SetEscapeHTML(false)
+	if k.Terminal() {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(out)
+}
+
+// Terminal reports whether standard output is one.
+func (k *Kit) Terminal() bool {
+	f, ok := k.Out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Fail prints an error for people and returns the exit code.
+func (k *Kit) Fail(err error) int {
+	var silent Silent
+	var usage Usage
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &silent):
+		return silent.Code
+	case errors.As(err, &usage):
+		fmt.Fprintf(k.Err, "error: %s\n", err)
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(k.Err, "interrupted")
+		return 130
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		fmt.Fprintf(k.Err, "error: %s\n", err)
+		return 1
+	}
+	word := "error"
+	if f.Kind == fault.Pending {
+		word = "waiting"
+	}
+	fmt.Fprintf(k.Err, "%s: %s\n", word, err)
+	if f.Next != "" {
+		fmt.Fprintf(k.Err, "next:  %s\n", f.Next)
+	}
+	if f.Kind == fault.Pending {
+		return 8
+	}
+	return 1
+}
+
+// Setting binds a command's flag to a setting.
+func (k *Kit) Setting(cmd *cobra.Command, key, doc string) {
+	cmd.Flags().Func(flagName(key), doc, func(v string) error {
+		k.Flags[key] = v
+		return nil
+	})
+}

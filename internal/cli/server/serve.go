@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+)
+
+func newServe(k *kit.Kit) *cobra.Command {
+	var background, onDemand bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server in the foreground",
+		Long: `Run the server in the foreground, for a terminal, systemd or a container.
+The log goes to standard error and to the log file. SIGINT or SIGTERM drain and
+end it; a second one ends it at once.`,
+		Example: "  tandem serve\n  tandem serve --listen 127.0.0.1:39731 --log-level debug\n  tandem serve --hostname 127.0.0.1 --port 39731",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serve(cmd.Context(), k, background, onDemand)
+		},
+	}
+	serverFlags(cmd, k)
+	cmd.Flags().BoolVar(&background, "daemon", false, "log to the file alone (what up starts)")
+	cmd.Flags().BoolVar(&onDemand, "on-demand", false, "open no network address and end when idle")
+	cmd.Flags().MarkHidden("on-demand")
+	return cmd
+}
+
+func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	if !onDemand {
+		if err := replaceOnDemand(ctx, k); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(1)
+	}()
+	d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand}
+	if !background {
+		d.Console = k.Err
+	}
+	return d.Run(ctx)
+}
+
+// replaceOnDemand ends a daemon that was started on demand, so that one that
+// was asked for by name takes its place.
+func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
+	c, err := k.Running(ctx)
+	if client.Absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var s daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &s); err != nil || !s.OnDemand {
+		return err // one that up or serve started keeps the lock and says so
+	}
+	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+		return err
+	}
+	return gone(ctx, k, 10*time.Second)
+}
+
+// gone waits until no daemon answers and its lock is free.
+func gone(ctx context.Context, k *kit.Kit, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	for {
+		if free, err := daemon.Free(s.Data()); err != nil || free {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("the daemon did not end in time")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,68 @@
+// Package server holds the commands of the server's life: serve, up, down,
+// status, logs, settings, panel.
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/daemon"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k)}
+}
+
+// serverFlags are shared by serve and up.
+func serverFlags(cmd *cobra.Command, k *kit.Kit) {
+	k.Setting(cmd, "listen", "address to listen on, HOST:PORT; beyond loopback it speaks TLS")
+	k.Setting(cmd, "hostname", "the address part of --listen")
+	k.Setting(cmd, "port", "the port part of --listen")
+	k.Setting(cmd, "database", "postgres://… to keep state in PostgreSQL")
+	k.Setting(cmd, "hosts", "further names that requests may be addressed to, comma-separated")
+	k.Setting(cmd, "log.level", "trace, debug, info, warn or error")
+	k.Setting(cmd, "log.format", "text or json")
+	k.Setting(cmd, "log.file", "where the log goes")
+	k.Setting(cmd, "idle_exit", "a daemon started on demand ends after this long without work")
+	k.Setting(cmd, "tls_cert", "certificate for listening beyond loopback")
+	k.Setting(cmd, "tls_key", "key that belongs to --tls-cert")
+	cmd.Flags().Bool("panel-public", false, "serve the panel beyond loopback too")
+	cmd.Flags().Func("repo", "a repository to serve; may be given several times", func(v string) error {
+		if old := k.Flags["repos"]; old != "" {
+			v = old + "," + v
+		}
+		k.Flags["repos"] = v
+		return nil
+	})
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if on, _ := cmd.Flags().GetBool("panel-public"); on {
+			k.Flags["panel_public"] = "1"
+		}
+		return nil
+	}
+}
+
+// uptime is a duration as people say it.
+func uptime(secs int64) string {
+	d := time.Duration(secs) * time.Second
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", secs)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %ds", secs/60, secs%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh %dm", secs/3600, secs/60%60)
+	}
+	return fmt.Sprintf("%dd %dh", secs/86400, secs/3600%24)
+}
+
+func describe(s *daemon.Status) string {
+	if s.Listen == "" {
+		return "its socket only"
+	}
+	return s.Listen
+}

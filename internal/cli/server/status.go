@@ -1,0 +1,51 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+)
+
+func newStatus(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show whether the server runs",
+		Long:    "Show whether the server runs. The exit code is 0 when it does and 1 when it does not. The state of a working copy is: tandem st",
+		Example: "  tandem status\n  tandem status --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			c, err := k.Running(ctx)
+			if client.Absent(err) {
+				if err := k.Show(map[string]any{"running": false}, func(w io.Writer) { fmt.Fprintln(w, "tandem is not running") }); err != nil {
+					return err
+				}
+				return kit.Silent{Code: 1}
+			}
+			if err != nil {
+				return err
+			}
+			var st daemon.Status
+			if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+				return err
+			}
+			return k.Show(st, func(w io.Writer) {
+				fmt.Fprintln(w, "tandem is running")
+				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
+				if len(st.Repos) > 0 {
+					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
+				}
+				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(&st), st.Version)
+				if st.OnDemand {
+					fmt.Fprintln(w, "Started on demand: it ends when idle (tandem up keeps it)")
+				}
+			})
+		},
+	}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+)
+
+func newUp(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "up",
+		Short:   "Start the server in the background",
+		Long:    "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel.",
+		Example: "  tandem up\n  tandem up --repo ~/project --listen 0.0.0.0:13013",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k) },
+	}
+	serverFlags(cmd, k)
+	return cmd
+}
+
+func up(ctx context.Context, k *kit.Kit) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	if err := replaceOnDemand(ctx, k); err != nil {
+		return err
+	}
+	if c, err := k.Running(ctx); err == nil {
+		var st daemon.Status
+		if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+			return err
+		}
+		return fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down")
+	}
+	if err := k.Spawn(s, "serve", "--daemon"); err != nil {
+		return err
+	}
+	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
+	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := started(wait, c, filepath.Join(s.Data(), "start.log")); err != nil {
+		return err
+	}
+	var st daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return err
+	}
+	var link identity.LinkOut
+	if err := c.Call(ctx, "signin.link", nil, &link); err != nil {
+		return err
+	}
+	return k.Show(st, func(w io.Writer) {
+		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
+		if !st.PIN {
+			fmt.Fprintln(w, "No PIN is set yet, so nobody can decide asks: tandem pin set")
+		}
+	})
+}
+
+// started waits for health, and tells early when the daemon said why it ended.
+func started(ctx context.Context, c *client.Client, log string) error {
+	for {
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		err := c.Healthy(short)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		said, _ := os.ReadFile(log)
+		if msg := strings.TrimSpace(string(said)); msg != "" {
+			first, rest, _ := strings.Cut(strings.TrimPrefix(msg, "error: "), "\n")
+			f := fault.New(fault.Unavailable, "up", "%s", first)
+			f.Next = strings.TrimSpace(strings.TrimPrefix(rest, "next:"))
+			return f
+		}
+		if ctx.Err() != nil {
+			return fault.New(fault.Unavailable, "up", "the server did not become healthy: %w", err).WithNext("see why: tandem serve")
+		}
+	}
+}

@@ -1,0 +1,168 @@
+// Package client speaks to a tandem server: a command to its daemon over the
+// control socket, a session to its own socket, a daemon to another daemon over
+// HTTPS. It is an op.Invoker like the gate, one network further away, and
+// faults keep their kind on the way.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// Client is a connection to one server.
+type Client struct {
+	base  string
+	http  *http.Client
+	token string
+	pin   string
+	where string
+}
+
+// Socket speaks to the daemon behind a local socket.
+func Socket(path string) *Client {
+	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}}
+	return &Client{base: "http://tandem.localhost", http: &http.Client{Transport: t}, where: path}
+}
+
+// Remote speaks to a server at a URL with a token. transport may pin a key;
+// nil means the system's.
+func Remote(base, token string, transport http.RoundTripper) *Client {
+	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}, where: base}
+}
+
+// WithPIN is the same client whose calls prove presence with a PIN.
+func (c *Client) WithPIN(pin string) *Client {
+	with := *c
+	with.pin = pin
+	return &with
+}
+
+// Invoke runs an operation by name and returns its output as JSON. It makes
+// the client an op.Invoker.
+func (c *Client) Invoke(ctx context.Context, name string, in any) (any, error) {
+	var out json.RawMessage
+	err := c.Call(ctx, name, in, &out)
+	return out, err
+}
+
+// Call runs an operation by name and reads its output into out.
+func (c *Client) Call(ctx context.Context, name string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode the input of %s: %w", name, err)
+	}
+	resp, err := c.Do(ctx, http.MethodPost, "/op/"+url.PathEscape(name), bytes.NewReader(body), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fault.New(fault.Unavailable, name, "the answer broke off: %w", err).WithNext("repeat it; with the same idempotency key it happens once")
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	return nil
+}
+
+// Do sends one request; an answer that is a fault comes back as that fault.
+func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	if body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.pin != "" {
+		req.Header.Set("Tandem-Pin", c.pin)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if resp.StatusCode < 400 && resp.StatusCode != http.StatusAccepted {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, problem(resp)
+}
+
+func (c *Client) unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	f := fault.New(fault.Unavailable, "client", "cannot reach tandem at %s: %w", c.where, errors.Unwrap(err))
+	if Absent(err) {
+		return f.WithNext("start it: tandem up")
+	}
+	return f.WithNext("check the address and that the server runs: tandem status")
+}
+
+// Absent reports whether an error means that nobody listens.
+func Absent(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+func problem(resp *http.Response) error {
+	var p struct {
+		Error, Code, Op, Next string
+		Data                  map[string]string
+	}
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
+		return fault.New(fault.Unavailable, "client", "the server answered %s", resp.Status)
+	}
+	f := fault.New(fault.Parse(p.Code), p.Op, "%s", p.Error)
+	f.Next, f.Data = p.Next, p.Data
+	return f
+}
+
+// Healthy waits until the server answers, or for as long as ctx lasts.
+func (c *Client) Healthy(ctx context.Context) error {
+	for {
+		resp, err := c.Do(ctx, http.MethodGet, "/global/health", nil, nil)
+		if err == nil {
+			resp.Body.Close()
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// WithToken is the same client whose calls speak for a token's actor.
+func (c *Client) WithToken(token string) *Client {
+	with := *c
+	with.token = token
+	return &with
+}

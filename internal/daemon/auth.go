@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/httpapi"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+)
+
+// CookieName is the panel's cookie. The prefix binds it to this very host, so
+// that a program on another port of it cannot set one.
+const CookieName = "tandem_session"
+
+// controlAuth knows the callers of the control socket: a program of this user.
+// With the PIN it is the owner, present for this one call.
+func controlAuth(who *identity.Room) httpapi.Authenticator {
+	return func(r *http.Request) (op.Caller, error) {
+		ctx := r.Context()
+		if err := sameUser(connOf(ctx)); err != nil {
+			return op.Caller{}, err
+		}
+		pin := r.Header.Get("Tandem-Pin")
+		if pin == "" {
+			if secret, ok := bearer(r); ok {
+				return who.Bearer(ctx, secret, op.DoorSocket)
+			}
+			return who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
+		}
+		if err := who.ProvePIN(ctx, identity.LocalTenant, identity.WellKnown(identity.Owner), pin); err != nil {
+			return op.Caller{}, err
+		}
+		c, err := who.Caller(ctx, identity.LocalTenant, identity.Owner, op.DoorSocket)
+		c.Present = "pin"
+		return c, err
+	}
+}
+
+// networkAuth knows the callers of a TCP listener: a token, or the panel's
+// cookie on the panel's own listener. Loopback is no identity.
+func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
+	return func(r *http.Request) (op.Caller, error) {
+		if r.Header.Get("Tandem-Pin") != "" {
+			return op.Caller{}, fault.New(fault.Denied, "presence", "a PIN is taken on the terminal of this machine only")
+		}
+		if secret, ok := bearer(r); ok {
+			return who.Bearer(r.Context(), secret, op.DoorHTTP)
+		}
+		if c, err := r.Cookie(CookieName); err == nil && panel {
+			return who.Cookie(r.Context(), c.Value)
+		}
+		return op.Caller{}, nil
+	}
+}
+
+func bearer(r *http.Request) (string, bool) {
+	kind, secret, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(secret), ok && strings.EqualFold(kind, "bearer")
+}
+
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+func connOf(ctx context.Context) net.Conn {
+	c, _ := ctx.Value(connKey{}).(net.Conn)
+	return c
+}

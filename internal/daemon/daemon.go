@@ -1,0 +1,232 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/gate"
+	"tandem/internal/httpapi"
+	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/settings"
+)
+
+// Daemon is the running program as a value.
+type Daemon struct {
+	Settings *settings.Settings
+	Version  string
+	OnDemand bool      // started by a command that needed it
+	Console  io.Writer // where log lines go beside the file; nil for nowhere
+	Ready    func(*Daemon)
+
+	Log      *slog.Logger
+	hub      logHub
+	data     string
+	started  time.Time
+	db       *db.DB
+	journal  *journal.Journal
+	identity *identity.Room
+	gate     *gate.Gate
+	web      *httpapi.Server
+	rooms    rooms
+
+	listens  []string
+	port     string // of the loopback listener
+	stopOnce sync.Once
+	stopping chan struct{}
+	active   atomic.Int64
+	lastUse  atomic.Int64
+}
+
+// Run starts the daemon and returns when ctx ends, when somebody stopped it,
+// or when it was started on demand and has been idle. It drains before it
+// returns.
+func (d *Daemon) Run(ctx context.Context) (err error) {
+	d.started, d.stopping, d.data = time.Now(), make(chan struct{}), d.Settings.Data()
+	if err := folder(d.data); err != nil {
+		return err
+	}
+	release, err := hold(d.data)
+	if err != nil {
+		return err
+	}
+	defer release()
+	closeLog, err := d.openLog()
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	defer func() {
+		if err != nil {
+			d.Log.Error("ended", "err", err)
+		}
+	}()
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	defer d.db.Close()
+	return d.serve(ctx)
+}
+
+func (d *Daemon) openLog() (func(), error) {
+	level, err := ParseLevel(d.Settings.Get("log.level"))
+	if err != nil {
+		return nil, err
+	}
+	path := d.Settings.Get("log.file")
+	if path == "" {
+		path = filepath.Join(d.data, "tandem.log")
+	}
+	file, err := openLog(path)
+	if err != nil {
+		return nil, err
+	}
+	json := slog.NewJSONHandler(io.MultiWriter(file, &d.hub), &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
+	var handler slog.Handler = json
+	if d.Console != nil {
+		var console slog.Handler = slog.NewTextHandler(d.Console, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
+		if d.Settings.Get("log.format") == "json" {
+			console = slog.NewJSONHandler(d.Console, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
+		}
+		handler = slog.NewMultiHandler(json, console)
+	}
+	d.Log = slog.New(handler)
+	return func() { file.f.Close() }, nil
+}
+
+// open brings storage and rooms up, and settles what a crash left behind.
+func (d *Daemon) open(ctx context.Context) error {
+	dsn := d.Settings.Get("database")
+	if dsn == "" {
+		dsn = filepath.Join(d.data, "tandem.db")
+	}
+	var err error
+	if d.db, err = db.Open(ctx, dsn, nil); err != nil {
+		return err
+	}
+	ran, err := d.db.Migrate(ctx, migrations...)
+	if err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if ran > 0 {
+		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
+	}
+	if err := d.construct(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))
+	if err != nil {
+		return errors.Join(fmt.Errorf("settle what a crash left: %w", err), d.db.Close())
+	}
+	if unknown > 0 {
+		d.Log.Warn("a crash hid outcomes", "count", unknown)
+	}
+	return nil
+}
+
+// system is the caller of what tandem does by itself.
+func (d *Daemon) system() op.Caller {
+	a := identity.Actor{Tenant: identity.LocalTenant, ID: identity.WellKnown(identity.System), Kind: op.Service, Name: identity.System}
+	return a.Caller(op.DoorInside, nil)
+}
+
+func (d *Daemon) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	socket, err := listenSocket(SocketPath(d.data, d.Settings.Get("control_socket")))
+	if err != nil {
+		return err
+	}
+	var servers sync.WaitGroup
+	var all []*http.Server
+	start := func(l net.Listener, auth httpapi.Authenticator, hosts func(string) bool) error {
+		h, err := d.web.Handler(auth, hosts)
+		if err != nil {
+			return err
+		}
+		srv := &http.Server{Handler: d.counted(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
+		all = append(all, srv)
+		servers.Go(func() {
+			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				d.Log.Error("listener failed", "address", l.Addr().String(), "err", err)
+				d.stop()
+			}
+		})
+		return nil
+	}
+	if !d.OnDemand {
+		doors, err := listenTCP(d.Settings, d.certificate)
+		if err != nil {
+			socket.Close()
+			return err
+		}
+		for _, l := range doors {
+			addr := l.Addr().String()
+			d.listens = append(d.listens, addr)
+			if l.local {
+				_, d.port, _ = net.SplitHostPort(addr)
+			}
+			if err := start(l, networkAuth(d.identity, l.local || d.Settings.Bool("panel_public")), hostAllowed(addr, d.Settings.Get("hosts"))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := start(socket, controlAuth(d.identity), nil); err != nil {
+		return err
+	}
+	servers.Go(func() { d.housekeeping(ctx) })
+	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took", time.Since(d.started).Round(time.Millisecond).String())
+	if d.Ready != nil {
+		d.Ready(d)
+	}
+	select {
+	case <-ctx.Done():
+	case <-d.stopping:
+	}
+	return d.drain(all, &servers, cancel)
+}
+
+// drain lets what runs finish, for a few seconds.
+func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func()) error {
+	d.Log.Info("draining")
+	d.stop()
+	wait, done := context.WithTimeout(context.Background(), 5*time.Second)
+	defer done()
+	time.AfterFunc(500*time.Millisecond, cancel) // streams end after a moment; requests get the whole time
+	for _, srv := range all {
+		if err := srv.Shutdown(wait); err != nil {
+			d.Log.Warn("connections were cut", "err", err)
+			srv.Close()
+		}
+	}
+	cancel()
+	servers.Wait()
+	d.Log.Info("stopped")
+	return nil
+}
+
+func (d *Daemon) stop() { d.stopOnce.Do(func() { close(d.stopping) }) }
+
+// counted remembers that the daemon is in use.
+func (d *Daemon) counted(h http.Handler) http.Handler {
+	d.lastUse.Store(time.Now().UnixNano())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.active.Add(1)
+		defer func() { d.active.Add(-1); d.lastUse.Store(time.Now().UnixNano()) }()
+		h.ServeHTTP(w, r)
+	})
+}

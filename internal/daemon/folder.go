@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+
+	"tandem/internal/fault"
+)
+
+// folder makes the data folder, or refuses one that others could read, that
+// belongs to somebody else, or whose disk cannot be trusted with locks.
+func folder(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fault.New(fault.Unavailable, "daemon", "cannot make the data folder %s: %w", path, err).WithNext("check its parent's owner and space, or use --data")
+	}
+	st, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("look at the data folder: %w", err)
+	}
+	if !st.IsDir() {
+		return fault.New(fault.Invalid, "daemon", "%s is not a folder", path).WithNext("use --data with another folder")
+	}
+	return trusted(path, st)
+}
+
+// maxSocket is how long a socket's path may be on every system we run on.
+const maxSocket = 100
+
+// SocketPath is where the control socket of a data folder is. A path too long
+// for a socket moves to a private folder for temporary files.
+func SocketPath(data, given string) string {
+	path := given
+	if path == "" {
+		path = filepath.Join(data, "tandem.sock")
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if len(path) <= maxSocket {
+		return path
+	}
+	h := fnv.New64a()
+	h.Write([]byte(path))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("tandem-%d", os.Getuid()), fmt.Sprintf("%x.sock", h.Sum64()))
+}
+
+var errHeld = errors.New("held by another process")
+
+// hold takes the data folder's lock for the life of the process.
+func hold(data string) (release func(), err error) {
+	f, err := os.OpenFile(filepath.Join(data, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "daemon", "cannot write to the data folder %s: %w", data, err).WithNext("check its owner and that its disk is mounted writable")
+	}
+	if err := tryLock(f); err != nil {
+		f.Close()
+		if errors.Is(err, errHeld) {
+			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s", data).WithNext("see it: tandem status; stop it: tandem down")
+		}
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// Free reports whether no daemon holds the data folder.
+func Free(data string) (bool, error) {
+	release, err := hold(data)
+	if fault.Is(err, fault.Conflict) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	release()
+	return true, nil
+}

@@ -1,0 +1,35 @@
+//go:build unix
+
+package daemon
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/internal/fault"
+)
+
+func trusted(path string, st os.FileInfo) error {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Getuid() {
+		return fault.New(fault.Denied, "daemon", "%s belongs to another user", path).WithNext("use --data with a folder of your own")
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return fault.New(fault.Denied, "daemon", "%s can be read by others (%o)", path, st.Mode().Perm()).WithNext("chmod 700 %s", path)
+	}
+	if name := networkDisk(path); name != "" {
+		return fault.New(fault.Denied, "daemon", "%s is on a network disk (%s), where locks and syncs cannot be trusted", path, name).
+			WithNext("use --data with a folder on a local disk, or PostgreSQL with --database")
+	}
+	return nil
+}
+
+func tryLock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errHeld
+	}
+	return err
+}

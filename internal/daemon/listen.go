@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"tandem/internal/fault"
+	"tandem/internal/settings"
+)
+
+// The port everybody knows, and where to look when it is taken.
+const (
+	defaultPort         = "39731"
+	firstFree, lastFree = 13013, 13063
+)
+
+// door is one TCP listener.
+type door struct {
+	net.Listener
+	local bool // on loopback: plain HTTP, the panel is served
+}
+
+// listenTCP opens the configured address, and loopback beside it when that
+// address is beyond it.
+func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)) ([]door, error) {
+	addr := s.Get("listen")
+	if addr == "" {
+		addr = net.JoinHostPort(s.Get("hostname"), s.Get("port"))
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "daemon", "%q is not an address: %w", addr, err).WithNext("use HOST:PORT, e.g. --listen 127.0.0.1:39731")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return nil, fault.New(fault.Invalid, "daemon", "%q is not a port", port).WithNext("use a number from 1 to 65535, or 0 for any")
+	}
+	given := s.Given("listen") || s.Given("port")
+	if loopback(host) {
+		l, err := listenFree(host, port, given)
+		if err != nil {
+			return nil, err
+		}
+		return []door{{l, true}}, nil
+	}
+	config, err := cert(host)
+	if err != nil {
+		return nil, err
+	}
+	far, err := listenFree(host, port, true)
+	if err != nil {
+		return nil, err
+	}
+	doors := []door{{tls.NewListener(far, config), false}}
+	near, err := listenFree("127.0.0.1", defaultPort, false)
+	if err != nil {
+		far.Close()
+		return nil, err
+	}
+	return append(doors, door{near, true}), nil
+}
+
+// listenFree opens host:port; when the port was nobody's wish and is taken,
+// the first free one of a small range.
+func listenFree(host, port string, given bool) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err == nil || given || !errors.Is(err, syscall.EADDRINUSE) {
+		if err != nil {
+			return nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %w", net.JoinHostPort(host, port), err).
+				WithNext("see who holds it (ss -ltnp), or choose another with --listen")
+		}
+		return l, nil
+	}
+	for p := firstFree; p <= lastFree; p++ {
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fault.New(fault.Unavailable, "daemon", "the port %s and all of %d-%d are taken", port, firstFree, lastFree).WithNext("choose a free one with --listen")
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// hostAllowed is the list of names that a network listener answers to: a page
+// that rebinds its own name to our address is refused by it.
+func hostAllowed(listen string, extra string) func(string) bool {
+	names := map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true}
+	if h, _, err := net.SplitHostPort(listen); err == nil {
+		if ip := net.ParseIP(h); ip == nil || !ip.IsUnspecified() {
+			names[strings.ToLower(h)] = true
+		}
+	}
+	for _, n := range strings.Split(extra, ",") {
+		if n = strings.TrimSpace(strings.ToLower(n)); n != "" {
+			names[n] = true
+		}
+	}
+	return func(hostport string) bool {
+		h, _, err := net.SplitHostPort(hostport)
+		if err != nil {
+			h = hostport
+		}
+		return names[strings.ToLower(strings.Trim(h, "[]"))]
+	}
+}
+
+// listenSocket opens a local socket that only this user reaches. A stale file
+// of a daemon that was killed is removed: the folder's lock is ours.
+func listenSocket(path string) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the socket's folder: %w", err)
+	}
+	if st, err := os.Lstat(filepath.Dir(path)); err != nil {
+		return nil, err
+	} else if err := trusted(filepath.Dir(path), st); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("remove the old socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "daemon", "cannot open the control socket %s: %w", path, err).WithNext("choose another with --control-socket")
+	}
+	return l, os.Chmod(path, 0o600)
+}

@@ -1,0 +1,172 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/settings"
+)
+
+// Health says that the server answers.
+type Health struct {
+	Healthy bool   `json:"healthy"`
+	Ready   bool   `json:"ready"`
+	Phase   string `json:"phase"`
+	Version string `json:"version"`
+}
+
+// Status is the running server.
+type Status struct {
+	Running  bool     `json:"running"`
+	PID      int      `json:"pid"`
+	Uptime   int64    `json:"uptime_secs"`
+	Repo     string   `json:"repo"`
+	Repos    []string `json:"repos"`
+	Listen   string   `json:"listen"`
+	Listens  []string `json:"listens"`
+	Version  string   `json:"version"`
+	OnDemand bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
+	Data     string   `json:"data"`
+	Database string   `json:"database"`
+	Events   int64    `json:"events" jsonschema:"entries in the journal"`
+	Panel    string   `json:"panel"`
+	PIN      bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
+}
+
+// SettingsOut lists every setting with its origin.
+type SettingsOut struct {
+	Settings []settings.Value `json:"settings"`
+}
+
+// LogsIn says which log lines to follow.
+type LogsIn struct {
+	Level string `json:"level,omitempty" jsonschema:"trace, debug, info, warn or error: this and above"`
+}
+
+type nothing = identity.Nothing
+
+func server(path string) func(nothing) op.Resource {
+	return func(nothing) op.Resource { return op.Resource{Kind: "server", Path: path} }
+}
+
+// ops are the server's own operations.
+func (d *Daemon) ops() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "server.health", Public: true, Method: "GET", Path: "/global/health", MCP: "-", Doc: "Say that the server answers. Needs no token.",
+			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
+		op.Read(op.Spec{Name: "server.status", Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
+			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
+		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
+			Doc: "Show every setting, its value and where it came from."},
+			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
+		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
+			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
+		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
+			Doc: "Follow the server's log as JSON lines, beginning with the newest few hundred."},
+			func(LogsIn) op.Resource { return op.Resource{Kind: "server", Path: "/logs"} },
+			func(_ context.Context, in LogsIn) error { _, err := ParseLevel(in.Level); return err }),
+	}
+}
+
+func (d *Daemon) health(context.Context, nothing) (Health, error) {
+	return Health{true, true, "ready", d.Version}, nil
+}
+
+func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
+	events, err := d.journal.Head(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	pin, err := d.identity.HasPIN(ctx, op.CallerFrom(ctx).Tenant, identity.WellKnown(identity.Owner))
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version,
+		OnDemand: d.OnDemand, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+	if len(s.Repos) > 0 {
+		s.Repo = s.Repos[0]
+	}
+	if len(d.listens) > 0 {
+		s.Listen = d.listens[0]
+	}
+	return s, nil
+}
+
+func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {
+	return SettingsOut{d.Settings.All()}, nil
+}
+
+func (d *Daemon) stopOp(ctx context.Context, _ nothing) (identity.OK, error) {
+	d.Log.Info("stop requested", "actor", op.CallerFrom(ctx).Name)
+	d.stop()
+	return identity.OK{OK: true}, nil
+}
+
+// logs streams the log as it is written.
+func (d *Daemon) logs(w http.ResponseWriter, r *http.Request) {
+	in := LogsIn{Level: r.URL.Query().Get("level")}
+	ctx, err := d.gate.Admit(r.Context(), "server.logs", in)
+	if err != nil {
+		d.web.Fail(w, r, err)
+		return
+	}
+	level, _ := ParseLevel(in.Level) // admitted, so it parses
+	if in.Level == "" {
+		level = LevelTrace
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := http.NewResponseController(w)
+	recent, next, stop := d.hub.follow()
+	defer stop()
+	send := func(line []byte) error {
+		if lineLevel(line) < level {
+			return nil
+		}
+		_, err := w.Write(line)
+		return err
+	}
+	for _, line := range recent {
+		if send(line) != nil {
+			return
+		}
+	}
+	for {
+		if out.Flush() != nil {
+			return
+		}
+		select {
+		case line := <-next:
+			if send(line) != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		case <-d.stopping:
+			return
+		}
+	}
+}
+
+func lineLevel(line []byte) slog.Level {
+	var l struct{ Level string }
+	_ = json.Unmarshal(line, &l)
+	level, err := ParseLevel(l.Level)
+	if err != nil {
+		return slog.LevelInfo
+	}
+	return level
+}
+
+func (d *Daemon) panelURL() string {
+	if d.port == "" {
+		return ""
+	}
+	return fmt.Sprintf("http://tandem.localhost:%s", d.port)
+}

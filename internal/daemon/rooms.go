@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/gate"
+	"tandem/internal/httpapi"
+	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+	"tandem/internal/resource"
+)
+
+// migrations are all rooms' tables, in the order they may depend on each other.
+var migrations = []db.Migrations{journal.Migrations, identity.Migrations, gate.Migrations, resource.Migrations}
+
+// rooms are what the daemon built and must keep in hand.
+type rooms struct {
+	resource *resource.Room
+}
+
+// construct builds every room once and puts its operations into the table.
+func (d *Daemon) construct(ctx context.Context) error {
+	key, err := journal.Key(filepath.Join(d.data, "journal.key"))
+	if err != nil {
+		return err
+	}
+	d.journal = journal.New(d.db, key)
+	if d.identity, err = identity.New(ctx, d.db); err != nil {
+		return err
+	}
+	d.rooms.resource = resource.New(d.db)
+
+	var table op.Table
+	for _, ops := range [][]op.Op{d.ops(), httpapi.Ops(), d.identity.Ops(), d.rooms.resource.Ops()} {
+		if err := table.Add(ops...); err != nil {
+			return err
+		}
+	}
+	for _, o := range table.All() {
+		if _, err := policy.ParseRight(o.Right); err != nil && !o.Public {
+			return fmt.Errorf("operation %s: %w", o.Name, err)
+		}
+	}
+	compiled, err := policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()})
+	if err != nil {
+		return fmt.Errorf("compile the default policy: %w", err)
+	}
+	d.gate = gate.New(&table, d.db, d.journal, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, d.Log)
+	d.web = &httpapi.Server{Gate: d.gate, Journal: d.journal, Log: d.Log, Version: d.Version, Now: time.Now, Mounts: map[string]http.Handler{
+		"GET /server/logs": http.HandlerFunc(d.logs),
+	}}
+	return nil
+}
+
+// housekeeping removes what has expired, and ends an idle daemon that was
+// started on demand. It writes nothing when nothing is due.
+func (d *Daemon) housekeeping(ctx context.Context) {
+	ctx = op.WithCaller(ctx, d.system())
+	idle, err := time.ParseDuration(d.Settings.Get("idle_exit"))
+	if err != nil {
+		idle = 15 * time.Minute
+	}
+	tick := time.NewTicker(min(30*time.Second, max(idle/4, 50*time.Millisecond)))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.stopping:
+			return
+		case <-tick.C:
+		}
+		if due, err := d.rooms.resource.Due(ctx); err != nil {
+			d.Log.Error("look for expired keys", "err", err)
+		} else if due {
+			if _, err := d.gate.Invoke(ctx, "resource.sweep", nil); err != nil {
+				d.Log.Error("sweep expired keys", "err", err)
+			}
+		}
+		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
+			d.Log.Error("sweep the gate", "err", err)
+		}
+		if d.OnDemand && d.active.Load() == 0 && time.Since(time.Unix(0, d.lastUse.Load())) > idle {
+			d.Log.Info("idle")
+			d.stop()
+			return
+		}
+	}
+}
+
+// repos are the repositories this server hosts.
+func (d *Daemon) repos() []string { return []string{} }

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// certificate is the TLS identity of a listener beyond loopback: the one that
+// was configured, or one that tandem makes once and keeps. Clients pin its
+// key on first use, as ssh does.
+func (d *Daemon) certificate(host string) (*tls.Config, error) {
+	certFile, keyFile := d.Settings.Get("tls_cert"), d.Settings.Get("tls_key")
+	if certFile == "" {
+		certFile, keyFile = filepath.Join(d.data, "tls-cert.pem"), filepath.Join(d.data, "tls-key.pem")
+		if _, err := os.Stat(keyFile); errors.Is(err, os.ErrNotExist) {
+			if err := makeCertificate(certFile, keyFile, host); err != nil {
+				return nil, fmt.Errorf("make a TLS key: %w", err)
+			}
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "daemon", "the certificate cannot be used: %w", err).WithNext("check --tls-cert and --tls-key")
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return nil, err
+	}
+	d.Log.Info("listening beyond this machine", "fingerprint", Fingerprint(leaf))
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// Fingerprint is how people and clients know a server's key: SHA-256 over its
+// public key, so that a renewed certificate keeps it.
+func Fingerprint(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+func makeCertificate(certFile, keyFile, host string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return err
+	}
+	name, _ := os.Hostname()
+	t := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "tandem"}, DNSNames: []string{"tandem.localhost", name, host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600)
+}

@@ -1,0 +1,109 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+// lookUp fetches the caller's view of the policy.
+func (g *Gate) lookUp(ctx context.Context, c *call) error {
+	compiled, err := g.policies(ctx, c.caller.Tenant)
+	if err != nil {
+		return fmt.Errorf("read the policy: %w", err)
+	}
+	who := policy.StrictTenantContext{Tenant: c.caller.Tenant, Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(c.caller.Kind), ID: c.caller.Name}}
+	for _, f := range c.caller.For {
+		p, err := policy.ParsePrincipal(f)
+		if err != nil {
+			return fmt.Errorf("the caller acts for %q: %w", f, err)
+		}
+		who.AuthorityChain = append(who.AuthorityChain, p)
+	}
+	c.view = compiled.View(who, g.db.Now())
+	return nil
+}
+
+// decide answers whether this call may happen now. nil means yes.
+func (g *Gate) decide(ctx context.Context, c *call) error {
+	if err := g.lookUp(ctx, c); err != nil {
+		return err
+	}
+	if err := forbidden(c.op, c.caller); err != nil {
+		return g.refuse(ctx, c, err)
+	}
+	c.decision = c.view.Decide(policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
+		Present: present(c.op, c.caller), Now: g.db.Now()})
+	switch {
+	case c.decision.Effect == policy.Allow:
+		return nil
+	case c.decision.Effect == policy.Ask:
+		return g.ask(ctx, c)
+	case c.op.Masked && c.decision.Code == policy.CodeNoGrant:
+		return nil // the handler leaves out what this caller may not see
+	}
+	return g.refuse(ctx, c, g.denial(c))
+}
+
+// present reports whether a person is behind this very call: proven now, or by
+// a token that a present person minted for deciding.
+func present(o *op.Op, c op.Caller) bool {
+	return c.Kind == op.Person && (c.Present != "" || c.Decides && o.Name == "approval.decide")
+}
+
+// forbidden is what no grant can give: deciding over MCP, by an agent, or from
+// a network door what belongs on the machine.
+func forbidden(o *op.Op, c op.Caller) *fault.Error {
+	switch {
+	case o.Socket && c.Door != op.DoorSocket && c.Door != op.DoorInside:
+		return fault.New(fault.NotFound, o.Name, "there is no %s here", o.Name)
+	case o.People && (c.Kind != op.Person || c.Door == op.DoorMCP):
+		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).WithNext("%s", withPresence)
+	case o.Present && !present(o, c):
+		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).WithNext("%s", withPresence)
+	}
+	return nil
+}
+
+const withPresence = "ask a person to do it: on a terminal with the PIN, or in the panel with a passkey"
+
+// denial is the sentence for a refusal by policy: not found for what the
+// caller may not see.
+func (g *Gate) denial(c *call) *fault.Error {
+	seen := policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path}
+	if c.decision.Code == policy.CodeMalformed {
+		return fault.New(fault.Invalid, c.op.Name, "%s", c.decision.Reason)
+	}
+	if !c.view.May(policy.CanView, seen) {
+		return fault.New(fault.NotFound, c.op.Name, "there is no %s %s", c.resource.Kind, strings.TrimPrefix(c.resource.Path, "/"))
+	}
+	f := fault.New(fault.Denied, c.op.Name, "%s may not %s: %s", c.caller.Name, c.op.Name, c.decision.Reason)
+	if c.decision.Code == policy.CodePresence {
+		return f.WithNext("%s", withPresence)
+	}
+	return f.WithNext("see why: tandem policy explain --actor %s --op %s", c.caller.Name, c.op.Name)
+}
+
+// refuse records a denial of a known caller. When it cannot be recorded the
+// call is refused all the same.
+func (g *Gate) refuse(ctx context.Context, c *call, why *fault.Error) error {
+	err := g.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := g.append(tx, c, journal.Denied, 0, map[string]any{"reason": why.Msg, "code": c.decision.Code})
+		return err
+	})
+	if err != nil {
+		g.log.Error("denial not recorded", "op", c.op.Name, "actor", c.caller.Name, "err", err)
+	}
+	return why
+}
+
+// ask is the answer while a call needs an approval that nobody gave.
+func (g *Gate) ask(ctx context.Context, c *call) error {
+	return g.refuse(ctx, c, fault.New(fault.Denied, c.op.Name, "%s needs an approval: %s", c.op.Name, c.decision.Reason))
+}

@@ -1,0 +1,221 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the gate's own tables.
+var Migrations = db.Migrations{Room: "gate", FS: schema}
+
+// Policies gives a tenant's compiled policy.
+type Policies func(ctx context.Context, tenant string) (*policy.Compiled, error)
+
+// Gate runs operations.
+type Gate struct {
+	table     *op.Table
+	db        *db.DB
+	journal   *journal.Journal
+	policies  Policies
+	log       *slog.Logger
+	Strangers Strangers
+}
+
+// New makes a gate over a table of operations.
+func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, log *slog.Logger) *Gate {
+	return &Gate{table: t, db: d, journal: j, policies: p, log: log}
+}
+
+// Table is the operations this gate runs.
+func (g *Gate) Table() *op.Table { return g.table }
+
+// Invoke runs an operation by name, with an input of its type or one that
+// reads as it. It makes the gate an op.Invoker.
+func (g *Gate) Invoke(ctx context.Context, name string, in any) (any, error) {
+	o := g.table.Get(name)
+	if o == nil {
+		return nil, fault.New(fault.NotFound, "gate", "there is no operation %s", name)
+	}
+	if in == nil || reflect.TypeOf(in) != o.In {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("encode the input of %s: %w", name, err)
+		}
+		if in == nil {
+			data = nil
+		}
+		if in, err = o.Decode(data); err != nil {
+			return nil, err
+		}
+	}
+	return g.Do(ctx, o, in)
+}
+
+// call is one operation on its way through the gate.
+type call struct {
+	op       *op.Op
+	in       any
+	caller   op.Caller
+	resource op.Resource
+	view     *policy.View
+	decision policy.Decision
+	notes    op.Notes
+	digest   string
+}
+
+// Do runs one operation for the caller in ctx.
+func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
+	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
+	if o.Public {
+		return o.RunRead(ctx, in)
+	}
+	if !c.caller.Known() {
+		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
+			WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
+	}
+	c.resource = o.Resource(ctx, in)
+	if err := g.decide(ctx, c); err != nil {
+		return nil, err
+	}
+	ctx = op.WithMay(ctx, c.may)
+	ctx = op.WithNotes(ctx, &c.notes)
+	switch o.Class {
+	case op.ClassState:
+		return g.state(ctx, c)
+	case op.ClassEffect:
+		return g.effect(ctx, c)
+	}
+	return o.RunRead(ctx, in)
+}
+
+// May reports whether the caller of ctx could call an operation at all: what
+// they may not use, doors do not show them.
+func (g *Gate) May(ctx context.Context, o *op.Op) bool {
+	c := &call{op: o, caller: op.CallerFrom(ctx)}
+	if o.Public {
+		return true
+	}
+	if !c.caller.Known() || forbidden(o, c.caller) != nil || needsPresence(o) && c.caller.Kind != op.Person {
+		return false
+	}
+	right, err := policy.ParseRight(o.Right)
+	if err != nil {
+		return false
+	}
+	if err := g.lookUp(ctx, c); err != nil {
+		return false
+	}
+	return o.Masked || c.view.May(right.Permission, policy.ResourceRef{Kind: right.Kind, Path: "/"})
+}
+
+func needsPresence(o *op.Op) bool {
+	r, err := policy.ParseRight(o.Right)
+	return o.Present || err != nil || r.Presence
+}
+
+// may answers rooms that mask their lists.
+func (c *call) may(right string, r op.Resource) bool {
+	p, err := policy.ParseRight(right)
+	return err == nil && c.view.May(p.Permission, policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path})
+}
+
+// exact is a digest of what would be done: approvals and idempotency keys are
+// bound to it.
+func (c *call) exact() (string, error) {
+	if c.digest == "" {
+		data, err := json.Marshal(c.in)
+		if err != nil {
+			return "", fmt.Errorf("encode the input of %s: %w", c.op.Name, err)
+		}
+		h := sha256.New()
+		fmt.Fprintf(h, "tandem call v1\n%s\n%s\n", c.op.Name, c.resource)
+		h.Write(data)
+		c.digest = hex.EncodeToString(h.Sum(nil))
+	}
+	return c.digest, nil
+}
+
+func (c *call) event(phase string, cause int64, extra map[string]any) (journal.Event, error) {
+	input, err := c.op.Redacted(c.in)
+	if err != nil {
+		return journal.Event{}, err
+	}
+	body := map[string]any{"input": input, "door": c.caller.Door}
+	if c.caller.Present != "" {
+		body["present"] = c.caller.Present
+	}
+	if c.caller.Token != "" {
+		body["token"] = c.caller.Token
+	}
+	if c.caller.Session != "" {
+		body["session"] = c.caller.Session
+	}
+	if len(c.notes.Facts) > 0 {
+		body["facts"] = c.notes.Facts
+	}
+	if c.decision.By != "" {
+		body["by"] = c.decision.By
+	}
+	for k, v := range extra {
+		body[k] = v
+	}
+	payload, err := json.Marshal(body)
+	return journal.Event{Tenant: c.caller.Tenant, Type: c.op.Name, Phase: phase, Actor: c.caller.Name, For: c.caller.For,
+		Resource: c.resource.String(), Request: c.caller.Request, Payload: payload, Cause: cause}, err
+}
+
+func (g *Gate) append(tx *db.Tx, c *call, phase string, cause int64, extra map[string]any) (int64, error) {
+	e, err := c.event(phase, cause, extra)
+	if err != nil {
+		return 0, err
+	}
+	return g.journal.Append(tx, e)
+}
+
+// keepAnswers is how long an idempotency key is remembered.
+const keepAnswers = 48 * time.Hour
+
+// Sweep forgets idempotency keys that are too old to be repeated and records
+// how many strangers were refused.
+func (g *Gate) Sweep(ctx context.Context, tenant string) error {
+	refused := g.Strangers.take()
+	var old int
+	before := g.db.Now().Add(-keepAnswers)
+	if err := g.db.QueryRow(ctx, "SELECT count(*) FROM gate_call WHERE created_at < ?", before).Scan(&old); err != nil {
+		return err
+	}
+	if old == 0 && len(refused) == 0 {
+		return nil
+	}
+	return g.db.Write(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec("DELETE FROM gate_call WHERE created_at < ? AND state <> 'running'", before); err != nil {
+			return err
+		}
+		for _, s := range refused {
+			payload, err := json.Marshal(s)
+			if err != nil {
+				return err
+			}
+			if _, err := g.journal.Append(tx, journal.Event{Tenant: tenant, Type: "gate.stranger", Phase: journal.Denied, Payload: payload}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,183 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+)
+
+// state runs a change, its event and its idempotency key as one transaction.
+func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
+	err = g.db.Write(ctx, func(tx *db.Tx) error {
+		c.notes.Facts = nil // the transaction may run again
+		if prior, found, err := c.repeated(tx); err != nil || found {
+			out = prior
+			return err
+		}
+		var err error
+		if out, err = c.op.RunState(ctx, tx, c.in); err != nil {
+			return err
+		}
+		if err := c.remember(tx, "done", out); err != nil {
+			return err
+		}
+		_, err = g.append(tx, c, journal.Done, 0, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// effect records the intent, acts, and records the outcome.
+func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
+	var seq int64
+	var found bool
+	err = g.db.Write(ctx, func(tx *db.Tx) error {
+		var err error
+		if out, found, err = c.repeated(tx); err != nil || found {
+			return err
+		}
+		if err := c.remember(tx, "running", nil); err != nil {
+			return err
+		}
+		if seq, err = g.append(tx, c, journal.Intent, 0, nil); err != nil {
+			return err
+		}
+		return c.intend(tx, seq)
+	})
+	if err != nil || found {
+		return out, err
+	}
+	out, acted := c.op.RunRead(ctx, c.in)
+	// The outcome is recorded even when the caller has gone.
+	if err := g.outcome(context.WithoutCancel(ctx), c, seq, out, acted); err != nil {
+		g.log.Error("outcome not recorded", "op", c.op.Name, "intent", seq, "err", err)
+		if acted == nil {
+			return nil, fmt.Errorf("%s was done, but its outcome could not be recorded: %w", c.op.Name, err)
+		}
+	}
+	if acted != nil {
+		return nil, acted
+	}
+	return out, nil
+}
+
+func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted error) error {
+	return g.db.Write(ctx, func(tx *db.Tx) error {
+		extra := map[string]any{"ok": acted == nil}
+		if acted != nil {
+			f := fault.Public(acted)
+			extra["fault"], extra["reason"] = f.Kind.String(), f.Msg
+			if err := c.forget(tx); err != nil {
+				return err
+			}
+		} else if err := c.remember(tx, "done", out); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", seq); err != nil {
+			return err
+		}
+		_, err := g.append(tx, c, journal.Outcome, seq, extra)
+		return err
+	})
+}
+
+func (c *call) intend(tx *db.Tx, seq int64) error {
+	caller, err := json.Marshal(c.caller)
+	if err != nil {
+		return err
+	}
+	input, err := c.op.Redacted(c.in)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO gate_intent (seq, tenant, op, caller, input, key) VALUES (?, ?, ?, ?, ?, ?)",
+		seq, c.caller.Tenant, c.op.Name, string(caller), string(input), c.caller.Idempotency)
+	return err
+}
+
+// repeated finds the answer to an idempotency key that was used before.
+func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
+	key := c.caller.Idempotency
+	if key == "" {
+		return nil, false, nil
+	}
+	digest, err := c.exact()
+	if err != nil {
+		return nil, false, err
+	}
+	var was, state, answer string
+	err = tx.QueryRow("SELECT digest, state, answer FROM gate_call WHERE tenant = ? AND actor = ? AND key = ?"+tx.ForUpdate(),
+		c.caller.Tenant, c.caller.Actor, key).Scan(&was, &state, &answer)
+	switch {
+	case db.NoRows(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case was != digest:
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "the idempotency key %q was used for something else", key).WithNext("use a new key for a new request")
+	case state == "running":
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "the first request with this idempotency key is still running").WithNext("wait, then repeat it with the same key")
+	case state == "unknown":
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "a crash hid the outcome of the first request with this key: it may or may not have happened").
+			WithNext("look at the target, then use a new key if it must be done again")
+	}
+	p := reflect.New(c.op.Out)
+	if err := json.Unmarshal([]byte(answer), p.Interface()); err != nil {
+		return nil, false, fmt.Errorf("read the stored answer of %s: %w", c.op.Name, err)
+	}
+	return p.Elem().Interface(), true, nil
+}
+
+func (c *call) remember(tx *db.Tx, state string, out any) error {
+	if c.caller.Idempotency == "" {
+		return nil
+	}
+	digest, err := c.exact()
+	if err != nil {
+		return err
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, actor, key) DO UPDATE SET state = excluded.state, answer = excluded.answer`,
+		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, string(answer), tx.Now())
+	return err
+}
+
+func (c *call) forget(tx *db.Tx) error {
+	if c.caller.Idempotency == "" {
+		return nil
+	}
+	_, err := tx.Exec("DELETE FROM gate_call WHERE tenant = ? AND actor = ? AND key = ?", c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
+	return err
+}
+
+// Admit lets a caller into a stream, or says why not.
+func (g *Gate) Admit(ctx context.Context, name string, in any) (context.Context, error) {
+	o := g.table.Get(name)
+	if o == nil || o.Class != op.ClassStream {
+		return ctx, fault.New(fault.NotFound, "gate", "there is no stream %s", name)
+	}
+	if _, err := g.Do(ctx, o, in); err != nil {
+		return ctx, err
+	}
+	c := &call{op: o, caller: op.CallerFrom(ctx)}
+	if o.Public {
+		return ctx, nil
+	}
+	if err := g.lookUp(ctx, c); err != nil {
+		return ctx, err
+	}
+	return op.WithMay(ctx, c.may), nil
+}

@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// operation is the handler of one row.
+func (s *Server) operation(o *op.Op) http.Handler {
+	fields := o.Fields()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !o.Public && !op.CallerFrom(r.Context()).Known() {
+			s.refuseStranger(w, r, unknown(o.Name))
+			return
+		}
+		in, err := readInput(o, fields, r)
+		if err != nil {
+			s.Fail(w, r, err)
+			return
+		}
+		out, err := s.Gate.Do(r.Context(), o, in)
+		if err != nil {
+			s.Fail(w, r, err)
+			return
+		}
+		status := o.Status
+		if status == 0 {
+			status = http.StatusOK
+		}
+		writeJSON(w, status, out)
+	})
+}
+
+// readInput puts body, query and path together; the path wins.
+func readInput(o *op.Op, fields []op.Field, r *http.Request) (any, error) {
+	merged := map[string]json.RawMessage{}
+	if err := readBody(r, merged); err != nil {
+		return nil, err
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, o.Name, "the query is malformed: %w", err)
+	}
+	known := map[string]op.Field{}
+	for _, f := range fields {
+		known[f.Name] = f
+	}
+	for name, values := range query {
+		f, ok := known[name]
+		if !ok {
+			return nil, fault.New(fault.Invalid, o.Name, "there is no query parameter %q here", clip(name))
+		}
+		if merged[name], err = fromStrings(f, values); err != nil {
+			return nil, err
+		}
+	}
+	for name, f := range known {
+		if v := r.PathValue(name); v != "" {
+			if merged[name], err = fromStrings(f, []string{v}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, f := range fields {
+		if _, ok := merged[f.Name]; !ok && f.Required {
+			return nil, fault.New(fault.Invalid, o.Name, "%q is missing", f.Name)
+		}
+	}
+	data, err := json.Marshal(merged)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, o.Name, "the input is malformed: %w", err)
+	}
+	return o.Decode(data)
+}
+
+func readBody(r *http.Request, into map[string]json.RawMessage) error {
+	if r.Body == nil || r.ContentLength == 0 {
+		return nil
+	}
+	data, err := io.ReadAll(r.Body)
+	var tooBig *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooBig):
+		return fault.New(fault.Invalid, "http", "the request is larger than %d MiB", MaxBody>>20).With("status", "413")
+	case err != nil:
+		return fault.New(fault.Invalid, "http", "the request broke off: %w", err)
+	case len(data) == 0:
+		return nil
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
+		return fault.New(fault.Invalid, "http", "the body must be JSON").With("status", "415").WithNext("send Content-Type: application/json")
+	}
+	if err := json.Unmarshal(data, &into); err != nil {
+		return fault.New(fault.Invalid, "http", "the body is not a JSON object: %w", err)
+	}
+	return nil
+}
+
+// fromStrings reads a path or query value as the field's type.
+func fromStrings(f op.Field, values []string) (json.RawMessage, error) {
+	t := f.Type
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	v := values[len(values)-1]
+	bad := func(want string) error {
+		return fault.New(fault.Invalid, "http", "%q should be %s, not %q", f.Name, want, clip(v))
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return json.Marshal(v)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return nil, bad("true or false")
+		}
+		return json.Marshal(b)
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return nil, bad("a whole number")
+		}
+		return json.Marshal(n)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return json.Marshal(values)
+		}
+	}
+	if !json.Valid([]byte(v)) {
+		return nil, bad("JSON")
+	}
+	return json.RawMessage(v), nil
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		status, data = 500, []byte(`{"error":"internal error","code":"internal"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
+	w.WriteHeader(status)
+	w.Write(append(data, '\n'))
+}
+
+// Problem is a fault on the wire.
+type Problem struct {
+	Error     string            `json:"error"`
+	Code      string            `json:"code"`
+	Op        string            `json:"op,omitempty"`
+	Next      string            `json:"next,omitempty"`
+	Retryable bool              `json:"retryable"`
+	Data      map[string]string `json:"data,omitempty"`
+	Request   string            `json:"request,omitempty"`
+}
+
+// Fail is the one place where a fault becomes a status.
+func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.Public(err)
+	request := w.Header().Get("Tandem-Request")
+	if f.Kind == fault.Internal {
+		s.Log.Error("request failed", "request", request, "method", r.Method, "path", r.Pattern, "err", err)
+	}
+	status := f.Kind.Status()
+	if n, err := strconv.Atoi(f.Data["status"]); err == nil {
+		status = n
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
+	}
+	writeJSON(w, status, Problem{f.Msg, f.Kind.String(), f.Op, f.Next, f.Kind == fault.Unavailable || f.Kind == fault.Exhausted, f.Data, request})
+}
+
+// byName runs any operation by its name: what tandem's own clients use.
+func (s *Server) byName(w http.ResponseWriter, r *http.Request) {
+	o := s.Gate.Table().Get(r.PathValue("operation"))
+	if !op.CallerFrom(r.Context()).Known() {
+		s.refuseStranger(w, r, unknown("op"))
+		return
+	}
+	if o == nil || o.Class == op.ClassStream {
+		s.Fail(w, r, fault.New(fault.NotFound, "op", "there is no operation %q", clip(r.PathValue("operation"))))
+		return
+	}
+	s.operation(o).ServeHTTP(w, r)
+}

@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/id"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+)
+
+// MaxBody is the largest request body that is read.
+const MaxBody = 16 << 20
+
+// Authenticator says who sends a request. A stranger is the zero Caller and no
+// error; an error is a credential that was given and is wrong.
+type Authenticator func(r *http.Request) (op.Caller, error)
+
+// Server is the HTTP door.
+type Server struct {
+	Gate    *gate.Gate
+	Journal *journal.Journal
+	Log     *slog.Logger
+	Version string
+	Now     func() time.Time
+	// Mounts are handlers of other doors on the same listener (the panel,
+	// MCP), by pattern. They get the authenticated request.
+	Mounts map[string]http.Handler
+}
+
+// Handler serves one listener: auth says who its callers are, hosts which
+// names it answers to (nil: any, for sockets that no browser reaches).
+func (s *Server) Handler(auth Authenticator, hosts func(host string) bool) (http.Handler, error) {
+	mux := http.NewServeMux()
+	for _, o := range s.Gate.Table().All() {
+		if o.Path == "" || o.Class == op.ClassStream {
+			continue
+		}
+		h := s.operation(o)
+		mux.Handle(o.Method+" "+o.Path, h)
+		for _, a := range o.Aliases {
+			if a.Path != "" {
+				mux.Handle(a.Method+" "+a.Path, h)
+			}
+		}
+	}
+	mux.HandleFunc("POST /op/{operation}", s.byName)
+	mux.HandleFunc("GET /event", s.events)
+	doc, err := s.openAPI()
+	if err != nil {
+		return nil, err
+	}
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		if !op.CallerFrom(r.Context()).Known() {
+			s.Fail(w, r, unknown("openapi"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(doc)
+	})
+	for pattern, h := range s.Mounts {
+		mux.Handle(pattern, h)
+	}
+	return s.around(mux, auth, hosts), nil
+}
+
+// around is what every request of a listener goes through.
+func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(string) bool) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request := id.New("req")
+		h := w.Header()
+		h.Set("Tandem-Request", request)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		defer func() {
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				s.Log.Error("panic", "request", request, "path", r.Pattern, "panic", p, "stack", string(debug.Stack()))
+				s.Fail(w, r, errors.New("panic"))
+			}
+		}()
+		if hosts != nil && !hosts(r.Host) {
+			s.Fail(w, r, fault.New(fault.Denied, "http", "this server does not answer to the name %q", clip(r.Host)).
+				WithNext("use http://tandem.localhost or 127.0.0.1, or add the name with --host"))
+			return
+		}
+		if err := cross.Check(r); err != nil {
+			s.Fail(w, r, fault.New(fault.Denied, "http", "a page of another origin sent this request: %w", err))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		caller, err := auth(r)
+		if err != nil && !public(mux, s, r) {
+			s.refuseStranger(w, r, err)
+			return
+		}
+		if caller.Known() {
+			if caller.Request == "" {
+				caller.Request = request
+			}
+			caller.Idempotency = r.Header.Get("Idempotency-Key")
+		}
+		ctx := op.WithCaller(r.Context(), caller)
+		if _, pattern := mux.Handler(r); pattern == "" {
+			if !caller.Known() {
+				s.refuseStranger(w, r, unknown("http"))
+				return
+			}
+			s.Fail(w, r, missing(mux, r))
+			return
+		}
+		mux.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// public reports whether a wrong credential does not matter for a request.
+func public(mux *http.ServeMux, s *Server, r *http.Request) bool {
+	_, pattern := mux.Handler(r)
+	for _, o := range s.Gate.Table().All() {
+		if o.Public && o.Method+" "+o.Path == pattern {
+			return true
+		}
+	}
+	return false
+}
+
+// missing tells a wrong method from a wrong path.
+func missing(mux *http.ServeMux, r *http.Request) error {
+	var other []string
+	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		probe := r.Clone(context.Background())
+		probe.Method = m
+		if _, p := mux.Handler(probe); p != "" {
+			other = append(other, m)
+		}
+	}
+	if len(other) > 0 {
+		return fault.New(fault.Invalid, "http", "%s does not work on %s", r.Method, clip(r.URL.Path)).With("status", "405").WithNext("use %s", strings.Join(other, ", "))
+	}
+	return fault.New(fault.NotFound, "http", "there is nothing at %s", clip(r.URL.Path)).WithNext("see /openapi.json for what there is")
+}
+
+func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, err error) {
+	source, _, splitErr := net.SplitHostPort(r.RemoteAddr)
+	if splitErr != nil {
+		source = "local"
+	}
+	s.Gate.Strangers.Add(source, s.Now())
+	s.Fail(w, r, err)
+}
+
+func unknown(where string) error {
+	return fault.New(fault.Unauthenticated, where, "tandem does not know you").
+		WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
+}
+
+func clip(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "…"
+	}
+	return s
+}

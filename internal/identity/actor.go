@@ -1,0 +1,58 @@
+package identity
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// LocalTenant is the one tenant of the mode local_single_tenant.
+const LocalTenant = "local"
+
+// Names of the actors that every tenant has from the start.
+const (
+	Owner     = "owner"     // the person whose machine it is
+	LocalUser = "local"     // whoever speaks on the control socket
+	API       = "api"       // the holder of TANDEM_API_TOKEN
+	Connector = "connector" // the holder of TANDEM_TOKEN
+	System    = "tandem"    // the program itself: timers, recovery
+)
+
+// Actor is somebody or something that acts.
+type Actor struct {
+	ID         string     `json:"id"`
+	Tenant     string     `json:"tenant"`
+	Kind       op.Kind    `json:"kind" jsonschema:"person, agent, session, service or local"`
+	Name       string     `json:"name" jsonschema:"unique in the tenant"`
+	For        string     `json:"for,omitempty" jsonschema:"the id of the actor on whose behalf it acts"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at,omitempty"`
+}
+
+// CheckName refuses names that could be mistaken for something else.
+func CheckName(name string) error {
+	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "-") && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+	})
+	if ok {
+		return nil
+	}
+	return fault.New(fault.Invalid, "actor", "%q is not a name: letters, digits, - _ . and at most 64 of them", name)
+}
+
+// CheckKind refuses kinds that cannot be added by hand.
+func CheckKind(k op.Kind) error {
+	switch k {
+	case op.Person, op.Agent, op.Service:
+		return nil
+	}
+	return fault.New(fault.Invalid, "actor.add", "%q is not a kind of actor that can be added", k).WithNext("use person, agent or service")
+}
+
+// Caller is the actor as a caller by some door, without presence.
+func (a *Actor) Caller(door op.Door, chain []string) op.Caller {
+	return op.Caller{Tenant: a.Tenant, Actor: a.ID, Name: a.Name, Kind: a.Kind, For: chain, Door: door}
+}

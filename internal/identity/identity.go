@@ -1,0 +1,184 @@
+package identity
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"sync"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the tables of this package.
+var Migrations = db.Migrations{Room: "identity", FS: schema}
+
+// Room knows who everybody is.
+type Room struct {
+	db   *db.DB
+	mu   sync.Mutex
+	used map[string]time.Time // token id → when its last use was last written
+}
+
+// New makes the room and, on a new database, the tenant and the actors that
+// are always there.
+func New(ctx context.Context, d *db.DB) (*Room, error) {
+	r := &Room{db: d, used: map[string]time.Time{}}
+	err := d.Write(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", LocalTenant, "this machine", tx.Now()); err != nil {
+			return err
+		}
+		for _, a := range []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
+			{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}} {
+			if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING",
+				LocalTenant, WellKnown(a.Name), a.Kind, a.Name, WellKnown(a.For), tx.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the first actors: %w", err)
+	}
+	return r, nil
+}
+
+// WellKnown is the id of an actor that is always there.
+func WellKnown(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "act_" + name
+}
+
+const actorColumns = "tenant, id, kind, name, acts_for, created_at, disabled_at"
+
+func scanActor(row interface{ Scan(...any) error }) (*Actor, error) {
+	var a Actor
+	var created, disabled int64
+	if err := row.Scan(&a.Tenant, &a.ID, &a.Kind, &a.Name, &a.For, &created, &disabled); err != nil {
+		return nil, err
+	}
+	a.CreatedAt = db.Time(created)
+	if disabled != 0 {
+		t := db.Time(disabled)
+		a.DisabledAt = &t
+	}
+	return &a, nil
+}
+
+// Actor finds an actor by id or by name.
+func (r *Room) Actor(ctx context.Context, tenant, who string) (*Actor, error) {
+	a, err := scanActor(r.db.QueryRow(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", tenant, who, who))
+	if db.NoRows(err) {
+		return nil, fault.New(fault.NotFound, "actor", "there is no actor %s", who).WithNext("list them: tandem actor list")
+	}
+	return a, err
+}
+
+// chain follows "acts for" to its end, as kind:name; it is short and cannot loop, because
+// an actor is made after the one it acts for.
+func (r *Room) chain(ctx context.Context, a *Actor) ([]string, error) {
+	var chain []string
+	for next := a.For; next != "" && len(chain) < 16; {
+		b, err := r.Actor(ctx, a.Tenant, next)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, string(b.Kind)+":"+b.Name)
+		if b.DisabledAt != nil {
+			return nil, fault.New(fault.Unauthenticated, "identity", "%s, for whom %s acts, is disabled", b.Name, a.Name)
+		}
+		next = b.For
+	}
+	return chain, nil
+}
+
+// Caller is a live actor as a caller by some door.
+func (r *Room) Caller(ctx context.Context, tenant, who string, door op.Door) (op.Caller, error) {
+	a, err := r.Actor(ctx, tenant, who)
+	if err != nil {
+		return op.Caller{}, err
+	}
+	if a.DisabledAt != nil {
+		return op.Caller{}, fault.New(fault.Unauthenticated, "identity", "%s is disabled", a.Name)
+	}
+	chain, err := r.chain(ctx, a)
+	if err != nil {
+		return op.Caller{}, err
+	}
+	c := a.Caller(door, chain)
+	c.Request = id.New("req")
+	return c, nil
+}
+
+// Bearer is the caller behind a token.
+func (r *Room) Bearer(ctx context.Context, secret string, door op.Door) (op.Caller, error) {
+	unknown := fault.New(fault.Unauthenticated, "identity", "the token is not known, has expired or was revoked").
+		WithNext("show the current one: tandem token show api")
+	var t Token
+	var tenant, actor string
+	var expires, revoked int64
+	var decides int
+	err := r.db.QueryRow(ctx, "SELECT tenant, id, actor, decides, expires_at, revoked_at FROM token WHERE hash = ?", hashOf(secret)).
+		Scan(&tenant, &t.ID, &actor, &decides, &expires, &revoked)
+	if db.NoRows(err) {
+		return op.Caller{}, unknown
+	}
+	if err != nil {
+		return op.Caller{}, err
+	}
+	now := r.db.Now()
+	if revoked != 0 || expires != 0 && !now.Before(db.Time(expires)) {
+		return op.Caller{}, unknown
+	}
+	c, err := r.Caller(ctx, tenant, actor, door)
+	if err != nil {
+		return op.Caller{}, err
+	}
+	c.Token, c.Decides = t.ID, decides == 1 && c.Kind == op.Person
+	r.touch(ctx, tenant, t.ID, now)
+	return c, nil
+}
+
+// touch remembers when a token was last used, at most once a minute. It is a
+// convenience for people, so losing one is not worth failing a request for.
+func (r *Room) touch(ctx context.Context, tenant, token string, now time.Time) {
+	r.mu.Lock()
+	recent := now.Sub(r.used[token]) < time.Minute
+	if !recent {
+		r.used[token] = now
+	}
+	r.mu.Unlock()
+	if !recent {
+		_ = r.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec("UPDATE token SET used_at = ? WHERE tenant = ? AND id = ?", now, tenant, token)
+			return err
+		})
+	}
+}
+
+// Keep stores a token whose secret is known already (from the environment or
+// sealed by an earlier start), replacing what that id held before.
+func (r *Room) Keep(ctx context.Context, tokenID, actorName, secret string) error {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET hash = excluded.hash, revoked_at = 0`,
+			LocalTenant, tokenID, WellKnown(actorName), hashOf(secret), "made by tandem", tx.Now(), WellKnown(System))
+		return err
+	})
+}
+
+// NewSecret makes a credential for one of the default tokens.
+func NewSecret(prefix string) string { return newSecret(prefix) }
+
+func collectActors(rows *sql.Rows, err error) ([]*Actor, error) {
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Actor, error) { return scanActor(rows) })
+}

@@ -1,0 +1,280 @@
+package identity
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// Nothing is an empty input.
+type Nothing struct{}
+
+// ActorsOut lists actors.
+type ActorsOut struct {
+	Actors []*Actor `json:"actors"`
+}
+
+// AddIn adds an actor.
+type AddIn struct {
+	Name string  `json:"name" jsonschema:"unique; letters, digits, - _ ."`
+	Kind op.Kind `json:"kind" jsonschema:"person, agent or service"`
+	For  string  `json:"for,omitempty" jsonschema:"the name of the actor on whose behalf it acts; the caller's own when left out"`
+}
+
+// NameIn names an actor.
+type NameIn struct {
+	Name string `json:"name" jsonschema:"name or id of the actor"`
+}
+
+// WhoOut is the caller as tandem sees it.
+type WhoOut struct {
+	op.Caller
+	PIN bool `json:"pin_set" jsonschema:"whether a PIN has been set, so that presence can be proven"`
+}
+
+// MintIn makes a token.
+type MintIn struct {
+	Actor   string `json:"actor" jsonschema:"the name of the actor it speaks for"`
+	Label   string `json:"label,omitempty" jsonschema:"what it is for"`
+	Decides bool   `json:"decide,omitempty" jsonschema:"it may decide asks; only for a person, and it must expire"`
+	TTL     int64  `json:"expires_in_secs,omitempty" jsonschema:"how long it lives; for ever when left out"`
+}
+
+// MintOut shows a token once.
+type MintOut struct {
+	Token
+	Secret string `json:"secret" jsonschema:"shown this once"`
+}
+
+// TokensOut lists tokens.
+type TokensOut struct {
+	Tokens []*Token `json:"tokens"`
+}
+
+// TokenIn names a token.
+type TokenIn struct {
+	ID string `json:"id" jsonschema:"the token's id, tok_…"`
+}
+
+// PINIn sets a PIN.
+type PINIn struct {
+	PIN string `json:"pin" jsonschema:"at least six characters"`
+}
+
+// LinkOut is a sign-in code, good once.
+type LinkOut struct {
+	Code      string    `json:"code"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// OK says that it was done.
+type OK struct {
+	OK bool `json:"ok"`
+}
+
+func actorAt(name string) op.Resource { return op.Resource{Kind: "actor", Path: "/" + name} }
+func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: "/" + name} }
+
+// Ops is this package's front door.
+func (r *Room) Ops() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
+			Doc: "Say who you are here, by which door, and whether you are present."},
+			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
+		op.Read(op.Spec{Name: "actor.list", Right: "actor.read", Masked: true, Method: "GET", Path: "/actor", Doc: "List the actors: people, agents, sessions and services."},
+			func(Nothing) op.Resource { return actorAt("") }, r.actors),
+		op.State(op.Spec{Name: "actor.add", Right: "actor.write", Method: "POST", Path: "/actor", Status: 201,
+			Doc: "Add an actor. It has no rights until somebody grants them."},
+			func(in AddIn) op.Resource { return actorAt(in.Name) }, r.add),
+		op.State(op.Spec{Name: "actor.disable", Right: "actor.write", Method: "POST", Path: "/actor/{name}/disable", Present: true, People: true,
+			Doc: "Disable an actor and everybody who acts for it; their tokens stop working at once."},
+			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.disable),
+		op.Read(op.Spec{Name: "token.list", Right: "token.read", Masked: true, Method: "GET", Path: "/token", Doc: "List tokens with their last use; never the tokens themselves."},
+			func(Nothing) op.Resource { return tokenAt("") }, r.tokens),
+		op.State(op.Spec{Name: "token.new", Right: "token.mint", Method: "POST", Path: "/token", Status: 201, Present: true, People: true, MCP: "-",
+			Doc: "Make a token for an actor and show it once. Needs a person present."},
+			func(in MintIn) op.Resource { return tokenAt(in.Actor) }, r.mint),
+		op.State(op.Spec{Name: "token.revoke", Right: "token.revoke", Present: true, Method: "DELETE", Path: "/token/{id}", People: true,
+			Doc: "Revoke a token: the next call with it is refused."},
+			func(in TokenIn) op.Resource { return tokenAt(in.ID) }, r.revoke),
+		op.State(op.Spec{Name: "pin.set", Right: "server.execute", Secret: []string{"pin"}, MCP: "-", Socket: true,
+			Doc: "Set the PIN that proves the owner's presence on a terminal. The first one is trusted on first use; changing it needs the old one."},
+			func(PINIn) op.Resource { return op.Resource{Kind: "server", Path: "/pin"} }, r.setPIN),
+		op.State(op.Spec{Name: "signin.link", Right: "server.execute", MCP: "-", Socket: true,
+			Doc: "Make a sign-in link for the panel, good once and for ten minutes."},
+			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/signin"} }, r.link),
+	}
+}
+
+func (r *Room) whoami(ctx context.Context, _ Nothing) (WhoOut, error) {
+	c := op.CallerFrom(ctx)
+	has, err := r.HasPIN(ctx, c.Tenant, WellKnown(Owner))
+	return WhoOut{c, has}, err
+}
+
+func (r *Room) actors(ctx context.Context, _ Nothing) (ActorsOut, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? ORDER BY created_at, id", op.CallerFrom(ctx).Tenant)
+	all, err := collectActors(rows, err)
+	if err != nil {
+		return ActorsOut{}, err
+	}
+	out := ActorsOut{Actors: []*Actor{}}
+	for _, a := range all {
+		if op.May(ctx, "actor.read", actorAt(a.Name)) {
+			out.Actors = append(out.Actors, a)
+		}
+	}
+	return out, nil
+}
+
+func (r *Room) add(ctx context.Context, tx *db.Tx, in AddIn) (*Actor, error) {
+	if err := CheckName(in.Name); err != nil {
+		return nil, err
+	}
+	if err := CheckKind(in.Kind); err != nil {
+		return nil, err
+	}
+	c := op.CallerFrom(ctx)
+	if in.Kind == op.Person && c.Present == "" {
+		return nil, fault.New(fault.Denied, "actor.add", "adding a person needs a person present").WithNext("repeat it on a terminal with --pin, or in the panel")
+	}
+	a := &Actor{ID: id.New("act"), Tenant: c.Tenant, Kind: in.Kind, Name: in.Name, CreatedAt: tx.Now()}
+	if in.Kind != op.Person {
+		a.For = c.Actor
+	}
+	if in.For != "" {
+		err := tx.QueryRow("SELECT id FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", c.Tenant, in.For, in.For).Scan(&a.For)
+		if db.NoRows(err) {
+			return nil, fault.New(fault.NotFound, "actor.add", "there is no actor %s for whom it could act", in.For)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	_, err := tx.Exec("INSERT INTO actor ("+actorColumns+") VALUES (?, ?, ?, ?, ?, ?, 0)", a.Tenant, a.ID, a.Kind, a.Name, a.For, a.CreatedAt)
+	if db.Exists(err) {
+		return nil, fault.New(fault.Conflict, "actor.add", "there is an actor %s already", in.Name).WithNext("choose another name")
+	}
+	op.Note(ctx, "id", a.ID)
+	return a, err
+}
+
+func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
+	c := op.CallerFrom(ctx)
+	switch in.Name {
+	case Owner, System, WellKnown(Owner), WellKnown(System):
+		return OK{}, fault.New(fault.Invalid, "actor.disable", "%s cannot be disabled: nobody could mend it afterwards", in.Name)
+	}
+	n, err := tx.Changed("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND (id = ? OR name = ?) AND disabled_at = 0", tx.Now(), c.Tenant, in.Name, in.Name)
+	if err == nil && n == 0 {
+		err = fault.New(fault.NotFound, "actor.disable", "there is no active actor %s", in.Name)
+	}
+	return OK{err == nil}, err
+}
+
+func (r *Room) tokens(ctx context.Context, _ Nothing) (TokensOut, error) {
+	rows, err := r.db.Query(ctx, `SELECT t.id, a.name, t.label, t.decides, t.created_at, t.created_by, t.expires_at, t.revoked_at, t.used_at
+		FROM token t JOIN actor a ON a.tenant = t.tenant AND a.id = t.actor WHERE t.tenant = ? ORDER BY t.created_at, t.id`, op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Token, error) {
+		var t Token
+		var decides int
+		var created, expires, revoked, used int64
+		err := rows.Scan(&t.ID, &t.Actor, &t.Label, &decides, &created, &t.CreatedBy, &expires, &revoked, &used)
+		t.Decides, t.CreatedAt = decides == 1, db.Time(created)
+		t.ExpiresAt, t.RevokedAt, t.UsedAt = optional(expires), optional(revoked), optional(used)
+		return &t, err
+	})
+	if err != nil {
+		return TokensOut{}, err
+	}
+	out := TokensOut{Tokens: []*Token{}}
+	for _, t := range all {
+		if op.May(ctx, "token.read", tokenAt(t.Actor)) {
+			out.Tokens = append(out.Tokens, t)
+		}
+	}
+	return out, nil
+}
+
+func optional(micros int64) *time.Time {
+	if micros == 0 {
+		return nil
+	}
+	t := db.Time(micros)
+	return &t
+}
+
+func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) {
+	c := op.CallerFrom(ctx)
+	a, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", c.Tenant, in.Actor, in.Actor))
+	if db.NoRows(err) {
+		return MintOut{}, fault.New(fault.NotFound, "token.new", "there is no actor %s", in.Actor).WithNext("add one: tandem actor add %s --kind agent", in.Actor)
+	}
+	if err != nil {
+		return MintOut{}, err
+	}
+	life := time.Duration(in.TTL) * time.Second
+	switch {
+	case in.TTL < 0 || in.TTL > int64((10*365*24*time.Hour)/time.Second):
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token lives between a second and ten years")
+	case in.Decides && a.Kind != op.Person:
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "only a person's token may decide; %s is of the kind %s", a.Name, a.Kind)
+	case in.Decides && (life == 0 || life > MaxDecideLife):
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token that may decide must expire within %d days", int(MaxDecideLife.Hours()/24)).WithNext("add --expires 24h")
+	case a.Kind == op.Local || a.Name == System:
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "%s speaks on this machine only and has no tokens", a.Name)
+	}
+	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: in.Label, Decides: in.Decides, CreatedAt: tx.Now(), CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
+	var expires time.Time
+	if life > 0 {
+		expires = tx.Now().Add(life)
+		out.ExpiresAt = &expires
+	}
+	_, err = tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`, c.Tenant, out.ID, a.ID, hashOf(out.Secret), in.Label, in.Decides, tx.Now(), c.Actor, expires)
+	op.Note(ctx, "token", out.ID)
+	return out, err
+}
+
+func (r *Room) revoke(ctx context.Context, tx *db.Tx, in TokenIn) (OK, error) {
+	n, err := tx.Changed("UPDATE token SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(), op.CallerFrom(ctx).Tenant, in.ID)
+	if err == nil && n == 0 {
+		err = fault.New(fault.NotFound, "token.revoke", "there is no active token %s", in.ID).WithNext("list them: tandem token list")
+	}
+	return OK{err == nil}, err
+}
+
+func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
+	if err := CheckPINForm(in.PIN); err != nil {
+		return OK{}, err
+	}
+	c, owner := op.CallerFrom(ctx), WellKnown(Owner)
+	if c.Kind != op.Local && c.Kind != op.Person {
+		return OK{}, fault.New(fault.Denied, "pin.set", "only a person sets a PIN")
+	}
+	var n int
+	if err := tx.QueryRow("SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?", c.Tenant, owner).Scan(&n); err != nil {
+		return OK{}, err
+	}
+	if n > 0 && c.Present == "" {
+		return OK{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
+	}
+	_, err := tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until) VALUES (?, ?, ?, ?, 0, 0)
+		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`, c.Tenant, owner, hashPIN(in.PIN), tx.Now())
+	op.Note(ctx, "first", n == 0)
+	return OK{err == nil}, err
+}
+
+func (r *Room) link(ctx context.Context, tx *db.Tx, _ Nothing) (LinkOut, error) {
+	c := op.CallerFrom(ctx)
+	if c.Kind != op.Local && c.Kind != op.Person && c.Name != System {
+		return LinkOut{}, fault.New(fault.Denied, "signin.link", "only a person signs in to the panel")
+	}
+	out := LinkOut{Code: newSecret("tds_"), ExpiresAt: tx.Now().Add(linkLife)}
+	return out, putSignin(tx, kindLink, c.Tenant, WellKnown(Owner), out.Code, linkLife)
+}

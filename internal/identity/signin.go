@@ -1,0 +1,72 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// A sign-in link works once, for ten minutes; the cookie it buys lasts two
+// weeks and is never presence.
+const (
+	linkLife   = 10 * time.Minute
+	cookieLife = 14 * 24 * time.Hour
+)
+
+// Rows of the table signin are one of these.
+const (
+	kindLink   = "link"
+	kindCookie = "cookie"
+)
+
+func putSignin(tx *db.Tx, kind, tenant, actor, secret string, life time.Duration) error {
+	if _, err := tx.Exec("DELETE FROM signin WHERE expires_at <= ?", tx.Now()); err != nil {
+		return err
+	}
+	_, err := tx.Exec("INSERT INTO signin (hash, tenant, actor, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+		hashOf(kind+secret), tenant, actor, kind, tx.Now(), tx.Now().Add(life))
+	return err
+}
+
+// Exchange turns the code of a sign-in link into the value of a cookie.
+func (r *Room) Exchange(ctx context.Context, code string) (cookie string, life time.Duration, err error) {
+	cookie = newSecret("tdc_")
+	err = r.db.Write(ctx, func(tx *db.Tx) error {
+		var tenant, actor string
+		err := tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING tenant, actor",
+			hashOf(kindLink+code), kindLink, tx.Now()).Scan(&tenant, &actor)
+		if db.NoRows(err) {
+			return fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").WithNext("make a new one: tandem panel open")
+		}
+		if err != nil {
+			return err
+		}
+		return putSignin(tx, kindCookie, tenant, actor, cookie, cookieLife)
+	})
+	return cookie, cookieLife, err
+}
+
+// Cookie is the caller behind a panel cookie: a person, not present.
+func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
+	var tenant, actor string
+	err := r.db.QueryRow(ctx, "SELECT tenant, actor FROM signin WHERE hash = ? AND kind = ? AND expires_at > ?",
+		hashOf(kindCookie+cookie), kindCookie, r.db.Now()).Scan(&tenant, &actor)
+	if db.NoRows(err) {
+		return op.Caller{}, fault.New(fault.Unauthenticated, "signin", "you are signed out").WithNext("open the panel again: tandem panel open")
+	}
+	if err != nil {
+		return op.Caller{}, err
+	}
+	return r.Caller(ctx, tenant, actor, op.DoorPanel)
+}
+
+// SignOut forgets a cookie.
+func (r *Room) SignOut(ctx context.Context, cookie string) error {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("DELETE FROM signin WHERE hash = ?", hashOf(kindCookie+cookie))
+		return err
+	})
+}

@@ -1,0 +1,60 @@
+package resource
+
+import (
+	"embed"
+	"encoding/json"
+	"time"
+
+	"tandem/internal/db"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the tables of this room.
+var Migrations = db.Migrations{Room: "resource", FS: schema}
+
+const columns = "key, value, rev, fence, owner, updated_by, updated_at, expires_at"
+
+type scanner interface{ Scan(...any) error }
+
+func scan(row scanner) (*Resource, error) {
+	var r Resource
+	var value string
+	var updated, expires int64
+	if err := row.Scan(&r.Key, &value, &r.Rev, &r.Fence, &r.Owner, &r.UpdatedBy, &updated, &expires); err != nil {
+		return nil, err
+	}
+	r.Value, r.UpdatedAt = json.RawMessage(value), db.Time(updated)
+	if expires != 0 {
+		t := db.Time(expires)
+		r.ExpiresAt = &t
+	}
+	return &r, nil
+}
+
+func load(tx *db.Tx, tenant, key string) (*Resource, error) {
+	r, err := scan(tx.QueryRow("SELECT "+columns+" FROM resource WHERE tenant = ? AND key = ?"+tx.ForUpdate(), tenant, key))
+	if db.NoRows(err) {
+		return nil, nil
+	}
+	return r, err
+}
+
+func nextFence(tx *db.Tx, tenant string) (n int64, err error) {
+	err = tx.QueryRow(`INSERT INTO resource_fence (tenant, last) VALUES (?, 1)
+		ON CONFLICT (tenant) DO UPDATE SET last = resource_fence.last + 1 RETURNING last`, tenant).Scan(&n)
+	return n, err
+}
+
+func save(tx *db.Tx, tenant string, r *Resource) error {
+	var expires time.Time
+	if r.ExpiresAt != nil {
+		expires = *r.ExpiresAt
+	}
+	_, err := tx.Exec(`INSERT INTO resource (tenant, `+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value, rev = excluded.rev, fence = excluded.fence,
+		owner = excluded.owner, updated_by = excluded.updated_by, updated_at = excluded.updated_at, expires_at = excluded.expires_at`,
+		tenant, r.Key, string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expires)
+	return err
+}
