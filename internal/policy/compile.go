@@ -70,3 +70,11 @@ func (c *Compiled) Dead() map[string]string {
 	}
 	return out
 }
+
+// Rules is how many rules the policy has.
+func (c *Compiled) Rules() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.rules)
+}

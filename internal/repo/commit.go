@@ -1,6 +1,10 @@
 package repo
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Timestamp is a moment with the writer's offset from UTC.
 type Timestamp struct {
@@ -88,15 +92,39 @@ func RootCommit() *Commit {
 // IsRoot says whether c is the virtual root commit.
 func (c *Commit) IsRoot() bool { return c.ID == RootCommitID }
 
-// IsDiscardable says whether nothing would be lost without c: it has the tree
-// of its only parent and no description. The caller gives the parent.
-func (c *Commit) IsDiscardable(parent *Commit) bool {
-	return c.Description == "" && len(c.Parents) == 1 && c.Tree.SameIDs(parent.Tree)
-}
-
 // Clone is a copy that may be changed.
 func (c *Commit) Clone() *Commit {
 	d := *c
 	d.Parents = slices.Clone(c.Parents)
 	return &d
+}
+
+// ConflictLabel names the commit in conflict markers: its ids, and the first
+// line of its description when it has one.
+func (c *Commit) ConflictLabel() string {
+	if c.Description == "" {
+		return c.conflictLabelShort()
+	}
+	subject, _, _ := strings.Cut(c.Description, "\n")
+	subject = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(subject))
+	return c.conflictLabelShort() + ` "` + subject + `"`
+}
+
+func (c *Commit) conflictLabelShort() string { return c.ChangeID.String()[:8] + " " + c.ID.Hex()[:8] }
+
+// ConflictLabelFor names several commits in conflict markers.
+func ConflictLabelFor(commits []*Commit) string {
+	if len(commits) == 1 {
+		return commits[0].ConflictLabel()
+	}
+	var out []string
+	for _, c := range commits {
+		out = append(out, c.conflictLabelShort())
+	}
+	return strings.Join(out, ", ")
 }

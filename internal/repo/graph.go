@@ -119,6 +119,59 @@ func (ix *Index) Ancestors(heads []Pos) PosSet {
 	return set
 }
 
+// AncestorsAbove is the set of commits reachable from heads that do not stand
+// before a position; it costs no more than the commits after it.
+func (ix *Index) AncestorsAbove(heads []Pos, lowest Pos) PosSet {
+	set := NewPosSet(ix.Len())
+	stack := slices.Clone(heads)
+	for len(stack) > 0 {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if p >= lowest && set.Add(p) {
+			stack = append(stack, ix.Parents(p)...)
+		}
+	}
+	return set
+}
+
+// Descendants lists roots and what descends from them among the ancestors of
+// heads, children before parents.
+func (ix *Index) Descendants(roots, heads []Pos) []Pos {
+	if len(roots) == 0 {
+		return nil
+	}
+	lowest := slices.Min(roots)
+	visible := ix.AncestorsAbove(heads, lowest)
+	below := NewPosSet(ix.Len())
+	for _, p := range roots {
+		if visible.Has(p) {
+			below.Add(p)
+		}
+	}
+	// A hidden root still has its visible children.
+	isRoot := make(map[Pos]struct{}, len(roots))
+	for _, p := range roots {
+		isRoot[p] = struct{}{}
+	}
+	var out []Pos
+	for p := lowest; int(p) < ix.Len(); p++ {
+		if !visible.Has(p) {
+			continue
+		}
+		in := below.Has(p)
+		for _, parent := range ix.Parents(p) {
+			_, root := isRoot[parent]
+			in = in || root || below.Has(parent)
+		}
+		if in {
+			below.Add(p)
+			out = append(out, p)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
 // Range lists what is reachable from heads and not from roots, children
 // before parents.
 func (ix *Index) Range(roots, heads []Pos) []Pos {
@@ -177,27 +230,27 @@ func (ix *Index) Heads(candidates []Pos) []Pos {
 		return sorted
 	}
 	lowest := sorted[0]
+	shallowest := ix.Generation(lowest)
 	isCandidate := make(map[Pos]struct{}, len(sorted))
 	for _, p := range sorted {
 		isCandidate[p] = struct{}{}
+		shallowest = min(shallowest, ix.Generation(p))
 	}
 	var queue posQueue
-	for _, p := range sorted {
+	pushParents := func(p Pos) {
 		for _, parent := range ix.Parents(p) {
-			queue.push(parent)
-		}
-	}
-	for len(queue) > 0 {
-		p := queue.popAll()
-		if p < lowest {
-			break
-		}
-		delete(isCandidate, p)
-		for _, parent := range ix.Parents(p) {
-			if parent >= lowest {
+			if parent >= lowest && ix.Generation(parent) >= shallowest {
 				queue.push(parent)
 			}
 		}
+	}
+	for _, p := range sorted {
+		pushParents(p)
+	}
+	for len(queue) > 0 {
+		p := queue.popAll()
+		delete(isCandidate, p)
+		pushParents(p)
 	}
 	var out []Pos
 	for _, p := range slices.Backward(sorted) {

@@ -123,11 +123,32 @@ func orNoRef(r RemoteRef) RemoteRef {
 	return r
 }
 
-// SetBookmark points a local bookmark, or removes it when the target is absent.
-func (v *View) SetBookmark(name string, t RefTarget) { setTarget(v.Bookmarks, name, t) }
+// SetBookmark points a local bookmark, or removes it when the target is absent;
+// then nothing is left to track a remote's absent one.
+func (v *View) SetBookmark(name string, t RefTarget) {
+	setTarget(v.Bookmarks, name, t)
+	if IsAbsentTarget(t) {
+		for _, r := range v.Remotes {
+			dropAbsent(r.Bookmarks, name)
+		}
+	}
+}
 
 // SetTag points a local tag, or removes it when the target is absent.
-func (v *View) SetTag(name string, t RefTarget) { setTarget(v.Tags, name, t) }
+func (v *View) SetTag(name string, t RefTarget) {
+	setTarget(v.Tags, name, t)
+	if IsAbsentTarget(t) {
+		for _, r := range v.Remotes {
+			dropAbsent(r.Tags, name)
+		}
+	}
+}
+
+func dropAbsent(refs map[string]RemoteRef, name string) {
+	if r, ok := refs[name]; ok && IsAbsentTarget(r.Target) {
+		delete(refs, name)
+	}
+}
 
 // SetGitRef records a git ref, or forgets it when the target is absent.
 func (v *View) SetGitRef(name string, t RefTarget) { setTarget(v.GitRefs, name, t) }
@@ -135,16 +156,24 @@ func (v *View) SetGitRef(name string, t RefTarget) { setTarget(v.GitRefs, name, 
 // SetGitHead records git's HEAD in a workspace.
 func (v *View) SetGitHead(workspace string, t RefTarget) { setTarget(v.GitHeads, workspace, t) }
 
-// SetRemoteBookmark records a remote's bookmark, or forgets it when absent.
+// SetRemoteBookmark records a remote's bookmark, or forgets it when absent. An
+// absent one that is tracked stays while there is a local bookmark to push.
 func (v *View) SetRemoteBookmark(remote, name string, r RemoteRef) {
-	rv := v.remote(remote)
-	setRemoteRef(rv.Bookmarks, name, r)
+	if !IsAbsentTarget(r.Target) || (r.Tracked && !IsAbsentTarget(v.Bookmark(name))) {
+		v.remote(remote).Bookmarks[name] = r
+	} else if rv, ok := v.Remotes[remote]; ok {
+		delete(rv.Bookmarks, name)
+	}
 }
 
-// SetRemoteTag records a remote's tag, or forgets it when absent.
+// SetRemoteTag records a remote's tag, or forgets it when absent. An absent
+// one that is tracked stays while there is a local tag to push.
 func (v *View) SetRemoteTag(remote, name string, r RemoteRef) {
-	rv := v.remote(remote)
-	setRemoteRef(rv.Tags, name, r)
+	if !IsAbsentTarget(r.Target) || (r.Tracked && !IsAbsentTarget(v.Tag(name))) {
+		v.remote(remote).Tags[name] = r
+	} else if rv, ok := v.Remotes[remote]; ok {
+		delete(rv.Tags, name)
+	}
 }
 
 // EnsureRemote makes a remote known, empty when it is new.
@@ -170,14 +199,6 @@ func setTarget(m map[string]RefTarget, name string, t RefTarget) {
 		return
 	}
 	m[name] = t
-}
-
-func setRemoteRef(m map[string]RemoteRef, name string, r RemoteRef) {
-	if IsAbsentTarget(r.Target) {
-		delete(m, name)
-		return
-	}
-	m[name] = r
 }
 
 // CommitIDs lists every commit the view names, in any role, conflict bases

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -143,102 +142,12 @@ func (s *Store) buildIndex(op *repo.Operation) (*repo.Index, error) {
 		named = append(named, view.CommitIDs()...)
 		named = append(named, o.CommitIDs()...)
 	}
-	return ix, s.IndexCommits(ix, named)
+	return ix, ix.AddAll(s, named)
 }
 
 func (s *Store) hasIndexLink(id repo.OperationID) bool {
 	_, err := os.Lstat(s.indexPath("op_links", id.Hex()))
 	return err == nil
-}
-
-// IndexCommits adds commits and all their ancestors that the index does not
-// know, older ones first where the graph leaves a choice.
-func (s *Store) IndexCommits(ix *repo.Index, ids []repo.CommitID) error {
-	unknown := map[repo.CommitID]*repo.Commit{}
-	children := map[repo.CommitID][]*repo.Commit{}
-	missing := map[repo.CommitID]int{} // parents still to be indexed
-	stack := slices.Clone(ids)
-	for len(stack) > 0 {
-		id := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if unknown[id] != nil || ix.Has(id) {
-			continue
-		}
-		c, err := s.Commit(id)
-		if err != nil {
-			return fmt.Errorf("index commits: %w", err)
-		}
-		unknown[id] = c
-		for _, p := range slices.Compact(slices.Sorted(slices.Values(c.Parents))) {
-			if !ix.Has(p) {
-				missing[id]++
-				children[p] = append(children[p], c)
-				stack = append(stack, p)
-			}
-		}
-	}
-	var ready commitQueue
-	for id, c := range unknown {
-		if missing[id] == 0 {
-			ready.push(c)
-		}
-	}
-	for len(ready) > 0 {
-		c := ready.pop()
-		if err := ix.Add(c); err != nil {
-			return err
-		}
-		for _, child := range children[c.ID] {
-			if missing[child.ID]--; missing[child.ID] == 0 {
-				ready.push(child)
-			}
-		}
-	}
-	return nil
-}
-
-// commitQueue gives the oldest commit first.
-type commitQueue []*repo.Commit
-
-func olderFirst(a, b *repo.Commit) int {
-	return cmp.Or(cmp.Compare(a.Committer.When.Millis, b.Committer.When.Millis), cmp.Compare(a.ID, b.ID))
-}
-
-func (q *commitQueue) push(c *repo.Commit) {
-	h := append(*q, c)
-	for i := len(h) - 1; i > 0; {
-		up := (i - 1) / 2
-		if olderFirst(h[up], h[i]) <= 0 {
-			break
-		}
-		h[up], h[i] = h[i], h[up]
-		i = up
-	}
-	*q = h
-}
-
-func (q *commitQueue) pop() *repo.Commit {
-	h := *q
-	top := h[0]
-	last := len(h) - 1
-	h[0] = h[last]
-	h = h[:last]
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= len(h) {
-			break
-		}
-		if c+1 < len(h) && olderFirst(h[c+1], h[c]) < 0 {
-			c++
-		}
-		if olderFirst(h[i], h[c]) <= 0 {
-			break
-		}
-		h[i], h[c] = h[c], h[i]
-		i = c
-	}
-	*q = h
-	return top
 }
 
 // SaveIndex ties an index to an operation, writing what is new of it as a

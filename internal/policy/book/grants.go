@@ -1,0 +1,300 @@
+package book
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+// GrantsIn asks for grants.
+type GrantsIn struct {
+	Principal string `json:"principal,omitempty" jsonschema:"only those that speak of this actor, as kind:name"`
+	Revoked   bool   `json:"revoked,omitempty" jsonschema:"also those that were taken back"`
+	House     bool   `json:"house,omitempty" jsonschema:"also the house's own"`
+}
+
+// GrantsOut lists grants.
+type GrantsOut struct {
+	Version int64       `json:"version"`
+	Grants  []GrantView `json:"grants"`
+}
+
+// GrantIn gives somebody a right.
+type GrantIn struct {
+	Principal   string   `json:"principal" jsonschema:"who gets it: kind:name, kind:* or *"`
+	Effect      string   `json:"effect,omitempty" jsonschema:"allow (the default), ask or deny"`
+	Resource    string   `json:"resource" jsonschema:"the tree it covers: kind:/path, or *:/ for everything"`
+	Permissions []string `json:"permissions" jsonschema:"of view, read, edit, execute, delegate, admin"`
+	Classes     []string `json:"data_classes,omitempty" jsonschema:"classes of data it covers; public and internal when left out, * for all"`
+	Tools       []string `json:"tool_patterns,omitempty" jsonschema:"e.g. edit, mcp.github.*, bash(command: git log), read(path: /code/**)"`
+	Approvers   []string `json:"approvers,omitempty" jsonschema:"who may answer when the effect is ask: person:name"`
+	MaxDepth    *int     `json:"max_depth,omitempty" jsonschema:"how many components below the resource it reaches; 0 is the resource alone"`
+	Only        []string `json:"only,omitempty" jsonschema:"path globs within the tree; only these are covered"`
+	Except      []string `json:"except,omitempty" jsonschema:"trees within the tree that are not covered, as kind:/path"`
+	TTL         int64    `json:"expires_in_secs,omitempty" jsonschema:"it ends by itself after this long"`
+	From        string   `json:"from,omitempty" jsonschema:"pass on this grant of yours; the new one ends with it and never exceeds it"`
+	Redelegate  int      `json:"redelegate,omitempty" jsonschema:"how many times in a row it may be passed on"`
+	Note        string   `json:"note,omitempty" jsonschema:"why; shown to whoever it stops"`
+}
+
+// GrantOut is the grant as it is kept.
+type GrantOut struct {
+	GrantView
+	Version int64 `json:"version"`
+}
+
+// GrantIDIn names a grant.
+type GrantIDIn struct {
+	ID   string `json:"id" jsonschema:"the grant's id, grt_…, or that of one of the house's own"`
+	Note string `json:"note,omitempty"`
+}
+
+// RevokeOut says what ended.
+type RevokeOut struct {
+	ID      string   `json:"id"`
+	Version int64    `json:"version"`
+	Ended   []string `json:"ended,omitempty" jsonschema:"grants that were passed on from it and ended with it"`
+}
+
+func atGrant(grantID string) op.Resource { return op.Resource{Kind: "grant", Path: "/" + grantID} }
+
+func (b *Book) grantOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "grant.list", Right: "grant.read", Method: "GET", Path: "/grant", Doc: "List grants: who may do what to which resources, until when."},
+			func(GrantsIn) op.Resource { return atGrant("") }, b.grants),
+		op.State(op.Spec{Name: "grant.add", Right: "grant.write", Method: "POST", Path: "/grant", Status: 201, Present: true, People: true,
+			Doc: "Grant somebody a right, or deny it. Needs a person present."},
+			func(GrantIn) op.Resource { return atGrant("") }, b.add),
+		op.State(op.Spec{Name: "grant.revoke", Right: "grant.revoke", Method: "DELETE", Path: "/grant/{id}", Present: true, People: true,
+			Doc: "Take a grant back, and with it every grant that was passed on from it."},
+			func(in GrantIDIn) op.Resource { return atGrant(in.ID) }, b.revoke),
+	}
+}
+
+func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
+	out := GrantsOut{Grants: []GrantView{}}
+	tenant := op.CallerFrom(ctx).Tenant
+	var about *policy.PrincipalRef
+	if in.Principal != "" {
+		p, err := policy.ParsePrincipal(in.Principal)
+		if err != nil {
+			return out, refusal("grant.list", err)
+		}
+		about = &p
+	}
+	err := b.db.Read(ctx, func(tx *db.Tx) error {
+		v, err := head(tx, tenant)
+		if err != nil {
+			return err
+		}
+		src, all, err := source(tx, tenant, v)
+		if err != nil {
+			return err
+		}
+		compiled, err := policy.Compile(src)
+		if err != nil {
+			return err
+		}
+		out.Version = v
+		dead := compiled.Dead()
+		for _, g := range all {
+			house := g.AddedAt == nil
+			switch {
+			case house && !in.House && g.RevokedAt == nil, g.RevokedAt != nil && !in.Revoked, about != nil && !g.Principal.Matches(*about),
+				!op.May(ctx, "grant.read", atGrant(g.ID)):
+				continue
+			}
+			why := dead[g.ID]
+			if why == "" && !g.ExpiresAt.IsZero() && !tx.Now().Before(g.ExpiresAt) {
+				why = "it ended at " + g.ExpiresAt.UTC().Format(time.RFC3339)
+			}
+			out.Grants = append(out.Grants, g.view(why))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// scoped turns the input into a grant of the policy's own vocabulary.
+func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, error) {
+	g := &policy.ScopedGrant{ID: id.New("grt"), Source: policy.Direct, Redelegate: in.Redelegate, Note: in.Note, ToolPatterns: trimmed(in.Tools)}
+	var err error
+	if g.Principal, err = policy.ParsePrincipal(in.Principal); err != nil {
+		return nil, err
+	}
+	if in.Effect == "" {
+		in.Effect = "allow"
+	}
+	if err := g.Effect.UnmarshalText([]byte(in.Effect)); err != nil {
+		return nil, err
+	}
+	if g.Scope.Root, err = policy.ParseResource(in.Resource); err != nil {
+		return nil, err
+	}
+	g.Scope.MaxDepth, g.Scope.Only = in.MaxDepth, trimmed(in.Only)
+	for _, s := range trimmed(in.Except) {
+		r, err := policy.ParseResource(s)
+		if err != nil {
+			return nil, err
+		}
+		g.Scope.Denied = append(g.Scope.Denied, r)
+	}
+	for _, p := range trimmed(in.Permissions) {
+		g.Permissions = append(g.Permissions, policy.AccessPermission(p))
+	}
+	for _, c := range trimmed(in.Classes) {
+		g.DataClasses = append(g.DataClasses, policy.DataClass(c))
+	}
+	for _, s := range trimmed(in.Approvers) {
+		p, err := policy.ParsePrincipal(s)
+		if err != nil {
+			return nil, err
+		}
+		g.Approvers = append(g.Approvers, p)
+	}
+	if in.TTL < 0 || in.TTL > maxTTL {
+		return nil, fault.New(fault.Invalid, "grant.add", "expires_in_secs lies between 1 and %d", maxTTL)
+	}
+	if in.TTL > 0 {
+		g.ExpiresAt = now.Add(time.Duration(in.TTL) * time.Second)
+	}
+	giver := policy.PrincipalRef{Kind: policy.PrincipalKind(by.Kind), ID: by.Name}
+	g.SourcePrincipal = &giver
+	if in.From != "" {
+		g.Source, g.DelegationID = policy.Delegation, in.From
+	}
+	return g, nil
+}
+
+// maxTTL is ten years: longer is meant to be for ever, and that is said by leaving it out.
+const maxTTL = 10 * 365 * 24 * 3600
+
+func (b *Book) add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error) {
+	c := op.CallerFrom(ctx)
+	g, err := in.scoped(c, tx.Now())
+	if err != nil {
+		return GrantOut{}, refusal("grant.add", err)
+	}
+	if err := g.Check(c.Tenant); err != nil {
+		return GrantOut{}, refusal("grant.add", err)
+	}
+	v, err := next(tx, c.Tenant, "grant", g.ID, in.Note, c.Name)
+	if err != nil {
+		return GrantOut{}, err
+	}
+	if in.From != "" {
+		if err := b.mayPassOn(tx, c.Tenant, v, g); err != nil {
+			return GrantOut{}, err
+		}
+	}
+	body, err := json.Marshal(g)
+	if err != nil {
+		return GrantOut{}, err
+	}
+	if _, err := tx.Exec(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at, revoked_version, revoked_by, revoked_at)
+		VALUES (?, ?, ?, ?, ?, ?, 0, '', 0)`, c.Tenant, g.ID, string(body), v, c.Name, tx.Now()); err != nil {
+		return GrantOut{}, err
+	}
+	if _, err := b.check(tx, c.Tenant, "grant.add"); err != nil {
+		return GrantOut{}, err
+	}
+	now := tx.Now()
+	op.Note(ctx, "grant", g.ID)
+	op.Note(ctx, "version", v)
+	b.changed(tx, c.Tenant)
+	kept := Grant{ScopedGrant: *g, AddedBy: c.Name, AddedAt: &now}
+	return GrantOut{kept.view(""), v}, nil
+}
+
+func (b *Book) mayPassOn(tx *db.Tx, tenant string, version int64, g *policy.ScopedGrant) error {
+	live, _, err := grantsAt(tx, tenant, version)
+	if err != nil {
+		return err
+	}
+	for _, p := range live {
+		if p.ID == g.DelegationID {
+			return refusal("grant.add", policy.CheckDelegation(&p.ScopedGrant, g, tenant))
+		}
+	}
+	return fault.New(fault.NotFound, "grant.add", "there is no grant %s to pass on", g.DelegationID).WithNext("list them: tandem grant list")
+}
+
+func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, error) {
+	c := op.CallerFrom(ctx)
+	if strings.HasPrefix(in.ID, "default-authority-") {
+		return RevokeOut{}, fault.New(fault.Denied, "grant.revoke", "%s keeps deciding and granting with people; it cannot be taken away", in.ID)
+	}
+	was, err := head(tx, c.Tenant)
+	if err != nil {
+		return RevokeOut{}, err
+	}
+	live, _, err := grantsAt(tx, c.Tenant, was)
+	if err != nil {
+		return RevokeOut{}, err
+	}
+	var found *Grant
+	for i := range live {
+		if live[i].ID == in.ID {
+			found = &live[i]
+		}
+	}
+	if found == nil {
+		return RevokeOut{}, fault.New(fault.NotFound, "grant.revoke", "there is no grant %s in force", in.ID).WithNext("list them: tandem grant list")
+	}
+	v, err := next(tx, c.Tenant, "revoke", in.ID, in.Note, c.Name)
+	if err != nil {
+		return RevokeOut{}, err
+	}
+	// One of the house's own has no row until it is lifted.
+	n, err := tx.Changed(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at, revoked_version, revoked_by, revoked_at)
+		VALUES (?, ?, '', 0, '', 0, ?, ?, ?) ON CONFLICT (tenant, id) DO UPDATE
+		SET revoked_version = excluded.revoked_version, revoked_by = excluded.revoked_by, revoked_at = excluded.revoked_at
+		WHERE policy_grant.revoked_version = 0`, c.Tenant, in.ID, v, c.Name, tx.Now())
+	if err != nil {
+		return RevokeOut{}, err
+	}
+	if n != 1 {
+		return RevokeOut{}, fault.New(fault.Conflict, "grant.revoke", "%s was taken back meanwhile", in.ID)
+	}
+	out := RevokeOut{ID: in.ID, Version: v}
+	compiled, err := b.check(tx, c.Tenant, "grant.revoke")
+	if err != nil {
+		return RevokeOut{}, err
+	}
+	dead := compiled.Dead()
+	for _, g := range live {
+		if dead[g.ID] != "" && g.DelegationID != "" && hangsOn(live, g, in.ID) {
+			out.Ended = append(out.Ended, g.ID)
+		}
+	}
+	op.Note(ctx, "version", v)
+	op.Note(ctx, "ended", out.Ended)
+	b.changed(tx, c.Tenant)
+	return out, nil
+}
+
+// hangsOn follows a grant up to what it was passed on from.
+func hangsOn(all []Grant, g Grant, root string) bool {
+	for range all {
+		if g.DelegationID == root {
+			return true
+		}
+		up := g.DelegationID
+		for _, p := range all {
+			if p.ID == up {
+				g = p
+			}
+		}
+		if g.ID != up {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package book
+
+import (
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/policy"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the tables of this package.
+var Migrations = db.Migrations{Room: "policy", FS: schema}
+
+// Grant is a grant as it is kept: with who gave it and, once it is over, who took it back. The house's own grants have neither.
+type Grant struct {
+	policy.ScopedGrant
+	AddedBy   string
+	AddedAt   *time.Time
+	RevokedBy string
+	RevokedAt *time.Time
+}
+
+// Version is one change of a tenant's policy.
+type Version struct {
+	Version int64     `json:"version"`
+	Change  string    `json:"change" jsonschema:"edit, grant or revoke"`
+	Subject string    `json:"subject,omitempty" jsonschema:"the grant that was added or revoked"`
+	Note    string    `json:"note,omitempty"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+func head(tx *db.Tx, tenant string) (v int64, err error) {
+	err = tx.QueryRow("SELECT version FROM policy_head WHERE tenant = ?", tenant).Scan(&v)
+	if db.NoRows(err) {
+		return 0, nil
+	}
+	return v, err
+}
+
+// next makes the next version. The head row is the tenant's lock: changes of one policy follow one another.
+func next(tx *db.Tx, tenant, change, subject, note, by string) (v int64, err error) {
+	err = tx.QueryRow(`INSERT INTO policy_head (tenant, version) VALUES (?, 1)
+		ON CONFLICT (tenant) DO UPDATE SET version = policy_head.version + 1 RETURNING version`, tenant).Scan(&v)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec("INSERT INTO policy_version (tenant, version, change, subject, note, made_by, made_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		tenant, v, change, subject, note, by, tx.Now())
+	return v, err
+}
+
+// rulesAt reads the rules that are in force at a version.
+func rulesAt(tx *db.Tx, tenant string, version int64) (rules string, boundary policy.DataBoundary, err error) {
+	var text string
+	err = tx.QueryRow("SELECT rules, boundary FROM policy_rules WHERE tenant = ? AND version <= ? ORDER BY version DESC LIMIT 1", tenant, version).Scan(&rules, &text)
+	if db.NoRows(err) {
+		return "", boundary, nil
+	}
+	if err != nil {
+		return "", boundary, err
+	}
+	if err := json.Unmarshal([]byte(text), &boundary); err != nil {
+		return "", boundary, fmt.Errorf("read the data boundary of version %d: %w", version, err)
+	}
+	return rules, boundary, nil
+}
+
+// grantsAt reads the grants in force at a version, the house's own first. Those that were taken back by then follow in revoked.
+func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, err error) {
+	rows, err := tx.Query(`SELECT id, body, added_by, added_at, revoked_version, revoked_by, revoked_at FROM policy_grant
+		WHERE tenant = ? AND added_version <= ? ORDER BY added_version, id`, tenant, version)
+	stored, err := db.Collect(rows, err, func(rows *sql.Rows) (s storedGrant, err error) {
+		return s, rows.Scan(&s.id, &s.body, &s.addedBy, &s.addedAt, &s.revokedVersion, &s.revokedBy, &s.revokedAt)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	house := map[string]policy.ScopedGrant{}
+	lifted := map[string]bool{}
+	for _, g := range policy.DefaultGrants() {
+		house[g.ID] = g
+	}
+	var given []Grant
+	for _, s := range stored {
+		g := Grant{AddedBy: s.addedBy, AddedAt: whenever(s.addedAt)}
+		if own, ok := house[s.id]; ok {
+			g.ScopedGrant, g.AddedBy, g.AddedAt = own, "", nil
+		} else if strings.HasPrefix(s.id, "default-") {
+			continue // one of the house's own that this program no longer has
+		} else if err := json.Unmarshal([]byte(s.body), &g.ScopedGrant); err != nil {
+			return nil, nil, fmt.Errorf("read the grant %s: %w", s.id, err)
+		}
+		if s.revokedVersion != 0 && s.revokedVersion <= version {
+			g.RevokedBy, g.RevokedAt = s.revokedBy, whenever(s.revokedAt)
+			revoked = append(revoked, g)
+			lifted[s.id] = true
+			continue
+		}
+		if g.Source != policy.Default && g.Source != policy.Fallback {
+			given = append(given, g)
+		}
+	}
+	for _, g := range policy.DefaultGrants() {
+		if !lifted[g.ID] {
+			live = append(live, Grant{ScopedGrant: g})
+		}
+	}
+	return append(live, given...), revoked, nil
+}
+
+type storedGrant struct {
+	id, body, addedBy, revokedBy       string
+	addedAt, revokedVersion, revokedAt int64
+}
+
+func whenever(micros int64) *time.Time {
+	if micros == 0 {
+		return nil
+	}
+	t := db.Time(micros)
+	return &t
+}
+
+// source reads a whole policy as of a version.
+func source(tx *db.Tx, tenant string, version int64) (policy.Source, []Grant, error) {
+	src := policy.Source{Tenant: tenant, Version: version}
+	var err error
+	if src.Rules, src.Boundary, err = rulesAt(tx, tenant, version); err != nil {
+		return src, nil, err
+	}
+	live, revoked, err := grantsAt(tx, tenant, version)
+	for _, g := range live {
+		src.Grants = append(src.Grants, g.ScopedGrant)
+	}
+	return src, append(live, revoked...), err
+}

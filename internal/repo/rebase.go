@@ -1,0 +1,440 @@
+package repo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// SetRewritten records that a commit was replaced by another.
+func (tx *Tx) SetRewritten(old, new CommitID) {
+	tx.rewrites[old] = rewrite{rewritten, []CommitID{new}}
+}
+
+// SetDivergent records that a commit was replaced by several, none of which
+// takes its children.
+func (tx *Tx) SetDivergent(old CommitID, new []CommitID) {
+	tx.rewrites[old] = rewrite{divergent, slices.Clone(new)}
+}
+
+// Abandon records that a commit is to vanish; children move to its parents.
+func (tx *Tx) Abandon(c *Commit) { tx.AbandonTo(c.ID, c.Parents) }
+
+// AbandonTo records that a commit is to vanish; children move to parents.
+func (tx *Tx) AbandonTo(old CommitID, parents []CommitID) {
+	tx.rewrites[old] = rewrite{abandoned, slices.Clone(parents)}
+}
+
+// NewParents is what parents have become after the rewrites so far.
+func (tx *Tx) NewParents(old []CommitID) ([]CommitID, error) {
+	return tx.mapped(old, func(r rewrite) bool { return r.kind != divergent })
+}
+
+// mapped follows rewrites that count until nothing changes any more.
+func (tx *Tx) mapped(old []CommitID, counts func(rewrite) bool) ([]CommitID, error) {
+	var out []CommitID
+	stack := slices.Clone(old)
+	slices.Reverse(stack)
+	seen := map[CommitID]struct{}{}
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if _, ok := seen[id]; ok {
+			continue
+		}
+		seen[id] = struct{}{}
+		r, ok := tx.rewrites[id]
+		if !ok || !counts(r) {
+			out = append(out, id)
+			continue
+		}
+		for _, to := range slices.Backward(r.to) {
+			stack = append(stack, to)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("Cycle between rewritten commits involving commit %s", old[0].Hex())
+	}
+	return out, nil
+}
+
+// EmptyBehaviour says what becomes of commits that a rebase leaves empty.
+type EmptyBehaviour uint8
+
+// What to do with empty commits.
+const (
+	KeepEmpty EmptyBehaviour = iota
+	AbandonNewlyEmpty
+	AbandonAllEmpty
+)
+
+// RebaseOptions are choices of a rebase; the zero value is the usual.
+type RebaseOptions struct {
+	Empty EmptyBehaviour
+	// SimplifyAncestorMerge drops parents that are ancestors of other parents.
+	SimplifyAncestorMerge bool
+	// DeleteAbandonedBookmarks deletes bookmarks of abandoned commits instead
+	// of moving them to the parents.
+	DeleteAbandonedBookmarks bool
+	// Rebased, when set, is told of each rebased commit; new is nil when it
+	// was abandoned for being empty.
+	Rebased func(old, new *Commit)
+}
+
+// RebaseDescendants rebases everything that descends from rewritten commits,
+// and moves bookmarks and workspaces. It says how many commits it rebased.
+func (tx *Tx) RebaseDescendants(o RebaseOptions) (int, error) {
+	n := 0
+	roots := slices.Collect(maps.Keys(tx.rewrites))
+	err := tx.TransformDescendants(roots, nil, o, func(m *Move) error {
+		if !m.ParentsChanged() {
+			return nil
+		}
+		n++
+		c, err := m.Rebase(o)
+		if err == nil && o.Rebased != nil {
+			o.Rebased(m.Old, c)
+		}
+		return err
+	})
+	clear(tx.rewrites)
+	return n, err
+}
+
+// ReparentDescendants gives descendants of rewritten commits their new parents
+// without changing their content.
+func (tx *Tx) ReparentDescendants() (int, error) {
+	n := 0
+	roots := slices.Collect(maps.Keys(tx.rewrites))
+	err := tx.TransformDescendants(roots, nil, RebaseOptions{}, func(m *Move) error {
+		if !m.ParentsChanged() {
+			return nil
+		}
+		n++
+		d, err := m.Reparent()
+		if err != nil {
+			return err
+		}
+		_, err = tx.Write(d)
+		return err
+	})
+	clear(tx.rewrites)
+	return n, err
+}
+
+// Move is a commit about to get new parents.
+type Move struct {
+	Old     *Commit
+	Parents []CommitID
+	tx      *Tx
+}
+
+// NewMove is a commit about to get the parents given.
+func (tx *Tx) NewMove(old *Commit, parents []CommitID) *Move { return &Move{old, parents, tx} }
+
+// ParentsChanged says whether there is anything to move.
+func (m *Move) ParentsChanged() bool { return !slices.Equal(m.Parents, m.Old.Parents) }
+
+// SimplifyAncestorMerge drops parents that are ancestors of other parents.
+func (m *Move) SimplifyAncestorMerge() {
+	heads := m.tx.Index.HeadIDs(m.Parents)
+	m.Parents = slices.DeleteFunc(slices.Clone(m.Parents), func(p CommitID) bool { return !slices.Contains(heads, p) })
+}
+
+// Reparent drafts the commit with the new parents and its content unchanged.
+func (m *Move) Reparent() (*Draft, error) {
+	d, err := m.tx.Rewrite(m.Old)
+	if err != nil {
+		return nil, err
+	}
+	d.Parents = slices.Clone(m.Parents)
+	return d, nil
+}
+
+// Rebase writes the commit with its changes applied to the new parents. It is
+// nil when the options had it abandoned.
+func (m *Move) Rebase(o RebaseOptions) (*Commit, error) {
+	d, err := m.RebaseDraft(o)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	return m.tx.Write(d)
+}
+
+// RebaseDraft drafts the commit with its changes applied to the new parents.
+func (m *Move) RebaseDraft(o RebaseOptions) (*Draft, error) {
+	if o.SimplifyAncestorMerge {
+		m.SimplifyAncestorMerge()
+	}
+	tx := m.tx
+	oldParents, err := commits(tx.Store, m.Old.Parents)
+	if err != nil {
+		return nil, err
+	}
+	newParents, err := commits(tx.Store, m.Parents)
+	if err != nil {
+		return nil, err
+	}
+	sameTree := func(a, b *Commit) bool { return a.Tree.SameIDs(b.Tree) }
+	tree, wasEmpty := m.Old.Tree, true
+	if !slices.EqualFunc(oldParents, newParents, sameTree) {
+		oldBase, err := ParentsTree(tx.Store, tx.Index, oldParents)
+		if err != nil {
+			return nil, err
+		}
+		newBase, err := ParentsTree(tx.Store, tx.Index, newParents)
+		if err != nil {
+			return nil, err
+		}
+		wasEmpty = oldBase.SameIDs(m.Old.Tree)
+		tree, err = MergeMergedTrees(tx.Store,
+			Labelled{newBase, ConflictLabelFor(newParents) + " (rebase destination)"},
+			Labelled{oldBase, ConflictLabelFor(oldParents) + " (parents of rebased revision)"},
+			Labelled{m.Old.Tree, m.Old.ConflictLabel() + " (rebased revision)"})
+		if err != nil {
+			return nil, err
+		}
+	}
+	// A merge is never abandoned for being empty.
+	if len(newParents) == 1 && newParents[0].Tree.SameIDs(tree) &&
+		(o.Empty == AbandonAllEmpty || o.Empty == AbandonNewlyEmpty && !wasEmpty) {
+		tx.AbandonTo(m.Old.ID, m.Parents)
+		return nil, nil
+	}
+	d, err := m.Reparent()
+	if err != nil {
+		return nil, err
+	}
+	d.Tree = tree
+	return d, nil
+}
+
+func commits(s Store, ids []CommitID) ([]*Commit, error) {
+	out := make([]*Commit, len(ids))
+	for i, id := range ids {
+		c, err := s.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// TransformDescendants visits the visible descendants of roots, parents first,
+// each with the parents it would have after the rewrites so far, or after
+// those newParents gives it instead. Commits already rewritten are left out,
+// as roots usually are. Then refs and heads follow.
+func (tx *Tx) TransformDescendants(roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+	var visitIDs []CommitID
+	for _, p := range tx.Index.Descendants(tx.Index.positions(roots), tx.headPositions()) {
+		if id := tx.Index.ID(p); !tx.isRewritten(id) {
+			visitIDs = append(visitIDs, id)
+		}
+	}
+	return tx.TransformCommits(visitIDs, newParents, o, visit)
+}
+
+// TransformCommits is TransformDescendants for commits the caller has chosen,
+// children before parents.
+func (tx *Tx) TransformCommits(ids []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+	parentsOf := func(c *Commit) []CommitID {
+		if p, ok := newParents[c.ID]; ok {
+			return p
+		}
+		return c.Parents
+	}
+	order, err := tx.rebaseOrder(ids, parentsOf)
+	if err != nil {
+		return err
+	}
+	for _, c := range order {
+		parents, err := tx.NewParents(parentsOf(c))
+		if err != nil {
+			return err
+		}
+		if err := visit(&Move{c, parents, tx}); err != nil {
+			return err
+		}
+	}
+	return tx.updateReferences(o)
+}
+
+func (tx *Tx) isRewritten(id CommitID) bool {
+	_, ok := tx.rewrites[id]
+	return ok
+}
+
+func (tx *Tx) headPositions() []Pos {
+	return tx.Index.positions(slices.Collect(maps.Keys(tx.View.Heads)))
+}
+
+// rebaseOrder puts parents before children; where a parent was rewritten to a
+// commit that will itself move, that commit comes first too.
+func (tx *Tx) rebaseOrder(ids []CommitID, parentsOf func(*Commit) []CommitID) ([]*Commit, error) {
+	wanted := make(map[CommitID]struct{}, len(ids))
+	for _, id := range ids {
+		wanted[id] = struct{}{}
+	}
+	type frame struct {
+		id   CommitID
+		done bool
+	}
+	var stack []frame
+	for _, id := range ids {
+		stack = append(stack, frame{id, false})
+	}
+	visited, visiting, emitted := map[CommitID]struct{}{}, map[CommitID]struct{}{}, map[CommitID]struct{}{}
+	var out []*Commit
+	for len(stack) > 0 {
+		f := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if _, ok := emitted[f.id]; ok {
+			continue
+		}
+		c, err := tx.Store.Commit(f.id)
+		if err != nil {
+			return nil, err
+		}
+		if f.done {
+			emitted[f.id] = struct{}{}
+			out = append(out, c)
+			continue
+		}
+		if _, ok := visiting[f.id]; ok {
+			return nil, fmt.Errorf("Cycle between rewritten commits involving commit %s", f.id.Hex())
+		}
+		visiting[f.id] = struct{}{}
+		visited[f.id] = struct{}{}
+		stack = append(stack, frame{f.id, true})
+		for _, p := range parentsOf(c) {
+			for _, to := range tx.rewrites[p].to {
+				_, want := wanted[to]
+				_, seen := visited[to]
+				if want && !seen {
+					stack = append(stack, frame{to, false})
+				}
+			}
+			if _, ok := wanted[p]; ok {
+				stack = append(stack, frame{p, false})
+			}
+		}
+	}
+	return out, nil
+}
+
+// updateReferences moves bookmarks and workspaces away from rewritten commits
+// and puts the heads right.
+func (tx *Tx) updateReferences(o RebaseOptions) error {
+	mapping := make(map[CommitID][]CommitID, len(tx.rewrites))
+	for old := range tx.rewrites {
+		to, err := tx.mapped([]CommitID{old}, func(rewrite) bool { return true })
+		if err != nil {
+			return err
+		}
+		mapping[old] = to
+	}
+	if err := tx.updateBookmarks(mapping, o); err != nil {
+		return err
+	}
+	if err := tx.updateWorkspaces(mapping); err != nil {
+		return err
+	}
+	tx.updateHeads()
+	return nil
+}
+
+func (tx *Tx) updateBookmarks(mapping map[CommitID][]CommitID, o RebaseOptions) error {
+	type change struct {
+		name string
+		old  CommitID
+	}
+	var changes []change
+	for _, name := range slices.Sorted(maps.Keys(tx.View.Bookmarks)) {
+		for _, id := range TargetIDs(tx.View.Bookmarks[name]) {
+			if _, ok := mapping[id]; ok {
+				changes = append(changes, change{name, id})
+			}
+		}
+	}
+	for _, c := range changes {
+		target := NoTarget()
+		if !o.DeleteAbandonedBookmarks || tx.rewrites[c.old].kind != abandoned {
+			target = RefTarget{}
+			for i, id := range mapping[c.old] {
+				if i > 0 {
+					target = append(target, c.old)
+				}
+				target = append(target, id)
+			}
+		}
+		if err := tx.MergeBookmark(c.name, Target(c.old), target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) updateWorkspaces(mapping map[CommitID][]CommitID) error {
+	recreated := map[CommitID]*Commit{}
+	before := maps.Clone(tx.View.Workspaces)
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		old := before[name]
+		to, ok := mapping[old]
+		if !ok {
+			continue
+		}
+		var c *Commit
+		var err error
+		switch {
+		case tx.rewrites[old].kind != abandoned:
+			c, err = tx.Store.Commit(to[0])
+		case recreated[old] != nil:
+			c = recreated[old]
+		default:
+			// A workspace whose commit is gone gets an empty one in its place.
+			var parents []*Commit
+			if parents, err = commits(tx.Store, to); err != nil {
+				return err
+			}
+			var tree MergedTree
+			if tree, err = ParentsTree(tx.Store, tx.Index, parents); err != nil {
+				return err
+			}
+			if c, err = tx.Write(tx.NewCommit(to, tree)); err == nil {
+				recreated[old] = c
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.Edit(name, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateHeads hides rewritten commits. Their parents, if nothing else keeps
+// them visible, become heads.
+func (tx *Tx) updateHeads() {
+	old := tx.Index.positions(slices.Collect(maps.Keys(tx.rewrites)))
+	if len(old) > 0 {
+		visible := tx.Index.AncestorsAbove(tx.headPositions(), slices.Min(old))
+		for _, p := range old {
+			if !visible.Has(p) {
+				continue
+			}
+			for _, parent := range tx.Index.Parents(p) {
+				if id := tx.Index.ID(parent); !tx.isRewritten(id) {
+					tx.View.Heads[id] = struct{}{}
+				}
+			}
+		}
+	}
+	for id := range tx.rewrites {
+		delete(tx.View.Heads, id)
+	}
+	tx.headsDirty = true
+	tx.normalizeHeads()
+}
