@@ -1,0 +1,342 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Source says where a layer comes from; a later source wins.
+type Source int
+
+// The sources in order of precedence.
+const (
+	Default Source = iota
+	EnvBase
+	User
+	Repo
+	Workspace
+	EnvOverrides
+	CommandArg
+)
+
+// String is the word that `config list` prints.
+func (s Source) String() string {
+	return [...]string{"default", "env", "user", "repo", "workspace", "env", "cli"}[s]
+}
+
+// Layer is one set of values.
+type Layer struct {
+	Source Source
+	Path   string
+	Root   *Table
+}
+
+// Stack is all layers, weakest first.
+type Stack struct{ Layers []Layer }
+
+// Add inserts a layer after those of its source and weaker ones.
+func (s *Stack) Add(l Layer) {
+	i := len(s.Layers)
+	for i > 0 && s.Layers[i-1].Source > l.Source {
+		i--
+	}
+	s.Layers = append(s.Layers, Layer{})
+	copy(s.Layers[i+1:], s.Layers[i:])
+	s.Layers[i] = l
+}
+
+// Remove drops all layers of a source.
+func (s *Stack) Remove(src Source) {
+	out := s.Layers[:0:0]
+	for _, l := range s.Layers {
+		if l.Source != src {
+			out = append(out, l)
+		}
+	}
+	s.Layers = out
+}
+
+func find(t *Table, path []string) *Value {
+	v := &Value{V: t}
+	for _, k := range path {
+		sub, ok := v.V.(*Table)
+		if !ok {
+			return nil
+		}
+		if v = sub.Get(k); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+// Get returns the strongest value of a name, tables merged over all layers, or
+// nil when there is none.
+func (s *Stack) Get(path ...string) *Value {
+	v, _ := s.GetFrom(path...)
+	return v
+}
+
+// GetFrom is Get with the layer that decided.
+func (s *Stack) GetFrom(path ...string) (*Value, *Layer) {
+	var tables []*Table
+	var from *Layer
+	for i := len(s.Layers) - 1; i >= 0; i-- {
+		v := find(s.Layers[i].Root, path)
+		if v == nil {
+			// A value where a table is expected hides what is below it.
+			if blocked(s.Layers[i].Root, path) {
+				break
+			}
+			continue
+		}
+		t, ok := v.V.(*Table)
+		if !ok {
+			if tables == nil {
+				return v, &s.Layers[i]
+			}
+			break
+		}
+		if from == nil {
+			from = &s.Layers[i]
+		}
+		tables = append(tables, t)
+	}
+	switch len(tables) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &Value{V: tables[0]}, from
+	}
+	merged := newTable()
+	for i := len(tables) - 1; i >= 0; i-- {
+		mergeInto(merged, tables[i])
+	}
+	return &Value{V: merged}, from
+}
+
+func blocked(t *Table, path []string) bool {
+	v := &Value{V: t}
+	for _, k := range path {
+		sub, ok := v.V.(*Table)
+		if !ok {
+			return true
+		}
+		if v = sub.Get(k); v == nil {
+			return false
+		}
+	}
+	return false
+}
+
+func mergeInto(dst, src *Table) {
+	for _, k := range src.Keys {
+		v := src.M[k]
+		st, ok := v.V.(*Table)
+		old := dst.M[k]
+		if ok {
+			n := newTable()
+			if old != nil {
+				if ot, is := old.V.(*Table); is {
+					mergeInto(n, ot)
+				}
+			}
+			mergeInto(n, st)
+			dst.set(k, &Value{V: n})
+			continue
+		}
+		dst.set(k, v)
+	}
+}
+
+// TypeError says that a value has the wrong type or content.
+type TypeError struct {
+	Name string
+	Path string
+	Err  error
+}
+
+// Error is the sentence for people.
+func (e *TypeError) Error() string { return "Invalid type or value for " + e.Name }
+
+// Unwrap returns the reason.
+func (e *TypeError) Unwrap() error { return e.Err }
+
+// Wrong makes the error for a value that does not fit.
+func (s *Stack) Wrong(name string, reason error) error {
+	path, err := ParseName(name)
+	if err != nil {
+		return err
+	}
+	e := &TypeError{Name: name, Err: reason}
+	if _, l := s.GetFrom(path...); l != nil {
+		e.Path = l.Path
+	}
+	return e
+}
+
+// describe names a value's type the way serde does.
+func describe(v *Value) string {
+	switch x := v.V.(type) {
+	case bool:
+		return fmt.Sprintf("boolean `%v`", x)
+	case int64:
+		return fmt.Sprintf("integer `%d`", x)
+	case float64:
+		return fmt.Sprintf("floating point `%v`", x)
+	case string:
+		return fmt.Sprintf("string %q", x)
+	case []*Value:
+		return "sequence"
+	}
+	return "map"
+}
+
+func typed[T any](s *Stack, name, want string) (T, bool, error) {
+	var zero T
+	path, err := ParseName(name)
+	if err != nil {
+		return zero, false, err
+	}
+	v := s.Get(path...)
+	if v == nil {
+		return zero, false, nil
+	}
+	x, ok := v.V.(T)
+	if !ok {
+		return zero, true, s.Wrong(name, fmt.Errorf("invalid type: %s, expected %s", describe(v), want))
+	}
+	return x, true, nil
+}
+
+// String returns a text; ok is false when it is not set.
+func (s *Stack) String(name string) (string, bool, error) { return typed[string](s, name, "a string") }
+
+// Bool returns a yes or no.
+func (s *Stack) Bool(name string) (bool, error) {
+	v, _, err := typed[bool](s, name, "a boolean")
+	return v, err
+}
+
+// Int returns a number.
+func (s *Stack) Int(name string) (int64, bool, error) { return typed[int64](s, name, "i64") }
+
+// Str is String where absence is the empty text.
+func (s *Stack) Str(name string) string {
+	v, _, _ := s.String(name)
+	return v
+}
+
+// Strings returns a list of texts.
+func (s *Stack) Strings(path ...string) ([]string, error) {
+	v := s.Get(path...)
+	if v == nil {
+		return nil, nil
+	}
+	list, ok := v.V.([]*Value)
+	if !ok {
+		return nil, s.Wrong(FormatName(path), fmt.Errorf("invalid type: %s, expected a sequence", describe(v)))
+	}
+	var out []string
+	for _, e := range list {
+		str, ok := e.V.(string)
+		if !ok {
+			return nil, s.Wrong(FormatName(path), fmt.Errorf("invalid type: %s, expected a string", describe(e)))
+		}
+		out = append(out, str)
+	}
+	return out, nil
+}
+
+// Table returns the keys of a merged table, in order.
+func (s *Stack) Table(path ...string) *Table {
+	v := s.Get(path...)
+	if v == nil {
+		return nil
+	}
+	t, _ := v.V.(*Table)
+	return t
+}
+
+// Command is a program with arguments, given as a text or a list or a table
+// with the list in command and variables in env.
+type Command struct {
+	Args []string
+	Env  map[string]string
+}
+
+// Cmd reads a command.
+func (s *Stack) Cmd(path ...string) (*Command, error) {
+	v := s.Get(path...)
+	if v == nil {
+		return nil, nil
+	}
+	bad := s.Wrong(FormatName(path), fmt.Errorf("data did not match any variant of untagged enum CommandNameAndArgs"))
+	switch x := v.V.(type) {
+	case string:
+		return &Command{Args: Words(x)}, nil
+	case []*Value:
+		args, err := s.Strings(path...)
+		if err != nil || len(args) == 0 {
+			return nil, bad
+		}
+		return &Command{Args: args}, nil
+	case *Table:
+		c := &Command{Env: map[string]string{}}
+		cmd := x.Get("command")
+		if cmd == nil {
+			return nil, bad
+		}
+		list, ok := cmd.V.([]*Value)
+		if !ok {
+			return nil, bad
+		}
+		for _, e := range list {
+			str, _ := e.V.(string)
+			c.Args = append(c.Args, str)
+		}
+		if env := x.Get("env"); env != nil {
+			if t, ok := env.V.(*Table); ok {
+				for k, e := range t.M {
+					c.Env[k], _ = e.V.(string)
+				}
+			}
+		}
+		return c, nil
+	}
+	return nil, bad
+}
+
+// Words splits a command line with shell-like quotes.
+func Words(s string) []string {
+	var out []string
+	var b strings.Builder
+	var quote byte
+	open := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '"' && c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+			b.WriteByte(s[i])
+		case quote != 0:
+			b.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, open = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			if open || b.Len() > 0 {
+				out = append(out, b.String())
+			}
+			b.Reset()
+			open = false
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if open || b.Len() > 0 {
+		out = append(out, b.String())
+	}
+	return out
+}

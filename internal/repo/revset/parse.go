@@ -1,0 +1,338 @@
+package revset
+
+import (
+	"unicode"
+
+	"tandem/internal/repo/dsl"
+)
+
+// Parse reads an expression without resolving any name.
+func Parse(text string) (*dsl.Node, error) {
+	p := &parser{Scanner: dsl.Scanner{Src: text}}
+	p.Space()
+	n, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	p.Space()
+	if !p.End() {
+		return nil, p.syntax(afterExpression(n))
+	}
+	return n, nil
+}
+
+type parser struct{ dsl.Scanner }
+
+func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
+
+// The expectations jj's grammar reports at the places where most mistakes
+// happen.
+const (
+	wantExpr    = "expected `~`, `::`, `..`, or <primary>"
+	wantPrimary = "expected <primary>"
+)
+
+func afterExpression(n *dsl.Node) string {
+	if n.Kind == dsl.Unary || n.Kind == dsl.Binary {
+		switch n.Op {
+		case dsl.DagPost, dsl.RangePost, dsl.DagRange, dsl.Range, dsl.DagPre, dsl.RangePre:
+			return "expected <EOI>, `|`, `&`, or `~`"
+		}
+	}
+	switch n.Kind {
+	case dsl.DagAll, dsl.RangeAll:
+		return "expected <EOI>, `|`, `&`, or `~`"
+	case dsl.Ident, dsl.String:
+		return "expected <EOI>, `@`, `-`, `+`, `::`, `..`, `|`, `&`, or `~`"
+	}
+	return "expected <EOI>, `-`, `+`, `::`, `..`, `|`, `&`, or `~`"
+}
+
+func (p *parser) enter() error {
+	if p.Deep++; p.Deep > dsl.MaxDepth {
+		return dsl.Exprf(dsl.Span{Src: p.Src, Start: p.Pos, End: p.Pos}, "Expression is nested too deeply")
+	}
+	return nil
+}
+
+// expression reads a union of intersections of negations.
+func (p *parser) expression() (*dsl.Node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer func() { p.Deep-- }()
+	left, err := p.intersection()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		mark := p.Pos
+		p.Space()
+		start := p.Pos
+		switch {
+		case p.Eat("|"):
+		case p.Has("+"):
+			p.Pos++
+			at := p.Span(start)
+			p.Space()
+			if _, err := p.intersection(); err != nil {
+				p.Pos = mark
+				return left, nil
+			}
+			return nil, notOp(dsl.NotInfix, at, "an infix", "|", "union")
+		default:
+			p.Pos = mark
+			return left, nil
+		}
+		p.Space()
+		right, err := p.intersection()
+		if err != nil {
+			return nil, err
+		}
+		if left.Kind == dsl.Union && p.Src[left.Span.Start] != '(' {
+			left = &dsl.Node{Kind: dsl.Union, Span: left.Span.To(right.Span), Args: append(left.Args[:len(left.Args):len(left.Args)], right)}
+		} else {
+			left = &dsl.Node{Kind: dsl.Union, Span: left.Span.To(right.Span), Args: []*dsl.Node{left, right}}
+		}
+	}
+}
+
+func notOp(kind dsl.ErrorKind, at dsl.Span, what, similar, meaning string) error {
+	err := dsl.NewError(kind, at, "`%s` is not %s operator", at.Text(), what)
+	err.Name, err.SimilarOp, err.OpMeaning = at.Text(), similar, meaning
+	return err
+}
+
+func (p *parser) intersection() (*dsl.Node, error) {
+	left, err := p.negation()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		mark := p.Pos
+		p.Space()
+		start := p.Pos
+		var op dsl.Op
+		switch {
+		case p.Eat("&"):
+			op = dsl.Intersection
+		case p.Eat("~"):
+			op = dsl.Difference
+		case p.Has("-"):
+			p.Pos++
+			at := p.Span(start)
+			p.Space()
+			if _, err := p.negation(); err != nil {
+				p.Pos = mark
+				return left, nil
+			}
+			return nil, notOp(dsl.NotInfix, at, "an infix", "~", "difference")
+		default:
+			p.Pos = mark
+			return left, nil
+		}
+		p.Space()
+		right, err := p.negation()
+		if err != nil {
+			return nil, err
+		}
+		left = &dsl.Node{Kind: dsl.Binary, Op: op, Span: left.Span.To(right.Span), Args: []*dsl.Node{left, right}}
+	}
+}
+
+func (p *parser) negation() (*dsl.Node, error) {
+	start := p.Pos
+	if p.Eat("~") {
+		if err := p.enter(); err != nil {
+			return nil, err
+		}
+		defer func() { p.Deep-- }()
+		p.Space()
+		arg, err := p.negation()
+		if err != nil {
+			return nil, err
+		}
+		return unary(dsl.Negate, arg, dsl.Span{Src: p.Src, Start: start, End: arg.Span.End}), nil
+	}
+	return p.ranges()
+}
+
+func unary(op dsl.Op, arg *dsl.Node, at dsl.Span) *dsl.Node {
+	return &dsl.Node{Kind: dsl.Unary, Op: op, Span: at, Args: []*dsl.Node{arg}}
+}
+
+// rangeOp reads "::", ".." or the ":" that only exists to be refused.
+func (p *parser) rangeOp() string {
+	for _, op := range []string{"::", "..", ":"} {
+		if p.Eat(op) {
+			return op
+		}
+	}
+	return ""
+}
+
+func (p *parser) ranges() (*dsl.Node, error) {
+	start := p.Pos
+	if op := p.rangeOp(); op != "" {
+		at := p.Span(start)
+		if !p.startsPrimary() {
+			switch op {
+			case "::":
+				return &dsl.Node{Kind: dsl.DagAll, Span: at}, nil
+			case "..":
+				return &dsl.Node{Kind: dsl.RangeAll, Span: at}, nil
+			}
+			p.Pos = start
+			return nil, p.syntax(wantExpr)
+		}
+		arg, err := p.neighbors()
+		if err != nil {
+			return nil, err
+		}
+		if op == ":" {
+			return nil, notOp(dsl.NotPrefix, at, "a prefix", "::", "ancestors")
+		}
+		kind := dsl.DagPre
+		if op == ".." {
+			kind = dsl.RangePre
+		}
+		return unary(kind, arg, at.To(arg.Span)), nil
+	}
+	left, err := p.neighbors()
+	if err != nil {
+		return nil, err
+	}
+	opStart := p.Pos
+	op := p.rangeOp()
+	if op == "" {
+		return left, nil
+	}
+	at := p.Span(opStart)
+	if p.startsPrimary() {
+		right, err := p.neighbors()
+		if err != nil {
+			return nil, err
+		}
+		if op == ":" {
+			return nil, notOp(dsl.NotInfix, at, "an infix", "::", "DAG range")
+		}
+		kind := dsl.DagRange
+		if op == ".." {
+			kind = dsl.Range
+		}
+		return &dsl.Node{Kind: dsl.Binary, Op: kind, Span: left.Span.To(right.Span), Args: []*dsl.Node{left, right}}, nil
+	}
+	switch op {
+	case "::":
+		return unary(dsl.DagPost, left, left.Span.To(at)), nil
+	case "..":
+		return unary(dsl.RangePost, left, left.Span.To(at)), nil
+	}
+	return nil, notOp(dsl.NotPostfix, at, "a postfix", "::", "descendants")
+}
+
+func (p *parser) startsPrimary() bool {
+	r := p.PeekRune()
+	return r == '(' || r == '"' || r == '\'' || r == '@' || isPart(r)
+}
+
+func (p *parser) neighbors() (*dsl.Node, error) {
+	n, err := p.primary()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		start := p.Pos
+		switch {
+		case p.Eat("-"):
+			n = unary(dsl.Parents, n, n.Span.To(p.Span(start)))
+		case p.Eat("+"):
+			n = unary(dsl.Children, n, n.Span.To(p.Span(start)))
+		case p.Eat("^"):
+			return nil, notOp(dsl.NotPostfix, p.Span(start), "a postfix", "-", "parents")
+		default:
+			return n, nil
+		}
+	}
+}
+
+func isPart(r rune) bool {
+	if r < 0 {
+		return false
+	}
+	if r < 0x80 {
+		return dsl.Alnum(byte(r)) || r == '_' || r == '*' || r == '/'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nl, unicode.Pc)
+}
+
+// identifier reads a word; the position is unchanged when there is none.
+func (p *parser) identifier() string {
+	start := p.Pos
+	if !p.part() {
+		return ""
+	}
+	for {
+		mark := p.Pos
+		switch p.Peek() {
+		case '.', '+':
+			p.Pos++
+		case '-':
+			for p.Peek() == '-' {
+				p.Pos++
+			}
+		default:
+			return p.Src[start:p.Pos]
+		}
+		if !p.part() {
+			p.Pos = mark
+			return p.Src[start:p.Pos]
+		}
+	}
+}
+
+func (p *parser) part() bool {
+	start := p.Pos
+	for isPart(p.PeekRune()) {
+		for p.Pos++; p.Pos < len(p.Src) && p.Src[p.Pos]&0xc0 == 0x80; p.Pos++ {
+		}
+	}
+	return p.Pos > start
+}
+
+// strict reads the narrower words used as pattern names and parameters.
+func (p *parser) strict() string {
+	start := p.Pos
+	part := func() bool {
+		from := p.Pos
+		for c := p.Peek(); dsl.Alnum(c) || c == '_' || c == '/'; c = p.Peek() {
+			p.Pos++
+		}
+		return p.Pos > from
+	}
+	if !part() {
+		return ""
+	}
+	for {
+		mark := p.Pos
+		if c := p.Peek(); c != '.' && c != '-' && c != '+' {
+			return p.Src[start:p.Pos]
+		}
+		p.Pos++
+		if !part() {
+			p.Pos = mark
+			return p.Src[start:p.Pos]
+		}
+	}
+}
+
+func (p *parser) funcName() string {
+	start := p.Pos
+	if c := p.Peek(); !dsl.Alpha(c) && c != '_' {
+		return ""
+	}
+	for c := p.Peek(); dsl.Alnum(c) || c == '_'; c = p.Peek() {
+		p.Pos++
+	}
+	return p.Src[start:p.Pos]
+}

@@ -1,0 +1,398 @@
+package template
+
+import (
+	"strconv"
+
+	"tandem/internal/repo/dsl"
+)
+
+// Parse reads a template without looking at names or types.
+func Parse(text string) (*dsl.Node, error) {
+	p := &parser{Scanner: dsl.Scanner{Src: text}}
+	p.Space()
+	if p.End() {
+		return &dsl.Node{Kind: dsl.Concat, Span: p.Span(len(text))}, nil
+	}
+	n, err := p.template()
+	if err != nil {
+		return nil, err
+	}
+	p.Space()
+	if !p.End() {
+		return nil, p.syntax(p.after())
+	}
+	return n, nil
+}
+
+type parser struct{ dsl.Scanner }
+
+func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
+
+const (
+	wantInfix = "`++`, `||`, `&&`, `==`, `!=`, `>=`, `>`, `<=`, `<`, `+`, `-`, `*`, `/`, or `%`"
+	wantTerm  = "expected `!`, `-`, or <primary>"
+)
+
+func (p *parser) after() string { return "expected <EOI>, " + wantInfix }
+
+func (p *parser) enter() error {
+	if p.Deep++; p.Deep > dsl.MaxDepth {
+		return dsl.Exprf(dsl.Span{Src: p.Src, Start: p.Pos, End: p.Pos}, "Template is nested too deeply")
+	}
+	return nil
+}
+
+func (p *parser) template() (*dsl.Node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer func() { p.Deep-- }()
+	first, err := p.infix(0)
+	if err != nil {
+		return nil, err
+	}
+	nodes := []*dsl.Node{first}
+	for {
+		mark := p.Pos
+		p.Space()
+		if !p.Eat("++") {
+			p.Pos = mark
+			break
+		}
+		p.Space()
+		n, err := p.infix(0)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	if len(nodes) == 1 {
+		return first, nil
+	}
+	return &dsl.Node{Kind: dsl.Concat, Span: first.Span.To(nodes[len(nodes)-1].Span), Args: nodes}, nil
+}
+
+// infixOps lists operators by binding strength, weakest first; longer spellings
+// come before their prefixes.
+var infixOps = [][]string{
+	{"||"}, {"&&"}, {"==", "!="}, {">=", ">", "<=", "<"}, {"+", "-"}, {"*", "/", "%"},
+}
+
+func (p *parser) infix(level int) (*dsl.Node, error) {
+	if level == len(infixOps) {
+		return p.prefix()
+	}
+	left, err := p.infix(level + 1)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		mark := p.Pos
+		p.Space()
+		op := ""
+		for _, cand := range infixOps[level] {
+			if p.Has(cand) && !(cand == "+" && p.Has("++")) {
+				op = cand
+				break
+			}
+		}
+		if op == "" {
+			p.Pos = mark
+			return left, nil
+		}
+		p.Pos += len(op)
+		p.Space()
+		right, err := p.infix(level + 1)
+		if err != nil {
+			return nil, err
+		}
+		left = &dsl.Node{Kind: dsl.Binary, Op: dsl.Op(op), Span: left.Span.To(right.Span), Args: []*dsl.Node{left, right}}
+	}
+}
+
+func (p *parser) prefix() (*dsl.Node, error) {
+	start := p.Pos
+	op := dsl.Op("")
+	switch {
+	case p.Eat("!"):
+		op = "!"
+	case p.Eat("-"):
+		op = "-"
+	default:
+		return p.term()
+	}
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer func() { p.Deep-- }()
+	p.Space()
+	arg, err := p.prefix()
+	if err != nil {
+		return nil, err
+	}
+	return &dsl.Node{Kind: dsl.Unary, Op: op, Span: dsl.Span{Src: p.Src, Start: start, End: arg.Span.End}, Args: []*dsl.Node{arg}}, nil
+}
+
+func (p *parser) identifier(dash bool) string {
+	start := p.Pos
+	if c := p.Peek(); !dsl.Alpha(c) && c != '_' {
+		return ""
+	}
+	for c := p.Peek(); dsl.Alnum(c) || c == '_' || (dash && c == '-'); c = p.Peek() {
+		p.Pos++
+	}
+	return p.Src[start:p.Pos]
+}
+
+func (p *parser) term() (*dsl.Node, error) {
+	n, err := p.primary()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		mark := p.Pos
+		p.Space()
+		if !p.Eat(".") {
+			p.Pos = mark
+			return n, nil
+		}
+		p.Space()
+		start := p.Pos
+		name := p.identifier(false)
+		if name == "" {
+			return nil, p.syntax("expected <function>")
+		}
+		nameSpan := p.Span(start)
+		p.Space()
+		if !p.Has("(") {
+			p.Pos = start
+			return nil, p.syntax("expected <function>")
+		}
+		call, err := p.call(name, nameSpan)
+		if err != nil {
+			return nil, err
+		}
+		call.Kind = dsl.Method
+		call.Args = append([]*dsl.Node{n}, call.Args...)
+		call.Span = n.Span.To(call.Span)
+		n = call
+	}
+}
+
+func (p *parser) primary() (*dsl.Node, error) {
+	start := p.Pos
+	switch c := p.Peek(); {
+	case c == '(':
+		p.Pos++
+		p.Space()
+		n, err := p.template()
+		if err != nil {
+			return nil, err
+		}
+		p.Space()
+		if !p.Eat(")") {
+			return nil, p.syntax("expected " + wantInfix)
+		}
+		copied := *n
+		copied.Span = p.Span(start)
+		return &copied, nil
+	case c == '|':
+		return p.lambda()
+	case c == '"' || c == '\'':
+		text, bad, ok := p.Quoted()
+		if !ok {
+			p.Pos = bad
+			return nil, p.syntax("expected <string_escape> or <string_content>")
+		}
+		return &dsl.Node{Kind: dsl.String, Name: text, Span: p.Span(start)}, nil
+	case dsl.Digit(c):
+		return p.integer()
+	}
+	return p.name()
+}
+
+func (p *parser) integer() (*dsl.Node, error) {
+	start := p.Pos
+	if p.Peek() == '0' {
+		p.Pos++
+	} else {
+		for dsl.Digit(p.Peek()) {
+			p.Pos++
+		}
+	}
+	at := p.Span(start)
+	v, err := strconv.ParseInt(at.Text(), 10, 64)
+	if err != nil {
+		return nil, dsl.Exprf(at, "Invalid integer literal").With(intError{})
+	}
+	return &dsl.Node{Kind: dsl.Integer, Int: v, Span: at}, nil
+}
+
+type intError struct{}
+
+func (intError) Error() string { return "number too large to fit in target type" }
+
+func (p *parser) name() (*dsl.Node, error) {
+	start := p.Pos
+	if name := p.identifier(true); name != "" && p.Peek() == ':' {
+		nameSpan := p.Span(start)
+		p.Pos++
+		value, err := p.prefix()
+		if err != nil {
+			return nil, err
+		}
+		return &dsl.Node{Kind: dsl.Pattern, Name: name, NameSpan: nameSpan, Span: nameSpan.To(value.Span), Args: []*dsl.Node{value}}, nil
+	}
+	p.Pos = start
+	name := p.identifier(false)
+	if name == "" {
+		return nil, p.syntax(wantTerm)
+	}
+	nameSpan := p.Span(start)
+	mark := p.Pos
+	p.Space()
+	if p.Has("(") {
+		return p.call(name, nameSpan)
+	}
+	p.Pos = mark
+	switch name {
+	case "true":
+		return &dsl.Node{Kind: dsl.Boolean, Int: 1, Span: nameSpan}, nil
+	case "false":
+		return &dsl.Node{Kind: dsl.Boolean, Span: nameSpan}, nil
+	}
+	return &dsl.Node{Kind: dsl.Ident, Name: name, Span: nameSpan}, nil
+}
+
+func (p *parser) call(name string, nameSpan dsl.Span) (*dsl.Node, error) {
+	n := &dsl.Node{Kind: dsl.Call, Name: name, NameSpan: nameSpan}
+	p.Pos++ // "("
+	p.Space()
+	from, end := p.Pos, p.Pos
+	for !p.Has(")") {
+		start := p.Pos
+		key := p.identifier(false)
+		keySpan := p.Span(start)
+		p.Space()
+		if key != "" && p.Has("=") && !p.Has("==") {
+			p.Pos++
+			p.Space()
+			value, err := p.template()
+			if err != nil {
+				return nil, err
+			}
+			n.Keywords = append(n.Keywords, dsl.Keyword{Name: key, NameSpan: keySpan, Value: value})
+		} else {
+			p.Pos = start
+			value, err := p.template()
+			if err != nil {
+				return nil, err
+			}
+			if len(n.Keywords) > 0 {
+				return nil, n.ArgError(value.Span, "Positional argument follows keyword argument")
+			}
+			n.Args = append(n.Args, value)
+		}
+		end = p.Pos
+		p.Space()
+		if !p.Eat(",") {
+			break
+		}
+		end = p.Pos
+		p.Space()
+	}
+	if !p.Eat(")") {
+		if len(n.Args) == 0 {
+			return nil, p.syntax("expected <template>")
+		}
+		return nil, p.syntax("expected " + wantInfix)
+	}
+	n.ArgsSpan = dsl.Span{Src: p.Src, Start: from, End: end}
+	n.Span = nameSpan.To(p.Span(from))
+	return n, nil
+}
+
+func (p *parser) lambda() (*dsl.Node, error) {
+	start := p.Pos
+	p.Pos++
+	p.Space()
+	params, at, err := p.params("|")
+	if err != nil {
+		return nil, err
+	}
+	p.Space()
+	body, err := p.template()
+	if err != nil {
+		return nil, err
+	}
+	return &dsl.Node{Kind: dsl.Lambda, Params: params, ArgsSpan: at, Span: dsl.Span{Src: p.Src, Start: start, End: body.Span.End}, Args: []*dsl.Node{body}}, nil
+}
+
+func (p *parser) params(close string) ([]string, dsl.Span, error) {
+	var out []string
+	from, end := p.Pos, p.Pos
+	again := false
+	for !p.Has(close) {
+		start := p.Pos
+		name := p.identifier(false)
+		if name == "" {
+			return nil, dsl.Span{}, p.syntax("expected <identifier>")
+		}
+		if name == "true" || name == "false" {
+			return nil, dsl.Span{}, dsl.Exprf(p.Span(start), "Expected identifier")
+		}
+		for _, o := range out {
+			again = again || o == name
+		}
+		out = append(out, name)
+		end = p.Pos
+		p.Space()
+		if !p.Eat(",") {
+			break
+		}
+		end = p.Pos
+		p.Space()
+	}
+	if !p.Eat(close) {
+		return nil, dsl.Span{}, p.syntax("expected `" + close + "`")
+	}
+	at := dsl.Span{Src: p.Src, Start: from, End: end}
+	if again {
+		return nil, at, dsl.NewError(dsl.Redefined, at, "Redefinition of function parameter")
+	}
+	return out, at, nil
+}
+
+// ParseDecl reads the left side of a template alias.
+func ParseDecl(text string) (dsl.Decl, error) {
+	p := &parser{Scanner: dsl.Scanner{Src: text}}
+	p.Space()
+	start := p.Pos
+	name := p.identifier(false)
+	p.Space()
+	if name != "" && p.Eat("(") {
+		p.Space()
+		params, _, err := p.params(")")
+		if err != nil {
+			return dsl.Decl{}, err
+		}
+		p.Space()
+		if !p.End() {
+			return dsl.Decl{}, p.syntax("expected <EOI>")
+		}
+		return dsl.Decl{Name: name, Params: params, Func: true}, nil
+	}
+	if name != "" && p.End() {
+		if name == "true" || name == "false" {
+			return dsl.Decl{}, dsl.Exprf(p.Span(start), "Expected identifier")
+		}
+		return dsl.Decl{Name: name}, nil
+	}
+	p.Pos = start
+	if name := p.identifier(true); name != "" && p.Eat(":") {
+		if param := p.identifier(false); param != "" && p.End() {
+			return dsl.Decl{Name: name, Params: []string{param}, Pattern: true}, nil
+		}
+	}
+	return dsl.Decl{}, p.syntax("expected <pattern_identifier>, <identifier>, or <function_alias_declaration>")
+}
