@@ -66,12 +66,13 @@ var houseMap = []wall{
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
 	{pkg: "repo/diff", pure: true},
-	{pkg: "repo/text", planned: true},
-	{pkg: "repo/pattern", may: "repo/dsl", planned: true},
-	{pkg: "repo/dsl", planned: true},
-	{pkg: "repo/revset", may: "repo repo/dsl repo/pattern repo/text", pure: true, planned: true},
-	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text repo/revset", planned: true},
-	{pkg: "repo/render", may: "repo repo/dsl repo/pattern repo/text repo/revset repo/template", planned: true},
+	{pkg: "repo/text", pure: true},
+	{pkg: "repo/dsl", pure: true},
+	{pkg: "repo/pattern", pure: true},
+	{pkg: "repo/fileset", may: "repo repo/dsl repo/pattern", pure: true},
+	{pkg: "repo/revset", may: "repo repo/dsl repo/pattern repo/fileset", pure: true},
+	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text", pure: true},
+	{pkg: "repo/render", may: "repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template", pure: true},
 	{pkg: "repo/gitstore", may: "repo"},
 	{pkg: "repo/workcopy", may: "repo repo/gitstore", planned: true},
 	{pkg: "repo/host", may: "spine gate repo repo/gitstore resource", planned: true},
@@ -96,6 +97,8 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/*"},
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
+	{pkg: "cli/jj", may: "cli/jj/config repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy", planned: true},
+	{pkg: "cli/jj/config"},
 
 	// root
 	{pkg: "daemon", may: "*"},
