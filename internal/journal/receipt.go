@@ -79,7 +79,7 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 			return err
 		}
 		if len(all) == 0 {
-			return fault.New(fault.NotFound, "journal.prove", "there is no event %d", seq)
+			return missing("journal.prove", seq)
 		}
 		e = all[0]
 		if h, err = readHead(tx); err != nil {

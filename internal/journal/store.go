@@ -220,7 +220,7 @@ func (j *Journal) Get(ctx context.Context, tenant string, seq int64) (*Entry, er
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fault.New(fault.NotFound, "journal.get", "there is no event %d", seq)
+		return nil, missing("journal.get", seq)
 	}
 	return &all[0], nil
 }

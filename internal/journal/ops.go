@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// LogIn asks for entries.
+type LogIn struct {
+	Type     string `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
+	Phase    string `json:"phase,omitempty" jsonschema:"only events of this phase: done, intent, outcome, denied, asked or unknown"`
+	Actor    string `json:"actor,omitempty" jsonschema:"only events of this actor, by id"`
+	Resource string `json:"resource,omitempty" jsonschema:"only events about this resource and what lies below it, e.g. resource:/lock"`
+	Request  string `json:"request,omitempty" jsonschema:"only events of this request, by id"`
+	After    int64  `json:"after,omitempty" jsonschema:"only events behind this sequence number"`
+	Before   int64  `json:"before,omitempty" jsonschema:"with newest: only events before this sequence number"`
+	Newest   bool   `json:"newest,omitempty" jsonschema:"begin with the newest and go backwards"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"at most this many, 100 unless told, 1000 at most"`
+}
+
+// LogOut is a page of entries.
+type LogOut struct {
+	Entries []Entry `json:"entries"`
+	More    bool    `json:"more,omitempty"`
+	Head    int64   `json:"head" jsonschema:"sequence number of the journal's newest event"`
+}
+
+// SeqIn names an entry.
+type SeqIn struct {
+	Seq int64 `json:"seq" jsonschema:"the event's sequence number"`
+}
+
+// VerifyIn brings what the journal is held against.
+type VerifyIn struct {
+	Anchors []string `json:"anchors,omitempty" jsonschema:"signed checkpoints that were kept elsewhere"`
+}
+
+// ExportIn asks for one page of an export.
+type ExportIn struct {
+	After int64 `json:"after,omitempty" jsonschema:"next of the page before"`
+	Size  int64 `json:"size,omitempty" jsonschema:"size of the page before"`
+	Limit int   `json:"limit,omitempty" jsonschema:"entries a page, 1000 at most"`
+}
+
+// ForgetIn says which payloads are deleted.
+type ForgetIn struct {
+	Before time.Time `json:"before" jsonschema:"payloads of events before this time"`
+}
+
+// ForgetOut counts them.
+type ForgetOut struct {
+	Forgotten int64 `json:"forgotten"`
+}
+
+// TileIn names a part of the tree.
+type TileIn struct {
+	Path string `json:"path" jsonschema:"checkpoint, tile/LEVEL/N or tile/entries/N as C2SP tlog-tiles writes them"`
+}
+
+func whole[T any](T) op.Resource { return op.Resource{Kind: "journal", Path: "/"} }
+
+func one(in SeqIn) op.Resource {
+	return op.Resource{Kind: "journal", Path: "/" + strconv.FormatInt(in.Seq, 10)}
+}
+
+// Ops is the journal's front door. Its verbs are named after what people do
+// with it: they audit.
+func (j *Journal) Ops() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "audit.log", Right: "journal.read", Method: "GET", Path: "/audit",
+			Doc: "List events of the journal: who did what to which resource, when, on whose behalf.\nEvents about resources that the caller may not see are left out."},
+			whole[LogIn], j.log),
+		op.Read(op.Spec{Name: "audit.show", Right: "journal.read", Method: "GET", Path: "/audit/{seq}",
+			Doc: "Show one event of the journal with its payload."}, one, j.show),
+		op.Read(op.Spec{Name: "audit.prove", Right: "journal.read", Method: "GET", Path: "/audit/{seq}/receipt",
+			Doc: "Make a receipt of one event: a signed proof that anybody checks with the public key alone."}, one, j.prove),
+		op.Read(op.Spec{Name: "audit.verify", Right: "journal.read", Method: "POST", Path: "/audit/verify",
+			Doc: "Check the whole journal: every entry, payload, tile, checkpoint and receipt.\nSays what it can and cannot exclude; anchors kept elsewhere let it exclude more."},
+			whole[VerifyIn], func(ctx context.Context, in VerifyIn) (*Report, error) { return j.Verify(ctx, in.Anchors) }),
+		op.Read(op.Spec{Name: "audit.anchor", Right: "journal.read", Method: "POST", Path: "/audit/anchor",
+			Doc: "Sign the journal as it stands. The signed checkpoint, kept elsewhere, proves later that nothing before it was changed."},
+			whole[struct{}], func(ctx context.Context, _ struct{}) (*Anchor, error) { return j.Anchor(ctx) }),
+		op.Read(op.Spec{Name: "audit.export", Right: "journal.export", Method: "GET", Path: "/audit/export", Present: true, People: true, MCP: "-",
+			Doc: "Export the journal page by page as NDJSON lines that verify offline.\nNeeds a person present: it holds every payload."},
+			whole[ExportIn], func(ctx context.Context, in ExportIn) (*Page, error) {
+				return j.Export(ctx, op.CallerFrom(ctx).Tenant, in.After, in.Size, in.Limit)
+			}),
+		op.State(op.Spec{Name: "audit.forget", Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true, MCP: "-",
+			Doc: "Delete the payloads of old events. The events, their order and every proof stay."},
+			whole[ForgetIn], j.forget),
+		op.Stream(op.Spec{Name: "audit.tile", Right: "journal.read", Method: "GET", Path: "/tlog/{path...}",
+			Doc: "Serve the journal's tree in the form of C2SP tlog-tiles: checkpoint, tiles and entry bundles.\nEntries are records of salted hashes; names and payloads cannot be read from them."},
+			whole[TileIn], nil),
+	}
+}
+
+// Visible reports whether the caller of ctx may see an entry: one whose
+// resource they may not see does not exist for them.
+func (e *Entry) Visible(ctx context.Context) bool {
+	kind, path, ok := strings.Cut(e.Resource, ":")
+	return !ok || op.May(ctx, kind+".view", op.Resource{Kind: kind, Path: path})
+}
+
+func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
+	out := LogOut{Entries: []Entry{}}
+	if in.Limit < 0 || in.Limit > maxRead || in.After < 0 || in.Before < 0 {
+		return out, fault.New(fault.Invalid, "audit.log", "limit lies between 1 and %d, and after and before are not negative", maxRead)
+	}
+	if in.Limit == 0 {
+		in.Limit = 100
+	}
+	f := Filter{Type: in.Type, Phase: in.Phase, Actor: in.Actor, Resource: in.Resource, Request: in.Request, Newest: in.Newest}
+	at := in.After
+	if in.Newest {
+		at = in.Before
+	}
+	var err error
+	if out.Head, err = j.Head(ctx); err != nil {
+		return out, err
+	}
+	for { // the mask leaves entries out, so pages are read until one is full
+		page, err := j.Read(ctx, op.CallerFrom(ctx).Tenant, at, maxRead, f)
+		if err != nil || len(page) == 0 {
+			return out, err
+		}
+		for i := range page {
+			at = page[i].Seq
+			if in.Newest && at <= in.After {
+				return out, nil
+			}
+			if !page[i].Visible(ctx) {
+				continue
+			}
+			if len(out.Entries) == in.Limit {
+				out.More = true
+				return out, nil
+			}
+			out.Entries = append(out.Entries, page[i])
+		}
+	}
+}
+
+func (j *Journal) show(ctx context.Context, in SeqIn) (*Entry, error) {
+	e, err := j.Get(ctx, op.CallerFrom(ctx).Tenant, in.Seq)
+	if err == nil && !e.Visible(ctx) {
+		return nil, missing("audit.show", in.Seq)
+	}
+	return e, err
+}
+
+func (j *Journal) prove(ctx context.Context, in SeqIn) (*Receipt, error) {
+	if _, err := j.show(ctx, in); err != nil {
+		return nil, err
+	}
+	return j.Prove(ctx, op.CallerFrom(ctx).Tenant, in.Seq)
+}
+
+func (j *Journal) forget(ctx context.Context, tx *db.Tx, in ForgetIn) (ForgetOut, error) {
+	if in.Before.IsZero() || in.Before.After(tx.Now()) {
+		return ForgetOut{}, fault.New(fault.Invalid, "audit.forget", "before is a time in the past")
+	}
+	n, err := Forget(tx, op.CallerFrom(ctx).Tenant, in.Before)
+	op.Note(ctx, "forgotten", n)
+	return ForgetOut{n}, err
+}
+
+func missing(where string, seq int64) error {
+	return fault.New(fault.NotFound, where, "there is no event %d", seq).WithNext("list what there is: tandem audit log")
+}
