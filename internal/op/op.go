@@ -64,6 +64,7 @@ type Op struct {
 	read     func(ctx context.Context, in any) (any, error)
 	state    func(ctx context.Context, tx *db.Tx, in any) (any, error)
 	recover  func(ctx context.Context, in any) (out any, done bool, err error)
+	touch    func(ctx context.Context, in any) *Touch
 }
 
 // Read makes a row that changes nothing.

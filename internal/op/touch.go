@@ -1,0 +1,31 @@
+package op
+
+import "context"
+
+// Touch is what a tool's call is known to touch beyond its resource, taken from its typed arguments. Policy reads it where
+// a grant or rule speaks of paths, commands or hosts.
+type Touch struct {
+	Tool  string   `json:"tool"`
+	Paths []string `json:"paths,omitempty"` // absolute and clean
+	Shell string   `json:"shell,omitempty"` // a shell line that will run
+	Hosts []string `json:"hosts,omitempty"` // without port
+	// Opaque says that more will happen than is listed.
+	Opaque bool `json:"opaque,omitempty"`
+}
+
+// Touching adds to a row what its calls touch.
+func Touching[In any](o Op, touch func(ctx context.Context, in In) Touch) Op {
+	o.touch = func(ctx context.Context, in any) *Touch {
+		t := touch(ctx, in.(In))
+		return &t
+	}
+	return o
+}
+
+// Touch is what this call would touch; nil when the operation is not a tool's call.
+func (o *Op) Touch(ctx context.Context, in any) *Touch {
+	if o.touch == nil {
+		return nil
+	}
+	return o.touch(ctx, in)
+}

@@ -1,0 +1,135 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+//go:embed bash.md
+var bashDoc string
+
+type bash struct{}
+
+type bashArgs struct {
+	Command     string `json:"command" jsonschema:"the shell line to run"`
+	Description string `json:"description,omitempty" jsonschema:"what it does, in a few words"`
+	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds until it is ended, 120 when left out, 600 at most"`
+	Path        string `json:"path,omitempty" jsonschema:"the folder to run in; the working folder when left out"`
+}
+
+const (
+	defaultTimeout = 120 * time.Second
+	maxTimeout     = 600 * time.Second
+	maxOutput      = 30 << 10
+)
+
+func (bash) Spec() tool.Spec {
+	return tool.Spec{Name: "bash", Doc: bashDoc, Schema: schemaOf[bashArgs](), Right: "tool.execute", Changes: true}
+}
+
+func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
+	var a bashArgs
+	if err := tool.Decode("bash", raw, &a); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(a.Command) == "" {
+		return nil, fault.New(fault.Invalid, "bash", "command is empty")
+	}
+	timeout := time.Duration(a.Timeout) * time.Second
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	timeout = min(timeout, maxTimeout)
+	p, err := env.Scope.Locate(env.Dir, a.Path, false)
+	if err != nil {
+		return nil, err
+	}
+	touch := op.Touch{Tool: "bash", Paths: []string{slashed(p.Path)}, Shell: a.Command}
+	return &tool.Plan{Title: "$ " + a.Command, Resource: op.Resource{Kind: "tool", Path: "/bash"}, Touch: touch,
+		Run: func(ctx context.Context, emit func(string)) (tool.Result, error) {
+			if env.Sandbox == nil {
+				return tool.Result{}, fault.New(fault.Unavailable, "bash", "this machine has no working bubblewrap, so commands cannot be confined").
+					WithNext("install bubblewrap (apt install bubblewrap)")
+			}
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			cmd, err := env.Sandbox.Command(ctx, env.Scope, p.Path, a.Command, env.Network)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return runBash(ctx, cmd, emit, timeout)
+		}}, nil
+}
+
+func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time.Duration) (tool.Result, error) {
+	out := &bounded{emit: emit}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = 2 * time.Second
+	group(cmd)
+	err := cmd.Run()
+	text := out.String()
+	if cause := context.Cause(ctx); cause != nil {
+		if !errors.Is(cause, context.DeadlineExceeded) {
+			return tool.Result{}, cause
+		}
+		return tool.Result{Text: text + fmt.Sprintf("\n(ended after %s)", timeout), Error: true, Meta: map[string]any{"timeout": true}}, nil
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return tool.Result{}, fault.New(fault.Unavailable, "bash", "the sandbox could not be started: %w", err)
+	}
+	code := cmd.ProcessState.ExitCode()
+	if text == "" {
+		text = "(no output)"
+	}
+	if code != 0 {
+		text += fmt.Sprintf("\n(exit code %d)", code)
+	}
+	return tool.Result{Text: text, Error: code != 0, Meta: map[string]any{"exit": code}}, nil
+}
+
+// bounded keeps the beginning and the end of an output and passes all of it on.
+type bounded struct {
+	emit func(string)
+	head []byte
+	tail []byte
+	cut  int
+}
+
+// Write takes output in.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.emit != nil {
+		b.emit(strings.ToValidUTF8(string(p), "�"))
+	}
+	n := len(p)
+	if room := maxOutput/2 - len(b.head); room > 0 {
+		k := min(room, len(p))
+		b.head = append(b.head, p[:k]...)
+		p = p[k:]
+	}
+	b.tail = append(b.tail, p...)
+	if over := len(b.tail) - maxOutput/2; over > 0 {
+		b.cut += over
+		b.tail = append([]byte(nil), b.tail[over:]...)
+	}
+	return n, nil
+}
+
+// String is what the model gets.
+func (b *bounded) String() string {
+	s := string(b.head)
+	if b.cut > 0 {
+		s += fmt.Sprintf("\n… (%d bytes left out) …\n", b.cut)
+	}
+	return strings.ToValidUTF8(s+string(b.tail), "�")
+}

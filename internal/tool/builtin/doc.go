@@ -1,0 +1,49 @@
+// Package builtin holds the tools that every session has, one file of code and one page of documentation each. The page
+// is what the model reads.
+package builtin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// All makes the built-in tools.
+func All() []tool.Tool {
+	return []tool.Tool{read{}, write{}, edit{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}}
+}
+
+// schemaOf is the JSON Schema of a tool's arguments. The types are constants of the program, so it cannot fail at run time
+// without failing in every test.
+func schemaOf[T any]() json.RawMessage {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(err)
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func folder(p tool.Place) op.Resource {
+	return op.Resource{Kind: "folder", Path: slashed(p.Path)}
+}
+
+// slashed is a path as policy reads it.
+func slashed(p string) string {
+	p = strings.ReplaceAll(p, `\`, "/")
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return p
+}
+
+func touches(name string, p tool.Place) op.Touch {
+	return op.Touch{Tool: name, Paths: []string{slashed(p.Path)}}
+}

@@ -1,0 +1,134 @@
+package tool
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/fault"
+)
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// house makes a granted folder with secrets in it, a read-only folder, and a folder outside.
+func house(t *testing.T) (in, outside string, s *Scope) {
+	t.Helper()
+	base := t.TempDir()
+	in, ro := filepath.Join(base, "code"), filepath.Join(base, "docs")
+	outside = filepath.Join(base, "private")
+	put(t, filepath.Join(in, "a.txt"), "inside")
+	put(t, filepath.Join(in, ".env"), "KEY=1")
+	put(t, filepath.Join(in, "deep", "secrets", "x"), "s")
+	put(t, filepath.Join(ro, "r.txt"), "read me")
+	put(t, filepath.Join(outside, "p.txt"), "outside")
+	for link, target := range map[string]string{"out": outside, "file": filepath.Join(outside, "p.txt"), "innocent": ".env", "ok": "a.txt"} {
+		if err := os.Symlink(target, filepath.Join(in, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return in, outside, NewScope([]Folder{{Path: in}, {Path: ro, ReadOnly: true}})
+}
+
+// Every way out that an agent may try, and what it gets.
+func TestEscapesAreRefused(t *testing.T) {
+	in, outside, s := house(t)
+	for _, c := range []struct {
+		path  string
+		write bool
+	}{
+		{"../private/p.txt", false}, {filepath.Join(outside, "p.txt"), false}, {"deep/../../private/p.txt", false},
+		{"out/p.txt", false}, {"file", false}, {"out/new.txt", true}, {"file", true},
+		{".env", false}, {".env", true}, {"innocent", false}, {"deep/secrets/x", false}, {"deep/Secrets/y", true},
+		{".env.local", true}, {"server.pem", true}, {".ssh/id_rsa", true}, {"a\x00b", false},
+		{"../docs/r.txt", true}, {"/etc/passwd", false}, {"/proc/self/environ", false},
+	} {
+		if p, err := s.Locate(in, c.path, c.write); err == nil {
+			t.Errorf("%s (write %v) is at %+v", c.path, c.write, p)
+		} else if k := fault.KindOf(err); k != fault.Denied && k != fault.Invalid {
+			t.Errorf("%s: %v is of kind %v", c.path, err, k)
+		}
+	}
+	for path, want := range map[string]string{"a.txt": "inside", "ok": "inside", "./deep/../a.txt": "inside", "../docs/r.txt": "read me"} {
+		p, err := s.Locate(in, path, false)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if b, err := p.ReadFile(100); err != nil || string(b) != want {
+			t.Errorf("%s: %q %v", path, b, err)
+		}
+	}
+}
+
+// A link that is put in place between looking and opening leads nowhere.
+func TestLinkSwappedAfterLooking(t *testing.T) {
+	in, outside, s := house(t)
+	p, err := s.Locate(in, "later.txt", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "p.txt"), filepath.Join(in, "later.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.WriteFile([]byte("gotcha")); err == nil {
+		t.Error("it wrote through the link")
+	}
+	if _, err := p.ReadFile(100); err == nil {
+		t.Error("it read through the link")
+	}
+	if b, _ := os.ReadFile(filepath.Join(outside, "p.txt")); string(b) != "outside" {
+		t.Errorf("the file outside is %q", b)
+	}
+	// The same with a link that stays inside and points at a secret.
+	q, err := s.Locate(in, "later2.txt", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".env", filepath.Join(in, "later2.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := q.ReadFile(100); err == nil {
+		t.Errorf("it read %q", b)
+	}
+}
+
+func TestWriteFileReplacesWhole(t *testing.T) {
+	in, _, s := house(t)
+	if err := os.Chmod(filepath.Join(in, "a.txt"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := s.Locate(in, "a.txt", true)
+	if err := p.WriteFile([]byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if st, _ := os.Stat(filepath.Join(in, "a.txt")); st.Mode().Perm() != 0o755 {
+		t.Errorf("mode %v", st.Mode())
+	}
+	p, err := s.Locate(in, "n/e/w.txt", true)
+	if err != nil || p.WriteFile([]byte("x")) != nil {
+		t.Fatalf("new folders: %v", err)
+	}
+	left, _ := filepath.Glob(filepath.Join(in, "*.tandem-new"))
+	if len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	var pe *os.PathError
+	q, _ := s.Locate(in, "missing", false)
+	if _, err := q.ReadFile(1); !fault.Is(err, fault.NotFound) || errors.As(err, &pe) {
+		t.Errorf("%v", err)
+	}
+	big, _ := s.Locate(in, "a.txt", false)
+	if _, err := big.ReadFile(2); err == nil || !strings.Contains(err.Error(), "3 bytes") {
+		t.Errorf("%v", err)
+	}
+}
