@@ -88,7 +88,7 @@ var houseMap = []wall{
 
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},
-	{pkg: "mcpserver", may: "gate identity", planned: true},
+	{pkg: "mcpserver", may: "gate identity"},
 	{pkg: "compat", may: "gate", planned: true},
 	{pkg: "panel", may: "gate identity panel/*"},
 	{pkg: "panel/*", may: "panel/*"},

@@ -15,6 +15,7 @@ import (
 
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/server"
 )
@@ -78,7 +79,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
-	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k)} {
+	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k), mcp.Commands(k)} {
 		root.AddCommand(group...)
 	}
 	usageErrors(root)

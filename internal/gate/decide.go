@@ -64,9 +64,9 @@ func forbidden(o *op.Op, c op.Caller) *fault.Error {
 	case o.Socket && c.Door != op.DoorSocket && c.Door != op.DoorInside:
 		return fault.New(fault.NotFound, o.Name, "there is no %s here", o.Name)
 	case o.People && (c.Kind != op.Person || c.Door == op.DoorMCP):
-		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).WithNext("%s", withPresence)
+		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).With("presence", "required").WithNext("%s", withPresence)
 	case o.Present && !present(o, c):
-		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).WithNext("%s", withPresence)
+		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).With("presence", "required").WithNext("%s", withPresence)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (g *Gate) denial(c *call) *fault.Error {
 	}
 	f := fault.New(fault.Denied, c.op.Name, "%s may not %s: %s", c.caller.Name, c.op.Name, c.decision.Reason)
 	if c.decision.Code == policy.CodePresence {
-		return f.WithNext("%s", withPresence)
+		return f.With("presence", "required").WithNext("%s", withPresence)
 	}
 	return f.WithNext("see why: tandem policy explain --actor %s --op %s", c.caller.Name, c.op.Name)
 }

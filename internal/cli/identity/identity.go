@@ -31,12 +31,8 @@ func newWhoami(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Say who you are here", Args: cobra.NoArgs, Example: "  tandem whoami",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.WhoOut
-			if err := c.Call(cmd.Context(), "actor.whoami", nil, &out); err != nil {
+			if err := k.Call(cmd.Context(), "actor.whoami", nil, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -53,12 +49,8 @@ func newActorList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List actors", Args: cobra.NoArgs, Example: "  tandem actor list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.ActorsOut
-			if err := c.Call(cmd.Context(), "actor.list", nil, &out); err != nil {
+			if err := k.Call(cmd.Context(), "actor.list", nil, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -84,15 +76,8 @@ func newActorAdd(k *kit.Kit) *cobra.Command {
 		Use: "add NAME", Short: "Add an actor; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Kind = args[0], op.Kind(kind)
-			c, err := k.Client(cmd.Context())
-			if err == nil {
-				c, err = k.Present(c)
-			}
-			if err != nil {
-				return err
-			}
 			var out room.Actor
-			if err := c.Call(cmd.Context(), "actor.add", in, &out); err != nil {
+			if err := k.Call(cmd.Context(), "actor.add", in, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -109,7 +94,7 @@ func newActorDisable(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "disable NAME", Short: "Disable an actor and all who act for it; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor disable builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return present(cmd, k, "actor.disable", room.NameIn{Name: args[0]}, args[0]+" is disabled")
+			return done(cmd, k, "actor.disable", room.NameIn{Name: args[0]}, args[0]+" is disabled")
 		},
 	}
 }
@@ -118,12 +103,8 @@ func newTokenList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List tokens and their last use", Args: cobra.NoArgs, Example: "  tandem token list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.TokensOut
-			if err := c.Call(cmd.Context(), "token.list", nil, &out); err != nil {
+			if err := k.Call(cmd.Context(), "token.list", nil, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -155,15 +136,8 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 				return kit.Usagef("name an actor, or use --person for yourself")
 			}
 			in.TTL = int64(life.Seconds())
-			c, err := k.Client(cmd.Context())
-			if err == nil {
-				c, err = k.Present(c)
-			}
-			if err != nil {
-				return err
-			}
 			var out room.MintOut
-			if err := c.Call(cmd.Context(), "token.new", in, &out); err != nil {
+			if err := k.Call(cmd.Context(), "token.new", in, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -184,7 +158,7 @@ func newTokenRevoke(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "Revoke a token; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token revoke tok_…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return present(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
+			return done(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
 		},
 	}
 }
@@ -229,16 +203,9 @@ func newPINSet(k *kit.Kit) *cobra.Command {
 	}
 }
 
-func present(cmd *cobra.Command, k *kit.Kit, name string, in any, said string) error {
-	c, err := k.Client(cmd.Context())
-	if err == nil {
-		c, err = k.Present(c)
-	}
-	if err != nil {
-		return err
-	}
+func done(cmd *cobra.Command, k *kit.Kit, name string, in any, said string) error {
 	var out room.OK
-	if err := c.Call(cmd.Context(), name, in, &out); err != nil {
+	if err := k.Call(cmd.Context(), name, in, &out); err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, said) })

@@ -146,14 +146,23 @@ func flagName(key string) string {
 	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
 }
 
-// Present is the same client with a person's presence, asked for on the
-// terminal.
-func (k *Kit) Present(c *client.Client) (*client.Client, error) {
-	pin, err := k.Secret("PIN: ")
+// Call runs an operation. When it needs a person present and there is a
+// terminal, it asks for the PIN and tries once more.
+func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
+	c, err := k.Client(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c.WithPIN(pin), nil
+	err = c.Call(ctx, name, in, out)
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Data["presence"] != "required" {
+		return err
+	}
+	pin, noTerminal := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
+	if noTerminal != nil {
+		return err
+	}
+	return c.WithPIN(pin).Call(ctx, name, in, out)
 }
 
 // Secret asks on the terminal, without showing what is typed. Without a

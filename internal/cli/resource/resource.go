@@ -34,12 +34,8 @@ func newList(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				in.Prefix = args[0]
 			}
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.ListOut
-			if err := c.Call(cmd.Context(), "resource.list", in, &out); err != nil {
+			if err := k.Call(cmd.Context(), "resource.list", in, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -68,12 +64,8 @@ func newGet(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Read a shared key", Args: cobra.ExactArgs(1), Example: "  tandem resource get lock/deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.Resource
-			if err := c.Call(cmd.Context(), "resource.get", room.KeyIn{Key: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "resource.get", room.KeyIn{Key: args[0]}, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, string(out.Value)) })
@@ -97,12 +89,8 @@ func newPut(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("fence") {
 				in.Fence = &fence
 			}
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.PutOut
-			if err := c.Call(cmd.Context(), "resource.put", in, &out); err != nil {
+			if err := k.Call(cmd.Context(), "resource.put", in, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -132,12 +120,8 @@ func newDelete(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("fence") {
 				in.Fence = &fence
 			}
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var out room.DeleteOut
-			if err := c.Call(cmd.Context(), "resource.delete", in, &out); err != nil {
+			if err := k.Call(cmd.Context(), "resource.delete", in, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", out.Key) })

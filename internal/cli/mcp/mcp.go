@@ -1,0 +1,122 @@
+// Package mcp holds `tandem mcp`: MCP over standard input and output, as a
+// pipe to the daemon. It keeps no state and holds no keys.
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/fault"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	return []*cobra.Command{{
+		Use:     "mcp",
+		Short:   "Speak MCP over standard input and output",
+		Long:    "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent.",
+		Example: "  tandem mcp\n  claude mcp add tandem -- tandem mcp",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := k.Client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return pipe(cmd.Context(), c, k.In, k.Out)
+		},
+	}}
+}
+
+// pipe carries one JSON-RPC message a line to the daemon, each in its own
+// request, and whatever comes back to standard output.
+func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) error {
+	var mu sync.Mutex
+	write := func(msg []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		out.Write(append(bytes.TrimSpace(msg), '\n'))
+	}
+	var flying sync.WaitGroup
+	defer flying.Wait()
+	lines := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			flying.Go(func() { carry(ctx, c, line, write) })
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func carry(ctx context.Context, c *client.Client, line []byte, write func([]byte)) {
+	var msg struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+			Meta struct {
+				Version string `json:"io.modelcontextprotocol/protocolVersion"`
+			} `json:"_meta"`
+		} `json:"params"`
+	}
+	_ = json.Unmarshal(line, &msg) // what cannot be read, the daemon refuses
+	h := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
+	if v := msg.Params.Meta.Version; v != "" { // the stateless revision mirrors these in headers
+		h.Set("Mcp-Protocol-Version", v)
+		h.Set("Mcp-Method", msg.Method)
+		if msg.Params.Name != "" {
+			h.Set("Mcp-Name", msg.Params.Name)
+		}
+	}
+	resp, err := c.Do(ctx, http.MethodPost, "/mcp", bytes.NewReader(line), h)
+	if err != nil {
+		if len(msg.ID) > 0 && fault.KindOf(err) != fault.Pending {
+			write(rpcError(msg.ID, err))
+		}
+		return
+	}
+	defer resp.Body.Close()
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if data, err := io.ReadAll(resp.Body); err == nil && len(bytes.TrimSpace(data)) > 0 {
+			write(data)
+		}
+		return
+	}
+	events := bufio.NewReader(resp.Body)
+	answered := false
+	for {
+		event, err := events.ReadString('\n')
+		if data, ok := strings.CutPrefix(event, "data:"); ok && strings.TrimSpace(data) != "" {
+			write([]byte(data))
+			answered = true
+		}
+		if err != nil {
+			if !answered && len(msg.ID) > 0 {
+				write(rpcError(msg.ID, err))
+			}
+			return
+		}
+	}
+}
+
+func rpcError(id json.RawMessage, err error) []byte {
+	msg, _ := json.Marshal(fmt.Sprintf("tandem: %s", err))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s}}`, id, msg)
+}

@@ -1,0 +1,187 @@
+// Package mcpserver turns the table of operations into MCP tools over
+// streamable HTTP (and, through a pipe, stdio). It serves the stateless
+// revision and older clients alike: every request stands for itself.
+//
+// A caller sees the tools that the gate would let it call, and nothing else
+// exists for it. An MCP caller is a model: it can read asks and wait for them,
+// never decide one, whatever credential it holds.
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// Server is the MCP door.
+type Server struct {
+	gate    *gate.Gate
+	info    *mcp.Implementation
+	opts    *mcp.ServerOptions
+	tools   []tool
+	handler http.Handler
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	servers map[string]*mcp.Server // one per kind of caller
+}
+
+type tool struct {
+	spec *mcp.Tool
+	op   *op.Op
+}
+
+// maxServers bounds how many callers' servers are kept at once.
+const maxServers = 256
+
+// New makes the door. instructions tell a connected model what tandem is for;
+// icon is a data: URI, or empty.
+func New(g *gate.Gate, version, instructions, icon string, log *slog.Logger) (*Server, error) {
+	s := &Server{gate: g, log: log, servers: map[string]*mcp.Server{},
+		info: &mcp.Implementation{Name: "tandem", Title: "Tandem", Version: version},
+		opts: &mcp.ServerOptions{Instructions: instructions, PageSize: 1000, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: mcp.NewSchemaCache()}}
+	if icon != "" {
+		s.info.Icons = []mcp.Icon{{Source: icon, MIMEType: "image/png"}}
+	}
+	for _, name := range g.Table().Tools() {
+		o := g.Table().Tool(name)
+		in, err := o.InSchema()
+		if err != nil {
+			return nil, err
+		}
+		read := o.Class == op.ClassRead
+		s.tools = append(s.tools, tool{&mcp.Tool{Name: name, Description: o.Doc, InputSchema: in,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: read, IdempotentHint: read}}, o})
+	}
+	s.handler = mcp.NewStreamableHTTPHandler(s.serverFor, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: false,
+		DisableLocalhostProtection: true, // the listener's own host list is stricter
+		MaxRequestBodyBytes:        16 << 20})
+	return s, nil
+}
+
+// ServeHTTP answers a request whose caller was authenticated by the listener.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !op.CallerFrom(r.Context()).Known() {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintln(w, `{"error":"tandem does not know you","code":"unauthenticated","next":"send the connector token: Authorization: Bearer …"}`)
+		return
+	}
+	s.handler.ServeHTTP(w, r)
+}
+
+// serverFor is the server of a request's caller. Its tools are looked up in
+// the gate at every list and every call, so a revoked right is gone at once.
+func (s *Server) serverFor(r *http.Request) *mcp.Server {
+	c := op.CallerFrom(r.Context())
+	c.Door, c.Present, c.Decides, c.Request, c.Idempotency = op.DoorMCP, "", false, "", ""
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if srv := s.servers[string(data)]; srv != nil {
+		return srv
+	}
+	if len(s.servers) >= maxServers {
+		clear(s.servers)
+	}
+	srv := mcp.NewServer(s.info, s.opts)
+	for _, t := range s.tools {
+		srv.AddTool(t.spec, s.call(t.op, c))
+	}
+	srv.AddReceivingMiddleware(s.mask(c))
+	s.servers[string(data)] = srv
+	return srv
+}
+
+// mask leaves out of every list what the caller may not use.
+func (s *Server) mask(c op.Caller) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			res, err := next(ctx, method, req)
+			list, ok := res.(*mcp.ListToolsResult)
+			if err != nil || !ok {
+				return res, err
+			}
+			ctx = op.WithCaller(ctx, c)
+			shown := *list
+			shown.Tools = nil
+			for _, t := range list.Tools {
+				if s.gate.May(ctx, s.gate.Table().Tool(t.Name)) {
+					shown.Tools = append(shown.Tools, t)
+				}
+			}
+			return &shown, nil
+		}
+	}
+}
+
+// call runs one operation for one caller.
+func (s *Server) call(o *op.Op, c op.Caller) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c := c
+		c.Request = id.New("req")
+		ctx = op.WithCaller(ctx, c)
+		if !s.gate.May(ctx, o) {
+			return failed(fault.New(fault.NotFound, o.Name, "there is no tool %s", req.Params.Name)), nil
+		}
+		in, err := o.Decode(req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		out, err := s.gate.Do(ctx, o, in)
+		if err != nil {
+			if fault.KindOf(err) == fault.Internal {
+				s.log.Error("tool failed", "tool", req.Params.Name, "request", c.Request, "err", err)
+			}
+			return failed(err), nil
+		}
+		return answer(out)
+	}
+}
+
+// Text is an output that is meant to be read by a model as it stands.
+type Text interface{ ToolText() string }
+
+func answer(out any) (*mcp.CallToolResult, error) {
+	data, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode a tool's answer: %w", err)
+	}
+	res := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(data)}}}
+	if len(data) > 0 && data[0] == '{' {
+		res.StructuredContent = json.RawMessage(data)
+	}
+	if t, ok := out.(Text); ok {
+		res.Content = []mcp.Content{&mcp.TextContent{Text: t.ToolText()}}
+	}
+	return res, nil
+}
+
+// failed is a fault as a model reads it: what happened and what to do next.
+func failed(err error) *mcp.CallToolResult {
+	f := fault.Public(err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", f.Kind, f.Msg)
+	if f.Next != "" {
+		fmt.Fprintf(&b, "\nNext: %s", f.Next)
+	}
+	for k, v := range f.Data {
+		fmt.Fprintf(&b, "\n%s: %s", k, v)
+	}
+	return &mcp.CallToolResult{IsError: f.Kind != fault.Pending, Content: []mcp.Content{&mcp.TextContent{Text: b.String()}}}
+}
