@@ -1,0 +1,137 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// load is a crowd of writers that remember what the server acknowledged. Every
+// write has an idempotency key, so that one whose answer was lost can be sent
+// again without happening twice.
+type load struct {
+	s  *server
+	mu sync.Mutex
+	// by key: the value that was sent
+	acked  map[string]string
+	unsure map[string]string // sent, and the answer was lost
+	adds   int               // acknowledged compare-and-set increments of one counter
+	tries  int               // increments whose answer was lost
+	n      int
+}
+
+func newLoad(s *server) *load {
+	return &load{s: s, acked: map[string]string{}, unsure: map[string]string{}}
+}
+
+// run writes with some callers at once until ctx ends.
+func (l *load) run(ctx context.Context, callers int) {
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if i == 0 {
+					l.increment(ctx)
+				} else {
+					l.create(ctx)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (l *load) create(ctx context.Context) {
+	l.mu.Lock()
+	l.n++
+	key, value := fmt.Sprintf("crash/%06d", l.n), fmt.Sprintf("v%d", l.n)
+	l.unsure[key] = value
+	l.mu.Unlock()
+	if l.put(ctx, key, value).status/100 == 2 {
+		l.mu.Lock()
+		delete(l.unsure, key)
+		l.acked[key] = value
+		l.mu.Unlock()
+	}
+}
+
+func (l *load) put(ctx context.Context, key, value string) answer {
+	a, err := l.s.try(ctx, l.s.token, "PUT", "/resource/"+key, map[string]any{"value": value, "if_absent": true}, "Idempotency-Key", "once-"+key)
+	if err != nil {
+		return answer{}
+	}
+	return a
+}
+
+const counter = "/resource/crash-counter"
+
+// increment adds one to the counter by compare-and-set. Only this caller
+// changes it, so its value is the number of increments that happened.
+func (l *load) increment(ctx context.Context) {
+	cur, err := l.s.try(ctx, l.s.token, "GET", counter, nil)
+	if err != nil {
+		return
+	}
+	in := map[string]any{"value": 1, "if_absent": true}
+	if cur.status == http.StatusOK {
+		v := cur.json(l.s.t)
+		in = map[string]any{"value": v["value"].(float64) + 1, "if_match_rev": v["rev"]}
+	}
+	a, err := l.s.try(ctx, l.s.token, "PUT", counter, in)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil && a.status/100 == 2 {
+		l.adds++
+	} else {
+		l.tries++
+	}
+}
+
+// settle sends again what was left unsure, and checks that every write is
+// there, once.
+func (l *load) settle(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, key := range slices.Sorted(maps.Keys(l.unsure)) {
+		if a := l.put(ctx, key, l.unsure[key]); a.status/100 != 2 {
+			t.Errorf("%s, sent again with its idempotency key: %s", key, a)
+		}
+		l.acked[key] = l.unsure[key]
+		delete(l.unsure, key)
+	}
+	there := map[string]string{}
+	for after := ""; ; {
+		page := l.s.as(l.s.token, "GET", "/resource?prefix=crash/&limit=1000&after="+after, nil).json(t)
+		items, _ := page["items"].([]any)
+		for _, i := range items {
+			r := i.(map[string]any)
+			after = r["key"].(string)
+			there[after] = fmt.Sprint(r["value"])
+		}
+		if more, _ := page["more"].(bool); !more {
+			break
+		}
+	}
+	for key, value := range l.acked {
+		if there[key] != value {
+			t.Errorf("%s was acknowledged as %q and is %q", key, value, there[key])
+		}
+	}
+	if len(there) != len(l.acked) {
+		t.Errorf("%d keys are there, %d were written", len(there), len(l.acked))
+	}
+	a := l.s.as(l.s.token, "GET", counter, nil)
+	if a.status == http.StatusOK {
+		if n := int(a.json(t)["value"].(float64)); n < l.adds || n > l.adds+l.tries {
+			t.Errorf("the counter is %d after %d acknowledged increments and %d whose answer was lost", n, l.adds, l.tries)
+		}
+	} else if l.adds > 0 {
+		t.Errorf("the counter is gone after %d increments: %s", l.adds, a)
+	}
+}
