@@ -3,7 +3,7 @@
 GO       ?= go
 PREFIX   ?= $(HOME)/.local
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS   = -s -w -X tandem/internal/cli.Version=$(VERSION)
+LDFLAGS   = -s -w -X tandem/internal/cli.version=$(VERSION)
 STATIC    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 

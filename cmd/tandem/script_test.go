@@ -1,44 +1,148 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tandem/internal/cli"
+	"tandem/internal/testenv"
 )
 
+// The test binary is the command: a script that says tandem runs this very
+// program under that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"tandem": func() { os.Exit(cli.Main(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	run := func() { os.Exit(cli.Main(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)) }
+	names := map[string]func(){}
+	for _, name := range []string{"tandem", "tandem-engine", "intandem", "jj"} {
+		names[name] = run
+	}
+	testscript.Main(m, names)
 }
 
-// TestScripts runs every script below testdata/script: the product's behaviour,
-// told as commands and what they print.
+// TestScripts runs every script below testdata/script, whatever folder it is in.
 func TestScripts(t *testing.T) {
+	var files []string
+	err := filepath.WalkDir("testdata/script", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".txtar") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d scripts: %v", len(files), err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: false,
+		Files:               files,
 		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			home := filepath.Join(env.WorkDir, "home")
-			env.Setenv("HOME", home)
-			env.Setenv("TANDEM_PORT", "0")
-			env.Defer(func() { stopDaemon(home) })
-			return os.MkdirAll(home, 0o700)
+		RequireExplicitExec: false,
+		WorkdirRoot:         testenv.Dir(t),
+		Setup:               setup,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"as":         as,
+			"actor":      addActor,
+			"server":     server,
+			"http":       request,
+			"eventually": eventually,
+			"typed":      typed,
 		},
 	})
 }
 
-// stopDaemon ends a daemon that a script left running.
-func stopDaemon(home string) {
-	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-	cli.Main([]string{"tandem", "down"}, env, os.Stdin, discard{}, discard{})
+// setup gives a script a home, a port and nothing of the tester's environment.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	port := testenv.Port(env.T().(testing.TB))
+	env.Vars = append(env.Vars, "HOME="+home, "TANDEM_PORT="+fmt.Sprint(port), "TANDEM_API_TOKEN="+apiToken,
+		"URL="+fmt.Sprintf("http://127.0.0.1:%d", port), "TMPDIR="+env.WorkDir, "LANG=C.UTF-8", "TERM=xterm-256color",
+		"NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "EDITOR=false")
+	env.Values[hatsKey{}] = &hats{tokens: map[string]string{"api": apiToken}}
+	env.Defer(func() { killDaemon(env.Getenv) })
+	return nil
 }
 
-type discard struct{}
+// server starts, stops or kills the daemon of this script's home. Flags of
+// start are those of tandem up.
+func server(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: server start|stop|kill9 [flags]")
+	}
+	switch verb, flags := args[0], args[1:]; verb {
+	case "start":
+		check(ts, neg, ts.Exec("tandem", append([]string{"up"}, flags...)...))
+	case "stop":
+		check(ts, neg, ts.Exec("tandem", append([]string{"down"}, flags...)...))
+	case "kill9":
+		if neg || !killDaemon(ts.Getenv) {
+			ts.Fatalf("no daemon to kill")
+		}
+	default:
+		ts.Fatalf("server knows start, stop and kill9, not %s", verb)
+	}
+}
 
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
+// killDaemon ends the daemon that the script's home has, as a crash would, and
+// says whether there was one.
+func killDaemon(getenv func(string) string) bool {
+	path, err := exec.LookPath("tandem")
+	if err != nil {
+		return false
+	}
+	cmd := exec.Command(path, "status", "--json")
+	cmd.Env = []string{"HOME=" + getenv("HOME"), "TMPDIR=" + getenv("TMPDIR"), "TANDEM_DATA=" + getenv("TANDEM_DATA")}
+	out, _ := cmd.Output() // it fails when nothing runs
+	var status struct{ PID int }
+	if json.Unmarshal(out, &status) != nil || status.PID <= 1 {
+		return false
+	}
+	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
+		return false
+	}
+	for range 500 {
+		if syscall.Kill(status.PID, 0) != nil {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// check compares how a command ended with what the script expects.
+func check(ts *testscript.TestScript, neg bool, err error) {
+	switch {
+	case neg && err == nil:
+		ts.Fatalf("unexpected success")
+	case !neg && err != nil:
+		ts.Fatalf("%v", err)
+	}
+}
+
+// eventually repeats a command until it succeeds: eventually 5s tandem status.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually TIME COMMAND …")
+	}
+	limit, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("still failing after %s: %v", limit, err)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"time"
+)
+
+// httpOperations compares an operation over HTTP, token and all, with a handler
+// that does nothing but answer the same bytes.
+func httpOperations(int) (section, error) {
+	s := section{title: "An operation over HTTP", how: "`GET` and `PUT /resource/…` on the running program, with a token, against a bare `net/http` handler that answers the same bytes. Kept-alive connections."}
+	p, err := startProgram()
+	if err != nil {
+		return s, err
+	}
+	defer p.stop()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	call := func(method, url string, body []byte) ([]byte, error) {
+		req, err := http.NewRequest(method, url, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+benchToken)
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		data, err := io.ReadAll(resp.Body)
+		if err == nil && resp.StatusCode/100 != 2 {
+			err = fmt.Errorf("%s %s: %s %s", method, url, resp.Status, data)
+		}
+		return data, err
+	}
+	put := []byte(`{"value":` + string(value) + `}`)
+	if _, err := call("PUT", p.url+"/resource/bench/read", put); err != nil {
+		return s, err
+	}
+	same, err := call("GET", p.url+"/resource/bench/read", nil)
+	if err != nil {
+		return s, err
+	}
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(same)
+	}))
+	defer bare.Close()
+	plain := func(int, int) error { _, err := call("GET", bare.URL, nil); return err }
+	read := func(int, int) error { _, err := call("GET", p.url+"/resource/bench/read", nil); return err }
+	write := func(caller, _ int) error {
+		_, err := call("PUT", fmt.Sprintf("%s/resource/bench/%d-%d", p.url, caller, time.Now().UnixNano()), put)
+		return err
+	}
+	for _, callers := range []int{1, 16} {
+		for what, fn := range map[string]func(int, int) error{"read": read, "write": write} {
+			ours, handler, err := compare(callers, fn, plain)
+			if err != nil {
+				return s, err
+			}
+			s.figures = append(s.figures, figure{what: fmt.Sprintf("%s, %d caller(s)", what, callers), value: perSecond(ours), compared: perSecond(handler) + ", so " + percent(ours/handler)})
+		}
+	}
+	return s, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

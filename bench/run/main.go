@@ -1,0 +1,130 @@
+// Command run measures what tandem promises about speed and writes
+// bench/RESULTS.md. Each figure stands beside the plain thing it is compared
+// with, measured in the same run, so that a slow machine changes both.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+// figure is one line of the results.
+type figure struct {
+	what, value, compared, target string
+	met                           bool
+}
+
+type results struct {
+	sections []section
+}
+
+type section struct {
+	title, how string
+	figures    []figure
+}
+
+func main() {
+	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
+	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
+	flag.Parse()
+	var r results
+	for _, measure := range []func(int) (section, error){stateOperations, httpOperations, policyDecisions, theProgram} {
+		s, err := measure(*entries)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		r.sections = append(r.sections, s)
+		fmt.Print(s.text())
+	}
+	if err := os.WriteFile(*out, r.text(*entries), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (s section) text() string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "## %s\n%s\n\n| what | measured | compared with | target | met |\n|---|---|---|---|---|\n", s.title, s.how)
+	for _, f := range s.figures {
+		met := "yes"
+		switch {
+		case f.target == "":
+			met = ""
+		case !f.met:
+			met = "**no**"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.what, f.value, f.compared, f.target, met)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func (r results) text(entries int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Measurements\n\nMade by `make bench` on %s: %s/%s, %d cores, %s, a journal of up to %d entries. Do not edit.\n\n",
+		time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), entries)
+	for _, s := range r.sections {
+		b.WriteString(s.text())
+	}
+	return b.Bytes()
+}
+
+// rate runs fn from some callers at once for a while and returns how often a
+// second it finished.
+func rate(callers int, length time.Duration, fn func(caller, n int) error) (float64, error) {
+	type end struct {
+		n   int
+		err error
+	}
+	ends := make(chan end, callers)
+	began := time.Now()
+	for c := range callers {
+		go func() {
+			n := 0
+			for time.Since(began) < length {
+				if err := fn(c, n); err != nil {
+					ends <- end{n, err}
+					return
+				}
+				n++
+			}
+			ends <- end{n, nil}
+		}()
+	}
+	total := 0
+	var failed error
+	for range callers {
+		e := <-ends
+		total += e.n
+		if e.err != nil {
+			failed = e.err
+		}
+	}
+	return float64(total) / time.Since(began).Seconds(), failed
+}
+
+// compare measures two things in turns, so that whatever disturbs the machine
+// disturbs both, and returns the best rate of each.
+func compare(callers int, one, other func(caller, n int) error) (a, b float64, err error) {
+	for range 6 {
+		for _, side := range []struct {
+			top *float64
+			fn  func(caller, n int) error
+		}{{&a, one}, {&b, other}} {
+			r, err := rate(callers, sample, side.fn)
+			if err != nil {
+				return 0, 0, err
+			}
+			*side.top = max(*side.top, r)
+		}
+	}
+	return a, b, nil
+}
+
+func perSecond(r float64) string { return fmt.Sprintf("%.0f/s", r) }
+func percent(r float64) string   { return fmt.Sprintf("%.0f %%", 100*r) }
