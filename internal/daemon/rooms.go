@@ -40,6 +40,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
+	if err := d.keepTokens(ctx); err != nil {
+		return err
+	}
 	d.rooms.resource = resource.New(d.db)
 
 	var table op.Table
