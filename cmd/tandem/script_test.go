@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tandem/internal/cli"
+	"tandem/internal/db"
 	"tandem/internal/testenv"
 )
 
@@ -54,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"http":       request,
 			"eventually": eventually,
 			"typed":      typed,
+			"sql":        runSQL,
 		},
 	})
 }
@@ -127,6 +130,17 @@ func check(ts *testscript.TestScript, neg bool, err error) {
 	case !neg && err != nil:
 		ts.Fatalf("%v", err)
 	}
+}
+
+// runSQL changes a database file behind the program's back: sql FILE STATEMENT.
+func runSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENT")
+	}
+	d, err := db.Open(context.Background(), ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	defer d.Close()
+	ts.Check(d.Write(context.Background(), func(tx *db.Tx) error { _, err := tx.Exec(args[1]); return err }))
 }
 
 // eventually repeats a command until it succeeds: eventually 5s tandem status.

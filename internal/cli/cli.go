@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/internal/cli/audit"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
@@ -79,7 +80,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
-	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k), mcp.Commands(k)} {
+	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k), mcp.Commands(k), audit.Commands(k)} {
 		root.AddCommand(group...)
 	}
 	usageErrors(root)

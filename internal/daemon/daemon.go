@@ -189,6 +189,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	servers.Go(func() { d.housekeeping(ctx) })
+	servers.Go(func() {
+		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })
+	})
 	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took", time.Since(d.started).Round(time.Millisecond).String())
 	if d.Ready != nil {
 		d.Ready(d)

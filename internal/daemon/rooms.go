@@ -46,7 +46,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.resource = resource.New(d.db)
 
 	var table op.Table
-	for _, ops := range [][]op.Op{d.ops(), httpapi.Ops(), d.identity.Ops(), d.rooms.resource.Ops()} {
+	for _, ops := range [][]op.Op{d.ops(), httpapi.Ops(), d.journal.Ops(), d.identity.Ops(), d.rooms.resource.Ops()} {
 		if err := table.Add(ops...); err != nil {
 			return err
 		}

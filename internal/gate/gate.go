@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -177,7 +178,8 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 	}
 	payload, err := json.Marshal(body)
 	return journal.Event{Tenant: c.caller.Tenant, Type: c.op.Name, Phase: phase, Actor: c.caller.Name, For: c.caller.For,
-		Resource: c.resource.String(), Request: c.caller.Request, Payload: payload, Cause: cause}, err
+		Resource: c.resource.String(), Request: c.caller.Request, Payload: payload, Cause: cause,
+		Receipt: phase == journal.Done && strings.HasSuffix(c.op.Right, ".decide")}, err
 }
 
 func (g *Gate) append(tx *db.Tx, c *call, phase string, cause int64, extra map[string]any) (int64, error) {

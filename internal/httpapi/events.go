@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"tandem/internal/fault"
@@ -116,7 +115,7 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, after int64,
 // writeEvent sends one entry, unless it tells of something that the caller may
 // not see.
 func writeEvent(ctx context.Context, w http.ResponseWriter, e *journal.Entry) error {
-	if kind, path, ok := strings.Cut(e.Resource, ":"); ok && !op.May(ctx, kind+".view", op.Resource{Kind: kind, Path: path}) {
+	if !e.Visible(ctx) {
 		return nil
 	}
 	data, err := json.Marshal(e)

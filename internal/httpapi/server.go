@@ -54,6 +54,7 @@ func (s *Server) Handler(auth Authenticator, hosts func(host string) bool) (http
 	}
 	mux.HandleFunc("POST /op/{operation}", s.byName)
 	mux.HandleFunc("GET /event", s.events)
+	mux.HandleFunc("GET /tlog/{path...}", s.tile)
 	doc, err := s.openAPI()
 	if err != nil {
 		return nil, err

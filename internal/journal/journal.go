@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tandem/internal/db"
-	"tandem/internal/fault"
 )
 
 //go:embed schema
@@ -61,9 +60,6 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 			return 0, err
 		}
 	}
-	if err := settle(tx, ev, e.Seq); err != nil {
-		return 0, err
-	}
 	if err := storeHead(tx, h); err != nil {
 		return 0, err
 	}
@@ -74,28 +70,6 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 	}
 	tx.AfterCommit(func() { j.advance(e.Seq) })
 	return e.Seq, nil
-}
-
-// settle keeps the list of effects whose outcome is not recorded yet.
-func settle(tx *db.Tx, ev Event, seq int64) error {
-	switch {
-	case ev.Phase == Intent:
-		_, err := tx.Exec("INSERT INTO journal_pending (seq) VALUES (?)", seq)
-		return err
-	case ev.Cause != 0 && (ev.Phase == Outcome || ev.Phase == Unknown):
-		n, err := tx.Changed("DELETE FROM journal_pending WHERE seq = ?", ev.Cause)
-		if err == nil && n == 0 {
-			err = fault.New(fault.Conflict, "journal.append", "the outcome of event %d is recorded already", ev.Cause)
-		}
-		return err
-	}
-	return nil
-}
-
-// Unfinished are the intents that no outcome followed, oldest first: after a
-// crash, what must be completed or reported as unknown.
-func (j *Journal) Unfinished(ctx context.Context) ([]Entry, error) {
-	return collect(j.db.Query(ctx, selectEntry+" WHERE e.seq IN (SELECT seq FROM journal_pending) ORDER BY e.seq"))
 }
 
 // Head is the sequence number of the newest event, 0 when there is none.

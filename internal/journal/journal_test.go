@@ -119,25 +119,6 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-func TestUnfinishedEffectsAreFound(t *testing.T) {
-	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
-		a := add(t, d, j, Event{Phase: Intent})
-		b := add(t, d, j, Event{Phase: Intent})
-		add(t, d, j, Event{Phase: Outcome, Cause: a})
-		open, err := j.Unfinished(t.Context())
-		if err != nil || len(open) != 1 || open[0].Seq != b {
-			t.Fatalf("unfinished = %v, %v", open, err)
-		}
-		err = d.Write(t.Context(), func(tx *db.Tx) error {
-			_, err := j.Append(tx, Event{Tenant: "ten_a", Type: "x.y", Phase: Outcome, Cause: a})
-			return err
-		})
-		if fault.KindOf(err) != fault.Conflict {
-			t.Errorf("a second outcome: %v", err)
-		}
-	})
-}
-
 func TestHostileTextIsRecordedAndBadPayloadRefused(t *testing.T) {
 	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
 		seq := add(t, d, j, Event{Phase: Denied, Resource: "file:/\x00\xff" + string(make([]byte, 9000))})

@@ -33,6 +33,8 @@ type Kit struct {
 	JSON     bool              // --json
 	Flags    map[string]string // settings given on the command line
 	EnvFiles []string
+
+	pin string // that was typed and found right
 }
 
 // Usage is an error of the command line itself: exit code 2.
@@ -147,11 +149,15 @@ func flagName(key string) string {
 }
 
 // Call runs an operation. When it needs a person present and there is a
-// terminal, it asks for the PIN and tries once more.
+// terminal, it asks for the PIN and tries once more; a command of several
+// calls asks once.
 func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	c, err := k.Client(ctx)
 	if err != nil {
 		return err
+	}
+	if k.pin != "" {
+		return c.WithPIN(k.pin).Call(ctx, name, in, out)
 	}
 	err = c.Call(ctx, name, in, out)
 	var f *fault.Error
@@ -162,7 +168,11 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	if noTerminal != nil {
 		return err
 	}
-	return c.WithPIN(pin).Call(ctx, name, in, out)
+	if err := c.WithPIN(pin).Call(ctx, name, in, out); err != nil {
+		return err
+	}
+	k.pin = pin
+	return nil
 }
 
 // Secret asks on the terminal, without showing what is typed. Without a

@@ -35,10 +35,6 @@ CREATE TABLE journal_tile (
 	PRIMARY KEY (level, n)
 );
 
-CREATE TABLE journal_pending (
-	seq INTEGER PRIMARY KEY
-);
-
 CREATE TABLE journal_checkpoint (
 	size INTEGER PRIMARY KEY,
 	at BIGINT NOT NULL,

@@ -1,0 +1,120 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/journal"
+)
+
+func newLog(k *kit.Kit) *cobra.Command {
+	in := journal.LogIn{Newest: true}
+	cmd := &cobra.Command{
+		Use: "log", Short: "List what happened, the newest last", Args: cobra.NoArgs,
+		Example: "  tandem audit log\n  tandem audit log --type 'resource.*' --phase denied --limit 20",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Newest = in.After == 0
+			var out journal.LogOut
+			if err := k.Call(cmd.Context(), "audit.log", in, &out); err != nil {
+				return err
+			}
+			if in.Newest {
+				slices.Reverse(out.Entries)
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
+				for _, e := range out.Entries {
+					fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, printable(e.Resource))
+				}
+				t.Flush()
+				if out.More && in.Newest {
+					fmt.Fprintf(w, "older: tandem audit log --before %d\n", out.Entries[0].Seq)
+				} else if out.More {
+					fmt.Fprintf(w, "more: tandem audit log --after %d\n", out.Entries[len(out.Entries)-1].Seq)
+				}
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Type, "type", "", "only this type; 'resource.*' means all of a noun")
+	f.StringVar(&in.Phase, "phase", "", "only this phase: done, intent, outcome, denied, asked, unknown")
+	f.StringVar(&in.Actor, "actor", "", "only this actor")
+	f.StringVar(&in.Resource, "resource", "", "only this resource and what lies below it, e.g. resource:/lock")
+	f.StringVar(&in.Request, "request", "", "only this request")
+	f.Int64Var(&in.After, "after", 0, "only what is behind this number, oldest first")
+	f.Int64Var(&in.Before, "before", 0, "only what is before this number")
+	f.IntVar(&in.Limit, "limit", 50, "at most this many")
+	return cmd
+}
+
+func who(e journal.Entry) string {
+	if len(e.For) == 0 {
+		return printable(e.Actor)
+	}
+	return printable(e.Actor + " for " + strings.Join(e.For, ", "))
+}
+
+// printable shows control characters and their like instead of obeying them:
+// names in the journal may have been chosen by a stranger.
+func printable(s string) string {
+	q := fmt.Sprintf("%+q", s)
+	if plain := q[1 : len(q)-1]; plain != s && !strings.ContainsAny(s, `"\`) {
+		return plain
+	}
+	return s
+}
+
+func newShow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "show SEQ", Short: "Show one event with its details", Args: cobra.ExactArgs(1), Example: "  tandem audit show 17",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			seq, err := number(args[0])
+			if err != nil {
+				return err
+			}
+			var e journal.Entry
+			if err := k.Call(cmd.Context(), "audit.show", journal.SeqIn{Seq: seq}, &e); err != nil {
+				return err
+			}
+			return k.Show(e, func(w io.Writer) { describe(w, e) })
+		},
+	}
+}
+
+func describe(w io.Writer, e journal.Entry) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-10s%s\n", name, printable(value))
+		}
+	}
+	line("event", fmt.Sprint(e.Seq))
+	line("time", e.Time.Local().Format(time.RFC3339Nano))
+	line("type", e.Type)
+	line("phase", e.Phase)
+	line("actor", e.Actor)
+	line("for", strings.Join(e.For, ", "))
+	line("resource", e.Resource)
+	line("request", e.Request)
+	if e.Cause != 0 {
+		line("ends", fmt.Sprintf("event %d", e.Cause))
+	}
+	switch {
+	case len(e.Payload) > 0:
+		pretty, err := json.MarshalIndent(e.Payload, "", "  ")
+		if err != nil {
+			pretty = e.Payload
+		}
+		fmt.Fprintf(w, "%s\n", pretty)
+	case len(e.PayloadHash) > 0:
+		line("details", "deleted by retention")
+	}
+}

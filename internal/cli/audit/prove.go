@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/journal"
+)
+
+func newProve(k *kit.Kit) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "prove SEQ", Short: "Make a receipt of an event", Args: cobra.ExactArgs(1),
+		Long:    "Make a receipt: a signed proof that an event is in the journal. Anybody checks it with the public key alone.",
+		Example: "  tandem audit prove 17 --out receipt.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			seq, err := number(args[0])
+			if err != nil {
+				return err
+			}
+			var r journal.Receipt
+			if err := k.Call(cmd.Context(), "audit.prove", journal.SeqIn{Seq: seq}, &r); err != nil {
+				return err
+			}
+			write := func(w io.Writer) error {
+				enc := json.NewEncoder(w)
+				enc.SetIndent("", "  ")
+				return enc.Encode(r)
+			}
+			if file == "" {
+				return write(k.Out)
+			}
+			if err := save(file, func(f *os.File) error { return write(f) }); err != nil {
+				return err
+			}
+			fmt.Fprintf(k.Out, "check it anywhere: tandem audit verify --receipt %s --key %s\n", file, r.Key)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")
+	return cmd
+}
+
+func newAnchor(k *kit.Kit) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "anchor", Short: "Sign the journal as it stands", Args: cobra.NoArgs,
+		Long: "Sign the journal as it stands and print the checkpoint. Keep it where this server's disk is not: on paper, in a mail, in another\n" +
+			"repository. audit verify --anchor then shows that nothing before it was changed since, not even by this server.",
+		Example: "  tandem audit anchor --out ~/usb/anchor-2026-11.txt",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var a journal.Anchor
+			if err := k.Call(cmd.Context(), "audit.anchor", nil, &a); err != nil {
+				return err
+			}
+			if file != "" {
+				if err := save(file, func(f *os.File) error { _, err := f.WriteString(a.Checkpoint); return err }); err != nil {
+					return err
+				}
+				return k.Show(a, func(w io.Writer) {
+					fmt.Fprintf(w, "%d entries are anchored in %s\nkey: %s\n", a.Size, file, a.Key)
+				})
+			}
+			err := k.Show(a, func(w io.Writer) { fmt.Fprint(w, a.Checkpoint) })
+			if !k.JSON {
+				fmt.Fprintf(k.Err, "key: %s\n", a.Key)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")
+	return cmd
+}
+
+func newExport(k *kit.Kit) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "export", Short: "Export the journal as NDJSON", Args: cobra.NoArgs,
+		Long:    "Export the journal, one JSON object a line. It verifies offline and holds every payload, so a person must be present.",
+		Example: "  tandem audit export --out journal.ndjson\n  tandem audit verify --export journal.ndjson --key …",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			write := func(w io.Writer) error {
+				var in journal.ExportIn
+				for {
+					var p journal.Page
+					if err := k.Call(cmd.Context(), "audit.export", in, &p); err != nil {
+						return err
+					}
+					for _, l := range p.Lines {
+						if _, err := fmt.Fprintf(w, "%s\n", l); err != nil {
+							return err
+						}
+					}
+					if p.Next == 0 {
+						return nil
+					}
+					in.After, in.Size = p.Next, p.Size
+				}
+			}
+			if file == "" {
+				return write(k.Out)
+			}
+			return save(file, func(f *os.File) error { return write(f) })
+		},
+	}
+	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")
+	return cmd
+}
+
+func newForget(k *kit.Kit) *cobra.Command {
+	var age time.Duration
+	cmd := &cobra.Command{
+		Use: "forget", Short: "Delete the details of old events", Args: cobra.NoArgs,
+		Long:    "Delete the payloads of events that are older than --older-than. The events, their order and every proof stay. A person must be present.",
+		Example: "  tandem audit forget --older-than 8760h",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if age <= 0 {
+				return kit.Usagef("--older-than is needed, e.g. --older-than 8760h")
+			}
+			var out journal.ForgetOut
+			if err := k.Call(cmd.Context(), "audit.forget", journal.ForgetIn{Before: time.Now().Add(-age)}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the details of %d events are gone\n", out.Forgotten) })
+		},
+	}
+	cmd.Flags().DurationVar(&age, "older-than", 0, "events at least this old")
+	return cmd
+}
