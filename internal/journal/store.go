@@ -23,13 +23,16 @@ type head struct {
 
 // lockHead reads the head row and keeps every other appender out until commit.
 func lockHead(tx *db.Tx) (head, error) {
-	h, err := scanHead(tx.QueryRow("SELECT size, edge, origin FROM journal_head WHERE id = 1" + tx.ForUpdate()))
+	query := "SELECT size, edge, origin FROM journal_head WHERE id = 1" + tx.ForUpdate()
+	h, err := scanHead(tx.QueryRow(query))
 	if !db.NoRows(err) {
 		return h, err
 	}
-	h.origin = newOrigin()
-	_, err = tx.Exec("INSERT INTO journal_head (id, size, edge, origin) VALUES (1, 0, ?, ?)", []byte{}, h.origin)
-	return h, err
+	// The first event of all; another server may be writing it too.
+	if _, err := tx.Exec("INSERT INTO journal_head (id, size, edge, origin) VALUES (1, 0, ?, ?) ON CONFLICT (id) DO NOTHING", []byte{}, newOrigin()); err != nil {
+		return h, err
+	}
+	return scanHead(tx.QueryRow(query))
 }
 
 // readHead reads the head row; a journal without one is empty and has no name.
