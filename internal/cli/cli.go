@@ -19,6 +19,7 @@ import (
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/server"
+	"tandem/internal/cli/setup"
 )
 
 // version is set by the linker in releases.
@@ -53,6 +54,16 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	return k.Fail(root.ExecuteContext(ctx))
 }
 
+// groups are the commands of every noun, a line each.
+var groups = []func(*kit.Kit) []*cobra.Command{
+	audit.Commands,
+	identity.Commands,
+	mcp.Commands,
+	resource.Commands,
+	server.Commands,
+	setup.Commands,
+}
+
 func newRoot(k *kit.Kit) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tandem",
@@ -80,8 +91,8 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
-	for _, group := range [][]*cobra.Command{server.Commands(k), resource.Commands(k), identity.Commands(k), mcp.Commands(k), audit.Commands(k)} {
-		root.AddCommand(group...)
+	for _, commands := range groups {
+		root.AddCommand(commands(k)...)
 	}
 	usageErrors(root)
 	return root

@@ -42,6 +42,7 @@ type Daemon struct {
 	gate     *gate.Gate
 	web      *httpapi.Server
 	rooms    rooms
+	sockets  *sockets
 
 	listens  []string
 	port     string // of the loopback listener
@@ -216,6 +217,7 @@ func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func(
 			srv.Close()
 		}
 	}
+	d.sockets.closeAll()
 	cancel()
 	servers.Wait()
 	d.Log.Info("stopped")

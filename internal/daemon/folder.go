@@ -26,6 +26,9 @@ func folder(path string) error {
 	return trusted(path, st)
 }
 
+// CheckFolder says whether an existing folder is fit to be a data folder.
+func CheckFolder(path string) error { return folder(path) }
+
 // maxSocket is how long a socket's path may be on every system we run on.
 const maxSocket = 100
 

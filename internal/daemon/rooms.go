@@ -19,7 +19,12 @@ import (
 )
 
 // migrations are all rooms' tables, in the order they may depend on each other.
-var migrations = []db.Migrations{journal.Migrations, identity.Migrations, gate.Migrations, resource.Migrations}
+var migrations = []db.Migrations{
+	journal.Migrations,
+	identity.Migrations,
+	gate.Migrations,
+	resource.Migrations,
+}
 
 // instructions tell a connected model what it is connected to.
 const instructions = `Tandem is where a team of AI agents and people works on one codebase. Every tool here is governed: what you may not use you do not see, ` +
@@ -46,7 +51,13 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.resource = resource.New(d.db)
 
 	var table op.Table
-	for _, ops := range [][]op.Op{d.ops(), httpapi.Ops(), d.journal.Ops(), d.identity.Ops(), d.rooms.resource.Ops()} {
+	for _, ops := range [][]op.Op{
+		d.ops(),
+		httpapi.Ops(),
+		d.journal.Ops(),
+		d.identity.Ops(),
+		d.rooms.resource.Ops(),
+	} {
 		if err := table.Add(ops...); err != nil {
 			return err
 		}
@@ -69,6 +80,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /server/logs": http.HandlerFunc(d.logs),
 		"/mcp":             tools,
 	}}
+	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
 	return nil
 }
 

@@ -1,0 +1,157 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/settings"
+)
+
+// Check is one finding.
+type Check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, note or bad
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+func newDoctor(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "Check the installation and say how to mend it",
+		Long:    "Check the data folder, the daemon, its settings and the programs that parts of tandem use. The exit code is 1 when something is bad; what is only missing is a note.",
+		Example: "  tandem doctor\n  tandem doctor --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := examine(cmd.Context(), k)
+			bad := 0
+			for _, c := range checks {
+				if c.State == "bad" {
+					bad++
+				}
+			}
+			if err := k.Show(map[string]any{"ok": bad == 0, "checks": checks}, func(w io.Writer) {
+				for _, c := range checks {
+					fmt.Fprintf(w, "%-5s %s: %s\n", c.State, c.Name, c.Detail)
+					if c.Mend != "" {
+						fmt.Fprintf(w, "      %s\n", c.Mend)
+					}
+				}
+			}); err != nil {
+				return err
+			}
+			if bad > 0 {
+				return kit.Silent{Code: 1}
+			}
+			return nil
+		},
+	}
+}
+
+func examine(ctx context.Context, k *kit.Kit) []Check {
+	s, err := k.Settings()
+	if err != nil {
+		return []Check{broken("settings", err)}
+	}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k)}
+	for _, p := range []struct{ program, why, debian string }{
+		{"git", "repositories", "git"},
+		{"tmux", "sessions with real agent programs", "tmux"},
+		{"bwrap", "confining agents and their commands", "bubblewrap"},
+	} {
+		checks = append(checks, checkProgram(p.program, p.why, p.debian))
+	}
+	return checks
+}
+
+func broken(name string, err error) Check {
+	c := Check{name, "bad", err.Error(), ""}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		c.Mend = f.Next
+	}
+	return c
+}
+
+func checkFolder(s *settings.Settings) Check {
+	data := s.Data()
+	if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
+		return Check{"data folder", "note", data + " does not exist yet", "it is made at the first start: tandem up"}
+	}
+	if err := daemon.CheckFolder(data); err != nil {
+		return broken("data folder", err)
+	}
+	probe, err := os.CreateTemp(data, ".doctor-*")
+	if err != nil {
+		return Check{"data folder", "bad", "cannot be written: " + err.Error(), "check its owner, and that its disk has space and is writable"}
+	}
+	probe.Close()
+	os.Remove(probe.Name())
+	return Check{"data folder", "ok", data, ""}
+}
+
+func checkDaemon(ctx context.Context, k *kit.Kit) Check {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c, err := k.Running(ctx)
+	if client.Absent(err) {
+		return Check{"daemon", "note", "not running", "start it: tandem up"}
+	}
+	if err != nil {
+		return broken("daemon", err)
+	}
+	var st daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return broken("daemon", err)
+	}
+	detail := fmt.Sprintf("running, PID %d, %s on %s, %d events", st.PID, st.Version, st.Database, st.Events)
+	switch {
+	case st.Version != k.Version:
+		return Check{"daemon", "bad", fmt.Sprintf("%s; this program is %s", detail, k.Version), "restart it: tandem down, then tandem up"}
+	case !st.PIN:
+		return Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
+	}
+	return Check{"daemon", "ok", detail, ""}
+}
+
+func checkProgram(program, why, debian string) Check {
+	path, err := exec.LookPath(program)
+	if err == nil {
+		return Check{program, "ok", path, ""}
+	}
+	c := Check{program, "note", "not found; needed for " + why, ""}
+	switch runtime.GOOS {
+	case "linux":
+		c.Mend = "install it: apt-get install " + debian
+	case "darwin":
+		c.Mend = "install it: brew install " + debian
+		if program == "bwrap" {
+			c.Detail, c.Mend = "there is none on macOS: agents run unconfined here, and say so", ""
+		}
+	default:
+		c.Mend = "not available on " + runtime.GOOS
+	}
+	return c
+}
+
+// tilde shortens a path for people.
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + rest
+	}
+	return path
+}

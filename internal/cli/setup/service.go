@@ -1,0 +1,209 @@
+package setup
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+)
+
+// unit is what both service managers are told.
+type unit struct {
+	Program, Data, Path string
+}
+
+const systemdUnit = `[Unit]
+Description=tandem, for agents and people on one codebase
+Documentation=man:tandem(1)
+After=network.target
+
+[Service]
+Type=exec
+ExecStart={{.Program}} serve --daemon --data {{.Data}}
+Environment=PATH={{.Path}}
+Restart=on-failure
+RestartSec=2
+KillSignal=SIGTERM
+TimeoutStopSec=15
+UMask=0077
+
+[Install]
+WantedBy=default.target
+`
+
+const launchdPlist = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>dev.tandem.server</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>{{.Program}}</string>
+		<string>serve</string>
+		<string>--daemon</string>
+		<string>--data</string>
+		<string>{{.Data}}</string>
+	</array>
+	<key>EnvironmentVariables</key>
+	<dict>
+		<key>PATH</key>
+		<string>{{.Path}}</string>
+	</dict>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>SuccessfulExit</key>
+		<false/>
+	</dict>
+	<key>Umask</key>
+	<integer>63</integer>
+</dict>
+</plist>
+`
+
+func newService(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "service", Short: "Start tandem with the machine (systemd, launchd)"}
+	var noStart bool
+	install := &cobra.Command{
+		Use: "install", Short: "Install and start the service of this user", Args: cobra.NoArgs,
+		Example: "  tandem service install\n  tandem service install --no-start",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return installService(k, !noStart) },
+	}
+	install.Flags().BoolVar(&noStart, "no-start", false, "only write the file")
+	cmd.AddCommand(install, &cobra.Command{
+		Use: "uninstall", Short: "Stop and remove the service", Args: cobra.NoArgs, Example: "  tandem service uninstall",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			removed, err := uninstallService(k)
+			if err != nil {
+				return err
+			}
+			said := "there was no service"
+			if removed != "" {
+				said = "removed " + removed
+			}
+			return k.Show(map[string]any{"removed": removed}, func(w io.Writer) { fmt.Fprintln(w, said) })
+		},
+	})
+	return cmd
+}
+
+// serviceFile is where the service manager of a system looks, and the text.
+func serviceFile(goos, home string) (path, text string, err error) {
+	switch goos {
+	case "linux":
+		return filepath.Join(home, ".config", "systemd", "user", "tandem.service"), systemdUnit, nil
+	case "darwin":
+		return filepath.Join(home, "Library", "LaunchAgents", "dev.tandem.server.plist"), launchdPlist, nil
+	}
+	return "", "", fault.New(fault.Invalid, "service", "there is no service for %s yet", goos).WithNext("start it with your session: tandem up")
+}
+
+func render(text string, u unit) (string, error) {
+	t, err := template.New("unit").Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, u)
+	return b.String(), err
+}
+
+func installService(k *kit.Kit, start bool) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	path, text, err := serviceFile(runtime.GOOS, s.Home)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	search := "/usr/local/bin:/usr/bin:/bin"
+	for _, kv := range k.Env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			search = v
+		}
+	}
+	if strings.ContainsAny(self+s.Data(), " \t\"'\\%<>&") {
+		return fault.New(fault.Invalid, "service", "a path with spaces or quotes cannot be written into a service file safely").WithNext("install tandem and its data folder under a plain path")
+	}
+	content, err := render(text, unit{self, s.Data(), search})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		return err
+	}
+	if start {
+		if err := manage(runtime.GOOS, path, true); err != nil {
+			return err
+		}
+	}
+	return k.Show(map[string]any{"file": path, "started": start}, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s\n", tilde(path, s.Home))
+		if start {
+			fmt.Fprintln(w, "the service is running")
+		}
+	})
+}
+
+func uninstallService(k *kit.Kit) (removed string, err error) {
+	s, err := k.Settings()
+	if err != nil {
+		return "", err
+	}
+	path, _, err := serviceFile(runtime.GOOS, s.Home)
+	if err != nil {
+		return "", nil // nothing was ever written here
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", nil
+	}
+	stopped := manage(runtime.GOOS, path, false)
+	if err := os.Remove(path); err != nil {
+		return "", err
+	}
+	if stopped != nil {
+		fmt.Fprintf(k.Err, "note: %s\n", stopped)
+	}
+	return path, nil
+}
+
+// manage tells the service manager to start or stop the unit.
+func manage(goos, path string, on bool) error {
+	var lines [][]string
+	switch {
+	case goos == "linux" && on:
+		lines = [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", "tandem.service"}}
+	case goos == "linux":
+		lines = [][]string{{"systemctl", "--user", "disable", "--now", "tandem.service"}}
+	case on:
+		lines = [][]string{{"launchctl", "load", "-w", path}}
+	default:
+		lines = [][]string{{"launchctl", "unload", "-w", path}}
+	}
+	for _, l := range lines {
+		if out, err := exec.Command(l[0], l[1:]...).CombinedOutput(); err != nil {
+			return fault.New(fault.Unavailable, "service", "%s did not work: %s", strings.Join(l, " "), strings.TrimSpace(string(out)+" "+err.Error())).
+				WithNext("the file is in place: run that command yourself, or use --no-start")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var sample = unit{Program: "/usr/local/bin/tandem", Data: "/home/ada/.tandem", Path: "/usr/local/bin:/usr/bin:/bin"}
+
+func TestSystemdAcceptsTheUnit(t *testing.T) {
+	text, err := render(systemdUnit, unit{Program: "/bin/true", Data: sample.Data, Path: sample.Path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Fatal("systemd-analyze is missing: run make test-tools")
+	}
+	file := filepath.Join(t.TempDir(), "tandem.service")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(analyze, "verify", "--man=no", "--user", file)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "XDG_RUNTIME_DIR=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "tandem.service") {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+func TestGoldenPlist(t *testing.T) {
+	got, err := render(launchdPlist, sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/dev.tandem.server.plist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the plist changed; if that is meant, update testdata:\n%s", got)
+	}
+}
+
+func TestPurgeRefusesAFolderThatIsNotOurs(t *testing.T) {
+	dir := t.TempDir()
+	os.Chmod(dir, 0o700)
+	keep := filepath.Join(dir, "thesis.tex")
+	os.WriteFile(keep, nil, 0o600)
+	if err := removeData(dir); err == nil {
+		t.Error("a folder without a lock file was deleted")
+	}
+	if _, err := os.Stat(keep); err != nil {
+		t.Error("a file is gone")
+	}
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"tandem/internal/httpapi"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// sockets are the sessions' own doors: whoever speaks on one is that session,
+// with its rights and no more. No bearer token is in a session's environment,
+// arguments or files; what it holds is a path, and where it is confined it
+// sees no other.
+type sockets struct {
+	folder string
+	web    *httpapi.Server
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]*http.Server
+}
+
+// Open makes the socket of a session and returns its path. Opening it again
+// replaces the old one.
+func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session string) (string, error) {
+	path := filepath.Join(s.folder, id.Short(session)+".sock")
+	if len(path) > maxSocket {
+		path = SocketPath(s.folder, path)
+	}
+	l, err := listenSocket(path)
+	if err != nil {
+		return "", fmt.Errorf("open the socket of %s: %w", session, err)
+	}
+	auth := func(r *http.Request) (op.Caller, error) {
+		if err := sameUser(connOf(r.Context())); err != nil {
+			return op.Caller{}, err
+		}
+		return caller(r.Context())
+	}
+	h, err := s.web.Handler(auth, nil)
+	if err != nil {
+		l.Close()
+		return "", err
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ConnContext: withConn}
+	s.Close(session)
+	s.mu.Lock()
+	s.open[session] = srv
+	s.mu.Unlock()
+	go func() {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			s.log.Error("a session's socket failed", "session", session, "err", err)
+		}
+	}()
+	return path, nil
+}
+
+// Close ends a session's socket; connections on it are cut.
+func (s *sockets) Close(session string) {
+	s.mu.Lock()
+	srv := s.open[session]
+	delete(s.open, session)
+	s.mu.Unlock()
+	if srv != nil {
+		srv.Close()
+	}
+}
+
+func (s *sockets) closeAll() {
+	s.mu.Lock()
+	all := s.open
+	s.open = map[string]*http.Server{}
+	s.mu.Unlock()
+	for _, srv := range all {
+		srv.Close()
+	}
+	_ = os.RemoveAll(s.folder)
+}
