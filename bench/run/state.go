@@ -15,6 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite", used bare
 
+	"tandem/internal/approval"
 	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/identity"
@@ -92,7 +93,7 @@ func openHouse(path string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Migrate(ctx, journal.Migrations, identity.Migrations, gate.Migrations, resource.Migrations); err != nil {
+	if _, err := d.Migrate(ctx, journal.Migrations, identity.Migrations, approval.Migrations, gate.Migrations, resource.Migrations); err != nil {
 		return nil, err
 	}
 	_, key, err := ed25519.GenerateKey(nil)
@@ -112,7 +113,7 @@ func openHouse(path string) (*house, error) {
 	if err := table.Add(resource.New(d).Ops()...); err != nil {
 		return nil, err
 	}
-	h.gate = gate.New(&table, d, h.journal, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, slog.New(slog.DiscardHandler))
+	h.gate = gate.New(&table, d, h.journal, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), slog.New(slog.DiscardHandler))
 	caller, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
 	if err != nil {
 		return nil, err

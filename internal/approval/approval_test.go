@@ -318,3 +318,16 @@ func TestWait(t *testing.T) {
 		}
 	})
 }
+
+func TestNobodyDrownsTheInbox(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "a.db"))
+	for i := range MaxPending {
+		b.file(edit(agent("builder"), fmt.Sprint(i)))
+	}
+	err := b.db.Write(t.Context(), func(tx *db.Tx) error { _, _, err := b.File(tx, edit(agent("builder"), "one more")); return err })
+	if !fault.Is(err, fault.Exhausted) {
+		t.Errorf("one more: %v", err)
+	}
+	b.file(edit(agent("builder"), "0")) // what waits already is found
+	b.file(edit(agent("reviewer"), "other"))
+}

@@ -32,6 +32,8 @@ const (
 const (
 	MaxFeedback = 8 << 10
 	MaxPreview  = 64 << 10
+	// MaxPending is how many unanswered asks one asker may have, so that nobody drowns the inbox.
+	MaxPending = 200
 )
 
 // Ask is one call that waits for an answer.

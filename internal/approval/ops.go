@@ -54,7 +54,7 @@ func at(askID string) op.Resource { return op.Resource{Kind: "approval", Path: "
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "approval.list", Right: "approval.read", Method: "GET", Path: "/approval",
+		op.Read(op.Spec{Name: "approval.list", Right: "approval.read", Masked: true, Method: "GET", Path: "/approval",
 			Doc: "List asks, oldest first: the inbox of what waits for an answer.\nAn agent or a session sees its own and those of whoever acts for it."},
 			func(ListIn) op.Resource { return at("") }, r.list),
 		op.Read(op.Spec{Name: "approval.get", Right: "approval.read", Method: "GET", Path: "/approval/{id}",

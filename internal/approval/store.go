@@ -73,6 +73,12 @@ func standing(tx *db.Tx, tenant, askerID, digest string) (*Ask, error) {
 	return a, err
 }
 
+func pendingOf(tx *db.Tx, tenant, askerID string) (n int, err error) {
+	err = tx.QueryRow("SELECT count(*) FROM approval WHERE tenant = ? AND asker_id = ? AND standing = 1 AND state = 'pending' AND expires_at > ?",
+		tenant, askerID, tx.Now()).Scan(&n)
+	return n, err
+}
+
 func find(tx *db.Tx, tenant, askID string) (*Ask, error) {
 	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM approval WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, askID))
 	if db.NoRows(err) {

@@ -13,10 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/internal/cli/approval"
 	"tandem/internal/cli/audit"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
+	"tandem/internal/cli/policy"
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/server"
 	"tandem/internal/cli/setup"
@@ -56,9 +58,11 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 
 // groups are the commands of every noun, a line each.
 var groups = []func(*kit.Kit) []*cobra.Command{
+	approval.Commands,
 	audit.Commands,
 	identity.Commands,
 	mcp.Commands,
+	policy.Commands,
 	resource.Commands,
 	server.Commands,
 	setup.Commands,

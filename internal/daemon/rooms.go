@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/internal/approval"
 	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
@@ -15,6 +16,7 @@ import (
 	"tandem/internal/mcpserver"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/policy/book"
 	"tandem/internal/resource"
 )
 
@@ -22,6 +24,8 @@ import (
 var migrations = []db.Migrations{
 	journal.Migrations,
 	identity.Migrations,
+	book.Migrations,
+	approval.Migrations,
 	gate.Migrations,
 	resource.Migrations,
 }
@@ -32,6 +36,8 @@ const instructions = `Tandem is where a team of AI agents and people works on on
 
 // rooms are what the daemon built and must keep in hand.
 type rooms struct {
+	approval *approval.Room
+	book     *book.Book
 	resource *resource.Room
 }
 
@@ -48,14 +54,22 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
-	d.rooms.resource = resource.New(d.db)
-
 	var table op.Table
+	d.rooms.approval = approval.New(d.db)
+	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
+		if o := table.Get(name); o != nil {
+			return o.Right, true
+		}
+		return "", false
+	})
+	d.rooms.resource = resource.New(d.db)
 	for _, ops := range [][]op.Op{
 		d.ops(),
 		httpapi.Ops(),
 		d.journal.Ops(),
 		d.identity.Ops(),
+		d.rooms.book.Ops(),
+		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
@@ -67,11 +81,10 @@ func (d *Daemon) construct(ctx context.Context) error {
 			return fmt.Errorf("operation %s: %w", o.Name, err)
 		}
 	}
-	compiled, err := policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()})
-	if err != nil {
-		return fmt.Errorf("compile the default policy: %w", err)
+	if _, err := d.rooms.book.Policy(ctx, identity.LocalTenant); err != nil {
+		return err // a server whose policy cannot be read would refuse everybody; better to say so now
 	}
-	d.gate = gate.New(&table, d.db, d.journal, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, d.Log)
+	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	tools, err := mcpserver.New(d.gate, d.Version, instructions, "", d.Log)
 	if err != nil {
 		return err
@@ -82,6 +95,23 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}}
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
 	return nil
+}
+
+// who finds an actor for the policy: what it is, and for whom it acts.
+func (d *Daemon) who(ctx context.Context, tenant, name string) (policy.PrincipalRef, []policy.PrincipalRef, error) {
+	c, err := d.identity.Caller(ctx, tenant, name, op.DoorInside)
+	if err != nil {
+		return policy.PrincipalRef{}, nil, err
+	}
+	var chain []policy.PrincipalRef
+	for _, f := range c.For {
+		p, err := policy.ParsePrincipal(f)
+		if err != nil {
+			return policy.PrincipalRef{}, nil, err
+		}
+		chain = append(chain, p)
+	}
+	return policy.PrincipalRef{Kind: policy.PrincipalKind(c.Kind), ID: c.Name}, chain, nil
 }
 
 // housekeeping removes what has expired, and ends an idle daemon that was

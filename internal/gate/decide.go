@@ -26,6 +26,9 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 		}
 		who.AuthorityChain = append(who.AuthorityChain, p)
 	}
+	if len(c.caller.Scope) > 0 {
+		who.Ceiling = &policy.Ceiling{Rights: c.caller.Scope}
+	}
 	c.view = compiled.View(who, g.db.Now())
 	return nil
 }
@@ -101,9 +104,4 @@ func (g *Gate) refuse(ctx context.Context, c *call, why *fault.Error) error {
 		g.log.Error("denial not recorded", "op", c.op.Name, "actor", c.caller.Name, "err", err)
 	}
 	return why
-}
-
-// ask is the answer while a call needs an approval that nobody gave.
-func (g *Gate) ask(ctx context.Context, c *call) error {
-	return g.refuse(ctx, c, fault.New(fault.Denied, c.op.Name, "%s needs an approval: %s", c.op.Name, c.decision.Reason))
 }

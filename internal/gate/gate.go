@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/approval"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
@@ -34,13 +35,14 @@ type Gate struct {
 	db        *db.DB
 	journal   *journal.Journal
 	policies  Policies
+	asks      *approval.Room
 	log       *slog.Logger
 	Strangers Strangers
 }
 
 // New makes a gate over a table of operations.
-func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, log *slog.Logger) *Gate {
-	return &Gate{table: t, db: d, journal: j, policies: p, log: log}
+func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, a *approval.Room, log *slog.Logger) *Gate {
+	return &Gate{table: t, db: d, journal: j, policies: p, asks: a, log: log}
 }
 
 // Table is the operations this gate runs.
@@ -78,6 +80,7 @@ type call struct {
 	decision policy.Decision
 	notes    op.Notes
 	digest   string
+	approval string // the approved ask that lets this call pass, spent with it
 }
 
 // Do runs one operation for the caller in ctx.
@@ -101,6 +104,9 @@ func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
 		return g.state(ctx, c)
 	case op.ClassEffect:
 		return g.effect(ctx, c)
+	}
+	if err := g.spendAlone(ctx, c); err != nil {
+		return nil, err
 	}
 	return o.RunRead(ctx, in)
 }
@@ -172,6 +178,9 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 	}
 	if c.decision.By != "" {
 		body["by"] = c.decision.By
+	}
+	if c.approval != "" {
+		body["approval"] = c.approval
 	}
 	for k, v := range extra {
 		body[k] = v

@@ -20,6 +20,9 @@ func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
 			out = prior
 			return err
 		}
+		if err := g.spend(tx, c); err != nil {
+			return err
+		}
 		var err error
 		if out, err = c.op.RunState(ctx, tx, c.in); err != nil {
 			return err
@@ -43,6 +46,9 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 	err = g.db.Write(ctx, func(tx *db.Tx) error {
 		var err error
 		if out, found, err = c.repeated(tx); err != nil || found {
+			return err
+		}
+		if err := g.spend(tx, c); err != nil {
 			return err
 		}
 		if err := c.remember(tx, "running", nil); err != nil {

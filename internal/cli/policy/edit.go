@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/policy/book"
+)
+
+func newEdit(k *kit.Kit) *cobra.Command {
+	var file, note string
+	cmd := &cobra.Command{
+		Use: "edit", Short: "Change the rules; needs your PIN", Args: cobra.NoArgs,
+		Long:    "Change the rules in your editor (VISUAL or EDITOR), or take them from a file. What does not compile is refused before anything changes, and a change that somebody else made meanwhile is not overwritten.",
+		Example: "  tandem policy edit\n  tandem policy edit --file rules.cedar --note \"no pushes on Friday\"",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			var now book.ShowOut
+			if err := k.Call(ctx, "policy.show", book.ShowIn{}, &now); err != nil {
+				return err
+			}
+			var text string
+			var err error
+			if file != "" {
+				text, err = readFile(k, file)
+			} else {
+				text, err = inEditor(k, now.Rules)
+			}
+			if err != nil {
+				return err
+			}
+			if text == now.Rules {
+				return k.Show(book.EditOut{Version: now.Version}, func(w io.Writer) { fmt.Fprintln(w, "nothing changed") })
+			}
+			// A mistake is better found before the PIN is typed.
+			if err := k.Call(ctx, "policy.test", book.TestIn{Rules: &text}, nil); err != nil {
+				return err
+			}
+			var out book.EditOut
+			if err := k.Call(ctx, "policy.edit", book.EditIn{Rules: text, IfVersion: &now.Version, Note: note}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "version %d is in force, with %d rules\n", out.Version, out.Rules) })
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "take the rules from this file, - for standard input")
+	cmd.Flags().StringVar(&note, "note", "", "why, for the history")
+	return cmd
+}
+
+// inEditor lets a person change text in their own editor.
+func inEditor(k *kit.Kit, text string) (string, error) {
+	editor := ""
+	for _, name := range []string{"EDITOR", "VISUAL"} {
+		for _, e := range k.Env {
+			if v, ok := strings.CutPrefix(e, name+"="); ok && v != "" {
+				editor = v
+			}
+		}
+	}
+	words := strings.Fields(editor)
+	if len(words) == 0 {
+		return "", fault.New(fault.Invalid, "policy.edit", "no editor is set").WithNext("set EDITOR, or use --file RULES")
+	}
+	dir, err := os.MkdirTemp("", "tandem-policy-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "rules.cedar")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	run := exec.Command(words[0], append(words[1:], path)...)
+	run.Stdin, run.Stdout, run.Stderr, run.Env = k.In, k.Out, k.Err, k.Env
+	if err := run.Run(); err != nil {
+		return "", fault.New(fault.Invalid, "policy.edit", "the editor failed, nothing was changed: %w", err)
+	}
+	data, err := os.ReadFile(path)
+	return string(data), err
+}

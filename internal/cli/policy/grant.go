@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/policy/book"
+)
+
+func newGrantList(k *kit.Kit) *cobra.Command {
+	var in book.GrantsIn
+	cmd := &cobra.Command{
+		Use: "list", Short: "List grants", Args: cobra.NoArgs, Example: "  tandem grant list\n  tandem grant list --house",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out book.GrantsOut
+			if err := k.Call(cmd.Context(), "grant.list", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Grants) == 0 {
+					fmt.Fprintln(w, "no grants but the house's own (tandem grant list --house)")
+					return
+				}
+				t := table(w)
+				fmt.Fprintln(t, "ID\tWHO\tEFFECT\tPERMISSIONS\tRESOURCE\tUNTIL\tNOTE")
+				for _, g := range out.Grants {
+					var perms []string
+					for _, p := range g.Permissions {
+						perms = append(perms, string(p))
+					}
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.ID, g.Principal, g.Effect, strings.Join(perms, ","), g.Resource, until(g), note(g))
+				}
+				t.Flush()
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Principal, "principal", "", "only those that speak of this actor, as kind:name")
+	cmd.Flags().BoolVar(&in.Revoked, "revoked", false, "also those that were taken back")
+	cmd.Flags().BoolVar(&in.House, "house", false, "also the house's own")
+	return cmd
+}
+
+func until(g book.GrantView) string {
+	switch {
+	case g.RevokedAt != nil:
+		return "revoked " + g.RevokedAt.Local().Format("2006-01-02 15:04")
+	case g.ExpiresAt != nil:
+		return g.ExpiresAt.Local().Format("2006-01-02 15:04")
+	}
+	return "-"
+}
+
+func note(g book.GrantView) string {
+	if g.Dead != "" {
+		return "dead: " + g.Dead
+	}
+	return g.Note
+}
+
+func newGrantAdd(k *kit.Kit) *cobra.Command {
+	var in book.GrantIn
+	var perms, classes string
+	var life time.Duration
+	var depth int
+	cmd := &cobra.Command{
+		Use: "add PRINCIPAL RESOURCE", Short: "Grant a right, or deny it; needs your PIN", Args: cobra.ExactArgs(2),
+		Long: "Grant somebody a right. PRINCIPAL is kind:name, kind:* or *; RESOURCE is kind:/path and covers everything below it, or *:/ for all.",
+		Example: "  tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h\n" +
+			"  tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'\n" +
+			"  tandem grant add 'agent:*' resource:/prod --deny --can edit",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Principal, in.Resource = args[0], args[1]
+			in.Permissions, in.Classes, in.TTL = strings.Split(perms, ","), strings.Split(classes, ","), int64(life.Seconds())
+			if cmd.Flags().Changed("depth") {
+				in.MaxDepth = &depth
+			}
+			var out book.GrantOut
+			if err := k.Call(cmd.Context(), "grant.add", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %s for %s on %s\n", out.ID, out.Effect, out.Principal, out.Resource)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&perms, "can", "read", "of view, read, edit, execute, delegate, admin, with commas")
+	f.StringVar(&classes, "class", "", "classes of data, with commas; * is all (public,internal)")
+	f.StringVar(&in.Effect, "effect", "", "allow, ask or deny (allow)")
+	f.BoolFunc("ask", "the same as --effect ask", func(string) error { in.Effect = "ask"; return nil })
+	f.BoolFunc("deny", "the same as --effect deny", func(string) error { in.Effect = "deny"; return nil })
+	f.StringArrayVar(&in.Tools, "tool", nil, "only with this tool, e.g. 'bash(command: git log)'")
+	f.StringArrayVar(&in.Approvers, "approver", nil, "who may answer an ask: person:name")
+	f.IntVar(&depth, "depth", 0, "how many components below the resource it reaches")
+	f.StringArrayVar(&in.Only, "only", nil, "only paths that fit this glob")
+	f.StringArrayVar(&in.Except, "except", nil, "not this tree below it, as kind:/path")
+	f.DurationVar(&life, "expires", 0, "how long it lasts, e.g. 8h")
+	f.StringVar(&in.From, "from", "", "pass on this grant of yours")
+	f.IntVar(&in.Redelegate, "redelegate", 0, "how many times in a row it may be passed on")
+	f.StringVar(&in.Note, "note", "", "why; shown to whoever it stops")
+	return cmd
+}
+
+func newGrantRevoke(k *kit.Kit) *cobra.Command {
+	var in book.GrantIDIn
+	cmd := &cobra.Command{
+		Use: "revoke ID", Short: "Take a grant back, and what was passed on from it; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem grant revoke grt_…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			var out book.RevokeOut
+			if err := k.Call(cmd.Context(), "grant.revoke", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is taken back\n", out.ID)
+				for _, g := range out.Ended {
+					fmt.Fprintf(w, "%s ended with it\n", g)
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Note, "note", "", "why, for the history")
+	return cmd
+}

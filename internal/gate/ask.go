@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+)
+
+// ask finds the ask that stands for this exact call, or files one; the ask and the event that tells of it are one
+// transaction. nil means that it is approved: the call may go on, and spends the approval on its way.
+func (g *Gate) ask(ctx context.Context, c *call) error {
+	digest, err := c.exact()
+	if err != nil {
+		return err
+	}
+	input, err := c.op.Redacted(c.in)
+	if err != nil {
+		return err
+	}
+	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By}
+	for _, p := range c.decision.Approvers {
+		wish.Approvers = append(wish.Approvers, p.String())
+	}
+	var a *approval.Ask
+	err = g.db.Write(ctx, func(tx *db.Tx) (err error) {
+		var fresh bool
+		if a, fresh, err = g.asks.File(tx, wish); err != nil || !fresh {
+			return err
+		}
+		return g.filed(tx, c, a)
+	})
+	if err != nil {
+		return err
+	}
+	if a.State == approval.Approved {
+		c.approval = a.ID
+		return nil
+	}
+	return a.Answer()
+}
+
+func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
+	payload, err := json.Marshal(map[string]any{"approval": a.ID, "op": a.Op, "resource": a.Resource, "digest": a.Digest, "input": a.Input, "reason": a.Reason,
+		"by": a.By, "approvers": a.Approvers, "expires_at": a.ExpiresAt, "door": c.caller.Door})
+	if err != nil {
+		return err
+	}
+	_, err = g.journal.Append(tx, journal.Event{Tenant: c.caller.Tenant, Type: "approval.filed", Phase: journal.Done, Actor: c.caller.Name, For: c.caller.For,
+		Resource: "approval:/" + a.ID, Request: c.caller.Request, Payload: payload})
+	return err
+}
+
+// spend uses up the call's approval inside the call's own transaction. It was approved a moment ago; when it is not any more,
+// somebody else's call used it, and this one has to ask again.
+func (g *Gate) spend(tx *db.Tx, c *call) error {
+	if c.approval == "" {
+		return nil
+	}
+	digest, err := c.exact()
+	if err != nil {
+		return err
+	}
+	a, ok, err := g.asks.Spend(tx, c.caller.Tenant, c.caller.Actor, digest)
+	if err != nil {
+		return err
+	}
+	if !ok || a.ID != c.approval {
+		return fault.New(fault.Conflict, c.op.Name, "the approval %s was used by another call", c.approval).WithNext("repeat the call to ask again")
+	}
+	return nil
+}
+
+// spendAlone is for calls that write nothing themselves: the spending is their one event.
+func (g *Gate) spendAlone(ctx context.Context, c *call) error {
+	if c.approval == "" {
+		return nil
+	}
+	return g.db.Write(ctx, func(tx *db.Tx) error {
+		if err := g.spend(tx, c); err != nil {
+			return err
+		}
+		_, err := g.append(tx, c, journal.Done, 0, nil)
+		return err
+	})
+}
