@@ -44,12 +44,14 @@ type Daemon struct {
 	rooms    rooms
 	sockets  *sockets
 
-	listens  []string
-	port     string // of the loopback listener
-	stopOnce sync.Once
-	stopping chan struct{}
-	active   atomic.Int64
-	lastUse  atomic.Int64
+	listens []string
+	port    string // of the loopback listener
+	// fingerprint is the TLS key's, when we listen beyond loopback.
+	fingerprint string
+	stopOnce    sync.Once
+	stopping    chan struct{}
+	active      atomic.Int64
+	lastUse     atomic.Int64
 }
 
 // Run starts the daemon and returns when ctx ends, when somebody stopped it,

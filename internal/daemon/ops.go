@@ -32,6 +32,7 @@ type Status struct {
 	Listen   string   `json:"listen"`
 	Listens  []string `json:"listens"`
 	Version  string   `json:"version"`
+	Key      string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
 	OnDemand bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
 	Data     string   `json:"data"`
 	Database string   `json:"database"`
@@ -88,7 +89,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version,
+	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version, Key: d.fingerprint,
 		OnDemand: d.OnDemand, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	if len(s.Repos) > 0 {
 		s.Repo = s.Repos[0]

@@ -4,11 +4,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/fault"
 )
 
@@ -41,15 +40,9 @@ func (d *Daemon) certificate(host string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Log.Info("listening beyond this machine", "fingerprint", Fingerprint(leaf))
+	d.fingerprint = client.Fingerprint(leaf)
+	d.Log.Info("listening beyond this machine", "fingerprint", d.fingerprint)
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}, nil
-}
-
-// Fingerprint is how people and clients know a server's key: SHA-256 over its
-// public key, so that a renewed certificate keeps it.
-func Fingerprint(c *x509.Certificate) string {
-	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
-	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
 func makeCertificate(certFile, keyFile, host string) error {

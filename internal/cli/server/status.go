@@ -42,6 +42,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(&st), st.Version)
+				if st.Key != "" {
+					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
+				}
 				if st.OnDemand {
 					fmt.Fprintln(w, "Started on demand: it ends when idle (tandem up keeps it)")
 				}

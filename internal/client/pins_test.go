@@ -1,0 +1,49 @@
+package client
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/fault"
+)
+
+func TestAServersKeyIsTrustedOnFirstUseAndNeverChanges(t *testing.T) {
+	ok := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{}`)) })
+	first, second := httptest.NewUnstartedServer(ok), httptest.NewUnstartedServer(ok)
+	first.StartTLS()
+	second.StartTLS()
+	defer first.Close()
+	defer second.Close()
+	pins := OpenPins(filepath.Join(t.TempDir(), "known_servers"))
+	addr := strings.TrimPrefix(first.URL, "https://")
+	get := func(url, name, expect string) error {
+		resp, err := Remote(url, "", pins.Transport(name, expect)).Do(t.Context(), "GET", "/", nil, nil)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	if err := get(first.URL, addr, ""); err != nil {
+		t.Fatalf("first use: %v", err)
+	}
+	print, err := pins.Known(addr)
+	if err != nil || !strings.HasPrefix(print, "SHA256:") {
+		t.Fatalf("known = %q, %v", print, err)
+	}
+	if err := get(first.URL, addr, print); err != nil {
+		t.Errorf("the same key again: %v", err)
+	}
+	// httptest's servers share one key, so an impostor is one whose name holds another pin.
+	if err := pins.Pin(addr, "SHA256:somebody-else"); !fault.Is(err, fault.Denied) {
+		t.Errorf("a changed key was accepted: %v", err)
+	}
+	if err := get(second.URL, "other:1", "SHA256:what-the-invitation-said"); err == nil || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("an invitation's fingerprint was not checked: %v", err)
+	}
+	if known, _ := pins.Known("other:1"); known != "" {
+		t.Errorf("a refused key was remembered: %s", known)
+	}
+}
