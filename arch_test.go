@@ -74,7 +74,8 @@ var houseMap = []wall{
 	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text", pure: true},
 	{pkg: "repo/render", may: "repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template", pure: true},
 	{pkg: "repo/gitstore", may: "repo"},
-	{pkg: "repo/workcopy", may: "repo repo/gitstore", planned: true},
+	{pkg: "repo/workcopy", may: "repo repo/gitstore"},
+	{pkg: "repo/stocktest", may: "repo testenv"}, // tests only
 	{pkg: "repo/host", may: "spine gate repo repo/gitstore resource", planned: true},
 	{pkg: "repo/replica", may: "repo repo/gitstore client", planned: true},
 

@@ -338,3 +338,25 @@ func (w *markerWriter) diff(base, side term, hunks []diff.Hunk) {
 		lines('+', h.Contents[1])
 	}
 }
+
+// ConflictIsExecutable is the mode of a file that shows a conflict.
+func ConflictIsExecutable(v Merge[TreeValue]) bool {
+	x, _ := resolveExecutable(v)
+	return x
+}
+
+// WithFileIDs gives the terms of a conflict of files new contents; modes stay.
+// A term that was absent and has content now is a plain file.
+func WithFileIDs(v Merge[TreeValue], ids Merge[FileID]) Merge[TreeValue] {
+	out := make(Merge[TreeValue], len(v))
+	for i, id := range ids {
+		if id == "" {
+			continue
+		}
+		out[i] = TreeValue{File, string(id)}
+		if v[i].Kind == Executable {
+			out[i].Kind = Executable
+		}
+	}
+	return out
+}

@@ -1,6 +1,10 @@
 package repo
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"sync"
+)
 
 // Store gives and takes the objects of a repository. Everything it returns is
 // shared: callers do not change it. The disk's implementation is
@@ -34,11 +38,12 @@ func (e *MissingError) Error() string {
 
 // Overlay is a Store in memory, over another that it only reads; with no Base
 // it stands alone. It computes what a change would write without writing it.
-// It is not for concurrent use.
+// It is safe for concurrent use, as any Store.
 type Overlay struct {
-	Base    Store
-	Objects map[string]Object // by raw id
+	Base Store
 
+	mu         sync.RWMutex
+	objects    map[string]Object // by raw id
 	operations map[OperationID]*Operation
 	views      map[ViewID]*View
 }
@@ -52,7 +57,7 @@ type Object struct {
 // NewOverlay is an empty layer over base, which may be nil.
 func NewOverlay(base Store) *Overlay {
 	return &Overlay{
-		Base: base, Objects: map[string]Object{},
+		Base: base, objects: map[string]Object{},
 		operations: map[OperationID]*Operation{}, views: map[ViewID]*View{},
 	}
 }
@@ -62,7 +67,7 @@ func (o *Overlay) Commit(id CommitID) (*Commit, error) {
 	if id == RootCommitID {
 		return RootCommit(), nil
 	}
-	if obj, ok := o.Objects[string(id)]; ok {
+	if obj, ok := o.object(string(id)); ok {
 		return DecodeCommit(id, obj.Data)
 	}
 	if o.Base == nil {
@@ -76,7 +81,7 @@ func (o *Overlay) Tree(id TreeID) (Tree, error) {
 	if id == EmptyTreeID {
 		return nil, nil
 	}
-	if obj, ok := o.Objects[string(id)]; ok {
+	if obj, ok := o.object(string(id)); ok {
 		return DecodeTree(obj.Data)
 	}
 	if o.Base == nil {
@@ -87,7 +92,7 @@ func (o *Overlay) Tree(id TreeID) (Tree, error) {
 
 // File reads a blob of the layer or of the base.
 func (o *Overlay) File(id FileID) ([]byte, error) {
-	if obj, ok := o.Objects[string(id)]; ok {
+	if obj, ok := o.object(string(id)); ok {
 		return obj.Data, nil
 	}
 	if o.Base == nil {
@@ -117,8 +122,24 @@ func (o *Overlay) PutFile(data []byte) (FileID, error) {
 
 func (o *Overlay) put(t ObjectType, data []byte) string {
 	id := HashObject(t, data)
-	o.Objects[id] = Object{t, data}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.objects[id] = Object{t, data}
 	return id
+}
+
+func (o *Overlay) object(id string) (Object, bool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	obj, ok := o.objects[id]
+	return obj, ok
+}
+
+// Objects lists what was put, by raw id.
+func (o *Overlay) Objects() map[string]Object {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return maps.Clone(o.objects)
 }
 
 // Operation reads an operation of the layer or of the base.
@@ -126,7 +147,10 @@ func (o *Overlay) Operation(id OperationID) (*Operation, error) {
 	if id == RootOperationID {
 		return RootOperation(), nil
 	}
-	if op, ok := o.operations[id]; ok {
+	o.mu.RLock()
+	op, ok := o.operations[id]
+	o.mu.RUnlock()
+	if ok {
 		return op, nil
 	}
 	if o.Base == nil {
@@ -140,7 +164,10 @@ func (o *Overlay) View(id ViewID) (*View, error) {
 	if id == RootViewID {
 		return RootView(), nil
 	}
-	if v, ok := o.views[id]; ok {
+	o.mu.RLock()
+	v, ok := o.views[id]
+	o.mu.RUnlock()
+	if ok {
 		return v, nil
 	}
 	if o.Base == nil {
@@ -152,6 +179,8 @@ func (o *Overlay) View(id ViewID) (*View, error) {
 // PutView keeps a view in the layer.
 func (o *Overlay) PutView(v *View) (ViewID, error) {
 	id := v.ComputeID()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.views[id] = v.Clone()
 	return id, nil
 }
@@ -159,6 +188,8 @@ func (o *Overlay) PutView(v *View) (ViewID, error) {
 // PutOperation keeps an operation in the layer.
 func (o *Overlay) PutOperation(op *Operation) error {
 	op.ID = op.ComputeID()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.operations[op.ID] = op
 	return nil
 }

@@ -91,3 +91,19 @@ func syncDirs(dirs map[string]struct{}) error {
 	}
 	return all
 }
+
+// Lock is one of jj's locks on a file, held.
+type Lock struct{ l *fileLock }
+
+// LockFile waits for jj's lock on a file: other programs that follow jj's
+// rules wait too.
+func LockFile(path string) (*Lock, error) {
+	l, err := lockFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Lock{l}, nil
+}
+
+// Unlock lets go.
+func (l *Lock) Unlock() { l.l.unlock() }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/stocktest"
 )
 
 func openTest(t testing.TB, dir string) *Store {
@@ -34,10 +35,10 @@ func headOp(t testing.TB, s *Store) repo.OperationID {
 // Everything stock jj wrote is read, and written again gets the same id.
 func TestReadsWhatStockJJWrote(t *testing.T) {
 	for _, colocate := range []bool{false, true} {
-		j := newStock(t)
-		dir := j.history(colocate)
+		j := stocktest.New(t)
+		dir := j.History(colocate)
 		if colocate {
-			j.git(dir, "gc", "-q")
+			j.Git(dir, "gc", "-q")
 		}
 		s := openTest(t, dir)
 		conflicted, ops := 0, 0
@@ -124,8 +125,8 @@ func checkTree(t *testing.T, s *Store, mem *repo.Overlay, id repo.TreeID) {
 
 // An index built here holds what jj's own holds, and jj reads ours.
 func TestIndexIsJJs(t *testing.T) {
-	j := newStock(t)
-	dir := j.history(false)
+	j := stocktest.New(t)
+	dir := j.History(false)
 	s := openTest(t, dir)
 	theirs, err := s.At(headOp(t, s))
 	if err != nil {
@@ -167,7 +168,7 @@ func TestIndexIsJJs(t *testing.T) {
 		}
 	}
 	before := len(dirNames(t, filepath.Join(s.Dir(), "index", "segments")))
-	out := j.run(dir, "log", "--ignore-working-copy", "-r", "all()", "-T", "commit_id ++ '\n'", "--no-graph")
+	out := j.Run(dir, "log", "--ignore-working-copy", "-r", "all()", "-T", "commit_id ++ '\n'", "--no-graph")
 	if len(out) < 41 {
 		t.Errorf("log with our index: %q", out)
 	}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package workcopy
+
+// noExecBits says that files have no executable bit to respect.
+const noExecBits = true
