@@ -38,6 +38,7 @@ func TestFuzz(t *testing.T) {
 			if err := cmd.Run(); err != nil {
 				t.Errorf("schemathesis: %v\n%s\nserver's log:\n%s", err, tail(out.String(), 12000), tail(s.log.String(), 4000))
 			}
+			t.Logf("%s", tail(out.String(), 700))
 			if a := s.as("", "GET", "/global/health", nil); a.status != 200 {
 				t.Errorf("afterwards health is %s", a)
 			}
