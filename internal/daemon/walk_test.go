@@ -28,8 +28,8 @@ const (
 	walkConnector = "tdm_walk_connector_0123456789"
 )
 
-// running starts a daemon in this process, with its real doors.
-func running(t *testing.T) (*Daemon, string) {
+// walked starts a daemon in this process, with its real doors.
+func walked(t *testing.T) (*Daemon, string) {
 	t.Helper()
 	data := testenv.Dir(t) + "/data"
 	s, err := settings.Load(map[string]string{"data": data, "listen": "127.0.0.1:0", "api_token": walkAPI, "connector_token": walkConnector}, nil)
@@ -150,7 +150,7 @@ func encode(t *testing.T, v any) []byte {
 // A stranger is refused everywhere: no credential, a wrong one, a PIN over the
 // network, on every route of every operation.
 func TestStrangerIsRefusedEverywhere(t *testing.T) {
-	d, base := running(t)
+	d, base := walked(t)
 	strangers := map[string]map[string]string{
 		"nothing":        {},
 		"a wrong token":  {"Authorization": "Bearer tdm_nobody_has_this_token"},
@@ -200,7 +200,7 @@ func authority(t *testing.T, o *op.Op) bool {
 // No agent, session, service, connector, local program or MCP caller decides,
 // grants, mints or exports, by any route or tool.
 func TestNoAgentDecides(t *testing.T) {
-	d, base := running(t)
+	d, base := walked(t)
 	tokens := map[string]string{"the API's token": walkAPI, "the connector's token": walkConnector,
 		"an agent": mint(t, d, op.Agent, "walker"), "a service": mint(t, d, op.Service, "cron"), "a person without presence": mint(t, d, op.Person, "ann")}
 	socket := client.Socket(SocketPath(d.data, ""))
