@@ -61,10 +61,15 @@ func (r *Room) joinOps() []op.Op {
 	}
 }
 
-func (r *Room) enter(ctx context.Context, tx *db.Tx, in EnterIn) (MintOut, error) {
+// Check refuses names and nonces that nobody should be asked to approve.
+func (in EnterIn) Check() error {
 	if len(in.Nonce) < 32 || len(in.Nonce) > 128 {
-		return MintOut{}, fault.New(fault.Invalid, "join.enter", "the nonce should have 32 to 128 characters")
+		return fault.New(fault.Invalid, "join.enter", "the nonce should have 32 to 128 characters")
 	}
+	return CheckName(in.Name)
+}
+
+func (r *Room) enter(ctx context.Context, tx *db.Tx, in EnterIn) (MintOut, error) {
 	return r.admit(ctx, tx, in.Name, "joined by approval")
 }
 
