@@ -1,0 +1,120 @@
+package secret
+
+import (
+	"context"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+)
+
+// SetIn stores a value.
+type SetIn struct {
+	Name  string `json:"name" jsonschema:"what it is called, e.g. provider/openai"`
+	Value string `json:"value" jsonschema:"the secret itself; it is never shown again but to a person present"`
+}
+
+// NameIn names a secret.
+type NameIn struct {
+	Name string `json:"name" jsonschema:"what it is called"`
+}
+
+// ListOut are the secrets' names.
+type ListOut struct {
+	Secrets []Info `json:"secrets"`
+	Keeper  string `json:"keeper" jsonschema:"where the master key is: keyring or file"`
+}
+
+// DeleteOut says what is gone.
+type DeleteOut struct {
+	Name string `json:"name"`
+}
+
+// UnmaskOut is a secret in the clear.
+type UnmaskOut struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// RotateOut counts what was sealed anew.
+type RotateOut struct {
+	Sealed int    `json:"sealed"`
+	Keeper string `json:"keeper"`
+}
+
+func at(name string) op.Resource { return op.Resource{Kind: "secret", Path: "/" + name} }
+
+// Ops is this room's front door.
+func (r *Room) Ops() []op.Op {
+	return []op.Op{
+		op.State(op.Spec{Name: "secret.set", Right: "secret.write", Method: "PUT", Path: "/secret/{name...}", Secret: []string{"value"},
+			Doc: "Store a secret, sealed. Tools and connectors are lent it for one call; nobody reads it back."},
+			func(in SetIn) op.Resource { return at(in.Name) }, r.set),
+		op.Read(op.Spec{Name: "secret.list", Right: "secret.list", Method: "GET", Path: "/secret",
+			Doc: "List the names of secrets, their versions and who set them. Values are not shown."},
+			func(struct{}) op.Resource { return at("") }, r.list),
+		op.State(op.Spec{Name: "secret.delete", Right: "secret.delete", Method: "DELETE", Path: "/secret/{name...}",
+			Doc: "Delete a secret. What was lent before is not taken back: change it at its source too."},
+			func(in NameIn) op.Resource { return at(in.Name) }, r.remove),
+		op.State(op.Spec{Name: "secret.unmask", Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true, MCP: "-",
+			Doc: "Show a secret to a person who is present. That it was shown is recorded."},
+			func(in NameIn) op.Resource { return at(in.Name) }, r.unmask),
+		op.Effect(op.Spec{Name: "secret.rotate", Right: "secret.admin", Method: "POST", Path: "/secret-rotate", Present: true, People: true, MCP: "-",
+			Doc: "Make a new master key, seal every secret anew under it and remove the old key."},
+			func(struct{}) op.Resource { return at("") }, r.rotate, nil),
+	}
+}
+
+func (r *Room) set(ctx context.Context, tx *db.Tx, in SetIn) (Info, error) {
+	c := op.CallerFrom(ctx)
+	info, err := r.Put(tx, c.Tenant, in.Name, in.Value, c.Name)
+	op.Note(ctx, "version", info.Version)
+	return info, err
+}
+
+func (r *Room) list(ctx context.Context, _ struct{}) (ListOut, error) {
+	out := ListOut{Secrets: []Info{}}
+	var err error
+	if out.Keeper, err = r.Keeper(ctx); err != nil {
+		return out, err
+	}
+	rows, err := r.db.Query(ctx, "SELECT name, version, created_at, updated_at, updated_by FROM secret WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, func(s scanner) (i Info, err error) {
+		var created, updated int64
+		err = s.Scan(&i.Name, &i.Version, &created, &updated, &i.By)
+		i.Created, i.Updated = db.Time(created), db.Time(updated)
+		return i, err
+	})
+	for _, i := range all {
+		if op.May(ctx, "secret.view", at(i.Name)) {
+			out.Secrets = append(out.Secrets, i)
+		}
+	}
+	return out, err
+}
+
+func (r *Room) remove(ctx context.Context, tx *db.Tx, in NameIn) (DeleteOut, error) {
+	n, err := tx.Changed("DELETE FROM secret WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name)
+	if err == nil && n == 0 {
+		err = missing(in.Name)
+	}
+	return DeleteOut{in.Name}, err
+}
+
+func (r *Room) unmask(ctx context.Context, tx *db.Tx, in NameIn) (UnmaskOut, error) {
+	value, err := r.open(tx, op.CallerFrom(ctx).Tenant, in.Name)
+	if err != nil {
+		return UnmaskOut{}, err
+	}
+	defer clear(value)
+	r.redact.Learn(value)
+	return UnmaskOut{in.Name, string(value)}, nil
+}
+
+func (r *Room) rotate(ctx context.Context, _ struct{}) (RotateOut, error) {
+	n, err := r.Rotate(ctx)
+	if err != nil {
+		return RotateOut{}, err
+	}
+	keeper, err := r.Keeper(ctx)
+	return RotateOut{n, keeper}, err
+}

@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"database/sql"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+type scanner = *sql.Rows
+
+// Info is what may be known of a secret.
+type Info struct {
+	Name    string    `json:"name"`
+	Version int64     `json:"version"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	By      string    `json:"by"` // who set it last
+}
+
+// Put seals a value under a name, in the caller's transaction.
+func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
+	info := Info{Name: name, By: by, Version: 1, Created: tx.Now(), Updated: tx.Now()}
+	if err := checkName(name); err != nil {
+		return info, err
+	}
+	if err := checkValue(value); err != nil {
+		return info, err
+	}
+	r.redact.Learn([]byte(value))
+	var version, created int64
+	err := tx.QueryRow("SELECT version, created_at FROM secret WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name).Scan(&version, &created)
+	if err == nil {
+		info.Version, info.Created = version+1, db.Time(created)
+	} else if !db.NoRows(err) {
+		return info, err
+	}
+	keyID, key, err := r.current(tx)
+	if err != nil {
+		return info, err
+	}
+	sealed, err := seal(key, []byte(value), bound{tenant, name, keyID, info.Version})
+	if err != nil {
+		return info, err
+	}
+	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed,
+		updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+		tenant, name, info.Version, keyID, sealed, info.Created, info.Updated, by)
+	return info, err
+}
+
+// open reads and unseals one secret.
+func (r *Room) open(tx *db.Tx, tenant, name string) ([]byte, error) {
+	b := bound{tenant: tenant, name: name}
+	var sealed []byte
+	err := tx.QueryRow("SELECT version, key_id, sealed FROM secret WHERE tenant = ? AND name = ?", tenant, name).Scan(&b.version, &b.key, &sealed)
+	if db.NoRows(err) {
+		return nil, missing(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := r.master(tx, b.key)
+	if err != nil {
+		return nil, err
+	}
+	return unseal(key, sealed, b)
+}
+
+// each opens every secret of every tenant in turn and wipes it after.
+func (r *Room) each(tx *db.Tx, lock string, fn func(b bound, value []byte) error) error {
+	type row struct {
+		bound
+		sealed []byte
+	}
+	rows, err := tx.Query("SELECT tenant, name, key_id, version, sealed FROM secret ORDER BY tenant, name" + lock)
+	all, err := db.Collect(rows, err, func(s scanner) (v row, err error) {
+		return v, s.Scan(&v.tenant, &v.name, &v.key, &v.version, &v.sealed)
+	})
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		key, err := r.master(tx, v.key)
+		if err != nil {
+			return err
+		}
+		value, err := unseal(key, v.sealed, v.bound)
+		if err != nil {
+			return err
+		}
+		err = fn(v.bound, value)
+		clear(value)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func missing(name string) error {
+	return fault.New(fault.NotFound, "secret", "there is no secret %s", name).WithNext("set it: tandem secret set %s", name)
+}
