@@ -51,7 +51,11 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 			return who.Bearer(r.Context(), secret, op.DoorHTTP)
 		}
 		if c, err := r.Cookie(CookieName); err == nil && panel {
-			return who.Cookie(r.Context(), c.Value)
+			caller, err := who.Cookie(r.Context(), c.Value)
+			if fault.Is(err, fault.Unauthenticated) {
+				return op.Caller{}, nil // a browser that was signed out is a stranger, and is shown how to sign in
+			}
+			return caller, err
 		}
 		return op.Caller{}, nil
 	}

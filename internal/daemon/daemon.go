@@ -48,9 +48,6 @@ type Daemon struct {
 	port    string // of the loopback listener
 	// fingerprint is the TLS key's, when we listen beyond loopback.
 	fingerprint string
-	invite      string // made for the person who opened us beyond loopback; shown once
-	joins       limiter
-	mu          sync.Mutex // guards invite
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64
@@ -158,10 +155,13 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	var servers sync.WaitGroup
 	var all []*http.Server
-	start := func(l net.Listener, auth httpapi.Authenticator, hosts func(string) bool) error {
+	start := func(l net.Listener, auth httpapi.Authenticator, hosts func(string) bool, panel bool) error {
 		h, err := d.web.Handler(auth, hosts)
 		if err != nil {
 			return err
+		}
+		if !panel {
+			h = d.withoutPanel(h)
 		}
 		srv := &http.Server{Handler: d.counted(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
@@ -180,28 +180,19 @@ func (d *Daemon) serve(ctx context.Context) error {
 			socket.Close()
 			return err
 		}
-		if d.fingerprint != "" {
-			err := d.db.Write(ctx, func(tx *db.Tx) error {
-				out, err := d.identity.Invite(tx, 0)
-				d.invite = out.Invite
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
 		for _, l := range doors {
 			addr := l.Addr().String()
 			d.listens = append(d.listens, addr)
 			if l.local {
 				_, d.port, _ = net.SplitHostPort(addr)
 			}
-			if err := start(l, networkAuth(d.identity, l.local || d.Settings.Bool("panel_public")), hostAllowed(addr, d.Settings.Get("hosts"))); err != nil {
+			panel := l.local || d.Settings.Bool("panel_public")
+			if err := start(l, networkAuth(d.identity, panel), hostAllowed(addr, d.Settings.Get("hosts")), panel); err != nil {
 				return err
 			}
 		}
 	}
-	if err := start(socket, controlAuth(d.identity), nil); err != nil {
+	if err := start(socket, controlAuth(d.identity), nil, false); err != nil {
 		return err
 	}
 	servers.Go(func() { d.housekeeping(ctx) })

@@ -1,12 +1,33 @@
 package panel
 
 import (
+	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
+
+func actorsNav() page {
+	return page{id: "actors", label: "Actors and tokens", href: "/panel/actors", icon: "actors", key: "g c", needs: "actor.list", routes: func(p *Panel) {
+		p.get("/panel/actors", func(v *visit) error { return v.actorList("", "") })
+		p.get("/panel/actors/{id}", (*visit).actor)
+		p.act(act{pattern: "/panel/tokens", op: "token.new", input: mintInput,
+			done: func(v *visit, _ any, out json.RawMessage) error {
+				var minted struct{ Secret string }
+				if err := json.Unmarshal(out, &minted); err != nil {
+					return err
+				}
+				return v.actorList(minted.Secret, "")
+			},
+			refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
+		confirm(p, confirmed{path: "/panel/tokens/{id}/revoke", op: "token.revoke", title: "Revoke this token?", does: "Revoke", back: "/panel/actors", said: "revoked", nav: "actors",
+			text: "The next call with it is refused. This cannot be undone."})
+	}}
+}
 
 // ActorRow is somebody who acts here.
 type ActorRow struct {
@@ -22,9 +43,8 @@ type ActorRow struct {
 // TokenRow is a credential, without its secret.
 type TokenRow struct {
 	ID      string
-	Name    string
+	Label   string
 	Actor   string
-	Scopes  []string
 	Decides bool
 	Expires time.Time
 	LastUse time.Time
@@ -36,7 +56,7 @@ type ActorsView struct {
 	Now      time.Time
 	Actors   []ActorRow
 	Tokens   []TokenRow
-	Scopes   []string // that a new token may have
+	Holders  []string // for whom a token can be made
 	Minted   string   // a token just made, shown this once
 	Problem  string
 	PIN      bool
@@ -72,6 +92,164 @@ func actorTone(state string) ui.Tone {
 		return ui.Good
 	}
 	return ui.Quiet
+}
+
+type wireActor struct {
+	ID         string     `json:"id"`
+	Name       string     `json:"name"`
+	Kind       string     `json:"kind"`
+	For        string     `json:"for"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at"`
+}
+
+type wireToken struct {
+	ID        string     `json:"id"`
+	Actor     string     `json:"actor"`
+	Label     string     `json:"label"`
+	Decides   bool       `json:"decides"`
+	ExpiresAt *time.Time `json:"expires_at"`
+	RevokedAt *time.Time `json:"revoked_at"`
+	UsedAt    *time.Time `json:"used_at"`
+}
+
+func (v *visit) actors() ([]wireActor, error) {
+	out, err := call[struct{ Actors []wireActor }](v, "actor.list", nil)
+	return out.Actors, err
+}
+
+func (v *visit) tokens() ([]TokenRow, error) {
+	out, err := call[struct{ Tokens []wireToken }](v, "token.list", nil)
+	var rows []TokenRow
+	for _, t := range out.Tokens {
+		rows = append(rows, TokenRow{ID: t.ID, Label: t.Label, Actor: t.Actor, Decides: t.Decides, Expires: orZero(t.ExpiresAt), LastUse: orZero(t.UsedAt), Revoked: t.RevokedAt != nil})
+	}
+	return rows, err
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// actorRows joins actors with the names they act for and when they last acted.
+func (v *visit) actorRows() ([]ActorRow, error) {
+	all, err := v.actors()
+	if err != nil {
+		return nil, err
+	}
+	seen, byID := map[string]time.Time{}, map[string]string{}
+	if v.has("audit.log") {
+		log, err := call[wireLog](v, "audit.log", map[string]any{"newest": true, "limit": 1000})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range log.Entries {
+			if seen[e.Actor].Before(e.Time) {
+				seen[e.Actor] = e.Time
+			}
+		}
+	}
+	for _, a := range all {
+		byID[a.ID] = a.Name
+	}
+	var rows []ActorRow
+	for _, a := range all {
+		state := "active"
+		if a.DisabledAt != nil {
+			state = "disabled"
+		}
+		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: a.Kind, For: byID[a.For], State: state, LastSeen: seen[a.Name], Created: a.CreatedAt})
+	}
+	return rows, nil
+}
+
+func (v *visit) actorList(minted, problem string) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out := ActorsView{Now: v.now(), Minted: minted, Problem: problem, PIN: m.PIN, Passkeys: m.Passkeys}
+	if out.Actors, err = v.actorRows(); err != nil {
+		return err
+	}
+	if out.Tokens, err = v.tokens(); err != nil {
+		return err
+	}
+	for _, a := range out.Actors {
+		if a.Kind != "local" && a.Kind != "session" && a.State == "active" {
+			out.Holders = append(out.Holders, a.Name)
+		}
+	}
+	s := v.shell("actors", "Actors and tokens")
+	s.Here = "/panel/actors"
+	if minted != "" {
+		s.Here = "" // shown this once: the page must not replace itself
+	}
+	return v.show(actorsPage(s, out))
+}
+
+type mintIn struct {
+	Actor string `json:"actor"`
+	Label string `json:"label,omitempty"`
+	TTL   int64  `json:"expires_in_secs"`
+}
+
+func mintInput(v *visit) (any, error) {
+	ttl, err := strconv.ParseInt(v.r.PostFormValue("expires"), 10, 64)
+	if err != nil || ttl < 1 {
+		return nil, fault.New(fault.Invalid, "token.new", "choose when the token ends")
+	}
+	return mintIn{v.r.PostFormValue("actor"), v.r.PostFormValue("label"), ttl}, nil
+}
+
+// actor shows one actor: what it may, what it holds, what it did.
+func (v *visit) actor() error {
+	rows, err := v.actorRows()
+	if err != nil {
+		return err
+	}
+	for _, a := range rows {
+		if a.ID != v.r.PathValue("id") {
+			continue
+		}
+		out := ActorView{ActorRow: a, Now: v.now()}
+		if a.For != "" {
+			out.Chain = []string{a.For}
+		}
+		all, err := v.tokens()
+		if err != nil {
+			return err
+		}
+		for _, t := range all {
+			if t.Actor == a.Name {
+				out.Tokens = append(out.Tokens, t)
+			}
+		}
+		if out.Grants, err = v.grants(a.Kind + ":" + a.Name); err != nil {
+			return err
+		}
+		if out.Sees, out.Hidden, err = v.sees(a.Name); err != nil {
+			return err
+		}
+		if v.has("audit.log") {
+			log, err := call[wireLog](v, "audit.log", map[string]any{"actor": a.Name, "newest": true, "limit": 12})
+			if err != nil {
+				return err
+			}
+			for _, e := range log.Entries {
+				m := v.moment(e)
+				m.Who = ""
+				out.Recent = append(out.Recent, m)
+			}
+		}
+		s := v.shell("actors", a.Name)
+		s.Back = &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}
+		return v.show(actorPage(s, out))
+	}
+	return noSuchPage
 }
 
 func join(s []string) string { return strings.Join(s, ", ") }

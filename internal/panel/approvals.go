@@ -1,11 +1,25 @@
 package panel
 
 import (
+	"encoding/json"
 	"net/url"
+	"slices"
 	"time"
 
 	"tandem/internal/panel/ui"
 )
+
+func approvalsNav() page {
+	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: "approval.list", routes: func(p *Panel) {
+		p.get("/panel/approvals", func(v *visit) error { return v.inbox() })
+		p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
+		p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
+			done: func(v *visit, in any, _ json.RawMessage) error {
+				return v.go303("/panel/approvals", in.(decideIn).Decision)
+			},
+			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
+	}}
+}
 
 // AskRow is an ask in a list.
 type AskRow struct {
@@ -62,6 +76,71 @@ type ApprovalsView struct {
 	Pending  int
 	Rows     []AskRow
 	Selected *AskView
+}
+
+type decideIn struct {
+	ID       string `json:"id"`
+	Decision string `json:"decision"`
+	Feedback string `json:"feedback,omitempty"`
+	Digest   string `json:"digest"`
+}
+
+func decideInput(v *visit) (any, error) {
+	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest")}, nil
+}
+
+// inbox shows what waits, or what was decided, newest last or first.
+func (v *visit) inbox() error {
+	out := ApprovalsView{Now: v.now(), Tab: "pending"}
+	pending, err := v.asks("pending")
+	if err != nil {
+		return err
+	}
+	out.Pending = len(pending)
+	list := pending
+	if v.query("tab") == "decided" {
+		out.Tab = "decided"
+		if list, err = v.asks("all"); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(a wireAsk) bool { return a.State == "pending" })
+		slices.Reverse(list)
+		list = list[:min(len(list), 200)]
+	}
+	chosen := max(0, slices.IndexFunc(list, func(a wireAsk) bool { return a.ID == v.query("ask") }))
+	for i, a := range list {
+		row := a.row()
+		if i == chosen {
+			row.Selected = true
+			whole, err := v.whole(a)
+			if err != nil {
+				return err
+			}
+			whole.Selected = true
+			out.Selected = &whole
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	s := v.shell("approvals", "Approvals")
+	s.Keys = approvalKeys
+	return v.show(approvalsPage(s, out))
+}
+
+// ask shows one ask, with why the last attempt to answer it was refused.
+func (v *visit) ask(id, problem string) error {
+	a, err := call[wireAsk](v, "approval.get", map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	whole, err := v.whole(a)
+	if err != nil {
+		return err
+	}
+	whole.Problem = problem
+	s := v.shell("approvals", whole.Summary)
+	s.Here = "/panel/approvals/" + pathEscape(id)
+	s.Back, s.Keys = &ui.Crumb{Label: "Approvals", Href: "/panel/approvals"}, approvalKeys
+	return v.show(askPage(s, v.now(), whole))
 }
 
 var approvalKeys = []ui.KeyHelp{

@@ -123,7 +123,7 @@ var sampleHealth = []ui.Pair{
 
 func sampleOverview() OverviewView {
 	return OverviewView{
-		Now: galleryNow, Waiting: sampleAsks, Pending: 3, Actors: 7, Active: 4, Today: 1284, Size: 12408, Sealed: before(12 * time.Second),
+		Now: galleryNow, Waiting: sampleAsks, Pending: 3, Actors: 7, Active: 4, Events: 1284, Counted: true, Refused: 3, Size: 12408,
 		PerHour: []int{2, 0, 0, 1, 0, 0, 3, 12, 30, 41, 38, 22, 19, 44, 51, 40, 33, 21, 9, 4, 1, 0, 0, 0, 0, 1, 0, 0, 2, 0, 5, 18, 40, 62, 71, 48, 37, 55, 80, 66, 41, 30, 22, 14, 30, 58, 77, 49},
 		Recent:  sampleRecent, Health: sampleHealth,
 		Steps: []SetupStep{
@@ -148,7 +148,7 @@ var sampleEvents = []EventRow{
 func sampleGrants() []GrantRow {
 	return []GrantRow{
 		{ID: "gr_1", Principal: "local", Effect: "allow", Permissions: []string{"view", "read", "edit"}, Resource: "workspace/*", Source: "direct"},
-		{ID: "gr_2", Principal: "builder", Effect: "allow", Permissions: []string{"read", "edit", "execute"}, Resource: "repository/atlas", Tools: []string{"repo.*", "file.*"}, Classes: []string{"internal", "source_code"}, Source: "delegation from alex", Expires: after(52 * time.Hour)},
+		{ID: "gr_2", Principal: "builder", Effect: "allow", Permissions: []string{"read", "edit", "execute"}, Resource: "repository/atlas", Tools: []string{"repo.*", "file.*"}, Classes: []string{"internal", "source_code"}, Source: "delegation", Own: true, Expires: after(52 * time.Hour)},
 		{ID: "gr_3", Principal: "migrator", Effect: "deny", Permissions: []string{"read"}, Resource: "secret/*", Source: "direct"},
 		{ID: "gr_4", Principal: "reviewer", Effect: "allow", Permissions: []string{"read"}, Resource: "repository/atlas/internal", Source: "direct", Expires: after(20 * time.Minute)},
 	}
@@ -156,11 +156,11 @@ func sampleGrants() []GrantRow {
 
 func sampleTokens() []TokenRow {
 	return []TokenRow{
-		{ID: "tok_1", Name: "TANDEM_API_TOKEN", Actor: "local", Scopes: []string{"everyday"}, LastUse: before(time.Minute)},
-		{ID: "tok_2", Name: "TANDEM_TOKEN", Actor: "bridge", Scopes: []string{"sessions", "spaces"}, LastUse: before(3 * time.Hour)},
-		{ID: "tok_3", Name: "ci-runner", Actor: "ci-runner", Scopes: []string{"resource.read", "resource.edit"}, Expires: after(29 * 24 * time.Hour), LastUse: before(14 * time.Minute)},
-		{ID: "tok_4", Name: "phone", Actor: "alex", Scopes: []string{"approvals"}, Decides: true, Expires: after(6 * time.Hour)},
-		{ID: "tok_5", Name: "old laptop", Actor: "alex", Scopes: []string{"everyday"}, Expires: before(400 * time.Hour), LastUse: before(900 * time.Hour), Revoked: true},
+		{ID: "tok_api", Label: "made by tandem", Actor: "api", LastUse: before(time.Minute)},
+		{ID: "tok_connector", Label: "made by tandem", Actor: "connector", LastUse: before(3 * time.Hour)},
+		{ID: "tok_01jcq31x8m2", Label: "build server", Actor: "ci-runner", Expires: after(29 * 24 * time.Hour), LastUse: before(14 * time.Minute)},
+		{ID: "tok_01jcq2b7t9k", Label: "phone", Actor: "alex", Decides: true, Expires: after(6 * time.Hour)},
+		{ID: "tok_01jbx0a1c3e", Label: "old laptop", Actor: "alex", Expires: before(400 * time.Hour), LastUse: before(900 * time.Hour), Revoked: true},
 	}
 }
 
@@ -201,8 +201,7 @@ func sampleSystem() SystemView {
 			{"database", "~/.tandem/tandem.db", "default", "SQLite file or postgres:// address."},
 			{"api_token", "", ".env", "Sealed; shown with tandem token show."},
 		},
-		Passkeys: []PasskeyRow{{"pk_1", "laptop", before(200 * time.Hour), before(2 * time.Minute)}, {"pk_2", "blue key", before(90 * time.Hour), time.Time{}}},
-		Browsers: []BrowserRow{{"br_1", "Chromium on Linux", before(3 * time.Hour), before(0), true}, {"br_2", "Safari on iPhone", before(30 * time.Hour), before(20 * time.Hour), false}},
+		Passkeys: []PasskeyRow{{"pk_1", "laptop", "tandem.localhost", before(200 * time.Hour), before(2 * time.Minute)}, {"pk_2", "blue key", "tandem.localhost", before(90 * time.Hour), time.Time{}}},
 	}
 }
 
@@ -224,7 +223,7 @@ func samplePolicy() PolicyView {
 
 func sampleProof() ProofView {
 	return ProofView{
-		EventRow: sampleEvents[0], Leaf: "9f2b7c0a51d3e8f64b1a0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f", Size: 12408,
+		EventRow: sampleEvents[0], Size: 12408,
 		Root:       "b7d1e0c94a5f6b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a0b9c",
 		Path:       []string{"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9", "1c2d3e4f5061728394a5b6c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e9fa0b", "2e3f405162738495a6b7c8d9eafb0c1d2e3f405162738495a6b7c8d9eafb0c1d"},
 		Checkpoint: "tandem.localhost/builder-7\n12408\nt9HgyUpfazwtHg+ai3xtXk86KxwNnY9+ampcTT4vGgs=\n\n— tandem.localhost/builder-7 Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n",
@@ -244,7 +243,7 @@ func galleryPages() []struct {
 	approvals.Keys = approvalKeys
 	below := &ui.Crumb{Label: "Approvals", Href: "/panel/approvals"}
 	journal := &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
-	entry := EntryView{EventRow: sampleEvents[1], Chain: []string{"alex"}, Door: "mcp", Request: "req_01jcq31x", Leaf: sampleProof().Leaf, Body: sampleProof().Root, Prev: 12406, Next: 12408,
+	entry := EntryView{EventRow: sampleEvents[1], Chain: []string{"alex"}, Door: "mcp", Request: "req_01jcq31x", Salt: sampleProof().Path[0], Body: sampleProof().Root, Prev: 12406, Next: 12408,
 		Payload: "{\n  \"key\": \"deploy-lock\",\n  \"rev\": 41,\n  \"fence\": 41,\n  \"value\": {\"holder\": \"builder\"}\n}"}
 	return []struct {
 		Name string
@@ -255,17 +254,18 @@ func galleryPages() []struct {
 		{"approvals", approvalsPage(approvals, ApprovalsView{Now: galleryNow, Pending: 3, Rows: list, Selected: &ask})},
 		{"approvals-empty", approvalsPage(approvals, ApprovalsView{Now: galleryNow})},
 		{"ask", askPage(galleryShell("approvals", "Edit internal/billing/invoice.go", below), galleryNow, decided)},
-		{"journal", journalPage(galleryShell("journal", "Journal", nil), JournalView{Now: galleryNow, Kinds: []string{"approval.decide", "resource.put"}, Rows: sampleEvents, Size: 12408, Older: "/panel/journal?before=12389"})},
+		{"journal", journalPage(galleryShell("journal", "Journal", nil), JournalView{Now: galleryNow, Rows: sampleEvents, Size: 12408, Older: "/panel/journal?before=12389"})},
 		{"entry", entryPage(galleryShell("journal", "#12 407", journal), entry)},
 		{"proof", proofPage(galleryShell("journal", "Proof", journal), sampleProof())},
-		{"actors", actorsPage(galleryShell("actors", "Actors and tokens", nil), ActorsView{Now: galleryNow, Actors: sampleActors(), Tokens: sampleTokens(), Scopes: []string{"resource.read", "resource.edit", "journal.read"}, PIN: true, Passkeys: 1})},
+		{"actors", actorsPage(galleryShell("actors", "Actors and tokens", nil), ActorsView{Now: galleryNow, Actors: sampleActors(), Tokens: sampleTokens(), Holders: []string{"alex", "builder", "ci-runner"}, PIN: true, Passkeys: 1})},
 		{"actor", actorPage(galleryShell("actors", "builder", &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}), ActorView{ActorRow: sampleActors()[1], Now: galleryNow, Chain: []string{"alex"}, Grants: sampleGrants()[1:2], Sees: []string{"resource.get", "resource.put", "repo.log", "repo.push", "file.read", "file.edit"}, Hidden: 61, Recent: sampleRecent[:3]})},
 		{"policy", policyPage(galleryShell("policy", "Policy", nil), samplePolicy())},
 		{"resources", resourcesPage(galleryShell("resources", "Resources", nil), sampleResources())},
 		{"system", systemPage(galleryShell("system", "System", nil), sampleSystem())},
-		{"signin", signInPage(SignInView{Link: "one-time", Host: "builder-7"})},
+		{"signin", signInPage(SignInView{Code: "tds_one-time", Host: "builder-7"})},
 		{"signin-none", signInPage(SignInView{Problem: "That link was used already, or is older than five minutes."})},
 		{"passkey", passkeyPage(galleryShell("system", "Register a passkey", &ui.Crumb{Label: "System", Href: "/panel/system"}), PasskeyView{PIN: true})},
+		{"confirm", confirmPage(galleryShell("actors", "Revoke this token?", &ui.Crumb{Label: "Back", Href: "/panel/actors"}), ConfirmView{Title: "Revoke this token?", Text: "The next call with it is refused. This cannot be undone.", Does: "Revoke", Subject: "tok_01jcq31x8m2", Action: "/panel/tokens/x/revoke", Back: "/panel/actors", Present: true, PIN: true, Passkeys: 1})},
 		{"error", errorPage(ErrorView{Status: 404, Title: "There is no such page", Message: "Either it never existed, or it does not exist for you.", Request: "req_01jcq31x"})},
 	}
 }

@@ -1,11 +1,25 @@
 package panel
 
 import (
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
+
+func journalNav() page {
+	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: "audit.log", routes: func(p *Panel) {
+		p.get("/panel/journal", (*visit).journal)
+		p.get("/panel/journal/{seq}", (*visit).entry)
+		p.get("/panel/journal/{seq}/proof", (*visit).proof)
+		p.get("/panel/journal/{seq}/receipt", (*visit).receipt)
+	}}
+}
 
 // EventRow is an entry of the journal in a list.
 type EventRow struct {
@@ -24,8 +38,7 @@ type JournalView struct {
 	Now   time.Time
 	Query string
 	Actor string
-	Kind  string
-	Kinds []string // that can be chosen
+	Phase string
 	Rows  []EventRow
 	Size  int64
 	Older string // address of the next page, or empty
@@ -40,9 +53,9 @@ type EntryView struct {
 	Request string
 	Payload string // as JSON; empty when retention has deleted it
 	Gone    bool   // the payload was deleted, its hash remains
-	Leaf    string // hash of the record
+	Salt    string // of the record
 	Body    string // salted hash of the payload
-	AskID   string // the ask that allowed it
+	Cause   int64  // the intent that this ends
 	Prev    int64
 	Next    int64
 }
@@ -50,12 +63,10 @@ type EntryView struct {
 // ProofView shows that an entry is in the journal, to anybody.
 type ProofView struct {
 	EventRow
-	Leaf       string
 	Size       int64 // of the tree that the proof leads to
 	Root       string
 	Path       []string // sibling hashes, from the leaf up
 	Checkpoint string   // the signed note
-	KeyName    string
 	PublicKey  string
 	Receipt    string // address of the receipt file
 	Checked    bool   // verified while rendering
@@ -64,15 +75,149 @@ type ProofView struct {
 
 func journalHref(seq int64) string { return "/panel/journal/" + strconv.FormatInt(seq, 10) }
 
-func (v JournalView) kinds() []ui.Option {
+func (v JournalView) phases() []ui.Option {
 	out := []ui.Option{{Value: "", Label: "Everything"}}
-	for _, k := range v.Kinds {
-		out = append(out, ui.Option{Value: k, Label: k, Chosen: k == v.Kind})
+	for _, p := range [][2]string{{"done", "Changes"}, {"intent", "Intents"}, {"outcome", "Outcomes"}, {"denied", "Refusals"}, {"asked", "Asks"}, {"unknown", "Unknown outcomes"}} {
+		out = append(out, ui.Option{Value: p[0], Label: p[1], Chosen: p[0] == v.Phase})
 	}
 	return out
 }
 
-func (v JournalView) searched() bool { return v.Query != "" || v.Actor != "" || v.Kind != "" }
+func (v JournalView) searched() bool { return v.Query != "" || v.Actor != "" || v.Phase != "" }
+
+func (v *visit) journal() error {
+	out := JournalView{Now: v.now(), Query: v.query("q"), Actor: v.query("actor"), Phase: v.query("phase")}
+	if n, err := strconv.ParseInt(strings.TrimPrefix(out.Query, "#"), 10, 64); err == nil && n > 0 {
+		return v.go303(journalHref(n), "")
+	}
+	q := parseQuery(out.Query)
+	q.Actor, q.Phase = out.Actor, out.Phase
+	if b := v.query("before"); b != "" {
+		n, err := strconv.ParseInt(b, 10, 64)
+		if err != nil || n < 1 {
+			return fault.New(fault.Invalid, "panel", "%q is not the number of an entry", ui.Short(b, 20))
+		}
+		q.Before = n
+		out.Newer = "/panel/journal?" + out.params(0).Encode()
+	}
+	log, err := v.find(q)
+	if err != nil {
+		return err
+	}
+	kinds := v.kinds()
+	out.Size = log.Head
+	for _, e := range log.Entries {
+		out.Rows = append(out.Rows, v.event(e, kinds))
+	}
+	if log.More {
+		out.Older = "/panel/journal?" + out.params(log.Entries[len(log.Entries)-1].Seq).Encode()
+	}
+	return v.show(journalPage(v.shell("journal", "Journal"), out))
+}
+
+func (v JournalView) params(before int64) url.Values {
+	q := url.Values{}
+	for k, s := range map[string]string{"q": v.Query, "actor": v.Actor, "phase": v.Phase} {
+		if s != "" {
+			q.Set(k, s)
+		}
+	}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	return q
+}
+
+func (v *visit) seq() (map[string]any, error) {
+	n, err := strconv.ParseInt(v.r.PathValue("seq"), 10, 64)
+	if err != nil || n < 1 {
+		return nil, noSuchPage
+	}
+	return map[string]any{"seq": n}, nil
+}
+
+func (v *visit) entry() error {
+	in, err := v.seq()
+	if err != nil {
+		return err
+	}
+	e, err := call[wireEntry](v, "audit.show", in)
+	if err != nil {
+		return err
+	}
+	out := EntryView{EventRow: v.event(e, v.kinds()), Chain: names(e.For), Request: e.Request, Salt: hex.EncodeToString(e.Salt), Body: hex.EncodeToString(e.PayloadHash), Cause: e.Cause, Prev: e.Seq - 1}
+	out.Door, _ = e.details()["door"].(string)
+	if len(e.Payload) > 0 {
+		out.Payload = pretty(e.Payload)
+	} else {
+		out.Gone = len(e.PayloadHash) > 0
+	}
+	if log, err := call[wireLog](v, "audit.log", map[string]any{"after": e.Seq, "limit": 1}); err == nil && len(log.Entries) == 1 {
+		out.Next = log.Entries[0].Seq
+	}
+	s := v.shell("journal", seqText(e.Seq))
+	s.Back = &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
+	return v.show(entryPage(s, out))
+}
+
+type wireReceipt struct {
+	Entry wireEntry `json:"entry"`
+	Proof string    `json:"proof"`
+	Key   string    `json:"key"`
+}
+
+func (v *visit) proof() error {
+	in, err := v.seq()
+	if err != nil {
+		return err
+	}
+	raw, err := call[json.RawMessage](v, "audit.prove", in)
+	if err != nil {
+		return err
+	}
+	var r wireReceipt
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return err
+	}
+	out := ProofView{EventRow: v.event(r.Entry, v.kinds()), PublicKey: r.Key, Receipt: journalHref(r.Entry.Seq) + "/receipt", Checked: true}
+	out.read(r.Proof)
+	if err := v.p.Check(raw); err != nil {
+		out.Checked, out.Problem = false, err.Error()
+	}
+	s := v.shell("journal", "Proof of "+seqText(r.Entry.Seq))
+	s.Back = &ui.Crumb{Label: seqText(r.Entry.Seq), Href: journalHref(r.Entry.Seq)}
+	return v.show(proofPage(s, out))
+}
+
+// read takes a C2SP tlog-proof apart for showing; Check is what judges it.
+func (v *ProofView) read(proof string) {
+	top, checkpoint, _ := strings.Cut(proof, "\n\n")
+	for _, l := range strings.Split(top, "\n")[1:] {
+		if !strings.HasPrefix(l, "index ") && !strings.HasPrefix(l, "extra ") {
+			v.Path = append(v.Path, l)
+		}
+	}
+	v.Checkpoint = checkpoint
+	if lines := strings.Split(checkpoint, "\n"); len(lines) > 2 {
+		v.Size, _ = strconv.ParseInt(lines[1], 10, 64) // a checkpoint's second line is its size, the third its root
+		v.Root = lines[2]
+	}
+}
+
+func (v *visit) receipt() error {
+	in, err := v.seq()
+	if err != nil {
+		return err
+	}
+	raw, err := call[json.RawMessage](v, "audit.prove", in)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+strconv.FormatInt(in["seq"].(int64), 10)+`.json"`)
+	_, err = v.w.Write(raw)
+	return err
+}
 
 func outcomeTone(outcome string) ui.Tone {
 	switch outcome {

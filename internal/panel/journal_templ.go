@@ -53,7 +53,7 @@ func journalPage(s ui.Shell, v JournalView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Search("q", "q", v.Query, "Search the journal", "Words, an id, a resource").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Search("q", "q", v.Query, "Search the journal", "Words, a number, resource:/lock, resource.*").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -74,7 +74,7 @@ func journalPage(s ui.Shell, v JournalView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Select("kind", "kind", v.kinds(), templ.Attributes{"aria-label": "Kind of event"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Select("phase", "phase", v.phases(), templ.Attributes{"aria-label": "Phase"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -543,7 +543,6 @@ func entryPage(s ui.Shell, e EntryView) templ.Component {
 					{Key: "Door", Value: e.Door},
 					{Key: "Resource", Value: e.Resource, Mono: true},
 					{Key: "Outcome", Value: e.Outcome},
-					{Key: "Ask", Value: e.AskID, Mono: true},
 					{Key: "Request", Value: e.Request, Mono: true},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -568,7 +567,7 @@ func entryPage(s ui.Shell, e EntryView) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = ui.Pairs([]ui.Pair{
-					{Key: "Record", Value: e.Leaf, Mono: true, Copy: true},
+					{Key: "Salt", Value: e.Salt, Mono: true, Copy: true},
 					{Key: "Payload", Value: e.Body, Mono: true, Copy: true},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -646,7 +645,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 				var templ_7745c5c3_Var23 templ.SafeURL
 				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(v.Receipt))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 140, Col: 61}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 139, Col: 61}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {
@@ -708,7 +707,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(seqText(v.Seq))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 155, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 154, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -718,7 +717,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Mono(v.Leaf).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Mono(v.Kind).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -734,7 +733,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 					var templ_7745c5c3_Var26 string
 					templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs("beside it, level " + strconv.Itoa(i))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 160, Col: 53}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 159, Col: 53}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 					if templ_7745c5c3_Err != nil {
@@ -760,7 +759,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 				var templ_7745c5c3_Var27 string
 				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs("Root of " + ui.Count(v.Size) + " entries")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 165, Col: 57}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `journal.templ`, Line: 164, Col: 57}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 				if templ_7745c5c3_Err != nil {
@@ -834,7 +833,7 @@ func proofPage(s ui.Shell, v ProofView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Block("Command", "tandem audit verify --receipt receipt-"+strconv.FormatInt(v.Seq, 10)+".txt --key '"+v.PublicKey+"'").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Block("Command", "tandem audit verify --receipt receipt-"+strconv.FormatInt(v.Seq, 10)+".json --key '"+v.PublicKey+"'").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -6,6 +6,12 @@ import (
 	"tandem/internal/panel/ui"
 )
 
+func overviewNav() page {
+	return page{id: "overview", label: "Overview", href: "/panel/", icon: "overview", key: "g o", routes: func(p *Panel) {
+		p.get("/panel/{$}", (*visit).overview)
+	}}
+}
+
 // OverviewView is what the first page shows: what waits, what happened, and
 // whether the house is in order.
 type OverviewView struct {
@@ -13,11 +19,12 @@ type OverviewView struct {
 	Waiting  []AskRow
 	Pending  int
 	Actors   int
-	Active   int // actors seen in the last hour
-	Today    int64
+	Active   int   // actors seen in the last hour
+	Events   int   // in the last 24 hours
+	Counted  bool  // all of them; otherwise at least so many
+	Refused  int   // of them
 	PerHour  []int // events in each of the last 48 hours
 	Size     int64 // entries in the journal
-	Sealed   time.Time
 	Recent   []ui.Moment
 	Health   []ui.Pair
 	Problems []Check
@@ -60,9 +67,86 @@ func (v OverviewView) pendingNote() string {
 	return "wait for an answer"
 }
 
-func (v OverviewView) sealedNote() string {
-	if v.Sealed.IsZero() {
-		return "nothing is signed yet"
+func (v OverviewView) events() string {
+	n := ui.Count(int64(v.Events))
+	if !v.Counted {
+		n += "+"
 	}
-	return "the journal is signed up to here"
+	return n
+}
+
+func (v OverviewView) refusedTone() ui.Tone {
+	if v.Refused > 0 {
+		return ui.Bad
+	}
+	return ui.Quiet
+}
+
+func (v *visit) overview() error {
+	out := OverviewView{Now: v.now(), PerHour: make([]int, 48), Counted: true}
+	if v.has("approval.list") {
+		asks, err := v.asks("pending")
+		if err != nil {
+			return err
+		}
+		out.Pending = len(asks)
+		for _, a := range asks[:min(len(asks), 6)] {
+			out.Waiting = append(out.Waiting, a.row())
+		}
+	}
+	if v.has("audit.log") {
+		log, err := call[wireLog](v, "audit.log", map[string]any{"newest": true, "limit": 1000})
+		if err != nil {
+			return err
+		}
+		out.count(log)
+		for _, e := range log.Entries[:min(len(log.Entries), 9)] {
+			out.Recent = append(out.Recent, v.moment(e))
+		}
+	}
+	actors, err := v.actors()
+	if err != nil {
+		return err
+	}
+	out.Actors = len(actors)
+	st, err := call[wireStatus](v, "server.status", nil)
+	if err != nil {
+		return err
+	}
+	keys, err := v.passkeys()
+	if err != nil {
+		return err
+	}
+	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(st, len(keys), out.Active > 1)
+	return v.show(overviewPage(v.shell("overview", "Overview"), out))
+}
+
+// count makes figures of the newest entries.
+func (v *OverviewView) count(log wireLog) {
+	seen := map[string]bool{}
+	for _, e := range log.Entries {
+		age := v.Now.Sub(e.Time)
+		if hour := int(age.Hours()); hour >= 0 && hour < len(v.PerHour) {
+			v.PerHour[len(v.PerHour)-1-hour]++
+		}
+		if age < 24*time.Hour {
+			v.Events++
+			if e.Phase == "denied" {
+				v.Refused++
+			}
+		}
+		if age < time.Hour && e.Actor != "" {
+			seen[e.Actor] = true
+		}
+	}
+	v.Active = len(seen)
+	v.Counted = !log.More || v.Events < len(log.Entries)
+}
+
+func firstSteps(st wireStatus, passkeys int, others bool) []SetupStep {
+	return []SetupStep{
+		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.", Command: "tandem pin set"},
+		{Done: passkeys > 0, Title: "Register a passkey", Detail: "So that you can answer here with a touch.", Href: "/panel/passkeys/new"},
+		{Done: others, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- tandem mcp"},
+	}
 }

@@ -79,11 +79,11 @@ func overviewPage(s ui.Shell, v OverviewView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat("Events today", ui.Count(v.Today), ui.Count(v.Size)+" in the journal", ui.Quiet, "/panel/journal").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat("Events in 24 hours", v.events(), ui.Count(v.Size)+" in the journal", ui.Quiet, "/panel/journal").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat("Last checkpoint", ui.Ago(v.Now, v.Sealed), v.sealedNote(), ui.Quiet, "/panel/journal").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat("Refused in 24 hours", strconv.Itoa(v.Refused), "by policy, each with its reason", v.refusedTone(), "/panel/journal?phase=denied").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -213,7 +213,7 @@ func overviewPage(s ui.Shell, v OverviewView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Bars("Events per hour over the last 48 hours, "+ui.Count(v.Today)+" today", v.PerHour).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Bars("Events per hour over the last 48 hours, "+v.events()+" in the last 24", v.PerHour).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

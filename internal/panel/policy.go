@@ -1,10 +1,21 @@
 package panel
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
+
+func policyNav() page {
+	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: "policy.show", routes: func(p *Panel) {
+		p.get("/panel/policy", (*visit).policy)
+		confirm(p, confirmed{path: "/panel/grants/{id}/revoke", op: "grant.revoke", title: "Revoke this grant?", does: "Revoke", back: "/panel/policy", said: "grant-gone", nav: "policy",
+			text: "It ends now, and with it every grant that was passed on from it."})
+	}}
+}
 
 // GrantRow is what an actor may do to a resource.
 type GrantRow struct {
@@ -16,7 +27,9 @@ type GrantRow struct {
 	Tools       []string
 	Classes     []string
 	Source      string
+	Note        string
 	Expires     time.Time
+	Own         bool // made by a person here, so it can be revoked here
 }
 
 // PolicyView is the law of the house: grants, rules, and a way to ask it.
@@ -79,4 +92,123 @@ func answerWord(answer string) string {
 		return "A person must approve"
 	}
 	return "Refused"
+}
+
+type wireGrant struct {
+	ID          string     `json:"id"`
+	Principal   string     `json:"principal"`
+	Effect      string     `json:"effect"`
+	Resource    string     `json:"resource"`
+	Permissions []string   `json:"permissions"`
+	Classes     []string   `json:"data_classes"`
+	Tools       []string   `json:"tool_patterns"`
+	Source      string     `json:"source"`
+	ExpiresAt   *time.Time `json:"expires_at"`
+	Dead        string     `json:"dead"`
+	Note        string     `json:"note"`
+}
+
+// grants are those that speak of a principal, or all.
+func (v *visit) grants(principal string) ([]GrantRow, error) {
+	if !v.has("grant.list") {
+		return nil, nil
+	}
+	in := map[string]any{"house": true}
+	if principal != "" {
+		in["principal"] = principal
+	}
+	out, err := call[struct{ Grants []wireGrant }](v, "grant.list", in)
+	var rows []GrantRow
+	for _, g := range out.Grants {
+		if g.Dead != "" {
+			continue
+		}
+		rows = append(rows, GrantRow{ID: g.ID, Principal: g.Principal, Effect: g.Effect, Permissions: g.Permissions, Resource: g.Resource, Tools: g.Tools, Classes: g.Classes,
+			Source: g.Source, Note: g.Note, Expires: orZero(g.ExpiresAt), Own: g.Source != "default" && g.Source != "fallback"})
+	}
+	return rows, err
+}
+
+// sees asks the policy about every operation: what is neither allowed nor
+// asked about does not exist for the actor.
+func (v *visit) sees(actor string) (sees []string, hidden int, err error) {
+	if !v.has("policy.explain") {
+		return nil, 0, nil
+	}
+	for _, o := range v.p.Gate.Table().All() {
+		if o.Public {
+			continue
+		}
+		a, err := call[struct{ Effect string }](v, "policy.explain", map[string]any{"actor": actor, "op": o.Name})
+		if err != nil {
+			return nil, 0, err
+		}
+		if a.Effect == "deny" {
+			hidden++
+		} else {
+			sees = append(sees, o.Name)
+		}
+	}
+	return sees, hidden, nil
+}
+
+func (v *visit) policy() error {
+	show, err := call[struct {
+		Version int64
+		Rules   string
+		History []struct {
+			Version          int64
+			Change, Note, By string
+			At               time.Time
+		}
+	}](v, "policy.show", map[string]any{"history": true})
+	if err != nil {
+		return err
+	}
+	out := PolicyView{Now: v.now(), Version: show.Version, Rules: show.Rules}
+	for i := len(show.History) - 1; i >= 0 && len(out.Versions) < 30; i-- {
+		h := show.History[i]
+		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By, Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
+	}
+	if out.Grants, err = v.grants(""); err != nil {
+		return err
+	}
+	out.Ask = ExplainForm{Actor: v.query("actor"), Op: v.query("op"), Resource: v.query("resource")}
+	for name := range v.kinds() {
+		out.Ask.Actors = append(out.Ask.Actors, name)
+	}
+	for _, o := range v.p.Gate.Table().All() {
+		out.Ask.Ops = append(out.Ask.Ops, o.Name)
+	}
+	if out.Ask.Actor != "" && out.Ask.Op != "" {
+		if out.Answer, err = v.explain(out.Ask); fault.KindOf(err) == fault.Internal && err != nil {
+			return err
+		} else if err != nil {
+			out.Ask.Problem = words(err)
+		}
+	}
+	return v.show(policyPage(v.shell("policy", "Policy"), out))
+}
+
+func (v *visit) explain(q ExplainForm) (*ExplainView, error) {
+	in := map[string]any{"actor": q.Actor, "op": q.Op}
+	if q.Resource != "" {
+		in["resource"] = q.Resource
+	}
+	a, err := call[struct {
+		Effect, Reason, By string
+		Steps              []struct{ Principal, By, Effect, Note string }
+	}](v, "policy.explain", in)
+	if err != nil {
+		return nil, err
+	}
+	out := &ExplainView{Answer: a.Effect, Reason: a.Reason, Decider: a.By}
+	for _, s := range a.Steps {
+		said := s.Effect + " for " + s.Principal
+		if s.Note != "" {
+			said += ": " + s.Note
+		}
+		out.Steps = append(out.Steps, ExplainStep{Name: s.By, Said: said, Decided: s.By == a.By})
+	}
+	return out, nil
 }

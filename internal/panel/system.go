@@ -1,10 +1,20 @@
 package panel
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"tandem/internal/panel/ui"
 )
+
+func systemNav() page {
+	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: "server.status", routes: func(p *Panel) {
+		p.get("/panel/system", (*visit).system)
+		passkeyRoutes(p)
+	}}
+}
 
 // Check is one thing that doctor looked at.
 type Check struct {
@@ -26,17 +36,9 @@ type Setting struct {
 type PasskeyRow struct {
 	ID      string
 	Name    string
+	Host    string
 	Created time.Time
 	LastUse time.Time
-}
-
-// BrowserRow is a browser that is signed in.
-type BrowserRow struct {
-	ID      string
-	Agent   string
-	Since   time.Time
-	Seen    time.Time
-	Current bool
 }
 
 // SystemView is the server itself.
@@ -47,7 +49,6 @@ type SystemView struct {
 	Checks   []Check
 	Settings []Setting
 	Passkeys []PasskeyRow
-	Browsers []BrowserRow
 	PIN      bool
 	Problem  string
 }
@@ -62,4 +63,78 @@ func (c Check) word() string {
 		return "broken"
 	}
 	return "note"
+}
+
+type wireStatus struct {
+	PID      int      `json:"pid"`
+	Uptime   int64    `json:"uptime_secs"`
+	Repos    []string `json:"repos"`
+	Listens  []string `json:"listens"`
+	Version  string   `json:"version"`
+	Data     string   `json:"data"`
+	Database string   `json:"database"`
+	Events   int64    `json:"events"`
+	Panel    string   `json:"panel"`
+	PIN      bool     `json:"pin_set"`
+}
+
+// uptime is written as status on the command line writes it: 2h 15m.
+func uptime(secs int64) string {
+	if secs < 60 {
+		return fmt.Sprintf("%ds", secs)
+	}
+	if secs < 3600 {
+		return fmt.Sprintf("%dm", secs/60)
+	}
+	if secs < 48*3600 {
+		return fmt.Sprintf("%dh %dm", secs/3600, secs%3600/60)
+	}
+	return fmt.Sprintf("%dd %dh", secs/86400, secs%86400/3600)
+}
+
+func (s wireStatus) pairs() []ui.Pair {
+	return []ui.Pair{
+		{Key: "Address", Value: s.Panel, Mono: true, Copy: true},
+		{Key: "Version", Value: s.Version},
+		{Key: "Up for", Value: uptime(s.Uptime)},
+		{Key: "Process", Value: strconv.Itoa(s.PID), Mono: true},
+		{Key: "Listens on", Value: strings.Join(s.Listens, ", "), Mono: true},
+		{Key: "Repositories", Value: strings.Join(s.Repos, ", "), Mono: true},
+	}
+}
+
+// checks are what a person should know about the house, the bad news first.
+func (s wireStatus) checks(passkeys int) []Check {
+	var out []Check
+	switch {
+	case !s.PIN:
+		out = append(out, Check{Name: "Deciding is off", Tone: ui.Warn, Said: "No PIN is set, so nobody can be told from a program that runs as you.", Mend: "On a terminal: tandem pin set"})
+	case passkeys == 0:
+		out = append(out, Check{Name: "Passkey", Tone: ui.Quiet, Said: "None is registered here; decisions take the PIN.", Mend: "Register one below."})
+	default:
+		out = append(out, Check{Name: "Presence", Tone: ui.Good, Said: "A PIN and " + strconv.Itoa(passkeys) + " passkeys prove that you are you."})
+	}
+	return append(out, Check{Name: "Journal", Tone: ui.Good, Said: ui.Count(s.Events) + " entries are recorded."},
+		Check{Name: "Server", Tone: ui.Good, Said: "It has answered for " + uptime(s.Uptime) + "."})
+}
+
+func (v *visit) system() error {
+	st, err := call[wireStatus](v, "server.status", nil)
+	if err != nil {
+		return err
+	}
+	set, err := call[struct{ Settings []Setting }](v, "server.settings", nil)
+	if err != nil {
+		return err
+	}
+	keys, err := v.passkeys()
+	if err != nil {
+		return err
+	}
+	out := SystemView{Now: v.now(), Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)), PIN: st.PIN,
+		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true}, {Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
+	for _, k := range keys {
+		out.Passkeys = append(out.Passkeys, PasskeyRow{ID: k.ID, Name: k.Name, Host: k.Host, Created: k.CreatedAt, LastUse: orZero(k.UsedAt)})
+	}
+	return v.show(systemPage(v.shell("system", "System"), out))
 }

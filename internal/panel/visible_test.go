@@ -18,7 +18,7 @@ const (
 )
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
-var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true}
+var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
@@ -84,6 +84,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"system":    systemPage(s, poisoned(sampleSystem())),
 		"signin":    signInPage(poisoned(SignInView{})),
 		"passkey":   passkeyPage(s, poisoned(PasskeyView{})),
+		"confirm":   confirmPage(s, poisoned(ConfirmView{Present: true})),
 		"error":     errorPage(poisoned(ErrorView{})),
 	}
 	for name, page := range pages {

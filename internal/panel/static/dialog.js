@@ -39,8 +39,13 @@ export function toast(tone, text) {
   if (tone !== 'bad') setTimeout(() => el.remove(), 6000);
 }
 
-// The server leaves a message for the next page in a element of its own.
-for (const el of document.querySelectorAll('[data-toast]')) toast(el.dataset.toast, el.textContent.trim());
+// The server leaves a word about what just happened; it is told once.
+for (const el of document.querySelectorAll('[data-toast]')) {
+  toast(el.dataset.toast, el.textContent.trim());
+  const url = new URL(location.href);
+  url.searchParams.delete('said');
+  history.replaceState(null, '', url);
+}
 
 // htmx does not swap errors in; say them instead.
 document.addEventListener('htmx:response:error', (e) => {

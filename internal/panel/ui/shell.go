@@ -17,6 +17,7 @@ type Shell struct {
 	Alert  int        // asks waiting, shown in the browser's tab
 	Back   *Crumb     // where this page belongs, for pages below another
 	Keys   []KeyHelp  // the page's own shortcuts, for the help
+	Said   string     // what just happened, told once
 }
 
 // NavGroup is a titled run of pages; the first has no title.

@@ -54,7 +54,11 @@ func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 		}
 	}
 	if c.Tool != "" {
-		r.Facts = policy.TouchFacts(c.Paths, c.Hosts, c.Command, false)
+		r.Facts = &policy.Facts{Paths: c.Paths, Hosts: c.Hosts}
+		if c.Command != "" {
+			cmds, ok := policy.Commands(c.Command)
+			r.Facts.Commands, r.Facts.Opaque = cmds, !ok
+		}
 	}
 	return r, nil
 }

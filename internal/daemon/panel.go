@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/panel"
+)
+
+// newPanel builds the web control panel over the gate.
+func (d *Daemon) newPanel() *panel.Panel {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "this machine"
+	}
+	return panel.New(panel.Config{Gate: d.gate, Identity: d.identity, Feed: d.feed, Check: d.checkReceipt, Log: d.Log, Now: time.Now,
+		Cookie: CookieName, Version: d.Version, Machine: machine})
+}
+
+// feedPatience is how long a page's stream stays silent at most.
+const feedPatience = 15 * time.Second
+
+// feed waits for something behind a sequence number and tells the nouns it
+// happened to, as far as the caller may see them.
+func (d *Daemon) feed(ctx context.Context, after int64) (int64, []string, error) {
+	if after < 0 {
+		head, err := d.journal.Head(ctx)
+		return head, nil, err
+	}
+	wait, cancel := context.WithTimeout(ctx, feedPatience)
+	defer cancel()
+	if err := d.journal.Wait(wait, after); err != nil {
+		return after, nil, ctx.Err()
+	}
+	page, err := d.journal.Read(ctx, op.CallerFrom(ctx).Tenant, after, 200, journal.Filter{})
+	if err != nil {
+		return after, nil, err
+	}
+	var nouns []string
+	for i := range page {
+		e := &page[i]
+		after = e.Seq
+		if !e.Visible(ctx) {
+			continue
+		}
+		noun, _, _ := strings.Cut(e.Type, ".")
+		if e.Phase == journal.Asked {
+			noun = "approval"
+		}
+		if !slices.Contains(nouns, noun) {
+			nouns = append(nouns, noun)
+		}
+	}
+	return after, nouns, nil
+}
+
+// checkReceipt judges a receipt as anybody with the public key would.
+func (d *Daemon) checkReceipt(data []byte) error {
+	r, err := journal.ParseReceipt(data)
+	if err != nil {
+		return err
+	}
+	key, err := d.journal.VerifierKey(context.Background())
+	if err != nil {
+		return fmt.Errorf("read the public key: %w", err)
+	}
+	_, err = journal.OpenReceipt(r, key)
+	return err
+}
+
+// withoutPanel hides the panel on a listener that does not offer it.
+func (d *Daemon) withoutPanel(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := r.URL.Path; p == "/" || p == "/signin" || strings.HasPrefix(p, "/panel/") {
+			d.web.Fail(w, r, fault.New(fault.NotFound, "panel", "the panel is not served here").WithNext("open it on the server's own machine, or start the server with --panel-public"))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

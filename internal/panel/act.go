@@ -1,0 +1,161 @@
+package panel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// act is something a person does with a form: an operation, the input that
+// the form means, and where to go afterwards. An act whose operation needs
+// presence is proven for exactly this input, at pattern+"/challenge".
+type act struct {
+	pattern string // "/panel/approvals/{id}/decide"
+	op      string
+	input   func(v *visit) (any, error)
+	done    func(v *visit, in any, out json.RawMessage) error
+	refused func(v *visit, err error) error // shows the form again, with the reason
+}
+
+func (p *Panel) act(a act) {
+	p.mux.HandleFunc("POST "+a.pattern, p.page(func(v *visit) error { return v.do(a) }))
+	p.mux.HandleFunc("POST "+a.pattern+"/challenge", p.page(func(v *visit) error { return v.challenge(a) }))
+}
+
+func (v *visit) do(a act) error {
+	in, err := a.input(v)
+	if err != nil {
+		return a.refused(v, err)
+	}
+	if o := v.p.Gate.Table().Get(a.op); o != nil && o.Present {
+		if err := v.prove(a.op, in); err != nil {
+			return a.refused(v, err)
+		}
+	}
+	out, err := call[json.RawMessage](v, a.op, in)
+	if err != nil {
+		return a.refused(v, err)
+	}
+	return a.done(v, in, out)
+}
+
+// purpose names one exact call. A proof of presence for one call is worth
+// nothing for another.
+func purpose(name string, in any) (string, error) {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return "", fmt.Errorf("encode the input of %s: %w", name, err)
+	}
+	sum := sha256.Sum256(data)
+	return name + " " + hex.EncodeToString(sum[:]), nil
+}
+
+// prove makes the visitor present for one call, by the passkey's answer or the
+// PIN that came with the form. The cookie alone is never enough.
+func (v *visit) prove(name string, in any) error {
+	why, err := purpose(name, in)
+	if err != nil {
+		return err
+	}
+	how := ""
+	switch answer, pin := v.r.PostFormValue("passkey"), v.r.PostFormValue("pin"); {
+	case answer != "":
+		how, err = "passkey", v.p.Identity.ProvePasskey(v.ctx, v.site(), v.caller, why, []byte(answer))
+	case pin != "" && !near(v.r):
+		err = fault.New(fault.Denied, "presence", "a PIN is taken on this machine only").WithNext("use a passkey")
+	case pin != "":
+		how, err = "pin", v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin)
+	default:
+		err = fault.New(fault.Denied, "presence", "this needs you: a passkey or the PIN").WithNext("answer with your passkey, or type the PIN")
+	}
+	if err != nil {
+		return err
+	}
+	v.isPresent(how)
+	return nil
+}
+
+// isPresent marks the visitor as present for what this request does.
+func (v *visit) isPresent(how string) {
+	v.caller.Present = how
+	v.ctx = op.WithCaller(v.ctx, v.caller)
+}
+
+// challenge asks the visitor's device for presence, bound to what the form says.
+func (v *visit) challenge(a act) error {
+	in, err := a.input(v)
+	if err != nil {
+		return v.failJSON(err)
+	}
+	why, err := purpose(a.op, in)
+	if err != nil {
+		return v.failJSON(err)
+	}
+	ask, err := v.p.Identity.AskPasskey(v.ctx, v.site(), v.caller, why)
+	if err != nil {
+		return v.failJSON(err)
+	}
+	return v.json(http.StatusOK, ask)
+}
+
+func (v *visit) json(status int, what any) error {
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(status)
+	return json.NewEncoder(v.w).Encode(what)
+}
+
+func (v *visit) failJSON(err error) error {
+	f := fault.Public(err)
+	if f.Kind == fault.Internal {
+		v.p.Log.Error("challenge failed", "path", v.r.URL.Path, "err", err)
+	}
+	return v.json(f.Kind.Status(), map[string]any{"error": map[string]string{"kind": f.Kind.String(), "message": f.Msg, "next": f.Next}})
+}
+
+// near reports whether the request came over this machine's own loopback.
+func near(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// words is an error as a form shows it.
+func words(err error) string {
+	f := fault.Public(err)
+	if f.Next != "" {
+		return f.Msg + " — " + f.Next
+	}
+	return f.Msg
+}
+
+// means is what the visitor can prove presence with.
+type means struct {
+	PIN      bool
+	Passkeys int
+}
+
+func (v *visit) means() (means, error) {
+	who, err := call[struct {
+		PIN bool `json:"pin_set"`
+	}](v, "actor.whoami", nil)
+	if err != nil {
+		return means{}, err
+	}
+	keys, err := v.passkeys()
+	if err != nil {
+		return means{}, err
+	}
+	m := means{PIN: who.PIN && near(v.r)}
+	for _, k := range keys {
+		if k.Host == v.site().Host {
+			m.Passkeys++
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,150 @@
+package panel
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+// wireAsk is an ask as approval.list and approval.get tell it.
+type wireAsk struct {
+	ID        string          `json:"id"`
+	State     string          `json:"state"`
+	Op        string          `json:"op"`
+	Resource  string          `json:"resource"`
+	Digest    string          `json:"digest"`
+	Input     json.RawMessage `json:"input"`
+	AskerID   string          `json:"asker_id"`
+	Asker     string          `json:"asker"`
+	AskerKind string          `json:"asker_kind"`
+	For       []string        `json:"for"`
+	Reason    string          `json:"reason"`
+	By        string          `json:"by"`
+	Approvers []string        `json:"approvers"`
+	CreatedAt time.Time       `json:"created_at"`
+	ExpiresAt time.Time       `json:"expires_at"`
+	DecidedAt *time.Time      `json:"decided_at"`
+	DecidedBy string          `json:"decided_by"`
+	Feedback  string          `json:"feedback"`
+	SpentAt   *time.Time      `json:"spent_at"`
+}
+
+func (v *visit) asks(state string) ([]wireAsk, error) {
+	out, err := call[struct{ Asks []wireAsk }](v, "approval.list", map[string]any{"state": state, "limit": 1000})
+	return out.Asks, err
+}
+
+func (a wireAsk) row() AskRow {
+	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.Asker, Kind: a.AskerKind, State: a.State, Filed: a.CreatedAt, Expires: a.ExpiresAt}
+}
+
+// summary says in a line what would be done. A command is its own summary;
+// everything else is the operation and what it touches.
+func (a wireAsk) summary() string {
+	in := a.fields()
+	if cmd, ok := in["command"].(string); ok && cmd != "" {
+		return "Run " + cmd
+	}
+	_, path, _ := strings.Cut(a.Resource, ":/")
+	return strings.TrimSpace(a.Op + " " + path)
+}
+
+func (a wireAsk) fields() map[string]any {
+	var in map[string]any
+	_ = json.Unmarshal(a.Input, &in) // an input that is no object has no fields
+	return in
+}
+
+// changes finds the edits in an input: a path with what was there and what
+// will be, in the words that editing tools use.
+func (a wireAsk) changes() []FileChange {
+	in := a.fields()
+	text := func(names ...string) string {
+		for _, n := range names {
+			if s, ok := in[n].(string); ok {
+				return s
+			}
+		}
+		return ""
+	}
+	path, after := text("path", "file_path", "filePath"), text("new", "new_string", "content")
+	if path == "" || after == "" {
+		return nil
+	}
+	return []FileChange{{Path: path, Before: text("old", "old_string"), After: after}}
+}
+
+// pretty is JSON with its lines, for reading.
+func pretty(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// whole is an ask with everything a person needs to answer it.
+func (v *visit) whole(a wireAsk) (AskView, error) {
+	m, err := v.means()
+	if err != nil {
+		return AskView{}, err
+	}
+	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Args: pretty(a.Input), Changes: a.changes(), PIN: m.PIN, Passkeys: m.Passkeys}
+	out.Command, _ = a.fields()["command"].(string)
+	if o := v.p.Gate.Table().Get(a.Op); o != nil {
+		out.Right, out.Class = o.Right, string(o.Class)
+	}
+	switch {
+	case a.AskerID == v.caller.Actor:
+		out.MayNot = "Whoever asks does not answer."
+	case !slices.Contains(a.Approvers, "person:*") && !slices.Contains(a.Approvers, "person:"+v.caller.Name):
+		out.MayNot = "Only " + strings.Join(names(a.Approvers), ", ") + " may answer this."
+	default:
+		out.May = true
+	}
+	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: a.Asker, Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
+	if a.DecidedAt != nil {
+		out.Verdict = v.verdict(a)
+		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict), Detail: a.Feedback, At: *a.DecidedAt})
+	}
+	if a.SpentAt != nil {
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: a.Asker, Title: "used the approval", At: *a.SpentAt})
+	}
+	if a.State == "expired" {
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "clock", Title: "its time ran out", At: a.ExpiresAt})
+	}
+	return out, nil
+}
+
+// verdict is how an ask was answered; the journal knows with what.
+func (v *visit) verdict(a wireAsk) *Verdict {
+	out := &Verdict{Word: a.State, By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt}
+	if a.SpentAt != nil || a.State == "expired" {
+		out.Word = "approved"
+	}
+	if !v.has("audit.log") {
+		return out
+	}
+	log, err := call[wireLog](v, "audit.log", map[string]any{"type": "approval.decide", "phase": "done", "resource": "approval:/" + a.ID, "limit": 1})
+	if err == nil && len(log.Entries) == 1 {
+		out.Seq = log.Entries[0].Seq
+		out.With, _ = log.Entries[0].details()["present"].(string)
+	}
+	return out
+}
+
+// names drops the kind of "kind:name" where people read it.
+func names(refs []string) []string {
+	var out []string
+	for _, r := range refs {
+		if _, name, ok := strings.Cut(r, ":"); ok {
+			r = name
+		}
+		out = append(out, r)
+	}
+	return out
+}

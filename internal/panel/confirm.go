@@ -1,0 +1,54 @@
+package panel
+
+import (
+	"encoding/json"
+	"strings"
+
+	"tandem/internal/panel/ui"
+)
+
+// confirmed is an act on one thing, asked about on a page of its own: what it
+// does, and a proof of presence where the operation needs one.
+type confirmed struct {
+	path  string // with {id}
+	op    string
+	title string
+	text  string
+	does  string // the button
+	back  string
+	said  string
+	nav   string
+}
+
+// ConfirmView is the page that asks.
+type ConfirmView struct {
+	Title, Text, Does, Subject string
+	Action, Back               string
+	Present                    bool
+	PIN                        bool
+	Passkeys                   int
+	Problem                    string
+}
+
+func confirm(p *Panel, c confirmed) {
+	ask := func(v *visit, problem string) error {
+		m, err := v.means()
+		if err != nil {
+			return err
+		}
+		o := v.p.Gate.Table().Get(c.op)
+		if o == nil {
+			return noSuchPage
+		}
+		id := v.r.PathValue("id")
+		s := v.shell(c.nav, c.title)
+		s.Back = &ui.Crumb{Label: "Back", Href: c.back}
+		return v.show(confirmPage(s, ConfirmView{Title: c.title, Text: c.text, Does: c.does, Subject: id, Action: strings.ReplaceAll(c.path, "{id}", pathEscape(id)), Back: c.back,
+			Present: o.Present, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
+	}
+	p.get(c.path, func(v *visit) error { return ask(v, "") })
+	p.act(act{pattern: c.path, op: c.op,
+		input:   func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil },
+		done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(c.back, c.said) },
+		refused: func(v *visit, err error) error { return ask(v, words(err)) }})
+}

@@ -1,0 +1,51 @@
+package panel
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/op"
+)
+
+// live streams which nouns something happened to. It carries no content: a
+// page that cares reads itself again, through the gate.
+func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
+	c := op.CallerFrom(r.Context())
+	if c.Kind != op.Person || c.Door != op.DoorPanel {
+		http.Error(w, "you are signed out", http.StatusUnauthorized)
+		return
+	}
+	ctx, err := p.Gate.Admit(r.Context(), "event.stream", nil)
+	if err != nil {
+		http.Error(w, words(err), http.StatusForbidden)
+		return
+	}
+	after := int64(-1)
+	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= 0 {
+		after = n
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	for {
+		last, nouns, err := p.Feed(ctx, after)
+		if err != nil {
+			return // the visitor left, or the server is going down: the browser comes back by itself
+		}
+		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
+		switch {
+		case len(nouns) > 0:
+			_, err = fmt.Fprintf(w, "id: %d\nevent: topic\ndata: %s\n\n", last, strings.Join(nouns, " "))
+		case after < 0:
+			_, err = fmt.Fprintf(w, "retry: 1000\nid: %d\n\n", last)
+		default:
+			_, err = fmt.Fprint(w, ": still here\n\n")
+		}
+		if err != nil || out.Flush() != nil {
+			return
+		}
+		after = last
+	}
+}

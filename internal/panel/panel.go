@@ -1,0 +1,89 @@
+package panel
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"tandem/internal/gate"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/panel/static"
+)
+
+// Feed waits until something happened behind a sequence number and tells the
+// nouns it happened to, as ctx's caller may see them. With a negative number
+// it answers at once with the newest one.
+type Feed func(ctx context.Context, after int64) (last int64, nouns []string, err error)
+
+// Config is what a panel is made of. Doors know the gate and who is there;
+// the rest is handed in.
+type Config struct {
+	Gate     *gate.Gate
+	Identity *identity.Room
+	Feed     Feed
+	Check    func(receipt []byte) error // whether a receipt proves what it says
+	Log      *slog.Logger
+	Now      func() time.Time
+	Cookie   string // the name of the cookie that signs a browser in
+	Version  string
+	Machine  string
+}
+
+// Panel is the web control panel as an HTTP handler. The listener in front of
+// it has checked the host's name and the request's origin, and says who calls.
+type Panel struct {
+	Config
+	mux   *http.ServeMux
+	pages []pageGroup
+}
+
+// New makes a panel.
+func New(c Config) *Panel {
+	p := &Panel{Config: c, mux: http.NewServeMux(), pages: pages()}
+	p.mux.Handle("GET "+static.Prefix, static.Handler())
+	p.mux.HandleFunc("GET /signin", p.signIn)
+	p.mux.HandleFunc("POST /signin", p.exchange)
+	p.mux.HandleFunc("POST /panel/signout", p.signOut)
+	p.mux.HandleFunc("GET /panel/live", p.live)
+	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/panel/", http.StatusSeeOther) })
+	for _, g := range p.pages {
+		for _, page := range g.pages {
+			page.routes(p)
+		}
+	}
+	p.mux.HandleFunc("/panel/", p.page(func(v *visit) error { return noSuchPage }))
+	return p
+}
+
+// Mounts are the patterns under which a listener serves the panel.
+func (p *Panel) Mounts() map[string]http.Handler {
+	return map[string]http.Handler{"/panel/": p, "GET /signin": p, "POST /signin": p, "GET /{$}": p}
+}
+
+// ServeHTTP serves one request.
+func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	p.mux.ServeHTTP(w, r)
+}
+
+// page is a handler for somebody who is signed in; everybody else is told how
+// to sign in. A token is no browser: pages are for the cookie alone.
+func (p *Panel) page(show func(v *visit) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := op.CallerFrom(r.Context())
+		v := &visit{p: p, w: w, r: r, ctx: r.Context(), caller: c}
+		if c.Kind != op.Person || c.Door != op.DoorPanel {
+			v.render(http.StatusUnauthorized, signInPage(SignInView{Host: p.Machine}))
+			return
+		}
+		if err := show(v); err != nil {
+			v.fail(err)
+		}
+	}
+}
+
+func (p *Panel) get(pattern string, show func(v *visit) error) {
+	p.mux.HandleFunc("GET "+pattern, p.page(show))
+}

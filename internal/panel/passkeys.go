@@ -1,0 +1,74 @@
+package panel
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/panel/ui"
+)
+
+// PasskeyView is the page that registers a passkey.
+type PasskeyView struct {
+	PIN      bool
+	Passkeys int
+	Problem  string
+}
+
+type wirePasskey struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Host      string     `json:"host"`
+	CreatedAt time.Time  `json:"created_at"`
+	UsedAt    *time.Time `json:"used_at"`
+}
+
+func (v *visit) passkeys() ([]wirePasskey, error) {
+	out, err := call[struct{ Passkeys []wirePasskey }](v, "passkey.list", nil)
+	return out.Passkeys, err
+}
+
+func passkeyRoutes(p *Panel) {
+	p.get("/panel/passkeys/new", func(v *visit) error { return v.newPasskey("") })
+	p.mux.HandleFunc("POST /panel/passkeys/new/challenge", p.page(func(v *visit) error {
+		ask, err := p.Identity.AskNewPasskey(v.ctx, v.site(), v.caller)
+		if err != nil {
+			return v.failJSON(err)
+		}
+		return v.json(http.StatusOK, ask)
+	}))
+	p.mux.HandleFunc("POST /panel/passkeys", p.page((*visit).addPasskey))
+	confirm(p, confirmed{
+		path: "/panel/passkeys/{id}/remove", op: "passkey.remove", title: "Forget this passkey?", does: "Forget it", back: "/panel/system", said: "passkey-gone", nav: "system",
+		text: "It proves nothing any more. The device may still show it until you remove it there too.",
+	})
+}
+
+func (v *visit) newPasskey(problem string) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	s := v.shell("system", "Register a passkey")
+	s.Back = &ui.Crumb{Label: "System", Href: "/panel/system"}
+	return v.show(passkeyPage(s, PasskeyView{PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
+}
+
+// addPasskey registers what the device made. Presence is the PIN: the form's
+// passkey field holds the new key, which proves nothing about its owner yet.
+func (v *visit) addPasskey() error {
+	pin := v.r.PostFormValue("pin")
+	if pin == "" || !near(v.r) {
+		return v.newPasskey(words(fault.New(fault.Denied, "presence", "registering a passkey needs the PIN, on this machine")))
+	}
+	if err := v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin); err != nil {
+		return v.newPasskey(words(err))
+	}
+	v.isPresent("pin")
+	in := map[string]any{"name": v.r.PostFormValue("name"), "site": v.site(), "answer": json.RawMessage(v.r.PostFormValue("passkey"))}
+	if _, err := call[json.RawMessage](v, "passkey.add", in); err != nil {
+		return v.newPasskey(words(err))
+	}
+	return v.go303("/panel/system", "passkey")
+}

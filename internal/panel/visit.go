@@ -1,0 +1,138 @@
+package panel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/panel/ui"
+)
+
+// visit is one request by somebody who is signed in.
+type visit struct {
+	p      *Panel
+	w      http.ResponseWriter
+	r      *http.Request
+	ctx    context.Context
+	caller op.Caller
+}
+
+var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or it does not exist for you.")
+
+// call runs an operation for the visitor and reads its answer as JSON, as any
+// client would: the panel has no other way to a room.
+func call[T any](v *visit, name string, in any) (out T, err error) {
+	got, err := v.p.Gate.Invoke(v.ctx, name, in)
+	if err != nil {
+		return out, err
+	}
+	data, err := json.Marshal(got)
+	if err != nil {
+		return out, fmt.Errorf("encode the answer of %s: %w", name, err)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		return out, fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	return out, nil
+}
+
+// has reports whether an operation exists for the visitor.
+func (v *visit) has(name string) bool {
+	o := v.p.Gate.Table().Get(name)
+	return o != nil && v.p.Gate.May(v.ctx, o)
+}
+
+// render writes a page, whole or not at all.
+func (v *visit) render(status int, page templ.Component) {
+	var b bytes.Buffer
+	if err := page.Render(v.ctx, &b); err != nil {
+		v.p.Log.Error("page not rendered", "path", v.r.URL.Path, "err", err)
+		http.Error(v.w, "the page could not be made", http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	v.w.Write(b.Bytes())
+}
+
+func (v *visit) show(page templ.Component) error {
+	v.render(http.StatusOK, page)
+	return nil
+}
+
+// fail shows an error in words, with what to do next.
+func (v *visit) fail(err error) {
+	f := fault.Public(err)
+	if f.Kind == fault.Internal {
+		v.p.Log.Error("page failed", "path", v.r.URL.Path, "request", v.caller.Request, "err", err)
+	}
+	title := map[fault.Kind]string{
+		fault.NotFound: "There is no such page", fault.Denied: "You may not see this", fault.Invalid: "That is not understood",
+		fault.Unavailable: "That does not work right now", fault.Pending: "This waits for an approval",
+	}[f.Kind]
+	if title == "" {
+		title = "Something went wrong"
+	}
+	v.render(f.Kind.Status(), errorPage(ErrorView{Status: f.Kind.Status(), Title: title, Message: f.Msg, Next: f.Next, Request: v.caller.Request}))
+}
+
+// go303 sends the browser to a page after a change, with a word about it.
+func (v *visit) go303(to, said string) error {
+	if said != "" {
+		sep := "?"
+		if bytes.ContainsRune([]byte(to), '?') {
+			sep = "&"
+		}
+		to += sep + "said=" + said
+	}
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// said are the words a page can be opened with. They are chosen by name, so
+// that a link cannot put words into the panel's mouth.
+var said = map[string]string{
+	"approve": "Approved. It may run once.", "rework": "Sent back.", "cancel": "Cancelled.",
+	"put": "The key was stored.", "deleted": "The key was deleted.",
+	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.",
+	"revoked": "The token is revoked.", "grant-gone": "The grant is revoked.",
+}
+
+// shell is what surrounds a page.
+func (v *visit) shell(id, title string) ui.Shell {
+	s := ui.Shell{Title: title, Here: v.r.URL.RequestURI(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, Said: said[v.r.URL.Query().Get("said")]}
+	if v.r.Method != http.MethodGet {
+		s.Here = v.r.URL.Path
+	}
+	if asks, err := v.asks("pending"); err == nil {
+		s.Alert = len(asks)
+	}
+	s.Nav = v.nav(id, s.Alert)
+	return s
+}
+
+// site is the panel's address as this browser sees it.
+func (v *visit) site() identity.Site {
+	host, _, err := net.SplitHostPort(v.r.Host)
+	if err != nil {
+		host = v.r.Host
+	}
+	scheme := "http"
+	if v.r.TLS != nil {
+		scheme = "https"
+	}
+	return identity.Site{Host: host, Origin: scheme + "://" + v.r.Host}
+}
+
+func (v *visit) now() time.Time { return v.p.Now() }
+
+func (v *visit) query(name string) string { return v.r.URL.Query().Get(name) }
