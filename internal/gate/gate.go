@@ -128,7 +128,7 @@ func (g *Gate) May(ctx context.Context, o *op.Op) bool {
 	if err := g.lookUp(ctx, c); err != nil {
 		return false
 	}
-	return o.Masked || c.view.May(right.Permission, policy.ResourceRef{Kind: right.Kind, Path: "/"})
+	return o.Masked || c.view.MayAny(right.Permission, right.Kind)
 }
 
 func needsPresence(o *op.Op) bool {

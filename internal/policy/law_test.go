@@ -172,3 +172,15 @@ func TestMaskHidesNothingUsable(t *testing.T) {
 		}
 	})
 }
+
+// What may be done to something is shown as something that may be done.
+func TestMayAnyHidesNothingUsable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src, ctx, req := genSource(t), genContext(t), genRequest(t)
+		req.Now = noon
+		v := mustCompile(t, src).View(ctx, noon)
+		if d := v.Decide(req); d.Effect != Deny && !v.MayAny(req.Permission, req.Resource.Kind) {
+			t.Fatalf("%+v is hidden: %+v", req, d)
+		}
+	})
+}

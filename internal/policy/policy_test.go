@@ -165,6 +165,33 @@ func TestViewsAreKeptUntilSomethingEnds(t *testing.T) {
 	}
 }
 
+func TestMayAny(t *testing.T) {
+	c := compiled(t, `permit (principal == Agent::"a", action == Action::"read", resource in Board::"/x");`,
+		give(t, "team", "agent:a", Allow, "resource:/team", "edit"), give(t, "frozen", "agent:a", Deny, "resource:/team/x", "edit"),
+		give(t, "repos", "agent:a", Allow, "repo:/", "read"), give(t, "none", "agent:a", Deny, "repo:/", "read"),
+		give(t, "over", "agent:a", Allow, "space:/", "read", func(g *ScopedGrant) { g.ExpiresAt = noon }),
+		give(t, "admin", "agent:a", Allow, "secret:/", "admin"))
+	v := seen(t, c, "agent:a")
+	for _, x := range []struct {
+		p    AccessPermission
+		k    ResourceKind
+		want bool
+	}{{CanEdit, KindResource, true}, {CanExecute, KindResource, false}, {CanRead, KindRepo, false}, {CanView, KindRepo, true}, {CanRead, KindSpace, false},
+		{CanRead, KindBoard, true}, {CanEdit, KindBoard, false}, {CanAdmin, KindSecret, false}, {CanView, "nonsense", false}} {
+		if v.MayAny(x.p, x.k) != x.want {
+			t.Errorf("%s %s: %v", x.p, x.k, !x.want)
+		}
+	}
+	limited := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), Ceiling: &Ceiling{Rights: []string{"board.*"}}}, noon)
+	if limited.MayAny(CanEdit, KindResource) || !limited.MayAny(CanRead, KindBoard) {
+		t.Error("the ceiling is not kept")
+	}
+	var zero *View
+	if zero.MayAny(CanView, KindRepo) || (&View{}).MayAny(CanView, KindRepo) {
+		t.Error("the zero view shows something")
+	}
+}
+
 func TestExpiryAndClass(t *testing.T) {
 	c, err := Compile(Source{Tenant: "home", Boundary: DataBoundary{Denied: []DataClass{Regulated}}, Grants: []ScopedGrant{
 		give(t, "soon", "agent:a", Allow, "folder:/", "read", func(g *ScopedGrant) { g.ExpiresAt = noon.Add(time.Hour) }),
