@@ -42,26 +42,30 @@ func (s *Store) Head(who *repo.Identity, o repo.MergeOptions) (r *repo.Repo, mer
 		return nil, 0, err
 	}
 	defer unlock()
-	return s.mergeHeads(who, o)
+	return s.mergeHeads(who, nil, o)
 }
 
-// mergeHeads makes one head of all; the caller holds the lock.
-func (s *Store) mergeHeads(who *repo.Identity, o repo.MergeOptions) (*repo.Repo, int, error) {
+// mergeHeads makes one head of all and of operations that are to become heads;
+// the caller holds the lock.
+func (s *Store) mergeHeads(who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
 	heads, err := s.Heads()
 	if err != nil {
 		return nil, 0, err
 	}
-	tops, stale, err := s.topOperations(heads)
+	all := slices.Concat(heads, add)
+	slices.Sort(all)
+	tops, stale, err := s.topOperations(slices.Compact(all))
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(tops) == 1 {
-		if len(stale) > 0 {
-			if err := s.PublishHead(tops[0].ID, stale...); err != nil {
-				return nil, 0, err
-			}
-		}
 		r, err := s.At(tops[0].ID)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(stale) > 0 {
+			err = s.PublishHead(tops[0].ID, stale...)
+		}
 		return r, 0, err
 	}
 	if o.Description == "" {

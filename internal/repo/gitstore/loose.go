@@ -85,14 +85,24 @@ func decodeLoose(src io.Reader) (repo.Object, error) {
 		return repo.Object{}, err
 	}
 	defer inflaters.Put(zr)
+	typ, size, err := looseHeader(zr)
+	if err != nil {
+		return repo.Object{}, err
+	}
+	data, err := readExactly(zr, size)
+	return repo.Object{Type: typ, Data: data}, err
+}
+
+// looseHeader reads "type size\0".
+func looseHeader(zr io.Reader) (repo.ObjectType, int, error) {
 	var head [32]byte
 	n := 0
 	for {
 		if n == len(head) {
-			return repo.Object{}, fmt.Errorf("loose object has no header")
+			return 0, 0, fmt.Errorf("loose object has no header")
 		}
 		if _, err := io.ReadFull(zr, head[n:n+1]); err != nil {
-			return repo.Object{}, err
+			return 0, 0, err
 		}
 		if head[n] == 0 {
 			break
@@ -102,14 +112,13 @@ func decodeLoose(src io.Reader) (repo.Object, error) {
 	name, sizeText, ok := bytes.Cut(head[:n], []byte{' '})
 	size, err := strconv.Atoi(string(sizeText))
 	if !ok || err != nil {
-		return repo.Object{}, fmt.Errorf("loose object has a bad header")
+		return 0, 0, fmt.Errorf("loose object has a bad header")
 	}
 	typ := typeNamed(string(name))
 	if typ == 0 {
-		return repo.Object{}, fmt.Errorf("loose object of type %q", name)
+		return 0, 0, fmt.Errorf("loose object of type %q", name)
 	}
-	data, err := readExactly(zr, size)
-	return repo.Object{Type: typ, Data: data}, err
+	return typ, size, nil
 }
 
 func typeNamed(name string) repo.ObjectType {

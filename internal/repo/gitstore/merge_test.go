@@ -13,7 +13,7 @@ import (
 
 // Concurrent operations are merged into the very operation stock jj makes.
 func TestMergeIsJJs(t *testing.T) {
-	r, rounds := testenv.Random(t), testenv.Rounds(60)
+	r, rounds := testenv.Random(t), testenv.Rounds(40)
 	merged, rebased := 0, 0
 	for range rounds {
 		j := stocktest.New(t)

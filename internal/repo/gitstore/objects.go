@@ -107,6 +107,13 @@ func (o *objects) scanPacks() error {
 	return nil
 }
 
+// rescan looks for packs that have come since.
+func (o *objects) rescan() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.scanPacks()
+}
+
 func (o *objects) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +160,7 @@ func (o *objects) find(id string, depth int) (repo.Object, error) {
 		return obj, nil
 	}
 	for _, p := range slices.Backward(o.order) {
-		if at, ok := p.index.find(id); ok {
+		if at, ok := p.lookup(id); ok {
 			return p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
 		}
 	}
@@ -177,7 +184,7 @@ func (o *objects) has(id string) bool {
 		return true
 	}
 	for _, p := range slices.Backward(o.order) {
-		if _, ok := p.index.find(id); ok {
+		if _, ok := p.lookup(id); ok {
 			return true
 		}
 	}

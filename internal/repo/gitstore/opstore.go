@@ -98,8 +98,20 @@ func (s *Store) putNamed(path string, data []byte) error {
 	if err := s.Flush(); err != nil {
 		return err
 	}
+	if err := s.writeNamed(path, data); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeNamed writes a content-addressed file unless it is there; its directory
+// is the caller's to sync.
+func (s *Store) writeNamed(path string, data []byte) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
 	if err := writeFile(path, data, 0o666&^umask()); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(filepath.Dir(path)), err)
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }

@@ -10,9 +10,10 @@ import (
 
 // pack is one pack file with its index, both mapped.
 type pack struct {
-	index *packIndex
-	data  []byte
-	close func()
+	index  *packIndex
+	lookup func(id string) (offset int64, ok bool)
+	data   []byte
+	close  func()
 }
 
 func openPack(base string) (*pack, error) {
@@ -30,7 +31,7 @@ func openPack(base string) (*pack, error) {
 		releaseIdx()
 		return nil, err
 	}
-	return &pack{x, data, func() { releaseIdx(); release() }}, nil
+	return &pack{x, x.find, data, func() { releaseIdx(); release() }}, nil
 }
 
 // maxDeltas bounds a chain of differences; git makes them 50 long.
@@ -97,9 +98,9 @@ func parseEntry(data []byte, at int64) (e entry, err error) {
 	return e, nil
 }
 
-// read resolves the object at an offset. A base named by id is asked of
-// lookup, which may search other places.
-func (p *pack) read(at int64, bases *cache[baseKey, repo.Object], lookup func(id string) (repo.Object, error)) (repo.Object, error) {
+// read resolves the object at an offset. A base named by id that is not
+// in the pack is asked of outside.
+func (p *pack) read(at int64, bases *cache[baseKey, repo.Object], outside func(id string) (repo.Object, error)) (repo.Object, error) {
 	type step struct {
 		at    int64
 		delta []byte
@@ -124,11 +125,11 @@ func (p *pack) read(at int64, bases *cache[baseKey, repo.Object], lookup func(id
 		}
 		if e.typ == refDelta {
 			steps = append(steps, step{at, body})
-			if base, ok := p.index.find(e.ref); ok {
+			if base, ok := p.lookup(e.ref); ok {
 				at = base
 				continue
 			}
-			if obj, err = lookup(e.ref); err != nil {
+			if obj, err = outside(e.ref); err != nil {
 				return obj, err
 			}
 			break

@@ -231,7 +231,7 @@ func (b *both) meddle(r *rand.Rand) {
 func TestWorkingCopyIsJJs(t *testing.T) {
 	r := testenv.Random(t)
 	conflicted := 0
-	for range testenv.Rounds(50) {
+	for range testenv.Rounds(40) {
 		jj := stocktest.New(t)
 		dir := jj.Wander(r)
 		for range 4 {

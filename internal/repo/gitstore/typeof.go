@@ -1,0 +1,74 @@
+package gitstore
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"tandem/internal/repo"
+)
+
+// typeOf is an object's type, found without unpacking it; 0 when it is not
+// there.
+func (o *objects) typeOf(id string) (repo.ObjectType, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.findType(id, 0)
+}
+
+func (o *objects) findType(id string, depth int) (repo.ObjectType, error) {
+	if len(id) != repo.CommitIDLen || depth > maxDeltas {
+		return 0, fmt.Errorf("object %x has no type", id)
+	}
+	if obj, ok := o.pending[id]; ok {
+		return obj.Type, nil
+	}
+	for _, p := range slices.Backward(o.order) {
+		if at, ok := p.lookup(id); ok {
+			return p.typeAt(at, func(base string) (repo.ObjectType, error) { return o.findType(base, depth+1) })
+		}
+	}
+	for _, dir := range o.dirs {
+		f, err := os.Open(loosePath(dir, id))
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		return looseType(f)
+	}
+	return 0, nil
+}
+
+// typeAt follows differences down to the object they start from.
+func (p *pack) typeAt(at int64, outside func(id string) (repo.ObjectType, error)) (repo.ObjectType, error) {
+	for range maxDeltas {
+		e, err := parseEntry(p.data, at)
+		if err != nil {
+			return 0, err
+		}
+		switch e.typ {
+		case offsetDelta:
+			at = e.base
+		case refDelta:
+			base, ok := p.lookup(e.ref)
+			if !ok {
+				return outside(e.ref)
+			}
+			at = base
+		default:
+			return e.typ, nil
+		}
+	}
+	return 0, fmt.Errorf("pack has a chain of more than %d deltas", maxDeltas)
+}
+
+func looseType(f fs.File) (repo.ObjectType, error) {
+	zr, err := openInflater(f)
+	if err != nil {
+		return 0, err
+	}
+	defer inflaters.Put(zr)
+	typ, _, err := looseHeader(zr)
+	return typ, err
+}
