@@ -1,0 +1,269 @@
+package gate
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+type noteIn struct {
+	Text string `json:"text"`
+	Word string `json:"word,omitempty"`
+}
+
+type noteOut struct {
+	N int64 `json:"n"`
+}
+
+// world is a gate over one file, with operations that count what they did.
+type world struct {
+	*Gate
+	db     *db.DB
+	acted  atomic.Int64
+	act    func() error
+	settle func(noteIn) (noteOut, bool, error)
+}
+
+func open(t *testing.T, file string) *world {
+	t.Helper()
+	ctx := context.Background()
+	d, err := db.Open(ctx, file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	if _, err := d.Migrate(ctx, journal.Migrations, approval.Migrations, Migrations); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("CREATE TABLE IF NOT EXISTS note (text TEXT)")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, key, _ := ed25519.GenerateKey(nil)
+	j := journal.New(d, key)
+	w := &world{db: d}
+	at := func(in noteIn) op.Resource { return op.Resource{Kind: "resource", Path: "/" + in.Text} }
+	var table op.Table
+	if err := table.Add(
+		op.State(op.Spec{Name: "note.add", Right: "resource.write", Doc: "Add a note.", Secret: []string{"word"}}, at,
+			func(ctx context.Context, tx *db.Tx, in noteIn) (noteOut, error) {
+				if in.Text == "bad" {
+					return noteOut{}, fault.New(fault.Invalid, "note.add", "bad note")
+				}
+				if _, err := tx.Exec("INSERT INTO note (text) VALUES (?)", in.Text); err != nil {
+					return noteOut{}, err
+				}
+				return noteOut{1}, nil
+			}),
+		op.Effect(op.Spec{Name: "note.send", Right: "resource.write", Doc: "Send a note out."}, at,
+			func(context.Context, noteIn) (noteOut, error) {
+				if w.act != nil {
+					if err := w.act(); err != nil {
+						return noteOut{}, err
+					}
+				}
+				return noteOut{w.acted.Add(1)}, nil
+			},
+			func(_ context.Context, in noteIn) (noteOut, bool, error) {
+				if w.settle == nil {
+					return noteOut{}, false, nil
+				}
+				return w.settle(in)
+			}),
+		op.Read(op.Spec{Name: "note.decide", Right: "approval.decide", Doc: "Decide something.", Present: true, People: true}, at,
+			func(context.Context, noteIn) (noteOut, error) { return noteOut{}, nil }),
+	); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: policy.DefaultGrants()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Gate = New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	return w
+}
+
+func as(kind op.Kind, name, key string) context.Context {
+	return op.WithCaller(context.Background(), op.Caller{Tenant: "t", Actor: "act_" + name, Name: name, Kind: kind, Door: op.DoorSocket, Idempotency: key})
+}
+
+func (w *world) notes(t *testing.T) (n int) {
+	t.Helper()
+	if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM note").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (w *world) events(t *testing.T, phase string) []journal.Entry {
+	t.Helper()
+	all, err := w.journal.Read(t.Context(), "t", 0, 1000, journal.Filter{Phase: phase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestStateChangeAndEventAreOne(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.add", noteIn{Text: "a", Word: "hunter2"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.add", noteIn{Text: "bad"}); !fault.Is(err, fault.Invalid) {
+		t.Fatalf("a failing change: %v", err)
+	}
+	done := w.events(t, journal.Done)
+	if len(done) != 1 || w.notes(t) != 1 {
+		t.Fatalf("%d events, %d notes, want one of each", len(done), w.notes(t))
+	}
+	if body := string(done[0].Payload); done[0].Actor != "builder" || strings.Contains(body, "hunter2") {
+		t.Errorf("event = %+v %s", done[0], body)
+	}
+}
+
+func TestAnIdempotencyKeyHappensOnce(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := w.Invoke(as(op.Agent, "builder", "k1"), "note.add", noteIn{Text: "a"}); err != nil {
+				t.Errorf("a repeated call: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := w.notes(t); n != 1 {
+		t.Errorf("%d notes", n)
+	}
+	if _, err := w.Invoke(as(op.Agent, "builder", "k1"), "note.add", noteIn{Text: "b"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the key for something else: %v", err)
+	}
+	if _, err := w.Invoke(as(op.Agent, "other", "k1"), "note.add", noteIn{Text: "b"}); err != nil {
+		t.Errorf("another actor's key of the same name: %v", err)
+	}
+	for range 3 {
+		if _, err := w.Invoke(as(op.Agent, "builder", "k2"), "note.send", noteIn{Text: "a"}); err != nil {
+			t.Errorf("a repeated effect: %v", err)
+		}
+	}
+	if n := w.acted.Load(); n != 1 {
+		t.Errorf("the effect happened %d times", n)
+	}
+}
+
+func TestAFailedEffectMayBeTriedAgain(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	w.act = func() error { return fault.New(fault.Unavailable, "note.send", "the other side is away") }
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); !fault.Is(err, fault.Unavailable) {
+		t.Fatalf("err = %v", err)
+	}
+	w.act = nil
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
+		t.Fatalf("the second try: %v", err)
+	}
+	if out := w.events(t, journal.Outcome); len(out) != 2 || out[0].Cause == 0 || out[1].Cause == out[0].Cause {
+		t.Errorf("outcomes = %+v", out)
+	}
+}
+
+// A crash between intent and outcome is found at the next start.
+func TestACrashBetweenIntentAndOutcome(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		settle  func(noteIn) (noteOut, bool, error)
+		unknown int
+		again   fault.Kind // what a repetition with the same key meets
+	}{
+		{"nothing tells", nil, 1, fault.Conflict},
+		{"the room completes it", func(noteIn) (noteOut, bool, error) { return noteOut{7}, true, nil }, 0, fault.Internal},
+		{"the room cannot tell", func(noteIn) (noteOut, bool, error) { return noteOut{}, false, errors.New("who knows") }, 1, fault.Conflict},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.db")
+			w := open(t, file)
+			hang := make(chan struct{})
+			began := make(chan struct{})
+			w.act = func() error { close(began); <-hang; return errors.New("never recorded") }
+			go func() { w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}) }()
+			<-began
+			w.db.Close() // as if the process ended here
+			close(hang)
+
+			w = open(t, file)
+			w.settle = c.settle
+			n, err := w.Recover(t.Context())
+			if err != nil || n != c.unknown {
+				t.Fatalf("Recover = %d, %v; want %d unknown", n, err, c.unknown)
+			}
+			if got := len(w.events(t, journal.Unknown)); got != c.unknown {
+				t.Errorf("%d unknown events", got)
+			}
+			_, err = w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"})
+			if c.again == fault.Internal && err != nil || c.again != fault.Internal && !fault.Is(err, c.again) {
+				t.Errorf("the same key again: %v", err)
+			}
+			if w.acted.Load() != 0 {
+				t.Error("it was done again")
+			}
+			if n, err := w.Recover(t.Context()); n != 0 || err != nil {
+				t.Errorf("a second Recover = %d, %v", n, err)
+			}
+		})
+	}
+}
+
+func TestNobodyButAPersonPresentDecides(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	for _, kind := range []op.Kind{op.Agent, op.Session, op.Service, op.Local, ""} {
+		c := op.Caller{Tenant: "t", Actor: "a", Name: "a", Kind: kind, Present: "pin", Decides: true, Door: op.DoorSocket}
+		if _, err := w.Invoke(op.WithCaller(t.Context(), c), "note.decide", noteIn{Text: "a"}); err == nil {
+			t.Errorf("%q decided", kind)
+		}
+	}
+	person := op.Caller{Tenant: "t", Actor: "p", Name: "p", Kind: op.Person, Door: op.DoorHTTP}
+	if _, err := w.Invoke(op.WithCaller(t.Context(), person), "note.decide", noteIn{Text: "a"}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a person who is not present: %v", err)
+	}
+	person.Present = "passkey"
+	if _, err := w.Invoke(op.WithCaller(t.Context(), person), "note.decide", noteIn{Text: "a"}); err != nil {
+		t.Errorf("a person who is present: %v", err)
+	}
+	person.Door = op.DoorMCP
+	if _, err := w.Invoke(op.WithCaller(t.Context(), person), "note.decide", noteIn{Text: "a"}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a person's token over MCP: %v", err)
+	}
+	if _, err := w.Invoke(t.Context(), "note.add", noteIn{Text: "a"}); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("a stranger: %v", err)
+	}
+}
+
+func TestStrangersAreCountedNotListed(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	noon := time.Date(2026, 1, 1, 12, 0, 30, 0, time.UTC)
+	for i := range 5000 {
+		w.Strangers.Add([]string{"10.0.0.1", "10.0.0.2"}[i%2], noon)
+	}
+	if err := w.Sweep(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.events(t, journal.Denied); len(got) != 2 {
+		t.Errorf("%d events for two sources", len(got))
+	}
+}
