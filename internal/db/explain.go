@@ -2,8 +2,11 @@ package db
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -58,13 +61,24 @@ func explain(err error) error {
 	case errors.Is(err, errClosed):
 		return fault.New(fault.Unavailable, "db", "the server is stopping: %w", err).WithNext("try again in a moment")
 	}
-	var pg *pgconn.PgError
-	var net *pgconn.ConnectError
-	if errors.As(err, &net) || pgconn.SafeToRetry(err) || (errors.As(err, &pg) && (pg.Code[:2] == "57" || pg.Code[:2] == "08")) {
+	if lostServer(err) {
 		return fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: %w", err).
 			WithNext("check that it runs and that --database is right, then try again")
 	}
 	return err
+}
+
+// lostServer reports whether the connection to PostgreSQL broke or could not be
+// made, as opposed to an answer that says no.
+func lostServer(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code[:2] == "57" || pg.Code[:2] == "08" || pg.Code == "53300" // shutting down, connection failure, too many connections
+	}
+	var connect *pgconn.ConnectError
+	var wire *net.OpError
+	return errors.As(err, &connect) || errors.As(err, &wire) || pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
 
 func diskFull(err error) error {

@@ -21,10 +21,13 @@ func TestKillNine(t *testing.T) {
 
 func killNine(t *testing.T, s *server) {
 	random := testenv.Random(t)
+	s.start()
 	l := newLoad(s)
 	rounds := testenv.Rounds(200)
-	for range rounds {
-		s.start()
+	for i := range rounds {
+		if i > 0 {
+			s.start()
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			time.Sleep(time.Duration(random.IntN(250_000)) * time.Microsecond)
@@ -37,7 +40,7 @@ func killNine(t *testing.T, s *server) {
 	s.start()
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d kills, %d writes and %d increments acknowledged", rounds, len(l.acked), l.adds)
+	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens", rounds, len(l.acked), l.adds, len(l.asks), len(l.tokens))
 	if len(l.acked) < rounds {
 		t.Errorf("only %d writes in %d rounds: this proves little", len(l.acked), rounds)
 	}
@@ -65,6 +68,6 @@ func TestCutPostgres(t *testing.T) {
 	l.run(ctx, 8)
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d cuts, %d writes and %d increments acknowledged", cuts, len(l.acked), l.adds)
+	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens", cuts, len(l.acked), l.adds, len(l.asks), len(l.tokens))
 	s.stop()
 }

@@ -15,18 +15,20 @@ import (
 // write has an idempotency key, so that one whose answer was lost can be sent
 // again without happening twice.
 type load struct {
-	s  *server
+	s *server
+	*asking
 	mu sync.Mutex
 	// by key: the value that was sent
 	acked  map[string]string
 	unsure map[string]string // sent, and the answer was lost
 	adds   int               // acknowledged compare-and-set increments of one counter
 	tries  int               // increments whose answer was lost
-	n      int
+	count  int
 }
 
+// newLoad prepares a running server for the crowd.
 func newLoad(s *server) *load {
-	return &load{s: s, acked: map[string]string{}, unsure: map[string]string{}}
+	return &load{s: s, asking: newAsking(s), acked: map[string]string{}, unsure: map[string]string{}}
 }
 
 // run writes with some callers at once until ctx ends.
@@ -35,9 +37,14 @@ func (l *load) run(ctx context.Context, callers int) {
 	for i := range callers {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				if i == 0 {
+				switch i {
+				case 0:
 					l.increment(ctx)
-				} else {
+				case 1:
+					l.step(ctx)
+				case 2:
+					l.mint(ctx)
+				default:
 					l.create(ctx)
 				}
 			}
@@ -48,8 +55,8 @@ func (l *load) run(ctx context.Context, callers int) {
 
 func (l *load) create(ctx context.Context) {
 	l.mu.Lock()
-	l.n++
-	key, value := fmt.Sprintf("crash/%06d", l.n), fmt.Sprintf("v%d", l.n)
+	l.count++
+	key, value := fmt.Sprintf("crash/%06d", l.count), fmt.Sprintf("v%d", l.count)
 	l.unsure[key] = value
 	l.mu.Unlock()
 	if l.put(ctx, key, value).status/100 == 2 {
@@ -64,6 +71,9 @@ func (l *load) put(ctx context.Context, key, value string) answer {
 	a, err := l.s.try(ctx, l.s.token, "PUT", "/resource/"+key, map[string]any{"value": value, "if_absent": true}, "Idempotency-Key", "once-"+key)
 	if err != nil {
 		return answer{}
+	}
+	if a.status == http.StatusInternalServerError {
+		l.s.t.Errorf("%s: %s", key, a)
 	}
 	return a
 }
@@ -99,7 +109,11 @@ func (l *load) settle(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, key := range slices.Sorted(maps.Keys(l.unsure)) {
-		if a := l.put(ctx, key, l.unsure[key]); a.status/100 != 2 {
+		a := l.put(ctx, key, l.unsure[key])
+		for try := 0; a.status == http.StatusServiceUnavailable && try < 5; try++ { // a connection that was cut is noticed when it is used
+			a = l.put(ctx, key, l.unsure[key])
+		}
+		if a.status/100 != 2 {
 			t.Errorf("%s, sent again with its idempotency key: %s", key, a)
 		}
 		l.acked[key] = l.unsure[key]
@@ -123,6 +137,7 @@ func (l *load) settle(t testing.TB) {
 			t.Errorf("%s was acknowledged as %q and is %q", key, value, there[key])
 		}
 	}
+	l.asking.settle(t)
 	if len(there) != len(l.acked) {
 		t.Errorf("%d keys are there, %d were written", len(there), len(l.acked))
 	}

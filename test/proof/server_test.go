@@ -45,6 +45,11 @@ func newServer(t testing.TB) *server {
 	home := testenv.Dir(t)
 	s := &server{t: t, home: home, data: filepath.Join(home, ".tandem"), token: apiToken, log: &lockedBuffer{},
 		url: fmt.Sprintf("http://127.0.0.1:%d", testenv.Port(t))}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the server's log ends with:\n%s", tail(s.log.String(), 5000))
+		}
+	})
 	s.env = testenv.Env(t, "HOME="+home, "TANDEM_API_TOKEN="+apiToken)
 	return s
 }
