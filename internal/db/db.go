@@ -59,7 +59,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fault.New(fault.Unavailable, "db.write", "the request was cancelled before it began: %w", err)
 	}
-	return explain(d.write(ctx, fn))
+	return Explain(d.write(ctx, fn))
 }
 
 // Read runs fn on one consistent snapshot.
@@ -70,16 +70,16 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	}
 	t, err := d.pool.BeginTx(ctx, opts)
 	if err != nil {
-		return explain(fmt.Errorf("begin read: %w", err))
+		return Explain(fmt.Errorf("begin read: %w", err))
 	}
 	defer t.Rollback()
-	return explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
+	return Explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
 }
 
 // Query reads rows outside any transaction.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	rows, err := d.pool.QueryContext(ctx, rebind(d.dialect, query), values(args)...)
-	return rows, explain(err)
+	return rows, Explain(err)
 }
 
 // QueryRow reads one row outside any transaction.

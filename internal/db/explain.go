@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -29,9 +30,10 @@ func Exists(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23505"
 }
 
-// explain gives the storage failures that a person can mend a sentence and a
-// next step; a fault from the caller's own function passes through.
-func explain(err error) error {
+// Explain gives the storage failures that a person can mend a sentence and a
+// next step; faults pass through. Write, Read and Query explain by themselves;
+// the gate and the doors explain what a Scan met.
+func Explain(err error) error {
 	if err == nil || fault.KindOf(err) != fault.Internal {
 		return err
 	}
@@ -54,6 +56,8 @@ func explain(err error) error {
 		}
 	}
 	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.Unavailable, "db", "the caller went away before it was done: %w", err)
 	case errors.Is(err, syscall.ENOSPC):
 		return diskFull(err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):

@@ -23,7 +23,7 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 	defer cancel()
 	if err := pool.PingContext(ping); err != nil {
 		pool.Close()
-		return nil, explain(fmt.Errorf("connect to PostgreSQL: %w", err))
+		return nil, Explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
 	d := &DB{pool: pool, dialect: postgresDialect, now: now}
 	var closed atomic.Bool

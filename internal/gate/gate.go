@@ -85,6 +85,11 @@ type call struct {
 
 // Do runs one operation for the caller in ctx.
 func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
+	out, err := g.do(ctx, o, in)
+	return out, db.Explain(err)
+}
+
+func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
 	if o.Public {
 		return o.RunRead(ctx, in)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/id"
@@ -101,7 +102,7 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 		caller, err := auth(r)
 		if err != nil && !public(mux, s, r) {
-			s.refuseStranger(w, r, err)
+			s.refuseStranger(w, r, db.Explain(err))
 			return
 		}
 		if caller.Known() {
