@@ -93,6 +93,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.web = &httpapi.Server{Gate: d.gate, Journal: d.journal, Log: d.Log, Version: d.Version, Now: time.Now, Mounts: map[string]http.Handler{
 		"GET /server/logs": http.HandlerFunc(d.logs),
 		"/mcp":             tools,
+		"POST /join":       http.HandlerFunc(d.join),
 	}}
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
