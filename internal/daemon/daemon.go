@@ -48,6 +48,9 @@ type Daemon struct {
 	port    string // of the loopback listener
 	// fingerprint is the TLS key's, when we listen beyond loopback.
 	fingerprint string
+	invite      string // made for the person who opened us beyond loopback; shown once
+	joins       limiter
+	mu          sync.Mutex // guards invite
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64
@@ -179,6 +182,16 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if err != nil {
 			socket.Close()
 			return err
+		}
+		if d.fingerprint != "" {
+			err := d.db.Write(ctx, func(tx *db.Tx) error {
+				out, err := d.identity.Invite(tx, identity.LocalTenant, 0)
+				d.invite = out.Invite
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
 		for _, l := range doors {
 			addr := l.Addr().String()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/settings"
@@ -67,6 +68,8 @@ func (d *Daemon) ops() []op.Op {
 		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
 			Doc: "Show every setting, its value and where it came from."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
+		op.Read(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true,
+			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp),
 		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
 		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
@@ -102,6 +105,22 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 
 func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {
 	return SettingsOut{d.Settings.All()}, nil
+}
+
+// InviteOut is what a first machine needs to join.
+type InviteOut struct {
+	Invite string `json:"invite,omitempty" jsonschema:"what goes behind # in the server's address; empty when it was shown already"`
+}
+
+func (d *Daemon) inviteOp(context.Context, nothing) (InviteOut, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.invite == "" {
+		return InviteOut{}, nil
+	}
+	line := client.InviteLine(d.invite, d.fingerprint)
+	d.invite = ""
+	return InviteOut{line}, nil
 }
 
 func (d *Daemon) stopOp(ctx context.Context, _ nothing) (identity.OK, error) {

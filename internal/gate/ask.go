@@ -8,6 +8,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
+	"tandem/internal/policy"
 )
 
 // ask finds the ask that stands for this exact call, or files one; the ask and the event that tells of it are one
@@ -27,13 +28,17 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	}
 	var a *approval.Ask
 	err = g.db.Write(ctx, func(tx *db.Tx) (err error) {
+		a = nil
+		if _, found, err := c.repeated(tx); err != nil || found {
+			return err // it passed before: its answer is repeated, which needs no approval
+		}
 		var fresh bool
 		if a, fresh, err = g.asks.File(tx, wish); err != nil || !fresh {
 			return err
 		}
 		return g.filed(tx, c, a)
 	})
-	if err != nil {
+	if err != nil || a == nil {
 		return err
 	}
 	if a.State == approval.Approved {
@@ -57,7 +62,7 @@ func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
 // spend uses up the call's approval inside the call's own transaction. It was approved a moment ago; when it is not any more,
 // somebody else's call used it, and this one has to ask again.
 func (g *Gate) spend(tx *db.Tx, c *call) error {
-	if c.approval == "" {
+	if c.decision.Effect != policy.Ask {
 		return nil
 	}
 	digest, err := c.exact()
@@ -69,14 +74,14 @@ func (g *Gate) spend(tx *db.Tx, c *call) error {
 		return err
 	}
 	if !ok || a.ID != c.approval {
-		return fault.New(fault.Conflict, c.op.Name, "the approval %s was used by another call", c.approval).WithNext("repeat the call to ask again")
+		return fault.New(fault.Conflict, c.op.Name, "the approval was used by another call").WithNext("repeat the call to ask again")
 	}
 	return nil
 }
 
 // spendAlone is for calls that write nothing themselves: the spending is their one event.
 func (g *Gate) spendAlone(ctx context.Context, c *call) error {
-	if c.approval == "" {
+	if c.decision.Effect != policy.Ask {
 		return nil
 	}
 	return g.db.Write(ctx, func(tx *db.Tx) error {

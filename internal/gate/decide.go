@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -41,8 +42,7 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 	if err := forbidden(c.op, c.caller); err != nil {
 		return g.refuse(ctx, c, err)
 	}
-	c.decision = c.view.Decide(policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
-		Present: present(c.op, c.caller), Now: g.db.Now()})
+	c.decision = c.view.Decide(c.request(ctx, g.db.Now()))
 	switch {
 	case c.decision.Effect == policy.Allow:
 		return nil
@@ -52,6 +52,16 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 		return nil // the handler leaves out what this caller may not see
 	}
 	return g.refuse(ctx, c, g.denial(c))
+}
+
+// request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.
+func (c *call) request(ctx context.Context, now time.Time) policy.Request {
+	r := policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
+		Present: present(c.op, c.caller), Now: now}
+	if t := c.op.Touch(ctx, c.in); t != nil {
+		r.Tool, r.Facts = t.Tool, policy.TouchFacts(t.Paths, t.Hosts, t.Shell, t.Opaque)
+	}
+	return r
 }
 
 // present reports whether a person is behind this very call: proven now, or by

@@ -98,6 +98,11 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
 			WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
 	}
+	if sane, ok := in.(op.Checked); ok {
+		if err := sane.Check(); err != nil {
+			return nil, err
+		}
+	}
 	c.resource = o.Resource(ctx, in)
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err

@@ -71,11 +71,6 @@ func readInput(o *op.Op, fields []op.Field, r *http.Request) (any, error) {
 			}
 		}
 	}
-	for _, f := range fields {
-		if _, ok := merged[f.Name]; !ok && f.Required {
-			return nil, fault.New(fault.Invalid, o.Name, "%q is missing", f.Name)
-		}
-	}
 	data, err := json.Marshal(merged)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, o.Name, "the input is malformed: %w", err)

@@ -36,7 +36,7 @@ func New(ctx context.Context, d *db.DB) (*Room, error) {
 			return err
 		}
 		for _, a := range []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
-			{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}} {
+			{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer}} {
 			if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING",
 				LocalTenant, WellKnown(a.Name), a.Kind, a.Name, WellKnown(a.For), tx.Now()); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 )
 
 // Class says what running an operation can change, and so what the gate
@@ -155,8 +156,13 @@ func (o *Op) Recover(ctx context.Context, in any) (out any, done bool, err error
 	return o.recover(ctx, in)
 }
 
+// Checked is an input that can tell by itself that it makes no sense. The gate
+// asks it before anybody is asked to approve it.
+type Checked interface{ Check() error }
+
 // Decode reads JSON into a value of the operation's input type. Unknown
-// fields are refused: a misspelt argument must not be ignored.
+// fields are refused, for a misspelt argument must not be ignored, and so are
+// missing ones.
 func (o *Op) Decode(data []byte) (any, error) {
 	p := reflect.New(o.In)
 	if len(data) == 0 {
@@ -165,7 +171,23 @@ func (o *Op) Decode(data []byte) (any, error) {
 	if err := strictUnmarshal(data, p.Interface()); err != nil {
 		return nil, err
 	}
+	if err := o.complete(data); err != nil {
+		return nil, err
+	}
 	return p.Elem().Interface(), nil
+}
+
+func (o *Op) complete(data []byte) error {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(data, &given) != nil {
+		return nil // not an object: a type of its own reads it
+	}
+	for _, f := range o.Fields() {
+		if _, ok := given[f.Name]; !ok && f.Required {
+			return fault.New(fault.Invalid, o.Name, "%q is missing", f.Name)
+		}
+	}
+	return nil
 }
 
 // Redacted is the input as it may be recorded: the fields named in Secret are

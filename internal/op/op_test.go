@@ -47,7 +47,8 @@ func TestDecodeIsStrict(t *testing.T) {
 	o := Read(Spec{Name: "thing.read"}, anywhere, nothing)
 	for body, want := range map[string]string{
 		`{"key":"a"}`:             "",
-		``:                        "",
+		``:                        `"key" is missing`,
+		`{"value":"b"}`:           `"key" is missing`,
 		`{"key":"a","valu":"b"}`:  `no field "valu"`,
 		`{"key":7}`:               `"key" should be string`,
 		`[1]`:                     "should be a JSON object",

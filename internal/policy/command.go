@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,69 @@ func Commands(line string) ([][]string, bool) {
 		}
 	}
 	return cmds, true
+}
+
+// ShellFacts reads what a shell line touches when it runs in a folder: its commands, every word that could be a path, and the
+// hosts of its URLs. It cannot see what the programs do by themselves; for that there is the sandbox.
+func ShellFacts(dir, line string) Facts {
+	cmds, ok := Commands(line)
+	if !ok {
+		return Facts{Opaque: true}
+	}
+	f := Facts{Commands: cmds}
+	for _, words := range cmds {
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "-") { // --file=/x names a path, -x does not
+				_, value, found := strings.Cut(w, "=")
+				if !found {
+					continue
+				}
+				w = value
+			}
+			if scheme, rest, ok := strings.Cut(w, "://"); ok && !strings.Contains(scheme, "/") {
+				f.Hosts = append(f.Hosts, hostOf(rest))
+				continue
+			}
+			if w == "" {
+				continue
+			}
+			if !path.IsAbs(w) {
+				w = path.Join(dir, w)
+			}
+			f.Paths = append(f.Paths, path.Clean(w))
+		}
+	}
+	return f
+}
+
+// TouchFacts joins what a tool says of its call with what its shell line shows. The line runs in the first of the paths.
+func TouchFacts(paths, hosts []string, shell string, opaque bool) *Facts {
+	f := Facts{Paths: paths, Hosts: hosts, Opaque: opaque}
+	if shell == "" {
+		return &f
+	}
+	dir := "/"
+	if len(paths) > 0 {
+		dir = paths[0]
+	}
+	line := ShellFacts(dir, shell)
+	f.Commands, f.Opaque = line.Commands, opaque || line.Opaque
+	f.Paths, f.Hosts = slices.Concat(paths, line.Paths), slices.Concat(hosts, line.Hosts)
+	return &f
+}
+
+// hostOf is the host in what follows a URL's scheme: without user, port and path.
+func hostOf(rest string) string {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if strings.HasPrefix(rest, "[") {
+		rest, _, _ = strings.Cut(rest[1:], "]")
+		return rest
+	}
+	rest, _, _ = strings.Cut(rest, ":")
+	return rest
 }
 
 // runsOthers lists programs whose arguments are programs: a prefix of words says nothing about what happens.

@@ -18,6 +18,11 @@ func DefaultGrants() []ScopedGrant {
 		g.Note = "only a person delegates or administers"
 		out = append(out, g)
 	}
+	enter := tree("default-join", Service, KindJoin, Ask, []AccessPermission{CanEdit}, Public, Internal)
+	enter.Note = "a newcomer needs an approval"
+	redeem := tree("default-join-invited", Service, KindJoin, Allow, []AccessPermission{CanExecute}, Public, Internal)
+	enter.Principal.ID, redeem.Principal.ID = "newcomer", "newcomer"
+	out = append(out, enter, redeem)
 	for _, who := range []PrincipalKind{Agent, Session, Service} {
 		p := "default-" + string(who) + "-"
 		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindSession, KindRelay, KindNotify} {

@@ -14,6 +14,7 @@ const (
 	KindConnector ResourceKind = "connector"
 	KindFolder    ResourceKind = "folder"
 	KindGrant     ResourceKind = "grant"
+	KindJoin      ResourceKind = "join"
 	KindJournal   ResourceKind = "journal"
 	KindNotify    ResourceKind = "notify"
 	KindPolicy    ResourceKind = "policy"
@@ -34,7 +35,7 @@ const (
 )
 
 var kinds = []ResourceKind{
-	KindActor, KindApproval, KindBoard, KindConnector, KindFolder, KindGrant, KindJournal, KindNotify, KindPolicy,
+	KindActor, KindApproval, KindBoard, KindConnector, KindFolder, KindGrant, KindJoin, KindJournal, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,
 }

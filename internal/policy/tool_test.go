@@ -119,6 +119,27 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+func TestShellFacts(t *testing.T) {
+	f := ShellFacts("/code", "cat .env ../x && curl -o /tmp/y --cacert=ca.pem https://u:p@api.example.org:8443/v1 && git log -p")
+	if f.Opaque || len(f.Commands) != 3 {
+		t.Fatalf("%+v", f)
+	}
+	if w := []string{"/code/.env", "/x", "/tmp/y", "/code/ca.pem", "/code/log"}; !slices.Equal(f.Paths, w) {
+		t.Errorf("paths %q", f.Paths)
+	}
+	if w := []string{"api.example.org"}; !slices.Equal(f.Hosts, w) {
+		t.Errorf("hosts %q", f.Hosts)
+	}
+	if f := ShellFacts("/code", "cat $X"); !f.Opaque {
+		t.Errorf("%+v", f)
+	}
+	for url, host := range map[string]string{"a.b": "a.b", "a.b:1/x@y": "a.b", "[::1]:80/": "::1", "u@a.b?x": "a.b"} {
+		if got := hostOf(url); got != host {
+			t.Errorf("%s: %q", url, got)
+		}
+	}
+}
+
 func FuzzToolPattern(f *testing.F) {
 	for _, s := range []string{"edit", "bash(command: git log)", "read(path: /a/**)", "w(host: *.x.y)", "a(b", "(", "a(path: /**/**/**/x)"} {
 		f.Add(s, "/a/b/c", "git log -p")

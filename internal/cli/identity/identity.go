@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/client"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
 )
@@ -24,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenRevoke(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k))
-	return []*cobra.Command{actor, token, pin, newWhoami(k)}
+	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k)}
 }
 
 func newWhoami(k *kit.Kit) *cobra.Command {
@@ -161,6 +162,31 @@ func newTokenRevoke(k *kit.Kit) *cobra.Command {
 			return done(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
 		},
 	}
+}
+
+func newInvite(k *kit.Kit) *cobra.Command {
+	var life time.Duration
+	cmd := &cobra.Command{
+		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs, Example: "  tandem invite\n  tandem invite --expires 1h",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out room.InviteOut
+			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: int64(life.Seconds())}, &out); err != nil {
+				return err
+			}
+			var st struct {
+				Listen      string `json:"listen"`
+				Fingerprint string `json:"fingerprint"`
+			}
+			if err := k.Call(cmd.Context(), "server.status", nil, &st); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "tandem init --tandem-server=%s#%s\n", st.Listen, client.InviteLine(out.Invite, st.Fingerprint))
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
+	return cmd
 }
 
 func newPINSet(k *kit.Kit) *cobra.Command {

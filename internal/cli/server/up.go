@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,8 +64,15 @@ func up(ctx context.Context, k *kit.Kit) error {
 	if err := c.Call(ctx, "signin.link", nil, &link); err != nil {
 		return err
 	}
+	var invite daemon.InviteOut
+	if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
+		return err
+	}
 	return k.Show(st, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
+		if invite.Invite != "" {
+			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day):\n  tandem init --tandem-server=%s#%s\n", st.Key, public(st.Listen), invite.Invite)
+		}
 		if !st.PIN {
 			fmt.Fprintln(w, "No PIN is set yet, so nobody can decide asks: tandem pin set")
 		}
@@ -91,4 +99,15 @@ func started(ctx context.Context, c *client.Client, log string) error {
 			return fault.New(fault.Unavailable, "up", "the server did not become healthy: %w", err).WithNext("see why: tandem serve")
 		}
 	}
+}
+
+// public is an address as another machine would write it.
+func public(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			return net.JoinHostPort(name, port)
+		}
+	}
+	return listen
 }

@@ -54,11 +54,7 @@ func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 		}
 	}
 	if c.Tool != "" {
-		r.Facts = &policy.Facts{Paths: c.Paths, Hosts: c.Hosts}
-		if c.Command != "" {
-			cmds, ok := policy.Commands(c.Command)
-			r.Facts.Commands, r.Facts.Opaque = cmds, !ok
-		}
+		r.Facts = policy.TouchFacts(c.Paths, c.Hosts, c.Command, false)
 	}
 	return r, nil
 }

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+)
+
+// join is the one route for those whom nobody knows yet. It lets them ask to
+// join or redeem an invitation, as the actor "newcomer", and nothing else.
+func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
+	source, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		source = "local"
+	}
+	if !d.joins.allow(source, time.Now()) {
+		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", source).WithNext("wait a minute, then try again"))
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<10))
+	if err != nil {
+		d.web.Fail(w, r, fault.New(fault.Invalid, "join", "the request broke off"))
+		return
+	}
+	name := "join.enter"
+	var peek struct{ Invite string }
+	if json.Unmarshal(body, &peek); peek.Invite != "" {
+		name = "join.redeem"
+	}
+	o := d.gate.Table().Get(name)
+	in, err := o.Decode(body)
+	if err != nil {
+		d.web.Fail(w, r, err)
+		return
+	}
+	c, err := d.identity.Caller(r.Context(), identity.LocalTenant, identity.Newcomer, op.DoorHTTP)
+	if err != nil {
+		d.web.Fail(w, r, err)
+		return
+	}
+	out, err := d.gate.Do(op.WithCaller(r.Context(), c), o, in)
+	if err != nil {
+		d.web.Fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	json.NewEncoder(w).Encode(out)
+}
+
+// limiter counts requests by source in the running minute.
+type limiter struct {
+	mu     sync.Mutex
+	minute time.Time
+	count  map[string]int
+}
+
+// A waiting newcomer asks again every few seconds; more than that is a flood.
+const joinsPerMinute, joinSources = 60, 200
+
+func (l *limiter) allow(source string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m := now.Truncate(time.Minute); m != l.minute {
+		l.minute, l.count = m, map[string]int{}
+	}
+	if _, known := l.count[source]; !known && len(l.count) >= joinSources {
+		return false
+	}
+	l.count[source]++
+	return l.count[source] <= joinsPerMinute
+}
