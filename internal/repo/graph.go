@@ -326,13 +326,14 @@ func (ix *Index) CommonAncestors(a, b []Pos) []Pos {
 // CommonAncestorIDs lists the latest commits that both sets descend from.
 func (ix *Index) CommonAncestorIDs(a, b []CommitID) []CommitID {
 	var out []CommitID
-	for _, p := range ix.CommonAncestors(ix.positions(a), ix.positions(b)) {
+	for _, p := range ix.CommonAncestors(ix.Positions(a), ix.Positions(b)) {
 		out = append(out, ix.ID(p))
 	}
 	return out
 }
 
-func (ix *Index) positions(ids []CommitID) []Pos {
+// Positions lists where commits stand; unknown ones are left out.
+func (ix *Index) Positions(ids []CommitID) []Pos {
 	var out []Pos
 	for _, id := range ids {
 		if p, ok := ix.Pos(id); ok {

@@ -285,7 +285,7 @@ func changedKeys[V any](a, b map[string]V, same func(a, b V) bool) []string {
 func (tx *Tx) recordRewrites(old, new []CommitID) error {
 	ix := tx.Index
 	removed := map[ChangeID][]CommitID{}
-	for _, p := range ix.Range(ix.positions(new), ix.positions(old)) {
+	for _, p := range ix.Range(ix.Positions(new), ix.Positions(old)) {
 		change := ix.ChangeID(p)
 		removed[change] = append(removed[change], ix.ID(p))
 	}
@@ -293,7 +293,7 @@ func (tx *Tx) recordRewrites(old, new []CommitID) error {
 		return nil
 	}
 	became := map[ChangeID][]CommitID{}
-	for _, p := range ix.Range(ix.positions(old), ix.positions(new)) {
+	for _, p := range ix.Range(ix.Positions(old), ix.Positions(new)) {
 		change := ix.ChangeID(p)
 		became[change] = append(became[change], ix.ID(p))
 	}

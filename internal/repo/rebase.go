@@ -227,7 +227,7 @@ func commits(s Store, ids []CommitID) ([]*Commit, error) {
 // as roots usually are. Then refs and heads follow.
 func (tx *Tx) TransformDescendants(roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
 	var visitIDs []CommitID
-	for _, p := range tx.Index.Descendants(tx.Index.positions(roots), tx.headPositions()) {
+	for _, p := range tx.Index.Descendants(tx.Index.Positions(roots), tx.headPositions()) {
 		if id := tx.Index.ID(p); !tx.isRewritten(id) {
 			visitIDs = append(visitIDs, id)
 		}
@@ -266,7 +266,7 @@ func (tx *Tx) isRewritten(id CommitID) bool {
 }
 
 func (tx *Tx) headPositions() []Pos {
-	return tx.Index.positions(slices.Collect(maps.Keys(tx.View.Heads)))
+	return tx.Index.Positions(slices.Collect(maps.Keys(tx.View.Heads)))
 }
 
 // rebaseOrder puts parents before children; where a parent was rewritten to a
@@ -418,7 +418,7 @@ func (tx *Tx) updateWorkspaces(mapping map[CommitID][]CommitID) error {
 // updateHeads hides rewritten commits. Their parents, if nothing else keeps
 // them visible, become heads.
 func (tx *Tx) updateHeads() {
-	old := tx.Index.positions(slices.Collect(maps.Keys(tx.rewrites)))
+	old := tx.Index.Positions(slices.Collect(maps.Keys(tx.rewrites)))
 	if len(old) > 0 {
 		visible := tx.Index.AncestorsAbove(tx.headPositions(), slices.Min(old))
 		for _, p := range old {

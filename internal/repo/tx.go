@@ -352,3 +352,11 @@ func (tx *Tx) Finish(description string) (*Repo, error) {
 	}
 	return &Repo{Store: tx.Store, Operation: op, View: tx.View, Index: tx.Index}, nil
 }
+
+// SetPredecessors records what a commit that came from outside replaces.
+func (tx *Tx) SetPredecessors(id CommitID, olds []CommitID) {
+	tx.predecessors[id] = slices.Clone(olds)
+}
+
+// Visible is the set of commits that can be seen in the transaction now.
+func (tx *Tx) Visible() PosSet { return tx.Index.Ancestors(tx.headPositions()) }

@@ -139,3 +139,14 @@ func CopyDir(t testing.TB, from string) string {
 	}
 	return to
 }
+
+// TryGit runs git and gives its output, whether or not it succeeded.
+func (s *JJ) TryGit(dir string, args ...string) string {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	date := s.when().Format(time.RFC3339)
+	cmd.Env = append(s.env(), "GIT_AUTHOR_NAME=g", "GIT_AUTHOR_EMAIL=g@example.com", "GIT_AUTHOR_DATE="+date,
+		"GIT_COMMITTER_NAME=g", "GIT_COMMITTER_EMAIL=g@example.com", "GIT_COMMITTER_DATE="+date)
+	out, _ := cmd.Output()
+	return string(out)
+}

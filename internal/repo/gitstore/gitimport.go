@@ -1,0 +1,248 @@
+package gitstore
+
+import (
+	"bufio"
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+)
+
+// ImportOptions are the choices of an import from git.
+type ImportOptions struct {
+	// Track says which new bookmarks of a remote are tracked; nil is none. The
+	// repository's own branches always are.
+	Track func(remote, name string) bool
+	// KeepUnreachable keeps commits visible that no ref of git reaches any more.
+	KeepUnreachable bool
+}
+
+// RefUpdate is a bookmark or tag that an import changed.
+type RefUpdate struct {
+	Tag          bool
+	Remote, Name string
+	Old          repo.RemoteRef
+	New          repo.RefTarget
+}
+
+// ImportStats says what an import did.
+type ImportStats struct {
+	Updates   []RefUpdate
+	Abandoned []repo.CommitID
+}
+
+// ImportRefs takes into a transaction what git's branches and tags have become
+// since the last import or export. A ref that the view knows and git lacks was
+// deleted in git. The caller holds LockGit and rebases descendants afterwards.
+func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
+	for _, remote := range s.remoteNames() {
+		tx.View.EnsureRemote(remote)
+	}
+	actual, err := s.gitRefs()
+	if err != nil {
+		return nil, err
+	}
+	stats := &ImportStats{Updates: diffForImport(tx.View, actual)}
+	var oldHeads, newHeads []repo.CommitID
+	for _, u := range stats.Updates {
+		oldHeads = append(oldHeads, repo.TargetIDs(u.Old.Target)...)
+		newHeads = append(newHeads, repo.TargetIDs(u.New)...)
+	}
+	oldVisible := tx.View.HeadIDs()
+	before := repo.Pos(tx.Index.Len())
+	for _, id := range newHeads {
+		if !tx.Index.Has(id) {
+			if err := s.keepCommit(id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := tx.AddHeads(newHeads); err != nil {
+		return nil, err
+	}
+	for name := range tx.View.GitRefs {
+		if _, ok := actual[name]; !ok {
+			tx.View.SetGitRef(name, repo.NoTarget())
+		}
+	}
+	for name, id := range actual {
+		tx.View.SetGitRef(name, repo.Target(id))
+	}
+	for _, u := range stats.Updates {
+		if err := applyUpdate(tx, u, o); err != nil {
+			return nil, err
+		}
+	}
+	if !o.KeepUnreachable && len(oldHeads) > 0 {
+		if stats.Abandoned, err = abandonUnreachable(tx, oldHeads); err != nil {
+			return nil, err
+		}
+	}
+	if len(newHeads) > 0 {
+		recordImported(tx, before, oldVisible, oldHeads, newHeads, !o.KeepUnreachable)
+	}
+	return stats, nil
+}
+
+// remoteNames lists the remotes of git's configuration.
+func (s *Store) remoteNames() []string {
+	f, err := os.Open(filepath.Join(s.gitDir, "config"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var out []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		name, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), `[remote "`)
+		if name, end := strings.CutSuffix(name, `"]`); ok && end && name != repo.GitRemote {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// diffForImport lists bookmarks and tags that are elsewhere now.
+func diffForImport(v *repo.View, actual map[string]repo.CommitID) []RefUpdate {
+	known := map[refSymbol]repo.RemoteRef{}
+	for remote, rv := range v.Remotes {
+		for name, ref := range rv.Bookmarks {
+			known[refSymbol{bookmarkRef, remote, name}] = ref
+		}
+	}
+	for name, ref := range v.Remotes[repo.GitRemote].Tags {
+		known[refSymbol{tagRef, repo.GitRemote, name}] = ref
+	}
+	var out []RefUpdate
+	add := func(sym refSymbol, old repo.RemoteRef, now repo.RefTarget) {
+		out = append(out, RefUpdate{sym.kind == tagRef, sym.remote, sym.name, old, now})
+	}
+	for full, id := range actual {
+		sym, _ := parseGitRef(full)
+		old := known[sym]
+		delete(known, sym)
+		if now := repo.Target(id); !now.Equal(old.Target) {
+			add(sym, old, now)
+		}
+	}
+	for sym, old := range known {
+		if !repo.IsAbsentTarget(old.Target) {
+			add(sym, old, repo.NoTarget())
+		}
+	}
+	slices.SortFunc(out, func(a, b RefUpdate) int {
+		kind := func(u RefUpdate) int {
+			if u.Tag {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(kind(a), kind(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Remote, b.Remote))
+	})
+	return out
+}
+
+func applyUpdate(tx *repo.Tx, u RefUpdate, o ImportOptions) error {
+	base := repo.NoTarget()
+	if u.Old.Tracked && len(u.Old.Target) > 0 {
+		base = u.Old.Target
+	}
+	ref := repo.RemoteRef{Target: u.New, Tracked: u.Old.Tracked}
+	if len(u.Old.Target) == 0 { // not known before
+		ref.Tracked = u.Tag || u.Remote == repo.GitRemote || o.Track != nil && o.Track(u.Remote, u.Name)
+	}
+	if u.Tag {
+		if ref.Tracked {
+			tx.MergeTag(u.Name, base, u.New)
+		}
+		tx.View.SetRemoteTag(u.Remote, u.Name, ref)
+		return nil
+	}
+	if ref.Tracked {
+		if err := tx.MergeBookmark(u.Name, base, u.New); err != nil {
+			return err
+		}
+	}
+	tx.View.SetRemoteBookmark(u.Remote, u.Name, ref)
+	return nil
+}
+
+// abandonUnreachable abandons visible commits that refs of git used to reach
+// and nothing reaches now.
+func abandonUnreachable(tx *repo.Tx, oldHeads []repo.CommitID) ([]repo.CommitID, error) {
+	visible := tx.Visible()
+	ix := tx.Index
+	pinned := []repo.Pos{0}
+	pin := func(t repo.RefTarget, mustBeVisible bool) {
+		for _, id := range repo.TargetIDs(t) {
+			if p, ok := ix.Pos(id); ok && (!mustBeVisible || visible.Has(p)) {
+				pinned = append(pinned, p)
+			}
+		}
+	}
+	for _, refs := range []map[string]repo.RefTarget{tx.View.Bookmarks, tx.View.Tags} {
+		for _, t := range refs {
+			pin(t, false)
+		}
+	}
+	for _, rv := range tx.View.Remotes {
+		for _, refs := range []map[string]repo.RemoteRef{rv.Bookmarks, rv.Tags} {
+			for _, r := range refs {
+				if !r.Tracked {
+					pin(r.Target, true)
+				}
+			}
+		}
+	}
+	var out []repo.CommitID
+	for _, p := range ix.Range(pinned, ix.Positions(oldHeads)) {
+		if !visible.Has(p) {
+			continue
+		}
+		c, err := tx.Store.Commit(ix.ID(p))
+		if err != nil {
+			return nil, err
+		}
+		tx.Abandon(c)
+		out = append(out, c.ID)
+	}
+	return out, nil
+}
+
+// recordImported finds by change id which commits that git brought replace
+// commits that git had before.
+func recordImported(tx *repo.Tx, before repo.Pos, oldVisible, oldHeads, newHeads []repo.CommitID, rewrite bool) {
+	ix := tx.Index
+	byChange := func(positions []repo.Pos) map[repo.ChangeID][]repo.CommitID {
+		out := map[repo.ChangeID][]repo.CommitID{}
+		for _, p := range positions {
+			out[ix.ChangeID(p)] = append(out[ix.ChangeID(p)], ix.ID(p))
+		}
+		return out
+	}
+	visible := ix.Ancestors(ix.Positions(oldVisible))
+	gone := byChange(ix.Range(ix.Positions(newHeads), ix.Positions(oldHeads)))
+	come := byChange(ix.Range(ix.Positions(oldVisible), ix.Positions(newHeads)))
+	for _, change := range slices.Sorted(maps.Keys(come)) {
+		now, was := come[change], gone[change]
+		for _, id := range now {
+			if p, _ := ix.Pos(id); p >= before {
+				tx.SetPredecessors(id, was[:min(1, len(was))])
+			}
+		}
+		for _, old := range was {
+			p, _ := ix.Pos(old)
+			switch {
+			case !rewrite || !visible.Has(p):
+			case len(now) == 1:
+				tx.SetRewritten(old, now[0])
+			default:
+				tx.SetDivergent(old, now)
+			}
+		}
+	}
+}

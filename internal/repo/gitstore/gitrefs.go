@@ -1,0 +1,131 @@
+package gitstore
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/repo"
+)
+
+// refKind is what a git ref is in jj's eyes.
+type refKind uint8
+
+const (
+	bookmarkRef refKind = iota
+	tagRef
+)
+
+// refSymbol is jj's name for a git ref: a bookmark or tag of a remote, the
+// repository's own refs being those of the remote "git".
+type refSymbol struct {
+	kind         refKind
+	remote, name string
+}
+
+// parseGitRef says what a full ref name means to jj, if anything.
+func parseGitRef(full string) (refSymbol, bool) {
+	if name, ok := strings.CutPrefix(full, "refs/heads/"); ok {
+		return refSymbol{bookmarkRef, repo.GitRemote, name}, name != "HEAD" && name != ""
+	}
+	if rest, ok := strings.CutPrefix(full, "refs/remotes/"); ok {
+		remote, name, ok := strings.Cut(rest, "/")
+		return refSymbol{bookmarkRef, remote, name}, ok && remote != repo.GitRemote && name != "HEAD"
+	}
+	if name, ok := strings.CutPrefix(full, "refs/tags/"); ok {
+		return refSymbol{tagRef, repo.GitRemote, name}, name != ""
+	}
+	return refSymbol{}, false
+}
+
+// fullName is git's name, or "" when git has no place for it.
+func (r refSymbol) fullName() string {
+	switch {
+	case r.name == "" || r.remote == "":
+		return ""
+	case r.kind == tagRef && r.remote == repo.GitRemote:
+		return "refs/tags/" + r.name
+	case r.kind == tagRef || r.name == "HEAD":
+		return ""
+	case r.remote == repo.GitRemote:
+		return "refs/heads/" + r.name
+	}
+	return "refs/remotes/" + r.remote + "/" + r.name
+}
+
+// LockGit takes jj's lock on imports from and exports to git.
+func (s *Store) LockGit() (unlock func(), err error) {
+	l, err := lockFile(filepath.Join(s.dir, "git_import_export.lock"))
+	if err != nil {
+		return nil, err
+	}
+	return l.unlock, nil
+}
+
+// commitOf follows a ref to a commit: through other refs, through annotated
+// tags. It is "" when there is none.
+func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
+	for range 8 {
+		if r.Symbolic == "" {
+			break
+		}
+		next, ok, err := s.ReadRef(r.Symbolic)
+		if err != nil || !ok {
+			return "", err
+		}
+		r = next
+	}
+	id := r.ID
+	if r.Peeled != "" {
+		id = r.Peeled
+	}
+	for range 8 {
+		t, err := s.objects.typeOf(id)
+		if err != nil {
+			return "", err
+		}
+		switch t {
+		case repo.CommitObject:
+			return repo.CommitID(id), nil
+		case repo.TagObject:
+			o, err := s.objects.read(id)
+			if err != nil {
+				return "", err
+			}
+			line, _, _ := bytes.Cut(o.Data, []byte{'\n'})
+			text, _ := bytes.CutPrefix(line, []byte("object "))
+			target, ok := repo.ParseCommitID(string(text))
+			if !ok {
+				return "", nil
+			}
+			id = string(target)
+		default:
+			return "", nil
+		}
+	}
+	return "", nil
+}
+
+// gitRefs reads the refs of git that jj knows of, as the commits they name.
+func (s *Store) gitRefs() (map[string]repo.CommitID, error) {
+	out := map[string]repo.CommitID{}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
+		refs, err := s.Refs(prefix)
+		if err != nil {
+			return nil, err
+		}
+		for name, r := range refs {
+			if _, ok := parseGitRef(name); !ok {
+				continue
+			}
+			id, err := s.commitOf(r)
+			if err != nil {
+				return nil, err
+			}
+			if id != "" {
+				out[name] = id
+			}
+		}
+	}
+	return out, nil
+}
