@@ -3,16 +3,18 @@ package policy
 // DefaultGrants are what a new house starts with. They are heard only where no person's grant or rule speaks, except for
 // their denials, which always count.
 //
-// A person may everything (with presence where the right needs it). The local socket has everyday rights. Agents and
-// sessions work in the shared rooms and read; they ask before they change files, run a tool that is not known to
-// be harmless, or change settings. Services drive sessions and spaces. Nobody but a person delegates or administers.
+// A person may everything (with presence where the right needs it). The local socket and the API's token have everyday
+// rights. Agents, sessions and other services work in the shared rooms and read; they ask before they change files, run a tool
+// that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
 func DefaultGrants() []ScopedGrant {
 	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}
 	look := []AccessPermission{CanView, CanRead}
 	out := []ScopedGrant{
 		tree("default-person", Person, AnyKind, Allow, permissions, AnyClass),
 		tree("default-local", Local, AnyKind, Allow, everyday, AnyClass),
+		tree("default-api", Service, AnyKind, Allow, everyday, AnyClass),
 	}
+	out[2].Principal.ID = "api"
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
 		g := tree("default-authority-"+string(who), who, AnyKind, Deny, []AccessPermission{CanDelegate, CanAdmin})
 		g.Note = "only a person delegates or administers"
@@ -33,12 +35,12 @@ func DefaultGrants() []ScopedGrant {
 		}
 		for _, k := range []ResourceKind{KindSetting, KindConnector, KindTunnel} {
 			g := tree(p+string(k)+"-change", who, k, Ask, []AccessPermission{CanEdit, CanExecute}, Public, Internal)
-			g.Note = "changing how tandem is set up needs an approval"
+			g.Source, g.Note = Fallback, "changing how tandem is set up needs an approval"
 			out = append(out, g)
 		}
 		out = append(out, tree(p+"folder", who, KindFolder, Allow, look, Public, Internal, SourceCode))
 		write := tree(p+"folder-write", who, KindFolder, Ask, []AccessPermission{CanEdit, CanExecute}, Public, Internal, SourceCode)
-		write.Note = "changing files needs an approval"
+		write.Source, write.Note = Fallback, "changing files needs an approval"
 		out = append(out, write)
 		harmless := tree(p+"tool-read", who, KindTool, Allow, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
 		harmless.ToolPatterns = harmlessTools

@@ -95,7 +95,14 @@ func TestDefaults(t *testing.T) {
 	}
 	want(t, a, tool("grep"), Allow, "grant:default-agent-tool-read")
 	want(t, a, tool("mcp.acme.wipe_database"), Ask, "grant:default-agent-tool")
-	want(t, seen(t, c, "local:me"), do(t, CanEdit, "setting:/x"), Allow, "")
+	for _, who := range []string{"local:me", "service:api"} {
+		want(t, seen(t, c, who), do(t, CanEdit, "setting:/x"), Allow, "")
+		want(t, seen(t, c, who), tool("bash"), Allow, "")
+		want(t, seen(t, c, who), Request{Right: "token.mint", Resource: ResourceRef{Path: "/x"}, Present: true}, Deny, "")
+	}
+	want(t, seen(t, c, "service:connector"), do(t, CanExecute, "session:/x"), Allow, "")
+	want(t, seen(t, c, "service:connector"), do(t, CanEdit, "setting:/x"), Ask, "")
+	want(t, seen(t, c, "service:connector"), do(t, CanRead, "secret:/x"), Deny, "")
 }
 
 func TestCommands(t *testing.T) {
