@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 
 	"tandem/internal/approval"
 	"tandem/internal/db"
@@ -48,14 +47,9 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	return a.Answer()
 }
 
+// filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.
 func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
-	payload, err := json.Marshal(map[string]any{"approval": a.ID, "op": a.Op, "resource": a.Resource, "digest": a.Digest, "input": a.Input, "reason": a.Reason,
-		"by": a.By, "approvers": a.Approvers, "expires_at": a.ExpiresAt, "door": c.caller.Door})
-	if err != nil {
-		return err
-	}
-	_, err = g.journal.Append(tx, journal.Event{Tenant: c.caller.Tenant, Type: "approval.filed", Phase: journal.Done, Actor: c.caller.Name, For: c.caller.For,
-		Resource: "approval:/" + a.ID, Request: c.caller.Request, Payload: payload})
+	_, err := g.append(tx, c, journal.Asked, 0, map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason, "approvers": a.Approvers, "expires_at": a.ExpiresAt})
 	return err
 }
 
