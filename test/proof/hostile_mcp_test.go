@@ -111,7 +111,9 @@ func TestHostileMCPClient(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i := range 200 {
-		wg.Go(func() { s.rpc(a.agent, toolCall("resource_put", map[string]any{"key": fmt.Sprintf("flood/%d", i%7), "value": i})) })
+		wg.Go(func() {
+			s.rpc(a.agent, toolCall("resource_put", map[string]any{"key": fmt.Sprintf("flood/%d", i%7), "value": i}))
+		})
 	}
 	wg.Wait()
 	if got := s.as("", "GET", "/global/health", nil); got.status != 200 {
