@@ -24,7 +24,7 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
-	"rooms": "resource board space session connector notify repo/host",
+	"rooms": "resource board space space/peer session connector notify repo/host",
 }
 
 // The map. To add a package, add a line; to move a wall, change one and update docs/ARCHITECTURE.md in the same commit.
@@ -49,10 +49,10 @@ var houseMap = []wall{
 	// rooms: a noun family each; sideways only what is named here
 	{pkg: "resource", may: "spine"},
 	{pkg: "settings"},
-	{pkg: "space", may: "spine resource", planned: true},
-	{pkg: "space/seal", pure: true, planned: true},
-	{pkg: "space/peer", may: "space space/seal client", planned: true},
-	{pkg: "board", may: "spine space", planned: true},
+	{pkg: "space", may: "spine resource space/seal"},
+	{pkg: "space/seal", pure: true},
+	{pkg: "space/peer", may: "identity space space/seal board client"},
+	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector", planned: true},
 	{pkg: "session/loop", may: "spine gate session provider tool", planned: true},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/*", planned: true},

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"eventually": eventually,
 			"typed":      typed,
 			"sql":        runSQL,
+			"field":      field,
 		},
 	})
 }

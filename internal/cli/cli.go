@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 
 	"tandem/internal/cli/approval"
 	"tandem/internal/cli/audit"
+	"tandem/internal/cli/board"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
@@ -22,6 +24,7 @@ import (
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/server"
 	"tandem/internal/cli/setup"
+	"tandem/internal/cli/space"
 )
 
 // version is set by the linker in releases.
@@ -47,7 +50,7 @@ func Version() string {
 func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
-	root.SetArgs(args[1:])
+	root.SetArgs(words(args))
 	ctx, stop := context.Background(), func() {}
 	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
@@ -56,16 +59,34 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	return k.Fail(root.ExecuteContext(ctx))
 }
 
+// words is the command line without the program's name. Called as intandem the
+// program answers to that program's commands.
+func words(args []string) []string {
+	name, rest := strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
+	if name != "intandem" || len(rest) > 0 && rest[0] == "serve" { // it starts the daemon under its own name
+		return rest
+	}
+	if len(rest) == 0 || rest[0] == "help" || strings.HasPrefix(rest[0], "-") {
+		return append([]string{"space"}, rest...)
+	}
+	if rest[0] == "channel" { // what its .mcp.json starts
+		return append([]string{"mcp"}, rest[1:]...)
+	}
+	return append([]string{"space"}, rest...)
+}
+
 // groups are the commands of every noun, a line each.
 var groups = []func(*kit.Kit) []*cobra.Command{
 	approval.Commands,
 	audit.Commands,
+	board.Commands,
 	identity.Commands,
 	mcp.Commands,
 	policy.Commands,
 	resource.Commands,
 	server.Commands,
 	setup.Commands,
+	space.Commands,
 }
 
 func newRoot(k *kit.Kit) *cobra.Command {

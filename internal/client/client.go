@@ -29,6 +29,7 @@ type Client struct {
 	token string
 	pin   string
 	where string
+	about http.Header // how this program describes itself to the daemon of its machine
 }
 
 // Socket speaks to the daemon behind a local socket.
@@ -97,6 +98,9 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	if body != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	for k, v := range c.about {
+		req.Header[k] = v
+	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -158,6 +162,20 @@ func (c *Client) Healthy(ctx context.Context) error {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// WithClient is the same client that tells the daemon of this machine which
+// program it is (process id, dot, chance; empty for a command that comes and
+// goes), where it runs and what it calls itself.
+func (c *Client) WithClient(id, folder, agent string) *Client {
+	with := *c
+	with.about = http.Header{}
+	for k, v := range map[string]string{"Tandem-Client": id, "Tandem-Folder": folder, "Tandem-Agent": agent} {
+		if v != "" {
+			with.about.Set(k, v)
+		}
+	}
+	return &with
 }
 
 // WithToken is the same client whose calls speak for a token's actor.

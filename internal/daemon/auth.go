@@ -27,15 +27,19 @@ func controlAuth(who *identity.Room) httpapi.Authenticator {
 		pin := r.Header.Get("Tandem-Pin")
 		if pin == "" {
 			if secret, ok := bearer(r); ok {
-				return who.Bearer(ctx, secret, op.DoorSocket)
+				c, err := who.Bearer(ctx, secret, op.DoorSocket)
+				c.Client = clientOf(r)
+				return c, err
 			}
-			return who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
+			c, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
+			c.Client = clientOf(r)
+			return c, err
 		}
 		if err := who.ProvePIN(ctx, identity.LocalTenant, identity.WellKnown(identity.Owner), pin); err != nil {
 			return op.Caller{}, err
 		}
 		c, err := who.Caller(ctx, identity.LocalTenant, identity.Owner, op.DoorSocket)
-		c.Present = "pin"
+		c.Present, c.Client = "pin", clientOf(r)
 		return c, err
 	}
 }
@@ -59,6 +63,17 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 		}
 		return op.Caller{}, nil
 	}
+}
+
+// clientOf is how a program on this machine describes itself.
+func clientOf(r *http.Request) op.Client {
+	cut := func(name string, n int) string {
+		if v := r.Header.Get(name); len(v) <= n {
+			return v
+		}
+		return ""
+	}
+	return op.Client{ID: cut("Tandem-Client", 100), Folder: cut("Tandem-Folder", 4096), Agent: cut("Tandem-Agent", 100)}
 }
 
 func bearer(r *http.Request) (string, bool) {

@@ -208,6 +208,10 @@ func (d *Daemon) serve(ctx context.Context) error {
 	if err := start(socket, controlAuth(d.identity), nil, false); err != nil {
 		return err
 	}
+	if err := d.rooms.peer.Start(ctx); err != nil {
+		return err
+	}
+	defer d.rooms.peer.Stop()
 	servers.Go(func() { d.housekeeping(ctx) })
 	servers.Go(func() {
 		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })

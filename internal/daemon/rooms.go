@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/board"
 	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
@@ -19,6 +20,8 @@ import (
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/resource"
+	"tandem/internal/space"
+	"tandem/internal/space/peer"
 )
 
 // migrations are all rooms' tables, in the order they may depend on each other.
@@ -29,6 +32,9 @@ var migrations = []db.Migrations{
 	approval.Migrations,
 	gate.Migrations,
 	resource.Migrations,
+	space.Migrations,
+	board.Migrations,
+	peer.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -40,6 +46,9 @@ type rooms struct {
 	approval *approval.Room
 	book     *book.Book
 	resource *resource.Room
+	space    *space.Room
+	board    *board.Room
+	peer     *peer.Room
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -64,6 +73,10 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return "", false
 	})
 	d.rooms.resource = resource.New(d.db)
+	spaces, err := d.makeSpaces()
+	if err != nil {
+		return err
+	}
 	for _, ops := range [][]op.Op{
 		d.ops(),
 		httpapi.Ops(),
@@ -72,6 +85,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.book.Ops(),
 		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
+		spaces,
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err
@@ -142,6 +156,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 				d.Log.Error("sweep expired keys", "err", err)
 			}
 		}
+		d.returnTasks(ctx)
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
 		}

@@ -81,7 +81,10 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 		extra := map[string]any{"ok": acted == nil}
 		if acted != nil {
 			f := fault.Public(acted)
-			extra["fault"], extra["reason"] = f.Kind.String(), f.Msg
+			extra["fault"] = f.Kind.String()
+			if !c.op.Sealed {
+				extra["reason"] = f.Msg
+			}
 			if err := c.forget(tx); err != nil {
 				return err
 			}

@@ -38,12 +38,22 @@ type Caller struct {
 	Token   string   `json:"token,omitempty"`   // id of the credential, never the credential
 	Session string   `json:"session,omitempty"` // when the actor is a session
 	Door    Door     `json:"door"`
+	Client  Client   `json:"client,omitzero"`
 	Request string   `json:"request"` // request id
 	Scope   []string `json:"scope,omitempty"`
 	// Decides is set for a credential that a present person minted for deciding.
 	Decides bool `json:"decides,omitempty"`
 	// Idempotency is the caller's key for this one call.
 	Idempotency string `json:"-"`
+}
+
+// Client is a program of this machine that speaks for the actor, as it
+// describes itself over a local socket. It is a description, never a
+// credential: two programs of one actor are told apart by it.
+type Client struct {
+	ID     string `json:"id,omitempty"`     // process id, dot, chance
+	Folder string `json:"folder,omitempty"` // where it runs
+	Agent  string `json:"agent,omitempty"`  // what it calls itself
 }
 
 // Known reports whether the caller is anybody.

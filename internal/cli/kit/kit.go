@@ -99,6 +99,9 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 	if t := s.Get("as_token"); t != "" {
 		c = c.WithToken(t)
 	}
+	if cwd, err := os.Getwd(); err == nil {
+		c = c.WithClient("", cwd, "")
+	}
 	return c, nil
 }
 

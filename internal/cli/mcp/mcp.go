@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -51,9 +53,21 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) er
 	var flying sync.WaitGroup
 	defer flying.Wait()
 	lines := bufio.NewReaderSize(in, 64<<10)
+	// Two agents of one user run two of these pipes; the daemon tells them
+	// apart by this.
+	self := fmt.Sprintf("%d.%d.%s", os.Getpid(), os.Getppid(), rand.Text())
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	c = c.WithClient(self, folder, "")
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if name := agentName(line); name != "" {
+				c = c.WithClient(self, folder, name)
+			}
+			c := c
 			flying.Go(func() { carry(ctx, c, line, write) })
 		}
 		if errors.Is(err, io.EOF) {
@@ -63,6 +77,28 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) er
 			return err
 		}
 	}
+}
+
+// agentName is what a client calls itself when it introduces itself.
+func agentName(line []byte) string {
+	var m struct {
+		Method string `json:"method"`
+		Params struct {
+			Client struct {
+				Name    string `json:"name"`
+				Version string `json:"version"`
+			} `json:"clientInfo"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(line, &m) != nil || m.Method != "initialize" {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(m.Params.Client.Name+" "+m.Params.Client.Version))
 }
 
 func carry(ctx context.Context, c *client.Client, line []byte, write func([]byte)) {

@@ -1,0 +1,236 @@
+// Package space holds the commands of spaces: rooms in which agents and people
+// work together.
+package space
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/space/peer"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "space",
+		Short: "Rooms in which agents and people work together, sealed end to end",
+		Long:  "A space has members, messages, variables, path leases and a task board (tandem board). Everything in it is sealed on the members' machines; the host keeps order and cannot read it.",
+	}
+	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
+		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
+		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k))
+	return []*cobra.Command{cmd}
+}
+
+// Say runs an operation whose answer has a text, and prints that.
+func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
+	var raw json.RawMessage
+	if err := k.Call(cmd.Context(), name, in, &raw); err != nil {
+		return err
+	}
+	var said peer.Said
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, plain(said.Text)) })
+}
+
+// plain undoes the escaping that is for models, and keeps a terminal safe from
+// what peers wrote.
+func plain(s string) string {
+	s = strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '�'
+		}
+		return r
+	}, s)
+}
+
+func simple(k *kit.Kit, use, short, example, op string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, op, nil) }}
+}
+
+func one(k *kit.Kit, use, short, example, op string, in func(arg string) any) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return Say(k, cmd, op, in(args[0])) }}
+}
+
+func newCreate(k *kit.Kit) *cobra.Command {
+	var in peer.CreateIn
+	cmd := &cobra.Command{Use: "create [NAME]", Short: "Create a space and get an invite code", Example: "  tandem space create fix-auth-bug", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				in.Name = args[0]
+			}
+			return Say(k, cmd, "space.create", in)
+		}}
+	cmd.Flags().Int64Var(&in.MaxPeers, "max-peers", 0, "at most this many members (5)")
+	cmd.Flags().Int64Var(&in.PerMinute, "messages-per-minute", 0, "messages a minute and member (30)")
+	return cmd
+}
+
+func newJoin(k *kit.Kit) *cobra.Command {
+	return one(k, "join CODE", "Join a space with an invite code", "tandem space join VPA6KW@host:39731", "space.join", func(a string) any { return peer.JoinIn{Code: a} })
+}
+
+func newRejoin(k *kit.Kit) *cobra.Command {
+	var in peer.RejoinIn
+	cmd := &cobra.Command{Use: "rejoin", Short: "Take your last seat again", Example: "  tandem space rejoin", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.rejoin", in) }}
+	cmd.Flags().StringVar(&in.Space, "space", "", "the space's id, when you were in several")
+	return cmd
+}
+
+func newLeave(k *kit.Kit) *cobra.Command {
+	return simple(k, "leave", "Leave the space", "tandem space leave", "space.leave")
+}
+
+func newList(k *kit.Kit) *cobra.Command {
+	return simple(k, "list", "List the spaces you are in", "tandem space list", "space.list")
+}
+
+func newInvite(k *kit.Kit) *cobra.Command {
+	var in peer.InviteIn
+	var life time.Duration
+	cmd := &cobra.Command{Use: "invite", Short: "Make an invite code, or a link", Example: "  tandem space invite\n  tandem space invite --link --for 1h", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Minutes = int64(life.Minutes())
+			return Say(k, cmd, "space.invite", in)
+		}}
+	cmd.Flags().BoolVar(&in.Link, "link", false, "a long link with a 128-bit secret and the host's pinned key")
+	cmd.Flags().DurationVar(&life, "for", 0, "how long it is good for (24h)")
+	return cmd
+}
+
+func newRevoke(k *kit.Kit) *cobra.Command {
+	return one(k, "revoke CODE", "End an invite that was not used", "tandem space revoke VPA6KW", "space.revoke", func(a string) any { return peer.RevokeIn{Code: a} })
+}
+
+func newRemove(k *kit.Kit) *cobra.Command {
+	return one(k, "remove PEER", "Remove a member: it reads nothing that is said later", "tandem space remove NeonOtter", "space.remove", func(a string) any { return peer.RemoveIn{Peer: a} })
+}
+
+func newSend(k *kit.Kit) *cobra.Command {
+	var in peer.SendIn
+	cmd := &cobra.Command{Use: "send MESSAGE", Short: "Send a message to a peer or to all", Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Message = args[0]
+			return Say(k, cmd, "space.send", in)
+		}}
+	cmd.Flags().StringVar(&in.Type, "type", "chat", strings.Join(peer.MessageTypes, ", "))
+	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username; all peers when left out")
+	return cmd
+}
+
+func newInbox(k *kit.Kit) *cobra.Command {
+	var in peer.InboxIn
+	cmd := &cobra.Command{Use: "inbox", Short: "Read your unread messages, or the history", Example: "  tandem space inbox\n  tandem space inbox --all", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.inbox", in) }}
+	cmd.Flags().BoolVar(&in.All, "all", false, "the history too")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (20)")
+	cmd.Flags().Int64Var(&in.Before, "before", 0, "with --all: only messages before this number")
+	return cmd
+}
+
+func newReceipt(k *kit.Kit) *cobra.Command {
+	return one(k, "receipt ID", "Tell how far a message has come", "tandem space receipt m_01j…", "space.receipt", func(a string) any { return peer.ReceiptIn{ID: a} })
+}
+
+func newShare(k *kit.Kit) *cobra.Command {
+	var in peer.ShareIn
+	var lines string
+	cmd := &cobra.Command{Use: "share FILE", Short: "Share a piece of a file", Example: "  tandem space share internal/auth.go --lines 10-40 --message 'look here'", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.File = args[0]
+			if lines != "" {
+				from, to, _ := strings.Cut(lines, "-")
+				var err error
+				if in.Start, err = strconv.Atoi(from); err == nil && to != "" {
+					in.End, err = strconv.Atoi(to)
+				}
+				if err != nil {
+					return kit.Usagef("--lines is FROM-TO, e.g. 10-40")
+				}
+			}
+			return Say(k, cmd, "space.share", in)
+		}}
+	cmd.Flags().StringVar(&lines, "lines", "", "which lines, e.g. 10-40 (1-21)")
+	cmd.Flags().StringVar(&in.Message, "message", "", "what to say about it")
+	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username; all peers when left out")
+	return cmd
+}
+
+func newSet(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{Use: "set KEY VALUE", Short: "Set a shared variable", Example: "  tandem space set datasource_uid P8E80F9AEF21F6940", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return Say(k, cmd, "space.set_var", peer.SetVarIn{Key: args[0], Value: args[1]})
+		}}
+}
+
+func newUnset(k *kit.Kit) *cobra.Command {
+	return one(k, "unset KEY", "Delete a shared variable", "tandem space unset datasource_uid", "space.set_var", func(a string) any { return peer.SetVarIn{Key: a} })
+}
+
+func newGet(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{Use: "get [KEY]", Short: "Read a shared variable, or all", Example: "  tandem space get datasource_uid", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := peer.GetVarIn{Key: "*"}
+			if len(args) == 1 {
+				in.Key = args[0]
+			}
+			return Say(k, cmd, "space.get_var", in)
+		}}
+}
+
+func newLog(k *kit.Kit) *cobra.Command {
+	var in peer.ActivityIn
+	cmd := &cobra.Command{Use: "log", Short: "Show what happened in the space", Example: "  tandem space log --limit 100", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.activity", in) }}
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (30)")
+	cmd.Flags().Int64Var(&in.Before, "before", 0, "only entries before this number")
+	return cmd
+}
+
+func newPeers(k *kit.Kit) *cobra.Command {
+	return simple(k, "peers", "List the peers and what they work on", "tandem space peers", "space.peers")
+}
+
+func newReserve(k *kit.Kit) *cobra.Command {
+	var in peer.ReserveIn
+	var life time.Duration
+	cmd := &cobra.Command{Use: "reserve [PATH]", Short: "Lease a path, or list the leases", Example: "  tandem space reserve internal/auth.go --for 2h", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				in.Path = args[0]
+			}
+			in.Minutes = int64(life.Minutes())
+			return Say(k, cmd, "space.reserve", in)
+		}}
+	cmd.Flags().DurationVar(&life, "for", 0, "how long (1h)")
+	return cmd
+}
+
+func newRelease(k *kit.Kit) *cobra.Command {
+	return one(k, "release PATH", "Give a leased path free", "tandem space release internal/auth.go", "space.release", func(a string) any { return peer.ReleaseIn{Path: a} })
+}
+
+func newPhrase(k *kit.Kit) *cobra.Command {
+	return simple(k, "phrase", "Show the safety phrase to compare with others", "tandem space phrase", "space.phrase")
+}
+
+func newWhoami(k *kit.Kit) *cobra.Command {
+	return simple(k, "whoami", "Show your username in spaces", "tandem space whoami", "space.whoami")
+}
+
+func newRename(k *kit.Kit) *cobra.Command {
+	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", "space.rename", func(a string) any { return peer.RenameIn{Name: a} })
+}

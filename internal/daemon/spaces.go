@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/board"
+	"tandem/internal/op"
+	"tandem/internal/space"
+	"tandem/internal/space/peer"
+)
+
+// inner is the gate for rooms that are made before it and act by themselves.
+type inner struct{ d *Daemon }
+
+func (i inner) Invoke(ctx context.Context, name string, in any) (any, error) {
+	return i.d.gate.Invoke(ctx, name, in)
+}
+
+// makeSpaces builds the host's and the members' side of spaces.
+func (d *Daemon) makeSpaces() ([]op.Op, error) {
+	key, err := peer.Key(filepath.Join(d.data, "space.key"))
+	if err != nil {
+		return nil, err
+	}
+	d.rooms.space = space.New(d.db, inner{d})
+	d.rooms.board = board.New(d.db, d.rooms.space)
+	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable})
+	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
+}
+
+// reachable is where other machines find this daemon, and its key; empty when
+// it listens on this machine alone.
+func (d *Daemon) reachable() (host, pin string) {
+	for _, l := range d.listens {
+		h, port, err := net.SplitHostPort(l)
+		if err != nil || loopback(h) {
+			continue
+		}
+		if ip := net.ParseIP(h); ip != nil && ip.IsUnspecified() {
+			h, _, _ = strings.Cut(d.Settings.Get("hosts"), ",")
+			if h = strings.TrimSpace(h); h == "" {
+				continue
+			}
+		}
+		return net.JoinHostPort(h, port), d.fingerprint
+	}
+	return "", ""
+}
+
+// returnTasks gives back the tasks whose leases have run out.
+func (d *Daemon) returnTasks(ctx context.Context) {
+	due, err := d.rooms.board.Due(ctx)
+	if err == nil && due {
+		_, err = d.gate.Invoke(ctx, "board.expire", nil)
+	}
+	if err != nil {
+		d.Log.Error("return tasks", "err", err)
+	}
+}

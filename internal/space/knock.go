@@ -1,0 +1,120 @@
+package space
+
+import (
+	"sync"
+	"time"
+
+	"tandem/internal/id"
+	"tandem/internal/space/seal"
+)
+
+// Knock is a join under way: four messages between a joiner and the inviter's
+// daemon that the host carries and cannot use. It lives for thirty seconds from
+// each step and only in memory: after a crash the joiner knocks again.
+type Knock struct {
+	ID      string    `json:"id"` // the joiner's ticket
+	Space   string    `json:"space,omitempty"`
+	Plate   string    `json:"plate"`
+	SID     []byte    `json:"sid"`
+	Hello   []byte    `json:"hello"` // CPace, joiner
+	Card    seal.Card `json:"card"`
+	Answer  []byte    `json:"answer,omitempty"` // CPace, inviter
+	By      seal.Card `json:"by,omitzero"`
+	Confirm []byte    `json:"confirm,omitempty"` // joiner's tag
+	Offer   []byte    `json:"offer,omitempty"`   // sealed: key package, name
+	Welcome []byte    `json:"welcome,omitempty"` // inviter's tag
+	Bundle  []byte    `json:"bundle,omitempty"`  // sealed: welcome, keys, snapshot
+	Refused string    `json:"refused,omitempty"`
+}
+
+type knock struct {
+	Knock
+	tenant  string
+	inviter seal.MemberID
+	until   time.Time
+}
+
+type knocks struct {
+	mu    sync.Mutex
+	all   map[string]*knock
+	tries map[string][]time.Time // tenant/plate → attempts of the last minute
+}
+
+// open files a knock, or says that the invite has had its share of attempts.
+func (k *knocks) open(tenant, plate string, inviter seal.MemberID, in Knock, now time.Time) (string, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil {
+		k.all, k.tries = map[string]*knock{}, map[string][]time.Time{}
+	}
+	k.sweep(now)
+	key := tenant + "/" + plate
+	if len(k.tries[key]) >= KnocksPerMinute {
+		return "", false
+	}
+	k.tries[key] = append(k.tries[key], now)
+	in.ID, in.Plate = id.New("knk"), plate
+	k.all[in.ID] = &knock{Knock: in, tenant: tenant, inviter: inviter, until: now.Add(KnockLife)}
+	return in.ID, true
+}
+
+func (k *knocks) sweep(now time.Time) {
+	for id, n := range k.all {
+		if now.After(n.until) {
+			delete(k.all, id)
+		}
+	}
+	for key, at := range k.tries {
+		keep := at[:0]
+		for _, t := range at {
+			if now.Sub(t) < time.Minute {
+				keep = append(keep, t)
+			}
+		}
+		if len(keep) == 0 {
+			delete(k.tries, key)
+			continue
+		}
+		k.tries[key] = keep
+	}
+}
+
+// get returns a copy of a live knock.
+func (k *knocks) get(id string, now time.Time) (knock, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n, ok := k.all[id]
+	if !ok || now.After(n.until) {
+		return knock{}, false
+	}
+	return *n, true
+}
+
+// update changes a live knock and gives it another thirty seconds.
+func (k *knocks) update(id string, now time.Time, change func(*knock)) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n, ok := k.all[id]
+	if !ok || now.After(n.until) {
+		return false
+	}
+	change(n)
+	n.until = now.Add(KnockLife)
+	return true
+}
+
+// pending lists what waits for the inviter's daemon.
+func (k *knocks) pending(tenant, space string, inviter seal.MemberID, now time.Time) []Knock {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []Knock
+	for _, n := range k.all {
+		if n.tenant != tenant || n.Space != space || n.inviter != inviter || now.After(n.until) || n.Refused != "" || n.Bundle != nil {
+			continue
+		}
+		if n.Answer == nil || n.Confirm != nil {
+			out = append(out, n.Knock)
+		}
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/board"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// ActivityIn asks for a page of the log.
+type ActivityIn struct {
+	Limit  int   `json:"limit,omitempty" jsonschema:"at most this many, 30 when left out"`
+	Before int64 `json:"before,omitempty" jsonschema:"only entries before this number, to page back"`
+}
+
+// Activity is one thing that happened.
+type Activity struct {
+	Seq    int64  `json:"seq"`
+	At     string `json:"at"`
+	Actor  string `json:"actor"`
+	Action string `json:"action"`
+	Detail string `json:"detail,omitempty"`
+	Hash   string `json:"hash"`
+}
+
+// Activities are a page of the log.
+type Activities struct {
+	Said
+	Entries []Activity `json:"entries"`
+}
+
+func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error) {
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Activities{}, err
+	}
+	defer s.mu.Unlock()
+	stale := r.fresh(ctx, s)
+	if in.Limit <= 0 || in.Limit > 1000 {
+		in.Limit = 30
+	}
+	if in.Before <= 0 {
+		in.Before = s.seq + 1
+	}
+	out := Activities{Entries: []Activity{}}
+	rows, err := r.db.Query(ctx, `SELECT l.entry, l.env, n.content FROM peer_log l LEFT JOIN peer_note n ON n.tenant = l.tenant AND n.seat = l.seat AND n.seq = l.seq
+		WHERE l.tenant = ? AND l.seat = ? AND l.seq < ? ORDER BY l.seq DESC LIMIT ?`, s.tenant, s.id, in.Before, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text, env string
+		var box, content []byte
+		if err := rows.Scan(&text, &env, &box); err != nil {
+			return out, err
+		}
+		var e space.Entry
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			return out, fmt.Errorf("read a stored entry: %w", err)
+		}
+		if box != nil {
+			if content, err = r.key.Unwrap("note", []byte(s.id+"/"+env), box); err != nil {
+				return out, err
+			}
+		}
+		out.Entries = append(out.Entries, s.activity(&e, content))
+	}
+	if err := rows.Err(); err != nil {
+		return out, err
+	}
+	slices.Reverse(out.Entries)
+	out.Text = "Activity Log:"
+	for _, a := range out.Entries {
+		out.Text += fmt.Sprintf("\n[%s] %s: %s", a.At, a.Actor, a.Action)
+		if a.Detail != "" {
+			out.Text += " - " + a.Detail
+		}
+	}
+	if stale != "" {
+		out.Text += "\nNot up to date: " + stale
+	}
+	return out, nil
+}
+
+// activity puts an entry into words: structure for all, content only where this
+// seat could open it.
+func (s *seat) activity(e *space.Entry, content []byte) Activity {
+	a := Activity{Seq: e.Seq, At: micros(e.At).Format(time.RFC3339), Actor: "host", Action: e.Class, Hash: e.Hash}
+	if e.Env == nil {
+		if e.Class == space.ClassExpire {
+			var f board.ExpireFacts
+			if json.Unmarshal(e.Facts, &f) == nil {
+				a.Action, a.Detail = "lease ran out", fmt.Sprintf("%s is open again; %s held it", f.Task, escape(s.name(seal.MemberID(f.Holder))))
+			}
+		}
+		return a
+	}
+	a.Actor = escape(s.name(e.Env.From))
+	switch e.Class {
+	case space.ClassCommit:
+		var c space.CommitClear
+		a.Action = "changed the keys"
+		if json.Unmarshal(e.Env.Clear, &c) == nil {
+			var who []string
+			for _, card := range c.Add {
+				who = append(who, escape(s.name(card.ID))+" joined")
+			}
+			for _, id := range c.Remove {
+				who = append(who, escape(s.name(id))+" is out")
+			}
+			a.Detail = strings.Join(who, ", ")
+		}
+	case space.ClassLeave:
+		a.Action = "left"
+	case space.ClassMessage:
+		a.Action = "sent a message"
+		if e.Env.To != "" {
+			a.Action = "sent a message to " + escape(s.name(e.Env.To))
+		}
+		if content != nil {
+			w := wordsOf(content)
+			a.Detail = fmt.Sprintf("%s: %s", escape(w.Type), clip(escape(w.Text)))
+		}
+	case space.ClassReceipt:
+		a.Action = "received messages"
+	case space.ClassProfile:
+		a.Action = "introduced themselves"
+	case space.ClassVar:
+		var v Variable
+		a.Action = "set a variable"
+		if content != nil && json.Unmarshal(content, &v) == nil {
+			a.Detail = escape(v.Key)
+		}
+	case space.ClassFinding:
+		var f Finding
+		a.Action = "reported a finding"
+		if content != nil && json.Unmarshal(content, &f) == nil {
+			a.Detail = clip(escape(f.Summary))
+		}
+	default:
+		if kind, ok := strings.CutPrefix(e.Class, "task."); ok {
+			a.Action = "task " + kind
+			var c board.Clear
+			if json.Unmarshal(e.Env.Clear, &c) == nil && c.Task != "" {
+				a.Detail = strings.TrimSpace(string(c.Task) + " " + clip(escape(s.words[c.Task].Title)))
+			}
+		}
+	}
+	return a
+}
+
+// summary is what a leaver is told about its time here.
+func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
+	me := string(s.me.Card().ID)
+	var claimed, done, sent, got int
+	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_note WHERE tenant = ? AND seat = ? GROUP BY class, sender", s.tenant, s.id)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var class, sender string
+		var n int
+		if err := rows.Scan(&class, &sender, &n); err != nil {
+			return "", err
+		}
+		switch {
+		case class == "task.claim" && sender == me:
+			claimed += n
+		case class == "task.finish" && sender == me:
+			done += n
+		case class == space.ClassMessage && sender == me:
+			sent += n
+		case class == space.ClassMessage:
+			got += n
+		}
+	}
+	var peers []string
+	for _, id := range s.order {
+		if string(id) != me {
+			peers = append(peers, escape(s.name(id)))
+		}
+	}
+	return fmt.Sprintf("Session Summary\n  Workspace: %s\n  Duration: %s\n  Peers: %s\n  Tasks claimed: %d, completed: %d\n  Messages sent: %d, received: %d\n  Tool calls: %d",
+		escape(s.sec.Base.Title), r.now().Sub(s.created).Round(time.Second), orElse(strings.Join(peers, ", "), "none"), claimed, done, sent, got, s.calls), rows.Err()
+}

@@ -1,0 +1,261 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// note is one entry whose words could be opened.
+type note struct {
+	entry   *space.Entry
+	content []byte
+}
+
+// sync follows the host's log to its end. The caller holds s.mu; wait lets the
+// host hold the answer until there is something, and gives mu away meanwhile.
+func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
+	for {
+		in := space.PullIn{Space: s.space, Since: s.seq, Wait: wait, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+		var out space.PullOut
+		link := s.link
+		s.mu.Unlock()
+		err := link.call(ctx, "space.pull", in, &out)
+		s.mu.Lock()
+		if err != nil {
+			return r.pullFailed(ctx, s, err)
+		}
+		if in.Since != s.seq {
+			continue // somebody else followed meanwhile
+		}
+		s.online, s.trouble = true, ""
+		if out.Term < s.term || out.State != "open" {
+			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).With("reason", "moved")
+		}
+		if err := r.follow(ctx, s, out.Entries); err != nil {
+			return err
+		}
+		clear(s.here)
+		for _, p := range out.Members {
+			s.here[p.Member] = p
+		}
+		r.answerKnocks(ctx, s, out.Knocks)
+		if s.seq >= out.Seq {
+			return nil
+		}
+		wait = 0
+	}
+}
+
+func (r *Room) pullFailed(ctx context.Context, s *seat, err error) error {
+	switch reason(err) {
+	case "removed":
+		r.stop(ctx, s, removed, "you were removed from this space")
+	case "behind":
+		r.stop(ctx, s, broken, "the host has lost part of the history that this member holds")
+	default:
+		s.online, s.trouble = false, err.Error()
+	}
+	return err
+}
+
+// stop ends a seat in a state that a person should know about.
+func (r *Room) stop(ctx context.Context, s *seat, state, why string) {
+	if s.state == state {
+		return
+	}
+	s.state, s.why, s.online = state, why, false
+	if err := r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+		r.log.Error("seat not saved", "seat", s.id, "err", err)
+	}
+	s.ring()
+}
+
+// follow checks entries and takes them in: log, keys, words and place in one
+// transaction. An entry that does not hold ends the seat rather than being
+// skipped.
+func (r *Room) follow(ctx context.Context, s *seat, entries []*space.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var notes []note
+	for _, e := range entries {
+		content, err := s.take(e)
+		if err != nil {
+			if rerr := r.reload(ctx, s); rerr != nil {
+				return rerr
+			}
+			if errors.Is(err, errRemoved) {
+				r.stop(ctx, s, removed, "you were removed from this space")
+				return s.usable()
+			}
+			r.stop(ctx, s, broken, err.Error())
+			return fault.New(fault.Conflict, "space", "this space's history does not hold: %v", err).
+				WithNext("nothing more is accepted from this host; compare safety phrases with the others, then leave or take over")
+		}
+		notes = append(notes, note{e, content})
+	}
+	err := r.db.Write(ctx, func(tx *db.Tx) error {
+		for _, n := range notes {
+			if err := r.saveNote(tx, s, n); err != nil {
+				return err
+			}
+		}
+		return r.saveSeat(tx, s)
+	})
+	if err != nil {
+		// what is in memory is ahead of the disk: go back to what is stored
+		if rerr := r.reload(ctx, s); rerr != nil {
+			return errors.Join(err, rerr)
+		}
+		return err
+	}
+	for _, n := range notes {
+		r.arrived(s, n)
+	}
+	s.ring()
+	return nil
+}
+
+// take verifies one entry against everything this seat knows, moves the group
+// when it is a commit, opens what it can, and folds it in.
+func (s *seat) take(e *space.Entry) ([]byte, error) {
+	if err := e.Follow(s.seq, s.hash, s.term); err != nil {
+		return nil, err
+	}
+	var content []byte
+	if e.Env != nil {
+		var err error
+		if content, err = s.open(e); err != nil {
+			return nil, err
+		}
+		if e.Class == space.ClassCommit && e.Seq > s.joined {
+			if err := s.move(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := s.fold(e, content); err != nil {
+		return nil, err
+	}
+	s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term
+	if e.Seq == s.joined {
+		if e.Hash != s.sec.Joined {
+			return nil, fmt.Errorf("entry %d is not the one the inviter saw: the host shows another history", e.Seq)
+		}
+		s.base()
+	}
+	return content, nil
+}
+
+// open checks sender, signature and sequence, and opens the box when this seat
+// is entitled to it.
+func (s *seat) open(e *space.Entry) ([]byte, error) {
+	env := e.Env
+	card, ok := s.cards[env.From]
+	if !ok || s.gone[env.From] != "" {
+		return nil, fmt.Errorf("entry %d is from %s, who is not a member", e.Seq, env.From)
+	}
+	if err := env.Verify(s.space, card); err != nil {
+		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	if err := s.window.Advance(env.From, env.Seq); err != nil {
+		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	key, have := s.key(env.Epoch)
+	if e.Seq <= s.joined || !have || !env.ForMe(s.me.Card().ID) {
+		if e.Seq > s.joined && !have {
+			return nil, fmt.Errorf("entry %d is sealed for epoch %d, which this member never saw", e.Seq, env.Epoch)
+		}
+		return nil, nil
+	}
+	var to *seal.Card
+	if c, ok := s.cards[env.To]; ok {
+		to = &c
+	}
+	content, err := key.Open(s.me, card, to, env)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	return content, nil
+}
+
+var errRemoved = errors.New("this commit removes us")
+
+// move brings the group to the epoch a commit makes, and checks that the host
+// told the truth about who came and went.
+func (s *seat) move(e *space.Entry) error {
+	var c space.CommitClear
+	if err := space.Clear(e.Env, &c); err != nil {
+		return err
+	}
+	if slices.Contains(c.Remove, s.me.Card().ID) {
+		return errRemoved
+	}
+	before, err := s.group.Roster()
+	if err != nil {
+		return err
+	}
+	var next *seal.Group
+	if e.Env.ID == s.sec.Commit && s.sec.Pending != nil {
+		next, err = seal.OpenGroup(s.me, s.sec.Pending)
+	} else {
+		next, err = s.group.Apply(c.Commit)
+	}
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	if next.Epoch() != s.group.Epoch()+1 {
+		return fmt.Errorf("entry %d: a commit from epoch %d to %d", e.Seq, s.group.Epoch(), next.Epoch())
+	}
+	after, err := next.Roster()
+	if err != nil {
+		return err
+	}
+	want := slices.DeleteFunc(slices.Clone(before), func(x seal.Card) bool { return slices.Contains(c.Remove, x.ID) })
+	want = append(want, c.Add...)
+	if !sameCards(want, after) {
+		return fmt.Errorf("entry %d: the host's word on who joined or left is not what the commit does", e.Seq)
+	}
+	s.sec.Pending, s.sec.Commit = nil, ""
+	return s.enter(next)
+}
+
+func sameCards(a, b []seal.Card) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, x := range a {
+		if !slices.ContainsFunc(b, x.Equal) {
+			return false
+		}
+	}
+	return true
+}
+
+// arrived starts what an entry calls for.
+func (r *Room) arrived(s *seat, n note) {
+	switch n.entry.Class {
+	case space.ClassLeave:
+		r.later(func(ctx context.Context) { r.removeLeft(ctx, s) })
+	case space.ClassMessage:
+		if n.content != nil && n.entry.Env.From != s.me.Card().ID {
+			s.wakes.add(n.entry.Env.ID)
+		}
+	}
+}
+
+func wordsOf(content []byte) Words {
+	var w Words
+	if json.Unmarshal(content, &w) != nil {
+		return Words{Type: "chat", Text: string(content)}
+	}
+	return w
+}

@@ -1,0 +1,149 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// commit offers a change of the group and, when the host takes it, moves there.
+// The group after the change is stored before the host sees the commit: after a
+// crash in between, the log says whether it counts. It returns the number of
+// the entry. The caller holds s.mu.
+func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (seal.Change, space.CommitClear, error)) (seal.Change, int64, error) {
+	var last error
+	for range 6 {
+		if err := s.usable(); err != nil {
+			return seal.Change{}, 0, err
+		}
+		c, said, err := offer(s.group)
+		if err != nil {
+			return c, 0, err
+		}
+		said.Commit = c.Commit
+		t := thing{id: id.New("env"), class: space.ClassCommit, clear: said}
+		s.sec.Pending, s.sec.Commit, s.dirty = c.Next.Bytes(), t.id, true
+		if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+			return c, 0, err
+		}
+		epoch := s.group.Epoch()
+		err = r.once(ctx, s, t)
+		if err == nil && s.group.Epoch() > epoch {
+			return c, s.posted[t.id], nil
+		}
+		if reason(err) != "epoch" && reason(err) != "sequence" {
+			return c, 0, err
+		}
+		last = err
+		if err := r.sync(ctx, s, 0); err != nil {
+			return c, 0, err
+		}
+	}
+	return seal.Change{}, 0, fmt.Errorf("the group kept changing: %w", last)
+}
+
+// once sends without sealing again: a commit is made for one epoch and is void
+// in the next.
+func (r *Room) once(ctx context.Context, s *seat, t thing) error {
+	clear, err := asJSON(t.clear)
+	if err != nil {
+		return err
+	}
+	env, err := s.seal(t, clear, nil, r.now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	var a space.Accepted
+	if err := s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err != nil {
+		return err
+	}
+	return r.catchUp(ctx, s, a.Seq)
+}
+
+// removeLeft commits the removal of those who left. Every member that is there
+// tries after a while of its own, the first one wins, the rest find it done.
+func (r *Room) removeLeft(ctx context.Context, s *seat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for try := range 20 {
+		due := s.due()
+		if len(due) == 0 || s.state != active {
+			return
+		}
+		rank := s.rank()
+		s.mu.Unlock()
+		slept := sleep(ctx, time.Duration(rank)*time.Second+time.Duration(try)*500*time.Millisecond)
+		s.mu.Lock()
+		if !slept {
+			return
+		}
+		if due = s.due(); len(due) == 0 || s.state != active {
+			return
+		}
+		_, _, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
+			c, err := g.Remove(due[0])
+			return c, space.CommitClear{Remove: due[:1]}, err
+		})
+		if err != nil {
+			r.log.Warn("removal not committed yet", "space", s.space, "member", due[0], "err", err)
+		}
+	}
+}
+
+// due lists members who left and are still in the group.
+func (s *seat) due() []seal.MemberID {
+	roster, err := s.group.Roster()
+	if err != nil {
+		return nil
+	}
+	var out []seal.MemberID
+	for _, c := range roster {
+		if s.gone[c.ID] == left {
+			out = append(out, c.ID)
+		}
+	}
+	return out
+}
+
+// rank is this member's place among those who are there.
+func (s *seat) rank() int {
+	n := 0
+	for _, id := range s.members() {
+		if id == s.me.Card().ID {
+			break
+		}
+		if s.here[id].Here {
+			n++
+		}
+	}
+	return n
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// removeMember puts a member out. Only the creator may; the host checks.
+func (r *Room) removeMember(ctx context.Context, s *seat, who seal.MemberID) error {
+	if who == s.me.Card().ID {
+		return fault.New(fault.Invalid, "space.remove", "you cannot remove yourself").WithNext("call intandem_leave")
+	}
+	_, _, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
+		c, err := g.Remove(who)
+		return c, space.CommitClear{Remove: []seal.MemberID{who}}, err
+	})
+	return err
+}

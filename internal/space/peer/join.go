@@ -1,0 +1,373 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// offer is what a joiner hands the inviter once the code has matched.
+type offer struct {
+	KeyPackage []byte `json:"key_package"`
+	Name       string `json:"name"`
+}
+
+// bundle is what the inviter hands back.
+type bundle struct {
+	Space    string   `json:"space"`
+	Welcome  []byte   `json:"welcome"`
+	Key      seal.Key `json:"space_key"`
+	Seq      int64    `json:"seq"` // the entry that took the newcomer in
+	Hash     string   `json:"hash"`
+	Pin      string   `json:"pin"` // the host's key as the inviter knows it
+	Snapshot Snapshot `json:"snapshot"`
+}
+
+func ad(c seal.Card) ([]byte, error) { return json.Marshal(c) }
+
+// create starts a space hosted by this daemon and takes the first seat.
+func (r *Room) create(ctx context.Context, tenant, owner, folder, title string, members, perMinute int64) (*seat, error) {
+	me, err := seal.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	s := newSeat(tenant, id.New("seat"), owner, id.New("spc"))
+	s.me, s.folder, s.created, s.dirty = me, folder, r.now(), true
+	s.sec = secrets{Seed: me.Seed(), Base: Snapshot{Title: title}}
+	if s.sec.Space, err = seal.NewKey(); err != nil {
+		return nil, err
+	}
+	g, err := seal.NewGroup(me, s.space)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enter(g); err != nil {
+		return nil, err
+	}
+	s.term = 1
+	s.link = r.linkTo(s)
+	// The seat is stored before the host knows of the space: a crash in between
+	// leaves a seat that finds nothing to follow, never a space without a key.
+	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+		return nil, err
+	}
+	in := space.StartIn{Space: s.space, Card: me.Card(), Members: members, PerMinute: perMinute, Proof: space.Prove(me, "space.start", s.space, r.now())}
+	if err := s.link.call(ctx, "space.start", in, nil); err != nil {
+		s.state = left
+		return nil, errors.Join(err, r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := r.sync(ctx, s, 0); err != nil {
+		return nil, err
+	}
+	r.add(s)
+	return s, nil
+}
+
+// join takes a seat with an invite.
+func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*seat, error) {
+	inv, err := seal.ParseInvite(code)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "space.join", "%s", err).WithNext("ask for the code again: it looks like VPA6KW or VPA6KW@host")
+	}
+	me, err := seal.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	s := newSeat(tenant, id.New("seat"), owner, "")
+	s.me, s.folder, s.host, s.pin, s.created = me, folder, inv.Host, inv.Pin, r.now()
+	s.link = r.linkTo(s)
+	new, err := seal.NewNewcomer(me)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.knock(ctx, s, inv, new)
+	if err != nil {
+		return nil, err
+	}
+	if o, ok := s.link.(*outside); ok {
+		if b.Pin != "" && *o.seen != b.Pin {
+			return nil, fault.New(fault.Denied, "space.join", "the host you reached is not the one the inviter knows").With("reason", "pin").
+				WithNext("somebody may be in between; ask the inviter for a link instead of a short code")
+		}
+		s.pin = *o.seen
+	}
+	g, err := new.Join(b.Welcome)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "space.join", "%s", err)
+	}
+	if g.Space() != b.Space {
+		return nil, fault.New(fault.Invalid, "space.join", "the welcome is for another space")
+	}
+	s.space, s.joined, s.term = b.Space, b.Seq, 1
+	s.sec = secrets{Seed: me.Seed(), Space: b.Key, Base: b.Snapshot, Joined: b.Hash}
+	s.link = r.linkTo(s)
+	if err := s.enter(g); err != nil {
+		return nil, err
+	}
+	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := r.sync(ctx, s, 0); err != nil {
+		return nil, err
+	}
+	r.add(s)
+	return s, nil
+}
+
+// knock runs the joiner's side of the handshake.
+func (r *Room) knock(ctx context.Context, s *seat, inv seal.Invite, new *seal.Newcomer) (*bundle, error) {
+	mine, err := ad(s.me.Card())
+	if err != nil {
+		return nil, err
+	}
+	h, err := seal.StartHandshake([]byte(inv.Secret), inv.Channel(), mine)
+	if err != nil {
+		return nil, err
+	}
+	var ticket space.KnockOut
+	if err := s.link.call(ctx, "space.knock", space.KnockIn{Plate: inv.Plate, SID: h.SessionID(), Hello: h.Message(), Card: s.me.Card()}, &ticket); err != nil {
+		return nil, err
+	}
+	answered, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock}, func(k space.Knock) bool { return k.Answer != nil })
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := ad(answered.By)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Finish(answered.Answer, theirs); err != nil {
+		return nil, fault.New(fault.Invalid, "space.join", "%s", err)
+	}
+	key, err := h.Key()
+	if err != nil {
+		return nil, err
+	}
+	name, err := r.nameOf(ctx, s.tenant, s.owner)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := json.Marshal(offer{KeyPackage: new.KeyPackage(), Name: name})
+	if err != nil {
+		return nil, err
+	}
+	box, err := key.Wrap("offer", h.SessionID(), plain)
+	if err != nil {
+		return nil, err
+	}
+	done, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock, Confirm: h.Tag(), Offer: box}, func(k space.Knock) bool { return k.Bundle != nil })
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Confirm(done.Welcome); err != nil {
+		return nil, fault.New(fault.Denied, "space.join", "the one who answered does not know the code").WithNext("ask the inviter for a new one")
+	}
+	raw, err := key.Unwrap("bundle", h.SessionID(), done.Bundle)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "space.join", "%s", err)
+	}
+	var b bundle
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, fmt.Errorf("read the bundle: %w", err)
+	}
+	return &b, nil
+}
+
+// await asks for the inviter's next message until it is there. The ticket's
+// thirty seconds bound it.
+func (r *Room) await(ctx context.Context, s *seat, in space.NextIn, done func(space.Knock) bool) (space.Knock, error) {
+	in.Wait = 20_000
+	for {
+		var k space.Knock
+		if err := s.link.call(ctx, "space.knock_next", in, &k); err != nil {
+			return k, err
+		}
+		if k.Refused != "" {
+			return k, fault.New(fault.Denied, "space.join", "%s", k.Refused).WithNext("ask the inviter for a new code: a wrong guess ends the old one")
+		}
+		if done(k) {
+			return k, nil
+		}
+		in.Confirm, in.Offer = nil, nil
+		if err := ctx.Err(); err != nil {
+			return k, fault.New(fault.Unavailable, "space.join", "joining was broken off")
+		}
+	}
+}
+
+// invite makes a code for this space. The secret half never leaves this daemon.
+func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration) (seal.Invite, time.Time, error) {
+	if err := s.usable(); err != nil {
+		return seal.Invite{}, time.Time{}, err
+	}
+	for range 20 {
+		inv, err := seal.NewCode()
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		host, pin := r.reach(s)
+		inv.Host = host
+		if link {
+			if inv, err = seal.NewLink(inv.Plate, host, pin); err != nil {
+				return inv, time.Time{}, err
+			}
+		}
+		var out space.InviteOut
+		err = s.link.call(ctx, "space.invite_open", space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds(), Proof: space.Prove(s.me, "space.invite_open", s.space, r.now())}, &out)
+		if reason(err) == "plate" {
+			continue
+		}
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		box, err := r.key.Wrap("invite", []byte(s.id+"/"+inv.Plate), []byte(inv.Secret))
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		return inv, out.Expires, r.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO peer_invite (tenant, seat, plate, secret, state, expires_at) VALUES (?, ?, ?, ?, 'open', ?)
+				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
+			return err
+		})
+	}
+	return seal.Invite{}, time.Time{}, fault.New(fault.Exhausted, "space.invite_open", "too many invites are open on this host").WithNext("revoke some: tandem space revoke CODE")
+}
+
+// endInvite closes an invite here, where it counts, and at the host.
+func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error {
+	var n int64
+	err := r.db.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.Changed("UPDATE peer_invite SET state = ? WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open'", why, s.tenant, s.id, plate)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
+	}
+	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why, Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
+}
+
+// answerKnocks is the inviter's side. The caller holds s.mu.
+func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) {
+	for _, k := range knocks {
+		if s.admitting[k.ID] {
+			continue // the commit that admits it follows the log, and so comes by here
+		}
+		var err error
+		if k.Confirm == nil {
+			err = r.answer(ctx, s, k)
+		} else {
+			err = r.admit(ctx, s, k)
+		}
+		if err != nil {
+			r.log.Warn("a join did not go through", "space", s.space, "knock", k.ID, "err", err)
+		}
+	}
+}
+
+func (r *Room) reply(ctx context.Context, s *seat, in space.ReplyIn) error {
+	in.Space, in.Proof = s.space, space.Prove(s.me, "space.knock_reply", s.space, r.now())
+	return s.link.call(ctx, "space.knock_reply", in, nil)
+}
+
+func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
+	if s.hands[k.ID] != nil {
+		return nil
+	}
+	var box []byte
+	err := r.db.QueryRow(ctx, "SELECT secret FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open' AND expires_at > ?", s.tenant, s.id, k.Plate, r.db.Now()).Scan(&box)
+	if db.NoRows(err) {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite is no longer open"})
+	}
+	if err != nil {
+		return err
+	}
+	secret, err := r.key.Unwrap("invite", []byte(s.id+"/"+k.Plate), box)
+	if err != nil {
+		return err
+	}
+	mine, err := ad(s.me.Card())
+	if err != nil {
+		return err
+	}
+	theirs, err := ad(k.Card)
+	if err != nil {
+		return err
+	}
+	h, err := seal.AnswerHandshake(secret, seal.Invite{Plate: k.Plate}.Channel(), k.SID, mine, k.Hello, theirs)
+	if err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the knock is malformed"})
+	}
+	s.hands[k.ID] = h
+	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Answer: h.Message(), By: s.me.Card()})
+}
+
+// admit checks the joiner's confirmation. A wrong one ends the invite: there is
+// one guess. A right one makes the joiner a member.
+func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
+	h := s.hands[k.ID]
+	if h == nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the inviter's tandem was restarted meanwhile; try again"})
+	}
+	s.admitting[k.ID] = true
+	delete(s.hands, k.ID)
+	if err := h.Confirm(k.Confirm); err != nil {
+		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the code is wrong, and this invite has ended"}))
+	}
+	key, err := h.Key()
+	if err != nil {
+		return err
+	}
+	raw, err := key.Unwrap("offer", k.SID, k.Offer)
+	if err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the offer does not open"})
+	}
+	var o offer
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the offer is malformed"})
+	}
+	card, err := seal.CardOf(o.KeyPackage)
+	if err != nil || !card.Equal(k.Card) {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the key package is not the knocker's"})
+	}
+	if err := r.endInvite(ctx, s, k.Plate, "used"); err != nil {
+		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite was used already"}))
+	}
+	c, seq, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
+		c, err := g.Add(o.KeyPackage)
+		return c, space.CommitClear{Add: []seal.Card{card}}, err
+	})
+	if err != nil {
+		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: fault.Public(err).Msg}))
+	}
+	hash, err := r.hashAt(ctx, s, seq)
+	if err != nil {
+		return err
+	}
+	snap := s.snapshot()
+	snap.Profiles[string(card.ID)] = Profile{Name: o.Name}
+	_, pin := r.reach(s)
+	plain, err := json.Marshal(bundle{Space: s.space, Welcome: c.Welcome, Key: s.sec.Space, Seq: seq, Hash: hash, Pin: pin, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	box, err := key.Wrap("bundle", k.SID, plain)
+	if err != nil {
+		return err
+	}
+	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Welcome: h.Tag(), Bundle: box})
+}

@@ -1,0 +1,172 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/space"
+)
+
+// link carries calls to a space's host: the gate of this daemon, or another
+// daemon over HTTPS.
+type link interface {
+	call(ctx context.Context, name string, in, out any) error
+}
+
+// inside speaks to the host in this same daemon, through its gate.
+type inside struct {
+	invoke op.Invoker
+	tenant string
+	as     string // who the gate sees
+}
+
+func (l inside) call(ctx context.Context, name string, in, out any) error {
+	ctx = op.WithCaller(ctx, op.Caller{Tenant: l.tenant, Actor: identity.WellKnown(identity.System), Name: identity.System, Kind: op.Service, Door: op.DoorInside, Request: l.as})
+	got, err := l.invoke.Invoke(ctx, name, in)
+	if err != nil || out == nil {
+		return err
+	}
+	data, err := json.Marshal(got)
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	return json.Unmarshal(data, out)
+}
+
+// outside speaks to another daemon. Its TLS key is pinned: by the invite, or by
+// what the first connection showed and the inviter confirmed.
+type outside struct {
+	host string
+	pin  string // the server's fingerprint, SHA256:…; empty accepts any and remembers
+	seen *string
+	http *http.Client
+}
+
+func newOutside(host, pin string) *outside {
+	l := &outside{host: host, pin: pin, seen: new(string)}
+	check := func(raw [][]byte, _ [][]*x509.Certificate) error {
+		if len(raw) == 0 {
+			return errors.New("the host showed no certificate")
+		}
+		cert, err := x509.ParseCertificate(raw[0])
+		if err != nil {
+			return fmt.Errorf("read the host's certificate: %w", err)
+		}
+		sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+		*l.seen = "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+		if l.pin != "" && l.pin != *l.seen {
+			return errPin
+		}
+		return nil
+	}
+	l.http = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{
+		// The certificate is self-made; what is checked is the pinned key, and
+		// above that every envelope's signature.
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, VerifyPeerCertificate: check},
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 5 * time.Second, MaxIdleConns: 4, IdleConnTimeout: time.Minute,
+	}}
+	return l
+}
+
+var errPin = errors.New("the host's key is not the one this space was joined with")
+
+// publicOps answer anybody; the rest is for members and goes through one door
+// that checks the member's signature.
+var publicOps = map[string]string{"space.knock": "/space/knock", "space.knock_next": "/space/knock/next"}
+
+func (l *outside) call(ctx context.Context, name string, in, out any) error {
+	body, path := in, publicOps[name]
+	if path == "" {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("write the call of %s: %w", name, err)
+		}
+		body, path = space.RemoteIn{Op: name, Input: raw}, "/space/remote"
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("write the call of %s: %w", name, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+l.host+path, bytes.NewReader(data))
+	if err != nil {
+		return fault.New(fault.Invalid, "space", "%q is not an address of a host", clip(l.host))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := l.http.Do(req)
+	if err != nil {
+		if errors.Is(err, errPin) {
+			return fault.New(fault.Denied, "space", "%s: %w", l.host, errPin).With("reason", "pin").
+				WithNext("somebody may be in between, or the host was set up anew; ask its owner and join again")
+		}
+		return unreachable(l.host, err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err != nil {
+		return unreachable(l.host, err)
+	}
+	if res.StatusCode/100 != 2 {
+		return problem(l.host, res.StatusCode, raw)
+	}
+	if path == "/space/remote" {
+		var r space.RemoteOut
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return unreachable(l.host, err)
+		}
+		raw = r.Output
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return unreachable(l.host, err)
+	}
+	return nil
+}
+
+func unreachable(host string, err error) error {
+	return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: %w", host, err).With("reason", "unreachable").
+		WithNext("what you send waits and goes out when it is back; if the host is gone for good: tandem space take-over")
+}
+
+// problem turns a fault on the wire back into one.
+func problem(host string, status int, raw []byte) error {
+	var p struct {
+		Error string            `json:"error"`
+		Code  string            `json:"code"`
+		Next  string            `json:"next"`
+		Data  map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil || p.Error == "" {
+		return unreachable(host, fmt.Errorf("it answered %d", status))
+	}
+	f := fault.New(fault.Parse(p.Code), "space", "%s", p.Error).WithNext("%s", p.Next)
+	for k, v := range p.Data {
+		f = f.With(k, v)
+	}
+	return f
+}
+
+// reason is the machine-readable why of a fault.
+func reason(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Data["reason"]
+	}
+	return ""
+}

@@ -1,0 +1,268 @@
+package peer
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/internal/board"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// Room is the service of all seats of one daemon.
+type Room struct {
+	db     *db.DB
+	invoke op.Invoker
+	key    seal.Key // seals everything secret at rest
+	log    *slog.Logger
+	now    func() time.Time
+	addr   func() (host, pin string) // where other machines reach this daemon; empty when they cannot
+
+	mu    sync.Mutex
+	seats map[string]*seat // by id
+	ctx   context.Context
+	end   context.CancelFunc
+	work  sync.WaitGroup
+}
+
+// Config is what the daemon knows and the room needs.
+type Config struct {
+	DB     *db.DB
+	Invoke op.Invoker
+	Key    []byte // 32 bytes that never leave this machine
+	Log    *slog.Logger
+	Addr   func() (host, pin string)
+}
+
+// New makes the room. Start brings its seats to life.
+func New(c Config) *Room {
+	if c.Addr == nil {
+		c.Addr = func() (string, string) { return "", "" }
+	}
+	ctx, end := context.WithCancel(context.Background())
+	return &Room{db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, ctx: ctx, end: end}
+}
+
+// Start reads the active seats and begins to follow their spaces.
+func (r *Room) Start(ctx context.Context) error {
+	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state = ? ORDER BY created_at", active)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			rows.Close()
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		s, err := r.readSeat(ctx, r.db.QueryRow(ctx, "SELECT "+seatColumns+" FROM peer_seat WHERE id = ?", id))
+		if err != nil {
+			r.log.Error("seat not opened", "seat", id, "err", err)
+			continue
+		}
+		r.add(s)
+	}
+	return nil
+}
+
+// Stop ends the following and waits for it.
+func (r *Room) Stop() {
+	r.end()
+	r.work.Wait()
+}
+
+// add starts following with a seat.
+func (r *Room) add(s *seat) {
+	r.mu.Lock()
+	r.seats[s.id] = s
+	r.mu.Unlock()
+	r.later(func(ctx context.Context) { r.run(ctx, s) })
+}
+
+// later runs f in a goroutine that Stop waits for.
+func (r *Room) later(f func(context.Context)) {
+	if r.ctx.Err() != nil {
+		return
+	}
+	r.work.Go(func() { f(r.ctx) })
+}
+
+// run follows a space until the seat ends: waits for news, sends what waited,
+// renews leases, and backs off with jitter while the host is away.
+func (r *Room) run(ctx context.Context, s *seat) {
+	wait := 500 * time.Millisecond
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		if s.state != active {
+			s.mu.Unlock()
+			return
+		}
+		err := r.sync(ctx, s, 20_000)
+		if err == nil {
+			wait = 500 * time.Millisecond
+			r.chores(ctx, s)
+		}
+		s.mu.Unlock()
+		if err == nil {
+			continue
+		}
+		if ctx.Err() == nil && s.state == active {
+			r.log.Warn("space not followed", "space", s.space, "err", err, "again_in", wait)
+			r.seek(ctx, s)
+		}
+		if !sleep(ctx, wait/2+rand.N(wait)) {
+			return
+		}
+		wait = min(wait*2, 30*time.Second)
+	}
+}
+
+// chores are done whenever the host was reached. The caller holds s.mu.
+func (r *Room) chores(ctx context.Context, s *seat) {
+	if err := r.flush(ctx, s); err != nil {
+		r.log.Warn("outbox not empty", "space", s.space, "err", err)
+	}
+	if len(s.due()) > 0 && !s.removing {
+		s.removing = true
+		r.later(func(ctx context.Context) {
+			r.removeLeft(ctx, s)
+			s.mu.Lock()
+			s.removing = false
+			s.mu.Unlock()
+		})
+	}
+	if r.now().Sub(s.used) > time.Hour {
+		return // nobody is at this seat; its claims may run out
+	}
+	for _, t := range s.board {
+		if t.Holder == string(s.me.Card().ID) && !t.Until.IsZero() && t.Until.Sub(r.now()) < board.Lease/2 {
+			if _, err := r.send(ctx, s, thing{class: "task." + string(board.KindRenew), clear: board.Clear{Task: t.ID}}); err != nil {
+				r.log.Warn("lease not renewed", "task", t.ID, "err", err)
+			}
+		}
+	}
+}
+
+func (r *Room) linkTo(s *seat) link {
+	if s.host == "" {
+		return inside{invoke: r.invoke, tenant: s.tenant, as: s.id}
+	}
+	return newOutside(s.host, s.pin)
+}
+
+// reach is where a newcomer finds the host of this seat's space.
+func (r *Room) reach(s *seat) (host, pin string) {
+	if s.host != "" {
+		return s.host, s.pin
+	}
+	return r.addr()
+}
+
+// owner is who sits: a session, a program that speaks for an actor, or an
+// actor.
+func owner(c op.Caller) string {
+	switch {
+	case c.Session != "":
+		return "session/" + c.Session
+	case c.Client.ID != "":
+		return "client/" + c.Actor + "/" + c.Client.ID
+	}
+	return "actor/" + c.Actor
+}
+
+// enterSeat finds the caller's seat and locks it; the caller unlocks s.mu. A
+// stopped seat is found too: its owner must see why.
+func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
+	c := op.CallerFrom(ctx)
+	who := owner(c)
+	for _, s := range r.all() {
+		s.mu.Lock()
+		if s.tenant == c.Tenant && s.owner == who && (s.state == active || s.state == broken || s.state == removed && !s.told) {
+			s.told = s.state == removed // a removed member hears it once, then is free to join again
+			s.used = r.now()
+			s.calls++
+			return s, nil
+		}
+		s.mu.Unlock()
+	}
+	return nil, fault.New(fault.Conflict, "space", "Not connected. Create or join a workspace first.").
+		WithNext("call intandem_create, intandem_join with a code, or intandem_rejoin")
+}
+
+// all are the seats in memory, oldest first.
+func (r *Room) all() []*seat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Collect(maps.Values(r.seats))
+	slices.SortFunc(out, func(a, b *seat) int { return strings.Compare(a.id, b.id) })
+	return out
+}
+
+// fresh brings the seat up to date if the host answers; otherwise what is known
+// here is used and the answer says since when.
+func (r *Room) fresh(ctx context.Context, s *seat) (stale string) {
+	if s.state != active {
+		return s.why
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := r.sync(ctx, s, 0); err != nil {
+		return fault.Public(err).Msg
+	}
+	return ""
+}
+
+// nameOf is the owner's username, made up at first use. Like everything that
+// is sealed on its way, it is sealed at rest.
+func (r *Room) nameOf(ctx context.Context, tenant, owner string) (string, error) {
+	var box []byte
+	err := r.db.QueryRow(ctx, "SELECT name FROM peer_name WHERE tenant = ? AND owner = ?", tenant, owner).Scan(&box)
+	if db.NoRows(err) {
+		name := newName()
+		return name, r.setName(ctx, tenant, owner, name)
+	}
+	if err != nil {
+		return "", err
+	}
+	name, err := r.key.Unwrap("name", []byte(tenant+"/"+owner), box)
+	return string(name), err
+}
+
+func (r *Room) setName(ctx context.Context, tenant, owner, name string) error {
+	box, err := r.key.Wrap("name", []byte(tenant+"/"+owner), []byte(name))
+	if err != nil {
+		return err
+	}
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("INSERT INTO peer_name (tenant, owner, name) VALUES (?, ?, ?) ON CONFLICT (tenant, owner) DO UPDATE SET name = excluded.name", tenant, owner, box)
+		return err
+	})
+}
+
+// profile tells the others who sits here.
+func (r *Room) profile(ctx context.Context, s *seat, p Profile) error {
+	name, err := r.nameOf(ctx, s.tenant, s.owner)
+	if err != nil {
+		return err
+	}
+	p.Name = name
+	p.Host, p.Pin = r.addr()
+	_, _, err = r.sendOrQueue(ctx, s, thing{class: space.ClassProfile, content: p})
+	return err
+}

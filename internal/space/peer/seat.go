@@ -1,0 +1,371 @@
+package peer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"tandem/internal/board"
+	"tandem/internal/db"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// The states of a seat.
+const (
+	active  = "active"
+	left    = "left"
+	removed = "removed"
+	broken  = "broken" // the host's history does not add up; a person has to look
+)
+
+// secrets are what a seat must never lose or show. They are one sealed value.
+type secrets struct {
+	Seed    []byte          `json:"seed"`
+	Group   []byte          `json:"group"`
+	Keys    []seal.EpochKey `json:"keys"`
+	Space   seal.Key        `json:"space_key"`
+	Base    Snapshot        `json:"base"`              // the newcomer's snapshot
+	Joined  string          `json:"joined,omitempty"`  // hash of the entry that took this member in, by the inviter's word
+	Pending []byte          `json:"pending,omitempty"` // the group after a commit that the host has not answered yet
+	Commit  string          `json:"commit,omitempty"`  // that commit's envelope
+}
+
+// seat is one member's chair in one space. mu guards everything below it;
+// sending and following happen one at a time.
+type seat struct {
+	tenant, id, owner, space, folder string
+	host, pin                        string // empty host: this daemon hosts it
+	created                          time.Time
+
+	mu       sync.Mutex
+	state    string
+	why      string
+	seq      int64
+	hash     string
+	term     int64
+	joined   int64
+	sec      secrets
+	dirty    bool // sec differs from what is stored
+	me       *seal.Identity
+	group    *seal.Group
+	link     link
+	online   bool
+	calls    int
+	used     time.Time // the owner's last call
+	removing bool
+	told     bool
+	trouble  string // why the host was not reached last
+
+	// folded from the log
+	cards    map[seal.MemberID]seal.Card
+	order    []seal.MemberID // by joining
+	gone     map[seal.MemberID]string
+	creator  seal.MemberID
+	window   seal.Window
+	board    board.Board
+	words    map[board.TaskID]TaskWords
+	vars     map[string]Variable // by tag
+	paths    map[string]Path     // by tag
+	profiles map[seal.MemberID]Profile
+	findings []Finding
+	receipts map[string]map[seal.MemberID]string // message → member → stored, surfaced, read
+	here     map[seal.MemberID]space.Presence
+	posted   map[string]int64 // own envelopes in the log
+	max      int64
+
+	changed   chan struct{} // closed and replaced when something new arrived
+	hands     map[string]*seal.Handshake
+	admitting map[string]bool
+	wakes     wakes
+}
+
+func newSeat(tenant, id, owner, spc string) *seat {
+	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
+		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
+		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
+		receipts: map[string]map[seal.MemberID]string{}, here: map[seal.MemberID]space.Presence{}, posted: map[string]int64{},
+		changed: make(chan struct{}), hands: map[string]*seal.Handshake{}, admitting: map[string]bool{}}
+}
+
+// ring tells waiters that the seat changed. The caller holds mu.
+func (s *seat) ring() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// key finds the key of an epoch this seat was a member in.
+func (s *seat) key(epoch uint64) (seal.EpochKey, bool) {
+	for i := len(s.sec.Keys) - 1; i >= 0; i-- {
+		if s.sec.Keys[i].Epoch == epoch {
+			return s.sec.Keys[i], true
+		}
+	}
+	return seal.EpochKey{}, false
+}
+
+// enter makes g the seat's group and keeps its key.
+func (s *seat) enter(g *seal.Group) error {
+	k, err := g.EpochKey()
+	if err != nil {
+		return err
+	}
+	s.group, s.sec.Group, s.dirty = g, g.Bytes(), true
+	if _, ok := s.key(k.Epoch); !ok {
+		s.sec.Keys = append(s.sec.Keys, k)
+	}
+	return nil
+}
+
+// name is how a member is shown. Of two with one name the later gets a suffix.
+func (s *seat) name(id seal.MemberID) string {
+	p, ok := s.profiles[id]
+	if !ok || p.Name == "" {
+		return string(id)
+	}
+	for _, other := range s.order {
+		if other == id {
+			break
+		}
+		if s.profiles[other].Name == p.Name {
+			return p.Name + "-" + string(id[len(id)-4:])
+		}
+	}
+	return p.Name
+}
+
+// find is the present member of that name or id.
+func (s *seat) find(name string) (seal.MemberID, bool) {
+	for _, id := range s.order {
+		if _, gone := s.gone[id]; !gone && (string(id) == name || s.name(id) == name) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// members are those who belong now, in the order they joined.
+func (s *seat) members() []seal.MemberID {
+	var out []seal.MemberID
+	for _, id := range s.order {
+		if _, gone := s.gone[id]; !gone {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// fold takes one verified entry, and its words when they could be opened, into
+// the seat's picture of the space.
+func (s *seat) fold(e *space.Entry, content []byte) error {
+	if evs, err := board.Events(e); err != nil {
+		return err
+	} else if err := s.foldBoard(e, evs, content); err != nil {
+		return err
+	}
+	if e.Env == nil {
+		return s.foldHost(e)
+	}
+	from, env := e.Env.From, e.Env
+	if from == s.me.Card().ID {
+		s.posted[env.ID] = e.Seq
+	}
+	switch e.Class {
+	case space.ClassCommit:
+		var c space.CommitClear
+		if err := space.Clear(env, &c); err != nil {
+			return err
+		}
+		for _, card := range c.Add {
+			s.cards[card.ID] = card
+			s.order = append(s.order, card.ID)
+		}
+		for _, id := range c.Remove {
+			if s.gone[id] == "" {
+				s.gone[id] = removed
+			}
+		}
+	case space.ClassLeave:
+		s.gone[from] = left
+	case space.ClassMessage:
+		if s.receipts[env.ID] == nil {
+			s.receipts[env.ID] = map[seal.MemberID]string{}
+		}
+	case space.ClassReceipt:
+		var c space.ReceiptClear
+		if err := space.Clear(env, &c); err != nil {
+			return err
+		}
+		s.mark(from, c.Surfaced, "surfaced")
+		s.mark(from, c.Read, "read")
+	case space.ClassVar:
+		return s.foldVar(e, content)
+	case space.ClassReserve, space.ClassRelease:
+		return s.foldLease(e, content)
+	case space.ClassProfile:
+		var p Profile
+		if content != nil && json.Unmarshal(content, &p) == nil {
+			s.profiles[from] = p
+		}
+	case space.ClassFinding:
+		var f Finding
+		if content != nil && json.Unmarshal(content, &f) == nil {
+			f.By, f.At = string(from), e.At
+			s.findings = slices.DeleteFunc(s.findings, func(o Finding) bool { return o.ID == f.ID })
+			s.findings = append(s.findings, f)
+		}
+	case space.ClassTakeOver:
+		s.creator = from // who keeps the house now may also remove
+	}
+	return nil
+}
+
+func (s *seat) foldHost(e *space.Entry) error {
+	if e.Class != "host.start" {
+		return nil
+	}
+	var f struct {
+		Space   string    `json:"space"`
+		Creator seal.Card `json:"creator"`
+		Max     int64     `json:"max_members"`
+		Minute  int64     `json:"messages_per_minute"`
+	}
+	if err := json.Unmarshal(e.Facts, &f); err != nil || f.Space != s.space {
+		return fmt.Errorf("the space's first entry is malformed")
+	}
+	s.cards[f.Creator.ID], s.creator, s.max = f.Creator, f.Creator.ID, f.Max
+	s.order = append(s.order, f.Creator.ID)
+	return nil
+}
+
+func (s *seat) mark(by seal.MemberID, ids []string, how string) {
+	for _, id := range ids {
+		m := s.receipts[id]
+		if m != nil && m[by] != "read" {
+			m[by] = how
+		}
+	}
+}
+
+func (s *seat) foldVar(e *space.Entry, content []byte) error {
+	var c space.VarClear
+	if err := space.Clear(e.Env, &c); err != nil {
+		return err
+	}
+	if c.Delete {
+		delete(s.vars, c.Tag)
+		return nil
+	}
+	var v Variable
+	if content != nil && json.Unmarshal(content, &v) == nil && s.sec.Space.Tag("var", v.Key) == c.Tag {
+		v.By, v.At = string(e.Env.From), e.At
+		s.vars[c.Tag] = v
+	}
+	return nil
+}
+
+func (s *seat) foldLease(e *space.Entry, content []byte) error {
+	var c space.LeaseClear
+	if err := space.Clear(e.Env, &c); err != nil {
+		return err
+	}
+	if e.Class == space.ClassRelease {
+		delete(s.paths, c.Tag)
+		return nil
+	}
+	var f space.LeaseFacts
+	if err := json.Unmarshal(e.Facts, &f); err != nil {
+		return fmt.Errorf("entry %d: a lease without its end", e.Seq)
+	}
+	var p Path
+	if content != nil {
+		if err := json.Unmarshal(content, &p); err != nil {
+			p = Path{}
+		}
+	}
+	if p.Path == "" {
+		p.Path = s.paths[c.Tag].Path
+	}
+	p.By, p.Until = string(e.Env.From), f.Until
+	s.paths[c.Tag] = p
+	return nil
+}
+
+func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) error {
+	for i, ev := range evs {
+		if _, err := s.board.Apply(ev); err != nil {
+			return fmt.Errorf("entry %d: the host let through what the board forbids: %w", e.Seq, err)
+		}
+		if content == nil {
+			continue
+		}
+		w := s.words[ev.Task]
+		if e.Class == board.ClassPlan {
+			var p PlanWords
+			if json.Unmarshal(content, &p) == nil && i < len(p.Tasks) {
+				w = p.Tasks[i]
+			}
+		} else {
+			var n TaskWords
+			if json.Unmarshal(content, &n) == nil {
+				w = w.with(n)
+			}
+		}
+		s.words[ev.Task] = w
+	}
+	return nil
+}
+
+func (w TaskWords) with(n TaskWords) TaskWords {
+	if n.Title != "" {
+		w.Title = n.Title
+	}
+	if n.Description != "" {
+		w.Description = n.Description
+	}
+	if n.Result != "" {
+		w.Result = n.Result
+	}
+	w.Reason = n.Reason
+	return w
+}
+
+// base lays a newcomer's snapshot under what it will follow itself.
+func (s *seat) base() {
+	b := s.sec.Base
+	for id, p := range b.Profiles {
+		s.profiles[seal.MemberID(id)] = p
+	}
+	for id, w := range b.Tasks {
+		s.words[id] = w
+	}
+	for tag, v := range b.Vars {
+		s.vars[tag] = v
+	}
+	for tag, p := range b.Paths {
+		s.paths[tag] = p
+	}
+	s.findings = append(s.findings, b.Findings...)
+}
+
+// snapshot is what a newcomer is given of this seat's picture.
+func (s *seat) snapshot() Snapshot {
+	out := Snapshot{Title: s.sec.Base.Title, Profiles: map[string]Profile{}, Tasks: map[board.TaskID]TaskWords{}, Vars: map[string]Variable{}, Findings: s.findings, Paths: map[string]Path{}}
+	for id, p := range s.profiles {
+		out.Profiles[string(id)] = p
+	}
+	for id, w := range s.words {
+		out.Tasks[id] = w
+	}
+	for tag, v := range s.vars {
+		out.Vars[tag] = v
+	}
+	for tag, p := range s.paths {
+		out.Paths[tag] = p
+	}
+	return out
+}
+
+func micros(n int64) time.Time { return db.Time(n) }

@@ -1,0 +1,226 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// thing is something to say: what the host may see, and the words.
+type thing struct {
+	id      string // made when empty; a retry keeps it
+	class   string
+	clear   any
+	to      seal.MemberID
+	content any
+}
+
+func opFor(class string) string {
+	if strings.HasPrefix(class, "task.") {
+		return "board.change"
+	}
+	return "space.post"
+}
+
+func asJSON(v any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	if b, ok := v.([]byte); ok {
+		return b, nil
+	}
+	return json.Marshal(v)
+}
+
+// send seals t for the current epoch and has the host store it. When the group
+// moved on or the sequence was used, it follows the log and seals again. It
+// returns once the host has acknowledged. The caller holds s.mu.
+func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, error) {
+	var none space.Accepted
+	if err := s.usable(); err != nil {
+		return none, err
+	}
+	if t.id == "" {
+		t.id = id.New("env")
+	}
+	clear, err := asJSON(t.clear)
+	if err != nil {
+		return none, err
+	}
+	content, err := asJSON(t.content)
+	if err != nil {
+		return none, err
+	}
+	var last error
+	for range 6 {
+		if seq, ok := s.posted[t.id]; ok { // an earlier try got through and only its answer was lost
+			return space.Accepted{Space: s.space, ID: t.id, Seq: seq, Again: true}, nil
+		}
+		env, err := s.seal(t, clear, content, r.now().UnixMilli())
+		if err != nil {
+			return none, err
+		}
+		var a space.Accepted
+		err = s.link.call(ctx, opFor(t.class), space.PostIn{Envelope: &env}, &a)
+		switch {
+		case err == nil:
+			s.online, s.trouble = true, ""
+			return a, r.catchUp(ctx, s, a.Seq)
+		case reason(err) == "epoch" || reason(err) == "sequence":
+			last = err
+			if err := r.sync(ctx, s, 0); err != nil {
+				return none, err
+			}
+		default:
+			if fault.Is(err, fault.Unavailable) {
+				s.online, s.trouble = false, err.Error()
+			}
+			return none, err
+		}
+	}
+	return none, fmt.Errorf("the space kept changing while sending: %w", last)
+}
+
+// catchUp follows the log as far as an entry of our own, so that what was sent
+// is in our own picture before the caller is told.
+func (r *Room) catchUp(ctx context.Context, s *seat, seq int64) error {
+	for s.seq < seq && s.state == active {
+		if err := r.sync(ctx, s, 0); err != nil {
+			if fault.Is(err, fault.Unavailable) {
+				return nil // it is stored; the loop follows when the host is back
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, error) {
+	key, ok := s.key(s.group.Epoch())
+	if !ok {
+		return seal.Envelope{}, fmt.Errorf("seat %s has no key for epoch %d", s.id, s.group.Epoch())
+	}
+	var to *seal.Card
+	if t.to != "" {
+		c, ok := s.cards[t.to]
+		if !ok {
+			return seal.Envelope{}, fault.New(fault.NotFound, "space.send", "%s is not a member of this space", t.to)
+		}
+		to = &c
+	}
+	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: s.window[s.me.Card().ID] + 1, ID: t.id, Class: t.class, At: at, Clear: clear}, content)
+	if err != nil {
+		return env, fault.New(fault.Invalid, "space.send", "%s", err).WithNext("say less, or share a file piece by piece")
+	}
+	return env, nil
+}
+
+// usable says why a seat cannot be used.
+func (s *seat) usable() error {
+	switch s.state {
+	case active:
+		return nil
+	case removed, left:
+		return fault.New(fault.Denied, "space", "you are no longer in this space: %s", orElse(s.why, "you left")).WithNext("ask a member for a new code and call intandem_join")
+	}
+	return fault.New(fault.Conflict, "space", "this space is stopped here: %s", s.why).
+		WithNext("compare safety phrases with the other members; then intandem_leave, or tandem space take-over")
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// sendOrQueue sends; when the host cannot be reached the thing is kept and goes
+// out later. queued tells which.
+func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accepted, queued bool, err error) {
+	t.id = id.New("env")
+	if t.class == space.ClassMessage {
+		t.id = id.New("m") // short: it travels through models' contexts
+	}
+	var waiting int
+	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", s.tenant, s.id).Scan(&waiting); err != nil {
+		return a, false, err
+	}
+	if waiting == 0 { // what waits goes first, or the order would change
+		a, err = r.send(ctx, s, t)
+		if err == nil || !fault.Is(err, fault.Unavailable) {
+			return a, false, err
+		}
+	}
+	a.ID = t.id
+	return a, true, r.enqueue(ctx, s, t)
+}
+
+func (r *Room) enqueue(ctx context.Context, s *seat, t thing) error {
+	clear, err := asJSON(t.clear)
+	if err != nil {
+		return err
+	}
+	content, err := asJSON(t.content)
+	if err != nil {
+		return err
+	}
+	box, err := r.key.Wrap("outbox", []byte(s.id+"/"+t.id), content)
+	if err != nil {
+		return err
+	}
+	if clear == nil {
+		clear = []byte{}
+	}
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("INSERT INTO peer_outbox (tenant, seat, id, class, clear, recipient, content, state, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', ?)",
+			s.tenant, s.id, t.id, t.class, clear, t.to, box, tx.Now())
+		return err
+	})
+}
+
+// flush sends what waited, in order. What the host refuses is kept with the
+// reason, for the sender to see. The caller holds s.mu.
+func (r *Room) flush(ctx context.Context, s *seat) error {
+	for s.state == active {
+		var t thing
+		var clear, box []byte
+		err := r.db.QueryRow(ctx, "SELECT id, class, clear, recipient, content FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued' ORDER BY created_at, id LIMIT 1", s.tenant, s.id).
+			Scan(&t.id, &t.class, &clear, &t.to, &box)
+		if db.NoRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		content, err := r.key.Unwrap("outbox", []byte(s.id+"/"+t.id), box)
+		if err != nil {
+			return err
+		}
+		t.content = content
+		if len(clear) > 0 {
+			t.clear = clear
+		}
+		_, sent := r.send(ctx, s, t)
+		if fault.Is(sent, fault.Unavailable) || fault.Is(sent, fault.Exhausted) {
+			return sent
+		}
+		if err := r.db.Write(ctx, func(tx *db.Tx) error {
+			if sent == nil {
+				_, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, t.id)
+				return err
+			}
+			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ? WHERE tenant = ? AND seat = ? AND id = ?", fault.Public(sent).Msg, s.tenant, s.id, t.id)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

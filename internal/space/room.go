@@ -1,0 +1,313 @@
+package space
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+	"tandem/internal/space/seal"
+)
+
+// Room is the service behind the space operations.
+type Room struct {
+	db     *db.DB
+	invoke op.Invoker // the gate, for members that call from afar
+	wake   bells
+	knocks knocks
+
+	mu   sync.Mutex
+	seen map[string]time.Time // tenant/space/member → last pull; lost at a restart, told again in seconds
+}
+
+// New makes the room over an open database. Calls of members on other machines
+// re-enter through invoke.
+func New(d *db.DB, invoke op.Invoker) *Room {
+	return &Room{db: d, invoke: invoke, seen: map[string]time.Time{}}
+}
+
+// Proof shows that a call comes from the holder of a member's key.
+type Proof struct {
+	Member seal.MemberID `json:"member"`
+	At     int64         `json:"at"`
+	Sig    []byte        `json:"sig"`
+}
+
+// Prove signs a call: what names it, space is where.
+func Prove(me *seal.Identity, what, space string, at time.Time) Proof {
+	p := Proof{Member: me.Card().ID, At: at.UnixMilli()}
+	p.Sig = me.Sign("call/"+what, p.bytes(space))
+	return p
+}
+
+func (p Proof) bytes(space string) []byte {
+	return binary.BigEndian.AppendUint64([]byte(space+"\x00"), uint64(p.At))
+}
+
+// check finds the member behind a proof. Everybody else is told that there is
+// no such space.
+func (r *Room) check(ctx context.Context, tenant, space, what string, p Proof) (*Member, error) {
+	m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant, space, p.Member))
+	if err != nil && !db.NoRows(err) {
+		return nil, err
+	}
+	if err != nil || !m.Verify("call/"+what, p.bytes(space), p.Sig) {
+		return nil, notFound(space)
+	}
+	if m.Removed != nil {
+		return nil, fault.New(fault.Denied, "space", "%s is no longer a member of this space", m.ID).With("reason", "removed").
+			WithNext("ask a member for a new invite and join again")
+	}
+	return m, nil
+}
+
+// StartIn starts a space with its first member.
+type StartIn struct {
+	Space     string    `json:"space"`
+	Card      seal.Card `json:"card"`
+	Members   int64     `json:"max_members,omitempty" jsonschema:"at most this many members, 5 when left out"`
+	PerMinute int64     `json:"messages_per_minute,omitempty" jsonschema:"messages a minute and member, 30 when left out"`
+	Proof     Proof     `json:"proof"`
+}
+
+// StartOut is the new space's head.
+type StartOut struct {
+	Space string `json:"space"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, error) {
+	if err := id.Check("spc", in.Space); err != nil {
+		return StartOut{}, err
+	}
+	if err := in.Card.Check(); err != nil {
+		return StartOut{}, refused("space.start", err)
+	}
+	if in.Proof.Member != in.Card.ID || !in.Card.Verify("call/space.start", in.Proof.bytes(in.Space), in.Proof.Sig) {
+		return StartOut{}, fault.New(fault.Invalid, "space.start", "the first member has not signed")
+	}
+	if in.Members == 0 {
+		in.Members = DefaultMembers
+	}
+	if in.PerMinute == 0 {
+		in.PerMinute = DefaultMessages
+	}
+	if in.Members < 1 || in.Members > MaxMembers || in.PerMinute < 1 || in.PerMinute > MaxMessages {
+		return StartOut{}, fault.New(fault.Invalid, "space.start", "a space has 1 to %d members and 1 to %d messages a minute", MaxMembers, MaxMessages)
+	}
+	s := &row{id: in.Space, creator: string(in.Card.ID), state: stateOpen, term: 1, max: in.Members, perMinute: in.PerMinute}
+	tenant := op.CallerFrom(ctx).Tenant
+	_, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
+		tenant, s.id, s.creator, s.max, s.perMinute, s.state, tx.Now())
+	if db.Exists(err) {
+		return StartOut{}, fault.New(fault.Conflict, "space.start", "there is a space %s already", s.id)
+	}
+	if err != nil {
+		return StartOut{}, err
+	}
+	if err := r.add(tx, tenant, s, in.Card); err != nil {
+		return StartOut{}, err
+	}
+	facts := map[string]any{"space": s.id, "creator": in.Card, "max_members": s.max, "messages_per_minute": s.perMinute}
+	if err := r.HostEntry(tx, tenant, s.id, "host.start", facts); err != nil {
+		return StartOut{}, err
+	}
+	s, err = lock(tx, tenant, s.id)
+	if err != nil {
+		return StartOut{}, err
+	}
+	return StartOut{Space: s.id, Seq: s.seq, Hash: s.hash}, nil
+}
+
+// PostIn is one envelope for the log.
+type PostIn struct {
+	Envelope *seal.Envelope `json:"envelope"`
+}
+
+// note keeps ids and hashes of the ciphertext in the journal, and nothing else.
+func note(ctx context.Context, env *seal.Envelope, a Accepted) {
+	op.Note(ctx, "space", a.Space)
+	op.Note(ctx, "envelope", a.ID)
+	op.Note(ctx, "class", env.Class)
+	op.Note(ctx, "from", env.From)
+	if env.To != "" {
+		op.Note(ctx, "to", env.To)
+	}
+	op.Note(ctx, "seq", a.Seq)
+	op.Note(ctx, "entry_hash", a.Hash)
+}
+
+// Note is note for package board.
+func Note(ctx context.Context, env *seal.Envelope, a Accepted) { note(ctx, env, a) }
+
+func (r *Room) post(ctx context.Context, tx *db.Tx, in PostIn) (Accepted, error) {
+	tenant, env := op.CallerFrom(ctx).Tenant, in.Envelope
+	rules := func(now time.Time) (any, error) {
+		switch env.Class {
+		case ClassVar:
+			var v VarClear
+			return nil, Clear(env, &v)
+		case ClassReceipt:
+			var v ReceiptClear
+			return nil, Clear(env, &v)
+		case ClassLeave:
+			_, err := tx.Exec("UPDATE space_member SET left_at = ? WHERE tenant = ? AND space = ? AND id = ?", now, tenant, env.Space, env.From)
+			if err == nil {
+				_, err = tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, env.Space, env.From)
+			}
+			return nil, err
+		case ClassReserve:
+			return reserve(tx, tenant, env, now)
+		case ClassRelease:
+			return release(tx, tenant, env)
+		}
+		return nil, nil
+	}
+	a, err := r.Accept(tx, tenant, env, []string{ClassMessage, ClassReceipt, ClassProfile, ClassVar, ClassFinding, ClassCommit, ClassLeave, ClassReserve, ClassRelease}, rules)
+	if err != nil {
+		return a, err
+	}
+	note(ctx, env, a)
+	return a, nil
+}
+
+// PullIn asks for what happened since a number.
+type PullIn struct {
+	Space string `json:"space"`
+	Since int64  `json:"since"`
+	Limit int    `json:"limit,omitempty"`
+	Wait  int64  `json:"wait_ms,omitempty" jsonschema:"wait this long for something new, 25000 at most"`
+	Proof Proof  `json:"proof"`
+}
+
+// Presence is who is there, as far as the host knows.
+type Presence struct {
+	Member  seal.MemberID `json:"member"`
+	Here    bool          `json:"here"`
+	Left    bool          `json:"left,omitempty"` // went; a removal is due
+	SeenAt  int64         `json:"seen_at,omitempty"`
+	JoinedA int64         `json:"joined_at"`
+}
+
+// PullOut is a stretch of the log.
+type PullOut struct {
+	Space   string     `json:"space"`
+	Entries []*Entry   `json:"entries"`
+	Seq     int64      `json:"seq"`  // the head
+	Hash    string     `json:"hash"` // the head's
+	Epoch   int64      `json:"epoch"`
+	Term    int64      `json:"term"`
+	State   string     `json:"state"`
+	Creator string     `json:"creator"`
+	Members []Presence `json:"members"`
+	Knocks  []Knock    `json:"knocks,omitempty"` // for the inviter
+	Now     int64      `json:"now"`
+}
+
+func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	m, err := r.check(ctx, tenant, in.Space, "space.pull", in.Proof)
+	if err != nil {
+		return PullOut{}, err
+	}
+	if in.Limit <= 0 || in.Limit > PullLimit {
+		in.Limit = PullLimit
+	}
+	deadline := time.NewTimer(time.Duration(min(max(in.Wait, 0), 25_000)) * time.Millisecond)
+	defer deadline.Stop()
+	key := tenant + "/" + in.Space
+	for {
+		bell := r.wake.hear(key)
+		out, err := r.read(ctx, tenant, m.ID, in)
+		if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen {
+			return out, err
+		}
+		select {
+		case <-bell:
+		case <-deadline.C:
+			return out, nil
+		case <-ctx.Done():
+			return out, nil
+		}
+	}
+}
+
+func (r *Room) read(ctx context.Context, tenant string, me seal.MemberID, in PullIn) (PullOut, error) {
+	out := PullOut{Space: in.Space, Entries: []*Entry{}}
+	r.saw(tenant, in.Space, me)
+	err := r.db.Read(ctx, func(tx *db.Tx) error {
+		s, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM space WHERE tenant = ? AND id = ?", tenant, in.Space))
+		if db.NoRows(err) {
+			return notFound(in.Space)
+		}
+		if err != nil {
+			return err
+		}
+		out.Seq, out.Hash, out.Epoch, out.Term, out.State, out.Creator = s.seq, s.hash, s.epoch, s.term, s.state, s.creator
+		if in.Since > s.seq {
+			return fault.New(fault.Conflict, "space.pull", "you have entry %d, the host's last is %d", in.Since, s.seq).With("reason", "behind")
+		}
+		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq LIMIT ?", tenant, in.Space, in.Since, in.Limit)
+		if out.Entries, err = db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) }); err != nil {
+			return err
+		}
+		rows, err = tx.Query("SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND removed_at = 0 ORDER BY joined_at, id", tenant, in.Space)
+		members, err := collectMembers(rows, err)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			r.lastSeen(tenant, in.Space, m)
+			p := Presence{Member: m.ID, Here: m.Present(tx.Now()), Left: m.Left != nil, JoinedA: db.Micros(m.Joined)}
+			if m.Seen != nil {
+				p.SeenAt = db.Micros(*m.Seen)
+			}
+			out.Members = append(out.Members, p)
+		}
+		out.Now = db.Micros(tx.Now())
+		return nil
+	})
+	if out.Entries == nil {
+		out.Entries = []*Entry{}
+	}
+	out.Knocks = r.knocks.pending(tenant, in.Space, me, r.db.Now())
+	return out, err
+}
+
+func (r *Room) saw(tenant, space string, m seal.MemberID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen[tenant+"/"+space+"/"+string(m)] = r.db.Now()
+}
+
+// lastSeen brings a stored member up to what was heard since.
+func (r *Room) lastSeen(tenant, space string, m *Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t, ok := r.seen[tenant+"/"+space+"/"+string(m.ID)]; ok && (m.Seen == nil || t.After(*m.Seen)) {
+		m.Seen = &t
+	}
+}
+
+// Gone reports whether a member is not there, for a board that wants to take a
+// task back.
+func (r *Room) Gone(tx *db.Tx, tenant, space string, who seal.MemberID) (bool, error) {
+	m, err := member(tx, tenant, space, who)
+	if err != nil || m == nil {
+		return err == nil, err
+	}
+	r.lastSeen(tenant, space, m)
+	return !m.Present(tx.Now()), nil
+}
+
+// IsMember reports whether who belongs to the space now.
+func (r *Room) IsMember(tx *db.Tx, tenant, space string, who seal.MemberID) (bool, error) {
+	m, err := member(tx, tenant, space, who)
+	return m != nil && m.Removed == nil && m.Left == nil, err
+}
