@@ -63,6 +63,8 @@ type question struct {
 	parts []string
 	now   time.Time
 	mask  bool
+	// anyClass says that a mask was not told the data's class.
+	anyClass bool
 	// context is what rules read of the request, once one of them does.
 	context *cedar.Record
 	// trace, when set, collects every grant and rule that spoke.
@@ -105,7 +107,7 @@ func (v *View) decide(q *question) (d Decision) {
 		return no(CodePresence, "this needs a person who is present")
 	}
 	for _, b := range [...]*DataBoundary{&v.policy.boundary, &v.ctx.Boundary} {
-		if !b.Admits(q.Class) {
+		if !b.Admits(q.Class) && !q.anyClass {
 			return no(CodeBoundary, "%s data may not pass here", q.Class)
 		}
 	}
@@ -140,7 +142,7 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 		q.kind = kindMask(q.Resource.Kind)
 	}
 	if q.Class == "" {
-		q.Class = Internal
+		q.Class, q.anyClass = Internal, q.mask
 	}
 	if q.now = q.Now; q.now.IsZero() {
 		q.now = v.now

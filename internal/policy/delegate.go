@@ -95,7 +95,7 @@ func CheckDelegation(parent, child *ScopedGrant, tenant string) error {
 		return malformed("grant %s: it outlives %s", child.ID, parent.ID)
 	}
 	for _, class := range child.DataClasses {
-		if !p.coversClass(class) {
+		if !p.coversClass(&question{Request: Request{Class: class}}) {
 			return malformed("grant %s: %s does not cover %s data", child.ID, parent.ID, class)
 		}
 	}

@@ -93,7 +93,7 @@ func (e *evaluation) holds(r *rule) (bool, string) {
 // first finds the first forbidding statement that holds or fails: one that cannot be evaluated forbids.
 func (e *evaluation) first(rules []*rule) (*rule, string) {
 	for _, r := range rules {
-		if !r.about(e.q) || (e.q.mask && r.argBound) {
+		if !r.about(e.q) || r.unknown(e.q) {
 			continue
 		}
 		if ok, failed := e.holds(r); ok || failed != "" {
@@ -110,7 +110,7 @@ func (e *evaluation) all(rules []*rule) []*rule {
 		if !r.about(e.q) {
 			continue
 		}
-		if e.q.mask && r.argBound {
+		if r.unknown(e.q) {
 			out = append(out, r)
 			continue
 		}

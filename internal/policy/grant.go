@@ -135,7 +135,7 @@ func (g *grant) covers(q *question) bool {
 	if !g.ExpiresAt.IsZero() && !q.now.Before(g.ExpiresAt) {
 		return false
 	}
-	if !g.Scope.holds(q.Resource) || !g.coversPath(q) || !g.coversClass(q.Class) || !g.coversTool(q) {
+	if !g.Scope.holds(q.Resource) || !g.coversPath(q) || !g.coversClass(q) || !g.coversTool(q) {
 		return false
 	}
 	for _, b := range g.blockers {
@@ -161,11 +161,16 @@ func (g *grant) coversPath(q *question) bool {
 	return false
 }
 
-func (g *grant) coversClass(c DataClass) bool {
-	if len(g.DataClasses) == 0 {
-		return g.Effect == Deny || c == Public || c == Internal
+func (g *grant) coversClass(q *question) bool {
+	switch {
+	case q.anyClass && g.Effect != Deny:
+		return true // the call itself will show its data
+	case q.anyClass:
+		return len(g.DataClasses) == 0 || hasClass(g.DataClasses, AnyClass)
+	case len(g.DataClasses) == 0:
+		return g.Effect == Deny || q.Class == Public || q.Class == Internal
 	}
-	return hasClass(g.DataClasses, c)
+	return hasClass(g.DataClasses, q.Class)
 }
 
 func (g *grant) coversTool(q *question) bool {
@@ -173,7 +178,7 @@ func (g *grant) coversTool(q *question) bool {
 		return true
 	}
 	if q.tool == "" {
-		return false
+		return q.mask && g.Effect != Deny // by some tool, perhaps
 	}
 	for i := range g.tools {
 		t := &g.tools[i]

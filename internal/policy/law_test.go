@@ -24,6 +24,8 @@ var (
 		`@ask forbid (principal, action == Action::"edit", resource);`,
 		`forbid (principal, action, resource) when { context.paths.contains("/a") };`,
 		`permit (principal in Person::"ann", action, resource) unless { context.class == "source_code" };`,
+		`permit (principal, action == Action::"edit", resource) when { context.tool == "read" && context.present };`,
+		`forbid (principal, action, resource) when { context.op == "" && context.class == "internal" };`,
 	})
 )
 
@@ -162,10 +164,13 @@ func TestDelegationNeverExceedsItsParent(t *testing.T) {
 func TestMaskHidesNothingUsable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, ctx, req := genSource(t), genContext(t), genRequest(t)
-		if req.Tool != "" {
+		if req.Tool != "" && rapid.Bool().Draw(t, "a list of tools") {
 			req.Resource = ToolRef(req.Tool)
 		}
-		req.Class, req.Now = "", noon
+		req.Now = noon
+		if rapid.Bool().Draw(t, "a boundary") {
+			src.Boundary.Denied = []DataClass{genClass.Draw(t, "denied")}
+		}
 		v := mustCompile(t, src).View(ctx, noon)
 		if d := v.Decide(req); d.Effect != Deny && !v.May(req.Permission, req.Resource) {
 			t.Fatalf("%+v is hidden: %+v", req, d)

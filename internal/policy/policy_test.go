@@ -160,6 +160,10 @@ func TestViewsAreKeptUntilSomethingEnds(t *testing.T) {
 	if limited := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), Ceiling: &Ceiling{}}, noon); limited.May(CanRead, at(t, "folder:/x")) {
 		t.Error("a limited credential gets the view of its owner")
 	}
+	timed := compiled(t, `forbid (principal, action, resource) when { context.now < datetime("2026-03-01T12:01:00Z") };`, give(t, "g", "*", Allow, "folder:/", "read"))
+	if timed.View(ctx, noon).May(CanRead, at(t, "folder:/x")) || !timed.View(ctx, noon.Add(2*time.Minute)).May(CanRead, at(t, "folder:/x")) {
+		t.Error("the mask does not follow a rule that speaks of the time")
+	}
 	if !v.May(CanRead, at(t, "folder:/x")) || c.View(ctx, noon.Add(time.Hour)).May(CanRead, at(t, "folder:/x")) {
 		t.Error("the mask outlives the grant")
 	}
@@ -214,6 +218,11 @@ func TestExpiryAndClass(t *testing.T) {
 	r.Class = Regulated
 	if d := want(t, b, r, Deny, ""); d.Code != CodeBoundary {
 		t.Errorf("code %s", d.Code)
+	}
+	if !b.May(CanRead, at(t, "folder:/x")) || !seen(t, compiled(t, "", give(t, "src", "agent:c", Allow, "folder:/", "read", func(g *ScopedGrant) {
+		g.DataClasses = []DataClass{SourceCode}
+	})), "agent:c").May(CanRead, at(t, "folder:/x")) {
+		t.Error("what may be read of some class is hidden")
 	}
 	narrow := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:b"), Boundary: DataBoundary{Allowed: []DataClass{Public}}}, noon)
 	r.Class = Internal

@@ -28,8 +28,12 @@ type rule struct {
 	kinds     uint64
 	root      string
 	exact     bool
-	// argBound marks a statement that reads the call's arguments: it cannot be judged before they are known.
-	argBound     bool
+	// callBound marks a statement that reads what only the call itself shows: it cannot be judged before. toolBound is the same
+	// for one that reads the tool, which a list of tools shows.
+	callBound bool
+	toolBound bool
+	// timed marks a statement whose answer changes by itself.
+	timed        bool
 	readsContext bool
 }
 
@@ -126,7 +130,14 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 			case ast.NodeTypeVariable:
 				r.readsContext = r.readsContext || n.Name == "context"
 			case ast.NodeTypeAccess:
-				r.argBound = r.argBound || n.Value == "paths" || n.Value == "commands" || n.Value == "hosts"
+				switch n.Value {
+				case "paths", "commands", "hosts", "op", "class", "present":
+					r.callBound = true
+				case "tool":
+					r.toolBound = true
+				case "now":
+					r.timed = true
+				}
 			}
 			return bad == nil
 		})
@@ -182,6 +193,11 @@ func (r *rule) about(q *question) bool {
 		return r.root == q.Resource.Path
 	}
 	return below(r.root, q.Resource.Path) >= 0
+}
+
+// unknown says that a mask cannot judge the statement: only the call will show what it reads.
+func (r *rule) unknown(q *question) bool {
+	return q.mask && (r.callBound || (r.toolBound && q.tool == ""))
 }
 
 // speaksOf says whether the head of the statement can hold for the principal, who acts for those in chain.

@@ -179,6 +179,9 @@ func (m *member) file(kinds uint64, put func(*drawer)) {
 	}
 }
 
+// timedMask is how long a mask may lag behind a rule that speaks of the time.
+const timedMask = 30 * time.Second
+
 // speaksOf says whether a grant is the principal's. A session is its agent at work, so the agent's grants are its own.
 func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
 	if g.Principal.Matches(p) {
@@ -209,6 +212,11 @@ func (v *View) end() time.Time {
 			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
 				for ; g != nil; g = g.parent {
 					earlier(g.ExpiresAt)
+				}
+			}
+			for _, r := range slices.Concat(d.forbids, d.asks, d.permits) {
+				if r.timed {
+					earlier(v.now.Add(timedMask))
 				}
 			}
 		}
