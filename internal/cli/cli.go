@@ -22,6 +22,7 @@ import (
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/policy"
 	"tandem/internal/cli/resource"
+	"tandem/internal/cli/secret"
 	"tandem/internal/cli/server"
 	"tandem/internal/cli/setup"
 	"tandem/internal/cli/space"
@@ -84,6 +85,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	mcp.Commands,
 	policy.Commands,
 	resource.Commands,
+	secret.Commands,
 	server.Commands,
 	setup.Commands,
 	space.Commands,

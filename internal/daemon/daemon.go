@@ -21,6 +21,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/secret"
 	"tandem/internal/settings"
 )
 
@@ -33,6 +34,7 @@ type Daemon struct {
 	Ready    func(*Daemon)
 
 	Log      *slog.Logger
+	redact   *secret.Redactor
 	hub      logHub
 	data     string
 	started  time.Time
@@ -109,7 +111,8 @@ func (d *Daemon) openLog() (func(), error) {
 		}
 		handler = slog.NewMultiHandler(json, console)
 	}
-	d.Log = slog.New(handler)
+	d.redact = secret.NewRedactor()
+	d.Log = slog.New(d.redact.Handler(handler))
 	return func() { file.f.Close() }, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/resource"
+	"tandem/internal/secret"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 )
@@ -27,6 +28,7 @@ import (
 // migrations are all rooms' tables, in the order they may depend on each other.
 var migrations = []db.Migrations{
 	journal.Migrations,
+	secret.Migrations,
 	identity.Migrations,
 	book.Migrations,
 	approval.Migrations,
@@ -46,6 +48,7 @@ type rooms struct {
 	approval *approval.Room
 	book     *book.Book
 	resource *resource.Room
+	secret   *secret.Room
 	space    *space.Room
 	board    *board.Room
 	peer     *peer.Room
@@ -59,6 +62,13 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.journal = journal.New(d.db, key)
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
+		return err
+	}
+	keepers, err := secret.Keepers(d.data, d.Settings.Get("secret_keeper"))
+	if err != nil {
+		return err
+	}
+	if d.rooms.secret, err = secret.New(ctx, d.db, keepers, d.redact); err != nil {
 		return err
 	}
 	if err := d.keepTokens(ctx); err != nil {
@@ -82,6 +92,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		httpapi.Ops(),
 		d.journal.Ops(),
 		d.identity.Ops(),
+		d.rooms.secret.Ops(),
 		d.rooms.book.Ops(),
 		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
@@ -100,6 +111,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err // a server whose policy cannot be read would refuse everybody; better to say so now
 	}
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
+	d.gate.Redact = d.redact
 	tools, err := mcpserver.New(d.gate, d.Version, instructions, "", d.Log)
 	if err != nil {
 		return err

@@ -5,8 +5,10 @@ import (
 	"os"
 	"strings"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/journal"
 )
 
 // The tokens that come from settings have ids of their own, so that a changed
@@ -16,24 +18,57 @@ var givenTokens = []struct{ id, actor, setting, variable string }{
 	{"tok_connector", identity.Connector, "connector_token", "TANDEM_TOKEN"},
 }
 
-// keepTokens makes the tokens that settings name work.
+// keepTokens makes the tokens that settings name work, and makes those that
+// they do not name. They are sealed, so that a person can be shown them again.
 func (d *Daemon) keepTokens(ctx context.Context) error {
 	for _, t := range givenTokens {
-		secret, err := d.givenToken(t.setting)
+		given, err := d.givenToken(t.setting)
 		if err != nil {
 			return err
 		}
-		if secret == "" {
-			continue
+		if given != "" {
+			if err := identity.CheckSecret(t.variable, given); err != nil {
+				return err
+			}
 		}
-		if err := identity.CheckSecret(t.variable, secret); err != nil {
-			return err
+		token, err := d.sealToken(ctx, "token/"+t.actor, given)
+		if err == nil {
+			err = d.identity.Keep(ctx, t.id, t.actor, token)
 		}
-		if err := d.identity.Keep(ctx, t.id, t.actor, secret); err != nil {
+		if fault.Is(err, fault.Unavailable) { // the keyring is locked: what was known before still works
+			d.Log.Warn("the token cannot be unsealed", "token", t.id, "err", err)
+			err = nil
+			if given != "" {
+				err = d.identity.Keep(ctx, t.id, t.actor, given)
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sealToken brings a sealed token up to date: given replaces it, and where
+// there is neither a new one is made. It returns the token.
+func (d *Daemon) sealToken(ctx context.Context, name, given string) (token string, err error) {
+	err = d.rooms.secret.Lend(ctx, identity.LocalTenant, name, func(v []byte) error { token = string(v); return nil })
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return "", err
+	}
+	if err == nil && (given == "" || given == token) {
+		return token, nil
+	}
+	if token = given; given == "" {
+		token = identity.NewSecret("tdm_")
+	}
+	return token, d.db.Write(ctx, func(tx *db.Tx) error {
+		if _, err := d.rooms.secret.Put(tx, identity.LocalTenant, name, token, identity.System); err != nil {
+			return err
+		}
+		_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "secret.set", Actor: identity.System, Resource: "secret:/" + name})
+		return err
+	})
 }
 
 // givenToken is the value of a setting, or what the file holds that

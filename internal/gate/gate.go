@@ -18,6 +18,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/secret"
 )
 
 //go:embed schema/*.sql
@@ -38,6 +39,8 @@ type Gate struct {
 	asks      *approval.Room
 	log       *slog.Logger
 	Strangers Strangers
+	// Redact takes secrets out of errors, events and stored answers.
+	Redact *secret.Redactor
 }
 
 // New makes a gate over a table of operations.
@@ -83,10 +86,10 @@ type call struct {
 	approval string // the approved ask that lets this call pass, spent with it
 }
 
-// Do runs one operation for the caller in ctx.
+// Do runs one operation for the caller in ctx. Its error holds no secret.
 func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
 	out, err := g.do(ctx, o, in)
-	return out, db.Explain(err)
+	return out, g.Redact.Error(db.Explain(err))
 }
 
 func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
@@ -206,6 +209,7 @@ func (g *Gate) append(tx *db.Tx, c *call, phase string, cause int64, extra map[s
 	if err != nil {
 		return 0, err
 	}
+	e.Payload, e.Resource = g.Redact.JSON(e.Payload), g.Redact.String(e.Resource)
 	return g.journal.Append(tx, e)
 }
 

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/secret"
 )
 
 // state runs a change, its event and its idempotency key as one transaction.
@@ -27,7 +28,7 @@ func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
 		if out, err = c.op.RunState(ctx, tx, c.in); err != nil {
 			return err
 		}
-		if err := c.remember(tx, "done", out); err != nil {
+		if err := c.remember(tx, g.Redact, "done", out); err != nil {
 			return err
 		}
 		_, err = g.append(tx, c, journal.Done, 0, nil)
@@ -51,7 +52,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 		if err := g.spend(tx, c); err != nil {
 			return err
 		}
-		if err := c.remember(tx, "running", nil); err != nil {
+		if err := c.remember(tx, g.Redact, "running", nil); err != nil {
 			return err
 		}
 		if seq, err = g.append(tx, c, journal.Intent, 0, nil); err != nil {
@@ -88,7 +89,7 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 			if err := c.forget(tx); err != nil {
 				return err
 			}
-		} else if err := c.remember(tx, "done", out); err != nil {
+		} else if err := c.remember(tx, g.Redact, "done", out); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", seq); err != nil {
@@ -146,7 +147,7 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 	return p.Elem().Interface(), true, nil
 }
 
-func (c *call) remember(tx *db.Tx, state string, out any) error {
+func (c *call) remember(tx *db.Tx, redact *secret.Redactor, state string, out any) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
@@ -158,6 +159,7 @@ func (c *call) remember(tx *db.Tx, state string, out any) error {
 	if err != nil {
 		return err
 	}
+	answer = redact.JSON(answer)
 	_, err = tx.Exec(`INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, actor, key) DO UPDATE SET state = excluded.state, answer = excluded.answer`,
 		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, string(answer), tx.Now())

@@ -13,10 +13,21 @@ type SetIn struct {
 	Value string `json:"value" jsonschema:"the secret itself; it is never shown again but to a person present"`
 }
 
+// Check refuses a bad name or value before anybody is asked about it.
+func (in SetIn) Check() error {
+	if err := checkName(in.Name); err != nil {
+		return err
+	}
+	return checkValue(in.Value)
+}
+
 // NameIn names a secret.
 type NameIn struct {
 	Name string `json:"name" jsonschema:"what it is called"`
 }
+
+// Check refuses what is no name.
+func (in NameIn) Check() error { return checkName(in.Name) }
 
 // ListOut are the secrets' names.
 type ListOut struct {

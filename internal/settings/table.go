@@ -21,6 +21,7 @@ var table = []Setting{
 	{Key: "api_token_file", Env: []string{"TANDEM_API_TOKEN_FILE"}, Doc: "a file that holds the API's token"},
 	{Key: "connector_token", Env: []string{"TANDEM_TOKEN"}, Doc: "the bridge's token: drives sessions and spaces, never decides; made when absent", Secret: true},
 	{Key: "connector_token_file", Env: []string{"TANDEM_TOKEN_FILE"}, Doc: "a file that holds the bridge's token"},
+	{Key: "secret_keeper", Env: []string{"TANDEM_SECRET_KEEPER"}, Default: "auto", Doc: "where a new master key for secrets goes: keyring, file, or auto for the keyring where there is one"},
 	{Key: "as_token", Env: []string{"TANDEM_AS_TOKEN"}, Doc: "commands act with this token and not as this user", Secret: true},
 	{Key: "server", Env: []string{"TANDEM_SERVER"}, Doc: "the server of a workspace, HOST:PORT"},
 	{Key: "workspace", Env: []string{"TANDEM_WORKSPACE"}, Doc: "the name of a workspace"},

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/client"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/secret"
 )
 
 // Commands are this package's commands.
@@ -22,7 +23,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	actor := &cobra.Command{Use: "actor", Short: "People, agents and services that act here"}
 	actor.AddCommand(newActorList(k), newActorAdd(k), newActorDisable(k))
 	token := &cobra.Command{Use: "token", Short: "Credentials of actors"}
-	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenRevoke(k))
+	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k))
 	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k)}
@@ -153,6 +154,19 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 	f.BoolVar(&in.Decides, "decide", false, "it may decide asks")
 	f.DurationVar(&life, "expires", 0, "how long it lives, e.g. 24h")
 	return cmd
+}
+
+func newTokenShow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "show api|connector", Short: "Show one of the two default tokens; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token show api",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out secret.UnmaskOut
+			if err := k.Call(cmd.Context(), "secret.unmask", secret.NameIn{Name: "token/" + args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Value) })
+		},
+	}
 }
 
 func newTokenRevoke(k *kit.Kit) *cobra.Command {

@@ -1,0 +1,124 @@
+// Package secret holds the commands for sealed values.
+package secret
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	room "tandem/internal/secret"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "secret",
+		Short: "Sealed values that tools and connectors are lent",
+		Long:  "Values are sealed at rest, lent to one call at a time and redacted in logs, errors and events. They are shown to nobody but a person present.",
+	}
+	cmd.AddCommand(newSet(k), newList(k), newDelete(k), newUnmask(k), newRotate(k))
+	return []*cobra.Command{cmd}
+}
+
+func newSet(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "set NAME", Short: "Store a secret", Args: cobra.ExactArgs(1),
+		Long:    "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, where other programs could read it.",
+		Example: "  tandem secret set provider/openai\n  pass show openai | tandem secret set provider/openai",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			value, err := read(k)
+			if err != nil {
+				return err
+			}
+			var out room.Info
+			if err := k.Call(cmd.Context(), "secret.set", room.SetIn{Name: args[0], Value: value}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is sealed, version %d\n", out.Name, out.Version) })
+		},
+	}
+}
+
+// read takes the value from the terminal or from a pipe, without the newline
+// that ends it.
+func read(k *kit.Kit) (string, error) {
+	if f, ok := k.In.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		return k.Secret("value: ")
+	}
+	data, err := io.ReadAll(io.LimitReader(k.In, 1<<20))
+	if err != nil {
+		return "", fault.New(fault.Invalid, "secret.set", "the value cannot be read: %w", err)
+	}
+	if n := len(data); n > 0 && data[n-1] == '\n' {
+		data = data[:n-1]
+	}
+	return string(data), nil
+}
+
+func newList(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the names of secrets", Args: cobra.NoArgs, Example: "  tandem secret list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out room.ListOut
+			if err := k.Call(cmd.Context(), "secret.list", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "NAME\tVERSION\tSET\tBY")
+				for _, s := range out.Secrets {
+					fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Name, s.Version, s.Updated.Local().Format(time.DateTime), s.By)
+				}
+				t.Flush()
+				fmt.Fprintf(w, "the master key is in the %s\n", out.Keeper)
+			})
+		},
+	}
+}
+
+func newDelete(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a secret", Args: cobra.ExactArgs(1), Example: "  tandem secret delete provider/openai",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.DeleteOut
+			if err := k.Call(cmd.Context(), "secret.delete", room.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", out.Name) })
+		},
+	}
+}
+
+func newUnmask(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "unmask NAME", Short: "Show a secret; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem secret unmask provider/openai",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.UnmaskOut
+			if err := k.Call(cmd.Context(), "secret.unmask", room.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Value) })
+		},
+	}
+}
+
+func newRotate(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "rotate", Short: "Seal everything under a new master key; needs your PIN", Args: cobra.NoArgs, Example: "  tandem secret rotate",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out room.RotateOut
+			if err := k.Call(cmd.Context(), "secret.rotate", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%d secrets are sealed under a new key in the %s\n", out.Sealed, out.Keeper)
+			})
+		},
+	}
+}
