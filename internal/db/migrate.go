@@ -87,22 +87,25 @@ func (d *DB) applied(ctx context.Context, room string) (map[int]string, error) {
 }
 
 func (d *DB) apply(ctx context.Context, s step) error {
-	return d.Write(ctx, func(tx *Tx) error {
-		for _, stmt := range strings.Split(s.text, ";\n") {
-			if stmt = strings.TrimSpace(stmt); stmt == "" {
-				continue
-			}
-			if d.dialect == postgresDialect {
-				stmt = postgresTypes.Replace(stmt)
-			}
-			if _, err := tx.run.ExecContext(tx.ctx, stmt); err != nil {
-				return err
-			}
+	return d.Write(ctx, func(tx *Tx) error { return runStep(tx, s) })
+}
+
+// runStep runs one migration and records that it ran.
+func runStep(tx *Tx, s step) error {
+	for _, stmt := range strings.Split(s.text, ";\n") {
+		if stmt = strings.TrimSpace(stmt); stmt == "" {
+			continue
 		}
-		_, err := tx.Exec("INSERT INTO schema_version (room, version, name, hash, applied_at) VALUES (?, ?, ?, ?, ?)",
-			s.room, s.version, s.name, s.hash, tx.Now())
-		return err
-	})
+		if tx.dialect == postgresDialect {
+			stmt = postgresTypes.Replace(stmt)
+		}
+		if _, err := tx.run.ExecContext(tx.ctx, stmt); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec("INSERT INTO schema_version (room, version, name, hash, applied_at) VALUES (?, ?, ?, ?, ?)",
+		s.room, s.version, s.name, s.hash, tx.Now())
+	return err
 }
 
 func readSteps(room Migrations) ([]step, error) {
