@@ -88,14 +88,14 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows i
 		return 0, err
 	}
 	if err := out.w.Flush(); err != nil {
-		return 0, explain(err)
+		return 0, Explain(err)
 	}
 	end, err := json.Marshal(dumpLine{End: &dumpEnd{out.rows, hex.EncodeToString(out.sum.Sum(nil))}})
 	if err != nil {
 		return 0, err
 	}
 	_, err = w.Write(append(end, '\n'))
-	return out.rows, explain(err)
+	return out.rows, Explain(err)
 }
 
 func schemaVersions(tx *Tx) (map[string]int, error) {

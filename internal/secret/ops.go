@@ -122,7 +122,7 @@ func (r *Room) unmask(ctx context.Context, tx *db.Tx, in NameIn) (UnmaskOut, err
 }
 
 func (r *Room) rotate(ctx context.Context, _ struct{}) (RotateOut, error) {
-	n, err := r.Rotate(ctx)
+	n, err := r.Rotate(ctx, op.CallerFrom(ctx).Tenant)
 	if err != nil {
 		return RotateOut{}, err
 	}

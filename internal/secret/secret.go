@@ -42,7 +42,7 @@ func New(ctx context.Context, d *db.DB, keepers []Keeper, redact *Redactor) (*Ro
 		return nil, err
 	}
 	err := r.db.Read(ctx, func(tx *db.Tx) error {
-		return r.each(tx, "", func(_ bound, value []byte) error { redact.Learn(value); return nil })
+		return r.each(tx, "1 = 1"+order, nil, func(_ bound, value []byte) error { redact.Learn(value); return nil })
 	})
 	if fault.KindOf(err) == fault.Unavailable {
 		err = nil // told again to whoever asks for the secret
@@ -57,11 +57,11 @@ func (r *Room) Keeper(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// tidy removes the keys of rotations that a crash cut off: those that never
-// became current, and those whose successor did.
+// tidy removes the keys that no secret is sealed under any more, and those of
+// rotations that a crash cut off.
 func (r *Room) tidy(ctx context.Context) error {
 	type row struct{ id, keeper string }
-	rows, err := r.db.Query(ctx, "SELECT id, keeper FROM secret_key WHERE state <> 'current'")
+	rows, err := r.db.Query(ctx, "SELECT id, keeper FROM secret_key WHERE state <> 'current' AND NOT EXISTS (SELECT 1 FROM secret WHERE key_id = secret_key.id)")
 	old, err := db.Collect(rows, err, func(s scanner) (v row, err error) { return v, s.Scan(&v.id, &v.keeper) })
 	if err != nil || len(old) == 0 {
 		return err
@@ -188,9 +188,10 @@ func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []by
 	return r.redact.Error(fn(value))
 }
 
-// Rotate makes a new master key, seals every secret anew under it and removes
-// the old one. It returns how many were sealed.
-func (r *Room) Rotate(ctx context.Context) (n int, err error) {
+// Rotate makes a new master key and seals a tenant's secrets anew under it. The
+// old key is removed once no tenant's secret needs it. It returns how many
+// were sealed.
+func (r *Room) Rotate(ctx context.Context, tenant string) (n int, err error) {
 	keyID, err := r.makeKey(ctx)
 	if err != nil {
 		return 0, err
@@ -201,7 +202,7 @@ func (r *Room) Rotate(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		if err := r.each(tx, tx.ForUpdate(), func(b bound, value []byte) error {
+		if err := r.each(tx, "tenant = ?"+order+tx.ForUpdate(), []any{tenant}, func(b bound, value []byte) error {
 			b.key = keyID
 			sealed, err := seal(key, value, b)
 			if err != nil {

@@ -160,13 +160,17 @@ func TestRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := r.Rotate(t.Context())
+		n, err := r.Rotate(t.Context(), "ten_a")
 		if err != nil || n != 20 {
 			t.Fatalf("sealed %d anew, %v", n, err)
 		}
 		after, err := os.ReadFile(filepath.Join(folder, "secret.key"))
 		if err != nil || bytes.Equal(before, after) || bytes.Count(after, []byte("\n")) != 1 {
 			t.Fatalf("the key file after rotating:\n%s%v", after, err)
+		}
+		put(t, r, "ten_b", "x", plain)
+		if n, err := r.Rotate(t.Context(), "ten_b"); err != nil || n != 1 {
+			t.Fatalf("another tenant's rotation sealed %d anew, %v", n, err)
 		}
 		for _, room := range []*Room{r, newRoom(t, d, folder, "file")} {
 			if v, err := lent(t, room, "ten_a", "s7"); err != nil || v != plain+"7" {
@@ -308,7 +312,7 @@ func insideKeyring(t *testing.T) {
 		t.Error("there is a key file beside the keyring")
 	}
 	put(t, r, "ten_a", "x", plain)
-	if n, err := r.Rotate(t.Context()); err != nil || n != 1 {
+	if n, err := r.Rotate(t.Context(), "ten_a"); err != nil || n != 1 {
 		t.Fatalf("rotate: %d, %v", n, err)
 	}
 	if v, err := lent(t, newRoom(t, d, folder, "auto"), "ten_a", "x"); err != nil || v != plain {

@@ -69,13 +69,15 @@ func (r *Room) open(tx *db.Tx, tenant, name string) ([]byte, error) {
 	return unseal(key, sealed, b)
 }
 
-// each opens every secret of every tenant in turn and wipes it after.
-func (r *Room) each(tx *db.Tx, lock string, fn func(b bound, value []byte) error) error {
+const order = " ORDER BY tenant, name"
+
+// each opens the secrets that match, one after the other, and wipes each after.
+func (r *Room) each(tx *db.Tx, where string, args []any, fn func(b bound, value []byte) error) error {
 	type row struct {
 		bound
 		sealed []byte
 	}
-	rows, err := tx.Query("SELECT tenant, name, key_id, version, sealed FROM secret ORDER BY tenant, name" + lock)
+	rows, err := tx.Query("SELECT tenant, name, key_id, version, sealed FROM secret WHERE "+where, args...)
 	all, err := db.Collect(rows, err, func(s scanner) (v row, err error) {
 		return v, s.Scan(&v.tenant, &v.name, &v.key, &v.version, &v.sealed)
 	})
