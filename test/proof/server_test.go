@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,8 +30,10 @@ type server struct {
 	env   []string // of the daemon and of every command
 	args  []string // beyond the usual ones
 	wrap  []string // a program to start it under (unshare …)
+	enter []string // a program to start it and its commands under (nsenter …)
 
-	program string // its path as wrap sees it, when that differs
+	program string      // its path as wrap sees it, when that differs
+	health  func() bool // how to ask whether it is healthy, when not by its port
 
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -69,7 +72,7 @@ func (s *server) tryStart() error {
 		program = testenv.Tandem(s.t)
 	}
 	line := append([]string{program, "serve", "--data", s.data, "--listen", strings.TrimPrefix(s.url, "http://")}, s.args...)
-	line = append(append([]string{}, s.wrap...), line...)
+	line = slices.Concat(s.enter, s.wrap, line)
 	s.cmd = exec.Command(line[0], line[1:]...)
 	s.cmd.Env, s.cmd.Dir = s.env, s.home
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
@@ -91,7 +94,11 @@ func (s *server) tryStart() error {
 			return fmt.Errorf("it ended: %v", cmd.ProcessState)
 		default:
 		}
-		if resp, err := http.Get(s.url + "/global/health"); err == nil {
+		if s.health != nil {
+			if s.health() {
+				return nil
+			}
+		} else if resp, err := http.Get(s.url + "/global/health"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == 200 {
 				return nil
@@ -131,10 +138,18 @@ func (s *server) run(args ...string) (string, error) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, testenv.Tandem(s.t), args...)
-	cmd.Env, cmd.Dir = append(s.env[:len(s.env):len(s.env)], "TANDEM_DATA="+s.data), s.home
+	cmd := s.command(ctx, args...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// command is one command line of this server's user.
+func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
+	s.t.Helper()
+	line := slices.Concat(s.enter, []string{testenv.Tandem(s.t)}, args)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Env, cmd.Dir = append(slices.Clone(s.env), "TANDEM_DATA="+s.data), s.home
+	return cmd
 }
 
 // must runs a command that has to succeed.

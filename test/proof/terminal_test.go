@@ -2,14 +2,12 @@ package proof
 
 import (
 	"bytes"
+	"context"
 	"io"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
-
-	"tandem/internal/testenv"
 )
 
 const pin = "482913"
@@ -23,8 +21,18 @@ func (s *server) typed(args ...string) (string, error) {
 
 func (s *server) typing(secret string, args ...string) (string, error) {
 	s.t.Helper()
-	cmd := exec.Command(testenv.Tandem(s.t), args...)
-	cmd.Env, cmd.Dir = append(s.env[:len(s.env):len(s.env)], "TANDEM_DATA="+s.data), s.home
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	out, err := s.typingUntil(ctx, secret, args...)
+	if ctx.Err() != nil {
+		s.t.Fatalf("tandem %v hangs on a terminal; it shows:\n%s", args, out)
+	}
+	return out, err
+}
+
+func (s *server) typingUntil(ctx context.Context, secret string, args ...string) (string, error) {
+	s.t.Helper()
+	cmd := s.command(ctx, args...)
 	tty, err := pty.Start(cmd)
 	if err != nil {
 		s.t.Fatal(err)
@@ -43,26 +51,17 @@ func (s *server) typing(secret string, args ...string) (string, error) {
 		}
 	}()
 	var all, unanswered bytes.Buffer
-	limit := time.After(30 * time.Second)
-	for {
-		select {
-		case chunk, open := <-shown:
-			if !open {
-				return all.String(), cmd.Wait()
+	for chunk := range shown { // until it ends, or ctx kills it
+		all.Write(chunk)
+		unanswered.Write(chunk)
+		if asks(unanswered.Bytes()) {
+			unanswered.Reset()
+			if _, err := io.WriteString(tty, secret+"\n"); err != nil {
+				s.t.Fatal(err)
 			}
-			all.Write(chunk)
-			unanswered.Write(chunk)
-			if asks(unanswered.Bytes()) {
-				unanswered.Reset()
-				if _, err := io.WriteString(tty, secret+"\n"); err != nil {
-					s.t.Fatal(err)
-				}
-			}
-		case <-limit:
-			cmd.Process.Kill()
-			s.t.Fatalf("tandem %v hangs on a terminal; it shows:\n%s", args, all.String())
 		}
 	}
+	return all.String(), cmd.Wait()
 }
 
 // asks reports whether the last line shown is a question.

@@ -1,0 +1,133 @@
+package proof
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/testenv"
+)
+
+// leftOut are commands that the day cannot have as their example stands.
+var leftOut = map[string]string{
+	"serve":             "it is what runs",
+	"up":                "it runs already",
+	"down":              "ends the day",
+	"uninstall":         "ends the day",
+	"service install":   "changes the machine",
+	"service uninstall": "changes the machine",
+}
+
+// Nothing calls home: on a whole day with every command once, and idle hours,
+// no packet leaves loopback.
+func TestNoPacketLeaves(t *testing.T) {
+	q := quietNetwork(t)
+	s := newServer(t)
+	s.enter = q.enter
+	s.health = func() bool { // the test process is outside of that network
+		_, err := s.run("status")
+		return err == nil
+	}
+	s.start()
+	if out, err := s.typed("pin", "set"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := examples(t)
+	for _, line := range lines {
+		s.once(line)
+	}
+	idle := 10 * time.Minute
+	if !testenv.Soak() {
+		idle = 15 * time.Second
+	}
+	time.Sleep(idle)
+	if n := q.packets(); n != 0 {
+		t.Errorf("%d packets tried to leave", n)
+	}
+	s.stop()
+	t.Logf("%d commands, %s idle", len(lines), idle)
+}
+
+// once runs a command line on a terminal, as a person would, for a few seconds
+// at most; some follow something and never end.
+func (s *server) once(line []string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	out, err := s.typingUntil(ctx, pin, line...)
+	s.t.Logf("tandem %s: %v", strings.Join(line, " "), err)
+	if strings.Contains(out, "goroutine ") || strings.Contains(out, "internal error") {
+		s.t.Errorf("tandem %s:\n%s", strings.Join(line, " "), out)
+	}
+}
+
+// examples are the first example of every command in the reference, which is
+// generated from the commands, so none is forgotten.
+func examples(t *testing.T) [][]string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(strings.TrimSpace(string(root)), "go.mod") + "docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for _, section := range strings.Split(string(data), "\n### `tandem ")[1:] {
+		title, _, _ := strings.Cut(section, "`")
+		skip := false
+		for name := range leftOut {
+			skip = skip || title == name || strings.HasPrefix(title, name+" ")
+		}
+		_, code, ok := strings.Cut(section, "\n```\n")
+		if skip {
+			continue
+		}
+		line, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
+		line, isTandem := strings.CutPrefix(strings.TrimSpace(line), "tandem ")
+		if !ok || !isTandem {
+			t.Errorf("tandem %s has no example that begins with tandem", title)
+			continue
+		}
+		all = append(all, words(line))
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d examples", len(all))
+	}
+	return all
+}
+
+// words splits a line as a shell would, as far as examples need it.
+func words(line string) []string {
+	var out []string
+	var word strings.Builder
+	quote, in := rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, in = r, true
+		case r == '#' && !in:
+			return out
+		case r == ' ':
+			if in {
+				out = append(out, word.String())
+			}
+			word.Reset()
+			in = false
+		case r == '|' || r == '>' || r == '<' || r == ';':
+			return out
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	return out
+}
