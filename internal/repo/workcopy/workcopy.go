@@ -16,6 +16,7 @@ type WorkingCopy struct {
 	store repo.Store
 	at    checkout
 	state *treeState
+	seen  os.FileInfo // of tree_state when it was read
 }
 
 // Open reads the state of the working copy in a workspace's folder.
@@ -35,7 +36,15 @@ func (w *WorkingCopy) read() (err error) {
 	if w.at, err = readCheckout(filepath.Join(w.dir, "checkout")); err != nil {
 		return err
 	}
-	w.state, err = readTreeState(filepath.Join(w.dir, "tree_state"))
+	// The state of many files takes time to read; an untouched one need not be
+	// read twice.
+	path := filepath.Join(w.dir, "tree_state")
+	now, statErr := os.Lstat(path)
+	if statErr == nil && w.seen != nil && os.SameFile(now, w.seen) && now.ModTime().Equal(w.seen.ModTime()) {
+		return nil
+	}
+	w.state, err = readTreeState(path)
+	w.seen = now
 	return err
 }
 
@@ -61,7 +70,7 @@ func (w *WorkingCopy) save() error {
 		return fmt.Errorf("write working-copy state: %w", err)
 	}
 	if st, err := os.Lstat(path); err == nil {
-		w.state.mtime = st.ModTime().UnixMilli()
+		w.state.mtime, w.seen = st.ModTime().UnixMilli(), st
 	}
 	if err := replaceFile(filepath.Join(w.dir, "checkout"), w.at.encode()); err != nil {
 		return fmt.Errorf("write checkout state: %w", err)
@@ -123,7 +132,10 @@ func (l *Locked) Finish(op repo.OperationID) error {
 
 // Discard unlocks without saving. Files already changed stay changed, and the
 // next snapshot sees them.
-func (l *Locked) Discard() { l.lock.Unlock() }
+func (l *Locked) Discard() {
+	l.seen = nil
+	l.lock.Unlock()
+}
 
 // Rename gives the workspace another name.
 func (l *Locked) Rename(name string) {
