@@ -56,7 +56,7 @@ var houseMap = []wall{
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector", planned: true},
 	{pkg: "session/loop", may: "spine gate session provider tool", planned: true},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/*", planned: true},
-	{pkg: "session/terminal/*", may: "session session/screen session/agents", planned: true},
+	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true, planned: true},
 	{pkg: "session/agents", may: "session/screen", planned: true},
 	{pkg: "session/relay", may: "spine session", planned: true},
