@@ -147,10 +147,10 @@ var sampleEvents = []EventRow{
 
 func sampleGrants() []GrantRow {
 	return []GrantRow{
-		{ID: "gr_1", Principal: "local", Effect: "allow", Permissions: []string{"view", "read", "edit"}, Resource: "workspace/*", Source: "direct"},
+		{ID: "gr_1", Principal: "local:*", Effect: "allow", Permissions: []string{"view", "read", "edit"}, Resource: "workspace:/", Source: "default"},
 		{ID: "gr_2", Principal: "builder", Effect: "allow", Permissions: []string{"read", "edit", "execute"}, Resource: "repository/atlas", Tools: []string{"repo.*", "file.*"}, Classes: []string{"internal", "source_code"}, Source: "delegation", Own: true, Expires: after(52 * time.Hour)},
-		{ID: "gr_3", Principal: "migrator", Effect: "deny", Permissions: []string{"read"}, Resource: "secret/*", Source: "direct"},
-		{ID: "gr_4", Principal: "reviewer", Effect: "allow", Permissions: []string{"read"}, Resource: "repository/atlas/internal", Source: "direct", Expires: after(20 * time.Minute)},
+		{ID: "gr_3", Principal: "migrator", Effect: "deny", Permissions: []string{"read"}, Resource: "secret:/", Source: "direct", Own: true, Note: "migrations need no secrets"},
+		{ID: "gr_4", Principal: "reviewer", Effect: "allow", Permissions: []string{"read"}, Resource: "repository/atlas/internal", Source: "direct", Own: true, Expires: after(20 * time.Minute)},
 	}
 }
 

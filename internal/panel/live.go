@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,6 +11,19 @@ import (
 	"tandem/internal/op"
 )
 
+// admit asks the gate once: whoever may follow the journal may follow this.
+func (p *Panel) admit(ctx context.Context) (context.Context, error) {
+	o := p.Gate.Table().Get("event.stream")
+	if o == nil {
+		return ctx, noSuchPage
+	}
+	in, err := o.Decode(nil)
+	if err != nil {
+		return ctx, err
+	}
+	return p.Gate.Admit(ctx, o.Name, in)
+}
+
 // live streams which nouns something happened to. It carries no content: a
 // page that cares reads itself again, through the gate.
 func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
@@ -18,7 +32,7 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "you are signed out", http.StatusUnauthorized)
 		return
 	}
-	ctx, err := p.Gate.Admit(r.Context(), "event.stream", nil)
+	ctx, err := p.admit(r.Context())
 	if err != nil {
 		http.Error(w, words(err), http.StatusForbidden)
 		return

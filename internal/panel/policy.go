@@ -212,3 +212,14 @@ func (v *visit) explain(q ExplainForm) (*ExplainView, error) {
 	}
 	return out, nil
 }
+
+func splitGrants(grants []GrantRow) (own, house []GrantRow) {
+	for _, g := range grants {
+		if g.Own {
+			own = append(own, g)
+		} else {
+			house = append(house, g)
+		}
+	}
+	return own, house
+}

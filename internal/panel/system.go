@@ -112,7 +112,7 @@ func (s wireStatus) checks(passkeys int) []Check {
 	case passkeys == 0:
 		out = append(out, Check{Name: "Passkey", Tone: ui.Quiet, Said: "None is registered here; decisions take the PIN.", Mend: "Register one below."})
 	default:
-		out = append(out, Check{Name: "Presence", Tone: ui.Good, Said: "A PIN and " + strconv.Itoa(passkeys) + " passkeys prove that you are you."})
+		out = append(out, Check{Name: "Presence", Tone: ui.Good, Said: "A PIN and " + plural(passkeys, "passkey", "passkeys") + " prove that you are you."})
 	}
 	return append(out, Check{Name: "Journal", Tone: ui.Good, Said: ui.Count(s.Events) + " entries are recorded."},
 		Check{Name: "Server", Tone: ui.Good, Said: "It has answered for " + uptime(s.Uptime) + "."})
@@ -137,4 +137,11 @@ func (v *visit) system() error {
 		out.Passkeys = append(out.Passkeys, PasskeyRow{ID: k.ID, Name: k.Name, Host: k.Host, Created: k.CreatedAt, LastUse: orZero(k.UsedAt)})
 	}
 	return v.show(systemPage(v.shell("system", "System"), out))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

@@ -6,6 +6,7 @@ document.addEventListener('click', (e) => {
     const d = document.getElementById(open.dataset.open);
     if (!d || d.open) return;
     e.preventDefault();
+    freeze(d);
     d.showModal();
     d.dispatchEvent(new CustomEvent('opened', { detail: { by: open } }));
     return;
@@ -18,6 +19,18 @@ document.addEventListener('click', (e) => {
     if (!inside) e.target.close();
   }
 });
+
+// While a dialog is open it keeps showing what it was opened on, even when the
+// page around it changes: nobody answers a question that changed under their
+// hands. Afterwards the page catches up.
+function freeze(d) {
+  d.setAttribute('hx-morph-skip', '');
+  d.addEventListener('close', () => {
+    d.removeAttribute('hx-morph-skip');
+    const topics = d.closest('[data-live-topics]')?.dataset.liveTopics ?? '';
+    for (const t of topics.split(' ').filter(Boolean)) document.body.dispatchEvent(new CustomEvent(`live-${t}`));
+  }, { once: true });
+}
 
 // toast(tone, text) tells what just happened. Errors stay until dismissed.
 export function toast(tone, text) {

@@ -55,10 +55,10 @@ const path = require('path');
   await page.reload();
   out.seen.themeKept = await page.evaluate(() => document.documentElement.dataset.theme);
 
-  const asked = page.waitForRequest((r) => r.url().endsWith('/panel/policy'), { timeout: 5000 });
   await page.keyboard.press('g');
   await page.keyboard.press('p');
-  out.seen.went = new URL((await asked).url()).pathname;
+  await page.waitForURL('**/panel/policy');
+  out.seen.went = new URL(page.url()).pathname;
 
   await page.goto(`${input.base}/g/journal`);
   await page.keyboard.press('/');

@@ -152,7 +152,7 @@ func DiffView(name string, lines []DiffLine) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = pieces(l.Text, true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = line(l.Text).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -58,18 +58,3 @@ func Count(n int64) string {
 	}
 	return neg + s
 }
-
-// Bytes writes a size: 14.2 MB.
-func Bytes(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, names := float64(n), "kMGTPE"
-	i := -1
-	for f >= unit && i < len(names)-1 {
-		f /= unit
-		i++
-	}
-	return fmt.Sprintf("%.1f %cB", f, names[i])
-}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/a-h/templ"
 
 	"tandem/internal/panel/static"
@@ -52,8 +54,11 @@ var everywhere = []KeyHelp{
 
 // Live makes an element keep itself current: when the journal names one of the
 // topics, the page is read again and this element is morphed to its new self.
-// The element must carry the id.
+// Without an address (a page that answers a form) nothing is read again.
 func Live(here, id string, topics ...string) templ.Attributes {
+	if here == "" {
+		return templ.Attributes{"id": id}
+	}
 	trigger := ""
 	for i, t := range topics {
 		if i > 0 {
@@ -62,7 +67,7 @@ func Live(here, id string, topics ...string) templ.Attributes {
 		trigger += "live-" + t + " from:body throttle:300ms"
 	}
 	return templ.Attributes{
-		"id": id, "hx-get": here, "hx-trigger": trigger,
+		"id": id, "data-live-topics": strings.Join(topics, " "), "hx-get": here, "hx-trigger": trigger,
 		"hx-select": "#" + id, "hx-target": "this", "hx-swap": "outerMorph",
 	}
 }

@@ -8,32 +8,35 @@ import (
 	"github.com/a-h/templ"
 )
 
-// pieces writes a text with hidden characters spelled out. It is written by
-// hand because space counts here, and the template compiler adds some.
-func pieces(s string, keepLines bool) templ.Component {
+// Text shows a text from outside on one line, with hidden characters spelled
+// out and its writing direction kept to itself. It and its sisters are written
+// by hand because space counts here, and the template compiler adds some.
+func Text(s string) templ.Component { return written(`<bdi>`, s, false, `</bdi>`) }
+
+// Mono is Text in the fixed-width face: ids, keys, hashes, names of operations.
+func Mono(s string) templ.Component { return written(`<bdi class="mono">`, s, false, `</bdi>`) }
+
+// lines is a text with its lines kept, as it stands in a block.
+func lines(s string) templ.Component { return written(`<code>`, s, true, `</code>`) }
+
+// line is one line of a diff, tabs kept.
+func line(s string) templ.Component { return written("", s, true, "") }
+
+func written(open, s string, keepLines bool, end string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		b.WriteString(open)
 		for _, p := range Visible(s, keepLines) {
-			text := templ.EscapeString(p.Text)
-			if p.Odd {
-				text = `<span class="odd" title="` + p.Name + `">` + text + `</span>`
-			}
-			if _, err := io.WriteString(w, text); err != nil {
-				return err
+			if text := templ.EscapeString(p.Text); p.Odd {
+				b.WriteString(`<span class="odd" title="` + p.Name + `">` + text + `</span>`)
+			} else {
+				b.WriteString(text)
 			}
 		}
-		return nil
+		b.WriteString(end)
+		_, err := io.WriteString(w, b.String())
+		return err
 	})
-}
-
-// ShortID keeps an id's prefix and its last six characters, which differ
-// between ids made in the same second.
-func ShortID(s string) string {
-	p := Plain(s)
-	prefix, rest, ok := strings.Cut(p, "_")
-	if !ok || len(rest) < 12 {
-		return Short(p, 28)
-	}
-	return prefix + "_…" + rest[len(rest)-6:]
 }
 
 func keyCaps(keys string) []string {

@@ -89,9 +89,11 @@ func oddPiece(r rune) Piece {
 }
 
 // Plain is Visible for places that hold no elements: attributes and titles.
-func Plain(s string) string {
+func Plain(s string) string { return spelled(s, false) }
+
+func spelled(s string, keepLines bool) string {
 	var b strings.Builder
-	for _, p := range Visible(s, false) {
+	for _, p := range Visible(s, keepLines) {
 		if p.Odd {
 			b.WriteString("⟨" + p.Text + "⟩")
 		} else {

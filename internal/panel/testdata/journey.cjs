@@ -1,0 +1,227 @@
+// A person's first hour with the panel, in a real browser with a virtual
+// authenticator: sign in, register a passkey, answer asks, look things up.
+const { chromium } = require('playwright-core');
+const fs = require('fs');
+const path = require('path');
+
+const input = JSON.parse(fs.readFileSync(0, 'utf8'));
+const out = { seen: {}, problems: [] };
+let page, context;
+
+const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`) });
+const open = (where) => page.goto(`${input.base}/panel/${where}`);
+const live = () => page.waitForFunction(() => window.htmx && document.getElementById('live')?.dataset.state === 'on');
+
+// The agent speaks HTTP with its own token, as agents do.
+async function agent(key) {
+  const res = await fetch(`${input.near}/resource/prod/${key}`, {
+    method: 'PUT', headers: { Authorization: `Bearer ${input.agent}`, 'Content-Type': 'application/json' }, body: JSON.stringify({ value: { by: 'builder', key } }) });
+  return { status: res.status, body: await res.json() };
+}
+
+async function ask(key) {
+  const { status, body } = await agent(key);
+  if (status !== 202) throw new Error(`the call for ${key} was answered ${status} ${JSON.stringify(body)}`);
+  return body.data.approval;
+}
+
+const notice = () => page.locator('.notice-title').first().innerText();
+const toast = () => page.locator('.toast p').last().innerText();
+
+async function signIn() {
+  const before = await page.goto(`${input.base}/panel/approvals`);
+  out.seen.stranger = before.status();
+  await page.goto(`${input.base}/signin?code=${input.code}`);
+  await shot('signin');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/panel/');
+  out.seen.home = await page.locator('h1').innerText();
+  const again = await context.newPage();
+  await again.goto(`${input.base}/signin?code=${input.code}`);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  out.seen.linkTwice = await again.locator('.notice-title').innerText();
+  await again.close();
+}
+
+async function registerPasskey() {
+  await open('passkeys/new');
+  await page.getByLabel('Name').fill('laptop');
+  await page.getByLabel('PIN').fill('000000');
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.waitForSelector('.notice-title');
+  out.seen.passkeyWrongPin = await notice();
+  await page.getByLabel('Name').fill('laptop');
+  await page.getByLabel('PIN').fill(input.pin);
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.waitForURL('**/panel/system');
+  out.seen.passkey = await toast();
+  await shot('system');
+}
+
+async function approveLive() {
+  await open('approvals');
+  await live();
+  out.seen.emptyInbox = await page.locator('.empty-title').innerText();
+  const started = Date.now();
+  await ask('a');
+  await page.waitForSelector('.ask-item', { timeout: 8000 });
+  out.seen.liveMs = Date.now() - started;
+  await shot('approvals');
+  await page.keyboard.press('a');
+  await shot('decide');
+  await page.getByRole('button', { name: 'Approve with passkey' }).click();
+  await page.waitForSelector('.toast');
+  out.seen.approved = await toast();
+  out.seen.afterApprove = (await agent('a')).status;
+}
+
+async function reworkWithPin() {
+  const id = await ask('b');
+  await page.waitForSelector(`.ask-item`);
+  await page.keyboard.press('r');
+  await page.getByLabel('What should change').fill('Put it under staging first.');
+  await page.locator('#decide-rework').getByLabel('PIN').fill(input.pin);
+  await page.getByRole('button', { name: 'Send back with PIN' }).click();
+  await page.waitForSelector('.toast');
+  out.seen.rework = await toast();
+  const again = await agent('b');
+  out.seen.afterRework = [again.status, again.body.error.includes('Put it under staging first.')];
+  await open(`approvals/${id}`);
+  out.seen.verdict = await notice();
+  await shot('ask');
+}
+
+// Everything that is not a person, present, for this very decision.
+async function attacks() {
+  const id = await ask('c');
+  await open(`approvals/${id}`);
+  const digest = await page.locator('#decide-approve input[name=digest]').inputValue();
+  const decide = (fields) => page.evaluate(async ([id, fields]) => {
+    const res = await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+    return res.type === 'opaqueredirect' ? 'done' : new DOMParser().parseFromString(await res.text(), 'text/html').querySelector('.ask-body .notice bdi + *, .ask-body .notice p + p')?.textContent.trim() ?? 'no notice';
+  }, [id, fields]);
+  const assertion = (verdict) => page.evaluate(async ([id, verdict, digest]) => {
+    const res = await fetch(`/panel/approvals/${id}/decide/challenge`, { method: 'POST', body: new URLSearchParams({ verdict, digest }) });
+    const key = (await res.json()).publicKey;
+    const c = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(key) });
+    return JSON.stringify(c.toJSON());
+  }, [id, verdict, digest]);
+
+  out.seen.cookieAlone = await decide({ verdict: 'approve', digest });
+  out.seen.wrongPin = await decide({ verdict: 'approve', digest, pin: '111111' });
+  const other = await assertion('cancel');
+  out.seen.otherVerdict = await decide({ verdict: 'approve', digest, passkey: other });
+  out.seen.otherDigest = await decide({ verdict: 'cancel', digest: digest.replace(/^./, (c) => (c === '0' ? '1' : '0')), passkey: other });
+  out.seen.stillPending = await page.evaluate(async (id) => (await (await fetch(`/approval/${id}`)).json()).state, id);
+  out.seen.rightVerdict = await decide({ verdict: 'cancel', digest, passkey: other });
+  const d = await ask('d');
+  await open(`approvals/${d}`);
+  out.seen.apiWithCookie = await page.evaluate(async (id) => (await fetch(`/approval/${id}/decide`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ decision: 'approve' }) })).status, d);
+}
+
+async function replayed() {
+  const id = await ask('e');
+  await open(`approvals/${id}`);
+  await page.keyboard.press('c');
+  const sent = page.waitForRequest((r) => r.url().endsWith('/decide') && r.method() === 'POST');
+  await page.getByRole('button', { name: 'Cancel with passkey' }).click();
+  const body = (await sent).postData();
+  await page.waitForSelector('.toast');
+  const status = await page.evaluate(async ([id, body]) => (await (await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body })).text()).includes('answered another question'), [id, body]);
+  out.seen.replay = status;
+}
+
+async function resources() {
+  await open('resources');
+  await live();
+  await page.keyboard.press('n');
+  await page.getByLabel('Key', { exact: true }).fill('lock/deploy');
+  await page.locator('#new-value').fill('{"holder":"me","note":"\u202ehidden"}');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.waitForSelector('.toast');
+  out.seen.put = await toast();
+  out.seen.odd = await page.locator('.odd').first().innerText();
+  await shot('resources');
+  const stale = await context.newPage();
+  await stale.goto(page.url());
+  for (const p of [page, stale]) {
+    await p.keyboard.press('e');
+    await p.locator('#edit-value').fill('"changed"');
+  }
+  await page.getByRole('button', { name: 'Change revision 1' }).click();
+  await page.waitForURL('**said=put**', { waitUntil: 'commit' });
+  await stale.waitForFunction(() => document.querySelector('.pairs dd').textContent.trim() === '2'); // the page around it is current
+  await stale.getByRole('button', { name: 'Change revision 1' }).click();
+  out.seen.staleEdit = await stale.locator('.notice-title').innerText();
+  await stale.close();
+}
+
+async function lookUp() {
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.waitForURL('**/panel/journal');
+  await page.keyboard.press('/');
+  await page.keyboard.type('approval.decide staging');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=approval\.decide/);
+  out.seen.found = await page.locator('tbody tr').count();
+  await shot('journal');
+  await page.locator('[data-row-link]').first().click();
+  await page.waitForURL(/journal\/\d+$/);
+  out.seen.payload = (await page.locator('.block code').first().innerText()).includes('"present": "pin"');
+  await page.keyboard.press('p');
+  await page.waitForURL(/proof$/);
+  out.seen.proof = await notice();
+  await shot('proof');
+  await open('policy?actor=builder&op=resource.put&resource=resource:/prod/x');
+  out.seen.explained = await page.locator('.answer-word').innerText();
+  await shot('policy');
+  await open('actors');
+  await page.getByRole('link', { name: 'builder', exact: true }).click();
+  out.seen.actor = await page.locator('h1').innerText();
+  await shot('actor');
+}
+
+async function tokens() {
+  await open('actors');
+  await page.keyboard.press('n');
+  await page.getByLabel('For', { exact: true }).selectOption('builder');
+  await page.getByLabel('Label').fill('build server');
+  await page.getByRole('button', { name: 'Make with passkey' }).click();
+  await page.waitForSelector('.notice');
+  const secret = await page.locator('main .block code').first().innerText();
+  const works = () => fetch(`${input.near}/whoami`, { headers: { Authorization: `Bearer ${secret}` } }).then((r) => r.status);
+  out.seen.minted = await works();
+  await shot('token');
+  await open('actors');
+  await page.locator('tr', { hasText: 'build server' }).getByRole('link', { name: /^Revoke/ }).click();
+  await page.getByLabel('PIN').fill(input.pin);
+  await page.getByRole('button', { name: 'Revoke with PIN' }).click();
+  await page.waitForURL('**/panel/actors**');
+  out.seen.revoked = await works();
+}
+
+(async () => {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
+  context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
+  page = await context.newPage();
+  page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
+  page.on('console', (m) => { if (m.type() === 'error' && !/status of (401|403|409)/.test(m.text())) out.problems.push(`console: ${m.text()}`); });
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
+  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tokens]) {
+    try { await step(); } catch (e) {
+      await shot(`failed-${step.name}`).catch(() => {});
+      throw new Error(`${step.name}: ${e.message}\nseen: ${JSON.stringify(out.seen)}\n${out.problems.join('\n')}`);
+    }
+  }
+  await open('');
+  await live();
+  await shot('overview');
+  await page.getByRole('button', { name: 'Sign this browser out' }).click();
+  await page.waitForURL('**/signin');
+  out.seen.signedOut = (await page.goto(`${input.base}/panel/`)).status();
+  await browser.close();
+  process.stdout.write(JSON.stringify(out));
+})().catch((e) => { console.error(e.message); process.exit(1); });
