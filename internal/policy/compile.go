@@ -21,7 +21,9 @@ type Compiled struct {
 	grants   []*grant
 	rules    []*rule
 	boundary DataBoundary
-	views    views
+	// reads are the attributes that any rule reads; others need not be made.
+	reads map[string]bool
+	views views
 }
 
 // Compile checks everything at once. On error there is no policy, and without a policy everything is refused.
@@ -46,6 +48,12 @@ func Compile(src Source) (*Compiled, error) {
 	var err error
 	if c.rules, err = compileRules(src.Rules); err != nil {
 		return nil, err
+	}
+	c.reads = map[string]bool{}
+	for _, r := range c.rules {
+		for _, name := range r.reads {
+			c.reads[name] = true
+		}
 	}
 	return c, nil
 }

@@ -65,6 +65,7 @@ type question struct {
 	mask  bool
 	// anyClass says that a mask was not told the data's class.
 	anyClass bool
+	reads    map[string]bool
 	// context is what rules read of the request, once one of them does.
 	context *cedar.Record
 	// trace, when set, collects every grant and rule that spoke.
@@ -144,6 +145,7 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 	if q.Class == "" {
 		q.Class, q.anyClass = Internal, q.mask
 	}
+	q.reads = v.policy.reads
 	if q.now = q.Now; q.now.IsZero() {
 		q.now = v.now
 	}

@@ -121,21 +121,27 @@ func (e *evaluation) all(rules []*rule) []*rule {
 	return out
 }
 
-// contextRecord is what rules may read beside principal, action and resource. Without facts the three sets are left out,
-// so that a statement which reads them fails, and a failing statement refuses.
+// contextRecord is what rules may read beside principal, action and resource, as far as any of them does. Without facts the
+// three sets are left out, so that a statement which reads them fails, and a failing statement refuses.
 func contextRecord(q *question) cedar.Record {
-	m := cedar.RecordMap{
-		"op":      cedar.String(q.Op),
-		"tool":    cedar.String(strings.ReplaceAll(strings.TrimPrefix(q.tool, "/"), "/", ".")),
-		"class":   cedar.String(q.Class),
-		"path":    cedar.String(q.Resource.Path),
-		"present": cedar.Boolean(q.Present),
-		"now":     cedar.NewDatetime(q.now),
+	m := make(cedar.RecordMap, len(q.reads))
+	put := func(name cedar.String, value func() cedar.Value) {
+		if q.reads[string(name)] {
+			m[name] = value()
+		}
 	}
+	put("op", func() cedar.Value { return cedar.String(q.Op) })
+	put("tool", func() cedar.Value {
+		return cedar.String(strings.ReplaceAll(strings.TrimPrefix(q.tool, "/"), "/", "."))
+	})
+	put("class", func() cedar.Value { return cedar.String(q.Class) })
+	put("path", func() cedar.Value { return cedar.String(q.Resource.Path) })
+	put("present", func() cedar.Value { return cedar.Boolean(q.Present) })
+	put("now", func() cedar.Value { return cedar.NewDatetime(q.now) })
 	if f := q.Facts; f != nil && !f.Opaque {
-		m["paths"] = stringSet(f.Paths, foldersAbove)
-		m["hosts"] = stringSet(f.Hosts, domainsAbove)
-		m["commands"] = stringSet(f.Commands, beginnings)
+		put("paths", func() cedar.Value { return stringSet(f.Paths, foldersAbove) })
+		put("hosts", func() cedar.Value { return stringSet(f.Hosts, domainsAbove) })
+		put("commands", func() cedar.Value { return stringSet(f.Commands, beginnings) })
 	}
 	return cedar.NewRecord(m)
 }

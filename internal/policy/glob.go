@@ -22,23 +22,29 @@ func (g glob) fits(path []string) bool {
 	return globPath(g, path)
 }
 
-// globPath matches component by component.
+// globPath matches component by component. Going back to the last ** is enough, as it is for * within a word, so a long path
+// takes at most quadratic time.
 func globPath(pattern, path []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			for i := 0; i <= len(path); i++ {
-				if globPath(pattern[1:], path[i:]) {
-					return true
-				}
-			}
+	p, i, star, mark := 0, 0, -1, 0
+	for i < len(path) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			star, mark = p, i
+			p++
+		case p < len(pattern) && globWord(pattern[p], path[i]):
+			p++
+			i++
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
 			return false
 		}
-		if len(path) == 0 || !globWord(pattern[0], path[0]) {
-			return false
-		}
-		pattern, path = pattern[1:], path[1:]
 	}
-	return len(path) == 0
+	for p < len(pattern) && pattern[p] == "**" {
+		p++
+	}
+	return p == len(pattern)
 }
 
 // globWord matches * against any run of characters; every other character means itself. It takes linear space and at most

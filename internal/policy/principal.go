@@ -74,6 +74,12 @@ func (p PrincipalRef) concrete() bool {
 
 // meetPrincipals keeps whom both lists name. It is how two asks with different approvers become one.
 func meetPrincipals(a, b []PrincipalRef) []PrincipalRef {
+	switch { // nearly always nobody is named, on one side or both
+	case len(a) == 1 && a[0] == anyPerson[0]:
+		return b
+	case len(b) == 1 && b[0] == anyPerson[0]:
+		return a
+	}
 	var out []PrincipalRef
 	for _, x := range a {
 		for _, y := range b {

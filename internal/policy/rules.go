@@ -35,6 +35,8 @@ type rule struct {
 	// timed marks a statement whose answer changes by itself.
 	timed        bool
 	readsContext bool
+	// reads are the attributes it reads, of whatever.
+	reads []string
 }
 
 func compileRules(text string) (out []*rule, err error) {
@@ -130,6 +132,7 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 			case ast.NodeTypeVariable:
 				r.readsContext = r.readsContext || n.Name == "context"
 			case ast.NodeTypeAccess:
+				r.reads = append(r.reads, string(n.Value))
 				switch n.Value {
 				case "paths", "commands", "hosts", "op", "class", "present":
 					r.callBound = true

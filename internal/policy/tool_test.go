@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -123,6 +124,25 @@ func TestCommands(t *testing.T) {
 		if got, ok := Commands(line); ok {
 			t.Errorf("%q is read as %q", line, got)
 		}
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, x := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"/", "/", true}, {"/**", "/", true}, {"/**", "/a/b", true}, {"/a/**", "/a", true}, {"/a/**", "/ab", false}, {"/*", "/a", true}, {"/*", "/a/b", false},
+		{"/**/b", "/b", true}, {"/**/b", "/a/b", true}, {"/**/b", "/a/b/c", false}, {"/a/**/c/**/e", "/a/b/c/c/d/e", true}, {"/a/**/c/**/e", "/a/b/d/e", false},
+		{"/**/*.pem", "/x/y/k.pem", true}, {"/**/*.pem", "/x/k.pem/y", false}, {"/a*c/**", "/abbc/x", true}, {"/**/.ssh/**", "/home/u/.ssh", true},
+	} {
+		if got := newGlob(x.glob).fits(components(x.path)); got != x.want {
+			t.Errorf("%s on %s: %v", x.glob, x.path, got)
+		}
+	}
+	long := strings.Repeat("/a", 2000)
+	if newGlob("/**/a/**/a/**/a/**/a/**/b").fits(components(long)) {
+		t.Error("nothing ends in b")
 	}
 }
 

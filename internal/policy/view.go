@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	cedar "github.com/cedar-policy/cedar-go"
@@ -33,8 +32,8 @@ type View struct {
 	ceiling []ceilingRight
 	members []member
 	refusal string
-	shown   sync.Map // masked → bool
-	kept    atomic.Int32
+	mu      sync.RWMutex
+	shown   map[masked]bool
 }
 
 // member is one of the caller's chain, with the grants and rules that can speak of it in one drawer for each kind.
@@ -233,16 +232,29 @@ func (v *View) May(p AccessPermission, r ResourceRef) bool {
 		return false
 	}
 	key := masked{p, r}
-	if known, ok := v.shown.Load(key); ok {
-		return known.(bool)
+	v.mu.RLock()
+	may, known := v.shown[key]
+	v.mu.RUnlock()
+	if known {
+		return may
 	}
-	q := question{Request: Request{Permission: p, Resource: r}, mask: true}
-	may := v.decide(&q).Effect != Deny
-	if v.kept.Add(1) <= maxKept {
-		v.shown.Store(key, may)
+	q := questions.Get().(*question)
+	*q = question{Request: Request{Permission: p, Resource: r}, mask: true}
+	may = v.decide(q).Effect != Deny
+	questions.Put(q)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.shown) < maxKept {
+		if v.shown == nil {
+			v.shown = map[masked]bool{}
+		}
+		v.shown[key] = may
 	}
 	return may
 }
+
+// questions are used again: a mask asks by the thousand.
+var questions = sync.Pool{New: func() any { return new(question) }}
 
 type masked struct {
 	permission AccessPermission
