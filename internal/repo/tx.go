@@ -121,14 +121,21 @@ func (d *Draft) AsNew() { d.source = nil }
 // Renew gives the draft a change id of its own.
 func (tx *Tx) Renew(d *Draft) { d.ChangeID = tx.who.NewChangeID() }
 
-// Write stores a draft and makes it visible in the transaction.
+// Write stores a draft and makes it visible in the transaction. When a change
+// comes back within a second to what it was, its commit exists already; like
+// jj, the new one is then dated a second earlier, so that each rewrite is a
+// commit of its own.
 func (tx *Tx) Write(d *Draft) (*Commit, error) {
 	c, err := tx.Store.PutCommit(&d.Commit)
+	for tries := 0; err == nil && tx.Index.Has(c.ID); tries++ {
+		if tries == 100 {
+			return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
+		}
+		d.Committer.When.Millis -= 1000
+		c, err = tx.Store.PutCommit(&d.Commit)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if tx.Index.Has(c.ID) {
-		return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
 	}
 	if err := tx.AddHead(c); err != nil {
 		return nil, err
