@@ -1,0 +1,184 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// CallIn is one call of a tool, as the gate sees it. Its digest is what an approval is bound to.
+type CallIn struct {
+	Session string          `json:"session,omitempty" jsonschema:"the session whose agent calls; empty when the caller acts itself"`
+	Turn    string          `json:"turn,omitempty"`
+	Call    string          `json:"call,omitempty"`
+	Args    json.RawMessage `json:"args"`
+}
+
+// CallOut is what a call brought.
+type CallOut struct {
+	Title  string          `json:"title"`
+	Result tool.Result     `json:"result"`
+	Asks   []tool.Question `json:"asks,omitempty" jsonschema:"the agent wants these answered first"`
+}
+
+// ToolOp is the operation behind a tool.
+func ToolOp(name string) string { return "tool." + name }
+
+// outputs carries the live output of running calls to whoever shows it.
+type outputs struct {
+	mu sync.Mutex
+	to map[string]func(string)
+}
+
+func (o *outputs) set(call string, f func(string)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to == nil {
+		o.to = map[string]func(string){}
+	}
+	if f == nil {
+		delete(o.to, call)
+		return
+	}
+	o.to[call] = f
+}
+
+func (o *outputs) get(call string) func(string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.to[call]
+}
+
+// Watch sends the live output of a call to f until stop is called.
+func (r *Room) Watch(call string, f func(string)) (stop func()) {
+	r.outputs.set(call, f)
+	return func() { r.outputs.set(call, nil) }
+}
+
+// toolOps makes a row of each tool: what it needs and what it touches come from its plan, made anew from the arguments each
+// time, so nobody can ask for one thing and do another.
+func (r *Room) toolOps() []op.Op {
+	var out []op.Op
+	for _, t := range r.tools.All() {
+		spec := t.Spec()
+		line, _, _ := strings.Cut(spec.Doc, "\n")
+		s := op.Spec{Name: ToolOp(spec.Name), Right: spec.Right, MCP: "-", Doc: line}
+		resource := func(in CallIn) op.Resource { return r.resourceOf(t, in) }
+		run := func(ctx context.Context, in CallIn) (CallOut, error) { return r.runCall(ctx, t, in) }
+		o := op.Read(s, resource, run)
+		if spec.Changes {
+			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return r.recoverCall(ctx, t, in) })
+		}
+		out = append(out, op.Touching(o, func(_ context.Context, in CallIn) op.Touch { return r.touchOf(t, in) }))
+	}
+	return out
+}
+
+// planCall makes a call's plan. tenant may be empty: then the session's own row says whose it is.
+func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn, tenant string) (*tool.Plan, error) {
+	env, err := r.env(ctx, in, tenant)
+	if err != nil {
+		return nil, err
+	}
+	return t.Plan(env, in.Args)
+}
+
+func (r *Room) resourceOf(t tool.Tool, in CallIn) op.Resource {
+	if p, err := r.planCall(context.Background(), t, in, ""); err == nil {
+		return p.Resource
+	}
+	// A call that cannot be planned fails when it runs; until then it is only a call of this tool.
+	kind, _, _ := strings.Cut(t.Spec().Right, ".")
+	if kind == "tool" {
+		return op.Resource{Kind: "tool", Path: "/" + t.Spec().Name}
+	}
+	return op.Resource{Kind: kind, Path: "/"}
+}
+
+func (r *Room) touchOf(t tool.Tool, in CallIn) op.Touch {
+	if p, err := r.planCall(context.Background(), t, in, ""); err == nil {
+		return p.Touch
+	}
+	return op.Touch{Tool: t.Spec().Name, Opaque: true}
+}
+
+// env is what a call may use: the granted folder that holds the session's directory.
+func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, error) {
+	e := &tool.Env{Session: in.Session, Sandbox: r.sandbox, Now: r.now}
+	if in.Session == "" {
+		folders, err := r.folders(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		e.Scope = tool.NewScope(folders)
+		if len(folders) > 0 {
+			e.Dir = folders[0].Path
+		}
+		return e, nil
+	}
+	s, err := r.anySession(ctx, in.Session, tenant)
+	if err != nil {
+		return nil, err
+	}
+	e.Dir = s.Directory
+	if e.Scope, err = r.Scope(ctx, s); err != nil {
+		return nil, err
+	}
+	e.Before = func(ctx context.Context, path string, content []byte, existed bool) error {
+		return r.keepFile(ctx, s, in.Turn, in.Call, path, content, existed)
+	}
+	e.Todos = func(ctx context.Context, list []tool.Todo) error { return r.setTodos(ctx, s, in.Turn, list) }
+	return e, nil
+}
+
+func (r *Room) anySession(ctx context.Context, session, tenant string) (*Session, error) {
+	if tenant != "" {
+		return r.Get(ctx, tenant, session)
+	}
+	s, err := scanSession(r.db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session WHERE id = ?", session))
+	if err != nil {
+		return nil, missing(session)
+	}
+	return s, nil
+}
+
+// mayCall lets a session call for itself only, and only from inside: nobody borrows its authority by naming it.
+func mayCall(c op.Caller, in CallIn, name string) error {
+	if in.Session == "" || c.Kind == op.Session && c.Session == in.Session && c.Door == op.DoorInside {
+		return nil
+	}
+	return fault.New(fault.Denied, name, "a session's tools are called by the session itself")
+}
+
+func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, error) {
+	c := op.CallerFrom(ctx)
+	if err := mayCall(c, in, ToolOp(t.Spec().Name)); err != nil {
+		return CallOut{}, err
+	}
+	p, err := r.planCall(ctx, t, in, c.Tenant)
+	if err != nil {
+		return CallOut{}, err
+	}
+	res, err := p.Run(ctx, r.outputs.get(in.Call))
+	var w *tool.Waiting
+	if errors.As(err, &w) {
+		return CallOut{Title: p.Title, Asks: w.Questions}, nil
+	}
+	op.Note(ctx, "title", p.Title)
+	return CallOut{Title: p.Title, Result: res}, err
+}
+
+func (r *Room) recoverCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, bool, error) {
+	p, err := r.planCall(ctx, t, in, op.CallerFrom(ctx).Tenant)
+	if err != nil || p.Recover == nil {
+		return CallOut{}, false, err
+	}
+	res, done, err := p.Recover(ctx)
+	return CallOut{Title: p.Title, Result: res}, done, err
+}

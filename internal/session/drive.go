@@ -1,0 +1,322 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/provider"
+	"tandem/internal/tool"
+)
+
+// This file is what drivers move: each method is one transaction that leaves the turn in a state from which it can go on.
+
+// move changes a turn and its session together.
+func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
+	var out *Turn
+	err := r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, t.Tenant, t.Session, func(s *Session) error {
+			cur, err := loadTurn(inTx{tx}, t.Tenant, t.ID)
+			if err != nil {
+				return err
+			}
+			if cur.State.Ended() {
+				return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", cur.State)
+			}
+			if err := fn(tx, s, cur); err != nil {
+				return err
+			}
+			out = cur
+			return saveTurn(tx, cur)
+		})
+		return err
+	})
+	return out, err
+}
+
+// Start takes a turn that was queued or parked.
+func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		if t.State == Running {
+			return nil
+		}
+		if t.StartedAt == nil {
+			now := tx.Now()
+			t.StartedAt = &now
+			if err := r.unrevert(tx, s, false); err != nil {
+				return err
+			}
+			if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: t.prompt}); err != nil {
+				return err
+			}
+		}
+		t.State, t.Ask, t.Reason = Running, "", ""
+		return tell(tx, s, t.ID, EventTurn, t)
+	})
+}
+
+// Park lets a turn go until somebody answered ask.
+func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		t.State, t.Ask, t.Reason = Waiting, ask, reason
+		return tell(tx, s, t.ID, EventTurn, t)
+	})
+}
+
+// End ends a turn, and says so in the journal.
+func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		now := tx.Now()
+		t.State, t.Reason, t.Ask, t.EndedAt = state, reason, "", &now
+		if err := closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
+			return err
+		}
+		if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
+			return err
+		}
+		return r.record(tx, s, "session.turn", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
+			"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
+	})
+}
+
+// closeCalls gives calls that will never run a result that says so: a conversation with an unanswered call cannot go on.
+func closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
+	calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
+	if err != nil {
+		return err
+	}
+	var open []provider.Block
+	for _, c := range calls {
+		if c.State.Ended() {
+			continue
+		}
+		now := tx.Now()
+		c.State, c.EndedAt, c.Result = CallFailed, &now, &tool.Result{Text: why, Error: true}
+		if err := saveCall(tx, c); err != nil {
+			return err
+		}
+		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
+			return err
+		}
+		open = append(open, provider.Block{Kind: provider.ResultOf, Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: why, Error: true}})
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	// Calls of the same reply that did end answer together with these.
+	answered, err := unanswered(tx, s, calls)
+	if err != nil {
+		return err
+	}
+	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: append(answered, open...)})
+}
+
+// unanswered are the results of ended calls that no message carries yet.
+func unanswered(tx *db.Tx, s *Session, calls []*Call) ([]provider.Block, error) {
+	ms, err := loadMessages(inTx{tx}, s.Tenant, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	told := map[string]bool{}
+	for _, m := range ms {
+		for _, b := range m.Blocks {
+			if b.Kind == provider.ResultOf {
+				told[b.Result.CallID] = true
+			}
+		}
+	}
+	var out []provider.Block
+	for _, c := range calls {
+		if c.State.Ended() && !told[c.Ref] && !strings.HasPrefix(c.Result.Text, "the turn ended before") {
+			out = append(out, resultBlock(c))
+		}
+	}
+	return out, nil
+}
+
+func resultBlock(c *Call) provider.Block {
+	return provider.Block{Kind: provider.ResultOf, Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: c.Result.Text, Error: c.Result.Error}}
+}
+
+func addMessage(tx *db.Tx, s *Session, m *Message) error {
+	if err := insertMessage(tx, s, m); err != nil {
+		return err
+	}
+	return tell(tx, s, m.Turn, EventMessage, m)
+}
+
+// Attempt counts a model call that is about to be made and returns its number.
+func (r *Room) Attempt(ctx context.Context, t *Turn) (*Turn, error) {
+	return r.move(ctx, t, func(_ *db.Tx, _ *Session, t *Turn) error {
+		t.Attempts++
+		return nil
+	})
+}
+
+// Reply stores what the model said and the calls it wants. open is the part that is still being written, if any.
+func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Reply, model string, cost provider.Nano, open *Writer, text string) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		t.Steps++
+		t.Usage = t.Usage.Add(reply.Usage)
+		t.Cost += cost
+		if open != nil {
+			if err := open.end(tx, s, text, false); err != nil {
+				return err
+			}
+		}
+		if err := addMessage(tx, s, &Message{ID: msg, Turn: t.ID, Role: RoleAssistant, Blocks: reply.Blocks, Model: model}); err != nil {
+			return err
+		}
+		for _, c := range reply.Calls() {
+			t.Calls++
+			call := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: c.ID, Tool: c.Name, Args: c.Args,
+				State: CallProposed, CreatedAt: tx.Now()}
+			if err := saveCall(tx, call); err != nil {
+				return err
+			}
+			if err := tell(tx, s, t.ID, EventCall, call); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Spend counts a model call that cost something and brought no message.
+func (r *Room) Spend(ctx context.Context, t *Turn, u provider.Usage, cost provider.Nano) (*Turn, error) {
+	return r.move(ctx, t, func(_ *db.Tx, _ *Session, t *Turn) error {
+		t.Usage = t.Usage.Add(u)
+		t.Cost += cost
+		return nil
+	})
+}
+
+// Retry tells watchers that a model call failed and is tried again.
+func (r *Room) Retry(ctx context.Context, t *Turn, body Retry) error {
+	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error { return tell(tx, s, t.ID, EventRetry, body) })
+	return err
+}
+
+// Calls lists a turn's calls.
+func (r *Room) Calls(ctx context.Context, t *Turn) ([]*Call, error) {
+	return loadCalls(outside{ctx, r.db}, t.Tenant, t.ID)
+}
+
+// MoveCall changes a call and tells so.
+func (r *Room) MoveCall(ctx context.Context, t *Turn, c *Call, open *Writer, text string) error {
+	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		if c.State.Ended() && c.EndedAt == nil {
+			now := tx.Now()
+			c.EndedAt = &now
+		}
+		if open != nil {
+			if err := open.end(tx, s, text, false); err != nil {
+				return err
+			}
+		}
+		if err := saveCall(tx, c); err != nil {
+			return err
+		}
+		return tell(tx, s, t.ID, EventCall, c)
+	})
+	return err
+}
+
+// Results gives the model the results of its calls, as one message.
+func (r *Room) Results(ctx context.Context, t *Turn) error {
+	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
+		if err != nil {
+			return err
+		}
+		blocks, err := unanswered(tx, s, calls)
+		if err != nil || len(blocks) == 0 {
+			return err
+		}
+		return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: blocks})
+	})
+	return err
+}
+
+// Ask stores questions of the agent and parks the turn until they are answered.
+func (r *Room) Ask(ctx context.Context, t *Turn, c *Call, qs []tool.Question) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		q := &Question{ID: id.New("que"), Session: s.ID, Turn: t.ID, Call: c.ID, Questions: qs, State: "pending", CreatedAt: tx.Now()}
+		if _, err := tx.Exec("INSERT INTO session_question (tenant, "+questionColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.Tenant, q.ID, q.Session, q.Turn, q.Call, encode(q.Questions), q.State, "", q.CreatedAt); err != nil {
+			return err
+		}
+		c.State, c.Ask = CallAsking, q.ID
+		if err := saveCall(tx, c); err != nil {
+			return err
+		}
+		t.State, t.Ask, t.Reason = Waiting, q.ID, "the agent asks: "+qs[0].Question
+		if err := tell(tx, s, t.ID, EventQuestion, q); err != nil {
+			return err
+		}
+		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
+			return err
+		}
+		return tell(tx, s, t.ID, EventTurn, t)
+	})
+}
+
+// Question reads one question.
+func (r *Room) Question(ctx context.Context, tenant, qid string) (*Question, error) {
+	q, err := scanQuestion(r.db.QueryRow(ctx, "SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?", tenant, qid))
+	if db.NoRows(err) {
+		return nil, fault.New(fault.NotFound, "question", "there is no question %.60s", qid)
+	}
+	return q, err
+}
+
+// CutParts closes parts that a crash left open, before anything else happens.
+func (r *Room) CutParts(ctx context.Context) error {
+	rows, err := r.db.Query(ctx, `SELECT e.tenant, e.session, e.seq, e.turn, e.body FROM session_event e WHERE e.type IN (?, ?) AND NOT EXISTS
+		(SELECT 1 FROM session_event x WHERE x.tenant = e.tenant AND x.session = e.session AND x.seq > e.seq AND x.type = ?)`, EventPart, EventOutput, EventPartEnd)
+	if err != nil {
+		return err
+	}
+	type openPart struct {
+		w    Writer
+		body string
+	}
+	var open []openPart
+	for rows.Next() {
+		o := openPart{w: Writer{room: r, s: &Session{}}}
+		if err := rows.Scan(&o.w.s.Tenant, &o.w.s.ID, &o.w.seq, &o.w.turn, &o.body); err != nil {
+			rows.Close()
+			return err
+		}
+		open = append(open, o)
+	}
+	rows.Close()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, o := range open {
+		if err := decode(o.body, &o.w.part); err != nil {
+			return err
+		}
+		err := r.db.Write(ctx, func(tx *db.Tx) error {
+			var text string
+			err := tx.QueryRow("SELECT text FROM session_part WHERE tenant = ? AND session = ? AND seq = ?", o.w.s.Tenant, o.w.s.ID, o.w.seq).Scan(&text)
+			if err != nil && !db.NoRows(err) {
+				return err
+			}
+			_, err = r.change(tx, o.w.s.Tenant, o.w.s.ID, func(s *Session) error { return o.w.end(tx, s, text, true) })
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Waiting lists the turns that wait for somebody.
+func (r *Room) Waiting(ctx context.Context) ([]*Turn, error) {
+	return turnsWhere(outside{ctx, r.db}, "ended_at = 0 AND state = ?", string(Waiting))
+}

@@ -1,0 +1,150 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// Folder is a folder that a person granted to sessions.
+type Folder struct {
+	Path      string    `json:"path"`
+	ReadOnly  bool      `json:"read_only,omitempty"`
+	GrantedBy string    `json:"granted_by"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// FolderIn names a folder.
+type FolderIn struct {
+	Path     string `json:"path" jsonschema:"absolute path of the folder"`
+	ReadOnly bool   `json:"read_only,omitempty" jsonschema:"its files can be read and not changed"`
+}
+
+// FoldersOut lists what was granted.
+type FoldersOut struct {
+	Folders []Folder `json:"folders"`
+}
+
+// Nothing is an input without fields.
+type Nothing struct{}
+
+// OK says that it was done.
+type OK struct {
+	OK bool `json:"ok"`
+}
+
+func folderAt(path string) op.Resource {
+	p := filepath.ToSlash(filepath.Clean(path))
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return op.Resource{Kind: "folder", Path: p}
+}
+
+func (r *Room) folderOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "folder.list", Right: "folder.read", Masked: true, Method: "GET", Path: "/folders", Doc: "List the folders that sessions may work in."},
+			func(Nothing) op.Resource { return folderAt("/") }, r.listFolders),
+		op.State(op.Spec{Name: "folder.grant", Right: "folder.grant", Method: "POST", Path: "/folders", MCP: "-", Present: true, People: true,
+			Doc: "Grant a folder to sessions, for reading and changing or for reading only.\nFiles that may hold keys stay out of reach."},
+			func(in FolderIn) op.Resource { return folderAt(in.Path) }, r.grantFolder),
+		op.State(op.Spec{Name: "folder.revoke", Right: "folder.write", Method: "DELETE", Path: "/folders", MCP: "-",
+			Doc: "Take a granted folder back. Calls that come after it no longer reach its files."},
+			func(in FolderIn) op.Resource { return folderAt(in.Path) }, r.revokeFolder),
+	}
+}
+
+func (r *Room) listFolders(ctx context.Context, _ Nothing) (FoldersOut, error) {
+	rows, err := r.db.Query(ctx, "SELECT path, read_only, granted_by, created_at FROM session_folder WHERE tenant = ? ORDER BY path", op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (f Folder, err error) {
+		var ro, at int64
+		err = rows.Scan(&f.Path, &ro, &f.GrantedBy, &at)
+		f.ReadOnly, f.CreatedAt = ro != 0, db.Time(at)
+		return f, err
+	})
+	out := FoldersOut{Folders: []Folder{}}
+	for _, f := range all {
+		if op.May(ctx, "folder.read", folderAt(f.Path)) {
+			out.Folders = append(out.Folders, f)
+		}
+	}
+	return out, err
+}
+
+func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder, error) {
+	bad := func(format string, args ...any) (Folder, error) {
+		return Folder{}, fault.New(fault.Invalid, "folder.grant", format, args...)
+	}
+	if !filepath.IsAbs(in.Path) {
+		return bad("%q is not an absolute path", in.Path)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Clean(in.Path))
+	if err != nil {
+		return bad("there is no folder %s", in.Path)
+	}
+	if st, err := os.Stat(real); err != nil || !st.IsDir() {
+		return bad("%s is not a folder", in.Path)
+	}
+	if real == filepath.VolumeName(real)+string(filepath.Separator) {
+		return Folder{}, fault.New(fault.Invalid, "folder.grant", "the whole machine cannot be granted").WithNext("grant the folder that the work needs")
+	}
+	if tool.Sensitive(real) {
+		return bad("%s may hold keys or passwords and cannot be granted", real)
+	}
+	c := op.CallerFrom(ctx)
+	f := Folder{Path: real, ReadOnly: in.ReadOnly, GrantedBy: c.Name, CreatedAt: tx.Now()}
+	_, err = tx.Exec(`INSERT INTO session_folder (tenant, path, read_only, granted_by, created_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, path) DO UPDATE SET read_only = excluded.read_only, granted_by = excluded.granted_by, created_at = excluded.created_at`,
+		c.Tenant, f.Path, f.ReadOnly, f.GrantedBy, f.CreatedAt)
+	return f, err
+}
+
+func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderIn) (OK, error) {
+	n, err := tx.Changed("DELETE FROM session_folder WHERE tenant = ? AND path = ?", op.CallerFrom(ctx).Tenant, filepath.Clean(in.Path))
+	if err == nil && n == 0 {
+		err = fault.New(fault.NotFound, "folder.revoke", "%s was not granted", in.Path).WithNext("list what was: tandem grant list")
+	}
+	return OK{err == nil}, err
+}
+
+func (r *Room) folders(ctx context.Context, tenant string) ([]tool.Folder, error) {
+	rows, err := r.db.Query(ctx, "SELECT path, read_only FROM session_folder WHERE tenant = ? ORDER BY path", tenant)
+	return db.Collect(rows, err, func(rows *sql.Rows) (f tool.Folder, err error) {
+		var ro int64
+		err = rows.Scan(&f.Path, &ro)
+		f.ReadOnly = ro != 0
+		return f, err
+	})
+}
+
+// Scope is the files of a session: the granted folders that hold its directory. Without such a folder it has none.
+func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
+	all, err := r.folders(ctx, s.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	dir := s.Directory
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var mine []tool.Folder
+	for _, f := range all {
+		if dir != "" && within(f.Path, dir) {
+			mine = append(mine, f)
+		}
+	}
+	return tool.NewScope(mine), nil
+}
+
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

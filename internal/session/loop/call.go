@@ -1,0 +1,135 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+)
+
+// offered are the tools that this turn's model sees: what the session may not use is masked before the model is called.
+func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Turn) ([]tool.Tool, error) {
+	if t.Options.ToolChoice == "none" {
+		return nil, nil
+	}
+	scope, err := r.room.Scope(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	plan := s.Mode == session.PlanMode && t.Options.Mode == "" || t.Options.Mode == session.PlanMode
+	ctx = op.WithCaller(ctx, s.Caller())
+	var out []tool.Tool
+	for _, tl := range r.room.Tools().All() {
+		spec := tl.Spec()
+		switch {
+		case plan && spec.Changes:
+		case len(scope.Folders()) == 0 && needsFiles(spec):
+		case !listed(s.Config.Tools, spec.Name) || !listed(t.Options.Tools, spec.Name):
+		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))):
+		default:
+			out = append(out, tl)
+		}
+	}
+	return out, nil
+}
+
+func needsFiles(s tool.Spec) bool { return strings.HasPrefix(s.Right, "folder.") || s.Name == "bash" }
+
+// listed tells whether an allowlist has a name; an empty list has all.
+func listed(list []string, name string) bool {
+	if len(list) == 0 {
+		return true
+	}
+	for _, p := range list {
+		if ok, err := path.Match(p, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// call runs one call of a tool, through the gate. parked says that the turn has to wait for a person.
+func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, c *session.Call) (parked bool, err error) {
+	if strings.HasPrefix(c.Ask, "que_") {
+		return true, nil // answering it ends the call
+	}
+	can, err := r.offered(ctx, s, t)
+	if err != nil {
+		return false, err
+	}
+	var spec tool.Spec
+	for _, tl := range can {
+		if tl.Spec().Name == c.Tool {
+			spec = tl.Spec()
+		}
+	}
+	if spec.Name == "" {
+		return false, r.finish(ctx, t, c, nil, "", fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
+	}
+	var part *session.Writer
+	var output strings.Builder
+	var lost error // the first failure to show output, which must not hide the result
+	if spec.Changes && c.State != session.CallRunning {
+		c.State, c.Ask = session.CallRunning, ""
+		if err := r.room.MoveCall(ctx, t, c, nil, ""); err != nil {
+			return false, err
+		}
+	}
+	stop := r.room.Watch(c.ID, func(text string) {
+		if part == nil && lost == nil {
+			part, lost = r.room.StartPart(ctx, s, t.ID, session.Part{ID: c.ID, Kind: provider.ResultOf, Call: c.ID})
+		}
+		if part != nil && output.Len() < 1<<20 {
+			output.WriteString(text)
+			part.Add(text)
+		}
+	})
+	as := s.Caller()
+	as.Idempotency = c.ID
+	got, err := r.gate.Invoke(op.WithCaller(ctx, as), session.ToolOp(c.Tool), session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args})
+	stop()
+	if err != nil && context.Cause(ctx) != nil {
+		return false, context.Cause(ctx)
+	}
+	if fault.Is(err, fault.Pending) {
+		var f *fault.Error
+		errors.As(err, &f)
+		c.State, c.Ask = session.CallAsking, f.Data["approval"]
+		if err := r.room.MoveCall(ctx, t, c, part, output.String()); err != nil {
+			return false, err
+		}
+		_, err := r.room.Park(ctx, t, c.Ask, f.Msg)
+		return true, err
+	}
+	out, _ := got.(session.CallOut)
+	if err == nil && len(out.Asks) > 0 {
+		c.Title = out.Title
+		_, err := r.room.Ask(ctx, t, c, out.Asks)
+		return true, err
+	}
+	c.Title, c.Result = out.Title, &out.Result
+	return false, r.finish(ctx, t, c, part, output.String(), err)
+}
+
+// finish stores a call's result, or the refusal in its place: the model reads why, and what it can do.
+func (r *Runner) finish(ctx context.Context, t *session.Turn, c *session.Call, part *session.Writer, output string, err error) error {
+	c.State, c.Ask = session.CallDone, ""
+	if err != nil {
+		f := fault.Public(err)
+		if f.Kind == fault.Internal {
+			r.log.Error("tool failed", "tool", c.Tool, "call", c.ID, "err", err)
+		}
+		text := f.Msg
+		if f.Next != "" {
+			text += ". Next: " + f.Next
+		}
+		c.State, c.Result = session.CallFailed, &tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": f.Kind.String()}}
+	}
+	return r.room.MoveCall(ctx, t, c, part, output)
+}

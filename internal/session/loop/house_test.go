@@ -1,0 +1,231 @@
+package loop
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+	"tandem/internal/provider/scripted"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+	"tandem/internal/tool/builtin"
+)
+
+// house is a whole tandem below its doors: real database, journal, policy, approvals, gate, tools and driver, and a model
+// that plays scripts.
+type house struct {
+	t      *testing.T
+	dir    string // granted
+	file   string // of the database
+	model  *scripted.Server
+	db     *db.DB
+	room   *session.Room
+	run    *Runner
+	gate   *gate.Gate
+	jn     *journal.Journal
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+var (
+	local  = op.Caller{Tenant: "local", Actor: "act_local", Name: "local", Kind: op.Local, Door: op.DoorSocket, Request: "req"}
+	person = op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "req"}
+)
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, dir: filepath.Join(dir, "code"), file: filepath.Join(dir, "t.db"), model: &scripted.Server{}}
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.model.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.model.Close() })
+	h.open()
+	t.Cleanup(h.close)
+	h.do(person, "folder.grant", session.FolderIn{Path: h.dir})
+	h.do(local, "provider.add", session.ProviderAddIn{ID: "fake", Base: h.model.URL(), Wire: "anthropic", Keyless: true})
+	return h
+}
+
+// open starts the house on its file, as a start of the server does.
+func (h *house) open() {
+	h.t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	var err error
+	h.db, err = db.Open(ctx, h.file, nil)
+	must(err)
+	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations)
+	must(err)
+	key := ed25519.NewKeyFromSeed(make([]byte, 32))
+	h.jn = journal.New(h.db, key)
+	reg, err := tool.NewRegistry(builtin.All()...)
+	must(err)
+	none := func(context.Context, string, string, func([]byte) error) error {
+		return fault.New(fault.NotFound, "secret", "none")
+	}
+	h.room = session.New(h.db, h.jn, reg, tool.FindSandbox(ctx), session.Keys{Lend: none, Env: func(string) string { return "" }})
+	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
+	h.run = New(h.room, log)
+	h.room.Drive(session.DriverModel, h.run)
+	asks := approval.New(h.db)
+	var table op.Table
+	must(table.Add(h.room.Ops()...))
+	must(table.Add(h.run.Ops()...))
+	must(table.Add(asks.Ops()...))
+	compiled, err := policy.Compile(policy.Source{Tenant: "local", Grants: policy.DefaultGrants()})
+	must(err)
+	h.gate = gate.New(&table, h.db, h.jn, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks, log)
+	h.run.Through(h.gate, h.jn)
+	h.run.Patience = 2 * time.Second
+	if _, err := h.gate.Recover(ctx); err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, h.cancel = context.WithCancel(ctx)
+	h.ended = make(chan error, 1)
+	go h.room.Flush(ctx)
+	go func(r *Runner, ended chan error) { ended <- r.Run(ctx) }(h.run, h.ended)
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(p []byte) (int, error) {
+	w.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// close stops the house in good order.
+func (h *house) close() {
+	h.t.Helper()
+	h.cancel()
+	if err := <-h.ended; err != nil {
+		h.t.Error(err)
+	}
+	h.db.Close()
+}
+
+func (h *house) restart() { h.t.Helper(); h.close(); h.open() }
+
+// try runs an operation as somebody.
+func (h *house) try(as op.Caller, name string, in any) (any, error) {
+	return h.gate.Invoke(op.WithCaller(context.Background(), as), name, in)
+}
+
+func (h *house) do(as op.Caller, name string, in any) any {
+	h.t.Helper()
+	out, err := h.try(as, name, in)
+	if err != nil {
+		h.t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+// session opens one in the granted folder.
+func (h *house) session() *session.Session {
+	h.t.Helper()
+	return h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1"}).(*session.Session)
+}
+
+func (h *house) prompt(s *session.Session, text string) *session.Turn {
+	h.t.Helper()
+	return h.do(local, "session.prompt", session.PromptIn{ID: s.ID, Text: text}).(*session.Turn)
+}
+
+// until waits for a turn's state.
+func (h *house) until(turn *session.Turn, want ...session.TurnState) *session.Turn {
+	h.t.Helper()
+	deadline := time.Now().Add(15 * time.Second)
+	for {
+		t, err := h.room.Turn(context.Background(), "local", turn.ID)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, w := range want {
+			if t.State == w {
+				return t
+			}
+		}
+		if t.State.Ended() || time.Now().After(deadline) {
+			h.t.Fatalf("turn is %s (%s), not %v", t.State, t.Reason, want)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// said is the last text of the assistant.
+func (h *house) said(s *session.Session) string {
+	h.t.Helper()
+	ms, err := h.room.Messages(context.Background(), "local", s.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := ""
+	for _, m := range ms {
+		for _, b := range m.Blocks {
+			if m.Role == session.RoleAssistant && b.Text != "" {
+				out = b.Text
+			}
+		}
+	}
+	return out
+}
+
+func (h *house) write(name, text string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) read(name string) string {
+	b, err := os.ReadFile(filepath.Join(h.dir, name))
+	if err != nil {
+		return "(" + name + " is not there)"
+	}
+	return string(b)
+}
+
+// decide answers the ask that a turn waits for.
+func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback string) {
+	h.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		t := h.until(turn, session.Waiting, session.Running)
+		if t.Ask != "" {
+			a := h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
+			if a.State == approval.Pending {
+				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback})
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			h.t.Fatal("nothing was asked")
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func js(v any) string { b, _ := json.Marshal(v); return string(b) }

@@ -1,0 +1,226 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/session"
+)
+
+// Runner is the driver of sessions with models.
+type Runner struct {
+	room    *session.Room
+	gate    *gate.Gate
+	journal *journal.Journal
+	log     *slog.Logger
+
+	// Patience bounds how long a failed model call is waited for in place; Tries how often it is made.
+	Patience time.Duration
+	Tries    int
+
+	mu       sync.Mutex
+	base     context.Context
+	working  map[string]*worker
+	all      sync.WaitGroup
+	inflight map[string]func(ctx context.Context) (ModelOut, error)
+}
+
+// worker is a session whose turns are being run.
+type worker struct {
+	again  bool
+	cancel context.CancelCauseFunc
+}
+
+var _ session.Driver = (*Runner)(nil)
+
+var (
+	errCancelled = errors.New("the turn was cancelled")
+	errStopping  = errors.New("the server is stopping")
+)
+
+// New makes the driver. It does nothing until Run.
+func New(room *session.Room, log *slog.Logger) *Runner {
+	return &Runner{room: room, log: log, Patience: time.Minute, Tries: 4, working: map[string]*worker{}, inflight: map[string]func(context.Context) (ModelOut, error){}}
+}
+
+// Through gives the driver its gate, which is made after the operations it runs.
+func (r *Runner) Through(g *gate.Gate, j *journal.Journal) { r.gate, r.journal = g, j }
+
+// Run continues every open turn, then serves until ctx ends, and returns when the last worker has put its turn down.
+func (r *Runner) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer r.all.Wait()
+	defer stop(errStopping)
+	head, err := r.journal.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.room.CutParts(ctx); err != nil {
+		return fmt.Errorf("close what a crash left open: %w", err)
+	}
+	r.mu.Lock()
+	r.base = ctx
+	r.mu.Unlock()
+	open, err := r.room.Open(ctx, session.DriverModel)
+	if err != nil {
+		return err
+	}
+	for _, s := range open {
+		r.Wake(s.Tenant, s.ID)
+	}
+	return r.watch(ctx, head)
+}
+
+// watch wakes turns whose asks were answered, and, once a minute, those whose asks may have expired.
+func (r *Runner) watch(ctx context.Context, head int64) error {
+	for {
+		wait, cancel := context.WithTimeout(ctx, time.Minute)
+		err := r.journal.Wait(wait, head)
+		cancel()
+		if ctx.Err() != nil {
+			return nil
+		}
+		turns, errTurns := r.room.Waiting(ctx)
+		if errTurns != nil {
+			r.log.Error("look for waiting turns", "err", errTurns)
+			continue
+		}
+		now, errHead := r.journal.Head(ctx)
+		if errHead != nil {
+			r.log.Error("read the journal", "err", errHead)
+			continue
+		}
+		decided := map[string]bool{}
+		for _, tenant := range tenants(turns) {
+			es, err := r.journal.Read(ctx, tenant, head, 1000, journal.Filter{Type: "approval.decide"})
+			if err != nil {
+				r.log.Error("read decisions", "err", err)
+			}
+			for _, e := range es {
+				decided[strings.TrimPrefix(e.Resource, "approval:/")] = true
+			}
+		}
+		for _, t := range turns {
+			if err != nil || decided[t.Ask] {
+				r.Wake(t.Tenant, t.Session)
+			}
+		}
+		head = now
+	}
+}
+
+func tenants(ts []*session.Turn) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, t := range ts {
+		if !seen[t.Tenant] {
+			seen[t.Tenant] = true
+			out = append(out, t.Tenant)
+		}
+	}
+	return out
+}
+
+// Wake makes sure that somebody looks at the session's turns.
+func (r *Runner) Wake(tenant, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base == nil || r.base.Err() != nil {
+		return // Run finds it
+	}
+	k := tenant + "\x00" + id
+	if w := r.working[k]; w != nil {
+		w.again = true
+		r.all.Go(func() { r.stopCancelled(tenant, id, w) })
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.base)
+	w := &worker{cancel: cancel}
+	r.working[k] = w
+	r.all.Go(func() {
+		defer cancel(nil)
+		r.work(ctx, tenant, id, w)
+	})
+}
+
+// stopCancelled interrupts the worker when the turn it runs was cancelled.
+func (r *Runner) stopCancelled(tenant, id string, w *worker) {
+	t, err := r.room.Next(r.base, tenant, id)
+	if err == nil && t != nil && t.Cancel {
+		w.cancel(errCancelled)
+	}
+}
+
+// work runs turns until none can go on.
+func (r *Runner) work(ctx context.Context, tenant, id string, w *worker) {
+	k := tenant + "\x00" + id
+	for {
+		went, err := r.once(ctx, tenant, id)
+		if err != nil && r.base.Err() == nil {
+			r.log.Error("turn stopped", "session", id, "err", err)
+		}
+		if errors.Is(context.Cause(ctx), errCancelled) && r.base.Err() == nil {
+			// The next turn must not be born cancelled.
+			r.mu.Lock()
+			ctx, w.cancel = context.WithCancelCause(r.base)
+			r.mu.Unlock()
+			if err == nil {
+				continue
+			}
+		}
+		r.mu.Lock()
+		if (!w.again && !went) || err != nil || r.base.Err() != nil {
+			delete(r.working, k)
+			r.mu.Unlock()
+			return
+		}
+		w.again = false
+		r.mu.Unlock()
+	}
+}
+
+// once runs the session's next turn as far as it goes, and says whether there may be more to do.
+func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
+	t, err := r.room.Next(ctx, tenant, id)
+	if err != nil || t == nil {
+		return false, err
+	}
+	s, err := r.room.Get(ctx, tenant, id)
+	if err != nil {
+		return false, err
+	}
+	if t.State == session.Waiting {
+		settled, err := r.settled(ctx, s, t)
+		if err != nil || !settled {
+			return false, err
+		}
+	}
+	return true, r.turn(ctx, s, t)
+}
+
+// settled says whether what a turn waits for was answered.
+func (r *Runner) settled(ctx context.Context, s *session.Session, t *session.Turn) (bool, error) {
+	if strings.HasPrefix(t.Ask, "que_") {
+		q, err := r.room.Question(ctx, t.Tenant, t.Ask)
+		return err == nil && q.State != "pending", err
+	}
+	out, err := r.gate.Invoke(op.WithCaller(ctx, s.Caller()), "approval.get", approval.IDIn{ID: t.Ask})
+	if fault.Is(err, fault.NotFound) {
+		return true, nil // the call asks again
+	}
+	if err != nil {
+		return false, err
+	}
+	a, ok := out.(*approval.Ask)
+	return !ok || a.State != approval.Pending, nil
+}

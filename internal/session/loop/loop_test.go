@@ -1,0 +1,336 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/session"
+)
+
+func TestTextTurn(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	end := h.until(h.prompt(s, "[[say hello there]]"), session.Done)
+	if h.said(s) != "hello there" || end.Steps != 1 || end.Usage.Output == 0 {
+		t.Errorf("%q %+v", h.said(s), end)
+	}
+	// The default model needs nobody.
+	e := h.do(local, "session.create", session.CreateIn{}).(*session.Session)
+	h.until(h.prompt(e, "Summarize README.md"), session.Done)
+	if h.said(e) != "echo: Summarize README.md" {
+		t.Errorf("%q", h.said(e))
+	}
+}
+
+func TestReadingNeedsNobody(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "what it says\n")
+	s := h.session()
+	end := h.until(h.prompt(s, `[[think hm ;; tool read {"path":"a.txt"} ;; tool grep {"pattern":"says"}]] [[result]]`), session.Done)
+	if got := h.said(s); !strings.Contains(got, "what it says") || !strings.Contains(got, "a.txt:1:") || end.Calls != 2 {
+		t.Errorf("%q %+v", got, end)
+	}
+	last := h.model.Requests()[len(h.model.Requests())-1]
+	if !strings.Contains(last.Results[0], `<data from="read">`) {
+		t.Errorf("the result is not marked as data: %q", last.Results[0])
+	}
+}
+
+// The seed's use case: the agent proposes, a person sends it back, the agent changes it, the approved text and only that
+// is written, once.
+func TestApprovalReworkAndApproval(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	turn := h.prompt(s, `[[tool write {"path":"mail.txt","content":"Dear all"}]] [[tool write {"path":"mail.txt","content":"Dear friends"}]] [[say sent]]`)
+	h.decide(turn, approval.SendBack, "say friends")
+	h.decide(turn, approval.Approve, "")
+	h.until(turn, session.Done)
+	if h.read("mail.txt") != "Dear friends" || h.said(s) != "sent" {
+		t.Errorf("%q %q", h.read("mail.txt"), h.said(s))
+	}
+	heard := false
+	for _, q := range h.model.Requests() {
+		heard = heard || strings.Contains(strings.Join(q.Results, ""), "say friends")
+	}
+	if !heard {
+		t.Error("the feedback did not reach the model")
+	}
+	// The record: one ask sent back, one approved, one write with intent and outcome.
+	es, err := h.jn.Read(context.Background(), "local", 0, 1000, journal.Filter{Type: "tool.write"})
+	if err != nil || len(es) != 2 || es[0].Phase != journal.Intent || es[1].Phase != journal.Outcome {
+		t.Errorf("%s %v", js(es), err)
+	}
+	rep, err := h.jn.Verify(context.Background(), nil)
+	if err != nil || !rep.OK {
+		t.Errorf("the journal does not verify: %+v %v", rep, err)
+	}
+}
+
+// An ask outlives the server, and so does the turn that waits for it.
+func TestAskSurvivesRestart(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	turn := h.prompt(s, `[[tool bash {"command":"echo made > x.txt"}]] [[say done]]`)
+	h.until(turn, session.Waiting)
+	h.restart()
+	h.decide(turn, approval.Approve, "")
+	h.until(turn, session.Done)
+	if h.read("x.txt") != "made\n" {
+		t.Errorf("%q", h.read("x.txt"))
+	}
+}
+
+func TestQuestionIsAnsweredIntoTheTurn(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	turn := h.prompt(s, `[[tool question {"questions":[{"question":"Which colour?","options":[{"label":"Blue"}]}]}]] [[result]]`)
+	q := h.until(turn, session.Waiting).Ask
+	h.restart()
+	if _, err := h.try(s.Caller(), "question.answer", session.AnswerIn{ID: q, Answer: "Red"}); err == nil {
+		t.Error("an agent answered its own question")
+	}
+	h.do(local, "question.answer", session.AnswerIn{ID: q, Answer: "Blue"})
+	h.until(turn, session.Done)
+	if !strings.Contains(h.said(s), "Blue") {
+		t.Errorf("%q", h.said(s))
+	}
+	if _, err := h.try(local, "question.answer", session.AnswerIn{ID: q, Answer: "Green"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a second answer: %v", err)
+	}
+}
+
+func TestCancelAtEveryPlace(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	slow := h.prompt(s, "[[slow 30]]")
+	queued := h.prompt(s, "[[say never]]")
+	h.until(slow, session.Running)
+	time.Sleep(50 * time.Millisecond)
+	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: queued.ID})
+	h.until(queued, session.Cancelled)
+	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: slow.ID})
+	h.until(slow, session.Cancelled)
+	waiting := h.prompt(s, `[[tool bash {"command":"true"}]]`)
+	h.until(waiting, session.Waiting)
+	h.do(local, "session.cancel", session.TurnIn{ID: s.ID})
+	h.until(waiting, session.Cancelled)
+	// The session goes on: the conversation has no call without an answer.
+	if h.until(h.prompt(s, "[[say alive]]"), session.Done); h.said(s) != "alive" {
+		t.Errorf("%q", h.said(s))
+	}
+	ran := h.prompt(s, `[[tool bash {"command":"sleep 30"}]]`)
+	h.decide(ran, approval.Approve, "")
+	h.until(ran, session.Running)
+	time.Sleep(100 * time.Millisecond)
+	start := time.Now()
+	h.do(local, "session.cancel", session.TurnIn{ID: s.ID})
+	if h.until(ran, session.Cancelled); time.Since(start) > 5*time.Second {
+		t.Errorf("stopping a command took %v", time.Since(start))
+	}
+}
+
+func TestTurnsQueueInOrder(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	var turns []*session.Turn
+	for _, p := range []string{"[[slow 0.3]]", "[[say two]]", "[[say three]]"} {
+		turns = append(turns, h.prompt(s, p))
+	}
+	for _, turn := range turns {
+		h.until(turn, session.Done)
+	}
+	ms, _ := h.room.Messages(context.Background(), "local", s.ID)
+	var got []string
+	for _, m := range ms {
+		got = append(got, string(m.Role)+":"+m.Blocks[0].Text)
+	}
+	want := "user:[[slow 0.3]] assistant:slow words user:[[say two]] assistant:two user:[[say three]] assistant:three"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFailuresRetryFallBackAndEnd(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	if h.until(h.prompt(s, "[[errn 1 529]]"), session.Done); h.said(s) != "recovered" {
+		t.Errorf("%q", h.said(s))
+	}
+	if end := h.until(h.prompt(s, "[[err 401]]"), session.Failed); !strings.Contains(end.Reason, "auth") {
+		t.Errorf("%+v", end)
+	}
+	// A cut stream is tried again; what was heard of it is marked as cut.
+	n := len(h.model.Requests())
+	h.run.Tries = 2
+	h.until(h.prompt(s, "[[say half a ;; drop]]"), session.Failed)
+	if got := len(h.model.Requests()) - n; got != 2 {
+		t.Errorf("%d requests", got)
+	}
+	h.run.Tries = 1
+	f := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/x", Config: session.Config{Fallback: []string{"local/echo-1"}}}).(*session.Session)
+	if h.until(h.prompt(f, "[[err 529]]"), session.Done); h.said(f) != "echo: [[err 529]]" {
+		t.Errorf("%q", h.said(f))
+	}
+}
+
+func TestBudgetsAndGuards(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "x")
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
+	end := h.until(h.prompt(s, `[[tool read {"path":"a.txt"}]] [[tool list {}]] [[tool glob {"pattern":"*"}]]`), session.Failed)
+	if !strings.Contains(end.Reason, "budget of calls") || end.Calls != 2 {
+		t.Errorf("%+v", end)
+	}
+	m := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Cents: 5}}}).(*session.Session)
+	if end := h.until(h.prompt(m, "hi"), session.Failed); !strings.Contains(end.Reason, "nobody knows what this model costs") {
+		t.Errorf("%+v", end)
+	}
+	g := h.session()
+	call := `[[tool read {"path":"a.txt"}]]`
+	if end := h.until(h.prompt(g, strings.Repeat(call+" ", 10)), session.Failed); !strings.Contains(end.Reason, "same arguments") || end.Calls != maxRepeat {
+		t.Errorf("%+v", end)
+	}
+}
+
+// What a session may not use it does not see, and asking for it anyway runs nothing.
+func TestMasking(t *testing.T) {
+	h := newHouse(t)
+	tools := func(s *session.Session, o session.Options) []string {
+		h.until(h.do(local, "session.prompt", session.PromptIn{ID: s.ID, Text: "hi", Options: o}).(*session.Turn), session.Done)
+		return h.model.Requests()[len(h.model.Requests())-1].Tools
+	}
+	s := h.session()
+	if got := strings.Join(tools(s, session.Options{}), " "); got != "bash edit glob grep list question read todo write" {
+		t.Errorf("all: %s", got)
+	}
+	if got := strings.Join(tools(s, session.Options{Mode: session.PlanMode}), " "); got != "glob grep list question read todo" {
+		t.Errorf("plan mode: %s", got)
+	}
+	if got := strings.Join(tools(s, session.Options{Tools: []string{"re*"}}), " "); got != "read" {
+		t.Errorf("allowlist: %s", got)
+	}
+	nowhere := h.do(local, "session.create", session.CreateIn{Directory: filepath.Dir(h.dir), Model: "fake/scripted-1"}).(*session.Session)
+	if got := strings.Join(tools(nowhere, session.Options{}), " "); got != "question todo" {
+		t.Errorf("outside the granted folders: %s", got)
+	}
+	end := h.until(h.prompt(nowhere, `[[tool read {"path":"t.db"}]] [[result]]`), session.Done)
+	if !strings.Contains(h.said(nowhere), "there is no tool") || end.Calls != 1 {
+		t.Errorf("%q", h.said(nowhere))
+	}
+}
+
+// An agent that tries to decide its own ask, by the operations it can name.
+func TestAgentCannotDecide(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	turn := h.prompt(s, `[[tool write {"path":"x","content":"y"}]] [[say end]]`)
+	ask := h.until(turn, session.Waiting).Ask
+	for name, in := range map[string]any{
+		"approval.decide":    approval.DecideIn{ID: ask, Verdict: approval.Approve},
+		"folder.grant":       session.FolderIn{Path: filepath.Dir(h.dir)},
+		"session.model_call": ModelIn{Session: s.ID, Turn: turn.ID},
+	} {
+		if _, err := h.try(s.Caller(), name, in); err == nil {
+			t.Errorf("%s passed", name)
+		}
+	}
+	// Somebody who names the session does not borrow its authority.
+	if _, err := h.try(local, "tool.write", session.CallIn{Session: s.ID, Args: []byte(`{"path":"x","content":"stolen"}`)}); err == nil {
+		t.Error("the session's tool was called from outside")
+	}
+	if strings.Contains(h.read("x"), "stolen") {
+		t.Error("the file was written")
+	}
+	// An approval is for the exact call: the same session with other arguments asks anew.
+	h.do(person, "approval.decide", approval.DecideIn{ID: ask, Verdict: approval.Approve})
+	h.until(turn, session.Done)
+	if h.read("x") != "y" {
+		t.Errorf("%q", h.read("x"))
+	}
+	again := h.prompt(s, `[[tool write {"path":"x","content":"z"}]] [[say end]]`)
+	if w := h.until(again, session.Waiting); w.Ask == ask {
+		t.Error("the old approval was taken for another call")
+	}
+}
+
+func TestStreamReplaysFromAnyPlace(t *testing.T) {
+	h := newHouse(t)
+	s := h.session()
+	turn := h.prompt(s, "[[slow 0.4 ;; say bye]]")
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	whole, places := follow(t, ctx, h, s, session.Place{}, turn.ID)
+	if !strings.HasPrefix(whole, "slow words") || !strings.HasSuffix(whole, "bye") {
+		t.Fatalf("%q", whole)
+	}
+	// From every place a reader can have, the rest makes the text whole: nothing twice, nothing missing.
+	for i, p := range places {
+		rest, _ := follow(t, ctx, h, s, p.at, turn.ID)
+		if p.heard+rest != whole {
+			t.Fatalf("from place %d (%s): %q + %q", i, p.at, p.heard, rest)
+		}
+	}
+	if len(places) < 6 {
+		t.Errorf("%d places", len(places))
+	}
+}
+
+type heardAt struct {
+	at    session.Place
+	heard string
+}
+
+func follow(t *testing.T, ctx context.Context, h *house, s *session.Session, from session.Place, turn string) (string, []heardAt) {
+	t.Helper()
+	var text strings.Builder
+	var places []heardAt
+	over := errors.New("over")
+	err := h.room.Follow(ctx, "local", s.ID, from, func(e session.Event) error {
+		text.WriteString(e.Delta)
+		if e.Type == session.EventTurn && strings.Contains(string(e.Body), `"state":"done"`) {
+			return over
+		}
+		places = append(places, heardAt{e.Place(), text.String()})
+		return nil
+	})
+	if !errors.Is(err, over) {
+		t.Fatalf("follow: %v", err)
+	}
+	return text.String(), places
+}
+
+func TestRevertTakesFilesAndMessagesBack(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "old")
+	s := h.session()
+	first := h.prompt(s, "[[say first]]")
+	h.until(first, session.Done)
+	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"new"} ;; tool write {"path":"b.txt","content":"b"}]] [[say changed]]`)
+	h.decide(turn, approval.Approve, "")
+	h.decide(turn, approval.Approve, "")
+	h.until(turn, session.Done)
+	if h.read("a.txt") != "new" || h.read("b.txt") != "b" {
+		t.Fatalf("%q %q", h.read("a.txt"), h.read("b.txt"))
+	}
+	out := h.do(local, "session.revert", session.RevertIn{ID: s.ID}).(session.RevertOut)
+	if _, err := os.Stat(filepath.Join(h.dir, "b.txt")); h.read("a.txt") != "old" || err == nil || len(out.Files) != 2 || h.said(s) != "first" {
+		t.Errorf("%q %v %+v %q", h.read("a.txt"), err, out, h.said(s))
+	}
+	h.do(local, "session.unrevert", session.IDIn{ID: s.ID})
+	if h.said(s) != "changed" {
+		t.Errorf("%q", h.said(s))
+	}
+	h.do(local, "session.revert", session.RevertIn{ID: s.ID})
+	h.until(h.prompt(s, "[[say another way]]"), session.Done)
+	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" {
+		t.Errorf("%v %q", err, h.said(s))
+	}
+}

@@ -1,0 +1,208 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+	"tandem/internal/provider/catalog"
+	"tandem/internal/session"
+)
+
+// ModelIn is one call of a model, as the gate records it.
+type ModelIn struct {
+	Session string `json:"session"`
+	Turn    string `json:"turn"`
+	Attempt int64  `json:"attempt"`
+	Model   string `json:"model"`
+}
+
+// ModelOut is what a call of a model brought, without its words.
+type ModelOut struct {
+	Reply string         `json:"reply,omitempty" jsonschema:"the provider's name for the reply"`
+	Model string         `json:"model" jsonschema:"the model that answered"`
+	Stop  provider.Stop  `json:"stop"`
+	Usage provider.Usage `json:"usage"`
+}
+
+// Ops are the driver's own operations.
+func (r *Runner) Ops() []op.Op {
+	return []op.Op{op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-", Doc: "Call the model of a session once. Only the session's own turn does this."},
+		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil)}
+}
+
+func (r *Runner) modelCall(ctx context.Context, in ModelIn) (ModelOut, error) {
+	c := op.CallerFrom(ctx)
+	r.mu.Lock()
+	run := r.inflight[in.Turn]
+	r.mu.Unlock()
+	if run == nil || c.Session != in.Session || c.Door != op.DoorInside {
+		return ModelOut{}, fault.New(fault.Denied, "session.model_call", "a session's model is called by its own turn")
+	}
+	return run(ctx)
+}
+
+// ask calls the model until it answers, or until trying again makes no sense.
+func (r *Runner) ask(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message) error {
+	models := append([]string{s.Model}, s.Config.Fallback...)
+	if t.Options.Model != "" {
+		models = append([]string{t.Options.Model}, s.Config.Fallback...)
+	}
+	var err error
+	for _, m := range models {
+		for try := 1; try <= r.Tries; try++ {
+			if err = r.budget(ctx, s, m); err != nil {
+				return err
+			}
+			if err = r.attempt(ctx, s, t, ms, m); err == nil || context.Cause(ctx) != nil {
+				return err
+			}
+			wait, again := provider.Backoff(err, try, rand.Float64(), r.Patience)
+			if !again || try == r.Tries {
+				break
+			}
+			if e := r.room.Retry(ctx, t, session.Retry{Failure: string(provider.FailureOf(err)), Reason: fault.Public(err).Msg, Attempt: int64(try), Seconds: wait.Seconds(), Model: m}); e != nil {
+				return e
+			}
+			if !sleep(ctx, wait) {
+				return context.Cause(ctx)
+			}
+		}
+		if f := provider.FailureOf(err); f == "" || f == provider.ContextLength {
+			return err
+		}
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// budget refuses the call that would exceed one.
+func (r *Runner) budget(ctx context.Context, s *session.Session, model string) error {
+	if s.Config.Budget == (session.Budget{}) {
+		return nil
+	}
+	used, err := r.room.Used(ctx, s)
+	if err != nil {
+		return err
+	}
+	p, m, _ := catalog.Split(model)
+	_, priced := catalog.PriceOf(p, m)
+	return s.Config.Budget.Left(used, priced)
+}
+
+// attempt makes one call of a model, through the gate, and stores what it said.
+func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string) error {
+	cur, err := r.room.Attempt(ctx, t)
+	if err != nil {
+		return err
+	}
+	providerID, name, _ := catalog.Split(model)
+	req, err := r.request(ctx, s, t, ms, name)
+	if err != nil {
+		return err
+	}
+	talk := &talk{r: r, ctx: ctx, s: s, turn: t.ID, msg: id.New("msg")}
+	var reply provider.Reply
+	run := func(ctx context.Context) (ModelOut, error) {
+		err := r.room.OpenModel(ctx, s.Tenant, providerID, func(m provider.Model) (err error) {
+			reply, err = m.Stream(ctx, req, talk.part)
+			return err
+		})
+		if err == nil && talk.err != nil {
+			err = talk.err
+		}
+		return ModelOut{reply.ID, reply.Model, reply.Stop, reply.Usage}, session.Explain(err, providerID)
+	}
+	r.mu.Lock()
+	r.inflight[t.ID] = run
+	r.mu.Unlock()
+	as := s.Caller()
+	as.Idempotency = fmt.Sprintf("%s/%d", t.ID, cur.Attempts)
+	_, err = r.gate.Invoke(op.WithCaller(ctx, as), "session.model_call", ModelIn{s.ID, t.ID, cur.Attempts, model})
+	r.mu.Lock()
+	delete(r.inflight, t.ID)
+	r.mu.Unlock()
+	price, _ := catalog.PriceOf(providerID, name)
+	cost := price.Of(reply.Usage)
+	if err != nil {
+		after := context.WithoutCancel(ctx)
+		if e := talk.cut(after); e != nil {
+			return errors.Join(err, e)
+		}
+		if reply.Usage.Total() > 0 {
+			if _, e := r.room.Spend(after, t, reply.Usage, cost); e != nil {
+				return errors.Join(err, e)
+			}
+		}
+		return err
+	}
+	for i := range reply.Blocks {
+		// Some servers leave the id out; without one a result finds no call.
+		if b := reply.Blocks[i]; b.Kind == provider.CallKind && b.Call.ID == "" {
+			b.Call.ID = id.New("ref")
+			reply.Blocks[i].Raw = nil
+		}
+	}
+	if reply.Stop == provider.StopRefusal && len(reply.Blocks) == 0 {
+		reply.Blocks = []provider.Block{{Kind: provider.Text, Text: "(the model refused to answer)"}}
+	}
+	_, err = r.room.Reply(ctx, t, talk.msg, reply, model, cost, talk.open, talk.text.String())
+	return err
+}
+
+// talk passes the parts of a reply on to watchers: a part of text or reasoning at a time.
+type talk struct {
+	r     *Runner
+	ctx   context.Context
+	s     *session.Session
+	turn  string
+	msg   string
+	open  *session.Writer
+	index int
+	text  strings.Builder
+	err   error
+}
+
+func (k *talk) part(p provider.Part) {
+	if k.err != nil || p.Delta == "" || p.Kind != provider.Text && p.Kind != provider.Reasoning {
+		return
+	}
+	if k.open != nil && k.index != p.Index {
+		k.err = k.open.End(k.ctx, false)
+		k.open = nil
+	}
+	if k.open == nil && k.err == nil {
+		k.index = p.Index
+		k.text.Reset()
+		k.open, k.err = k.r.room.StartPart(k.ctx, k.s, k.turn, session.Part{ID: fmt.Sprintf("%s.%d", k.msg, p.Index), Message: k.msg, Kind: p.Kind})
+	}
+	if k.err == nil {
+		k.text.WriteString(p.Delta)
+		k.open.Add(p.Delta)
+	}
+}
+
+// cut closes a part that will not be finished.
+func (k *talk) cut(ctx context.Context) error {
+	if k.open == nil {
+		return nil
+	}
+	return k.open.End(ctx, true)
+}

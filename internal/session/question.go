@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// QuestionsOut lists what agents ask.
+type QuestionsOut struct {
+	Questions []*Question `json:"questions"`
+}
+
+// AnswerIn answers a question.
+type AnswerIn struct {
+	ID     string `json:"id" jsonschema:"the question's id, que_…"`
+	Answer string `json:"answer,omitempty" jsonschema:"the answer, in words"`
+	Reject bool   `json:"reject,omitempty" jsonschema:"say that it will not be answered"`
+}
+
+func (r *Room) questionOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "question.list", Right: "session.read", Masked: true, Method: "GET", Path: "/questions", Doc: "List the questions of agents that wait for an answer."},
+			func(Nothing) op.Resource { return at("") }, r.questions),
+		op.State(op.Spec{Name: "question.answer", Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer", MCP: "-",
+			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call."},
+			func(in AnswerIn) op.Resource { return at(r.sessionOf(in.ID)) }, r.answer),
+	}
+}
+
+// sessionOf finds whose question it is, so that whoever may prompt the session may answer it.
+func (r *Room) sessionOf(question string) string {
+	var s string
+	if err := r.db.QueryRow(context.Background(), "SELECT session FROM session_question WHERE id = ?", question).Scan(&s); err != nil {
+		return ""
+	}
+	return s
+}
+
+func (r *Room) questions(ctx context.Context, _ Nothing) (QuestionsOut, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND state = 'pending' ORDER BY id LIMIT 500", op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Question, error) { return scanQuestion(rows) })
+	out := QuestionsOut{Questions: []*Question{}}
+	for _, q := range all {
+		if op.May(ctx, "session.read", at(q.Session)) {
+			out.Questions = append(out.Questions, q)
+		}
+	}
+	return out, err
+}
+
+func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, error) {
+	c := op.CallerFrom(ctx)
+	if strings.TrimSpace(in.Answer) == "" && !in.Reject {
+		return nil, fault.New(fault.Invalid, "question.answer", "the answer is empty")
+	}
+	if c.Kind == op.Session {
+		return nil, fault.New(fault.Denied, "question.answer", "an agent does not answer its own kind").WithNext("a person answers")
+	}
+	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?"+tx.ForUpdate(), c.Tenant, in.ID))
+	if db.NoRows(err) {
+		return nil, fault.New(fault.NotFound, "question.answer", "there is no question %.60s", in.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.State != "pending" {
+		return nil, fault.New(fault.Conflict, "question.answer", "%s was %s already", q.ID, q.State)
+	}
+	q.State, q.Answer = "answered", in.Answer
+	result := &tool.Result{Text: "The person answers: " + in.Answer}
+	if in.Reject {
+		q.State = "rejected"
+		result = &tool.Result{Text: "The person does not want to answer this.", Error: true}
+		if in.Answer != "" {
+			result.Text += " " + in.Answer
+		}
+	}
+	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ? WHERE tenant = ? AND id = ?", q.State, q.Answer, c.Tenant, q.ID); err != nil {
+		return nil, err
+	}
+	s, err := r.change(tx, c.Tenant, q.Session, func(s *Session) error {
+		call, err := loadCall(inTx{tx}, c.Tenant, q.Call)
+		if err != nil {
+			return err
+		}
+		now := tx.Now()
+		call.State, call.Result, call.EndedAt = CallDone, result, &now
+		if err := saveCall(tx, call); err != nil {
+			return err
+		}
+		if err := tell(tx, s, q.Turn, EventQuestion, q); err != nil {
+			return err
+		}
+		return tell(tx, s, q.Turn, EventCall, call)
+	})
+	if err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(func() { r.wake(s) })
+	return q, nil
+}
+
+func (r *Room) setTodos(ctx context.Context, s *Session, turn string, list []tool.Todo) error {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, s.Tenant, s.ID, func(s *Session) error {
+			s.Todos = list
+			return tell(tx, s, turn, EventTodos, list)
+		})
+		return err
+	})
+}

@@ -1,0 +1,189 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// Reverted tells what was taken back.
+type Reverted struct {
+	Message string   `json:"message" jsonschema:"the first message that was taken back; empty when it was brought back"`
+	Files   []string `json:"files"`
+}
+
+// unrevert brings hidden messages back, or, when the conversation goes on from the place it was taken back to, drops them.
+func (r *Room) unrevert(tx *db.Tx, s *Session, bring bool) error {
+	if s.Reverted == "" {
+		return nil
+	}
+	s.Reverted = ""
+	hidden := 2 // gone for good, kept for the record
+	if bring {
+		hidden = 0
+	}
+	_, err := tx.Exec("UPDATE session_message SET hidden = ? WHERE tenant = ? AND session = ? AND hidden = 1", hidden, s.Tenant, s.ID)
+	return err
+}
+
+// hideFrom hides a message and all behind it.
+func hideFrom(tx *db.Tx, s *Session, message string) error {
+	var seq int64
+	err := tx.QueryRow("SELECT seq FROM session_message WHERE tenant = ? AND session = ? AND id = ? AND hidden = 0", s.Tenant, s.ID, message).Scan(&seq)
+	if db.NoRows(err) {
+		return fault.New(fault.NotFound, "session.revert", "there is no message %.60s in this session", message)
+	}
+	if err != nil {
+		return err
+	}
+	s.Reverted = message
+	_, err = tx.Exec("UPDATE session_message SET hidden = 1 WHERE tenant = ? AND session = ? AND seq >= ? AND hidden = 0", s.Tenant, s.ID, seq)
+	return err
+}
+
+// kept is the content of a file before a call changed it.
+type kept struct {
+	call, path string
+	existed    bool
+	content    []byte
+}
+
+// keptSince lists what files held before the turns of hidden messages, the newest change first.
+func keptSince(r reader, tenant, session, message string) ([]kept, error) {
+	rows, err := r.rows(`SELECT f.call, f.path, f.existed, f.content FROM session_file f WHERE f.tenant = ? AND f.session = ? AND f.turn IN
+		(SELECT m.turn FROM session_message m WHERE m.tenant = f.tenant AND m.session = f.session AND m.seq >=
+			(SELECT seq FROM session_message x WHERE x.tenant = f.tenant AND x.session = f.session AND x.id = ?)) ORDER BY f.at DESC, f.call DESC`,
+		tenant, session, message)
+	return db.Collect(rows, err, func(rows *sql.Rows) (k kept, err error) {
+		var existed int64
+		err = rows.Scan(&k.call, &k.path, &existed, &k.content)
+		k.existed = existed != 0
+		return k, err
+	})
+}
+
+// keepFile remembers what a file held before a call changes it. The first answer of a call counts: after a crash the call
+// may be completed, and must not take its own result for the old content.
+func (r *Room) keepFile(ctx context.Context, s *Session, turn, call, path string, content []byte, existed bool) error {
+	if content == nil {
+		content = []byte{}
+	}
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(`INSERT INTO session_file (tenant, session, turn, call, path, existed, content, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, call, path) DO NOTHING`, s.Tenant, s.ID, turn, call, path, existed, content, tx.Now())
+		return err
+	})
+}
+
+// RevertIn takes a session back.
+type RevertIn struct {
+	ID      string `json:"id"`
+	Message string `json:"message,omitempty" jsonschema:"take back this message and all behind it; the newest prompt when left out"`
+}
+
+// RevertOut says what was taken back or brought back.
+type RevertOut struct {
+	OK bool `json:"ok"`
+	Reverted
+}
+
+func (r *Room) revertOps() []op.Op {
+	return []op.Op{
+		op.Effect(op.Spec{Name: "session.revert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/revert",
+			Doc: "Take back a prompt and all that followed: the messages, and the files that its tools changed."},
+			func(in RevertIn) op.Resource { return at(in.ID) }, r.revert, nil),
+		op.State(op.Spec{Name: "session.unrevert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
+			Doc: "Bring back the messages that were taken back. Files stay as they are."}, one, r.unrevertOp),
+	}
+}
+
+func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	s, err := r.Get(ctx, tenant, in.ID)
+	if err != nil {
+		return RevertOut{}, err
+	}
+	if in.Message == "" {
+		ms, err := r.Messages(ctx, tenant, s.ID)
+		if err != nil {
+			return RevertOut{}, err
+		}
+		for _, m := range ms {
+			if m.Role == RoleUser {
+				in.Message = m.ID
+			}
+		}
+		if in.Message == "" {
+			return RevertOut{}, fault.New(fault.Conflict, "session.revert", "there is nothing to take back")
+		}
+	}
+	if t, err := r.Next(ctx, tenant, s.ID); err != nil || t != nil {
+		if err == nil {
+			err = fault.New(fault.Conflict, "session.revert", "a turn is open").WithNext("stop it first: tandem session cancel %s", s.ID)
+		}
+		return RevertOut{}, err
+	}
+	out := RevertOut{OK: true, Reverted: Reverted{Message: in.Message, Files: []string{}}}
+	files, err := keptSince(outside{ctx, r.db}, tenant, s.ID, in.Message)
+	if err != nil {
+		return out, err
+	}
+	scope, err := r.Scope(ctx, s)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range files { // newest first, so the oldest content is what remains
+		if err := restore(scope, s.Directory, f); err != nil {
+			return out, err
+		}
+		out.Files = append(out.Files, f.path)
+	}
+	err = r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, tenant, s.ID, func(s *Session) error {
+			if err := hideFrom(tx, s, in.Message); err != nil {
+				return err
+			}
+			return tell(tx, s, "", EventReverted, out.Reverted)
+		})
+		return err
+	})
+	return out, err
+}
+
+func restore(scope *tool.Scope, dir string, f kept) error {
+	p, err := scope.Locate(dir, f.path, true)
+	if err != nil {
+		return err
+	}
+	if f.existed {
+		return p.WriteFile(f.content)
+	}
+	root, err := p.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Remove(p.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Unavailable, "session.revert", "%s cannot be removed", p.Path)
+	}
+	return nil
+}
+
+func (r *Room) unrevertOp(ctx context.Context, tx *db.Tx, in IDIn) (RevertOut, error) {
+	_, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
+		if s.Reverted == "" {
+			return fault.New(fault.Conflict, "session.unrevert", "nothing was taken back")
+		}
+		if err := r.unrevert(tx, s, true); err != nil {
+			return err
+		}
+		return tell(tx, s, "", EventReverted, Reverted{Files: []string{}})
+	})
+	return RevertOut{OK: err == nil, Reverted: Reverted{Files: []string{}}}, err
+}

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+	"tandem/internal/tool"
+)
+
+// Driver makes sessions go. Implementations: session/loop for models, session/terminal for agent programs.
+type Driver interface {
+	// Wake tells that a session has something to do: a new turn, an answer, a cancellation.
+	Wake(tenant, session string)
+}
+
+// Room keeps sessions.
+type Room struct {
+	db        *db.DB
+	journal   *journal.Journal
+	tools     *tool.Registry
+	sandbox   *tool.Sandbox
+	hub       *hub
+	drivers   map[string]Driver
+	outputs   outputs
+	keys      Keys
+	transport http.RoundTripper
+}
+
+// New makes the room. Drivers are added with Drive before anything is asked of it.
+func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, keys Keys) *Room {
+	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, drivers: map[string]Driver{}}
+	r.hub = newHub(r)
+	return r
+}
+
+// Drive adds a driver by its name.
+func (r *Room) Drive(name string, d Driver) { r.drivers[name] = d }
+
+// Tools are what sessions can be given.
+func (r *Room) Tools() *tool.Registry { return r.tools }
+
+func (r *Room) now() time.Time { return r.db.Now() }
+
+func (r *Room) wake(s *Session) {
+	if d := r.drivers[s.Driver]; d != nil {
+		d.Wake(s.Tenant, s.ID)
+	}
+}
+
+// change runs fn on a locked session, saves it, and wakes its driver and its watchers once that is on disk.
+func (r *Room) change(tx *db.Tx, tenant, id string, fn func(s *Session) error) (*Session, error) {
+	s, err := loadSession(inTx{tx}, tenant, id, tx.ForUpdate())
+	if err != nil {
+		return nil, err
+	}
+	s.UpdatedAt = tx.Now()
+	if err := fn(s); err != nil {
+		return nil, err
+	}
+	if err := saveSession(tx, s); err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(func() { r.hub.advance(s.Tenant, s.ID, s.Events) })
+	return s, nil
+}
+
+// tell adds an event to a session that is being changed.
+func tell(tx *db.Tx, s *Session, turn, typ string, body any) error {
+	s.Events++
+	_, err := tx.Exec("INSERT INTO session_event (tenant, session, seq, turn, type, body, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		s.Tenant, s.ID, s.Events, turn, typ, encode(body), tx.Now())
+	return err
+}
+
+// record puts what a driver did into the journal, in the same transaction. It is called last.
+func (r *Room) record(tx *db.Tx, s *Session, typ string, payload any) error {
+	_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: typ, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(), Payload: []byte(encode(payload))})
+	return err
+}
+
+func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" + id} }
+
+// Get reads one session.
+func (r *Room) Get(ctx context.Context, tenant, id string) (*Session, error) {
+	return loadSession(outside{ctx, r.db}, tenant, id, "")
+}
+
+// Messages reads the conversation.
+func (r *Room) Messages(ctx context.Context, tenant, id string) ([]*Message, error) {
+	return loadMessages(outside{ctx, r.db}, tenant, id)
+}
+
+// Turn reads one turn.
+func (r *Room) Turn(ctx context.Context, tenant, id string) (*Turn, error) {
+	return loadTurn(outside{ctx, r.db}, tenant, id)
+}
+
+// Next is the session's turn that is open and oldest, nil when there is none.
+func (r *Room) Next(ctx context.Context, tenant, session string) (*Turn, error) {
+	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ? AND ended_at = 0 ORDER BY id LIMIT 1", tenant, session)
+	if err != nil || len(ts) == 0 {
+		return nil, err
+	}
+	return ts[0], nil
+}
+
+// Open lists the sessions of a driver that have a turn which has not ended: what a restart has to look at.
+func (r *Room) Open(ctx context.Context, driver string) ([]*Session, error) {
+	rows, err := r.db.Query(ctx, `SELECT `+sessionColumns+` FROM session s WHERE driver = ? AND EXISTS
+		(SELECT 1 FROM session_turn t WHERE t.tenant = s.tenant AND t.session = s.id AND t.ended_at = 0)`, driver)
+	var out []*Session
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSession(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
+}
+
+// Used adds up what a session used.
+func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
+	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ?", s.Tenant, s.ID)
+	var u Used
+	for _, t := range ts {
+		u.Tokens += t.Usage.Total()
+		u.Cost += t.Cost
+		u.Calls += t.Calls
+		u.Turns++
+		if t.StartedAt != nil {
+			end := r.now()
+			if t.EndedAt != nil {
+				end = *t.EndedAt
+			}
+			u.Seconds += int64(end.Sub(*t.StartedAt).Seconds())
+		}
+	}
+	return u, err
+}
+
+// prompt queues a turn.
+func (r *Room) prompt(tx *db.Tx, s *Session, by op.Caller, blocks []provider.Block, o Options) (*Turn, error) {
+	open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0", s.Tenant, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(open) >= MaxQueue {
+		return nil, fault.New(fault.Exhausted, "session.prompt", "%d turns wait already", len(open)).WithNext("wait, or cancel some: tandem session cancel %s", s.ID)
+	}
+	if s.Archived {
+		return nil, fault.New(fault.Conflict, "session.prompt", "the session is archived").WithNext("take it back first: tandem session update %s --archived=false", s.ID)
+	}
+	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(), prompt: blocks}
+	if err := saveTurn(tx, t); err != nil {
+		return nil, err
+	}
+	return t, tell(tx, s, t.ID, EventTurn, t)
+}

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+	"tandem/internal/provider/catalog"
+	"tandem/internal/tool"
+)
+
+// Session is an agent at work.
+type Session struct {
+	ID        string    `json:"id"`
+	Tenant    string    `json:"-"`
+	Title     string    `json:"title"`
+	Directory string    `json:"directory,omitempty" jsonschema:"the working folder"`
+	Driver    string    `json:"driver" jsonschema:"what makes it go: model"`
+	Model     string    `json:"model" jsonschema:"provider/model"`
+	Parent    string    `json:"parent,omitempty"`
+	Mode      Mode      `json:"mode" jsonschema:"immediate, or plan: look and propose, change nothing"`
+	Config    Config    `json:"config"`
+	Todos     []Todo    `json:"todos,omitempty"`
+	Owner     string    `json:"owner" jsonschema:"who opened it"`
+	Archived  bool      `json:"archived,omitempty"`
+	Reverted  string    `json:"reverted,omitempty" jsonschema:"the message from which on everything is taken back"`
+	Events    int64     `json:"events" jsonschema:"the number of its newest event"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	chain    []string
+	messages int64
+}
+
+// Todo is an entry of the session's list.
+type Todo = tool.Todo
+
+// Mode says whether the agent may change things.
+type Mode string
+
+// The two modes.
+const (
+	Immediate Mode = "immediate"
+	PlanMode  Mode = "plan"
+)
+
+// DriverModel is the driver of this build's own loop.
+const DriverModel = "model"
+
+// DefaultModel works on a fresh machine.
+const DefaultModel = "local/echo-1"
+
+// Config is how a session's turns run unless a prompt says otherwise.
+type Config struct {
+	System      string   `json:"system,omitempty" jsonschema:"text that is put before the conversation"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty" jsonschema:"limit of one reply"`
+	Effort      string   `json:"effort,omitempty" jsonschema:"reasoning: low, medium or high"`
+	Tools       []string `json:"tools,omitempty" jsonschema:"only these tools are offered; * at the end matches the rest"`
+	Fallback    []string `json:"fallback,omitempty" jsonschema:"models to try when the first one fails, as provider/model"`
+	Budget      Budget   `json:"budget,omitzero"`
+}
+
+// Budget limits what a session may use up. Zero is no limit.
+type Budget struct {
+	Tokens  int64 `json:"tokens,omitempty"`
+	Cents   int64 `json:"cents,omitempty" jsonschema:"hundredths of a US dollar"`
+	Turns   int64 `json:"turns,omitempty"`
+	Calls   int64 `json:"calls,omitempty" jsonschema:"calls of tools"`
+	Seconds int64 `json:"seconds,omitempty" jsonschema:"time that turns run"`
+}
+
+// Used is what a session used up.
+type Used struct {
+	Tokens  int64
+	Cost    provider.Nano
+	Turns   int64
+	Calls   int64
+	Seconds int64
+}
+
+// Left says whether the budget allows one more model call, or why not. A price that nobody knows cannot be held against a
+// limit in money, so the call is refused rather than counted as free.
+func (b Budget) Left(u Used, priced bool) error {
+	spent := func(what string, used, limit int64) error {
+		return fault.New(fault.Exhausted, "session.budget", "the session's budget of %s is used up: %d of %d", what, used, limit).
+			WithNext("raise it: tandem session update --budget-%s N", what)
+	}
+	switch {
+	case b.Tokens > 0 && u.Tokens >= b.Tokens:
+		return spent("tokens", u.Tokens, b.Tokens)
+	case b.Cents > 0 && !priced:
+		return fault.New(fault.Exhausted, "session.budget", "the session has a budget in money, and nobody knows what this model costs").
+			WithNext("choose a model with a known price, or limit tokens instead")
+	case b.Cents > 0 && u.Cost >= provider.Nano(b.Cents)*10_000_000:
+		return spent("cents", int64(u.Cost/10_000_000), b.Cents)
+	case b.Turns > 0 && u.Turns > b.Turns:
+		return spent("turns", u.Turns-1, b.Turns)
+	case b.Calls > 0 && u.Calls >= b.Calls:
+		return spent("calls", u.Calls, b.Calls)
+	case b.Seconds > 0 && u.Seconds >= b.Seconds:
+		return spent("seconds", u.Seconds, b.Seconds)
+	}
+	return nil
+}
+
+// Limits of what callers send.
+const (
+	MaxTitle  = 200
+	MaxPrompt = 1 << 20
+	MaxQueue  = 100
+)
+
+// check refuses a session that could not work.
+func (s *Session) check() error {
+	bad := func(format string, args ...any) error { return fault.New(fault.Invalid, "session", format, args...) }
+	if s.Title == "" {
+		s.Title = "New session"
+	}
+	if len(s.Title) > MaxTitle || !utf8.ValidString(s.Title) || strings.ContainsAny(s.Title, "\n\r\x00") {
+		return bad("a title is one line of at most %d bytes", MaxTitle)
+	}
+	if s.Directory != "" && !filepath.IsAbs(s.Directory) {
+		return bad("directory should be an absolute path, not %q", s.Directory)
+	}
+	if s.Mode == "" {
+		s.Mode = Immediate
+	}
+	if s.Mode != Immediate && s.Mode != PlanMode {
+		return bad("mode is immediate or plan, not %q", s.Mode)
+	}
+	if s.Model == "" {
+		s.Model = DefaultModel
+	}
+	for _, m := range append([]string{s.Model}, s.Config.Fallback...) {
+		if _, _, ok := catalog.Split(m); !ok {
+			return bad("%q should be provider/model", m).(*fault.Error).WithNext("list the models: tandem provider list")
+		}
+	}
+	switch s.Config.Effort {
+	case "", "low", "medium", "high":
+	default:
+		return bad("effort is low, medium or high, not %q", s.Config.Effort)
+	}
+	b := s.Config.Budget
+	if min(b.Tokens, b.Cents, b.Turns, b.Calls, b.Seconds, int64(s.Config.MaxTokens)) < 0 {
+		return bad("a budget cannot be negative")
+	}
+	return nil
+}
+
+// Caller is the session as an actor: itself, for whoever opened it.
+func (s *Session) Caller() op.Caller {
+	return op.Caller{Tenant: s.Tenant, Actor: s.ID, Name: s.ID, Kind: op.Session, For: s.chain, Session: s.ID, Door: op.DoorInside}
+}
+
+// chainOf is the authority that a session of this caller works under.
+func chainOf(c op.Caller) []string { return append([]string{string(c.Kind) + ":" + c.Name}, c.For...) }

@@ -1,0 +1,138 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"tandem/internal/provider"
+	"tandem/internal/tool"
+)
+
+// TurnState is where a turn stands; see the package comment.
+type TurnState string
+
+// The states of a turn.
+const (
+	Queued    TurnState = "queued"
+	Running   TurnState = "running"
+	Waiting   TurnState = "waiting"
+	Done      TurnState = "done"
+	Failed    TurnState = "failed"
+	Cancelled TurnState = "cancelled"
+)
+
+// Ended says whether nothing will happen any more.
+func (s TurnState) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Turn is one prompt until the agent is idle again.
+type Turn struct {
+	ID        string         `json:"id"`
+	Tenant    string         `json:"-"`
+	Session   string         `json:"session"`
+	State     TurnState      `json:"state"`
+	Reason    string         `json:"reason,omitempty" jsonschema:"why it failed, waits or was cancelled"`
+	Ask       string         `json:"ask,omitempty" jsonschema:"the approval or question that it waits for"`
+	Options   Options        `json:"options,omitzero"`
+	Asker     string         `json:"asker"`
+	Steps     int64          `json:"steps" jsonschema:"model calls that were answered"`
+	Calls     int64          `json:"calls" jsonschema:"calls of tools"`
+	Usage     provider.Usage `json:"usage"`
+	Cost      provider.Nano  `json:"cost_nano_usd"`
+	CreatedAt time.Time      `json:"created_at"`
+	StartedAt *time.Time     `json:"started_at,omitempty"`
+	EndedAt   *time.Time     `json:"ended_at,omitempty"`
+
+	// Attempts counts model calls that were tried, so that each has an idempotency key of its own.
+	Attempts int64 `json:"-"`
+	Cancel   bool  `json:"-"`
+
+	// prompt waits here until the turn starts: the conversation must not hold what comes later.
+	prompt []provider.Block
+}
+
+// Options are what one prompt may say differently from its session.
+type Options struct {
+	Model       string   `json:"model,omitempty" jsonschema:"provider/model for this turn"`
+	Mode        Mode     `json:"mode,omitempty" jsonschema:"immediate or plan, for this turn"`
+	ToolChoice  string   `json:"tool_choice,omitempty" jsonschema:"auto, none or required"`
+	Tools       []string `json:"tools,omitempty" jsonschema:"only these tools are offered in this turn"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Effort      string   `json:"effort,omitempty"`
+}
+
+// Role says who speaks in a stored message.
+type Role string
+
+// The speakers. Results of tools are messages of their own.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is a stored contribution to the conversation.
+type Message struct {
+	ID        string           `json:"id"`
+	Seq       int64            `json:"seq"`
+	Turn      string           `json:"turn,omitempty"`
+	Role      Role             `json:"role"`
+	Blocks    []provider.Block `json:"blocks"`
+	Model     string           `json:"model,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+}
+
+// Neutral is the message as a provider gets it.
+func (m *Message) Neutral() provider.Message {
+	role := provider.User
+	if m.Role == RoleAssistant {
+		role = provider.Assistant
+	}
+	return provider.Message{Role: role, Blocks: m.Blocks}
+}
+
+// CallState is where a tool's call stands; see the package comment.
+type CallState string
+
+// The states of a call.
+const (
+	CallProposed CallState = "proposed"
+	CallAsking   CallState = "asking"
+	CallRunning  CallState = "running"
+	CallDone     CallState = "done"
+	CallFailed   CallState = "failed"
+)
+
+// Ended says whether the call has its result.
+func (s CallState) Ended() bool { return s == CallDone || s == CallFailed }
+
+// Call is one wish of the model to use a tool.
+type Call struct {
+	ID        string          `json:"id"`
+	Tenant    string          `json:"-"`
+	Session   string          `json:"session"`
+	Turn      string          `json:"turn"`
+	Position  int64           `json:"position"`
+	Ref       string          `json:"ref" jsonschema:"the model's own name for it"`
+	Tool      string          `json:"tool"`
+	Args      json.RawMessage `json:"args"`
+	Title     string          `json:"title,omitempty"`
+	State     CallState       `json:"state"`
+	Ask       string          `json:"ask,omitempty"`
+	Result    *tool.Result    `json:"result,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+}
+
+// Question is something that an agent asked and a person has to answer.
+type Question struct {
+	ID        string          `json:"id"`
+	Session   string          `json:"session"`
+	Turn      string          `json:"turn"`
+	Call      string          `json:"call"`
+	Questions []tool.Question `json:"questions"`
+	State     string          `json:"state" jsonschema:"pending, answered or rejected"`
+	Answer    string          `json:"answer,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+}
