@@ -53,11 +53,11 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client"},
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector", planned: true},
-	{pkg: "session/loop", may: "spine gate session provider tool", planned: true},
+	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
+	{pkg: "session/loop", may: "spine gate session provider provider/* tool"},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/*", planned: true},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
-	{pkg: "session/screen", pure: true, planned: true},
+	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen", planned: true},
 	{pkg: "session/relay", may: "spine session", planned: true},
 	{pkg: "connector", may: "spine tool", planned: true},
@@ -80,11 +80,11 @@ var houseMap = []wall{
 	{pkg: "repo/replica", may: "repo repo/gitstore client", planned: true},
 
 	// leaves below the rooms
-	{pkg: "provider", planned: true},
-	{pkg: "provider/*", may: "provider provider/*", planned: true},
-	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted", planned: true},
-	{pkg: "tool", planned: true},
-	{pkg: "tool/builtin", may: "tool", planned: true},
+	{pkg: "provider"},
+	{pkg: "provider/*", may: "provider provider/*"},
+	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted"},
+	{pkg: "tool"},
+	{pkg: "tool/builtin", may: "tool"},
 	{pkg: "tunnel", planned: true},
 
 	// doors: translate, decide nothing, know no room's service
@@ -98,6 +98,7 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/*"},
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy", planned: true},
 	{pkg: "cli/jj/config"},
 

@@ -24,6 +24,7 @@ import (
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/secret"
 	"tandem/internal/cli/server"
+	"tandem/internal/cli/session"
 	"tandem/internal/cli/setup"
 	"tandem/internal/cli/space"
 )
@@ -87,6 +88,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	resource.Commands,
 	secret.Commands,
 	server.Commands,
+	session.Commands,
 	setup.Commands,
 	space.Commands,
 }

@@ -216,6 +216,13 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	defer d.rooms.peer.Stop()
 	servers.Go(func() { d.housekeeping(ctx) })
+	servers.Go(func() { d.rooms.session.Flush(ctx) })
+	servers.Go(func() {
+		if err := d.rooms.loop.Run(ctx); err != nil {
+			d.Log.Error("sessions cannot run", "err", err)
+			d.stop()
+		}
+	})
 	servers.Go(func() {
 		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })
 	})

@@ -21,6 +21,8 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/resource"
 	"tandem/internal/secret"
+	"tandem/internal/session"
+	"tandem/internal/session/loop"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 )
@@ -37,6 +39,7 @@ var migrations = []db.Migrations{
 	space.Migrations,
 	board.Migrations,
 	peer.Migrations,
+	session.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -52,6 +55,8 @@ type rooms struct {
 	space    *space.Room
 	board    *board.Room
 	peer     *peer.Room
+	session  *session.Room
+	loop     *loop.Runner
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -87,6 +92,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.buildSessions(ctx); err != nil {
+		return err
+	}
 	for _, ops := range [][]op.Op{
 		d.ops(),
 		httpapi.Ops(),
@@ -97,6 +105,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
 		spaces,
+		d.rooms.session.Ops(),
+		d.rooms.loop.Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err
@@ -112,14 +122,16 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	d.gate.Redact = d.redact
+	d.rooms.loop.Through(d.gate, d.journal)
 	tools, err := mcpserver.New(d.gate, d.Version, instructions, "", d.Log)
 	if err != nil {
 		return err
 	}
 	d.web = &httpapi.Server{Gate: d.gate, Journal: d.journal, Log: d.Log, Version: d.Version, Now: time.Now, Mounts: map[string]http.Handler{
-		"GET /server/logs": http.HandlerFunc(d.logs),
-		"/mcp":             tools,
-		"POST /join":       http.HandlerFunc(d.join),
+		"GET /server/logs":          http.HandlerFunc(d.logs),
+		"/mcp":                      tools,
+		"POST /join":                http.HandlerFunc(d.join),
+		"GET /sessions/{id}/stream": http.HandlerFunc(d.followSession),
 	}}
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
@@ -172,7 +184,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
 		}
-		if d.OnDemand && d.active.Load() == 0 && time.Since(time.Unix(0, d.lastUse.Load())) > idle {
+		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && time.Since(time.Unix(0, d.lastUse.Load())) > idle {
 			d.Log.Info("idle")
 			d.stop()
 			return

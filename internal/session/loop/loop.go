@@ -224,3 +224,10 @@ func (r *Runner) settled(ctx context.Context, s *session.Session, t *session.Tur
 	a, ok := out.(*approval.Ask)
 	return !ok || a.State != approval.Pending, nil
 }
+
+// Busy says whether a turn is being run: a server that is needed only on demand stays up for it.
+func (r *Runner) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.working) > 0
+}

@@ -1,0 +1,276 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tandem/internal/approval"
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/fault"
+	"tandem/internal/provider"
+	room "tandem/internal/session"
+)
+
+func newRun(k *kit.Kit) *cobra.Command {
+	var s settings
+	var id string
+	cmd := &cobra.Command{
+		Use: "run PROMPT", Short: "Give an agent something to do, and watch", Args: cobra.MinimumNArgs(1),
+		Long: "Open a session in this folder (or go on in one), give it a prompt and show what happens until it is done. Text goes to standard output, everything else to standard error. " +
+			"When something needs an approval or an answer, it is asked for on the terminal; without one the command ends with exit code 8, and the turn waits. " +
+			"With --json every event is a line.",
+		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… \"now the tests\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			text := strings.Join(args, " ")
+			if id == "" {
+				in, err := s.create()
+				if err != nil {
+					return err
+				}
+				if in.Title == "" {
+					in.Title = firstLine(text)
+				}
+				var out room.Session
+				if err := k.Call(ctx, "session.create", in, &out); err != nil {
+					return err
+				}
+				id = out.ID
+			}
+			var turn room.Turn
+			if err := k.Call(ctx, "session.prompt", room.PromptIn{ID: id, Text: text}, &turn); err != nil {
+				return err
+			}
+			return watch(ctx, k, id, turn.ID)
+		},
+	}
+	s.flags(cmd)
+	cmd.Flags().StringVarP(&id, "session", "s", "", "go on in this session")
+	return cmd
+}
+
+func newFollow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "follow SESSION", Short: "Watch a session until its open turn ends", Args: cobra.ExactArgs(1), Example: "  tandem session follow ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.TurnsOut
+			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			if len(out.Turns) == 0 {
+				return fault.New(fault.Conflict, "session.follow", "the session has no turn yet").WithNext("give it one: tandem run --session %s \"…\"", args[0])
+			}
+			return watch(cmd.Context(), k, args[0], out.Turns[0].ID)
+		},
+	}
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return s
+}
+
+var errOver = errors.New("over")
+
+// viewer shows a turn as it happens.
+type viewer struct {
+	k       *kit.Kit
+	ctx     context.Context
+	session string
+	turn    string
+	kind    provider.Kind
+	midline bool
+	result  error
+	asked   map[string]bool
+}
+
+// watch follows a turn to its end. Ctrl-C leaves the turn running.
+func watch(ctx context.Context, k *kit.Kit, id, turn string) error {
+	v := &viewer{k: k, ctx: ctx, session: id, turn: turn, asked: map[string]bool{}}
+	c, err := k.Client(ctx)
+	if err != nil {
+		return err
+	}
+	place := ""
+	for {
+		err := c.Follow(ctx, "/sessions/"+url.PathEscape(id)+"/stream?from="+place, func(e client.Event) error {
+			place = e.ID
+			return v.event(e.Data)
+		})
+		switch {
+		case errors.Is(err, errOver):
+			return v.result
+		case ctx.Err() != nil:
+			v.newline()
+			fmt.Fprintf(k.Err, "the turn goes on: tandem session follow %s\n", id)
+			return ctx.Err()
+		case fault.Is(err, fault.Unavailable) && place != "":
+			// The server went away: one more try, from the place where it broke off.
+			if c, err = k.Client(ctx); err == nil {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+func (v *viewer) newline() {
+	if v.midline {
+		fmt.Fprintln(v.k.Out)
+		v.midline = false
+	}
+}
+
+func (v *viewer) note(format string, args ...any) {
+	v.newline()
+	fmt.Fprintf(v.k.Err, format+"\n", args...)
+}
+
+func (v *viewer) event(data []byte) error {
+	var e room.Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return fmt.Errorf("read an event: %w", err)
+	}
+	if e.Turn != v.turn {
+		return nil
+	}
+	if v.k.JSON {
+		fmt.Fprintf(v.k.Out, "%s\n", data)
+	}
+	switch e.Type {
+	case room.EventPart, room.EventOutput:
+		var p room.Part
+		if err := json.Unmarshal(e.Body, &p); err != nil {
+			return err
+		}
+		v.kind = p.Kind
+	case room.EventDelta:
+		v.delta(e.Delta)
+	case room.EventPartEnd:
+		v.newline()
+	case room.EventRetry:
+		var r room.Retry
+		if err := json.Unmarshal(e.Body, &r); err != nil {
+			return err
+		}
+		v.note("%s; trying again in %.1f s", r.Reason, r.Seconds)
+	case room.EventCall:
+		return v.call(e.Body)
+	case room.EventTurn:
+		return v.turnChanged(e.Body)
+	}
+	return nil
+}
+
+func (v *viewer) delta(text string) {
+	if v.k.JSON {
+		return
+	}
+	w := v.k.Out
+	if v.kind != provider.Text {
+		w = v.k.Err
+	}
+	fmt.Fprint(w, text)
+	v.midline = w == v.k.Out && !strings.HasSuffix(text, "\n")
+}
+
+func (v *viewer) call(body []byte) error {
+	var c room.Call
+	if err := json.Unmarshal(body, &c); err != nil {
+		return err
+	}
+	if v.k.JSON {
+		return nil
+	}
+	switch c.State {
+	case room.CallProposed:
+		v.note("→ %s %s", c.Tool, c.Args)
+	case room.CallFailed:
+		v.note("✗ %s: %s", c.Tool, firstLine(c.Result.Text))
+	case room.CallDone:
+		if d, ok := c.Result.Meta["diff"].(string); ok {
+			v.note("%s", strings.TrimRight(d, "\n"))
+		}
+		v.note("✓ %s", firstLine(c.Result.Text))
+	}
+	return nil
+}
+
+func (v *viewer) turnChanged(body []byte) error {
+	var t room.Turn
+	if err := json.Unmarshal(body, &t); err != nil {
+		return err
+	}
+	switch t.State {
+	case room.Waiting:
+		return v.waiting(&t)
+	case room.Done:
+		v.newline()
+		return errOver
+	case room.Failed:
+		v.result = fault.New(fault.Unavailable, "session.turn", "%s", t.Reason).WithNext("look at it: tandem session show %s", v.session)
+		v.newline()
+		return errOver
+	case room.Cancelled:
+		v.result = fault.New(fault.Conflict, "session.turn", "the turn was cancelled")
+		v.newline()
+		return errOver
+	}
+	return nil
+}
+
+// waiting asks the person at the terminal, or leaves the turn waiting.
+func (v *viewer) waiting(t *room.Turn) error {
+	if v.asked[t.Ask] {
+		return nil
+	}
+	v.asked[t.Ask] = true
+	in, ok := v.k.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		next := "tandem approvals approve " + t.Ask
+		if strings.HasPrefix(t.Ask, "que_") {
+			next = "tandem session answer " + t.Ask + " \"…\""
+		}
+		v.newline()
+		v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)
+		return errOver
+	}
+	v.note("%s", t.Reason)
+	reader := bufio.NewReader(in)
+	if strings.HasPrefix(t.Ask, "que_") {
+		fmt.Fprint(v.k.Err, "your answer (empty to refuse): ")
+		line, err := reader.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		line = strings.TrimSpace(line)
+		return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: line, Reject: line == ""}, nil)
+	}
+	fmt.Fprint(v.k.Err, "approve? [y]es, [n]o, or say what to change: ")
+	line, err := reader.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return err
+	}
+	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Feedback: strings.TrimSpace(line)}
+	switch strings.ToLower(decide.Feedback) {
+	case "y", "yes":
+		decide.Verdict, decide.Feedback = approval.Approve, ""
+	case "n", "no", "":
+		decide.Verdict, decide.Feedback = approval.Cancel, ""
+	}
+	return v.k.Call(v.ctx, "approval.decide", decide, nil)
+}

@@ -1,0 +1,233 @@
+// Package session holds the commands for sessions with models: run, chat, session and provider.
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/provider"
+	room "tandem/internal/session"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{Use: "session", Aliases: []string{"sessions"}, Short: "Sessions: agents at work",
+		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, so they go on when this terminal is closed."}
+	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k), newUnrevert(k), newDelete(k), newAnswer(k))
+	return []*cobra.Command{cmd, newRun(k), newProvider(k)}
+}
+
+func newList(k *kit.Kit) *cobra.Command {
+	var in room.ListIn
+	cmd := &cobra.Command{
+		Use: "list [TEXT]", Short: "List sessions, newest first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				in.Query = args[0]
+			}
+			var out room.ListOut
+			if err := k.Call(cmd.Context(), "session.list", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Sessions) == 0 {
+					fmt.Fprintln(w, "no sessions")
+					return
+				}
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "ID\tTITLE\tMODEL\tCHANGED\tFOLDER")
+				for _, s := range out.Sessions {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
+				}
+				t.Flush()
+				if out.More {
+					fmt.Fprintf(w, "more: tandem session list --before %s\n", out.Sessions[len(out.Sessions)-1].ID)
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&in.Archived, "archived", false, "the archived ones instead")
+	cmd.Flags().StringVar(&in.Parent, "parent", "", "only children of this session")
+	cmd.Flags().StringVar(&in.Before, "before", "", "only sessions made before this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (50)")
+	return cmd
+}
+
+func newShow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "show SESSION", Short: "Show a session and its conversation", Args: cobra.ExactArgs(1), Example: "  tandem session show ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out struct {
+				Session  *room.Session   `json:"session"`
+				Turns    []*room.Turn    `json:"turns"`
+				Messages []*room.Message `json:"messages"`
+			}
+			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: args[0]}, &out.Session); err != nil {
+				return err
+			}
+			if err := k.Call(cmd.Context(), "session.messages", room.IDIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				s := out.Session
+				fmt.Fprintf(w, "%s  %s\nmodel   %s\n", s.ID, s.Title, s.Model)
+				if s.Directory != "" {
+					fmt.Fprintf(w, "folder  %s\n", s.Directory)
+				}
+				if len(out.Turns) > 0 {
+					t := out.Turns[0]
+					fmt.Fprintf(w, "turn    %s", t.State)
+					if t.Reason != "" {
+						fmt.Fprintf(w, " (%s)", t.Reason)
+					}
+					fmt.Fprintln(w)
+				}
+				for _, m := range out.Messages {
+					fmt.Fprintf(w, "\n%s:\n", m.Role)
+					for _, b := range m.Blocks {
+						fmt.Fprintln(w, blockText(b))
+					}
+				}
+			})
+		},
+	}
+}
+
+func blockText(b provider.Block) string {
+	switch b.Kind {
+	case provider.CallKind:
+		return fmt.Sprintf("→ %s %s", b.Call.Name, b.Call.Args)
+	case provider.ResultOf:
+		return "← " + strings.TrimSpace(b.Result.Text)
+	case provider.ImageKind:
+		return "(image)"
+	case provider.Reasoning:
+		return "(thinking) " + b.Text
+	}
+	return b.Text
+}
+
+// settings are the flags of a session's configuration.
+type settings struct {
+	model, directory, title string
+	plan                    bool
+	config                  room.Config
+}
+
+func (s *settings) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&s.model, "model", "m", "", "provider/model, e.g. anthropic/claude-sonnet-4-5")
+	f.StringVarP(&s.directory, "directory", "C", "", "the working folder (this one)")
+	f.StringVar(&s.title, "title", "", "what the session is called")
+	f.BoolVar(&s.plan, "plan", false, "look and propose, change nothing")
+	f.StringSliceVar(&s.config.Tools, "tools", nil, "only these tools")
+	f.StringSliceVar(&s.config.Fallback, "fallback", nil, "models to try when the first one fails")
+	f.StringVar(&s.config.System, "system", "", "text to put before the conversation")
+	f.StringVar(&s.config.Effort, "effort", "", "reasoning: low, medium or high")
+	f.Int64Var(&s.config.Budget.Tokens, "budget-tokens", 0, "stop after so many tokens")
+	f.Int64Var(&s.config.Budget.Cents, "budget-cents", 0, "stop after so many cents")
+	f.Int64Var(&s.config.Budget.Turns, "budget-turns", 0, "stop after so many turns")
+	f.Int64Var(&s.config.Budget.Calls, "budget-calls", 0, "stop after so many calls of tools")
+	f.Int64Var(&s.config.Budget.Seconds, "budget-seconds", 0, "stop after so many seconds")
+}
+
+func (s *settings) create() (room.CreateIn, error) {
+	dir := s.directory
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return room.CreateIn{}, err
+	}
+	if st, err := os.Stat(abs); err != nil || !st.IsDir() {
+		return room.CreateIn{}, fault.New(fault.Invalid, "session", "there is no folder %s", abs)
+	}
+	in := room.CreateIn{Title: s.title, Directory: abs, Model: s.model, Config: s.config}
+	if s.plan {
+		in.Mode = room.PlanMode
+	}
+	return in, nil
+}
+
+func newNew(k *kit.Kit) *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use: "new [TITLE]", Short: "Open a session", Args: cobra.MaximumNArgs(1), Example: "  tandem session new \"fix the build\" -m anthropic/claude-sonnet-4-5",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				s.title = args[0]
+			}
+			in, err := s.create()
+			if err != nil {
+				return err
+			}
+			var out room.Session
+			if err := k.Call(cmd.Context(), "session.create", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.ID) })
+		},
+	}
+	s.flags(cmd)
+	return cmd
+}
+
+func newUpdate(k *kit.Kit) *cobra.Command {
+	var s settings
+	var archived bool
+	cmd := &cobra.Command{
+		Use: "update SESSION", Short: "Rename, archive or reconfigure a session", Args: cobra.ExactArgs(1), Example: "  tandem session update ses_01j… --title \"another name\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := room.UpdateIn{ID: args[0]}
+			changed := cmd.Flags().Changed
+			if changed("title") {
+				in.Title = &s.title
+			}
+			if changed("archived") {
+				in.Archived = &archived
+			}
+			if changed("model") {
+				in.Model = &s.model
+			}
+			if changed("plan") {
+				mode := room.Immediate
+				if s.plan {
+					mode = room.PlanMode
+				}
+				in.Mode = &mode
+			}
+			if changed("directory") {
+				abs, err := filepath.Abs(s.directory)
+				if err != nil {
+					return err
+				}
+				in.Directory = &abs
+			}
+			for _, f := range []string{"tools", "fallback", "system", "effort", "budget-tokens", "budget-cents", "budget-turns", "budget-calls", "budget-seconds"} {
+				if changed(f) {
+					in.Config = &s.config
+				}
+			}
+			var out room.Session
+			if err := k.Call(cmd.Context(), "session.update", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is called %q\n", out.ID, out.Title) })
+		},
+	}
+	s.flags(cmd)
+	cmd.Flags().BoolVar(&archived, "archived", false, "put it away, or with =false take it back")
+	return cmd
+}

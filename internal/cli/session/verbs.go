@@ -1,0 +1,128 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	room "tandem/internal/session"
+)
+
+func newPrompt(k *kit.Kit) *cobra.Command {
+	var o room.Options
+	cmd := &cobra.Command{
+		Use: "prompt SESSION TEXT", Short: "Give a session something to do, without waiting", Args: cobra.MinimumNArgs(2), Example: "  tandem session prompt ses_01j… \"now the tests\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.Turn
+			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: args[0], Text: strings.Join(args[1:], " "), Options: o}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", out.ID, out.State) })
+		},
+	}
+	cmd.Flags().StringVarP(&o.Model, "model", "m", "", "provider/model for this turn")
+	return cmd
+}
+
+func newCancel(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel SESSION [TURN]", Short: "Stop a turn, or all open turns", Args: cobra.RangeArgs(1, 2), Example: "  tandem session cancel ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := room.TurnIn{ID: args[0]}
+			if len(args) == 2 {
+				in.Turn = args[1]
+			}
+			var out room.CancelOut
+			if err := k.Call(cmd.Context(), "session.cancel", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%d turns stopped\n", out.Cancelled) })
+		},
+	}
+}
+
+func newFork(k *kit.Kit) *cobra.Command {
+	var in room.ForkIn
+	cmd := &cobra.Command{
+		Use: "fork SESSION", Short: "Copy a session, whole or up to a message", Args: cobra.ExactArgs(1), Example: "  tandem session fork ses_01j… --message msg_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			var out room.Session
+			if err := k.Call(cmd.Context(), "session.fork", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.ID) })
+		},
+	}
+	cmd.Flags().StringVar(&in.Message, "message", "", "up to this message, without it")
+	cmd.Flags().StringVar(&in.Title, "title", "", "what the copy is called")
+	return cmd
+}
+
+func newRevert(k *kit.Kit) *cobra.Command {
+	var in room.RevertIn
+	cmd := &cobra.Command{
+		Use: "revert SESSION", Short: "Take back the newest prompt: its messages, and the files that it changed", Args: cobra.ExactArgs(1), Example: "  tandem session revert ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			var out room.RevertOut
+			if err := k.Call(cmd.Context(), "session.revert", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "taken back from %s on\n", out.Message)
+				for _, f := range out.Files {
+					fmt.Fprintf(w, "restored %s\n", f)
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Message, "message", "", "take back this message and all behind it")
+	return cmd
+}
+
+func newUnrevert(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "unrevert SESSION", Short: "Bring back the messages that were taken back", Args: cobra.ExactArgs(1), Example: "  tandem session unrevert ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.RevertOut
+			if err := k.Call(cmd.Context(), "session.unrevert", room.IDIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, "the messages are back") })
+		},
+	}
+}
+
+func newDelete(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete SESSION", Aliases: []string{"rm"}, Short: "Delete a session; what it did stays in the journal", Args: cobra.ExactArgs(1), Example: "  tandem session delete ses_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.OK
+			if err := k.Call(cmd.Context(), "session.delete", room.IDIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })
+		},
+	}
+}
+
+func newAnswer(k *kit.Kit) *cobra.Command {
+	var in room.AnswerIn
+	cmd := &cobra.Command{
+		Use: "answer QUESTION [TEXT]", Short: "Answer an agent's question", Args: cobra.MinimumNArgs(1), Example: "  tandem session answer que_01j… \"the blue one\"\n  tandem session answer que_01j… --reject",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID, in.Answer = args[0], strings.Join(args[1:], " ")
+			var out room.Question
+			if err := k.Call(cmd.Context(), "question.answer", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", out.ID, out.State) })
+		},
+	}
+	cmd.Flags().BoolVar(&in.Reject, "reject", false, "say that it will not be answered")
+	return cmd
+}

@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/loop"
+	"tandem/internal/tool"
+	"tandem/internal/tool/builtin"
+)
+
+// buildSessions makes the session room and its driver.
+func (d *Daemon) buildSessions(ctx context.Context) error {
+	tools, err := tool.NewRegistry(builtin.All()...)
+	if err != nil {
+		return err
+	}
+	keys := session.Keys{Lend: d.rooms.secret.Lend, Env: os.Getenv,
+		Put: func(tx *db.Tx, tenant, name, value, by string) error {
+			_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
+			return err
+		}}
+	d.rooms.session = session.New(d.db, d.journal, tools, tool.FindSandbox(ctx), keys)
+	d.rooms.loop = loop.New(d.rooms.session, d.Log)
+	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
+	return nil
+}
+
+// heartbeat keeps a stream open through proxies.
+const heartbeat = 15 * time.Second
+
+// followSession streams a session: GET /sessions/{id}/stream. Reconnecting with Last-Event-ID goes on where it broke off, also
+// in the middle of a text.
+func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
+	in := session.FollowIn{ID: r.PathValue("id"), From: r.URL.Query().Get("from")}
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		in.From = last
+	}
+	ctx, err := d.gate.Admit(r.Context(), "session.follow", in)
+	if err != nil {
+		d.web.Fail(w, r, err)
+		return
+	}
+	from, _ := session.ParsePlace(in.From) // admitted, so it parses
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	s := &stream{w: w, out: http.NewResponseController(w)}
+	if s.comment("tandem session "+in.ID) != nil {
+		return
+	}
+	err = d.FollowSession(ctx, op.CallerFrom(ctx).Tenant, in.ID, from.String(), s.beat, func(e session.Event) error {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		return s.event(e.Place().String(), e.Type, data)
+	})
+	if err != nil && ctx.Err() == nil {
+		d.Log.Debug("session stream ended", "session", in.ID, "err", err)
+	}
+}
+
+// FollowSession sends a session's events to send, and calls beat when nothing was sent for a while. send and beat are never
+// called at once.
+func (d *Daemon) FollowSession(ctx context.Context, tenant, id, from string, beat func() error, send func(session.Event) error) error {
+	place, err := session.ParsePlace(from)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events := make(chan session.Event)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- d.rooms.session.Follow(ctx, tenant, id, place, func(e session.Event) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	defer func() { cancel(); <-ended }()
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case e := <-events:
+			if err := send(e); err != nil {
+				return err
+			}
+			tick.Reset(heartbeat)
+		case <-tick.C:
+			if err := beat(); err != nil {
+				return err
+			}
+		case <-d.stopping:
+			return nil
+		case err := <-ended:
+			ended <- err
+			return err
+		}
+	}
+}
+
+// stream writes server-sent events, each in one write: there are clients that lose an event which arrives in two.
+type stream struct {
+	w   http.ResponseWriter
+	out *http.ResponseController
+}
+
+func (s *stream) write(text string) error {
+	if err := s.out.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.out.Flush()
+}
+
+func (s *stream) comment(text string) error { return s.write(": " + text + "\n\n") }
+
+func (s *stream) beat() error { return s.comment("still here") }
+
+func (s *stream) event(id, name string, data []byte) error {
+	return s.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", id, name, data))
+}
