@@ -83,7 +83,8 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 // acceptable puts words that rooms accept where not every word will do, so
 // that the first tenant has more to hide. A room with such a field adds it.
 func acceptable(in map[string]any) map[string]any {
-	words := map[string]string{"kind": "agent", "for": "", "value": hidden, "label": hidden, "title": hidden, "text": hidden, "body": hidden, "note": hidden}
+	words := map[string]string{"kind": "agent", "for": "", "value": hidden, "label": hidden, "title": hidden, "text": hidden, "body": hidden, "note": hidden,
+		"directory": "", "model": "local/echo-1", "mode": "", "parent": "", "base": "http://127.0.0.1:1/v1", "wire": "chat"}
 	for field, word := range words {
 		if _, ok := in[field]; ok {
 			in[field] = word
