@@ -52,7 +52,9 @@ type Daemon struct {
 	fingerprint string
 	invite      string // made for the person who opened us beyond loopback; shown once
 	joins       limiter
-	mu          sync.Mutex // guards invite
+	mu          sync.Mutex  // guards invite
+	restart     atomic.Bool // begin anew after draining
+	restored    *time.Time  // when the copy was made that this start restored
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64
@@ -78,7 +80,7 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 	}
 	defer closeLog()
 	defer func() {
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrRestart) {
 			d.Log.Error("ended", "err", err)
 		}
 	}()
@@ -86,8 +88,17 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.db.Close()
-	return d.serve(ctx)
+	if err := d.serve(ctx); err != nil {
+		return err
+	}
+	if d.restart.Load() {
+		return ErrRestart
+	}
+	return nil
 }
+
+// ErrRestart is how Run ends when the daemon should begin anew.
+var ErrRestart = errors.New("restart")
 
 func (d *Daemon) openLog() (func(), error) {
 	level, err := ParseLevel(d.Settings.Get("log.level"))
@@ -126,6 +137,12 @@ func (d *Daemon) open(ctx context.Context) error {
 	if d.db, err = db.Open(ctx, dsn, nil); err != nil {
 		return err
 	}
+	if err := d.finishRestore(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if err := d.backupBeforeMigrating(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
 	ran, err := d.db.Migrate(ctx, migrations...)
 	if err != nil {
 		return errors.Join(err, d.db.Close())
@@ -134,6 +151,9 @@ func (d *Daemon) open(ctx context.Context) error {
 		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
 	}
 	if err := d.construct(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if err := d.noteRestore(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))

@@ -41,9 +41,10 @@ var tableName = regexp.MustCompile(`(?im)^CREATE TABLE (?:IF NOT EXISTS )?([a-z_
 
 var columnName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// tables are the names of the tables that the rooms' migrations make. Others
-// in the same database are not ours to copy or drop.
-func tables(rooms []Migrations) ([]string, error) {
+// tables are the names of the tables that the rooms' migrations make, up to
+// their versions (nil: all). Others in the same database are not ours to copy
+// or drop.
+func tables(rooms []Migrations, versions map[string]int) ([]string, error) {
 	var names []string
 	for _, room := range rooms {
 		steps, err := readSteps(room)
@@ -51,6 +52,9 @@ func tables(rooms []Migrations) ([]string, error) {
 			return nil, err
 		}
 		for _, s := range steps {
+			if versions != nil && s.version > versions[room.Room] {
+				break
+			}
 			for _, m := range tableName.FindAllStringSubmatch(s.text, -1) {
 				names = append(names, m[1])
 			}
@@ -63,14 +67,14 @@ func tables(rooms []Migrations) ([]string, error) {
 // Dump writes one consistent copy of the rooms' tables while others go on
 // writing.
 func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows int64, err error) {
-	names, err := tables(rooms)
-	if err != nil {
-		return 0, err
-	}
 	out := &dumper{sum: sha256.New()}
 	out.w = bufio.NewWriterSize(io.MultiWriter(w, out.sum), 1<<16)
 	err = d.Read(ctx, func(tx *Tx) error {
 		versions, err := schemaVersions(tx)
+		if err != nil {
+			return err
+		}
+		names, err := tables(rooms, versions)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (l *loader) load(rooms []Migrations) error {
 
 // prepare drops the tables there are and makes them as the dump has them.
 func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
-	names, err := tables(rooms)
+	names, err := tables(rooms, nil)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,28 @@ func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err err
 	return ran, nil
 }
 
+// Behind is how many migrations Migrate would run, and whether the database
+// holds nothing yet.
+func (d *DB) Behind(ctx context.Context, rooms ...Migrations) (steps int, empty bool, err error) {
+	if err := d.Write(ctx, func(tx *Tx) error { _, err := tx.Exec(schemaTable); return err }); err != nil {
+		return 0, false, fmt.Errorf("make the schema table: %w", err)
+	}
+	empty = true
+	for _, room := range rooms {
+		all, err := readSteps(room)
+		if err != nil {
+			return 0, false, err
+		}
+		done, err := d.applied(ctx, room.Room)
+		if err != nil {
+			return 0, false, err
+		}
+		empty = empty && len(done) == 0
+		steps += max(0, len(all)-len(done))
+	}
+	return steps, empty, nil
+}
+
 func (d *DB) applied(ctx context.Context, room string) (map[int]string, error) {
 	done := map[int]string{}
 	rows, err := d.Query(ctx, "SELECT version, hash FROM schema_version WHERE room = ?", room)

@@ -56,11 +56,15 @@ func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
 		<-signals
 		os.Exit(1)
 	}()
-	d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand}
-	if !background {
-		d.Console = k.Err
+	for {
+		d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand}
+		if !background {
+			d.Console = k.Err
+		}
+		if err := d.Run(ctx); !errors.Is(err, daemon.ErrRestart) {
+			return err
+		}
 	}
-	return d.Run(ctx)
 }
 
 // replaceOnDemand ends a daemon that was started on demand, so that one that

@@ -1,5 +1,5 @@
 // Package server holds the commands of the server's life: serve, up, down,
-// status, logs, settings, panel.
+// status, logs, settings, panel, server backup and restore.
 package server
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k)}
+	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k)}
 }
 
 // serverFlags are shared by serve and up.

@@ -1,0 +1,157 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/settings"
+	"tandem/internal/testenv"
+)
+
+// kept runs daemons one after the other on one data folder.
+type kept struct {
+	t        *testing.T
+	settings *settings.Settings
+	d        *Daemon
+	ended    chan error
+	cancel   context.CancelFunc
+}
+
+func keptAt(t *testing.T, database string) *kept {
+	t.Helper()
+	s, err := settings.Load(map[string]string{"data": filepath.Join(testenv.Dir(t), "data"), "database": database, "secret_keeper": "file", "listen": "127.0.0.1:0"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kept{t: t, settings: s}
+	k.start()
+	t.Cleanup(func() { k.stop() })
+	return k
+}
+
+func (k *kept) start() {
+	k.t.Helper()
+	ready := make(chan struct{})
+	k.ended = make(chan error, 1)
+	k.d = &Daemon{Settings: k.settings, Version: "test", Ready: func(*Daemon) { close(ready) }}
+	var ctx context.Context
+	ctx, k.cancel = context.WithCancel(context.Background())
+	go func() { k.ended <- k.d.Run(ctx) }()
+	select {
+	case <-ready:
+	case err := <-k.ended:
+		k.ended <- nil
+		k.t.Fatal(err)
+	}
+}
+
+func (k *kept) stop() error { k.cancel(); return <-k.ended }
+
+// ctx is the owner of the tenant, present.
+func (k *kept) ctx() context.Context {
+	c, err := k.d.identity.Caller(k.t.Context(), identity.LocalTenant, identity.Owner, op.DoorSocket)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	c.Present = "pin"
+	return op.WithCaller(k.t.Context(), c)
+}
+
+func (k *kept) do(name string, in any) (any, error) { return k.d.gate.Invoke(k.ctx(), name, in) }
+
+func (k *kept) must(name string, in any) any {
+	k.t.Helper()
+	out, err := k.do(name, in)
+	if err != nil {
+		k.t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+type obj = map[string]any
+
+// A copy of one server becomes another one, on either database: keys, secrets
+// and a journal that verifies; what came after the copy is gone, and kept
+// aside.
+func TestACopyBecomesAnotherServer(t *testing.T) {
+	for from, a := range map[string]func() string{"sqlite": func() string { return "" }, "postgres": func() string { return testenv.Postgres(t) }} {
+		for to, b := range map[string]func() string{"sqlite": func() string { return "" }, "postgres": func() string { return testenv.Postgres(t) }} {
+			t.Run(from+" to "+to, func(t *testing.T) { copyServer(t, keptAt(t, a()), keptAt(t, b())) })
+		}
+	}
+}
+
+func copyServer(t *testing.T, source, target *kept) {
+	source.must("resource.put", obj{"key": "a/b", "value": "old"})
+	source.must("secret.set", obj{"name": "x", "value": "hunter2-hunter2"})
+	path := filepath.Join(testenv.Dir(t), "copy")
+	out := source.must("server.backup", PathIn{path}).(BackupOut)
+	if st, err := os.Stat(path); err != nil || st.Size() != out.Bytes || st.Mode().Perm() != 0o600 || out.Rows == 0 {
+		t.Fatalf("the copy: %v, %+v, %v", st, out, err)
+	}
+	if _, err := source.do("server.backup", PathIn{path}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("over another copy: %v", err)
+	}
+	target.must("resource.put", obj{"key": "newer", "value": "lost"})
+	target.must("server.restore", PathIn{path})
+	if err := <-target.ended; !errors.Is(err, ErrRestart) {
+		t.Fatalf("the daemon ended with %v", err)
+	}
+	target.start()
+	target.must("resource.get", obj{"key": "a/b"})
+	if _, err := target.do("resource.get", obj{"key": "newer"}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("what was there before: %v", err)
+	}
+	var secret string
+	if err := target.d.rooms.secret.Lend(t.Context(), identity.LocalTenant, "x", func(v []byte) error { secret = string(v); return nil }); err != nil || secret != "hunter2-hunter2" {
+		t.Errorf("the secret: %q, %v", secret, err)
+	}
+	rep, err := target.d.journal.Verify(t.Context(), nil)
+	if err != nil || !rep.OK {
+		t.Errorf("the journal: %+v, %v", rep, err)
+	}
+	aside, err := filepath.Glob(filepath.Join(target.settings.Data(), "before-restore-*.backup"))
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("kept aside: %v, %v", aside, err)
+	}
+	target.must("server.restore", PathIn{aside[0]}) // a restore can be undone
+	if err := <-target.ended; !errors.Is(err, ErrRestart) {
+		t.Fatalf("the daemon ended with %v", err)
+	}
+	target.start()
+	target.must("resource.get", obj{"key": "newer"})
+}
+
+// A damaged copy is refused while everything goes on.
+func TestDamagedCopiesAreRefused(t *testing.T) {
+	k := keptAt(t, "")
+	dir := testenv.Dir(t)
+	path := filepath.Join(dir, "copy")
+	k.must("server.backup", PathIn{path})
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{"empty": {}, "cut": data[:len(data)-20], "half": data[:len(data)/2], "text": []byte("hello")} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.do("server.restore", PathIn{file}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := k.do("server.restore", PathIn{filepath.Join(dir, "none")}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := k.do("server.backup", PathIn{"relative"}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a relative path: %v", err)
+	}
+	k.must("resource.put", obj{"key": "still", "value": "here"})
+}
