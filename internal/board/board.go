@@ -264,3 +264,43 @@ func (r *Room) structure(ctx context.Context, in StructureIn) (StructureOut, err
 	err := r.db.Read(ctx, func(tx *db.Tx) error { return b.fill(tx, op.CallerFrom(ctx).Tenant, in.Space, "1 = 1") })
 	return StructureOut{Space: in.Space, Tasks: b.Sorted()}, err
 }
+
+// AdoptIn hands a space's log to the daemon that becomes its host.
+type AdoptIn struct {
+	Space    string         `json:"space"`
+	Entries  []*space.Entry `json:"entries"`
+	Envelope *seal.Envelope `json:"envelope"`
+}
+
+// adopt takes a space over: its log, members and leases, and the board that
+// its log makes, in one transaction.
+func (r *Room) adopt(ctx context.Context, tx *db.Tx, in AdoptIn) (space.Accepted, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	a, err := r.spaces.Adopt(tx, tenant, in.Space, in.Entries, in.Envelope)
+	if err != nil {
+		return a, err
+	}
+	for _, table := range []string{"board_task", "board_need"} {
+		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND space = ?", tenant, in.Space); err != nil {
+			return a, err
+		}
+	}
+	b := Board{}
+	err = r.spaces.Log(tx, tenant, in.Space, func(e *space.Entry) error {
+		evs, err := Events(e)
+		if err != nil {
+			return err
+		}
+		for _, ev := range evs {
+			if _, err := b.Apply(ev); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return a, err
+	}
+	space.Note(ctx, in.Envelope, a)
+	return a, insert(tx, tenant, in.Space, b)
+}

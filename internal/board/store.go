@@ -80,31 +80,56 @@ func around(tx *db.Tx, tenant, space string, e Event) (Board, error) {
 func save(tx *db.Tx, tenant, space string, changed []Task) error {
 	for _, t := range changed {
 		if t.Version == 1 {
-			_, err := tx.Exec("INSERT INTO board_task (tenant, space, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				tenant, space, t.ID, t.Status, t.Prio, t.Creator, t.Holder, t.Stuck, t.Until, t.Version, t.Made, t.Changed)
+			err := insertTask(tx, tenant, space, t)
 			if db.Exists(err) {
 				return fault.New(fault.Conflict, "board.add", "there is a task %s already", t.ID).With("taken", string(t.ID))
 			}
 			if err != nil {
 				return err
 			}
-		} else {
-			n, err := tx.Changed("UPDATE board_task SET status = ?, priority = ?, holder = ?, stuck = ?, until = ?, version = ?, updated_at = ? WHERE tenant = ? AND space = ? AND id = ? AND version = ?",
-				t.Status, t.Prio, t.Holder, t.Stuck, t.Until, t.Version, t.Changed, tenant, space, t.ID, t.Version-1)
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				return fault.New(fault.Conflict, "board", "%s changed meanwhile", t.ID).WithNext("read it again with intandem_board")
-			}
-			if _, err := tx.Exec("DELETE FROM board_need WHERE tenant = ? AND space = ? AND task = ?", tenant, space, t.ID); err != nil {
-				return err
-			}
+			continue
 		}
-		for i, n := range t.Needs {
-			if _, err := tx.Exec("INSERT INTO board_need (tenant, space, task, need, ord) VALUES (?, ?, ?, ?, ?)", tenant, space, t.ID, n, i); err != nil {
-				return err
-			}
+		n, err := tx.Changed("UPDATE board_task SET status = ?, priority = ?, holder = ?, stuck = ?, until = ?, version = ?, updated_at = ? WHERE tenant = ? AND space = ? AND id = ? AND version = ?",
+			t.Status, t.Prio, t.Holder, t.Stuck, t.Until, t.Version, t.Changed, tenant, space, t.ID, t.Version-1)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.New(fault.Conflict, "board", "%s changed meanwhile", t.ID).WithNext("read it again with intandem_board")
+		}
+		if _, err := tx.Exec("DELETE FROM board_need WHERE tenant = ? AND space = ? AND task = ?", tenant, space, t.ID); err != nil {
+			return err
+		}
+		if err := insertNeeds(tx, tenant, space, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertTask(tx *db.Tx, tenant, space string, t Task) error {
+	_, err := tx.Exec("INSERT INTO board_task (tenant, space, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		tenant, space, t.ID, t.Status, t.Prio, t.Creator, t.Holder, t.Stuck, t.Until, t.Version, t.Made, t.Changed)
+	if err != nil {
+		return err
+	}
+	return insertNeeds(tx, tenant, space, t)
+}
+
+func insertNeeds(tx *db.Tx, tenant, space string, t Task) error {
+	for i, n := range t.Needs {
+		if _, err := tx.Exec("INSERT INTO board_need (tenant, space, task, need, ord) VALUES (?, ?, ?, ?, ?)", tenant, space, t.ID, n, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert writes a whole board.
+func insert(tx *db.Tx, tenant, space string, b Board) error {
+	for _, t := range b.Sorted() {
+		if err := insertTask(tx, tenant, space, t); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -158,7 +158,6 @@ func (r *Room) next(ctx context.Context, in NextIn) (Knock, error) {
 	if !ok {
 		return Knock{}, expired()
 	}
-	had := n.Answer != nil
 	if in.Confirm != nil {
 		if n.Answer == nil || n.Confirm != nil {
 			return Knock{}, fault.New(fault.Conflict, "space.knock", "a confirmation is due once, after the inviter's answer")
@@ -174,7 +173,7 @@ func (r *Room) next(ctx context.Context, in NextIn) (Knock, error) {
 		if !ok {
 			return Knock{}, expired()
 		}
-		if n.Refused != "" || n.Bundle != nil || (!had && n.Answer != nil) {
+		if n.Refused != "" || n.Bundle != nil || n.Answer != nil && n.Confirm == nil {
 			return n.Knock, nil
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"fmt"
 	"sync"
 	"time"
 
@@ -114,7 +115,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 	if err := r.add(tx, tenant, s, in.Card); err != nil {
 		return StartOut{}, err
 	}
-	facts := map[string]any{"space": s.id, "creator": in.Card, "max_members": s.max, "messages_per_minute": s.perMinute}
+	facts := StartFacts{Space: s.id, Creator: in.Card, Members: s.max, PerMinute: s.perMinute}
 	if err := r.HostEntry(tx, tenant, s.id, "host.start", facts); err != nil {
 		return StartOut{}, err
 	}
@@ -181,6 +182,7 @@ func (r *Room) post(ctx context.Context, tx *db.Tx, in PostIn) (Accepted, error)
 type PullIn struct {
 	Space string `json:"space"`
 	Since int64  `json:"since"`
+	Term  int64  `json:"term,omitempty" jsonschema:"the term you are at"`
 	Limit int    `json:"limit,omitempty"`
 	Wait  int64  `json:"wait_ms,omitempty" jsonschema:"wait this long for something new, 25000 at most"`
 	Proof Proof  `json:"proof"`
@@ -207,6 +209,8 @@ type PullOut struct {
 	Creator string     `json:"creator"`
 	Members []Presence `json:"members"`
 	Knocks  []Knock    `json:"knocks,omitempty"` // for the inviter
+	Taken   *Entry     `json:"taken,omitempty"`  // the take-over that began this term, for a member of an earlier one
+	MovedTo string     `json:"moved_to,omitempty"`
 	Now     int64      `json:"now"`
 }
 
@@ -225,7 +229,7 @@ func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	for {
 		bell := r.wake.hear(key)
 		out, err := r.read(ctx, tenant, m.ID, in)
-		if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen {
+		if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen || out.Taken != nil {
 			return out, err
 		}
 		select {
@@ -249,7 +253,16 @@ func (r *Room) read(ctx context.Context, tenant string, me seal.MemberID, in Pul
 		if err != nil {
 			return err
 		}
-		out.Seq, out.Hash, out.Epoch, out.Term, out.State, out.Creator = s.seq, s.hash, s.epoch, s.term, s.state, s.creator
+		out.Seq, out.Hash, out.Epoch, out.Term, out.State, out.Creator, out.MovedTo = s.seq, s.hash, s.epoch, s.term, s.state, s.creator, s.moved
+		if in.Term > 0 && in.Term < s.term {
+			out.Taken, err = scanEntry(tx.QueryRow("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq DESC LIMIT 1", tenant, in.Space, ClassTakeOver))
+			if err != nil {
+				return fmt.Errorf("read the take-over: %w", err)
+			}
+			if in.Since >= out.Taken.Seq {
+				return nil // the member has to go back to where this term began
+			}
+		}
 		if in.Since > s.seq {
 			return fault.New(fault.Conflict, "space.pull", "you have entry %d, the host's last is %d", in.Since, s.seq).With("reason", "behind")
 		}

@@ -122,15 +122,19 @@ const entryColumns = "seq, term, at, class, envelope, facts, hash"
 func (r *row) append(tx *db.Tx, tenant string, e *Entry) error {
 	e.Seq, e.Term, e.At = r.seq+1, r.term, db.Micros(tx.Now())
 	e.Hash = e.Chain(r.hash)
-	var env, sender, id string
+	return r.keep(tx, tenant, e)
+}
+
+// keep stores an entry that is complete, and moves the head to it.
+func (r *row) keep(tx *db.Tx, tenant string, e *Entry) error {
+	var env, sender string
+	id := fmt.Sprintf("host/%d", e.Seq)
 	if e.Env != nil {
 		b, err := json.Marshal(e.Env)
 		if err != nil {
 			return fmt.Errorf("write envelope: %w", err)
 		}
 		env, sender, id = string(b), string(e.Env.From), e.Env.ID
-	} else {
-		id = fmt.Sprintf("host/%d", e.Seq)
 	}
 	if _, err := tx.Exec("INSERT INTO space_log (tenant, space, seq, term, at, class, sender, env, envelope, facts, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		tenant, r.id, e.Seq, e.Term, e.At, e.Class, sender, id, env, string(e.Facts), e.Hash); err != nil {

@@ -25,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
-		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k))
+		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newTakeOver(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -233,4 +233,8 @@ func newWhoami(k *kit.Kit) *cobra.Command {
 
 func newRename(k *kit.Kit) *cobra.Command {
 	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", "space.rename", func(a string) any { return peer.RenameIn{Name: a} })
+}
+
+func newTakeOver(k *kit.Kit) *cobra.Command {
+	return simple(k, "take-over", "Become the host of a space whose host is gone; needs your PIN", "tandem space take-over", "space.take_over")
 }

@@ -23,7 +23,7 @@ type note struct {
 // host hold the answer until there is something, and gives mu away meanwhile.
 func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 	for {
-		in := space.PullIn{Space: s.space, Since: s.seq, Wait: wait, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+		in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Wait: wait, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
 		var out space.PullOut
 		link := s.link
 		s.mu.Unlock()
@@ -37,6 +37,7 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		}
 		s.online, s.trouble = true, ""
 		if out.Term < s.term || out.State != "open" {
+			s.moved = out.MovedTo
 			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).With("reason", "moved")
 		}
 		if err := r.follow(ctx, s, out.Entries); err != nil {
@@ -131,6 +132,15 @@ func (s *seat) take(e *space.Entry) ([]byte, error) {
 		return nil, err
 	}
 	var content []byte
+	if e.Term != s.term {
+		var c space.TakeOverClear
+		if err := space.Clear(e.Env, &c); err != nil {
+			return nil, err
+		}
+		if c.Term != e.Term || c.Seq != s.seq || c.Hash != s.hash {
+			return nil, fmt.Errorf("entry %d begins term %d, but its signer did not say so", e.Seq, e.Term)
+		}
+	}
 	if e.Env != nil {
 		var err error
 		if content, err = s.open(e); err != nil {

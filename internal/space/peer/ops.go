@@ -26,6 +26,10 @@ func row(name, right, method, path, mcp, doc string, secret ...string) op.Spec {
 	return op.Spec{Name: name, Right: right, Method: method, Path: path, MCP: mcp, Doc: doc, Secret: secret, Sealed: true}
 }
 
+// Who becomes the host decides which history counts, so a person decides it.
+var takeOverRow = op.Spec{Name: "space.take_over", Right: "space.create", Method: "POST", Path: "/space/take_over", MCP: "-", Present: true, Sealed: true,
+	Doc: "Become the host of a space whose host is gone for good. Needs a person present.\nThe others find this daemon by themselves; the old host, returning, steps down."}
+
 // Ops is what people and agents call. Words in the inputs are never journalled;
 // the host's operations record ids and hashes of the ciphertext.
 func (r *Room) Ops() []op.Op {
@@ -76,6 +80,7 @@ func (r *Room) spaceOps() []op.Op {
 			"Show your username in spaces."), here[Nothing], r.opWhoami),
 		op.Effect(row("space.rename", "space.post", "POST", "/space/rename", "intandem_rename",
 			"Change your username in spaces.", "name"), here[RenameIn], r.opRename, nil),
+		op.Effect(takeOverRow, here[Nothing], r.opTakeOver, nil),
 		op.Read(row("space.wait", "space.read", "POST", "/space/wait", "-",
 			"Wait for a message, and answer with one fixed sentence that names it. For hooks that wake an idle agent."), here[WaitIn], r.opWait),
 		op.Effect(row("space.surfaced", "space.post", "POST", "/space/surfaced", "-",

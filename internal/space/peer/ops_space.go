@@ -477,3 +477,27 @@ func (r *Room) opRename(ctx context.Context, in RenameIn) (Who, error) {
 	}
 	return Who{Said{Text: "You are now " + in.Name + "."}, in.Name}, nil
 }
+
+// opTakeOver is for the machine's owner: it acts on the one seat here whose
+// host is gone, whoever of this machine sits on it.
+func (r *Room) opTakeOver(ctx context.Context, _ Nothing) (Said, error) {
+	c := op.CallerFrom(ctx)
+	var found *seat
+	for _, s := range r.all() {
+		s.mu.Lock()
+		ok := s.tenant == c.Tenant && s.host != "" && (s.state == active && !s.online || s.state == broken)
+		s.mu.Unlock()
+		if ok {
+			found = s
+		}
+	}
+	if found == nil {
+		return Said{}, fault.New(fault.NotFound, "space.take_over", "no space of this machine has lost its host").WithNext("see them: tandem space list")
+	}
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	if err := r.takeOver(ctx, found); err != nil {
+		return Said{}, found.named(err)
+	}
+	return Said{Text: fmt.Sprintf("This machine hosts %q now (term %d). The others follow by themselves; what they sent meanwhile waits with them.", escape(found.sec.Base.Title), found.term)}, nil
+}

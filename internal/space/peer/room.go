@@ -106,22 +106,27 @@ func (r *Room) later(f func(context.Context)) {
 // run follows a space until the seat ends: waits for news, sends what waited,
 // renews leases, and backs off with jitter while the host is away.
 func (r *Room) run(ctx context.Context, s *seat) {
-	wait := 500 * time.Millisecond
+	const first = 500 * time.Millisecond
+	wait, hold := first, int64(0) // the first answer is wanted at once: chores may be due
+	if s.host == "" {
+		r.seek(ctx, s) // somebody may have taken over while this host was away
+	}
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		if s.state != active {
 			s.mu.Unlock()
 			return
 		}
-		err := r.sync(ctx, s, 20_000)
+		err := r.sync(ctx, s, hold)
 		if err == nil {
-			wait = 500 * time.Millisecond
+			wait, hold = first, 20_000
 			r.chores(ctx, s)
 		}
 		s.mu.Unlock()
 		if err == nil {
 			continue
 		}
+		hold = 0
 		if ctx.Err() == nil && s.state == active {
 			r.log.Warn("space not followed", "space", s.space, "err", err, "again_in", wait)
 			r.seek(ctx, s)

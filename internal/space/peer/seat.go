@@ -23,14 +23,15 @@ const (
 
 // secrets are what a seat must never lose or show. They are one sealed value.
 type secrets struct {
-	Seed    []byte          `json:"seed"`
-	Group   []byte          `json:"group"`
-	Keys    []seal.EpochKey `json:"keys"`
-	Space   seal.Key        `json:"space_key"`
-	Base    Snapshot        `json:"base"`              // the newcomer's snapshot
-	Joined  string          `json:"joined,omitempty"`  // hash of the entry that took this member in, by the inviter's word
-	Pending []byte          `json:"pending,omitempty"` // the group after a commit that the host has not answered yet
-	Commit  string          `json:"commit,omitempty"`  // that commit's envelope
+	Seed    []byte            `json:"seed"`
+	Group   []byte            `json:"group"`
+	Keys    []seal.EpochKey   `json:"keys"`
+	Past    map[uint64][]byte `json:"past,omitempty"` // the group at the last few epochs, to go back to after a fork
+	Space   seal.Key          `json:"space_key"`
+	Base    Snapshot          `json:"base"`              // the newcomer's snapshot
+	Joined  string            `json:"joined,omitempty"`  // hash of the entry that took this member in, by the inviter's word
+	Pending []byte            `json:"pending,omitempty"` // the group after a commit that the host has not answered yet
+	Commit  string            `json:"commit,omitempty"`  // that commit's envelope
 }
 
 // seat is one member's chair in one space. mu guards everything below it;
@@ -56,6 +57,7 @@ type seat struct {
 	calls    int
 	used     time.Time // the owner's last call
 	removing bool
+	moved    string // where the old host says the space went
 	told     bool
 	trouble  string // why the host was not reached last
 
@@ -111,6 +113,13 @@ func (s *seat) enter(g *seal.Group) error {
 	k, err := g.EpochKey()
 	if err != nil {
 		return err
+	}
+	if s.group != nil && s.group.Epoch()+1 == g.Epoch() {
+		if s.sec.Past == nil {
+			s.sec.Past = map[uint64][]byte{}
+		}
+		s.sec.Past[s.group.Epoch()] = s.sec.Group
+		delete(s.sec.Past, s.group.Epoch()-4)
 	}
 	s.group, s.sec.Group, s.dirty = g, g.Bytes(), true
 	if _, ok := s.key(k.Epoch); !ok {
@@ -226,16 +235,11 @@ func (s *seat) foldHost(e *space.Entry) error {
 	if e.Class != "host.start" {
 		return nil
 	}
-	var f struct {
-		Space   string    `json:"space"`
-		Creator seal.Card `json:"creator"`
-		Max     int64     `json:"max_members"`
-		Minute  int64     `json:"messages_per_minute"`
-	}
+	var f space.StartFacts
 	if err := json.Unmarshal(e.Facts, &f); err != nil || f.Space != s.space {
 		return fmt.Errorf("the space's first entry is malformed")
 	}
-	s.cards[f.Creator.ID], s.creator, s.max = f.Creator, f.Creator.ID, f.Max
+	s.cards[f.Creator.ID], s.creator, s.max = f.Creator, f.Creator.ID, f.Members
 	s.order = append(s.order, f.Creator.ID)
 	return nil
 }

@@ -152,7 +152,10 @@ func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accep
 	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", s.tenant, s.id).Scan(&waiting); err != nil {
 		return a, false, err
 	}
-	if waiting == 0 { // what waits goes first, or the order would change
+	if waiting > 0 && r.flush(ctx, s) == nil { // what waits goes first, or the order would change
+		waiting = 0
+	}
+	if waiting == 0 {
 		a, err = r.send(ctx, s, t)
 		if err == nil || !fault.Is(err, fault.Unavailable) {
 			return a, false, err

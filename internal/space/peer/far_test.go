@@ -1,0 +1,228 @@
+package peer
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/client"
+	"tandem/internal/fault"
+	"tandem/internal/httpapi"
+	"tandem/internal/op"
+)
+
+// machine is a house with a TLS listener: what another machine reaches.
+type machine struct {
+	*house
+	addr string
+	pin  string
+	pair tls.Certificate
+	srv  *http.Server
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tandem"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{pin: client.Fingerprint(cert), pair: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.addr = l.Addr().String()
+	m.house = &house{t: t, dir: t.TempDir(), addr: func() (string, string) { return m.addr, m.pin }}
+	m.house.start()
+	m.listen(l)
+	t.Cleanup(func() { m.unplug(); m.house.stop() })
+	return m
+}
+
+func (m *machine) listen(l net.Listener) {
+	m.t.Helper()
+	if l == nil {
+		var err error
+		for range 50 { // the port may linger for a moment
+			if l, err = net.Listen("tcp", m.addr); err == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	web := &httpapi.Server{Gate: m.gate, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now}
+	h, err := web.Handler(func(*http.Request) (op.Caller, error) { return op.Caller{}, nil }, nil)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.srv = &http.Server{Handler: h}
+	go m.srv.Serve(tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{m.pair}, MinVersion: tls.VersionTLS13}))
+}
+
+// unplug makes the machine unreachable.
+func (m *machine) unplug() {
+	if m.srv != nil {
+		m.srv.Close()
+		m.srv = nil
+	}
+}
+
+func far(t *testing.T) (a, b *machine) {
+	a, b = newMachine(t), newMachine(t)
+	do[Who](a.house, "ann", "space.rename", RenameIn{Name: "ann"})
+	do[Who](b.house, "bob", "space.rename", RenameIn{Name: "bob"})
+	c := do[Created](a.house, "ann", "space.create", CreateIn{Name: "far"})
+	if !strings.HasSuffix(c.Code, "@"+a.addr) {
+		t.Fatalf("the code does not name the host: %s", c.Code)
+	}
+	j := do[Joined](b.house, "bob", "space.join", JoinIn{Code: c.Code})
+	a.contains(j.Text, `Connected to "far" as bob!`, "Peers online: ann")
+	return a, b
+}
+
+func TestTwoMachines(t *testing.T) {
+	a, b := far(t)
+	do[Said](a.house, "ann", "space.send", SendIn{Type: "chat", Message: "over the wire", To: "bob"})
+	a.contains(do[Inbox](b.house, "bob", "space.inbox", InboxIn{}).Text, "over the wire")
+	task := do[Tasked](b.house, "bob", "board.add", AddIn{Title: "far task"})
+	do[Tasked](a.house, "ann", "board.claim", TaskIn{TaskID: task.ID})
+	a.contains(b.refused("bob", "board.claim", TaskIn{TaskID: task.ID}, fault.Conflict), "held by ann")
+	// a third member joins through the second one's invite, on the first one's host
+	link := do[Invited](b.house, "bob", "space.invite", InviteIn{Link: true}).Code
+	c := newMachine(t)
+	do[Joined](c.house, "cy", "space.join", JoinIn{Code: link})
+	a.contains(do[BoardOut](c.house, "cy", "board.show", nil).Text, "far task (ann)")
+}
+
+// A stranger on the network reaches the member's door and learns nothing.
+func TestStrangersAtTheMembersDoor(t *testing.T) {
+	a, b := far(t)
+	_ = b
+	l := newOutside(a.addr, "")
+	for name, in := range map[string]any{
+		"space.pull":   map[string]any{"space": "spc_00000000000000000000000000", "proof": map[string]any{}},
+		"space.post":   map[string]any{"envelope": nil},
+		"space.create": map[string]any{},
+		"token.new":    map[string]any{"actor": "owner"},
+	} {
+		if err := l.call(t.Context(), name, in, nil); !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wrong := newOutside(a.addr, "SHA256:"+strings.Repeat("A", 43))
+	if err := wrong.call(t.Context(), "space.knock", map[string]any{}, nil); !fault.Is(err, fault.Denied) || reason(err) != "pin" {
+		t.Errorf("another key was accepted: %v", err)
+	}
+}
+
+// While the host is away, what is said waits and says so; it goes out by itself.
+func TestTheHostIsAwayForAWhile(t *testing.T) {
+	a, b := far(t)
+	a.unplug()
+	said := do[Said](b.house, "bob", "space.send", SendIn{Type: "status", Message: "sent into the dark"})
+	b.contains(said.Text, "Not sent yet", "waits here")
+	if said.State != "queued" {
+		t.Fatalf("state %s", said.State)
+	}
+	b.contains(do[BoardOut](b.house, "bob", "board.show", nil).Text, "Not up to date")
+	b.refused("bob", "board.claim", TaskIn{TaskID: "T-000000"}, fault.Unavailable)
+	a.listen(nil)
+	eventually(t, "the delivery of queued mail", func() bool {
+		return strings.Contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{All: true}).Text, "sent into the dark")
+	})
+	if n := strings.Count(do[Inbox](a.house, "ann", "space.inbox", InboxIn{All: true}).Text, "sent into the dark"); n != 1 {
+		t.Fatalf("delivered %d times", n)
+	}
+}
+
+// The host is gone; a member takes over, the others follow, and the old host
+// steps down when it returns. Nothing acknowledged is lost or doubled.
+func TestTakeOver(t *testing.T) {
+	a, b := far(t)
+	c := newMachine(t)
+	do[Who](c.house, "cy", "space.rename", RenameIn{Name: "cy"})
+	do[Joined](c.house, "cy", "space.join", JoinIn{Code: do[Invited](a.house, "ann", "space.invite", InviteIn{}).Code})
+	task := do[Tasked](a.house, "ann", "board.add", AddIn{Title: "survives"})
+	do[Tasked](b.house, "bob", "board.claim", TaskIn{TaskID: task.ID})
+	do[Said](a.house, "ann", "space.set_var", SetVarIn{Key: "k", Value: "v"})
+	do[Vars](b.house, "bob", "space.get_var", GetVarIn{Key: "k"})
+	do[Vars](c.house, "cy", "space.get_var", GetVarIn{Key: "k"})
+	a.unplug()
+	// what ann still says on her cut-off machine is acknowledged by her own host
+	do[Said](a.house, "ann", "space.send", SendIn{Type: "chat", Message: "from the cut-off side"})
+
+	eventually(t, "the loss being noticed", func() bool {
+		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
+	})
+	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	if _, err := b.gate.Invoke(b.as("bob"), "space.take_over", nil); !fault.Is(err, fault.Denied) {
+		t.Fatalf("an agent took over: %v", err)
+	}
+	out, err := b.gate.Invoke(owner, "space.take_over", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.contains(out.(Said).Text, "hosts", "term 2")
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "new house"})
+	eventually(t, "the third member following", func() bool {
+		return strings.Contains(do[Inbox](c.house, "cy", "space.inbox", InboxIn{All: true}).Text, "new house")
+	})
+	do[Said](c.house, "cy", "space.send", SendIn{Type: "chat", Message: "found you"})
+	// the old host comes back
+	a.listen(nil)
+	eventually(t, "the old host stepping down", func() bool {
+		box, err := a.gate.Invoke(a.as("ann"), "space.inbox", InboxIn{All: true})
+		return err == nil && strings.Contains(box.(Inbox).Text, "found you") && strings.Contains(box.(Inbox).Text, "from the cut-off side")
+	})
+	eventually(t, "the cut-off message reaching the others", func() bool {
+		return strings.Count(do[Inbox](c.house, "cy", "space.inbox", InboxIn{All: true}).Text, "from the cut-off side") == 1
+	})
+	for _, m := range []struct {
+		h   *house
+		who string
+	}{{a.house, "ann"}, {b.house, "bob"}, {c.house, "cy"}} {
+		text := do[Inbox](m.h, m.who, "space.inbox", InboxIn{All: true}).Text
+		for _, want := range []string{"from the cut-off side", "new house", "found you"} {
+			if strings.Count(text, want) != 1 {
+				t.Errorf("%s has %q %d times", m.who, want, strings.Count(text, want))
+			}
+		}
+		m.h.contains(do[BoardOut](m.h, m.who, "board.show", nil).Text, "survives (bob)")
+		m.h.contains(do[Vars](m.h, m.who, "space.get_var", GetVarIn{Key: "k"}).Text, "k = v")
+	}
+	heads := map[string]bool{}
+	for _, m := range []*machine{a, b, c} {
+		for _, s := range m.peers.all() {
+			s.mu.Lock()
+			m.peers.fresh(t.Context(), s)
+			heads[s.hash] = true
+			s.mu.Unlock()
+		}
+	}
+	if len(heads) != 1 {
+		t.Errorf("the histories differ: %v", heads)
+	}
+}

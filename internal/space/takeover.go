@@ -1,0 +1,217 @@
+package space
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/space/seal"
+)
+
+// StartFacts are the facts of a space's first entry.
+type StartFacts struct {
+	Space     string    `json:"space"`
+	Creator   seal.Card `json:"creator"`
+	Members   int64     `json:"max_members"`
+	PerMinute int64     `json:"messages_per_minute"`
+}
+
+// Adopt makes this daemon the host of a space whose host is gone: it plays a
+// member's verified copy of the log and appends that member's take-over, which
+// begins a new term. An earlier hosting of the same space here is replaced when
+// its term is lower.
+func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *seal.Envelope) (Accepted, error) {
+	var none Accepted
+	if env == nil || env.Class != ClassTakeOver || len(entries) == 0 {
+		return none, fault.New(fault.Invalid, "space.adopt", "a take-over needs the space's log and a member's word")
+	}
+	var c TakeOverClear
+	if err := Clear(env, &c); err != nil {
+		return none, err
+	}
+	last := entries[len(entries)-1]
+	if c.Seq != last.Seq || c.Hash != last.Hash || c.Term <= last.Term {
+		return none, fault.New(fault.Invalid, "space.adopt", "the take-over does not continue this log")
+	}
+	if old, err := lock(tx, tenant, space); err == nil {
+		if old.state == stateOpen && old.term >= c.Term {
+			return none, fault.New(fault.Conflict, "space.adopt", "this daemon hosts the space already, at term %d", old.term)
+		}
+		for _, table := range []string{"space", "space_member", "space_log", "space_lease"} {
+			column := "space"
+			if table == "space" {
+				column = "id"
+			}
+			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND "+column+" = ?", tenant, space); err != nil {
+				return none, err
+			}
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return none, err
+	}
+	s, err := r.play(tx, tenant, space, entries)
+	if err != nil {
+		return none, err
+	}
+	from, err := r.sender(tx, tenant, s, env)
+	if err != nil {
+		return none, err
+	}
+	if err := r.fits(tx, tenant, s, from, env); err != nil {
+		return none, err
+	}
+	s.term, s.creator = c.Term, string(env.From)
+	e := &Entry{Class: ClassTakeOver, Env: env}
+	if err := s.append(tx, tenant, e); err != nil {
+		return none, err
+	}
+	if _, err := tx.Exec("UPDATE space_member SET seq = ?, seen_at = ? WHERE tenant = ? AND space = ? AND id = ?", int64(env.Seq), tx.Now(), tenant, space, env.From); err != nil {
+		return none, err
+	}
+	_, err = tx.Exec("UPDATE space SET creator = ? WHERE tenant = ? AND id = ?", s.creator, tenant, space)
+	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + space) })
+	return Accepted{Space: space, ID: env.ID, Seq: e.Seq, Hash: e.Hash, Epoch: s.epoch, At: e.At}, err
+}
+
+// play rebuilds a space's tables from its log, checking chain and signatures.
+func (r *Room) play(tx *db.Tx, tenant, space string, entries []*Entry) (*row, error) {
+	var f StartFacts
+	if err := json.Unmarshal(entries[0].Facts, &f); err != nil || entries[0].Class != "host.start" || f.Space != space {
+		return nil, fault.New(fault.Invalid, "space.adopt", "the log does not begin with the space's start")
+	}
+	s := &row{id: space, creator: string(f.Creator.ID), state: stateOpen, term: 1, max: f.Members, perMinute: f.PerMinute}
+	if _, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
+		tenant, s.id, s.creator, s.max, s.perMinute, s.state, db.Time(entries[0].At)); err != nil {
+		return nil, err
+	}
+	if err := r.add(tx, tenant, s, f.Creator); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if err := e.Follow(s.seq, s.hash, s.term); err != nil {
+			return nil, err
+		}
+		s.term = e.Term
+		if e.Env != nil {
+			m, err := r.sender(tx, tenant, s, e.Env)
+			if err != nil {
+				return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+			}
+			if e.Env.Seq != m.Seq+1 {
+				return nil, fault.New(fault.Invalid, "space.adopt", "entry %d is out of its sender's order", e.Seq)
+			}
+			if err := r.replayed(tx, tenant, s, e); err != nil {
+				return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+			}
+			if _, err := tx.Exec("UPDATE space_member SET seq = ? WHERE tenant = ? AND space = ? AND id = ?", int64(e.Env.Seq), tenant, s.id, e.Env.From); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.keep(tx, tenant, e); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// replayed does to the tables what an entry did when it was accepted.
+func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
+	switch e.Class {
+	case ClassCommit:
+		return r.commit(tx, tenant, s, e.Env)
+	case ClassLeave:
+		_, err := tx.Exec("UPDATE space_member SET left_at = ? WHERE tenant = ? AND space = ? AND id = ?", db.Time(e.At), tenant, s.id, e.Env.From)
+		return err
+	case ClassReserve:
+		var f LeaseFacts
+		if err := json.Unmarshal(e.Facts, &f); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, until, env) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, space, tag) DO UPDATE SET holder = excluded.holder, until = excluded.until, env = excluded.env`, tenant, s.id, f.Tag, e.Env.From, f.Until, e.Env.ID)
+		return err
+	case ClassRelease:
+		_, err := release(tx, tenant, e.Env)
+		return err
+	case ClassTakeOver:
+		s.creator = string(e.Env.From)
+	}
+	return nil
+}
+
+// StepDownIn shows an old host that a member took over.
+type StepDownIn struct {
+	Envelope *seal.Envelope `json:"envelope"`
+	Host     string         `json:"host,omitempty" jsonschema:"where the new host is"`
+}
+
+// stepDown ends a hosting whose term is over. The proof is a member's signed
+// take-over of a higher term.
+func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	if in.Envelope == nil || in.Envelope.Class != ClassTakeOver {
+		return OK{}, fault.New(fault.Invalid, "space.step_down", "a take-over is missing")
+	}
+	s, err := lock(tx, tenant, in.Envelope.Space)
+	if err != nil {
+		return OK{}, err
+	}
+	if _, err := r.sender(tx, tenant, s, in.Envelope); err != nil {
+		return OK{}, err
+	}
+	var c TakeOverClear
+	if err := Clear(in.Envelope, &c); err != nil {
+		return OK{}, err
+	}
+	if c.Term <= s.term {
+		return OK{}, fault.New(fault.Conflict, "space.step_down", "term %d is not higher than %d", c.Term, s.term)
+	}
+	// the fork must be a point of our own history, or the word is not about this space
+	var hash string
+	err = tx.QueryRow("SELECT hash FROM space_log WHERE tenant = ? AND space = ? AND seq = ?", tenant, s.id, c.Seq).Scan(&hash)
+	if db.NoRows(err) || err == nil && hash != c.Hash {
+		return OK{}, fault.New(fault.Conflict, "space.step_down", "the take-over does not continue this host's history")
+	}
+	if err != nil {
+		return OK{}, err
+	}
+	op.Note(ctx, "term", c.Term)
+	op.Note(ctx, "moved_to", in.Host)
+	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, tenant, s.id)
+	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + s.id) })
+	return OK{err == nil}, err
+}
+
+// Log is a hosted space's whole log, for package board to play.
+func (r *Room) Log(tx *db.Tx, tenant, space string, each func(*Entry) error) error {
+	for after := int64(0); ; {
+		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq LIMIT 1000", tenant, space, after)
+		if err != nil {
+			return err
+		}
+		var page []*Entry
+		for rows.Next() {
+			e, err := scanEntry(rows)
+			if err != nil {
+				rows.Close()
+				return err
+			}
+			page = append(page, e)
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+		for _, e := range page {
+			if err := each(e); err != nil {
+				return err
+			}
+			after = e.Seq
+		}
+		if len(page) < 1000 {
+			return nil
+		}
+	}
+}
