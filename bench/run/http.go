@@ -26,6 +26,7 @@ func httpOperations(int) (section, error) {
 			return nil, err
 		}
 		req.Header.Set("Authorization", "Bearer "+benchToken)
+		req.Header.Set("Content-Type", "application/json")
 		resp, err := client.Do(req)
 		if err != nil {
 			return nil, err
@@ -58,12 +59,15 @@ func httpOperations(int) (section, error) {
 		return err
 	}
 	for _, callers := range []int{1, 16} {
-		for what, fn := range map[string]func(int, int) error{"read": read, "write": write} {
-			ours, handler, err := compare(callers, fn, plain)
+		for _, side := range []struct {
+			what string
+			fn   func(caller, n int) error
+		}{{"read", read}, {"write", write}} {
+			ours, handler, err := compare(callers, side.fn, plain)
 			if err != nil {
 				return s, err
 			}
-			s.figures = append(s.figures, figure{what: fmt.Sprintf("%s, %d caller(s)", what, callers), value: perSecond(ours), compared: perSecond(handler) + ", so " + percent(ours/handler)})
+			s.figures = append(s.figures, figure{what: fmt.Sprintf("%s, %d caller(s)", side.what, callers), value: perSecond(ours), compared: perSecond(handler) + ", so " + percent(ours/handler)})
 		}
 	}
 	return s, nil
