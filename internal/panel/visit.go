@@ -109,15 +109,25 @@ var said = map[string]string{
 
 // shell is what surrounds a page.
 func (v *visit) shell(id, title string) ui.Shell {
-	s := ui.Shell{Title: title, Here: v.r.URL.RequestURI(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, Said: said[v.r.URL.Query().Get("said")]}
-	if v.r.Method != http.MethodGet {
-		s.Here = v.r.URL.Path
-	}
+	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, Said: said[v.r.URL.Query().Get("said")]}
 	if asks, err := v.asks("pending"); err == nil {
 		s.Alert = len(asks)
 	}
 	s.Nav = v.nav(id, s.Alert)
 	return s
+}
+
+// here is the page's own address, without the word about what was done. An
+// answer to a form has none: reading it again would be another page.
+func (v *visit) here() string {
+	if v.r.Method != http.MethodGet {
+		return ""
+	}
+	u := *v.r.URL
+	q := u.Query()
+	q.Del("said")
+	u.RawQuery = q.Encode()
+	return u.RequestURI()
 }
 
 // site is the panel's address as this browser sees it.
