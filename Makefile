@@ -13,7 +13,7 @@ help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 up: bin/tandem ## build and start everything, print where it is
-	@scripts/up
+	bin/tandem up --replace
 
 test: test-tools lint ## install what the tests need and run all of them
 	scripts/run-tests

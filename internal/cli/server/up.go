@@ -20,19 +20,21 @@ import (
 )
 
 func newUp(k *kit.Kit) *cobra.Command {
+	var replace bool
 	cmd := &cobra.Command{
 		Use:     "up",
 		Short:   "Start the server in the background",
 		Long:    "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel.",
 		Example: "  tandem up\n  tandem up --repo ~/project --listen 0.0.0.0:13013",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k, replace) },
 	}
 	serverFlags(cmd, k)
+	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of a running server of another version: drain it, copy its data aside, start")
 	return cmd
 }
 
-func up(ctx context.Context, k *kit.Kit) error {
+func up(ctx context.Context, k *kit.Kit, replace bool) error {
 	s, err := k.Settings()
 	if err != nil {
 		return err
@@ -40,22 +42,53 @@ func up(ctx context.Context, k *kit.Kit) error {
 	if err := replaceOnDemand(ctx, k); err != nil {
 		return err
 	}
-	if c, err := k.Running(ctx); err == nil {
-		var st daemon.Status
-		if err := c.Call(ctx, "server.status", nil, &st); err != nil {
-			return err
-		}
-		return fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down")
-	}
-	if err := k.Spawn(s, "serve", "--daemon"); err != nil {
+	running, err := standing(ctx, k, replace)
+	if err != nil {
 		return err
 	}
 	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
-	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if err := started(wait, c, filepath.Join(s.Data(), "start.log")); err != nil {
-		return err
+	if !running {
+		if err := k.Spawn(s, "serve", "--daemon"); err != nil {
+			return err
+		}
+		wait, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		if err := started(wait, c, filepath.Join(s.Data(), "start.log")); err != nil {
+			return err
+		}
 	}
+	return welcome(ctx, k, c)
+}
+
+// standing looks for a server that up or serve started. It stays when it is
+// this very version and may be kept; one of another version gives way.
+func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err error) {
+	c, err := k.Running(ctx)
+	if client.Absent(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var st daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return false, err
+	}
+	switch {
+	case !replace:
+		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down")
+	case st.Version == k.Version:
+		return true, nil
+	}
+	fmt.Fprintf(k.Err, "replacing version %s by %s\n", st.Version, k.Version)
+	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+		return false, err
+	}
+	return false, gone(ctx, k, 15*time.Second)
+}
+
+// welcome prints where everything is and what to do next.
+func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	var st daemon.Status
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
 		return err
@@ -68,14 +101,23 @@ func up(ctx context.Context, k *kit.Kit) error {
 	if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	return k.Show(st, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
 		if invite.Invite != "" {
 			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day):\n  tandem init --tandem-server=%s#%s\n", st.Key, public(st.Listen), invite.Invite)
 		}
+		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\"]}}}\n", self)
+		fmt.Fprintln(w, "Next:")
 		if !st.PIN {
-			fmt.Fprintln(w, "No PIN is set yet, so nobody can decide asks: tandem pin set")
+			fmt.Fprintln(w, "  tandem pin set                 until then nobody can decide asks")
+		} else {
+			fmt.Fprintln(w, "  tandem approvals               what waits for your answer")
 		}
+		fmt.Fprintln(w, "  tandem run \"say hello\"         a first turn with the built-in model\n  tandem audit log               what happened so far")
 	})
 }
 
