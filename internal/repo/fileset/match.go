@@ -293,3 +293,11 @@ func splitGlob(input string, fold bool) (dir, rest string) {
 	}
 	return input[:at], input[at:]
 }
+
+// Single returns the only path of a set that is one plain path.
+func (s *Set) Single() (repo.Path, bool) {
+	if s.op == 'f' || s.op == 'p' {
+		return s.path, true
+	}
+	return "", false
+}

@@ -32,6 +32,13 @@ func New(kind, text string) (String, error) {
 			p.re, err = regexp.Compile(flags + regexp.QuoteMeta(text))
 		}
 	case "glob":
+		if !strings.ContainsAny(text, `?*[]{}\\`) {
+			// A glob without wildcards names one string.
+			if fold {
+				return New("exact-i", text)
+			}
+			return Exact(text), nil
+		}
 		var expr string
 		if expr, err = globExpr(text, false); err == nil {
 			p.re, err = regexp.Compile(flags + `^(?:` + expr + `)$`)

@@ -238,3 +238,15 @@ func replaceMethod(t *Type) Method {
 		}), nil
 	}
 }
+
+// StringMethodsOf are the methods of strings for a type whose values hold one.
+func StringMethodsOf(text func(v any) string) map[string]Method {
+	base := stringMethods(StringType, StringList)
+	out := make(map[string]Method, len(base))
+	for name, m := range base {
+		out[name] = func(b *Builder, self *Expr, call *dsl.Node) (*Expr, error) {
+			return m(b, Map(self, StringType, func(v any) (any, error) { return text(v), nil }), call)
+		}
+	}
+	return out
+}

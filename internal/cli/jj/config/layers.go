@@ -340,3 +340,41 @@ func Words(s string) []string {
 	}
 	return out
 }
+
+// NewTable is an empty table.
+func NewTable() *Table { return newTable() }
+
+// SetPath sets a value by its dotted name, making tables on the way.
+func (t *Table) SetPath(keys []string, v *Value) {
+	for _, k := range keys[:len(keys)-1] {
+		next, ok := t.M[k]
+		sub, isTable := (*Table)(nil), false
+		if ok {
+			sub, isTable = next.V.(*Table)
+		}
+		if !isTable {
+			sub = newTable()
+			t.set(k, &Value{V: sub})
+		}
+		t = sub
+	}
+	t.set(keys[len(keys)-1], v)
+}
+
+// SplitAssignment parts NAME=VALUE at the first "=" outside of quotes.
+func SplitAssignment(s string) (name, value string, ok bool) {
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '=':
+			return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1:]), true
+		}
+	}
+	return "", "", false
+}

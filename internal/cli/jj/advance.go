@@ -1,0 +1,74 @@
+package jj
+
+import (
+	"maps"
+	"slices"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/pattern"
+	"tandem/internal/repo/revset"
+)
+
+// advanceable is a bookmark that follows when a commit is made on its target.
+type advanceable struct {
+	name string
+	from repo.CommitID
+}
+
+// advanceable lists the bookmarks at commits that the settings let move along.
+func (w *wsEnv) advanceable(from []repo.CommitID) ([]advanceable, error) {
+	match, err := w.advanceMatcher()
+	if err != nil || match == nil {
+		return nil, err
+	}
+	var out []advanceable
+	for _, id := range from {
+		for _, name := range slices.Sorted(maps.Keys(w.repo.View.Bookmarks)) {
+			t := w.repo.View.Bookmarks[name]
+			if slices.Contains(repo.TargetIDs(t), id) && match(name) {
+				out = append(out, advanceable{name, id})
+			}
+		}
+	}
+	return out, nil
+}
+
+func (w *wsEnv) advanceMatcher() (func(string) bool, error) {
+	read := func(key string) ([]*pattern.Expr, error) {
+		texts, err := w.conf.Strings("experimental-advance-branches", key)
+		if err != nil {
+			return nil, err
+		}
+		var out []*pattern.Expr
+		for _, s := range texts {
+			x, err := revset.ParseStringExpr(s)
+			if err != nil {
+				return nil, w.conf.Wrong("experimental-advance-branches."+key, err)
+			}
+			out = append(out, x)
+		}
+		return out, nil
+	}
+	on, err := read("enabled-branches")
+	if err != nil || len(on) == 0 {
+		return nil, err
+	}
+	off, err := read("disabled-branches")
+	if err != nil {
+		return nil, err
+	}
+	any := func(xs []*pattern.Expr, s string) bool {
+		return slices.ContainsFunc(xs, func(x *pattern.Expr) bool { return x.Match(s) })
+	}
+	return func(s string) bool { return any(on, s) && !any(off, s) }, nil
+}
+
+// advance moves bookmarks to a new commit.
+func (t *tx) advance(list []advanceable, to repo.CommitID) error {
+	for _, a := range list {
+		if err := t.MergeBookmark(a.name, repo.Target(a.from), repo.Target(to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package jj
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/dsl"
+	"tandem/internal/repo/pattern"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+)
+
+// remoteName is a bookmark on a remote.
+type remoteName struct{ name, remote string }
+
+func (r remoteName) String() string { return revset.FormatRemote(r.name, r.remote) }
+
+// runBookmarkTrack starts or stops following remote bookmarks.
+func runBookmarkTrack(e *env, p *parsed) error {
+	track := p.command().name == "track"
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	var patterns []*pattern.Expr
+	var exact []remoteName
+	for _, s := range p.all("names") {
+		n, err := revset.Parse(s)
+		if err != nil {
+			return nameError("name pattern or remote symbol", err)
+		}
+		if n.Kind == dsl.Remote {
+			exact = append(exact, remoteName{n.Name, n.Remote})
+			continue
+		}
+		x, err := revset.StringExpr(n)
+		if err != nil {
+			return nameError("name pattern or remote symbol", err)
+		}
+		patterns = append(patterns, x)
+	}
+	if len(patterns) > 0 && len(exact) > 0 {
+		return clif("Cannot specify both <bookmark> patterns and <bookmark>@<remote> symbols")
+	}
+	if p.has("remote") && len(exact) > 0 {
+		return clif("--remote cannot be used with <bookmark>@<remote> symbols")
+	}
+	var found []remoteName
+	if len(exact) > 0 {
+		found = w.trackable(exact)
+	} else {
+		x := &pattern.Expr{Op: "|", Args: patterns}
+		rx := &pattern.Expr{Op: "~", Args: []*pattern.Expr{pattern.One(pattern.Exact(repo.GitRemote))}}
+		if p.has("remote") {
+			if rx, err = namePatterns(p.all("remote")); err != nil {
+				return err
+			}
+		}
+		found = w.trackableMatching(x, rx)
+		w.warnUnknownBookmarks(x, true)
+		w.warnUnknownRemotes(rx)
+	}
+	var todo []remoteName
+	for _, f := range found {
+		ref := w.repo.View.RemoteBookmark(f.remote, f.name)
+		switch {
+		case !track && f.remote == repo.GitRemote:
+			w.ui.warnf("Git-tracking bookmark cannot be untracked: %s", f)
+		case track && ref.Tracked:
+			w.ui.warnf("Remote bookmark already tracked: %s", f)
+		case !track && !ref.Tracked:
+			w.ui.warnf("Remote bookmark not tracked yet: %s", f)
+		default:
+			todo = append(todo, f)
+		}
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	var shown []string
+	for _, f := range todo {
+		shown = append(shown, f.String())
+		if track {
+			if err := t.TrackBookmark(f.remote, f.name); err != nil {
+				return err
+			}
+		} else {
+			t.untrack(f.remote, f.name, w.repo.View.RemoteBookmark(f.remote, f.name))
+		}
+	}
+	word, verb := "Started", "track"
+	if !track {
+		word, verb = "Stopped", "untrack"
+	}
+	if len(todo) > 0 {
+		w.ui.statusf("%s tracking %d remote bookmarks.\n", word, len(todo))
+	}
+	if err := t.finish(fmt.Sprintf("%s remote bookmark %s", verb, strings.Join(shown, ", "))); err != nil || !track {
+		return err
+	}
+	return w.listConflicted(todo)
+}
+
+// trackable keeps the symbols that stand for something, in order.
+func (w *wsEnv) trackable(list []remoteName) []remoteName {
+	v := w.repo.View
+	var out []remoteName
+	var lost []string
+	for _, r := range list {
+		rv, known := v.Remotes[r.remote]
+		ref, there := rv.Bookmarks[r.name]
+		_, local := v.Bookmarks[r.name]
+		if there && !repo.IsAbsentTarget(ref.Target) || local && known {
+			out = append(out, r)
+		} else {
+			lost = append(lost, r.String())
+		}
+	}
+	slices.SortFunc(out, func(a, b remoteName) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.remote, b.remote)) })
+	if len(lost) > 0 {
+		w.ui.warnf("No matching remote bookmarks for names: %s", strings.Join(lost, ", "))
+	}
+	return slices.Compact(out)
+}
+
+func (w *wsEnv) trackableMatching(x, rx *pattern.Expr) []remoteName {
+	v := w.repo.View
+	var out, absent []remoteName
+	remotes := slices.Sorted(maps.Keys(v.Remotes))
+	names := map[string]bool{}
+	for _, rv := range v.Remotes {
+		for n := range rv.Bookmarks {
+			names[n] = true
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		for _, r := range remotes {
+			if _, ok := v.Remotes[r].Bookmarks[n]; ok && rx.Match(r) && x.Match(n) {
+				out = append(out, remoteName{n, r})
+			}
+		}
+	}
+	for _, r := range remotes {
+		if !rx.Match(r) {
+			continue
+		}
+		for _, n := range slices.Sorted(maps.Keys(v.Bookmarks)) {
+			if _, ok := v.Remotes[r].Bookmarks[n]; !ok && x.Match(n) {
+				absent = append(absent, remoteName{n, r})
+			}
+		}
+	}
+	return append(out, absent...)
+}
+
+// listConflicted shows the bookmarks that tracking made conflicted.
+func (w *wsEnv) listConflicted(done []remoteName) error {
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.template(l, w.conf.Str("templates.bookmark_list"), l.Ref)
+	if err != nil {
+		return err
+	}
+	o := w.ui.newText()
+	o.Push("bookmark_list")
+	for _, n := range render.Refs(w.repo.View, false) {
+		if len(n.Local.Target) < 2 || !slices.ContainsFunc(done, func(d remoteName) bool { return d.name == n.Name }) {
+			continue
+		}
+		if err := r.Render(o, n.Local); err != nil {
+			return err
+		}
+		for _, ref := range n.Remotes {
+			if slices.Contains(done, remoteName{n.Name, ref.Remote}) {
+				if err := r.Render(o, ref); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	o.Pop()
+	w.ui.status(o)
+	return nil
+}

@@ -1,0 +1,162 @@
+package jj
+
+import (
+	"tandem/internal/repo"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+)
+
+func diffCommand() *command {
+	opts := []opt{
+		{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
+		{id: "from", long: "from", short: "f", value: "REVSET", conflicts: []string{"revisions"}},
+		{id: "to", long: "to", short: "t", value: "REVSET", conflicts: []string{"revisions"}},
+		{id: "pos", pos: true, many: true, value: "FILESETS"},
+		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
+	}
+	return &command{
+		name: "diff", about: "Compare file contents between two revisions",
+		opts: append(opts, diffFormatOpts()...),
+		run:  runDiff,
+	}
+}
+
+func runDiff(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	from, to, err := w.diffTrees(p)
+	if err != nil {
+		return err
+	}
+	copies, err := render.FindCopies(w.store, from, to)
+	if err != nil {
+		return err
+	}
+	df := &render.Diff{Store: w.store, From: from, To: to, Match: set, Copies: copies, Paths: w.paths()}
+	w.ui.page()
+	o := w.ui.newText()
+	if p.has("template") {
+		l, err := w.language()
+		if err != nil {
+			return err
+		}
+		r, err := w.template(l, p.str("template"), l.TreeDiffEntry)
+		if err != nil {
+			return err
+		}
+		es, err := df.Entries()
+		if err != nil {
+			return err
+		}
+		o.Push("diff")
+		for _, en := range es {
+			if err := r.Render(o, en); err != nil {
+				return err
+			}
+		}
+		o.Pop()
+	} else {
+		d, err := w.differFor(p)
+		if err != nil {
+			return err
+		}
+		if err := d.showWith(o, df, w.ui.width()); err != nil {
+			return err
+		}
+	}
+	if err := w.ui.print(o); err != nil {
+		return err
+	}
+	return w.warnUnmatched(set, from, to)
+}
+
+// diffTrees finds the two sides of a diff.
+func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
+	if p.has("from") || p.has("to") {
+		at := func(id string) (*repo.Commit, error) {
+			if s, ok := p.get(id); ok {
+				return w.single(s)
+			}
+			return w.single("@")
+		}
+		a, err := at("from")
+		if err != nil {
+			return from, to, err
+		}
+		b, err := at("to")
+		if err != nil {
+			return from, to, err
+		}
+		return a.Tree, b.Tree, nil
+	}
+	texts := p.all("revisions")
+	if len(texts) == 0 {
+		texts = []string{"@"}
+	}
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return from, to, err
+	}
+	rr := w.rev()
+	ids, err := rr.IDs(x)
+	if err != nil {
+		return from, to, err
+	}
+	gaps, err := rr.IDs(revset.Minus(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)), revset.Commits(ids...)))
+	if err != nil {
+		return from, to, err
+	}
+	if len(gaps) > 0 {
+		return from, to, userf("Cannot diff revsets with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
+	}
+	heads, err := rr.IDs(revset.Heads(revset.Commits(ids...)))
+	if err != nil {
+		return from, to, err
+	}
+	roots, err := rr.IDs(revset.Roots(revset.Commits(ids...)))
+	if err != nil {
+		return from, to, err
+	}
+	hc, err := w.commits(heads)
+	if err != nil {
+		return from, to, err
+	}
+	rc, err := w.commits(roots)
+	if err != nil {
+		return from, to, err
+	}
+	seen := map[repo.CommitID]bool{}
+	for _, id := range ids {
+		seen[id] = true
+	}
+	var parents []*repo.Commit
+	for _, c := range rc {
+		ps, err := w.commits(c.Parents)
+		if err != nil {
+			return from, to, err
+		}
+		for _, q := range ps {
+			if !seen[q.ID] {
+				seen[q.ID] = true
+				parents = append(parents, q)
+			}
+		}
+	}
+	tree := func(cs []*repo.Commit) (repo.MergedTree, error) {
+		if len(cs) == 0 {
+			return repo.EmptyTree(), nil
+		}
+		return repo.ParentsTree(w.store, w.repo.Index, cs)
+	}
+	if from, err = tree(parents); err != nil {
+		return from, to, err
+	}
+	to, err = tree(hc)
+	return from, to, err
+}

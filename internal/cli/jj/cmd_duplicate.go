@@ -1,0 +1,220 @@
+package jj
+
+import (
+	"fmt"
+	"slices"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/revset"
+)
+
+func duplicateCommand() *command {
+	opts := []opt{posRevs("REVSETS"), {id: "opt", short: "r", value: "REVSETS", many: true, hidden: true}}
+	return &command{
+		name: "duplicate", about: "Create new changes with the same content as existing ones",
+		opts: append(opts, destinationOpts("")...),
+		run:  runDuplicate,
+	}
+}
+
+func runDuplicate(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	texts := append(append([]string(nil), p.all("pos")...), p.all("opt")...)
+	if len(texts) == 0 {
+		texts = []string{"@"}
+	}
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return err
+	}
+	ids, err := w.ids(x)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		w.ui.statusf("No revisions to duplicate.\n")
+		return nil
+	}
+	if ids[len(ids)-1] == repo.RootCommitID {
+		return userf("Cannot duplicate the root commit")
+	}
+	placed := p.has("onto") || p.has("insert-after") || p.has("insert-before")
+	var parents, children []repo.CommitID
+	if placed {
+		if parents, children, err = w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "duplicated commits"); err != nil {
+			return err
+		}
+		w.warnSelf(ids, parents, children)
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	texts2, err := w.templated("templates.duplicate_description", ids)
+	if err != nil {
+		return err
+	}
+	made := map[repo.CommitID]*repo.Commit{}
+	rebased := 0
+	if placed {
+		rebased, err = t.duplicateAt(ids, texts2, parents, children, made)
+	} else {
+		err = t.duplicateInPlace(ids, texts2, made)
+	}
+	if err != nil {
+		return err
+	}
+	o := w.ui.newText()
+	for _, id := range slices.Backward(ids) {
+		o.Printf("Duplicated %s as ", id.Hex()[:12])
+		if err := t.summary(o, made[id]); err != nil {
+			return err
+		}
+		o.Str("\n")
+	}
+	w.ui.status(o)
+	if rebased > 0 {
+		w.ui.statusf("Rebased %d commits onto duplicated commits.\n", rebased)
+	}
+	return t.finish(fmt.Sprintf("duplicate %d commit(s)", len(ids)))
+}
+
+func (w *wsEnv) warnSelf(ids, parents, children []repo.CommitID) {
+	for _, id := range ids {
+		if slices.ContainsFunc(parents, func(q repo.CommitID) bool { return w.repo.Index.IsAncestor(id, q) }) {
+			w.ui.warnf("Duplicating commit %s as a descendant of itself.", id.Hex()[:12])
+		}
+	}
+	for _, id := range ids {
+		if slices.ContainsFunc(children, func(q repo.CommitID) bool { return w.repo.Index.IsAncestor(q, id) }) {
+			w.ui.warnf("Duplicating commit %s as an ancestor of itself.", id.Hex()[:12])
+		}
+	}
+}
+
+// templated renders a configured template for commits.
+func (w *wsEnv) templated(name string, ids []repo.CommitID) (map[repo.CommitID]string, error) {
+	l, err := w.language()
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.template(l, w.conf.Str(name), l.Commit)
+	if err != nil {
+		return nil, err
+	}
+	out := map[repo.CommitID]string{}
+	for _, id := range ids {
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		o := w.ui.newText()
+		o.Colour = false
+		if err := r.Render(o, c); err != nil {
+			return nil, err
+		}
+		out[id] = completeNewline(o.String())
+	}
+	return out, nil
+}
+
+func (t *tx) duplicateInPlace(ids []repo.CommitID, texts map[repo.CommitID]string, made map[repo.CommitID]*repo.Commit) error {
+	for _, id := range slices.Backward(ids) {
+		c, err := t.Store.Commit(id)
+		if err != nil {
+			return err
+		}
+		d, err := t.Rewrite(c)
+		if err != nil {
+			return err
+		}
+		d.AsNew()
+		t.Renew(d)
+		for i, q := range d.Parents {
+			if m := made[q]; m != nil {
+				d.Parents[i] = m.ID
+			}
+		}
+		d.Description = texts[id]
+		if made[id], err = t.Write(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) duplicateAt(ids []repo.CommitID, texts map[repo.CommitID]string, parents, children []repo.CommitID, made map[repo.CommitID]*repo.Commit) (int, error) {
+	targets := newIDSet(ids...)
+	con, err := t.rev().IDs(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
+	if err != nil {
+		return 0, err
+	}
+	connected, err := t.commitsOf(con)
+	if err != nil {
+		return 0, err
+	}
+	inner := internalParents(targets, connected)
+	var tops []repo.CommitID
+	if len(children) > 0 {
+		tops = heads(targets, connected)
+	}
+	for _, id := range slices.Backward(ids) {
+		c, err := t.Store.Commit(id)
+		if err != nil {
+			return 0, err
+		}
+		now := slices.Clone(parents)
+		if len(inner[id]) > 0 {
+			now = nil
+			for _, q := range inner[id] {
+				if m := made[q]; m != nil {
+					q = m.ID
+				}
+				now = append(now, q)
+			}
+		}
+		d, err := t.NewMove(c, now).RebaseDraft(repo.RebaseOptions{})
+		if err != nil {
+			return 0, err
+		}
+		d.AsNew()
+		t.Renew(d)
+		d.Description = texts[id]
+		if made[id], err = t.Write(d); err != nil {
+			return 0, err
+		}
+	}
+	for i, id := range tops {
+		if m := made[id]; m != nil {
+			tops[i] = m.ID
+		}
+	}
+	return t.adopt(parents, children, tops)
+}
+
+// adopt puts children that stood on parents onto new heads, and rebases what
+// follows.
+func (t *tx) adopt(parents, children, tops []repo.CommitID) (int, error) {
+	n := 0
+	err := t.TransformDescendants(children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		if slices.Contains(children, m.Old.ID) {
+			now := newIDSet()
+			for _, q := range m.Old.Parents {
+				if slices.Contains(parents, q) {
+					now.add(tops...)
+				} else {
+					now.add(q)
+				}
+			}
+			now.add(tops...)
+			m.Parents = now.list
+		}
+		n++
+		_, err := m.Rebase(repo.RebaseOptions{})
+		return err
+	})
+	return n, err
+}

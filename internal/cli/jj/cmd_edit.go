@@ -1,0 +1,41 @@
+package jj
+
+func editCommand() *command {
+	return &command{
+		name: "edit", about: "Sets the specified revision as the working-copy revision",
+		groups: []group{{id: "revision", required: true}},
+		opts: []opt{
+			{id: "pos", pos: true, value: "REVSET", group: "revision"},
+			{id: "opt", short: "r", value: "REVSET", group: "revision"},
+		},
+		run: func(e *env, p *parsed) error {
+			w, err := e.open()
+			if err != nil {
+				return err
+			}
+			text := p.str("pos")
+			if !p.has("pos") {
+				text = p.str("opt")
+			}
+			c, err := w.single(text)
+			if err != nil {
+				return err
+			}
+			if err := w.checkRewritable(c.ID); err != nil {
+				return err
+			}
+			if w.repo.View.Workspaces[w.name] == c.ID {
+				w.ui.statusf("Already editing that commit.\n")
+				return nil
+			}
+			t, err := w.begin()
+			if err != nil {
+				return err
+			}
+			if err := t.Edit(w.name, c); err != nil {
+				return err
+			}
+			return t.finish("edit commit " + c.ID.Hex())
+		},
+	}
+}

@@ -1,0 +1,349 @@
+package jj
+
+import (
+	"fmt"
+	"io"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/render"
+)
+
+func fileCommand() *command {
+	rev := opt{id: "revision", long: "revision", short: "r", value: "REVSET"}
+	paths := opt{id: "pos", pos: true, many: true, required: true, value: "FILESETS"}
+	tmpl := opt{id: "template", long: "template", short: "T", value: "TEMPLATE"}
+	return &command{
+		name: "file", about: "File operations",
+		subs: []*command{
+			absentCommand("annotate"),
+			{name: "chmod", about: "Sets or removes the executable bit for paths in the repo", opts: []opt{
+				{id: "mode", pos: true, required: true, value: "MODE", check: checkMode}, rev, paths,
+			}, run: runFileChmod},
+			{name: "list", about: "List files in a revision", opts: []opt{rev, tmpl, {id: "pos", pos: true, many: true, value: "FILESETS"}}, run: runFileList},
+			absentCommand("search"),
+			{name: "show", about: "Print contents of files in a revision", opts: []opt{rev, tmpl, paths}, run: runFileShow},
+			{name: "track", about: "Start tracking specified paths in the working copy", opts: []opt{paths, {id: "include-ignored", long: "include-ignored"}}, run: runFileTrack},
+			{name: "untrack", about: "Stop tracking specified paths in the working copy", opts: []opt{paths}, run: runFileUntrack},
+		},
+	}
+}
+
+func checkMode(s string) error {
+	switch s {
+	case "n", "x", "normal", "executable":
+		return nil
+	}
+	return userf("invalid value")
+}
+
+func runFileList(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.templateOpt(l, p, "file_list", l.TreeEntry)
+	if err != nil {
+		return err
+	}
+	w.ui.page()
+	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		o := w.ui.newText()
+		o.Push("file_list")
+		if err := r.Render(o, render.TreeEntry{Path: path, Value: v}); err != nil {
+			return err
+		}
+		o.Pop()
+		return w.ui.print(o)
+	})
+	if err != nil {
+		return err
+	}
+	return w.warnUnmatched(set, c.Tree)
+}
+
+func runFileShow(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.templateOpt(l, p, "file_show", l.TreeEntry)
+	if err != nil {
+		return err
+	}
+	style, err := w.markerStyle()
+	if err != nil {
+		return err
+	}
+	show := func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		o := w.ui.newText()
+		o.Push("file_show")
+		if err := r.Render(o, render.TreeEntry{Path: path, Value: v}); err != nil {
+			return err
+		}
+		o.Pop()
+		if err := w.ui.print(o); err != nil {
+			return err
+		}
+		return w.writeFile(w.ui.out, path, v, c.Tree.Labels, style)
+	}
+	if path, ok := set.Single(); ok {
+		v, err := repo.ValueAt(w.store, c.Tree, path)
+		if err != nil {
+			return err
+		}
+		if !repo.IsPresent(v) {
+			return userf("No such path: %s", w.paths().Format(path))
+		}
+		if t, ok := v.AsResolved(); !ok || !t.IsTree() {
+			w.ui.page()
+			return show(path, v)
+		}
+	}
+	w.ui.page()
+	if err := repo.WalkTree(w.store, c.Tree, set, show); err != nil {
+		return err
+	}
+	return w.warnUnmatched(set, c.Tree)
+}
+
+// writeFile writes a file's content, conflicts with markers.
+func (w *wsEnv) writeFile(out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) error {
+	t, ok := v.AsResolved()
+	if !ok {
+		fc, err := repo.ReadFileConflict(w.store, v, labels)
+		if err != nil {
+			return err
+		}
+		if fc == nil {
+			_, err = io.WriteString(out, repo.DescribeConflict(v, labels))
+			return err
+		}
+		_, err = out.Write(fc.Materialize(style, repo.MarkerLen(fc.Contents)))
+		return err
+	}
+	if !t.IsFile() {
+		w.ui.warnf("Path '%s' exists but is not a file.", w.paths().Format(path))
+		return nil
+	}
+	data, err := w.store.File(t.FileID())
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}
+
+func runFileChmod(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	if err := w.checkRewritable(c.ID); err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	if err := w.warnUnmatched(set, c.Tree); err != nil {
+		return err
+	}
+	kind, word := repo.File, "non-executable"
+	if m := p.str("mode"); m == "x" || m == "executable" {
+		kind, word = repo.Executable, "executable"
+	}
+	ed := repo.EditTree(w.store, c.Tree)
+	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		for _, t := range v.Adds() {
+			if !t.IsAbsent() && !t.IsFile() {
+				msg := "Some of the sides of the conflict are not files"
+				if v.IsResolved() {
+					msg = "Found neither a file nor a conflict"
+				}
+				return userf("%s at '%s'.", msg, w.paths().Format(path))
+			}
+		}
+		ed.Set(path, repo.MapMerge(v, func(t repo.TreeValue) repo.TreeValue {
+			if t.IsFile() {
+				t.Kind = kind
+			}
+			return t
+		}))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tree, err := ed.Write()
+	if err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	d, err := t.Rewrite(c)
+	if err != nil {
+		return err
+	}
+	d.Tree = tree
+	if _, err := t.Write(d); err != nil {
+		return err
+	}
+	return t.finish(fmt.Sprintf("make paths %s in commit %s", word, c.ID.Hex()))
+}
+
+func runFileTrack(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	if w.atOp {
+		return userf("This command must be able to update the working copy.").hinted("Don't use --ignore-working-copy or --at-op.")
+	}
+	auto, err := w.snapshot(nil)
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	return w.trackFiles(set, p.has("include-ignored"), auto)
+}
+
+func runFileUntrack(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if w.atOp {
+		return userf("This command must be able to update the working copy.").hinted("Don't use --ignore-working-copy or --at-op.")
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	return w.untrackFiles(set)
+}
+
+// untrackFiles forgets files that the rules now ignore.
+func (w *wsEnv) untrackFiles(set *fileset.Set) error {
+	c, err := w.wcCommit()
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return userf("This command requires a working copy")
+	}
+	ed := repo.EditTree(w.store, c.Tree)
+	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
+		ed.Set(path, repo.Resolved(repo.TreeValue{}))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tree, err := ed.Write()
+	if err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	d, err := t.Rewrite(c)
+	if err != nil {
+		return err
+	}
+	d.Tree = tree
+	if _, err := t.Write(d); err != nil {
+		return err
+	}
+	o, err := w.snapshotOptions(nil)
+	if err != nil {
+		return err
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return err
+	}
+	fail := func(err error) error {
+		locked.Discard()
+		return err
+	}
+	if err := locked.Reset(tree); err != nil {
+		return fail(err)
+	}
+	now, stats, err := locked.Snapshot(o)
+	if err != nil {
+		return fail(err)
+	}
+	if !now.SameIDs(tree) {
+		var back []repo.Path
+		err := repo.WalkTree(w.store, now, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
+			back = append(back, path)
+			return nil
+		})
+		if err != nil {
+			return fail(err)
+		}
+		if len(back) > 0 {
+			msg := fmt.Sprintf("'%s' is not ignored.", w.paths().Format(back[0]))
+			if len(back) > 1 {
+				msg = fmt.Sprintf("'%s' and %d other files are not ignored.", w.paths().Format(back[0]), len(back)-1)
+			}
+			return fail(userf("%s", msg).hinted("Files that are not ignored will be added back by the next command.\nMake sure they're ignored, then try again."))
+		}
+		if err := locked.Reset(tree); err != nil {
+			return fail(err)
+		}
+	}
+	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	if err != nil {
+		return fail(err)
+	}
+	if n > 0 {
+		w.ui.statusf("Rebased %d descendant commits.\n", n)
+	}
+	if err := w.publish(t, "untrack paths"); err != nil {
+		return fail(err)
+	}
+	if err := locked.Finish(w.repo.Operation.ID); err != nil {
+		return err
+	}
+	if err := w.warnUnmatched(set, c.Tree); err != nil {
+		return err
+	}
+	w.warnUntracked(stats)
+	return nil
+}

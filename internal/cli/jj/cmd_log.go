@@ -1,0 +1,363 @@
+package jj
+
+import (
+	"strconv"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/template"
+	"tandem/internal/repo/text"
+)
+
+func checkCount(s string) error {
+	if _, err := strconv.ParseUint(s, 10, 63); err != nil {
+		return userf("invalid digit found in string")
+	}
+	return nil
+}
+
+func logCommand() *command {
+	opts := []opt{
+		{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
+		{id: "pos", pos: true, many: true, value: "FILESETS"},
+		{id: "limit", long: "limit", short: "n", value: "LIMIT", check: checkCount},
+		{id: "reversed", long: "reversed"},
+		{id: "no-graph", long: "no-graph", short: "G"},
+		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
+		{id: "patch", long: "patch", short: "p"},
+		{id: "count", long: "count", conflicts: []string{"no-graph", "patch", "reversed", "template"}},
+	}
+	return &command{
+		name: "log", about: "Show revision history",
+		opts: append(opts, diffFormatOpts()...),
+		run:  runLog,
+	}
+}
+
+// shower prints one commit of a log.
+type shower struct {
+	w      *wsEnv
+	tmpl   *template.Renderer
+	labels []string
+	diff   *differ
+	match  repo.Matcher
+	wrap   bool
+}
+
+func (s *shower) text(self any, width int) (*text.Text, error) {
+	o := s.w.ui.newText()
+	for _, l := range s.labels {
+		o.Push(l)
+	}
+	err := s.tmpl.Render(o, self)
+	o.PopN(len(s.labels))
+	if err != nil || !s.wrap {
+		return o, err
+	}
+	wrapped := s.w.ui.newText()
+	o.Wrap(wrapped, width)
+	return wrapped, nil
+}
+
+func runLog(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	var x *revset.Expr
+	switch {
+	case p.has("revisions"):
+		x, err = w.compileAll(p.all("revisions"))
+	case p.has("pos"):
+		x = revset.All()
+	default:
+		x, err = w.compile(w.conf.Str("revsets.log"))
+	}
+	if err != nil {
+		return err
+	}
+	if p.has("pos") {
+		x = revset.And(x, revset.WithFiles(set))
+	}
+	rr := w.rev()
+	ps, err := rr.Positions(x)
+	if err != nil {
+		return err
+	}
+	limit := len(ps)
+	if s, ok := p.get("limit"); ok {
+		n, _ := strconv.Atoi(s)
+		limit = min(limit, n)
+	}
+	if p.has("count") {
+		w.ui.printf("%d\n", limit)
+		return nil
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	s := &shower{w: w, labels: []string{"log", "commit"}, match: set}
+	if s.diff, err = w.logDiffer(p); err != nil {
+		return err
+	}
+	if s.tmpl, err = w.templateOpt(l, p, "log", l.Commit); err != nil {
+		return err
+	}
+	if s.wrap, err = w.conf.Bool("ui.log-word-wrap"); err != nil {
+		return err
+	}
+	lost := set.Paths()
+	seen := func(c *repo.Commit) error { return w.dropFound(&lost, c.Tree) }
+	if p.has("no-graph") {
+		err = s.plain(rr, ps[:limit], p.has("reversed"), seen)
+	} else {
+		err = s.graph(rr, x, ps, limit, p.has("reversed"), seen)
+	}
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		var names []string
+		for _, q := range lost {
+			names = append(names, w.paths().Format(q))
+		}
+		w.ui.warnf("No matching entries for paths: %s", strings.Join(names, ", "))
+	}
+	return w.logHints(p, len(ps) == 0)
+}
+
+// dropFound removes the paths that a tree has.
+func (w *wsEnv) dropFound(paths *[]repo.Path, t repo.MergedTree) error {
+	var left []repo.Path
+	for _, q := range *paths {
+		v, err := repo.ValueAt(w.store, t, q)
+		if err != nil {
+			return err
+		}
+		if !repo.IsPresent(v) {
+			left = append(left, q)
+		}
+	}
+	*paths = left
+	return nil
+}
+
+func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(*repo.Commit) error) error {
+	w := s.w
+	w.ui.page()
+	for i := range ps {
+		at := i
+		if reversed {
+			at = len(ps) - 1 - i
+		}
+		c, err := w.store.Commit(rr.Index.ID(ps[at]))
+		if err != nil {
+			return err
+		}
+		if err := seen(c); err != nil {
+			return err
+		}
+		o, err := s.text(c, w.ui.width())
+		if err != nil {
+			return err
+		}
+		if s.diff != nil {
+			if err := s.diff.patch(o, c, s.match, w.ui.width()); err != nil {
+				return err
+			}
+		}
+		if err := w.ui.print(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logKey is a commit in the graph, or the gap above it.
+type logKey struct {
+	pos    repo.Pos
+	elided bool
+}
+
+func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool, seen func(*repo.Commit) error) error {
+	w := s.w
+	nodes, err := w.logNodes(rr, x, ps)
+	if err != nil {
+		return err
+	}
+	nodes = nodes[:min(limit, len(nodes))]
+	if reversed {
+		nodes = render.Reverse(nodes)
+	}
+	g := render.NewGraph[logKey](w.conf.Str("ui.graph.style"))
+	if g == nil {
+		return missing("the graph style %q", w.conf.Str("ui.graph.style"))
+	}
+	elide, err := w.conf.Bool("ui.log-synthetic-elided-nodes")
+	if err != nil {
+		return err
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	symbol, err := w.template(l, w.conf.Str("templates.log_node"), l.CommitOpt)
+	if err != nil {
+		return err
+	}
+	w.ui.page()
+	for _, n := range nodes {
+		c, err := w.store.Commit(rr.Index.ID(n.ID))
+		if err != nil {
+			return err
+		}
+		if err := seen(c); err != nil {
+			return err
+		}
+		edges, gaps := logEdges(n, elide)
+		key := logKey{n.ID, false}
+		width := max(0, w.ui.width()-g.Width(key, edges))
+		o, err := s.text(c, width)
+		if err != nil {
+			return err
+		}
+		if s.diff != nil {
+			if err := s.diff.patch(o, c, s.match, width); err != nil {
+				return err
+			}
+		}
+		if err := w.graphRow(g, key, edges, symbol, c, o); err != nil {
+			return err
+		}
+		for _, to := range gaps {
+			o := w.ui.newText()
+			o.Label("elided", "(elided revisions)\n")
+			below := []render.Edge[logKey]{{To: logKey{to, false}}}
+			if err := w.graphRow(g, logKey{to, true}, below, symbol, nil, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// logNodes are the selected commits with their edges, branches together.
+func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
+	links := rr.Links(ps)
+	nodes := make([]render.Node[repo.Pos], len(ps))
+	for i, q := range ps {
+		nodes[i].ID = q
+		for _, l := range links[i] {
+			kind := render.Direct
+			switch {
+			case l.Missing:
+				kind = render.Missing
+			case l.Indirect:
+				kind = render.Indirect
+			}
+			nodes[i].Edges = append(nodes[i].Edges, render.Edge[repo.Pos]{To: l.To, Kind: kind})
+		}
+	}
+	prio, err := w.compile(w.conf.Str("revsets.log-graph-prioritize"))
+	if err != nil {
+		return nil, err
+	}
+	first, err := rr.Positions(prio)
+	if err != nil {
+		return nil, err
+	}
+	in := repo.NewPosSet(rr.Index.Len())
+	for _, q := range ps {
+		in.Add(q)
+	}
+	var heads []repo.Pos
+	for _, q := range first {
+		if in.Has(q) {
+			heads = append(heads, q)
+		}
+	}
+	return render.Group(nodes, heads), nil
+}
+
+func logEdges(n render.Node[repo.Pos], elide bool) (edges []render.Edge[logKey], gaps []repo.Pos) {
+	var lost *render.Edge[logKey]
+	for _, e := range n.Edges {
+		switch {
+		case e.Kind == render.Missing:
+			lost = &render.Edge[logKey]{To: logKey{e.To, false}, Kind: render.Missing}
+		case e.Kind == render.Indirect && elide:
+			gaps = append(gaps, e.To)
+			edges = append(edges, render.Edge[logKey]{To: logKey{e.To, true}})
+		default:
+			edges = append(edges, render.Edge[logKey]{To: logKey{e.To, false}, Kind: e.Kind})
+		}
+	}
+	if lost != nil {
+		edges = append(edges, *lost)
+	}
+	return edges, gaps
+}
+
+// graphRow draws a node; self is nil for a gap.
+func (w *wsEnv) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit, o *text.Text) error {
+	var self any
+	if c != nil {
+		self = c
+	}
+	sym, err := w.coloured(symbol, self, "log", "commit", "node")
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	if err := w.ui.colours.WriteTo(&b, o); err != nil {
+		return err
+	}
+	w.ui.printf("%s", g.Row(key, edges, sym, b.String()))
+	return nil
+}
+
+// coloured renders a template to a string with colours.
+func (w *wsEnv) coloured(r *template.Renderer, self any, labels ...string) (string, error) {
+	o := w.ui.newText()
+	for _, l := range labels {
+		o.Push(l)
+	}
+	if err := r.Render(o, self); err != nil {
+		return "", err
+	}
+	o.PopN(len(labels))
+	var b strings.Builder
+	err := w.ui.colours.WriteTo(&b, o)
+	return b.String(), err
+}
+
+// logHints warns about a path that looks like a revision.
+func (w *wsEnv) logHints(p *parsed, empty bool) error {
+	if p.has("revisions") || len(p.all("pos")) != 1 {
+		return nil
+	}
+	only := p.all("pos")[0]
+	if only == "." {
+		if q, err := w.paths().Parse("."); err == nil && q == "" {
+			w.ui.warnf("The argument %q is being interpreted as a fileset expression, but this is often not useful because all non-empty commits touch '.'. If you meant to show the working copy commit, pass -r '@' instead.", only)
+		}
+		return nil
+	}
+	if !empty {
+		return nil
+	}
+	if _, err := revset.Compile(only, w.scope()); err == nil {
+		w.ui.warnf("The argument %q is being interpreted as a fileset expression. To specify a revset, pass -r %q instead.", only, only)
+	}
+	return nil
+}
+
+var _ repo.Matcher = (*fileset.Set)(nil)

@@ -1,0 +1,130 @@
+package jj
+
+import (
+	"strings"
+
+	"tandem/internal/repo"
+)
+
+func restoreCommand() *command {
+	return &command{
+		name: "restore", about: "Restore paths from another revision",
+		opts: []opt{
+			{id: "pos", pos: true, many: true, value: "FILESETS"},
+			{id: "from", long: "from", short: "f", value: "REVSET"},
+			{id: "into", long: "into", short: "t", alias: []string{"to"}, value: "REVSET"},
+			{id: "changes-in", long: "changes-in", short: "c", value: "REVSET", conflicts: []string{"into", "from"}},
+			{id: "revision", long: "revision", short: "r", value: "REVISION", hidden: true},
+			{id: "interactive", long: "interactive", short: "i"},
+			{id: "tool", long: "tool", value: "NAME"},
+			{id: "restore-descendants", long: "restore-descendants"},
+		},
+		run: runRestore,
+	}
+}
+
+func runRestore(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if p.has("revision") {
+		return userf("`jj restore` does not have a `--revision`/`-r` option.").
+			hinted("To modify the current revision, use `--from`.").
+			hinted("To undo changes in a revision compared to its parents, use `--changes-in`.")
+	}
+	at := func(id string) (*repo.Commit, error) {
+		if s, ok := p.get(id); ok {
+			return w.single(s)
+		}
+		return w.single("@")
+	}
+	var to *repo.Commit
+	var from []*repo.Commit
+	var tree repo.MergedTree
+	if p.has("from") || p.has("into") {
+		if to, err = at("into"); err != nil {
+			return err
+		}
+		f, err := at("from")
+		if err != nil {
+			return err
+		}
+		from, tree = []*repo.Commit{f}, f.Tree
+	} else {
+		if to, err = at("changes-in"); err != nil {
+			return err
+		}
+		if tree, err = repo.ParentTree(w.store, w.repo.Index, to); err != nil {
+			return err
+		}
+		if from, err = w.commits(to.Parents); err != nil {
+			return err
+		}
+	}
+	if err := w.checkRewritable(to.ID); err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	if err != nil {
+		return err
+	}
+	now, err := sel.choose(to.Tree, tree, set, func() (string, error) {
+		var lines []string
+		for _, c := range from {
+			s, err := w.summaryText(c)
+			if err != nil {
+				return "", err
+			}
+			lines = append(lines, s)
+		}
+		s, err := w.summaryText(to)
+		return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n" +
+			"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.warnUnmatched(set, to.Tree, tree); err != nil {
+		return err
+	}
+	if now.SameIDs(to.Tree) {
+		w.ui.statusf("Nothing changed.\n")
+		return nil
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	return t.rewriteTree(to, now, p.has("restore-descendants"), "restore into commit "+to.ID.Hex())
+}
+
+// rewriteTree gives a commit other content and finishes.
+func (t *tx) rewriteTree(c *repo.Commit, tree repo.MergedTree, keep bool, title string) error {
+	d, err := t.Rewrite(c)
+	if err != nil {
+		return err
+	}
+	d.Tree = tree
+	if _, err := t.Write(d); err != nil {
+		return err
+	}
+	n, how := 0, ""
+	if keep {
+		n, err = t.ReparentDescendants()
+		how = " (while preserving their content)"
+	} else {
+		n, err = t.RebaseDescendants(repo.RebaseOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		t.w.ui.statusf("Rebased %d descendant commits%s.\n", n, how)
+	}
+	return t.finish(title)
+}

@@ -1,0 +1,64 @@
+package jj
+
+import "tandem/internal/repo"
+
+func showCommand() *command {
+	opts := []opt{
+		posRevs("REVSETS"),
+		{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},
+		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
+		{id: "no-patch", long: "no-patch"},
+		{id: "patch", long: "patch", short: "p", hidden: true},
+	}
+	return &command{
+		name: "show", about: "Show commit description and changes in a revision",
+		opts: append(opts, diffFormatOpts()...),
+		run:  runShow,
+	}
+}
+
+func runShow(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	texts := p.inOrder("pos", "opt")
+	if texts == nil {
+		texts = []string{"@"}
+	}
+	cs, err := w.evalSome(texts)
+	if err != nil {
+		return err
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.templateOpt(l, p, "show", l.Commit)
+	if err != nil {
+		return err
+	}
+	d, err := w.differFor(p)
+	if err != nil {
+		return err
+	}
+	w.ui.page()
+	for _, c := range cs {
+		o := w.ui.newText()
+		o.Push("show")
+		o.Push("commit")
+		if err := r.Render(o, c); err != nil {
+			return err
+		}
+		o.PopN(2)
+		if !p.has("no-patch") {
+			if err := d.patch(o, c, repo.Everything{}, w.ui.width()); err != nil {
+				return err
+			}
+		}
+		if err := w.ui.print(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,438 @@
+package jj
+
+import (
+	"fmt"
+	"slices"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+)
+
+func squashCommand() *command {
+	return &command{
+		name: "squash", about: "Move changes from a revision into another revision",
+		opts: []opt{
+			{id: "revision", long: "revision", short: "r", value: "REVSET", conflicts: []string{"from", "into", "onto", "insert-after", "insert-before"}},
+			{id: "from", long: "from", short: "f", value: "REVSETS", many: true},
+			{id: "into", long: "into", short: "t", alias: []string{"to"}, value: "REVSET"},
+			{id: "onto", long: "onto", short: "o", alias: []string{"destination", "d"}, value: "REVSETS", many: true, conflicts: []string{"into"}},
+			{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true, conflicts: []string{"onto", "into"}},
+			{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true, conflicts: []string{"onto", "into"}},
+			{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
+			{id: "use-destination-message", long: "use-destination-message", short: "u", conflicts: []string{"message"}},
+			{id: "editor", long: "editor"},
+			{id: "interactive", long: "interactive", short: "i"},
+			{id: "tool", long: "tool", value: "NAME"},
+			{id: "pos", pos: true, many: true, value: "FILESETS"},
+			{id: "keep-emptied", long: "keep-emptied", short: "k"},
+		},
+		run: runSquash,
+	}
+}
+
+// squash is one run of the command.
+type squash struct {
+	w       *wsEnv
+	p       *parsed
+	t       *tx
+	sources []*repo.Commit
+	dest    *repo.Commit
+	insert  bool
+	rebased int
+}
+
+func runSquash(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	s := &squash{w: w, p: p, insert: p.has("onto") || p.has("insert-after") || p.has("insert-before")}
+	if err := s.resolve(); err != nil {
+		return err
+	}
+	var ids []repo.CommitID
+	for _, c := range s.sources {
+		ids = append(ids, c.ID)
+	}
+	check := ids
+	title := fmt.Sprintf("squash %d commits", len(ids))
+	if s.dest != nil {
+		check = append(slices.Clone(ids), s.dest.ID)
+		title = "squash commits into " + s.dest.ID.Hex()
+	} else if len(ids) == 1 {
+		title = "squash commit " + ids[0].Hex()
+	} else if len(ids) > 1 {
+		title = fmt.Sprintf("squash commit %s and %d more", ids[0].Hex(), len(ids)-1)
+	}
+	if err := w.checkRewritable(check...); err != nil {
+		return err
+	}
+	if s.t, err = w.begin(); err != nil {
+		return err
+	}
+	if s.insert {
+		if err := s.insertDestination(); err != nil {
+			return err
+		}
+	}
+	if err := s.run(); err != nil {
+		return err
+	}
+	return s.t.finish(title)
+}
+
+func (s *squash) resolve() error {
+	w, p := s.w, s.p
+	if p.has("from") || p.has("into") || s.insert {
+		texts := p.all("from")
+		if len(texts) == 0 {
+			texts = []string{"@"}
+		}
+		cs, err := w.evalCommits(texts...)
+		if err != nil {
+			return err
+		}
+		if !s.insert {
+			into := "@"
+			if v, ok := p.get("into"); ok {
+				into = v
+			}
+			if s.dest, err = w.single(into); err != nil {
+				return err
+			}
+			cs = slices.DeleteFunc(cs, func(c *repo.Commit) bool { return c.ID == s.dest.ID })
+		}
+		slices.Reverse(cs)
+		s.sources = cs
+		return nil
+	}
+	text := "@"
+	if v, ok := p.get("revision"); ok {
+		text = v
+	}
+	c, err := w.single(text)
+	if err != nil {
+		if ce, ok := err.(*cmdError); ok && len(ce.hints) > 0 && ce.hints[0].rich != nil {
+			ce.hinted("--revision must resolve to a single revision. Use --from and --into instead if you want to squash multiple revisions.")
+		}
+		return err
+	}
+	if len(c.Parents) != 1 {
+		return userf("Cannot squash merge commits without a specified destination").hinted("Use `--into` to specify which parent to squash into")
+	}
+	s.sources = []*repo.Commit{c}
+	s.dest, err = w.store.Commit(c.Parents[0])
+	return err
+}
+
+// insertDestination makes an empty commit to squash into.
+func (s *squash) insertDestination() error {
+	t, p := s.t, s.p
+	parents, children, err := s.w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "squashed commit")
+	if err != nil {
+		return err
+	}
+	pcs, err := s.w.commits(parents)
+	if err != nil {
+		return err
+	}
+	tree, err := repo.ParentsTree(t.Store, t.Index, pcs)
+	if err != nil {
+		return err
+	}
+	if s.dest, err = t.Write(t.NewCommit(parents, tree)); err != nil {
+		return err
+	}
+	now := map[repo.CommitID]*repo.Commit{}
+	err = t.TransformDescendants(children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		ps := newIDSet()
+		for _, q := range m.Parents {
+			if slices.Contains(parents, q) {
+				ps.add(s.dest.ID)
+			} else {
+				ps.add(q)
+			}
+		}
+		if slices.Contains(children, m.Old.ID) {
+			ps.add(s.dest.ID)
+		}
+		m.Parents = ps.list
+		c, err := m.Rebase(repo.RebaseOptions{})
+		now[m.Old.ID] = c
+		s.rebased++
+		return err
+	})
+	for i, c := range s.sources {
+		if n := now[c.ID]; n != nil {
+			s.sources[i] = n
+		}
+	}
+	return err
+}
+
+// chosen is a source with the part of it that is moved.
+type chosen struct {
+	c              *repo.Commit
+	parent, picked repo.MergedTree
+	abandon        bool
+}
+
+func (s *squash) run() error {
+	w, t, p := s.w, s.t, s.p
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	if err != nil {
+		return err
+	}
+	var picks []chosen
+	var trees []repo.MergedTree
+	for _, c := range s.sources {
+		parent, err := repo.ParentTree(t.Store, t.Index, c)
+		if err != nil {
+			return err
+		}
+		picked, err := sel.choose(parent, c.Tree, set, func() (string, error) { return s.instructions(c) })
+		if err != nil {
+			return err
+		}
+		trees = append(trees, picked)
+		pk := chosen{c: c, parent: parent, picked: picked}
+		pk.abandon = !p.has("keep-emptied") && picked.SameIDs(c.Tree)
+		if pk.abandon || !picked.SameIDs(parent) {
+			picks = append(picks, pk)
+		}
+	}
+	if err := w.warnUnmatched(set, trees...); err != nil {
+		return err
+	}
+	if len(picks) == 0 {
+		return s.nothing(sel)
+	}
+	return s.combine(picks)
+}
+
+func (s *squash) instructions(c *repo.Commit) (string, error) {
+	a, err := s.w.summaryText(c)
+	if err != nil {
+		return "", err
+	}
+	o := s.w.ui.newText()
+	if err := s.t.summary(o, s.dest); err != nil {
+		return "", err
+	}
+	return "You are moving changes from: " + a + "\ninto commit: " + o.String() + "\n" +
+		"The left side of the diff shows the contents of the parent commit. The\n" +
+		"right side initially shows the contents of the commit you're moving\n" +
+		"changes from.\n" +
+		"Adjust the right side until the diff shows the changes you want to move\n" +
+		"to the destination. If you don't make any changes, then all the changes\n" +
+		"from the source will be moved into the destination.\n", nil
+}
+
+func (s *squash) nothing(sel *selector) error {
+	if sel.tool != nil {
+		return userf("No changes selected")
+	}
+	if err := s.say(s.dest, s.rebased); err != nil {
+		return err
+	}
+	args := s.p.all("pos")
+	if len(args) == 1 && !s.p.has("revision") && !s.p.has("from") && !s.p.has("into") {
+		if _, err := revset.Compile(args[0], s.w.scope()); err == nil {
+			s.w.ui.warnf("The argument %q is being interpreted as a fileset expression. To specify a revset, pass -r %q instead.", args[0], args[0])
+		}
+	}
+	return nil
+}
+
+func (s *squash) say(c *repo.Commit, rebased int) error {
+	if s.insert {
+		o := s.w.ui.newText()
+		o.Str("Created new commit ")
+		if err := s.t.summary(o, c); err != nil {
+			return err
+		}
+		o.Str("\n")
+		s.w.ui.status(o)
+	}
+	if rebased > 0 {
+		s.w.ui.statusf("Rebased %d descendant commits.\n", rebased)
+	}
+	return nil
+}
+
+// labelled is the change of a source as two terms of a merge.
+func (t *tx) labelled(k chosen) (before, after repo.Labelled, err error) {
+	return t.labelledAs(k, "parents of squashed revision", "selected changes for squash", "squashed revision")
+}
+
+func (t *tx) labelledAs(k chosen, parents, selected, whole string) (before, after repo.Labelled, err error) {
+	label, err := render.ParentsLabel(t.Store, k.c)
+	if err != nil {
+		return before, after, err
+	}
+	before = repo.Labelled{Tree: k.parent, Label: label + " (" + parents + ")"}
+	after = repo.Labelled{Tree: k.picked, Label: selected + " (from " + k.c.ConflictLabel() + ")"}
+	if k.picked.SameIDs(k.c.Tree) {
+		after.Label = k.c.ConflictLabel() + " (" + whole + ")"
+	}
+	return before, after, nil
+}
+
+func (s *squash) combine(picks []chosen) error {
+	t := s.t
+	var abandoned []*repo.Commit
+	preds := []repo.CommitID{s.dest.ID}
+	terms := []repo.Labelled{}
+	for _, k := range picks {
+		before, after, err := t.labelled(k)
+		if err != nil {
+			return err
+		}
+		terms = append(terms, before, after)
+		preds = append(preds, k.c.ID)
+		if k.abandon {
+			t.Abandon(k.c)
+			abandoned = append(abandoned, k.c)
+			continue
+		}
+		d, err := t.Rewrite(k.c)
+		if err != nil {
+			return err
+		}
+		if d.Tree, err = repo.MergeMergedTrees(t.Store, repo.Labelled{Tree: k.c.Tree, Label: k.c.ConflictLabel()}, after, before); err != nil {
+			return err
+		}
+		if _, err := t.Write(d); err != nil {
+			return err
+		}
+	}
+	dest := s.dest
+	if slices.ContainsFunc(s.sources, func(c *repo.Commit) bool { return t.Index.IsAncestor(c.ID, s.dest.ID) }) {
+		_, err := t.RebaseDescendants(repo.RebaseOptions{Rebased: func(old, now *repo.Commit) {
+			if old.ID == s.dest.ID && now != nil {
+				dest = now
+			}
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	tree, err := repo.MergeMergedTrees(t.Store, append([]repo.Labelled{{Tree: dest.Tree, Label: s.dest.ConflictLabel() + " (squash destination)"}}, terms...)...)
+	if err != nil {
+		return err
+	}
+	d, err := t.Rewrite(dest)
+	if err != nil {
+		return err
+	}
+	d.Tree, d.Predecessors = tree, preds
+	if d.Description, err = s.describe(d, abandoned); err != nil {
+		return err
+	}
+	if s.insert {
+		d.Predecessors = slices.DeleteFunc(preds, func(id repo.CommitID) bool { return id == s.dest.ID })
+	}
+	c, err := t.Write(d)
+	if err != nil {
+		return err
+	}
+	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	if err != nil {
+		return err
+	}
+	return s.say(c, n)
+}
+
+// describe makes the description of the combined commit.
+func (s *squash) describe(d *repo.Draft, abandoned []*repo.Commit) (string, error) {
+	t, p := s.t, s.p
+	single, ok := "", true
+	switch {
+	case p.has("message"):
+		single = joinParagraphs(p.all("message"))
+	case p.has("use-destination-message"):
+		single = s.dest.Description
+	default:
+		single, ok = onlyDescription(append(slices.Clone(abandoned), s.dest))
+	}
+	if ok {
+		if single == "" && !p.has("editor") {
+			return "", nil
+		}
+		d.Description = single
+		full, err := t.withTrailers(d)
+		if err != nil || !p.has("editor") {
+			return full, err
+		}
+		d.Description = full
+		text, err := t.descriptionText("", d)
+		if err != nil {
+			return "", err
+		}
+		return s.w.editDescription(text)
+	}
+	combined, err := s.combinedMessage(d, abandoned)
+	if err != nil {
+		return "", err
+	}
+	d.Description = combined
+	text, err := t.descriptionText("Enter a description for the combined commit.", d)
+	if err != nil {
+		return "", err
+	}
+	return s.w.editDescription(text)
+}
+
+// onlyDescription is the one description among commits, if there is not more
+// than one.
+func onlyDescription(cs []*repo.Commit) (string, bool) {
+	found := ""
+	for _, c := range cs {
+		if c.Description == "" {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = c.Description
+	}
+	return found, true
+}
+
+func (s *squash) combinedMessage(d *repo.Draft, abandoned []*repo.Commit) (string, error) {
+	out := ""
+	var old []render.Trailer
+	if !s.insert {
+		out = "JJ: Description from the destination commit:\n" + s.dest.Description
+		old = append(old, render.DescriptionTrailers(s.dest.Description)...)
+	}
+	for _, c := range abandoned {
+		out += "\nJJ: Description from source commit:\n" + c.Description
+		old = append(old, render.DescriptionTrailers(c.Description)...)
+	}
+	source := s.w.conf.Str("templates.commit_trailers")
+	if source == "" {
+		return out, nil
+	}
+	text, err := s.t.renderDraft(d, source)
+	if err != nil {
+		return "", err
+	}
+	fresh, problem := render.ParagraphTrailers(text)
+	if problem != "" {
+		return "", userf("%s", problem)
+	}
+	fresh = slices.DeleteFunc(fresh, func(t render.Trailer) bool { return containsTrailer(old, t) })
+	if len(fresh) > 0 {
+		out += "\nJJ: Trailers not found in the squashed commits:\n"
+		for _, tr := range fresh {
+			out += tr.Key + ": " + tr.Value + "\n"
+		}
+	}
+	return out, nil
+}

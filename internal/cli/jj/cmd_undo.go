@@ -1,0 +1,155 @@
+package jj
+
+import (
+	"strings"
+
+	"tandem/internal/repo"
+)
+
+const (
+	undoTitle = "undo: restore to operation "
+	redoTitle = "redo: restore to operation "
+)
+
+func undoCommand() *command {
+	return &command{name: "undo", about: "Undo the last operation", run: runUndo}
+}
+
+func redoCommand() *command {
+	return &command{name: "redo", about: "Redo the most recently undone operation", run: runRedo}
+}
+
+// follow goes from an undo or redo to the operation it restored.
+func (w *wsEnv) follow(o *repo.Operation, title string) (*repo.Operation, error) {
+	hex, ok := strings.CutPrefix(o.Meta.Description, title)
+	if !ok {
+		return o, nil
+	}
+	id, ok := repo.ParseOperationID(hex)
+	if !ok {
+		return nil, internalf(nil, "Failed to parse ID of target operation in undo-stack")
+	}
+	return w.store.Operation(id)
+}
+
+func runUndo(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	target, err := w.follow(w.repo.Operation, undoTitle)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(target.Meta.Description, "push ") {
+		w.ui.warnf("Undoing a push operation often leads to conflicted bookmarks.")
+		w.ui.hintf("To avoid this, run `jj redo` now.")
+	}
+	switch len(target.Parents) {
+	case 0:
+		return userf("Cannot undo root operation")
+	case 1:
+	default:
+		return userf("Cannot undo a merge operation").hinted("Consider using `jj op restore` instead")
+	}
+	parent, err := w.store.Operation(target.Parents[0])
+	if err != nil {
+		return err
+	}
+	if parent, err = w.follow(parent, undoTitle); err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if err := t.restoreView(parent, true, true); err != nil {
+		return err
+	}
+	if err := w.sayOp("Undid operation: ", target); err != nil {
+		return err
+	}
+	if err := w.sayOp("Restored to operation: ", parent); err != nil {
+		return err
+	}
+	return t.finish(undoTitle + parent.ID.Hex())
+}
+
+func runRedo(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	target, err := w.follow(w.repo.Operation, redoTitle)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(target.Meta.Description, undoTitle) {
+		return userf("Nothing to redo")
+	}
+	if len(target.Parents) != 1 {
+		return internalf(nil, "Undo operation should have a single parent")
+	}
+	parent, err := w.store.Operation(target.Parents[0])
+	if err != nil {
+		return err
+	}
+	if parent, err = w.follow(parent, redoTitle); err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if err := t.restoreView(parent, true, true); err != nil {
+		return err
+	}
+	if err := w.sayOp("Restored to operation: ", parent); err != nil {
+		return err
+	}
+	return t.finish(redoTitle + parent.ID.Hex())
+}
+
+func (w *wsEnv) sayOp(title string, o *repo.Operation) error {
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.template(l, w.conf.Str("templates.op_summary"), l.Operation)
+	if err != nil {
+		return err
+	}
+	t := w.ui.newText()
+	t.Str(title)
+	t.Push("operation")
+	if err := r.Render(t, o); err != nil {
+		return err
+	}
+	t.Pop()
+	t.Str("\n")
+	w.ui.status(t)
+	return nil
+}
+
+// restoreView goes back to an operation's state: the repository, what is known
+// of remotes, or both.
+func (t *tx) restoreView(o *repo.Operation, local, remotes bool) error {
+	from, err := t.Store.View(o.View)
+	if err != nil {
+		return err
+	}
+	return t.takeView(from, local, remotes)
+}
+
+func (t *tx) takeView(from *repo.View, local, remotes bool) error {
+	now := t.Base().View
+	v := now.Clone()
+	if local {
+		c := from.Clone()
+		v.Heads, v.Bookmarks, v.Tags, v.Workspaces = c.Heads, c.Bookmarks, c.Tags, c.Workspaces
+	}
+	if remotes {
+		v.Remotes = from.Clone().Remotes
+	}
+	return t.SetView(v)
+}

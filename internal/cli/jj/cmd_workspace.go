@@ -1,0 +1,369 @@
+package jj
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/workcopy"
+)
+
+func workspaceCommand() *command {
+	return &command{
+		name: "workspace", about: "Commands for working with workspaces",
+		subs: []*command{
+			{name: "add", about: "Add a workspace", opts: []opt{
+				{id: "destination", pos: true, required: true, value: "DESTINATION"},
+				{id: "name", long: "name", value: "NAME"},
+				{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
+				{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
+				{id: "sparse-patterns", long: "sparse-patterns", value: "SPARSE_PATTERNS", check: checkSparse},
+			}, run: runWorkspaceAdd},
+			{name: "forget", about: "Stop tracking a workspace's working-copy commit in the repo", opts: []opt{{id: "pos", pos: true, many: true, value: "WORKSPACES"}}, run: runWorkspaceForget},
+			{name: "list", about: "List workspaces", opts: []opt{{id: "template", long: "template", short: "T", value: "TEMPLATE"}}, run: runWorkspaceList},
+			{name: "rename", about: "Renames the current workspace", opts: []opt{{id: "name", pos: true, required: true, value: "NEW_WORKSPACE_NAME"}}, run: runWorkspaceRename},
+			{name: "root", about: "Show the workspace root directory", opts: []opt{{id: "name", long: "name", value: "NAME"}}, run: runWorkspaceRoot},
+			{name: "update-stale", about: "Update a workspace that has become stale", run: runUpdateStale},
+		},
+	}
+}
+
+func checkSparse(s string) error {
+	switch s {
+	case "copy", "full", "empty":
+		return nil
+	}
+	return userf("invalid value")
+}
+
+func rootCommand() *command {
+	return &command{name: "root", about: "Show the current workspace root directory (shortcut for `jj workspace root`)", run: func(e *env, p *parsed) error {
+		if e.ws == nil {
+			return e.noRepo()
+		}
+		e.ui.printf("%s\n", e.ws.root)
+		return nil
+	}}
+}
+
+func runWorkspaceRoot(e *env, p *parsed) error {
+	if e.ws == nil {
+		return e.noRepo()
+	}
+	name, ok := p.get("name")
+	if !ok {
+		e.ui.printf("%s\n", e.ws.root)
+		return nil
+	}
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	if _, ok := w.repo.View.Workspaces[name]; !ok {
+		return userf("No such workspace: %s", revset.FormatSymbol(name))
+	}
+	path, err := w.workspacePath(name)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		return userf("Workspace has no recorded path: %s", revset.FormatSymbol(name))
+	}
+	full, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return userf("Cannot resolve absolute workspace path: %s", path).because(err)
+	}
+	e.ui.printf("%s\n", full)
+	return nil
+}
+
+func runWorkspaceList(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.templateOpt(l, p, "workspace_list", l.WorkspaceRef)
+	if err != nil {
+		return err
+	}
+	o := w.ui.newText()
+	o.Push("workspace_list")
+	for _, name := range slices.Sorted(maps.Keys(w.repo.View.Workspaces)) {
+		c, err := w.store.Commit(w.repo.View.Workspaces[name])
+		if err != nil {
+			return err
+		}
+		if err := r.Render(o, render.WorkspaceRef{Name: name, Target: c}); err != nil {
+			return err
+		}
+	}
+	o.Pop()
+	return w.ui.print(o)
+}
+
+func runWorkspaceForget(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	names := p.all("pos")
+	if len(names) == 0 {
+		names = []string{w.name}
+	}
+	var gone []string
+	for _, n := range names {
+		if _, ok := w.repo.View.Workspaces[n]; !ok {
+			w.ui.warnf("No such workspace: %s", revset.FormatSymbol(n))
+		} else {
+			gone = append(gone, n)
+		}
+	}
+	if len(gone) == 0 {
+		w.ui.statusf("Nothing changed.\n")
+		return nil
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	for _, n := range gone {
+		if err := t.RemoveWorkspace(n); err != nil {
+			return err
+		}
+	}
+	list, err := readWorkspaces(w.workspaceIndex())
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(np namedPath) bool { return slices.Contains(gone, np.name) })
+	if err := writeWorkspaces(w.workspaceIndex(), list); err != nil {
+		return err
+	}
+	word := "workspace"
+	if len(gone) > 1 {
+		word = "workspaces"
+	}
+	return t.finish("forget " + word + " " + symbols(gone))
+}
+
+func runWorkspaceRename(e *env, p *parsed) error {
+	now := p.str("name")
+	if now == "" {
+		return userf("New workspace name cannot be empty")
+	}
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	old := w.name
+	if now == old {
+		w.ui.statusf("Nothing changed.\n")
+		return nil
+	}
+	if _, ok := w.repo.View.Workspaces[old]; !ok {
+		return userf("The current workspace '%s' is not tracked in the repo.", revset.FormatSymbol(old))
+	}
+	if _, ok := w.repo.View.Workspaces[now]; ok {
+		return userf("Failed to rename a workspace").because(fmt.Errorf("Workspace %s already exists", revset.FormatSymbol(now)))
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return err
+	}
+	locked.Rename(now)
+	v := t.View
+	v.Workspaces[now] = v.Workspaces[old]
+	delete(v.Workspaces, old)
+	if h, ok := v.GitHeads[old]; ok {
+		v.GitHeads[now] = h
+		delete(v.GitHeads, old)
+	}
+	list, err := readWorkspaces(w.workspaceIndex())
+	if err == nil {
+		for i := range list {
+			if list[i].name == old {
+				list[i].name = now
+			}
+		}
+		err = writeWorkspaces(w.workspaceIndex(), list)
+	}
+	if err == nil {
+		err = w.publish(t, fmt.Sprintf("Renamed workspace '%s' to '%s'", revset.FormatSymbol(old), revset.FormatSymbol(now)))
+	}
+	if err != nil {
+		locked.Discard()
+		return err
+	}
+	return locked.Finish(w.repo.Operation.ID)
+}
+
+func runWorkspaceAdd(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	given := p.str("destination")
+	dest := given
+	if !filepath.IsAbs(dest) {
+		dest = filepath.Join(e.io.Dir, dest)
+	}
+	name := p.or("name", filepath.Base(dest))
+	if name == "" {
+		return userf("New workspace name cannot be empty")
+	}
+	if _, ok := w.repo.View.Workspaces[name]; ok {
+		return userf("Workspace named '%s' already exists", revset.FormatSymbol(name))
+	}
+	if entries, err := os.ReadDir(dest); os.IsNotExist(err) {
+		if err := os.Mkdir(dest, 0o777); err != nil {
+			return userf("Cannot access %s", dest).because(err)
+		}
+	} else if err != nil || len(entries) > 0 {
+		return userf("Destination path exists and is not an empty directory")
+	}
+	if dest, err = filepath.EvalSymlinks(dest); err != nil {
+		return err
+	}
+	parents, err := w.newWorkspaceParents(p)
+	if err != nil {
+		return err
+	}
+	n, err := w.initWorkspace(dest, name)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(e.io.Dir, dest)
+	if err != nil {
+		rel = dest
+	}
+	w.ui.statusf("Created workspace in %q\n", rel)
+	if !strings.ContainsRune(given, filepath.Separator) {
+		w.ui.warnf("Workspace created inside current directory. If this was unintentional, delete the %q directory and run `jj workspace forget %s` to remove it.", given, revset.FormatSymbol(name))
+	}
+	if err := n.inheritSparse(p.or("sparse-patterns", "copy"), w.wc.Sparse()); err != nil {
+		return err
+	}
+	t, err := n.begin()
+	if err != nil {
+		return err
+	}
+	tree, err := repo.ParentsTree(t.Store, t.Index, parents)
+	if err != nil {
+		return err
+	}
+	var ids []repo.CommitID
+	for _, c := range parents {
+		ids = append(ids, c.ID)
+	}
+	d := t.NewCommit(ids, tree)
+	if d.Description = joinParagraphs(p.all("message")); d.Description != "" {
+		if d.Description, err = t.withTrailers(d); err != nil {
+			return err
+		}
+	}
+	c, err := t.Write(d)
+	if err != nil {
+		return err
+	}
+	if err := t.Edit(name, c); err != nil {
+		return err
+	}
+	return t.finish("create initial working-copy commit in workspace " + revset.FormatSymbol(name))
+}
+
+func (w *wsEnv) newWorkspaceParents(p *parsed) ([]*repo.Commit, error) {
+	if p.has("revisions") {
+		return w.evalSome(p.all("revisions"))
+	}
+	c, err := w.wcCommit()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return []*repo.Commit{repo.RootCommit()}, nil
+	}
+	return w.commits(c.Parents)
+}
+
+func (w *wsEnv) inheritSparse(how string, old []repo.Path) error {
+	if how == "full" {
+		return nil
+	}
+	if how == "empty" {
+		old = nil
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return err
+	}
+	if _, err := locked.SetSparse(old); err != nil {
+		locked.Discard()
+		return internalf(err, "Failed to set sparse patterns")
+	}
+	return locked.Finish(w.wc.Operation())
+}
+
+// initWorkspace makes another workspace of the same repository, with an empty
+// commit on the root.
+func (w *wsEnv) initWorkspace(root, name string) (*wsEnv, error) {
+	dot := filepath.Join(root, ".jj")
+	if err := os.Mkdir(dot, 0o777); err != nil {
+		return nil, err
+	}
+	rel, err := filepath.Rel(dot, w.ws.repoDir)
+	if err != nil {
+		rel = w.ws.repoDir
+	}
+	if err := os.WriteFile(filepath.Join(dot, "repo"), []byte(filepath.ToSlash(rel)), 0o666); err != nil {
+		return nil, err
+	}
+	if err := recordWorkspace(w.ws.repoDir, name, root); err != nil {
+		return nil, err
+	}
+	e := *w.env
+	e.ws = &place{root: root, repoDir: w.ws.repoDir}
+	n := &wsEnv{env: &e, store: w.store, repo: w.repo, name: name, revsetAliases: w.revsetAliases, filesetAliases: w.filesetAliases}
+	return n, n.firstCheckout(fmt.Sprintf("add workspace '%s'", revset.FormatSymbol(name)))
+}
+
+// firstCheckout gives a new workspace an empty commit on the root and the
+// state of its files.
+func (w *wsEnv) firstCheckout(title string) error {
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if _, err := t.CheckOut(w.name, repo.RootCommit()); err != nil {
+		return err
+	}
+	if _, err := t.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+		return err
+	}
+	if err := w.publish(t, title); err != nil {
+		return err
+	}
+	w.wc, err = workcopy.Init(w.ws.root, w.store, w.repo.Operation.ID, w.name)
+	return err
+}
+
+func runUpdateStale(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	return w.updateStale()
+}

@@ -1,0 +1,301 @@
+package jj
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
+	"tandem/internal/repo/dsl"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/template"
+	"tandem/internal/repo/workcopy"
+)
+
+// env is one run of the program: where it runs, its settings, and, once
+// opened, the workspace.
+type env struct {
+	io     *IO
+	ui     *ui
+	args   []string // after aliases
+	global *globals
+	conf   *config.Stack
+	who    *repo.Identity
+	ws     *place
+
+	tmplAliases *dsl.Aliases
+}
+
+// place is where a workspace lies.
+type place struct {
+	root    string // the workspace's folder
+	repoDir string // .jj/repo, followed when it is a file
+	err     error
+}
+
+// findWorkspace looks for .jj upwards from the directory or at the one given.
+func (e *env) findWorkspace(at string) {
+	dir := e.io.Dir
+	if at != "" {
+		dir = at
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(e.io.Dir, dir)
+		}
+		if r, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = r
+		}
+		if st, err := os.Stat(filepath.Join(dir, ".jj")); err == nil && st.IsDir() {
+			e.ws = openPlace(dir)
+		}
+		return
+	}
+	for {
+		if st, err := os.Stat(filepath.Join(dir, ".jj")); err == nil && st.IsDir() {
+			e.ws = openPlace(dir)
+			return
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return
+		}
+		dir = up
+	}
+}
+
+func openPlace(root string) *place {
+	p := &place{root: root, repoDir: filepath.Join(root, ".jj", "repo")}
+	st, err := os.Stat(p.repoDir)
+	if err != nil || st.IsDir() {
+		p.err = err
+		return p
+	}
+	data, err := os.ReadFile(p.repoDir)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	target := string(data)
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(root, ".jj", target)
+	}
+	p.repoDir = filepath.Clean(target)
+	return p
+}
+
+// noRepo is the error for a directory without a workspace.
+func (e *env) noRepo() error {
+	shown := "."
+	if e.global != nil && e.global.repository != "" {
+		shown = e.global.repository
+	}
+	err := userf("There is no jj repo in %q", shown)
+	dir := e.io.Dir
+	if e.global != nil && e.global.repository != "" {
+		dir = filepath.Join(dir, e.global.repository)
+	}
+	if _, serr := os.Stat(filepath.Join(dir, ".git")); serr == nil {
+		err.hinted("It looks like this is a git repo. You can create a jj repo backed by it by running this:\njj git init")
+	}
+	return err
+}
+
+// wsEnv is an opened workspace: the repository at an operation, with all that
+// commands ask of it.
+type wsEnv struct {
+	*env
+	store    *gitstore.Store
+	repo     *repo.Repo
+	name     string // of the workspace
+	wc       *workcopy.WorkingCopy
+	atOp     bool // an operation was asked for, or the working copy is ignored
+	prefixes *revset.Prefixes
+	lang     *render.Lang
+
+	revsetAliases  *dsl.Aliases
+	filesetAliases *dsl.Aliases
+	immutable      *immutability
+}
+
+// open loads the workspace and takes a snapshot of its files, unless the
+// command line says otherwise.
+func (e *env) open() (*wsEnv, error) {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.snapshotIfWanted(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (e *env) openNoSnapshot() (*wsEnv, error) {
+	if e.ws == nil {
+		return nil, e.noRepo()
+	}
+	if e.ws.err != nil {
+		return nil, userf("The repository directory at %s is missing. Was it moved?", e.ws.repoDir)
+	}
+	store, err := gitstore.Open(e.ws.repoDir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, userf("The repository directory at %s is missing. Was it moved?", e.ws.repoDir)
+		}
+		return nil, internalf(err, "The repository appears broken or inaccessible")
+	}
+	w := &wsEnv{env: e, store: store}
+	if w.wc, err = workcopy.Open(e.ws.root, store); err != nil {
+		return nil, internalf(err, "Failed to access working copy state")
+	}
+	w.name = w.wc.Workspace()
+	if w.colocated() {
+		return nil, missing("a workspace that shares its folder with git")
+	}
+	if err := w.load(); err != nil {
+		return nil, err
+	}
+	return w, w.bind()
+}
+
+// colocated says whether git works in the same folder.
+func (w *wsEnv) colocated() bool {
+	dot := filepath.Join(w.ws.root, ".git")
+	st, err := os.Stat(dot)
+	if err != nil {
+		return false
+	}
+	git, err := os.Stat(w.store.GitDir())
+	return err == nil && os.SameFile(st, git)
+}
+
+// load reads the repository at the head, or at the operation asked for.
+func (w *wsEnv) load() error {
+	who, err := w.identity()
+	if err != nil {
+		return err
+	}
+	if w.global.atOp != "" {
+		op, err := w.resolveOp(w.global.atOp, nil)
+		if err != nil {
+			return err
+		}
+		w.atOp = true
+		w.repo, err = w.store.At(op.ID)
+		return err
+	}
+	w.atOp = w.global.ignoreWorkingCopy
+	r, merged, err := w.store.Head(who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
+	if err != nil {
+		return internalf(err, "Failed to load the repo")
+	}
+	if merged > 1 {
+		w.ui.statusf("Concurrent modification detected, resolving automatically.\n")
+	}
+	w.repo = r
+	return nil
+}
+
+// bind makes what depends on the repository's state; call it again when that
+// has changed.
+func (w *wsEnv) bind() error {
+	w.lang, w.immutable = nil, nil
+	var err error
+	if w.revsetAliases == nil {
+		if w.revsetAliases, err = w.aliasTable("revset-aliases", revset.Parse, revset.ParseDecl); err != nil {
+			return err
+		}
+		if w.filesetAliases, err = w.aliasTable("fileset-aliases", fileset.Parse, fileset.ParseDecl); err != nil {
+			return err
+		}
+	}
+	w.prefixes = w.newPrefixes(w.repo)
+	return nil
+}
+
+func (e *env) aliasTable(name string, parse func(string) (*dsl.Node, error), decl func(string) (dsl.Decl, error)) (*dsl.Aliases, error) {
+	set := dsl.NewAliases(parse)
+	for _, l := range e.conf.Layers {
+		v := l.Root.Get(name)
+		if v == nil {
+			continue
+		}
+		t, ok := v.V.(*config.Table)
+		if !ok {
+			return nil, e.conf.Wrong(name, fmt.Errorf("expected a table, but is not"))
+		}
+		for _, k := range t.Keys {
+			d, err := decl(k)
+			if err != nil {
+				if l.Source == config.Default {
+					return nil, err
+				}
+				e.ui.warnf("Failed to load `%s.%s`: %s", name, config.FormatKey(k), err)
+				continue
+			}
+			body, ok := t.M[k].V.(string)
+			if sub, is := t.M[k].V.(*config.Table); is {
+				if def := sub.Get("definition"); def != nil {
+					body, ok = def.V.(string)
+				}
+			}
+			if !ok {
+				return nil, e.conf.Wrong(name+"."+config.FormatKey(k), fmt.Errorf("invalid type: expected a string"))
+			}
+			set.Set(d, body)
+		}
+	}
+	return set, nil
+}
+
+func (e *env) templateAliases() (*dsl.Aliases, error) {
+	if e.tmplAliases == nil {
+		var err error
+		if e.tmplAliases, err = e.aliasTable("template-aliases", template.Parse, template.ParseDecl); err != nil {
+			return nil, err
+		}
+	}
+	return e.tmplAliases, nil
+}
+
+func (w *wsEnv) paths() fileset.Paths { return fileset.Paths{Cwd: w.io.Dir, Root: w.ws.root} }
+
+// wcCommit is the workspace's commit, or nil when it has none.
+func (w *wsEnv) wcCommit() (*repo.Commit, error) {
+	id, ok := w.repo.View.Workspaces[w.name]
+	if !ok {
+		return nil, nil
+	}
+	return w.store.Commit(id)
+}
+
+func (w *wsEnv) markerStyle() (repo.MarkerStyle, error) {
+	s := w.conf.Str("ui.conflict-marker-style")
+	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
+	if st, ok := styles[s]; ok {
+		return st, nil
+	}
+	return 0, w.conf.Wrong("ui.conflict-marker-style", fmt.Errorf("unknown variant `%s`, expected one of `diff`, `diff-experimental`, `snapshot`, `git`", s))
+}
+
+// parseSize reads "1MiB", "10k" or plain bytes.
+func parseSize(s string) (int64, bool) {
+	i := 0
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
+		i++
+	}
+	var n float64
+	if _, err := fmt.Sscanf(s[:i], "%g", &n); err != nil {
+		return 0, false
+	}
+	unit := strings.ToLower(strings.TrimSpace(s[i:]))
+	mult := map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1000, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6, "g": 1 << 30, "gib": 1 << 30, "gb": 1e9}
+	f, ok := mult[unit]
+	return int64(n * f), ok
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package jj
+
+func isBrokenPipe(error) bool { return false }

@@ -1,0 +1,348 @@
+package jj
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/dsl"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/revset"
+)
+
+// revRepo is a repository as revsets see it.
+func (w *wsEnv) revRepo(r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
+	rr := &revset.Repo{Repo: r, Prefixes: prefixes}
+	rr.AtOp = func(op string) (*repo.Repo, error) {
+		o, err := w.resolveOp(op, w.repo)
+		if err != nil {
+			return nil, err
+		}
+		return w.store.At(o.ID)
+	}
+	rr.Empty = func(c *repo.Commit) (bool, error) { return repo.IsEmpty(r.Store, r.Index, c) }
+	rr.Changes = func(c *repo.Commit, match func(repo.Path) bool) (bool, error) {
+		found := errors.New("found")
+		from, err := repo.ParentTree(r.Store, r.Index, c)
+		if err != nil {
+			return false, err
+		}
+		err = repo.DiffTrees(r.Store, from, c.Tree, matchFunc(match), func(repo.Path, repo.Merge[repo.TreeValue], repo.Merge[repo.TreeValue]) error {
+			return found
+		})
+		if err == found {
+			return true, nil
+		}
+		return false, err
+	}
+	rr.Lines = w.changedLines(r)
+	return rr
+}
+
+// matchFunc is a function as a matcher that looks everywhere.
+type matchFunc func(repo.Path) bool
+
+// Match asks the function.
+func (m matchFunc) Match(p repo.Path) bool { return m(p) }
+
+// Visit is always true.
+func (m matchFunc) Visit(repo.Path) bool { return true }
+
+func (w *wsEnv) scope() *revset.Scope {
+	now := time.Now()
+	if ts, ok, _ := w.conf.String("debug.commit-timestamp"); ok {
+		if t, err := time.Parse(time.RFC3339, ts); err == nil {
+			now = t
+		}
+	}
+	return &revset.Scope{
+		Aliases: w.revsetAliases, FilesetAliases: w.filesetAliases, Paths: w.paths(), Workspace: w.name,
+		UserEmail: w.conf.Str("user.email"), IgnoredRemote: repo.GitRemote, Now: now,
+		Warn: func(err *dsl.Error) { w.ui.warnf("In revset expression"); fmt.Fprintln(w.ui.io.Stderr, err) },
+	}
+}
+
+// newPrefixes is the set of commits whose ids are shortened against each
+// other.
+func (w *wsEnv) newPrefixes(r *repo.Repo) *revset.Prefixes {
+	text, ok, _ := w.conf.String("revsets.short-prefixes")
+	if !ok {
+		text = w.conf.Str("revsets.log")
+	}
+	if text == "" {
+		return nil
+	}
+	return &revset.Prefixes{Load: func() ([]repo.CommitID, []repo.ChangeID, error) {
+		x, err := revset.Compile(text, w.scope())
+		if err != nil {
+			return nil, nil, err
+		}
+		ps, err := w.revRepo(r, nil).Positions(x)
+		if err != nil {
+			return nil, nil, err
+		}
+		ids, changes := make([]repo.CommitID, len(ps)), make([]repo.ChangeID, len(ps))
+		for i, p := range ps {
+			ids[i], changes[i] = r.Index.ID(p), r.Index.ChangeID(p)
+		}
+		return ids, changes, nil
+	}}
+}
+
+func (w *wsEnv) rev() *revset.Repo { return w.revRepo(w.repo, w.prefixes) }
+
+// compile reads a revset.
+func (w *wsEnv) compile(text string) (*revset.Expr, error) {
+	x, err := revset.Compile(text, w.scope())
+	if err != nil {
+		return nil, parseError("revset", err)
+	}
+	return x, nil
+}
+
+func (w *wsEnv) compileAll(texts []string) (*revset.Expr, error) {
+	var xs []*revset.Expr
+	for _, t := range texts {
+		x, err := w.compile(t)
+		if err != nil {
+			return nil, err
+		}
+		xs = append(xs, x)
+	}
+	return revset.Union(xs...), nil
+}
+
+// ids evaluates a revset, newest first.
+func (w *wsEnv) ids(x *revset.Expr) ([]repo.CommitID, error) { return w.rev().IDs(x) }
+
+func (w *wsEnv) commits(ids []repo.CommitID) ([]*repo.Commit, error) {
+	out := make([]*repo.Commit, len(ids))
+	for i, id := range ids {
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// evalCommits evaluates revset texts as one union.
+func (w *wsEnv) evalCommits(texts ...string) ([]*repo.Commit, error) {
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := w.ids(x)
+	if err != nil {
+		return nil, err
+	}
+	return w.commits(ids)
+}
+
+// evalOrdered evaluates each text by itself and keeps their order.
+func (w *wsEnv) evalOrdered(texts []string) ([]*repo.Commit, error) {
+	var out []*repo.Commit
+	seen := map[repo.CommitID]bool{}
+	for _, t := range texts {
+		cs, err := w.evalCommits(t)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cs {
+			if !seen[c.ID] {
+				seen[c.ID] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}
+
+// evalSome is evalOrdered that must find something.
+func (w *wsEnv) evalSome(texts []string) ([]*repo.Commit, error) {
+	cs, err := w.evalOrdered(texts)
+	if err == nil && len(cs) == 0 {
+		return nil, userf("Empty revision set")
+	}
+	return cs, err
+}
+
+// single evaluates a revset that must name one commit.
+func (w *wsEnv) single(text string) (*repo.Commit, error) {
+	cs, err := w.evalCommits(text)
+	if err != nil {
+		return nil, err
+	}
+	switch len(cs) {
+	case 1:
+		return cs[0], nil
+	case 0:
+		return nil, userf("Revset `%s` didn't resolve to any revisions", text)
+	}
+	e := userf("Revset `%s` resolved to more than one revision", text)
+	if err := w.listHint(e, fmt.Sprintf("The revset `%s` resolved to these revisions:", text), cs); err != nil {
+		return nil, err
+	}
+	return nil, e
+}
+
+// listHint adds a hint with some commits.
+func (w *wsEnv) listHint(e *cmdError, title string, cs []*repo.Commit) error {
+	t := w.ui.newText()
+	t.Str(title + "\n")
+	const most = 5
+	for i, c := range cs {
+		if i == most {
+			t.Str("...\n")
+			break
+		}
+		t.Str("  ")
+		if err := w.summary(t, c); err != nil {
+			return err
+		}
+		t.Str("\n")
+	}
+	e.hints = append(e.hints, hint{rich: t})
+	return nil
+}
+
+// files resolves one fileset text.
+func (w *wsEnv) files(text string, paths fileset.Paths) (*fileset.Set, error) {
+	n, err := fileset.ParseArgument(text)
+	if err == nil {
+		n, err = w.filesetAliases.Expand(n, nil)
+	}
+	if err == nil {
+		var s *fileset.Set
+		if s, err = fileset.Resolve(n, paths); err == nil {
+			return s, nil
+		}
+	}
+	return nil, parseError("fileset", err)
+}
+
+// fileArgs is the union of path arguments, or everything when there are none.
+func (w *wsEnv) fileArgs(args []string) (*fileset.Set, error) {
+	if len(args) == 0 {
+		return fileset.All(), nil
+	}
+	var sets []*fileset.Set
+	for _, a := range args {
+		s, err := w.files(a, w.paths())
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, s)
+	}
+	return fileset.Union(sets...), nil
+}
+
+// warnUnmatched tells about paths given that are in none of the trees.
+func (w *wsEnv) warnUnmatched(set *fileset.Set, trees ...repo.MergedTree) error {
+	var lost []string
+	for _, p := range set.Paths() {
+		found := false
+		for _, t := range trees {
+			v, err := repo.ValueAt(w.store, t, p)
+			if err != nil {
+				return err
+			}
+			found = found || repo.IsPresent(v)
+		}
+		if !found {
+			lost = append(lost, w.paths().Format(p))
+		}
+	}
+	if len(lost) > 0 {
+		w.ui.warnf("No matching entries for paths: %s", joinComma(lost))
+	}
+	return nil
+}
+
+func joinComma(s []string) string {
+	out := ""
+	for i, x := range s {
+		if i > 0 {
+			out += ", "
+		}
+		out += x
+	}
+	return out
+}
+
+// immutableTest is a test for commits that may not be rewritten.
+func (w *wsEnv) immutableTest() (func(repo.CommitID) (bool, error), error) {
+	if w.immutable == nil {
+		x, err := w.immutableExpr()
+		if err != nil {
+			return nil, err
+		}
+		rr := w.revRepo(w.repo, nil)
+		set, err := rr.Set(x)
+		if err != nil {
+			return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
+		}
+		w.immutable = &immutability{set, rr}
+	}
+	im := w.immutable
+	return func(id repo.CommitID) (bool, error) {
+		p, ok := im.rev.Index.Pos(id)
+		return ok && im.set.Has(p), nil
+	}, nil
+}
+
+// immutableExpr is the revset of commits that may not be rewritten.
+func (w *wsEnv) immutableExpr() (*revset.Expr, error) {
+	if w.global.ignoreImmutable {
+		return revset.Root(), nil
+	}
+	heads, err := revset.Compile("immutable_heads()", w.scope())
+	if err != nil {
+		return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
+	}
+	return revset.Ancestors(revset.Union(heads, revset.Root())), nil
+}
+
+// checkRewritable refuses to touch commits that may not be rewritten.
+func (w *wsEnv) checkRewritable(ids ...repo.CommitID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return w.checkRewritableExpr(revset.Commits(ids...))
+}
+
+func (w *wsEnv) checkRewritableExpr(x *revset.Expr) error {
+	fixed, err := w.immutableExpr()
+	if err != nil {
+		return err
+	}
+	rr := w.revRepo(w.repo, nil)
+	bad, err := rr.IDs(revset.And(fixed, x))
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	id := bad[0]
+	if id == repo.RootCommitID {
+		return userf("The root commit %s is immutable", id.Hex()[:12])
+	}
+	e := userf("Commit %s is immutable", id.Hex()[:12])
+	c, err := w.store.Commit(id)
+	if err != nil {
+		return err
+	}
+	t := w.ui.newText()
+	t.Str("Could not modify commit: ")
+	if err := w.summary(t, c); err != nil {
+		return err
+	}
+	e.hints = append(e.hints, hint{rich: t})
+	e.hinted("Immutable commits are used to protect shared history.")
+	e.hinted("For more information, see:\n      - https://docs.jj-vcs.dev/latest/config/#set-of-immutable-commits\n      - `jj help -k config`, \"Set of immutable commits\"")
+	all, err := rr.IDs(revset.And(fixed, revset.Descendants(x)))
+	if err != nil {
+		return err
+	}
+	return e.hinted("This operation would rewrite %d immutable commits.", len(all))
+}

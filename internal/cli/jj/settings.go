@@ -1,0 +1,366 @@
+package jj
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
+)
+
+func setTable(t *config.Table, name string, v any) {
+	keys := strings.Split(name, ".")
+	t.SetPath(keys, &config.Value{V: v})
+}
+
+// loadBaseConfig reads everything that does not depend on the repository, and
+// the repository's own settings when there is one, because aliases may be
+// there.
+func (e *env) loadBaseConfig(args []string) error {
+	var err error
+	if e.conf, err = config.Defaults(); err != nil {
+		return err
+	}
+	e.addEnvLayers()
+	if err := e.addUserLayers(); err != nil {
+		return err
+	}
+	e.findWorkspace(earlyValue(args, "repository", "R"))
+	if err := e.addRepoLayers(); err != nil {
+		return err
+	}
+	if err := e.addArgLayers(args); err != nil {
+		return err
+	}
+	e.resolveScopes(args)
+	return e.ui.configure(e.conf)
+}
+
+// earlyValue finds the value of a global option before the real parsing.
+func earlyValue(args []string, long, short string) string {
+	v := earlyValues(args, long, short)
+	if len(v) == 0 {
+		return ""
+	}
+	return v[len(v)-1]
+}
+
+func earlyValues(args []string, long, short string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			return out
+		case a == "--"+long, short != "" && a == "-"+short:
+			if i+1 < len(args) {
+				i++
+				out = append(out, args[i])
+			}
+		case strings.HasPrefix(a, "--"+long+"="):
+			out = append(out, a[len(long)+3:])
+		case short != "" && strings.HasPrefix(a, "-"+short) && !strings.HasPrefix(a, "--"):
+			out = append(out, strings.TrimPrefix(a[2:], "="))
+		}
+	}
+	return out
+}
+
+func (e *env) addEnvLayers() {
+	base := config.NewTable()
+	if h, err := os.Hostname(); err == nil {
+		setTable(base, "operation.hostname", h)
+	}
+	if u, ok := e.io.lookup("USER"); ok {
+		setTable(base, "operation.username", u)
+	} else if u, err := user.Current(); err == nil {
+		setTable(base, "operation.username", u.Username)
+	}
+	if e.io.getenv("NO_COLOR") != "" {
+		setTable(base, "ui.color", "never")
+	}
+	if v, ok := e.io.lookup("VISUAL"); ok {
+		setTable(base, "ui.editor", v)
+	} else if v, ok := e.io.lookup("EDITOR"); ok {
+		setTable(base, "ui.editor", v)
+	}
+	e.conf.Add(config.Layer{Source: config.EnvBase, Root: base})
+	over := config.NewTable()
+	for _, m := range [][2]string{
+		{"JJ_USER", "user.name"}, {"JJ_EMAIL", "user.email"}, {"JJ_TIMESTAMP", "debug.commit-timestamp"},
+		{"JJ_OP_TIMESTAMP", "debug.operation-timestamp"}, {"JJ_OP_HOSTNAME", "operation.hostname"},
+		{"JJ_OP_USERNAME", "operation.username"}, {"JJ_EDITOR", "ui.editor"}, {"JJ_PAGER", "ui.pager"},
+	} {
+		if v, ok := e.io.lookup(m[0]); ok {
+			setTable(over, m[1], v)
+		}
+	}
+	if n, err := strconv.ParseInt(e.io.getenv("JJ_RANDOMNESS_SEED"), 10, 64); err == nil {
+		setTable(over, "debug.randomness-seed", n)
+	}
+	e.conf.Add(config.Layer{Source: config.EnvOverrides, Root: over})
+}
+
+// configDir is where jj keeps a user's settings.
+func (e *env) configDir() string {
+	if d := e.io.getenv("XDG_CONFIG_HOME"); d != "" {
+		return filepath.Join(d, "jj")
+	}
+	if h := e.io.getenv("HOME"); h != "" {
+		return filepath.Join(h, ".config", "jj")
+	}
+	return ""
+}
+
+// userConfigPaths lists the user's files, existing or not.
+func (e *env) userConfigPaths() []string {
+	if v, ok := e.io.lookup("JJ_CONFIG"); ok {
+		var out []string
+		for _, p := range filepath.SplitList(v) {
+			if p != "" {
+				out = append(out, p)
+			}
+		}
+		return out
+	}
+	var out []string
+	if h := e.io.getenv("HOME"); h != "" {
+		home := filepath.Join(h, ".jjconfig.toml")
+		if _, err := os.Stat(home); err == nil {
+			out = append(out, home)
+		}
+	}
+	if d := e.configDir(); d != "" {
+		out = append(out, filepath.Join(d, "config.toml"))
+		if st, err := os.Stat(filepath.Join(d, "conf.d")); err == nil && st.IsDir() {
+			out = append(out, filepath.Join(d, "conf.d"))
+		}
+	}
+	return out
+}
+
+func (e *env) addUserLayers() error {
+	for _, p := range e.userConfigPaths() {
+		if err := e.addPath(config.User, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPath adds a file, or the *.toml files of a directory in order.
+func (e *env) addPath(src config.Source, path string) error {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !st.IsDir() {
+		return e.addFile(src, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, en := range entries {
+		if strings.HasSuffix(en.Name(), ".toml") {
+			if err := e.addFile(src, filepath.Join(path, en.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *env) addFile(src config.Source, path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return configf(err, "Failed to read configuration file")
+	}
+	t, err := config.ParseTOML(string(data))
+	if err != nil {
+		return configf(err, "Configuration cannot be parsed as TOML document").hinted("Check the config file: %s", path)
+	}
+	e.conf.Add(config.Layer{Source: src, Path: path, Root: t})
+	return nil
+}
+
+func (e *env) addArgLayers(args []string) error {
+	for _, p := range earlyValues(args, "config-file", "") {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(e.io.Dir, p)
+		}
+		if _, err := os.Stat(p); err != nil {
+			return configf(fmt.Errorf("Cannot access %s", p), "Failed to read configuration file").because(fmt.Errorf("Cannot access %s", p))
+		}
+		if err := e.addFile(config.CommandArg, p); err != nil {
+			return err
+		}
+	}
+	for _, item := range earlyValues(args, "config", "") {
+		t, err := parseConfigArg(item)
+		if err != nil {
+			return err
+		}
+		e.conf.Add(config.Layer{Source: config.CommandArg, Root: t})
+	}
+	top := config.NewTable()
+	if c := earlyValue(args, "color", ""); c != "" {
+		setTable(top, "ui.color", c)
+	}
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if a == "--quiet" {
+			setTable(top, "ui.quiet", true)
+		}
+		if a == "--no-pager" {
+			setTable(top, "ui.paginate", "never")
+		}
+	}
+	if len(top.Keys) > 0 {
+		e.conf.Add(config.Layer{Source: config.CommandArg, Root: top})
+	}
+	return nil
+}
+
+// parseConfigArg reads NAME=VALUE; a value that is no TOML is a string.
+func parseConfigArg(item string) (*config.Table, error) {
+	name, val, ok := config.SplitAssignment(item)
+	if !ok {
+		return nil, configf(nil, "--config must be specified as NAME=VALUE")
+	}
+	keys, err := config.ParseName(name)
+	if err != nil {
+		return nil, configf(err, "--config name cannot be parsed")
+	}
+	v := valueOrString(val)
+	t := config.NewTable()
+	t.SetPath(keys, v)
+	return t, nil
+}
+
+// valueOrString reads a TOML value; text that is none, but could not have been
+// meant as one, is taken as a string.
+func valueOrString(s string) *config.Value {
+	if v, err := config.ParseValue(s); err == nil {
+		return v
+	}
+	return &config.Value{V: s}
+}
+
+// resolveScopes applies conditional tables to this repository and command.
+func (e *env) resolveScopes(args []string) {
+	ctx := config.ScopeContext{Home: e.io.getenv("HOME"), Hostname: e.conf.Str("operation.hostname"), Env: e.io.lookup}
+	if e.ws != nil {
+		ctx.Repo, ctx.Workspace = e.ws.repoDir, e.ws.root
+	}
+	var words []string
+	for i := firstWord(args); i >= 0 && i < len(args); i++ {
+		if strings.HasPrefix(args[i], "-") {
+			break
+		}
+		words = append(words, args[i])
+	}
+	ctx.Command = words
+	e.conf.ResolveScopes(ctx)
+}
+
+// identity is in whose name things are written.
+func (e *env) identity() (*repo.Identity, error) {
+	if e.who != nil {
+		return e.who, nil
+	}
+	c := e.conf
+	who := &repo.Identity{
+		Name: c.Str("user.name"), Email: c.Str("user.email"),
+		Hostname: c.Str("operation.hostname"), Username: c.Str("operation.username"),
+		NewChangeID: repo.RandomChangeID,
+	}
+	var err error
+	if who.Now, err = e.clock("debug.commit-timestamp"); err != nil {
+		return nil, err
+	}
+	if who.OpNow, err = e.clock("debug.operation-timestamp"); err != nil {
+		return nil, err
+	}
+	if n, ok, err := c.Int("debug.randomness-seed"); err != nil {
+		return nil, err
+	} else if ok {
+		who.NewChangeID = repo.SeededChangeIDs(uint64(n))
+	}
+	e.who = who
+	return who, nil
+}
+
+func (e *env) clock(name string) (func() repo.Timestamp, error) {
+	s, ok, err := e.conf.String(name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return func() repo.Timestamp { return stamp(time.Now()) }, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return nil, e.conf.Wrong(name, err)
+	}
+	ts := stamp(t)
+	return func() repo.Timestamp { return ts }, nil
+}
+
+func stamp(t time.Time) repo.Timestamp {
+	_, off := t.Zone()
+	return repo.Timestamp{Millis: t.UnixMilli(), Offset: int32(off / 60)}
+}
+
+func (e *env) localOffset() int {
+	if n, err := strconv.Atoi(e.io.getenv("JJ_TZ_OFFSET_MINS")); err == nil {
+		return n
+	}
+	_, off := time.Now().Zone()
+	return off / 60
+}
+
+// commandLine is the command as operations record it.
+func (e *env) commandLine() string {
+	words := []string{"jj"}
+	for _, a := range e.args {
+		words = append(words, shellQuote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=/,.+", r)
+	}
+	if s != "" && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, r := range s {
+		if r == '\'' || r == '!' {
+			b.WriteString(`'\` + string(r) + `'`)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}

@@ -1,0 +1,271 @@
+package jj
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/workcopy"
+)
+
+// snapshotIfWanted takes the state of the files into the repository.
+func (w *wsEnv) snapshotIfWanted() error {
+	if w.atOp || w.global.ignoreWorkingCopy {
+		return nil
+	}
+	stats, err := w.snapshot(nil)
+	if err != nil {
+		return err
+	}
+	w.warnUntracked(stats)
+	return nil
+}
+
+func (w *wsEnv) ignores() (*workcopy.Ignores, error) {
+	var g *workcopy.Ignores
+	path := w.gitConfig("core.excludesFile")
+	if path == "" {
+		dir := w.io.getenv("XDG_CONFIG_HOME")
+		if dir == "" && w.io.getenv("HOME") != "" {
+			dir = filepath.Join(w.io.getenv("HOME"), ".config")
+		}
+		if dir != "" {
+			path = filepath.Join(dir, "git", "ignore")
+		}
+	} else if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(w.io.getenv("HOME"), rest)
+	}
+	var err error
+	if path != "" {
+		if g, err = g.WithFile("", path); err != nil {
+			return nil, userf("Failed to process .gitignore.").because(err)
+		}
+	}
+	return g.WithFile("", filepath.Join(w.store.GitDir(), "info", "exclude"))
+}
+
+func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, error) {
+	var o workcopy.SnapshotOptions
+	track, _, err := w.conf.String("snapshot.auto-track")
+	if err != nil {
+		return o, err
+	}
+	set, err := w.files(track, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
+	if err != nil {
+		return o, configf(err, "Invalid `snapshot.auto-track`")
+	}
+	o.Track, o.Force = set, force
+	if o.Ignores, err = w.ignores(); err != nil {
+		return o, err
+	}
+	size := w.conf.Get("snapshot", "max-new-file-size")
+	switch x := size.V.(type) {
+	case int64:
+		o.MaxNewFileSize = x
+	case string:
+		n, ok := parseSize(x)
+		if !ok {
+			return o, w.conf.Wrong("snapshot.max-new-file-size", fmt.Errorf("invalid digit found in string"))
+		}
+		o.MaxNewFileSize = n
+	}
+	return o, nil
+}
+
+// snapshot makes an operation of changed files. force chooses files that are
+// tracked whatever the rules say.
+func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
+	var none workcopy.SnapshotStats
+	commit, err := w.wcCommit()
+	if err != nil {
+		return none, err
+	}
+	if commit == nil {
+		return none, nil
+	}
+	o, err := w.snapshotOptions(force)
+	if err != nil {
+		return none, err
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return none, internalf(err, "Failed to access working copy state")
+	}
+	done := false
+	defer func() {
+		if !done {
+			locked.Discard()
+		}
+	}()
+	if locked.Style, err = w.markerStyle(); err != nil {
+		return none, err
+	}
+	fresh, err := w.wc.Check(w.repo, commit)
+	if err != nil {
+		return none, err
+	}
+	switch fresh {
+	case workcopy.Ahead:
+		if w.repo, err = w.store.At(w.wc.Operation()); err != nil {
+			return none, err
+		}
+		if err := w.bind(); err != nil {
+			return none, err
+		}
+		if commit, err = w.wcCommit(); err != nil || commit == nil {
+			return none, err
+		}
+	case workcopy.Stale, workcopy.Sibling, workcopy.Lost:
+		return none, w.staleError(fresh, commit)
+	}
+	tree, stats, err := locked.Snapshot(o)
+	if err != nil {
+		return none, internalf(err, "Failed to snapshot the working copy")
+	}
+	if !tree.Equal(commit.Tree) {
+		if err := w.commitSnapshot(commit, tree); err != nil {
+			return none, err
+		}
+	}
+	done = true
+	if w.global.noIntegrate {
+		locked.Discard()
+		return stats, nil
+	}
+	return stats, locked.Finish(w.repo.Operation.ID)
+}
+
+func (w *wsEnv) commitSnapshot(old *repo.Commit, tree repo.MergedTree) error {
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	t.SetSnapshot()
+	fixed, err := w.isImmutable(old.ID)
+	if err != nil {
+		return err
+	}
+	var d *repo.Draft
+	if fixed {
+		d = t.NewCommit([]repo.CommitID{old.ID}, tree)
+		w.ui.warnf("The working-copy commit is immutable; a new commit has been created on top of it.")
+	} else {
+		if d, err = t.Rewrite(old); err != nil {
+			return err
+		}
+		d.Tree = tree
+	}
+	c, err := t.Write(d)
+	if err != nil {
+		return err
+	}
+	t.View.Workspaces[w.name] = c.ID
+	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		w.ui.statusf("Rebased %d descendant commits onto updated working copy.\n", n)
+	}
+	return w.publish(t, "snapshot working copy")
+}
+
+// publish makes a finished transaction the state to go on from.
+func (w *wsEnv) publish(t *tx, description string) error {
+	r, err := t.Finish(description)
+	if err != nil {
+		return err
+	}
+	if !w.global.noIntegrate {
+		if err := w.store.Publish(r); err != nil {
+			return err
+		}
+	} else if err := w.store.Flush(); err != nil {
+		return err
+	}
+	w.repo = r
+	return w.bind()
+}
+
+func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
+	op := w.wc.Operation().Hex()[:12]
+	switch f {
+	case workcopy.Stale:
+		return userf("The working copy is stale (not updated since operation %s).", op).
+			hinted("Run `jj workspace update-stale` to update it.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
+	case workcopy.Sibling:
+		return internalf(nil, "The repo was loaded at operation %s, which seems to be a sibling of the working copy's operation %s", w.repo.Operation.ID.Hex()[:12], op).
+			hinted("Run `jj op integrate %s` to add the working copy's operation to the operation log.", op)
+	}
+	return userf("Could not read working copy's operation.").because(&repo.MissingError{Type: "operation", ID: w.wc.Operation().Hex()}).
+		hinted("Run `jj workspace update-stale` to recover.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
+}
+
+// warnUntracked tells about files that were left out for their size.
+func (w *wsEnv) warnUntracked(s workcopy.SnapshotStats) {
+	var lines []string
+	biggest := int64(0)
+	var first workcopy.Untracked
+	for _, u := range s.Untracked {
+		if u.Size == 0 {
+			continue
+		}
+		if u.Size > biggest {
+			biggest, first = u.Size, u
+		}
+		lines = append(lines, fmt.Sprintf("  %s: %s (%d bytes); the maximum size allowed is %s (%d bytes)",
+			w.paths().Format(u.Path), humanSize(u.Size), u.Size, humanSize(u.MaxSize), u.MaxSize))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	w.ui.warnf("Refused to snapshot some files:")
+	for _, l := range lines {
+		fmt.Fprintln(w.ui.io.Stderr, l)
+	}
+	w.ui.hintf("This is to prevent large files from being added by accident. To fix this:\n"+
+		"  - Add the file to `.gitignore`\n"+
+		"  - Run `jj config set --repo snapshot.max-new-file-size %d`\n"+
+		"    This will increase the maximum file size allowed for new files, in this repository only.\n"+
+		"  - Run `jj --config snapshot.max-new-file-size=%d %s`\n"+
+		"    This will increase the maximum file size allowed for new files, for this command only.",
+		first.Size, first.Size, "st")
+}
+
+func humanSize(n int64) string {
+	f := float64(n)
+	for _, u := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
+		if f < 1024 || u == "TiB" {
+			if u == "B" {
+				return fmt.Sprintf("%.1f%s", f, u)
+			}
+			return fmt.Sprintf("%.1f%s", f, u)
+		}
+		f /= 1024
+	}
+	return ""
+}
+
+// isImmutable asks for one commit.
+func (w *wsEnv) isImmutable(id repo.CommitID) (bool, error) {
+	in, err := w.immutableTest()
+	if err != nil {
+		return false, err
+	}
+	return in(id)
+}
+
+// immutability is the set of commits that may not be rewritten.
+type immutability struct {
+	set repo.PosSet
+	rev *revset.Repo
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,82 @@
+package jj
+
+import (
+	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/workcopy"
+)
+
+// trackFiles takes files in that the settings leave out.
+func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.SnapshotStats) error {
+	c, err := w.wcCommit()
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return userf("This command requires a working copy")
+	}
+	var force repo.Matcher
+	if ignored {
+		force = set
+	}
+	o, err := w.snapshotOptions(force)
+	if err != nil {
+		return err
+	}
+	o.Track = set
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return err
+	}
+	tree, stats, err := locked.Snapshot(o)
+	if err != nil {
+		locked.Discard()
+		return internalf(err, "Failed to snapshot the working copy")
+	}
+	t, err := w.begin()
+	if err != nil {
+		locked.Discard()
+		return err
+	}
+	if !tree.Equal(c.Tree) {
+		d, err := t.Rewrite(c)
+		if err == nil {
+			d.Tree = tree
+			_, err = t.Write(d)
+		}
+		if err != nil {
+			locked.Discard()
+			return err
+		}
+	}
+	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	if err != nil {
+		locked.Discard()
+		return err
+	}
+	if n > 0 {
+		w.ui.statusf("Rebased %d descendant commits.\n", n)
+	}
+	if err := w.publish(t, "track paths"); err != nil {
+		locked.Discard()
+		return err
+	}
+	if err := locked.Finish(w.repo.Operation.ID); err != nil {
+		return err
+	}
+	reasons := map[repo.Path]workcopy.Untracked{}
+	for _, u := range auto.Untracked {
+		reasons[u.Path] = u
+	}
+	for i, u := range stats.Untracked {
+		if old, ok := reasons[u.Path]; ok && u.Size == 0 {
+			stats.Untracked[i] = old
+		}
+	}
+	w.warnUntracked(stats)
+	return nil
+}
+
+// snapshotFresh is snapshot that first brings a stale working copy up to date
+// when the settings ask for that.
+func (w *wsEnv) snapshotFresh() (workcopy.SnapshotStats, error) { return w.snapshot(nil) }

@@ -1,0 +1,325 @@
+package jj
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo/text"
+)
+
+// IO is what a command line runs in.
+type IO struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Env    []string
+	Dir    string
+}
+
+func (s *IO) getenv(key string) string {
+	v, _ := s.lookup(key)
+	return v
+}
+
+func (s *IO) lookup(key string) (string, bool) {
+	for i := len(s.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(s.Env[i], key+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// ui prints for people. Everything goes through labelled text, so that
+// colours are one decision in one place.
+type ui struct {
+	io      *IO
+	out     io.Writer
+	colours *text.Colours
+	colour  bool
+	quiet   bool
+	pager   *pager
+	conf    *config.Stack
+}
+
+type pager struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// configure reads the settings that decide how to print.
+func (u *ui) configure(conf *config.Stack) error {
+	u.conf = conf
+	mode, _, err := conf.String("ui.color")
+	if err != nil {
+		return err
+	}
+	debug := false
+	switch mode {
+	case "always":
+		u.colour = true
+	case "debug":
+		u.colour, debug = true, true
+	case "never":
+		u.colour = false
+	case "auto":
+		u.colour = isTerminal(u.io.Stdout)
+	default:
+		return conf.Wrong("ui.color", fmt.Errorf("unknown variant `%s`, expected one of `always`, `never`, `debug`, `auto`", mode))
+	}
+	if u.quiet, err = conf.Bool("ui.quiet"); err != nil {
+		return err
+	}
+	u.colours = nil
+	if u.colour {
+		if u.colours, err = palette(conf, debug); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func palette(conf *config.Stack, debug bool) (*text.Colours, error) {
+	base, err := config.Colours()
+	if err != nil {
+		return nil, err
+	}
+	merged := &config.Stack{Layers: append([]config.Layer{base}, conf.Layers...)}
+	table := merged.Table("colors")
+	if table == nil {
+		return text.NewColours(nil, debug), nil
+	}
+	var rules []text.Rule
+	for _, key := range table.Keys {
+		style, err := readStyle(table.M[key])
+		if err != nil {
+			return nil, merged.Wrong("colors."+config.FormatKey(key), err)
+		}
+		rules = append(rules, text.Rule{Labels: strings.Fields(key), Style: style})
+	}
+	return text.NewColours(rules, debug), nil
+}
+
+func readStyle(v *config.Value) (text.Style, error) {
+	var s text.Style
+	switch x := v.V.(type) {
+	case string:
+		fg, err := text.ParseColour(x)
+		s.FG = fg
+		return s, err
+	case *config.Table:
+		for _, k := range x.Keys {
+			switch val := x.M[k].V.(type) {
+			case string:
+				c, err := text.ParseColour(val)
+				if err != nil {
+					return s, err
+				}
+				if k == "fg" {
+					s.FG = c
+				} else if k == "bg" {
+					s.BG = c
+				}
+			case bool:
+				sw := text.Off
+				if val {
+					sw = text.On
+				}
+				for name, p := range map[string]*text.Switch{"bold": &s.Bold, "dim": &s.Dim, "italic": &s.Italic, "underline": &s.Underline, "crossed-out": &s.Crossed, "reverse": &s.Reverse} {
+					if name == k {
+						*p = sw
+					}
+				}
+			}
+		}
+		return s, nil
+	}
+	return s, errors.New("invalid type")
+}
+
+// newText is an empty text for output.
+func (u *ui) newText() *text.Text { return &text.Text{Colour: u.colour} }
+
+// print writes text to standard output.
+func (u *ui) print(t *text.Text) error { return u.colours.WriteTo(u.out, t) }
+
+// printf writes plain text to standard output.
+func (u *ui) printf(format string, args ...any) {
+	fmt.Fprintf(u.out, format, args...)
+}
+
+// status writes a line about what was done, unless quiet.
+func (u *ui) status(t *text.Text) {
+	if !u.quiet {
+		u.colours.WriteTo(u.io.Stderr, t)
+	}
+}
+
+func (u *ui) statusf(format string, args ...any) {
+	if !u.quiet {
+		fmt.Fprintf(u.io.Stderr, format, args...)
+	}
+}
+
+// note writes a labelled line with a heading to standard error.
+func (u *ui) note(label, heading, message string) {
+	t := u.newText()
+	t.Push(label)
+	t.Label("heading", heading)
+	t.Str(message)
+	t.Str("\n")
+	t.Pop()
+	u.colours.WriteTo(u.io.Stderr, t)
+}
+
+func (u *ui) warnf(format string, args ...any) {
+	u.note("warning", "Warning: ", fmt.Sprintf(format, args...))
+}
+
+func (u *ui) hintf(format string, args ...any) {
+	if !u.quiet {
+		u.note("hint", "Hint: ", fmt.Sprintf(format, args...))
+	}
+}
+
+// fail prints an error and returns the exit code.
+func (u *ui) fail(err error) int {
+	if isBrokenPipe(err) {
+		return 3
+	}
+	e := asCommand(err)
+	switch e.kind {
+	case clapErr:
+		fmt.Fprint(u.io.Stderr, e.msg)
+		u.causes(e.cause)
+		u.hints(e.hints)
+		return 2
+	case cliErr:
+		u.note("error", "Error: ", e.msg)
+		u.causes(e.cause)
+		u.hints(e.hints)
+		return 2
+	case configErr:
+		u.note("error", "Config error: ", e.msg)
+		u.causes(e.cause)
+		u.hints(e.hints)
+		t := u.newText()
+		t.Label("hint", "For help, see https://docs.jj-vcs.dev/latest/config/ or use `jj help -k config`.\n")
+		u.colours.WriteTo(u.io.Stderr, t)
+		return 1
+	case internalErr:
+		u.note("error", "Internal error: ", e.msg)
+		u.causes(e.cause)
+		u.hints(e.hints)
+		return 255
+	}
+	u.note("error", "Error: ", e.msg)
+	u.causes(e.cause)
+	u.hints(e.hints)
+	return 1
+}
+
+func (u *ui) causes(err error) {
+	if err == nil {
+		return
+	}
+	t := u.newText()
+	t.Push("error_source")
+	if errors.Unwrap(err) == nil {
+		t.Label("heading", "Caused by: ")
+		t.Str(err.Error() + "\n")
+	} else {
+		t.Label("heading", "Caused by:")
+		t.Str("\n")
+		for i := 1; err != nil; i, err = i+1, errors.Unwrap(err) {
+			t.Label("heading", strconv.Itoa(i)+": ")
+			t.Str(err.Error() + "\n")
+		}
+	}
+	t.Pop()
+	u.colours.WriteTo(u.io.Stderr, t)
+}
+
+func (u *ui) hints(hs []hint) {
+	for _, h := range hs {
+		t := u.newText()
+		t.Push("hint")
+		t.Label("heading", "Hint: ")
+		if h.rich != nil {
+			t.Append(h.rich)
+			if !bytes.HasSuffix(h.rich.Bytes(), []byte("\n")) {
+				t.Str("\n")
+			}
+		} else {
+			t.Str(h.plain + "\n")
+		}
+		t.Pop()
+		u.colours.WriteTo(u.io.Stderr, t)
+	}
+}
+
+// page sends what follows through a pager when the output is a terminal.
+func (u *ui) page() {
+	if u.pager != nil || u.conf == nil || u.conf.Str("ui.paginate") == "never" || !isTerminal(u.io.Stdout) {
+		return
+	}
+	if u.conf.Str("ui.pager") == ":builtin" {
+		return
+	}
+	c, err := u.conf.Cmd("ui", "pager")
+	if err != nil || c == nil || len(c.Args) == 0 {
+		return
+	}
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Env = append([]string(nil), u.io.Env...)
+	for k, v := range c.Env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	cmd.Stdout, cmd.Stderr = u.io.Stdout, u.io.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		u.warnf("Failed to spawn pager '%s': %v", c.Args[0], err)
+		return
+	}
+	u.pager = &pager{cmd, in}
+	u.out = in
+}
+
+// close waits for the pager.
+func (u *ui) close() {
+	if u.pager != nil {
+		u.pager.in.Close()
+		u.pager.cmd.Wait()
+		u.pager, u.out = nil, u.io.Stdout
+	}
+}
+
+// width is how many columns lines may take.
+func (u *ui) width() int {
+	if c, err := strconv.Atoi(u.io.getenv("COLUMNS")); err == nil && c > 0 {
+		return c
+	}
+	if f, ok := u.io.Stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}

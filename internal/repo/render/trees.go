@@ -1,0 +1,231 @@
+package render
+
+import (
+	"path/filepath"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/dsl"
+	"tandem/internal/repo/template"
+	"tandem/internal/repo/text"
+)
+
+// TreeEntry is a file of a tree.
+type TreeEntry struct {
+	Path  repo.Path
+	Value repo.Merge[repo.TreeValue]
+}
+
+// AnnotationLine is a line of a file with the commit it is from.
+type AnnotationLine struct {
+	Commit      *repo.Commit
+	Content     string
+	Number      int
+	Original    int
+	FirstInHunk bool
+}
+
+func (l *Lang) bindTrees() {
+	str, num := template.StringType, template.IntegerType
+	l.RepoPath = &template.Type{
+		Name: "RepoPath", Same: true,
+		Write: func(o *text.Text, v any) error { o.Str(string(v.(repo.Path))); return nil },
+		JSON:  func(v any) any { return string(v.(repo.Path)) },
+	}
+	l.RepoPathOpt = template.Option(l.RepoPath)
+	l.RepoPath.Methods = func() map[string]template.Method {
+		return map[string]template.Method{
+			"absolute": template.Field(str, func(p repo.Path) any { return filepath.Join(l.Paths.Root, filepath.FromSlash(string(p))) }),
+			"display":  template.Field(str, func(p repo.Path) any { return l.Paths.Format(p) }),
+			"parent": template.Field(l.RepoPathOpt, func(p repo.Path) any {
+				if p == "" {
+					return nil
+				}
+				dir, _ := p.Split()
+				return dir
+			}),
+		}
+	}
+	entry := func(path func(any) repo.Path, value func(any) repo.Merge[repo.TreeValue]) func() map[string]template.Method {
+		return func() map[string]template.Method {
+			return map[string]template.Method{
+				"path":     template.Field(l.RepoPath, func(v any) any { return path(v) }),
+				"conflict": template.Field(template.BooleanType, func(v any) any { return !value(v).IsResolved() }),
+				"conflict_side_count": template.Field(num, func(v any) any {
+					return int64(value(v).Simplify().Sides())
+				}),
+				"file_type":  template.Field(str, func(v any) any { return fileType(value(v)) }),
+				"executable": template.Field(template.BooleanType, func(v any) any { return executable(value(v)) }),
+			}
+		}
+	}
+	l.TreeEntry = &template.Type{Name: "TreeEntry", Methods: entry(
+		func(v any) repo.Path { return v.(TreeEntry).Path },
+		func(v any) repo.Merge[repo.TreeValue] { return v.(TreeEntry).Value })}
+	l.TreeEntries = template.List(l.TreeEntry, " ")
+	l.TreeDiffEntry = &template.Type{Name: "TreeDiffEntry", Methods: func() map[string]template.Method {
+		return map[string]template.Method{
+			"path":              template.Field(l.RepoPath, func(e Entry) any { return e.Path }),
+			"display_diff_path": template.Field(str, func(e Entry) any { return e.Shown(l.Paths) }),
+			"status":            template.Field(str, func(e Entry) any { s, _ := e.Status(); return s }),
+			"status_char":       template.Field(str, func(e Entry) any { _, c := e.Status(); return c }),
+			"source":            template.Field(l.TreeEntry, func(e Entry) any { return TreeEntry{e.Source(), e.Before} }),
+			"target":            template.Field(l.TreeEntry, func(e Entry) any { return TreeEntry{e.Path, e.After} }),
+		}
+	}}
+	l.TreeDiffEntries = template.List(l.TreeDiffEntry, " ")
+	l.StatEntry = &template.Type{Name: "DiffStatEntry", Methods: func() map[string]template.Method {
+		return map[string]template.Method{
+			"path":              template.Field(l.RepoPath, func(e StatEntry) any { return e.Path }),
+			"display_diff_path": template.Field(str, func(e StatEntry) any { return e.Shown(l.Paths) }),
+			"status":            template.Field(str, func(e StatEntry) any { s, _ := e.Status(); return s }),
+			"status_char":       template.Field(str, func(e StatEntry) any { _, c := e.Status(); return c }),
+			"lines_added":       template.Field(num, func(e StatEntry) any { return int64(e.Added) }),
+			"lines_removed":     template.Field(num, func(e StatEntry) any { return int64(e.Removed) }),
+			"bytes_delta":       template.Field(num, func(e StatEntry) any { return int64(e.Delta) }),
+		}
+	}}
+	l.StatEntries = template.List(l.StatEntry, " ")
+	l.bindStats()
+	l.TreeDiff = &template.Type{Name: "TreeDiff", Methods: l.diffMethods}
+	l.SignatureOpt = template.Option(&template.Type{Name: "CryptographicSignature", Methods: func() map[string]template.Method {
+		return map[string]template.Method{
+			"status":  template.Field(str, func(commit) any { return "unknown" }),
+			"key":     template.Field(str, func(commit) any { return "" }),
+			"display": template.Field(str, func(commit) any { return "" }),
+		}
+	}})
+	l.Trailer = &template.Type{
+		Name:  "Trailer",
+		Write: func(o *text.Text, v any) error { t := v.(Trailer); o.Str(t.Key + ": " + t.Value); return nil },
+		Methods: func() map[string]template.Method {
+			return map[string]template.Method{
+				"key":   template.Field(str, func(t Trailer) any { return t.Key }),
+				"value": template.Field(str, func(t Trailer) any { return t.Value }),
+			}
+		},
+	}
+	l.Trailers = trailerList(template.List(l.Trailer, "\n"))
+	l.Annotation = &template.Type{Name: "AnnotationLine", Methods: func() map[string]template.Method {
+		return map[string]template.Method{
+			"commit":               template.Field(l.Commit, func(a AnnotationLine) any { return a.Commit }),
+			"content":              template.Field(template.BytesType, func(a AnnotationLine) any { return a.Content }),
+			"line_number":          template.Field(num, func(a AnnotationLine) any { return int64(a.Number) }),
+			"original_line_number": template.Field(num, func(a AnnotationLine) any { return int64(a.Original) }),
+			"first_line_in_hunk":   template.Field(template.BooleanType, func(a AnnotationLine) any { return a.FirstInHunk }),
+		}
+	}}
+}
+
+func fileType(v repo.Merge[repo.TreeValue]) string {
+	t, ok := v.AsResolved()
+	if !ok {
+		return "conflict"
+	}
+	switch t.Kind {
+	case repo.File, repo.Executable:
+		return "file"
+	case repo.Symlink:
+		return "symlink"
+	case repo.Subtree:
+		return "tree"
+	case repo.Submodule:
+		return "git-submodule"
+	}
+	return ""
+}
+
+func executable(v repo.Merge[repo.TreeValue]) bool {
+	for _, t := range v {
+		if !t.IsFile() && !t.IsAbsent() {
+			return false
+		}
+	}
+	k, ok := repo.MapMerge(v, func(t repo.TreeValue) repo.Kind { return t.Kind }).Trivial()
+	return ok && k == repo.Executable
+}
+
+type statsOf struct {
+	d     *Diff
+	list  []StatEntry
+	width int
+}
+
+func (l *Lang) bindStats() {
+	num := template.IntegerType
+	total := func(f func(StatEntry) int) template.Method {
+		return template.Field(num, func(s statsOf) any {
+			n := 0
+			for _, e := range s.list {
+				n += f(e)
+			}
+			return int64(n)
+		})
+	}
+	l.Stats = &template.Type{
+		Name: "DiffStats",
+		Write: func(o *text.Text, v any) error {
+			s := v.(statsOf)
+			s.d.WriteStats(o, s.list, s.width)
+			return nil
+		},
+		Methods: func() map[string]template.Method {
+			return map[string]template.Method{
+				"files":         template.Field(l.StatEntries, func(s statsOf) any { return template.Items(s.list) }),
+				"total_added":   total(func(e StatEntry) int { return e.Added }),
+				"total_removed": total(func(e StatEntry) int { return e.Removed }),
+			}
+		},
+	}
+}
+
+func (l *Lang) diffMethods() map[string]template.Method {
+	shown := func(write func(d *Diff, o *text.Text) error) template.Method {
+		return func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+			size, err := sizeArg(b, call, -1)
+			if err != nil {
+				return nil, err
+			}
+			return template.Tmpl(func(o *text.Text) error {
+				v, err := self.Eval()
+				if err != nil {
+					return o.Fail(err)
+				}
+				d := *v.(*Diff)
+				n, err := size()
+				if err != nil {
+					return o.Fail(err)
+				}
+				if n >= 0 {
+					d.Opts.Context = n
+				}
+				if err := write(&d, o); err != nil {
+					return o.Fail(err)
+				}
+				return nil
+			}), nil
+		}
+	}
+	return map[string]template.Method{
+		"files": template.Getter(l.TreeDiffEntries, func(d *Diff) (any, error) {
+			es, err := d.Entries()
+			return template.Items(es), err
+		}),
+		"color_words": shown(func(d *Diff, o *text.Text) error { return d.ColorWords(o) }),
+		"git":         shown(func(d *Diff, o *text.Text) error { return d.Git(o) }),
+		"summary":     shown(func(d *Diff, o *text.Text) error { return d.Summary(o) }),
+		"stat": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+			size, err := sizeArg(b, call, 80)
+			if err != nil {
+				return nil, err
+			}
+			return template.Map(self, l.Stats, func(d *Diff) (any, error) {
+				n, err := size()
+				if err != nil {
+					return nil, err
+				}
+				list, err := d.Stats()
+				return statsOf{d, list, n}, err
+			}), nil
+		},
+	}
+}
