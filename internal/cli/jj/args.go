@@ -44,6 +44,7 @@ type command struct {
 	hidden bool
 	run    func(*env, *parsed) error
 	raw    bool // a group whose own run is called without subcommand
+	absent bool // not built here: its arguments are not looked at
 }
 
 // parsed is what the user gave.
@@ -264,6 +265,9 @@ func parse(root *command, args []string) (*parsed, error) {
 
 func (a *argParser) run() error {
 	for ; a.i < len(a.args); a.i++ {
+		if a.cmd.absent {
+			return nil // whoever runs it instead reads the rest
+		}
 		s := a.args[a.i]
 		var err error
 		switch {
@@ -407,13 +411,6 @@ func (a *argParser) put(o *opt, val string) error {
 		if err := o.check(val); err != nil {
 			return invalidValue(o, val, err)
 		}
-	}
-	if o.value != "" || o.pos {
-		if !o.many && a.p.has(o.id) && !o.pos {
-			return clapError("the argument '"+o.display()+"' cannot be used multiple times", nil, usage(a.p.path))
-		}
-	} else if a.p.has(o.id) && !o.many {
-		return clapError("the argument '"+o.display()+"' cannot be used multiple times", nil, usage(a.p.path))
 	}
 	a.p.vals[o.id] = append(a.p.vals[o.id], val)
 	a.p.order = append(a.p.order, given{o.id, val})

@@ -162,7 +162,7 @@ func (w *wsEnv) fastForward(old repo.RefTarget, to repo.CommitID) bool {
 }
 
 func (w *wsEnv) warnEmpty(c *repo.Commit) error {
-	if c.Description != "" || c.IsRoot() {
+	if c.Description != "" {
 		return nil
 	}
 	empty, err := repo.IsEmpty(w.store, w.repo.Index, c)

@@ -228,7 +228,7 @@ func runFileTrack(e *env, p *parsed) error {
 		return err
 	}
 	if w.atOp {
-		return userf("This command must be able to update the working copy.").hinted("Don't use --ignore-working-copy or --at-op.")
+		return w.needsFiles()
 	}
 	auto, err := w.snapshot(nil)
 	if err != nil {
@@ -247,7 +247,7 @@ func runFileUntrack(e *env, p *parsed) error {
 		return err
 	}
 	if w.atOp {
-		return userf("This command must be able to update the working copy.").hinted("Don't use --ignore-working-copy or --at-op.")
+		return w.needsFiles()
 	}
 	set, err := w.fileArgs(p.all("pos"))
 	if err != nil {

@@ -343,7 +343,9 @@ func (w *wsEnv) initWorkspace(root, name string) (*wsEnv, error) {
 // firstCheckout gives a new workspace an empty commit on the root and the
 // state of its files.
 func (w *wsEnv) firstCheckout(title string) error {
+	w.fresh = true
 	t, err := w.begin()
+	w.fresh = false
 	if err != nil {
 		return err
 	}

@@ -188,6 +188,7 @@ func (d *differ) showWith(o *text.Text, df *render.Diff, width int) error {
 		if df.Opts, err = d.opts(f); err != nil {
 			return err
 		}
+		o.Push(strings.ReplaceAll(f, "-", "_"))
 		switch f {
 		case "summary":
 			err = df.Summary(o)
@@ -202,6 +203,7 @@ func (d *differ) showWith(o *text.Text, df *render.Diff, width int) error {
 		default:
 			err = df.ColorWords(o)
 		}
+		o.Pop()
 		if err != nil {
 			return err
 		}

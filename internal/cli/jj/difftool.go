@@ -1,12 +1,336 @@
 package jj
 
-import "tandem/internal/repo"
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+)
 
 // diffTool is a program in which people adjust one side of a diff.
-type diffTool struct{ w *wsEnv }
+type diffTool struct {
+	w *wsEnv
+	t *tool
+}
 
-func (w *wsEnv) diffEditor(name string) (*diffTool, error) { return nil, missing("a diff editor") }
+func (w *wsEnv) diffEditor(name string) (*diffTool, error) {
+	t, err := w.toolFor(name, "diff-editor")
+	if err != nil {
+		return nil, err
+	}
+	if !t.builtin && len(t.editArgs) == 0 {
+		return nil, userf("Failed to load tool configuration").because(userf("The tool `%s` cannot be used as a diff editor", t.name))
+	}
+	return &diffTool{w, t}, nil
+}
 
-func (t *diffTool) edit(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
-	return left, nil
+// side is a tree's changed files in a folder.
+type side struct {
+	dir   string
+	files map[repo.Path]written
+}
+
+// written is a file as it was put into the folder.
+type written struct {
+	value     repo.Merge[repo.TreeValue]
+	data      []byte
+	markerLen int
+}
+
+// edit lets the user adjust the right tree.
+func (d *diffTool) edit(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+	if d.t.builtin {
+		return left, missing("the builtin diff editor")
+	}
+	out, err := d.editTrees(left, right, match, instructions)
+	if err != nil {
+		if _, ok := err.(*unsupported); ok {
+			return left, err
+		}
+		return left, userf("Failed to edit diff").because(err)
+	}
+	return out, nil
+}
+
+func (d *diffTool) editTrees(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+	w := d.w
+	var paths []repo.Path
+	err := repo.DiffTrees(w.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+		paths = append(paths, p)
+		return nil
+	})
+	if err != nil {
+		return left, err
+	}
+	tmp, err := os.MkdirTemp(w.tempDir(), "jj-diff-")
+	if err != nil {
+		return left, err
+	}
+	defer removeAll(tmp)
+	style, err := w.markerStyle()
+	if err != nil {
+		return left, err
+	}
+	if d.t.style != nil {
+		style = *d.t.style
+	}
+	three := slices.ContainsFunc(d.t.editArgs, func(a string) bool { return strings.Contains(a, "$output") })
+	vars := map[string]string{}
+	sides := map[string]*side{}
+	for _, s := range []struct {
+		name string
+		tree repo.MergedTree
+		on   bool
+	}{{"left", left, true}, {"right", right, true}, {"output", right, three}} {
+		if !s.on {
+			continue
+		}
+		out, err := w.writeSide(filepath.Join(tmp, s.name), s.tree, paths, style)
+		if err != nil {
+			return left, err
+		}
+		sides[s.name], vars[s.name] = out, out.dir
+	}
+	result := sides["right"]
+	readOnly(sides["left"].dir)
+	if three {
+		result = sides["output"]
+		readOnly(sides["right"].dir)
+	}
+	on, err := w.conf.Bool("ui.diff-instructions")
+	if err != nil {
+		return left, err
+	}
+	note := filepath.Join(result.dir, "JJ-INSTRUCTIONS")
+	if !on || exists(note) {
+		note = ""
+	} else if err := writeNotes(note, sides["right"].dir, three, instructions); err != nil {
+		return left, err
+	}
+	if err := d.invoke(vars, paths); err != nil {
+		return left, err
+	}
+	if note != "" {
+		os.Remove(note)
+	}
+	return w.readSide(result, right)
+}
+
+func writeNotes(note, rightDir string, three bool, instructions string) error {
+	const experimental = "You are using the experimental 3-pane diff editor config. Some of\nthe following instructions may have been written with a 2-pane\ndiff editing in mind and be a little inaccurate.\n\n"
+	text := instructions
+	if three {
+		keep := "The content of this pane should NOT be edited. Any edits will be\nlost.\n\n" + experimental + instructions
+		if err := os.WriteFile(filepath.Join(rightDir, "JJ-INSTRUCTIONS"), []byte(keep), 0o644); err != nil {
+			return err
+		}
+		text = "Please make your edits in this pane.\n\n" + experimental + instructions
+	}
+	return os.WriteFile(note, []byte(text), 0o644)
+}
+
+func (d *diffTool) invoke(vars map[string]string, paths []repo.Path) error {
+	run := func(v map[string]string) error {
+		code, err := d.w.runTool(d.t, interpolate(d.t.editArgs, v))
+		if err == nil && code != 0 {
+			err = toolAborted(code)
+		}
+		return err
+	}
+	if !d.t.fileByFile {
+		return run(vars)
+	}
+	for _, p := range paths {
+		v := map[string]string{}
+		for k, dir := range vars {
+			v[k] = filepath.Join(dir, filepath.FromSlash(string(p)))
+		}
+		if err := run(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) tempDir() string {
+	if d := e.io.getenv("TMPDIR"); d != "" {
+		return d
+	}
+	return os.TempDir()
+}
+
+func readOnly(dir string) {
+	filepath.WalkDir(dir, func(p string, en fs.DirEntry, err error) error {
+		if err == nil && en.Type().IsRegular() {
+			if st, err := en.Info(); err == nil {
+				os.Chmod(p, st.Mode()&^0o222)
+			}
+		}
+		return nil
+	})
+}
+
+func removeAll(dir string) { os.RemoveAll(dir) }
+
+// writeSide puts some files of a tree into a new folder.
+func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, style repo.MarkerStyle) (*side, error) {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	s := &side{dir: dir, files: map[repo.Path]written{}}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, p := range paths {
+		v, err := repo.ValueAt(w.store, tree, p)
+		if err != nil {
+			return nil, err
+		}
+		if t, ok := v.AsResolved(); ok && (t.IsAbsent() || t.IsTree() || t.Kind == repo.Submodule) {
+			continue
+		}
+		f := written{value: v, markerLen: repo.MinMarkerLen}
+		name := filepath.FromSlash(string(p))
+		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return nil, err
+		}
+		mode := os.FileMode(0o644)
+		if t, ok := v.AsResolved(); ok {
+			if f.data, err = w.store.File(t.FileID()); err != nil {
+				return nil, err
+			}
+			if t.Kind == repo.Symlink {
+				if err := root.Symlink(string(f.data), name); err != nil {
+					return nil, err
+				}
+				s.files[p] = f
+				continue
+			}
+			if t.Kind == repo.Executable {
+				mode = 0o755
+			}
+		} else {
+			fc, err := repo.ReadFileConflict(w.store, v, tree.Labels)
+			if err != nil {
+				return nil, err
+			}
+			if fc == nil {
+				f.data = []byte(repo.DescribeConflict(v, tree.Labels))
+			} else {
+				f.markerLen = repo.MarkerLen(fc.Contents)
+				f.data = fc.Materialize(style, f.markerLen)
+				if fc.Executable {
+					mode = 0o755
+				}
+			}
+		}
+		if err := root.WriteFile(name, f.data, mode); err != nil {
+			return nil, err
+		}
+		s.files[p] = f
+	}
+	return s, nil
+}
+
+// readSide is a tree with what a folder holds now.
+func (w *wsEnv) readSide(s *side, base repo.MergedTree) (repo.MergedTree, error) {
+	ed := repo.EditTree(w.store, base)
+	seen := map[repo.Path]bool{}
+	changed := false
+	err := filepath.WalkDir(s.dir, func(full string, en fs.DirEntry, err error) error {
+		if err != nil || en.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(s.dir, full)
+		if err != nil {
+			return err
+		}
+		p := repo.Path(filepath.ToSlash(rel))
+		seen[p] = true
+		v, err := w.readBack(s.files[p], full, en)
+		if err != nil {
+			return err
+		}
+		if old, ok := s.files[p]; !ok || !old.value.Equal(v) {
+			ed.Set(p, v)
+			changed = true
+		}
+		return nil
+	})
+	if err != nil {
+		return base, err
+	}
+	for p := range s.files {
+		if !seen[p] {
+			ed.Set(p, repo.Resolved(repo.TreeValue{}))
+			changed = true
+		}
+	}
+	if !changed {
+		return base, nil
+	}
+	return ed.Write()
+}
+
+func (w *wsEnv) readBack(old written, full string, en fs.DirEntry) (repo.Merge[repo.TreeValue], error) {
+	if en.Type()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(full)
+		if err != nil {
+			return nil, err
+		}
+		id, err := w.store.PutFile([]byte(target))
+		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
+	}
+	data, err := os.ReadFile(full)
+	if err != nil {
+		return nil, err
+	}
+	st, err := en.Info()
+	if err != nil {
+		return nil, err
+	}
+	kind := repo.File
+	if st.Mode()&0o111 != 0 {
+		kind = repo.Executable
+	}
+	if old.value != nil && !old.value.IsResolved() {
+		if bytes.Equal(old.data, data) {
+			return old.value, nil
+		}
+		if ids, ok := repo.FileIDs(old.value); ok {
+			now, err := repo.UpdateConflict(w.store, ids, data, old.markerLen)
+			if err != nil {
+				return nil, err
+			}
+			if len(now) > 1 {
+				return withIDs(old.value, now), nil
+			}
+		}
+	}
+	id, err := w.store.PutFile(data)
+	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)}), err
+}
+
+// withIDs is a conflict of files with other contents.
+func withIDs(v repo.Merge[repo.TreeValue], ids repo.Merge[repo.FileID]) repo.Merge[repo.TreeValue] {
+	out := v.Clone()
+	for i, id := range ids {
+		switch {
+		case i >= len(out):
+		case id == "":
+			out[i] = repo.TreeValue{}
+		default:
+			if out[i].IsAbsent() {
+				out[i].Kind = repo.File
+			}
+			out[i].ID = string(id)
+		}
+	}
+	return out
 }

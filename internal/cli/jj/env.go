@@ -114,6 +114,7 @@ type wsEnv struct {
 	repo     *repo.Repo
 	name     string // of the workspace
 	wc       *workcopy.WorkingCopy
+	fresh    bool // the workspace is being made: its first operation names neither it nor a command
 	atOp     bool // an operation was asked for, or the working copy is ignored
 	prefixes *revset.Prefixes
 	lang     *render.Lang

@@ -104,6 +104,9 @@ func asCommand(err error) *cmdError {
 	case errors.As(err, &me):
 		return internalf(err, "Unexpected error from backend")
 	}
+	if strings.HasPrefix(err.Error(), "Newly-created commit ") {
+		return internalf(err, "Unexpected error from backend")
+	}
 	e := &cmdError{kind: userErr, msg: err.Error(), cause: errors.Unwrap(err)}
 	for _, h := range resolutionHints(err) {
 		e.hinted("%s", h)

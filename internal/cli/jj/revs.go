@@ -293,11 +293,16 @@ func (w *wsEnv) immutableTest() (func(repo.CommitID) (bool, error), error) {
 	}, nil
 }
 
-// immutableExpr is the revset of commits that may not be rewritten.
+// immutableExpr is the revset of commits that may not be rewritten now.
 func (w *wsEnv) immutableExpr() (*revset.Expr, error) {
 	if w.global.ignoreImmutable {
 		return revset.Root(), nil
 	}
+	return w.protectedExpr()
+}
+
+// protectedExpr is the revset of commits that are shown as immutable.
+func (w *wsEnv) protectedExpr() (*revset.Expr, error) {
 	heads, err := revset.Compile("immutable_heads()", w.scope())
 	if err != nil {
 		return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
@@ -319,6 +324,9 @@ func (w *wsEnv) checkRewritableExpr(x *revset.Expr) error {
 		return err
 	}
 	rr := w.revRepo(w.repo, nil)
+	if _, err := rr.Set(fixed); err != nil {
+		return configf(err, "Invalid `revset-aliases.immutable_heads()`")
+	}
 	bad, err := rr.IDs(revset.And(fixed, x))
 	if err != nil || len(bad) == 0 {
 		return err

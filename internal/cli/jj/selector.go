@@ -23,14 +23,19 @@ func (w *wsEnv) selector(tool string, interactive bool) (*selector, error) {
 
 // choose returns the left tree with the chosen changes of the right one.
 func (s *selector) choose(left, right repo.MergedTree, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
-	if s.tool == nil {
-		return restoreTree(s.w.store, right, left, match)
+	picked, err := restoreTree(s.w.store, right, left, match)
+	if err != nil || s.tool == nil {
+		return picked, err
+	}
+	if picked.SameIDs(left) {
+		s.w.ui.warnf("Empty diff - won't run diff editor.")
+		return picked, nil
 	}
 	text, err := instructions()
 	if err != nil {
 		return left, err
 	}
-	return s.tool.edit(left, right, match, text)
+	return s.tool.edit(left, picked, match, text)
 }
 
 // restoreTree is dest with the files that match taken from src.

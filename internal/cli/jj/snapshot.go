@@ -126,13 +126,17 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 	if err != nil {
 		return none, internalf(err, "Failed to snapshot the working copy")
 	}
-	if !tree.Equal(commit.Tree) {
+	took := !tree.Equal(commit.Tree)
+	if took {
 		if err := w.commitSnapshot(commit, tree); err != nil {
 			return none, err
 		}
 	}
 	done = true
 	if w.global.noIntegrate {
+		if took {
+			w.ui.statusf("Snapshot operation left uncommitted because --no-integrate-operation was requested: %s\n", shortOp(w.repo.Operation.ID))
+		}
 		locked.Discard()
 		return stats, nil
 	}

@@ -9,7 +9,7 @@ import (
 // its commit is.
 func (w *wsEnv) updateStale() error {
 	if w.global.ignoreWorkingCopy || w.global.atOp != "" {
-		return userf("This command must be able to update the working copy.").hinted("Don't use --ignore-working-copy or --at-op.")
+		return w.needsFiles()
 	}
 	now, err := w.wcCommit()
 	if err != nil {

@@ -75,7 +75,7 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 	var fixed repo.PosSet
 	l.Immutable = func(id repo.CommitID) (bool, error) {
 		if fixed == nil {
-			x, err := w.immutableExpr()
+			x, err := w.protectedExpr()
 			if err != nil {
 				return false, err
 			}

@@ -80,3 +80,12 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 // snapshotFresh is snapshot that first brings a stale working copy up to date
 // when the settings ask for that.
 func (w *wsEnv) snapshotFresh() (workcopy.SnapshotStats, error) { return w.snapshot(nil) }
+
+// needsFiles is the error for a command that was told to leave the files alone.
+func (w *wsEnv) needsFiles() error {
+	hint := "Don't use --ignore-working-copy."
+	if w.global.atOp != "" {
+		hint = "Don't use --at-op."
+	}
+	return userf("This command must be able to update the working copy.").hinted("%s", hint)
+}

@@ -25,9 +25,8 @@ func commandTree() *command {
 // absentCommand is a command of jj's that is not built here.
 func absentCommand(name string) *command {
 	return &command{
-		name: name,
-		opts: []opt{{id: "args", pos: true, many: true, value: "ARGS"}},
-		run:  func(*env, *parsed) error { return missing("`jj %s`", name) },
+		name: name, absent: true,
+		run: func(*env, *parsed) error { return missing("`jj %s`", name) },
 	}
 }
 

@@ -24,6 +24,9 @@ func (w *wsEnv) begin() (*tx, error) {
 		return nil, err
 	}
 	t := &tx{Tx: w.repo.Begin(who), w: w}
+	if w.fresh {
+		return t, nil
+	}
 	t.SetWorkspace(w.name)
 	t.SetAttribute("args", w.commandLine())
 	return t, nil
@@ -382,7 +385,7 @@ func (w *wsEnv) commitListWith(l *render.Lang, t *text.Text, cs []*repo.Commit) 
 	const most = 10
 	for i, c := range cs {
 		if i == most {
-			t.Printf("  ... and %d more commits\n", len(cs)-most)
+			t.Str("  ...\n")
 			break
 		}
 		t.Str("  ")

@@ -181,3 +181,13 @@ func hunks(left, right []byte, context int, compare diff.Compare) []hunk {
 	}
 	return out
 }
+
+// UnifiedText writes the difference of two texts as hunks.
+func (d *Diff) UnifiedText(o *text.Text, left, right []byte) {
+	Unified(o, left, right, d.Opts.Context, d.compare())
+}
+
+// WordsText writes the difference of two texts with line numbers.
+func (d *Diff) WordsText(o *text.Text, left, right []byte) {
+	d.colorHunks(o, content{data: left}, content{data: right})
+}

@@ -146,8 +146,11 @@ func ParseSymbol(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !ok || !p.End() {
+	if !ok {
 		return "", p.syntax("expected <identifier>, <string_literal>, or <raw_string_literal>")
+	}
+	if !p.End() {
+		return "", p.syntax("expected <EOI>")
 	}
 	if name == "" {
 		return "", dsl.Exprf(dsl.Span{Src: text, End: len(text)}, "Expected non-empty string")

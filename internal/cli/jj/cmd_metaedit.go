@@ -1,0 +1,166 @@
+package jj
+
+import (
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/repo"
+)
+
+func metaeditCommand() *command {
+	return &command{
+		name: "metaedit", about: "Modify the metadata of a revision without changing its content",
+		opts: []opt{
+			posRevs("REVSETS"),
+			{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},
+			{id: "update-change-id", long: "update-change-id"},
+			{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
+			{id: "update-author-timestamp", long: "update-author-timestamp"},
+			{id: "update-author", long: "update-author"},
+			{id: "author", long: "author", value: "AUTHOR", conflicts: []string{"update-author"}},
+			{id: "author-timestamp", long: "author-timestamp", value: "AUTHOR_TIMESTAMP", conflicts: []string{"update-author-timestamp"}, check: checkDateTime},
+			{id: "force-rewrite", long: "force-rewrite"},
+		},
+		run: runMetaedit,
+	}
+}
+
+func parseDateTime(s string) (time.Time, bool) {
+	for _, layout := range []string{time.RFC1123Z, "Mon, 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700", time.RFC3339} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func checkDateTime(s string) error {
+	if _, ok := parseDateTime(s); ok {
+		return nil
+	}
+	if len(s) < len("2000-01-01") {
+		return userf("premature end of input")
+	}
+	return userf("input contains invalid characters")
+}
+
+// parseAuthor reads "Name <email>".
+func parseAuthor(s string) (name, email string, ok bool) {
+	i, j := strings.LastIndexByte(s, '<'), strings.LastIndexByte(s, '>')
+	if i < 0 || j < i {
+		if a, err := mail.ParseAddress(s); err == nil {
+			return a.Name, a.Address, true
+		}
+		return "", "", false
+	}
+	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1 : j]), true
+}
+
+func runMetaedit(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	cs, err := w.targets(append(append([]string(nil), p.all("pos")...), p.all("opt")...))
+	if err != nil {
+		return err
+	}
+	if len(cs) == 0 {
+		w.ui.statusf("No revisions to modify.\n")
+		return nil
+	}
+	var ids []repo.CommitID
+	for _, c := range cs {
+		ids = append(ids, c.ID)
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	name, email := "", ""
+	if s, ok := p.get("author"); ok {
+		if name, email, ok = parseAuthor(s); !ok {
+			return clapError("invalid value '"+s+"' for '--author <AUTHOR>': Invalid author format", nil, "")
+		}
+	}
+	var modified []*repo.Commit
+	reparented := 0
+	err = t.TransformDescendants(ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		if !slices.Contains(ids, m.Old.ID) {
+			if !m.ParentsChanged() {
+				return nil
+			}
+			d, err := m.Reparent()
+			if err != nil {
+				return err
+			}
+			reparented++
+			_, err = t.Write(d)
+			return err
+		}
+		rewrite := p.has("force-rewrite") || m.ParentsChanged()
+		d, err := m.Reparent()
+		if err != nil {
+			return err
+		}
+		old, now := m.Old.Author, d.Author
+		if p.has("author") {
+			now.Name, now.Email = name, email
+		} else if p.has("update-author") {
+			now.Name, now.Email = d.Committer.Name, d.Committer.Email
+		}
+		if p.has("update-author-timestamp") {
+			now.When = d.Committer.When
+		}
+		if s, ok := p.get("author-timestamp"); ok {
+			at, _ := parseDateTime(s)
+			now.When = stamp(at)
+		}
+		if now.Name != old.Name || now.Email != old.Email || now.When != d.Author.When && now.When != old.When {
+			d.Author = now
+			rewrite = true
+		}
+		if p.has("message") {
+			if s := joinParagraphs(p.all("message")); s != d.Description {
+				d.Description = s
+				rewrite = true
+			}
+		}
+		if p.has("update-change-id") {
+			t.Renew(d)
+			rewrite = true
+		}
+		if !rewrite {
+			return nil
+		}
+		c, err := t.Write(d)
+		modified = append(modified, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(modified) > 0 {
+		o := w.ui.newText()
+		o.Printf("Modified %d commits:\n", len(modified))
+		l, err := w.newLang(t.now())
+		if err != nil {
+			return err
+		}
+		if err := w.commitListWith(l, o, modified); err != nil {
+			return err
+		}
+		w.ui.status(o)
+	}
+	if reparented > 0 {
+		w.ui.statusf("Rebased %d descendant commits.\n", reparented)
+	}
+	title := "edit commit metadata for commit " + ids[0].Hex()
+	if len(ids) > 1 {
+		title += fmt.Sprintf(" and %d more", len(ids)-1)
+	}
+	return t.finish(title)
+}

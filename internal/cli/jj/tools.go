@@ -1,0 +1,145 @@
+package jj
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
+)
+
+// tool is an outside program for diffs and merges.
+type tool struct {
+	name, program       string
+	editArgs, mergeArgs []string
+	conflictCodes       []int
+	editsMarkers        bool
+	style               *repo.MarkerStyle
+	builtin             bool
+	side                int // of :ours and :theirs, from 1
+	fileByFile          bool
+}
+
+// toolFor finds a tool by name or by the setting of that purpose.
+func (w *wsEnv) toolFor(name, setting string) (*tool, error) {
+	if name == "" {
+		v := w.conf.Get("ui", setting)
+		if v == nil {
+			w.ui.hintf("Using default editor ':builtin'; run `jj config set --user ui.%s :builtin` to disable this message.", setting)
+			return &tool{name: ":builtin", builtin: true}, nil
+		}
+		if _, ok := v.V.(string); !ok {
+			c, err := w.conf.Cmd("ui", setting)
+			if err != nil {
+				return nil, err
+			}
+			t := newTool(c.Args[0])
+			if len(c.Args) > 1 {
+				t.editArgs, t.mergeArgs = c.Args[1:], c.Args[1:]
+			}
+			return t, nil
+		}
+		name = v.V.(string)
+		if w.conf.Get("merge-tools", name) == nil && !strings.HasPrefix(name, ":") {
+			words := config.Words(name)
+			t := newTool(words[0])
+			if len(words) > 1 {
+				t.editArgs, t.mergeArgs = words[1:], words[1:]
+			}
+			t.name = name
+			return t, nil
+		}
+	}
+	switch name {
+	case ":builtin":
+		return &tool{name: name, builtin: true}, nil
+	case ":ours":
+		return &tool{name: name, side: 1}, nil
+	case ":theirs":
+		return &tool{name: name, side: 2}, nil
+	}
+	return w.configuredTool(name)
+}
+
+func newTool(program string) *tool {
+	return &tool{name: program, program: program, editArgs: []string{"$left", "$right"}}
+}
+
+func (w *wsEnv) configuredTool(name string) (*tool, error) {
+	t := newTool(name)
+	table := w.conf.Table("merge-tools", name)
+	if table == nil {
+		return t, nil
+	}
+	if v := table.Get("program"); v != nil {
+		if s, ok := v.V.(string); ok && s != "" {
+			t.program = s
+		}
+	}
+	for key, dst := range map[string]*[]string{"edit-args": &t.editArgs, "merge-args": &t.mergeArgs} {
+		if table.Get(key) != nil {
+			args, err := w.conf.Strings("merge-tools", name, key)
+			if err != nil {
+				return nil, err
+			}
+			*dst = args
+		}
+	}
+	if v := table.Get("merge-conflict-exit-codes"); v != nil {
+		list, _ := v.V.([]*config.Value)
+		for _, x := range list {
+			if n, ok := x.V.(int64); ok {
+				t.conflictCodes = append(t.conflictCodes, int(n))
+			}
+		}
+	}
+	if v := table.Get("merge-tool-edits-conflict-markers"); v != nil {
+		t.editsMarkers, _ = v.V.(bool)
+	}
+	if v := table.Get("edit-invocation-mode"); v != nil {
+		t.fileByFile = v.V == "file-by-file"
+	}
+	if v := table.Get("conflict-marker-style"); v != nil {
+		styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
+		if s, ok := v.V.(string); ok {
+			if st, ok := styles[s]; ok {
+				t.style = &st
+			}
+		}
+	}
+	return t, nil
+}
+
+// interpolate replaces $name by what it stands for; unknown names stay.
+func interpolate(args []string, vars map[string]string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = os.Expand(a, func(name string) string {
+			if v, ok := vars[name]; ok {
+				return v
+			}
+			return "$" + name
+		})
+	}
+	return out
+}
+
+// run starts the tool and returns its exit code.
+func (w *wsEnv) runTool(t *tool, args []string) (int, error) {
+	cmd := exec.Command(t.program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Env, w.io.Dir
+	err := cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok {
+		return exit.ExitCode(), nil
+	}
+	if err != nil {
+		return 0, userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).because(err)
+	}
+	return 0, nil
+}
+
+func toolAborted(code int) error {
+	return fmt.Errorf("Tool exited with exit status: %d (run with --debug to see the exact invocation)", code)
+}
