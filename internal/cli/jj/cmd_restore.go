@@ -83,7 +83,7 @@ func runRestore(e *env, p *parsed) error {
 			lines = append(lines, s)
 		}
 		s, err := w.summaryText(to)
-		return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n" +
+		return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
 			"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
 	})
 	if err != nil {

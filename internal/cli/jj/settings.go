@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -345,22 +344,14 @@ func (e *env) commandLine() string {
 	return strings.Join(words, " ")
 }
 
+// shellQuote quotes an argument the way operations record it. It is a record
+// for people: jj does not escape it well enough for a shell.
 func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=/,.+", r)
-	}
-	if s != "" && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	var b strings.Builder
-	b.WriteByte('\'')
-	for _, r := range s {
-		if r == '\'' || r == '!' {
-			b.WriteString(`'\` + string(r) + `'`)
-		} else {
-			b.WriteRune(r)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(",-./:@_", c) >= 0) {
+			return "'" + strings.ReplaceAll(s, "'", `\'`) + "'"
 		}
 	}
-	b.WriteByte('\'')
-	return b.String()
+	return s
 }

@@ -61,7 +61,7 @@ func (t *tx) finishWith(description string, o repo.RebaseOptions) error {
 		return err
 	}
 	if n > 0 {
-		t.w.ui.statusf("Rebased %d descendant commits\n", n)
+		t.w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
 	return t.conclude(description)
 }

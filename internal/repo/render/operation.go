@@ -151,7 +151,7 @@ func (l *Lang) RebasedTree(from []*repo.Commit, to *repo.Commit) (repo.MergedTre
 	if err != nil {
 		return repo.MergedTree{}, err
 	}
-	terms := []repo.Labelled{{Tree: dest, Label: label}}
+	terms := []repo.Labelled{{Tree: dest, Label: label + " (new parents)"}}
 	for _, f := range from {
 		base, err := repo.ParentTree(s, ix, f)
 		if err != nil {
@@ -160,7 +160,7 @@ func (l *Lang) RebasedTree(from []*repo.Commit, to *repo.Commit) (repo.MergedTre
 		if label, err = ParentsLabel(s, f); err != nil {
 			return repo.MergedTree{}, err
 		}
-		terms = append(terms, repo.Labelled{Tree: base, Label: label}, repo.Labelled{Tree: f.Tree, Label: f.ConflictLabel()})
+		terms = append(terms, repo.Labelled{Tree: base, Label: label + " (original parents)"}, repo.Labelled{Tree: f.Tree, Label: f.ConflictLabel() + " (original revision)"})
 	}
 	return repo.MergeMergedTrees(s, terms...)
 }
