@@ -26,11 +26,7 @@ var leftOut = map[string]string{
 func TestNoPacketLeaves(t *testing.T) {
 	q := quietNetwork(t)
 	s := newServer(t)
-	s.enter = q.enter
-	s.health = func() bool { // the test process is outside of that network
-		_, err := s.run("status")
-		return err == nil
-	}
+	s.within(q)
 	s.start()
 	if out, err := s.typed("pin", "set"); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -2,9 +2,7 @@ package proof
 
 import (
 	"bytes"
-	"context"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,9 +23,7 @@ func TestHostileScript(t *testing.T) {
 	if err := a.advance(t.Context(), c); err != nil || c.id == "" {
 		t.Fatalf("%+v: %v", c, err)
 	}
-	socket := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.data, "tandem.sock"))
-	}}}
+	socket := s.socket()
 	post := func(path, body string, header ...string) int {
 		t.Helper()
 		req, err := http.NewRequest("POST", "http://tandem.localhost"+path, strings.NewReader(body))

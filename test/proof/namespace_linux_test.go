@@ -74,6 +74,16 @@ func quietNetwork(t *testing.T) *quiet {
 	return q
 }
 
+// within puts a server and its commands into such a network. The test process
+// is outside of it and reaches the server by its socket.
+func (s *server) within(q *quiet) {
+	s.enter = q.enter
+	s.health = func() bool {
+		_, err := s.run("status")
+		return err == nil
+	}
+}
+
 // packets counts what tried to leave since the network was made.
 func (q *quiet) packets() int {
 	q.t.Helper()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -160,6 +161,13 @@ func (s *server) must(args ...string) string {
 		s.t.Fatalf("tandem %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
+}
+
+// socket is an HTTP client that speaks on the control socket.
+func (s *server) socket() *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.data, "tandem.sock"))
+	}}}
 }
 
 // answer is what a request got.
