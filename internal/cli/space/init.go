@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +16,10 @@ import (
 )
 
 func newInit(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "init [FOLDER]", Short: "Write .mcp.json, so that agents in this project can use spaces",
-		Long:    "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is.",
-		Example: "  tandem space init", Args: cobra.MaximumNArgs(1),
+	var hooks bool
+	cmd := &cobra.Command{Use: "init [FOLDER]", Short: "Write .mcp.json, so that agents in this project can use spaces",
+		Long:    "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is. With --hooks, Claude Code is also set up to be woken by messages while it is idle.",
+		Example: "  tandem space init\n  tandem space init --hooks", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) == 1 {
@@ -28,8 +30,18 @@ func newInit(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp)\nStart your agent here, then tell it: Create an intandem workspace called …\n", path)
+			if !hooks {
+				return nil
+			}
+			path = filepath.Join(folder, ".claude", "settings.local.json")
+			if err := addHooks(path, program()); err != nil {
+				return err
+			}
+			fmt.Fprintf(k.Out, "%s: messages wake an idle agent\n", path)
 			return nil
 		}}
+	cmd.Flags().BoolVar(&hooks, "hooks", false, "also let messages wake an idle Claude Code")
+	return cmd
 }
 
 // program is how an agent starts us: by name when that finds this program.
@@ -50,34 +62,75 @@ func program() string {
 
 // addServer puts our server into an .mcp.json and keeps the rest.
 func addServer(path, command string) error {
-	file := map[string]json.RawMessage{}
-	servers := map[string]json.RawMessage{}
+	return change(path, "mcpServers", func(servers map[string]json.RawMessage) error {
+		ours, err := json.Marshal(map[string]any{"command": command, "args": []string{"mcp"}})
+		servers["intandem"] = ours
+		return err
+	})
+}
+
+// addHooks puts our hooks beside those that are there. The one that waits runs
+// in the background and wakes the agent when it ends with exit code 2.
+func addHooks(path, command string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fault.New(fault.Unavailable, "space.init", "cannot make %s: %w", filepath.Dir(path), err)
+	}
+	line := command + " space hook"
+	return change(path, "hooks", func(hooks map[string]json.RawMessage) error {
+		for event, ours := range map[string]map[string]any{
+			"SessionStart":     {"type": "command", "command": line, "asyncRewake": true, "timeout": 86400},
+			"Stop":             {"type": "command", "command": line, "asyncRewake": true, "timeout": 86400},
+			"UserPromptSubmit": {"type": "command", "command": line, "timeout": 10},
+		} {
+			var groups []json.RawMessage
+			if old, ok := hooks[event]; ok {
+				if strings.Contains(string(old), "space hook") {
+					continue
+				}
+				if err := json.Unmarshal(old, &groups); err != nil {
+					return err
+				}
+			}
+			group, err := json.Marshal(map[string]any{"hooks": []any{ours}})
+			if err != nil {
+				return err
+			}
+			if hooks[event], err = json.Marshal(append(groups, group)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change edits one object of a JSON file and keeps the rest. A file that is not
+// what it should be is left as it is.
+func change(path, key string, edit func(map[string]json.RawMessage) error) error {
+	file, inner := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
+	bad := fault.New(fault.Invalid, "space.init", "%s is not a JSON object with %s; it was left as it is", path, key).WithNext("mend it, then run this again")
 	if err == nil {
-		bad := fault.New(fault.Invalid, "space.init", "%s is not a JSON object with mcpServers; it was left as it is", path).WithNext("mend it, then run this again")
 		if json.Unmarshal(data, &file) != nil {
 			return bad
 		}
-		if old, ok := file["mcpServers"]; ok && json.Unmarshal(old, &servers) != nil {
+		if old, ok := file[key]; ok && json.Unmarshal(old, &inner) != nil {
 			return bad
 		}
 	}
-	ours, err := json.Marshal(map[string]any{"command": command, "args": []string{"mcp"}})
-	if err != nil {
-		return err
+	if edit(inner) != nil {
+		return bad
 	}
-	servers["intandem"] = ours
-	if file["mcpServers"], err = json.Marshal(servers); err != nil {
+	if file[key], err = json.Marshal(inner); err != nil {
 		return err
 	}
 	out, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".mcp-*.json")
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*.json")
 	if err != nil {
 		return fault.New(fault.Unavailable, "space.init", "cannot write to %s: %w", filepath.Dir(path), err)
 	}

@@ -25,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
-		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newTakeOver(k))
+		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k))
 	return []*cobra.Command{cmd}
 }
 

@@ -1,18 +1,25 @@
 package peer
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +27,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/httpapi"
 	"tandem/internal/op"
+	"tandem/internal/space/seal"
 )
 
 // machine is a house with a TLS listener: what another machine reaches.
@@ -29,6 +37,35 @@ type machine struct {
 	pin  string
 	pair tls.Certificate
 	srv  *http.Server
+	tape *tape
+}
+
+// tape keeps every byte of every request and answer, as the host's own HTTP
+// stack sees them behind TLS.
+type tape struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (t *tape) record(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "cut", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		rec := httptest.NewRecorder()
+		next.ServeHTTP(rec, r)
+		t.mu.Lock()
+		fmt.Fprintf(&t.all, "%s %s %v\n%s\n%s\n", r.Method, r.URL, r.Header, body, rec.Body.Bytes())
+		t.mu.Unlock()
+		for k, v := range rec.Header() {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(rec.Code)
+		w.Write(rec.Body.Bytes())
+	})
 }
 
 func newMachine(t *testing.T) *machine {
@@ -77,6 +114,9 @@ func (m *machine) listen(l net.Listener) {
 	h, err := web.Handler(func(*http.Request) (op.Caller, error) { return op.Caller{}, nil }, nil)
 	if err != nil {
 		m.t.Fatal(err)
+	}
+	if m.tape != nil {
+		h = m.tape.record(h)
 	}
 	m.srv = &http.Server{Handler: h}
 	go m.srv.Serve(tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{m.pair}, MinVersion: tls.VersionTLS13}))
@@ -224,5 +264,67 @@ func TestTakeOver(t *testing.T) {
 	}
 	if len(heads) != 1 {
 		t.Errorf("the histories differ: %v", heads)
+	}
+}
+
+// Every byte at the host, on the wire behind TLS and on its disk, holds none of
+// what members said: words, code, titles, results, names, keys, paths.
+func TestTheHostSeesNoWords(t *testing.T) {
+	a, b := newMachine(t), newMachine(t)
+	a.unplug()
+	a.tape = new(tape)
+	a.listen(nil)
+	const mark = "plaintext-canary"
+	secret := func(what string) string { return mark + "-" + what }
+	do[Who](a.house, "ann", "space.rename", RenameIn{Name: secret("annname")})
+	do[Who](b.house, "bob", "space.rename", RenameIn{Name: secret("bobname")})
+	do[Created](a.house, "ann", "space.create", CreateIn{Name: secret("title")})
+	code := do[Invited](a.house, "ann", "space.invite", InviteIn{Link: true}).Code
+	inv, err := seal.ParseInvite(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do[Joined](b.house, "bob", "space.join", JoinIn{Code: code})
+	if err := os.WriteFile(filepath.Join(b.dir, secret("file")+".go"), []byte(secret("code")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: secret("message")})
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: secret("direct"), To: secret("annname")})
+	do[Said](b.house, "bob", "space.share", ShareIn{File: secret("file") + ".go", Message: secret("remark")})
+	do[Said](b.house, "bob", "space.set_var", SetVarIn{Key: secret("key"), Value: secret("value")})
+	do[Leases](b.house, "bob", "space.reserve", ReserveIn{Path: secret("path")})
+	task := do[Tasked](b.house, "bob", "board.add", AddIn{Title: secret("tasktitle"), Description: secret("description")})
+	do[Tasked](b.house, "bob", "board.update", UpdateIn{TaskID: task.ID, Status: "in_progress"})
+	do[Tasked](b.house, "bob", "board.update", UpdateIn{TaskID: task.ID, Status: "done", Result: secret("result")})
+	do[Said](b.house, "bob", "board.finding", FindingIn{Service: secret("service"), Severity: "high", Summary: secret("summary")})
+	a.refused("ann", "space.send", SendIn{Type: "chat", Message: "x", To: secret("nobody")}, fault.NotFound)
+	a.contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{}).Text, secret("message"), secret("direct"), secret("code"), secret("bobname"))
+
+	a.tape.mu.Lock()
+	wire := a.tape.all.String()
+	a.tape.mu.Unlock()
+	if len(wire) < 10_000 || !strings.Contains(wire, "/space/remote") {
+		t.Fatalf("the tape holds %d bytes: nothing was recorded", len(wire))
+	}
+	if i := strings.Index(wire, mark); i >= 0 {
+		t.Errorf("on the wire: …%s…", wire[max(0, i-80):min(len(wire), i+80)])
+	}
+	if strings.Contains(wire, inv.Secret) {
+		t.Error("the secret part of the invite was on the wire")
+	}
+	files := 0
+	err = filepath.WalkDir(a.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files++
+		if i := bytes.Index(data, []byte(mark)); i >= 0 {
+			t.Errorf("on disk in %s: …%q…", filepath.Base(path), data[max(0, i-80):min(len(data), i+80)])
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files, %v", files, err)
 	}
 }

@@ -99,8 +99,10 @@ func (h *house) restart() {
 	h.start()
 }
 
-func (h *house) as(name string) context.Context {
-	return op.WithCaller(h.t.Context(), op.Caller{Tenant: identity.LocalTenant, Actor: "act_" + name, Name: name, Kind: op.Agent, Door: op.DoorSocket, Request: "req",
+func (h *house) as(name string) context.Context { return h.asIn(h.t.Context(), name) }
+
+func (h *house) asIn(ctx context.Context, name string) context.Context {
+	return op.WithCaller(ctx, op.Caller{Tenant: identity.LocalTenant, Actor: "act_" + name, Name: name, Kind: op.Agent, Door: op.DoorSocket, Request: "req",
 		Client: op.Client{Folder: h.dir}})
 }
 

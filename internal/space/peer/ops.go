@@ -84,7 +84,7 @@ func (r *Room) spaceOps() []op.Op {
 		op.Read(row("space.wait", "space.read", "POST", "/space/wait", "-",
 			"Wait for a message, and answer with one fixed sentence that names it. For hooks that wake an idle agent."), here[WaitIn], r.opWait),
 		op.Effect(row("space.surfaced", "space.post", "POST", "/space/surfaced", "-",
-			"Report that messages came into an agent's conversation. For hooks."), here[SurfacedIn], r.opSurfaced, nil),
+			"Report that messages came into an agent's conversation. For hooks.", "texts"), here[SurfacedIn], r.opSurfaced, nil),
 	}
 }
 

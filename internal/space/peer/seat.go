@@ -82,6 +82,7 @@ type seat struct {
 	hands     map[string]*seal.Handshake
 	admitting map[string]bool
 	wakes     wakes
+	waiter    int // the newest hook that waits
 }
 
 func newSeat(tenant, id, owner, spc string) *seat {

@@ -1,0 +1,116 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/space"
+)
+
+// WaitIn waits for mail.
+type WaitIn struct {
+	Seconds int64 `json:"seconds,omitempty" jsonschema:"how long to wait at most, 25 when left out, 600 at most"`
+	Parents []int `json:"parents,omitempty" jsonschema:"process ids above a hook: its agent is among them"`
+}
+
+// hookSeat is the seat that a hook speaks for: the caller's own, or that of the
+// agent whose child the hook is. The agent's tandem mcp has the same parent.
+func (r *Room) hookSeat(ctx context.Context, parents []int) (*seat, error) {
+	s, err := r.enterSeat(ctx)
+	if err == nil || len(parents) == 0 {
+		return s, err
+	}
+	c := op.CallerFrom(ctx)
+	for _, s := range r.all() {
+		s.mu.Lock()
+		if s.tenant == c.Tenant && s.state == active && childOf(s.owner, c.Actor, parents) {
+			return s, nil
+		}
+		s.mu.Unlock()
+	}
+	return nil, err
+}
+
+// childOf reports whether a seat's program was started by one of the processes.
+func childOf(who, actor string, parents []int) bool {
+	rest, ok := strings.CutPrefix(who, "client/"+actor+"/")
+	if !ok {
+		return false
+	}
+	_, rest, _ = strings.Cut(rest, ".")
+	parent, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(parent)
+	return err == nil && n > 1 && slices.Contains(parents, n)
+}
+
+// opWait returns when there is something new to announce. It costs nothing
+// while it waits, and the budget of wakes is spent only when it answers. One
+// waiter per seat: a newer one ends the older, so that one message starts one
+// turn.
+func (r *Room) opWait(ctx context.Context, in WaitIn) (Said, error) {
+	s, err := r.hookSeat(ctx, in.Parents)
+	if err != nil {
+		return Said{}, err
+	}
+	if in.Seconds <= 0 || in.Seconds > 600 {
+		in.Seconds = 25
+	}
+	deadline := time.NewTimer(time.Duration(in.Seconds) * time.Second)
+	defer deadline.Stop()
+	s.waiter++
+	mine := s.waiter
+	s.ring()
+	for {
+		text, ids := s.wakes.take(r.now())
+		bell := s.changed
+		s.mu.Unlock()
+		if text != "" {
+			return Said{Text: text, IDs: ids}, nil
+		}
+		select {
+		case <-bell:
+		case <-deadline.C:
+			return Said{}, nil
+		case <-ctx.Done():
+			return Said{}, nil
+		}
+		s.mu.Lock()
+		if s.state != active || s.waiter != mine {
+			s.mu.Unlock()
+			return Said{State: "superseded"}, nil
+		}
+	}
+}
+
+// SurfacedIn reports what a hook saw.
+type SurfacedIn struct {
+	Texts   []string `json:"texts" jsonschema:"what came into the conversation: texts that contain ids of messages"`
+	How     string   `json:"how" jsonschema:"hook or transcript"`
+	Parents []int    `json:"parents,omitempty" jsonschema:"process ids above a hook"`
+}
+
+func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
+	if in.How != "hook" && in.How != "transcript" {
+		return Said{}, fault.New(fault.Invalid, "space.surfaced", "a message is surfaced by hook or transcript")
+	}
+	s, err := r.hookSeat(ctx, in.Parents)
+	if err != nil {
+		return Said{}, err
+	}
+	defer s.mu.Unlock()
+	var known []string
+	me := s.me.Card().ID
+	for id, marks := range s.receipts {
+		if marks[me] == "" && slices.ContainsFunc(in.Texts, func(t string) bool { return strings.Contains(t, id) }) {
+			known = append(known, id)
+		}
+	}
+	slices.Sort(known)
+	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: known}, r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: in.How})
+}
