@@ -12,7 +12,7 @@ import (
 )
 
 // make up starts the program, leaves the same one alone, and replaces an older
-// one: drained, and started again with its data.
+// one: drained, copied, started again with its data.
 func TestMakeUp(t *testing.T) {
 	newer := filepath.Join(testenv.Dir(t), "tandem")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X tandem/internal/cli.version=9.9.9", "-o", newer, "tandem/cmd/tandem")
@@ -25,7 +25,7 @@ func TestMakeUp(t *testing.T) {
 	env := testenv.Env(t, "HOME="+home, "TANDEM_PORT="+port, "TANDEM_API_TOKEN="+apiToken)
 	up := func(program string) string {
 		t.Helper()
-		cmd := exec.Command(program, "up", "--replace") // as the Makefile has it
+		cmd := exec.Command(program, "up", "--replace")
 		cmd.Env = env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -42,7 +42,7 @@ func TestMakeUp(t *testing.T) {
 	})
 	s := &server{t: t, home: home, data: filepath.Join(home, ".tandem"), url: "http://127.0.0.1:" + port, env: env, log: &lockedBuffer{}}
 	first := up(testenv.Tandem(t))
-	for _, want := range []string{"tandem is running", "signin?code=", "mcpServers", "pin set"} {
+	for _, want := range []string{"tandem is running", "signin?code=", `"mcpServers"`, "pin set"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("it does not say %q:\n%s", want, first)
 		}
@@ -54,7 +54,7 @@ func TestMakeUp(t *testing.T) {
 		t.Fatal(a)
 	}
 	out := up(newer)
-	if !strings.Contains(out, "replacing version") {
+	if !strings.Contains(out, "replacing version") || !strings.Contains(out, "copy of the data is in") {
 		t.Errorf("over an older one it says:\n%s", out)
 	}
 	if a := s.as(apiToken, "GET", "/resource/kept", nil); !strings.Contains(a.String(), "kept") {
@@ -62,5 +62,9 @@ func TestMakeUp(t *testing.T) {
 	}
 	if a := s.as("", "GET", "/global/health", nil); !strings.Contains(a.String(), "9.9.9") {
 		t.Errorf("it runs %s", a)
+	}
+	copies, err := filepath.Glob(filepath.Join(s.data, "copies", "*.db"))
+	if err != nil || len(copies) != 1 {
+		t.Errorf("copies: %v %v", copies, err)
 	}
 }

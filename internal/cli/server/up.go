@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -84,7 +85,38 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return false, err
 	}
-	return false, gone(ctx, k, 15*time.Second)
+	if err := gone(ctx, k, 15*time.Second); err != nil {
+		return false, err
+	}
+	copied, err := copyAside(st.Data)
+	if err == nil && copied != "" {
+		fmt.Fprintf(k.Err, "a copy of the data is in %s\n", copied)
+	}
+	return false, err
+}
+
+// copyAside keeps the database of a server that has stopped, so that going
+// back is possible. What is in PostgreSQL is copied by the new server before it
+// changes anything.
+func copyAside(data string) (string, error) {
+	from, err := os.Open(filepath.Join(data, "tandem.db"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	path := filepath.Join(data, "copies", "tandem-"+time.Now().Format("20060102-150405")+".db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	return path, errors.Join(err, to.Sync(), to.Close())
 }
 
 // welcome prints where everything is and what to do next.
