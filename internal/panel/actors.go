@@ -24,6 +24,14 @@ func actorsNav() page {
 				return v.actorList(minted.Secret, "")
 			},
 			refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
+		p.act(act{pattern: "/panel/actors", op: "actor.add",
+			input: func(v *visit) (any, error) {
+				return map[string]any{"name": v.r.PostFormValue("name"), "kind": v.r.PostFormValue("kind")}, nil
+			},
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/actors", "added") },
+			refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
+		confirm(p, confirmed{path: "/panel/actors/{id}/disable", op: "actor.disable", field: "name", title: "Disable this actor?", does: "Disable", back: "/panel/actors", said: "disabled", nav: "actors",
+			text: "It and everybody who acts for it are refused from now on; their tokens stop working at once."})
 		confirm(p, confirmed{path: "/panel/tokens/{id}/revoke", op: "token.revoke", title: "Revoke this token?", does: "Revoke", back: "/panel/actors", said: "revoked", nav: "actors",
 			text: "The next call with it is refused. This cannot be undone."})
 	}}

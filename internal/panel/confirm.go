@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 type confirmed struct {
 	path  string // with {id}
 	op    string
+	field string // the input's name for {id}, "id" when empty
 	title string
 	text  string
 	does  string // the button
@@ -48,7 +50,7 @@ func confirm(p *Panel, c confirmed) {
 	}
 	p.get(c.path, func(v *visit) error { return ask(v, "") })
 	p.act(act{pattern: c.path, op: c.op,
-		input:   func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil },
+		input:   func(v *visit) (any, error) { return map[string]any{cmp.Or(c.field, "id"): v.r.PathValue("id")}, nil },
 		done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(c.back, c.said) },
 		refused: func(v *visit, err error) error { return ask(v, words(err)) }})
 }

@@ -15,6 +15,7 @@ import (
 func journalNav() page {
 	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: "audit.log", routes: func(p *Panel) {
 		p.get("/panel/journal", (*visit).journal)
+		p.get("/panel/journal/verify", (*visit).verify)
 		p.get("/panel/journal/{seq}", (*visit).entry)
 		p.get("/panel/journal/{seq}/proof", (*visit).proof)
 		p.get("/panel/journal/{seq}/receipt", (*visit).receipt)
@@ -242,3 +243,35 @@ func kindTone(kind string) ui.Tone {
 }
 
 func seqText(n int64) string { return "#" + ui.Count(n) }
+
+// ReportView is what a check of the whole journal found.
+type ReportView struct {
+	OK        bool      `json:"ok"`
+	Size      int64     `json:"size"`
+	Signed    int64     `json:"signed"`
+	Forgotten int64     `json:"forgotten"`
+	Receipts  int64     `json:"receipts"`
+	Root      string    `json:"root"`
+	Key       string    `json:"key"`
+	Findings  []Finding `json:"findings"`
+	More      int64     `json:"more"`
+	Excludes  []string  `json:"excludes"`
+	Cannot    []string  `json:"cannot_exclude"`
+}
+
+// Finding is one thing that is wrong with the journal.
+type Finding struct {
+	Kind string `json:"kind"`
+	Seq  int64  `json:"seq"`
+	What string `json:"what"`
+}
+
+func (v *visit) verify() error {
+	out, err := call[ReportView](v, "audit.verify", nil)
+	if err != nil {
+		return err
+	}
+	s := v.shell("journal", "Check")
+	s.Here, s.Back = "", &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
+	return v.show(reportPage(s, out))
+}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,10 @@ import (
 
 func policyNav() page {
 	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: "policy.show", routes: func(p *Panel) {
-		p.get("/panel/policy", (*visit).policy)
+		p.get("/panel/policy", func(v *visit) error { return v.policyPage("") })
+		p.act(act{pattern: "/panel/grants", op: "grant.add", input: grantInput,
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/policy", "granted") },
+			refused: func(v *visit, err error) error { return v.policyPage(words(err)) }})
 		confirm(p, confirmed{path: "/panel/grants/{id}/revoke", op: "grant.revoke", title: "Revoke this grant?", does: "Revoke", back: "/panel/policy", said: "grant-gone", nav: "policy",
 			text: "It ends now, and with it every grant that was passed on from it."})
 	}}
@@ -43,6 +47,9 @@ type PolicyView struct {
 	Versions []ui.Moment
 	Ask      ExplainForm
 	Answer   *ExplainView
+	Problem  string
+	PIN      bool
+	Passkeys int
 }
 
 // ExplainForm is a question to policy.
@@ -152,7 +159,11 @@ func (v *visit) sees(actor string) (sees []string, hidden int, err error) {
 	return sees, hidden, nil
 }
 
-func (v *visit) policy() error {
+func (v *visit) policyPage(problem string) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
 	show, err := call[struct {
 		Version int64
 		Rules   string
@@ -165,7 +176,7 @@ func (v *visit) policy() error {
 	if err != nil {
 		return err
 	}
-	out := PolicyView{Now: v.now(), Version: show.Version, Rules: show.Rules}
+	out := PolicyView{Now: v.now(), Version: show.Version, Rules: show.Rules, Problem: problem, PIN: m.PIN, Passkeys: m.Passkeys}
 	for i := len(show.History) - 1; i >= 0 && len(out.Versions) < 30; i-- {
 		h := show.History[i]
 		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By, Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
@@ -223,3 +234,27 @@ func splitGrants(grants []GrantRow) (own, house []GrantRow) {
 	}
 	return own, house
 }
+
+type grantIn struct {
+	Principal   string   `json:"principal"`
+	Effect      string   `json:"effect"`
+	Resource    string   `json:"resource"`
+	Permissions []string `json:"permissions"`
+	TTL         int64    `json:"expires_in_secs,omitempty"`
+	Note        string   `json:"note,omitempty"`
+}
+
+func grantInput(v *visit) (any, error) {
+	in := grantIn{Principal: strings.TrimSpace(v.r.PostFormValue("principal")), Effect: v.r.PostFormValue("effect"), Resource: strings.TrimSpace(v.r.PostFormValue("resource")),
+		Permissions: v.r.PostForm["can"], Note: v.r.PostFormValue("note")}
+	if t := v.r.PostFormValue("expires"); t != "" {
+		var err error
+		if in.TTL, err = strconv.ParseInt(t, 10, 64); err != nil {
+			return nil, fault.New(fault.Invalid, "grant.add", "choose when the grant ends")
+		}
+	}
+	return in, nil
+}
+
+// permissions a grant can give, the weakest first.
+var permissions = []string{"view", "read", "edit", "execute", "delegate", "admin"}

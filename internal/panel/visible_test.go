@@ -76,6 +76,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"ask":       askPage(s, galleryNow, decidable),
 		"journal":   journalPage(s, poisoned(JournalView{Rows: sampleEvents})),
 		"entry":     entryPage(s, poisoned(EntryView{EventRow: sampleEvents[0], Prev: 1, Next: 3})),
+		"check":     reportPage(s, poisoned(ReportView{})),
 		"proof":     proofPage(s, poisoned(sampleProof())),
 		"actors":    actorsPage(s, poisoned(ActorsView{Actors: sampleActors(), Tokens: sampleTokens(), PIN: true})),
 		"actor":     actorPage(s, poisoned(ActorView{ActorRow: sampleActors()[1]})),

@@ -104,7 +104,7 @@ var said = map[string]string{
 	"approve": "Approved. It may run once.", "rework": "Sent back.", "cancel": "Cancelled.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
 	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.",
-	"revoked": "The token is revoked.", "grant-gone": "The grant is revoked.",
+	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",
 }
 
 // shell is what surrounds a page.

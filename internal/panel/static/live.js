@@ -1,35 +1,64 @@
-// One stream per page tells which topics changed; parts of the page that care
-// (ui.Live) read themselves again. The stream carries no content, so what is
-// shown always comes through the same masked pages.
+// What changed on the server reaches the page as the names of nouns; parts of
+// the page that care (ui.Live) read themselves again. The stream carries no
+// content, so what is shown always comes through the same masked pages.
+//
+// A browser opens few connections to one server, so of all tabs only one holds
+// the stream and tells the others; when it is closed, the next one takes over.
 
 const url = document.body.dataset.live;
 const light = document.getElementById('live');
+const channel = 'BroadcastChannel' in window ? new BroadcastChannel('tandem-live') : null;
+let state = ['off', 'Offline'];
+let leads = false;
 
-function state(name, word) {
+function show([name, word]) {
   if (!light) return;
   light.dataset.state = name;
   const el = light.querySelector('.live-word');
   if (el.textContent !== word) el.textContent = word;
 }
 
-function connect() {
-  const source = new EventSource(url);
+function changed(topics) {
+  for (const t of new Set([...topics, 'any'])) document.body.dispatchEvent(new CustomEvent(`live-${t}`));
+}
+
+// After a gap nobody knows what was missed: everything is read again.
+function everything() {
+  const topics = [...document.querySelectorAll('[data-live-topics]')].flatMap((el) => el.dataset.liveTopics.split(' '));
+  changed(topics);
+}
+
+function hear(message) {
+  if (message.state) { state = message.state; show(state); }
+  if (message.topics) changed(message.topics);
+  if (message.gap) everything();
+}
+
+function tell(message) {
+  hear(message);
+  channel?.postMessage(message);
+}
+
+function lead() {
+  leads = true;
   let lost = false;
-  source.addEventListener('open', () => {
-    state('on', 'Live');
-    if (lost) document.body.dispatchEvent(new CustomEvent('live-any'));
-    lost = false;
-  });
+  const source = new EventSource(url);
+  source.addEventListener('open', () => { tell({ state: ['on', 'Live'], gap: lost }); lost = false; });
+  source.addEventListener('topic', (e) => tell({ topics: e.data.split(' ') }));
   source.addEventListener('error', () => {
     lost = true;
-    state('off', source.readyState === EventSource.CLOSED ? 'Offline' : 'Reconnecting');
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
-  });
-  source.addEventListener('topic', (e) => {
-    for (const topic of e.data.split(' ')) document.body.dispatchEvent(new CustomEvent(`live-${topic}`));
-    document.body.dispatchEvent(new CustomEvent('live-any'));
+    tell({ state: ['off', 'Reconnecting'] });
+    if (source.readyState === EventSource.CLOSED) setTimeout(lead, 5000);
   });
   addEventListener('pagehide', () => source.close(), { once: true });
 }
 
-if (url) connect();
+if (url) {
+  channel?.addEventListener('message', (e) => {
+    if (e.data.hello) { if (leads) channel.postMessage({ state }); } else hear(e.data);
+  });
+  if (channel && navigator.locks) {
+    channel.postMessage({ hello: true });
+    navigator.locks.request('tandem-live', () => { lead(); return new Promise(() => {}); });
+  } else lead();
+}

@@ -66,6 +66,7 @@ async function approveLive() {
   await ask('a');
   await page.waitForSelector('.ask-item', { timeout: 8000 });
   out.seen.liveMs = Date.now() - started;
+  await page.waitForFunction(() => document.querySelector('#side .count')?.textContent === '1');
   await shot('approvals');
   await page.keyboard.press('a');
   await shot('decide');
@@ -182,6 +183,45 @@ async function lookUp() {
   await shot('actor');
 }
 
+// Two tabs share one stream; the other keeps current when its holder closes.
+async function tabs() {
+  await open('resources');
+  await live();
+  const second = await context.newPage();
+  await second.goto(`${input.base}/panel/resources`);
+  await second.waitForFunction(() => document.getElementById('live')?.dataset.state === 'on');
+  const put = (key) => page.evaluate((key) => fetch(`/resource/${key}`, { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"value":1}' }).then((r) => r.status), key);
+  await put('tabs/one');
+  await second.waitForSelector('text=tabs/one');
+  await page.waitForSelector('text=tabs/one');
+  await open('system'); // gives the stream up
+  await second.waitForTimeout(300);
+  await put('tabs/two');
+  await second.waitForSelector('text=tabs/two', { timeout: 8000 });
+  out.seen.tabs = true;
+  await second.close();
+}
+
+async function grants() {
+  await open('policy');
+  await page.keyboard.press('n');
+  await page.getByLabel('Who', { exact: true }).fill('agent:builder');
+  await page.getByLabel('Effect').selectOption('deny');
+  await page.getByLabel('edit', { exact: true }).check();
+  await page.getByLabel('On', { exact: true }).fill('resource:/frozen');
+  await page.getByRole('button', { name: 'Grant with passkey' }).click();
+  await page.waitForSelector('.toast');
+  const frozen = () => fetch(`${input.near}/resource/frozen/x`, { method: 'PUT', headers: { Authorization: `Bearer ${input.agent}`, 'Content-Type': 'application/json' }, body: '{"value":1}' }).then((r) => r.status);
+  out.seen.denied = await frozen();
+  await page.locator('tr', { hasText: 'resource:/frozen' }).getByRole('link', { name: /^Revoke/ }).click();
+  await page.getByRole('button', { name: 'Revoke with passkey' }).click();
+  await page.waitForSelector('.toast');
+  out.seen.allowedAgain = await frozen();
+  await open('journal/verify');
+  out.seen.check = await notice();
+  await shot('check');
+}
+
 async function tokens() {
   await open('actors');
   await page.keyboard.press('n');
@@ -210,7 +250,7 @@ async function tokens() {
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
-  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tokens]) {
+  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens]) {
     try { await step(); } catch (e) {
       await shot(`failed-${step.name}`).catch(() => {});
       throw new Error(`${step.name}: ${e.message}\nseen: ${JSON.stringify(out.seen)}\n${out.problems.join('\n')}`);
