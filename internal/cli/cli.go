@@ -18,6 +18,7 @@ import (
 	"tandem/internal/cli/audit"
 	"tandem/internal/cli/board"
 	"tandem/internal/cli/identity"
+	"tandem/internal/cli/jj"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/policy"
@@ -50,6 +51,9 @@ func Version() string {
 // Main runs one command line and returns its exit code. args[0] is the name
 // that the program was called by.
 func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
+	if rest, ok := jjWords(args); ok {
+		return runJJ(rest, env, in, out, errw)
+	}
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
 	root.SetArgs(words(args))
@@ -59,6 +63,44 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	}
 	defer stop()
 	return k.Fail(root.ExecuteContext(ctx))
+}
+
+// runJJ runs jj's own command line in the working directory.
+func runJJ(args, env []string, in io.Reader, out, errw io.Writer) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return jj.Main(args, jj.IO{Stdin: in, Stdout: out, Stderr: errw, Env: env, Dir: dir})
+}
+
+// jjEntry lists jj among the commands; Main hands its words over before they
+// are read here.
+func jjEntry(k *kit.Kit) []*cobra.Command {
+	return []*cobra.Command{{
+		Use:                "jj <command> …",
+		Short:              "jj's own command line, run natively",
+		Example:            "  tandem jj log\n  tandem jj commit -m \"parser: read dates\"",
+		DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if code := runJJ(args, k.Env, k.In, k.Out, k.Err); code != 0 {
+				return kit.Silent{Code: code}
+			}
+			return nil
+		},
+	}}
+}
+
+// jjWords are the words for jj, which reads its own command line: those after
+// "tandem jj", or all of them if the program was called as jj.
+func jjWords(args []string) ([]string, bool) {
+	if strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "jj" {
+		return args[1:], true
+	}
+	if len(args) > 1 && args[1] == "jj" {
+		return args[2:], true
+	}
+	return nil, false
 }
 
 // words is the command line without the program's name. Called as intandem the
@@ -83,6 +125,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	audit.Commands,
 	board.Commands,
 	identity.Commands,
+	jjEntry,
 	mcp.Commands,
 	policy.Commands,
 	resource.Commands,
