@@ -40,7 +40,7 @@ func killNine(t *testing.T, s *server) {
 	s.start()
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens", rounds, len(l.acked), l.adds, len(l.asks), len(l.tokens))
+	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", rounds, len(l.acked), l.adds, len(l.asks), len(l.tokens), len(l.secrets))
 	if len(l.acked) < rounds {
 		t.Errorf("only %d writes in %d rounds: this proves little", len(l.acked), rounds)
 	}
@@ -68,6 +68,6 @@ func TestCutPostgres(t *testing.T) {
 	l.run(ctx, 8)
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens", cuts, len(l.acked), l.adds, len(l.asks), len(l.tokens))
+	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", cuts, len(l.acked), l.adds, len(l.asks), len(l.tokens), len(l.secrets))
 	s.stop()
 }

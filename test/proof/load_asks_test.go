@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/fault"
 )
 
 // asking is the part of the load that needs people: an agent's call that waits
@@ -20,6 +22,7 @@ type asking struct {
 	n       int
 	asks    []*asked
 	tokens  []string // acknowledged
+	secrets []string // names, acknowledged
 }
 
 // asked is one call on its way: each flag is set once the server acknowledged.
@@ -136,12 +139,38 @@ func askIn(a answer) string {
 	return "ask_" + rest[:min(26, len(rest))]
 }
 
-// mint makes a token on the control socket with the PIN.
+// present is the person on the control socket, with the PIN.
+func (a *asking) present() *client.Client {
+	return client.Socket(a.s.data + "/tandem.sock").WithPIN(pin)
+}
+
+// mint makes a token with the PIN and seals secrets. A PIN whose check is cut
+// off by a crash counts as a wrong one, so it is not asked for too often.
 func (a *asking) mint(ctx context.Context) {
 	var out struct{ Secret string }
-	c := client.Socket(a.s.data + "/tandem.sock").WithPIN(pin)
-	if err := c.Call(ctx, "token.new", map[string]any{"actor": "builder"}, &out); err == nil {
+	if err := a.present().Call(ctx, "token.new", map[string]any{"actor": "builder"}, &out); err == nil {
 		a.tokens = append(a.tokens, out.Secret)
+	}
+	for range 20 {
+		name := fmt.Sprintf("crash/%d", len(a.secrets))
+		got, err := a.s.try(ctx, a.s.token, "PUT", "/secret/"+name, map[string]any{"value": "sealed " + name})
+		if err != nil {
+			return
+		}
+		if got.status/100 == 2 {
+			a.secrets = append(a.secrets, name)
+		}
+	}
+}
+
+// unmask reads a secret back, once the pause after wrong PINs is over.
+func (a *asking) unmask(name string) (string, error) {
+	var out struct{ Value string }
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(500 * time.Millisecond) {
+		err := a.present().Call(context.Background(), "secret.unmask", map[string]any{"name": name}, &out)
+		if fault.KindOf(err) != fault.Exhausted || time.Now().After(deadline) {
+			return out.Value, err
+		}
 	}
 }
 
@@ -178,6 +207,11 @@ func (a *asking) settle(t testing.TB) {
 		}
 		if got := a.s.as(a.s.token, "GET", "/resource/"+c.key, nil); got.status != http.StatusOK || got.json(t)["rev"] != float64(1) {
 			t.Errorf("%s was approved and is %s", c.key, got)
+		}
+	}
+	for _, name := range a.secrets[max(0, len(a.secrets)-30):] { // a look at one costs a check of the PIN
+		if value, err := a.unmask(name); err != nil || value != "sealed "+name {
+			t.Errorf("the secret %s is %q: %v", name, value, err)
 		}
 	}
 	for _, token := range a.tokens {
