@@ -3,6 +3,7 @@ package panel
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -53,9 +54,16 @@ func (a wireAsk) summary() string {
 	return strings.TrimSpace(a.Op + " " + path)
 }
 
+// fields are the call's arguments. A tool's call carries its own arguments
+// below one of these names; they count as much.
 func (a wireAsk) fields() map[string]any {
-	var in map[string]any
+	in := map[string]any{}
 	_ = json.Unmarshal(a.Input, &in) // an input that is no object has no fields
+	for _, name := range []string{"args", "arguments", "input"} {
+		if inner, ok := in[name].(map[string]any); ok {
+			maps.Copy(in, inner)
+		}
+	}
 	return in
 }
 

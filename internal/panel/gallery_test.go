@@ -187,7 +187,7 @@ func sampleResources() ResourcesView {
 
 func sampleSystem() SystemView {
 	return SystemView{
-		Now: galleryNow, Status: append([]ui.Pair{{Key: "State", Value: "running"}, {Key: "Process", Value: "48213", Mono: true}}, sampleHealth...), PIN: true,
+		Now: galleryNow, Status: append([]ui.Pair{{Key: "State", Value: "running"}, {Key: "Process", Value: "48213", Mono: true}}, sampleHealth...),
 		Storage: []ui.Pair{{Key: "Database", Value: "SQLite (WAL), synchronous FULL"}, {Key: "Size", Value: "14.2 MB"}, {Key: "Data folder", Value: "~/.tandem", Mono: true}, {Key: "Last backup", Value: "2026-11-14 22:00:03 UTC"}},
 		Checks: []Check{
 			{Name: "Data folder", Tone: ui.Good, Said: "0700, on a local disk"},
@@ -207,7 +207,7 @@ func sampleSystem() SystemView {
 
 func samplePolicy() PolicyView {
 	return PolicyView{
-		Now: galleryNow, Version: 7, By: "alex", At: before(2 * time.Hour), Grants: sampleGrants(),
+		Now: galleryNow, Version: 7, Grants: sampleGrants(),
 		Rules: "// financial records need a person\nforbid (principal, action == Action::\"edit\", resource)\nwhen { resource.data_class == \"financial_record\" }\nunless { context.approved };\n",
 		Versions: []ui.Moment{
 			{Tone: ui.Info, Icon: "policy", Who: "alex", Title: "version 7", Detail: "financial-edits added", At: before(2 * time.Hour)},

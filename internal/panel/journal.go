@@ -275,3 +275,10 @@ func (v *visit) verify() error {
 	s.Here, s.Back = "", &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
 	return v.show(reportPage(s, out))
 }
+
+func causeText(seq int64) string {
+	if seq == 0 {
+		return ""
+	}
+	return seqText(seq)
+}

@@ -123,7 +123,7 @@ func (v *visit) overview() error {
 
 // count makes figures of the newest entries.
 func (v *OverviewView) count(log wireLog) {
-	seen := map[string]bool{}
+	seen, unknown := map[string]bool{}, 0
 	for _, e := range log.Entries {
 		age := v.Now.Sub(e.Time)
 		if hour := int(age.Hours()); hour >= 0 && hour < len(v.PerHour) {
@@ -131,13 +131,20 @@ func (v *OverviewView) count(log wireLog) {
 		}
 		if age < 24*time.Hour {
 			v.Events++
-			if e.Phase == "denied" {
+			switch e.Phase {
+			case "denied":
 				v.Refused++
+			case "unknown":
+				unknown++
 			}
 		}
 		if age < time.Hour && e.Actor != "" {
 			seen[e.Actor] = true
 		}
+	}
+	if unknown > 0 {
+		v.Problems = append(v.Problems, Check{Name: plural(unknown, "outcome is", "outcomes are") + " unknown", Tone: ui.Warn,
+			Said: "A crash fell between an intent and its outcome: it may or may not have happened.", Mend: "Look at the targets; the journal lists them under unknown outcomes."})
 	}
 	v.Active = len(seen)
 	v.Counted = !log.More || v.Events < len(log.Entries)

@@ -11,9 +11,8 @@ import (
 
 // PasskeyView is the page that registers a passkey.
 type PasskeyView struct {
-	PIN      bool
-	Passkeys int
-	Problem  string
+	PIN     bool
+	Problem string
 }
 
 type wirePasskey struct {
@@ -52,7 +51,7 @@ func (v *visit) newPasskey(problem string) error {
 	}
 	s := v.shell("system", "Register a passkey")
 	s.Back = &ui.Crumb{Label: "System", Href: "/panel/system"}
-	return v.show(passkeyPage(s, PasskeyView{PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
+	return v.show(passkeyPage(s, PasskeyView{PIN: m.PIN, Problem: problem}))
 }
 
 // addPasskey registers what the device made. Presence is the PIN: the form's

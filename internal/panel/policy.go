@@ -40,8 +40,6 @@ type GrantRow struct {
 type PolicyView struct {
 	Now      time.Time
 	Version  int64
-	By       string
-	At       time.Time
 	Grants   []GrantRow
 	Rules    string
 	Versions []ui.Moment

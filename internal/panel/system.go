@@ -49,8 +49,6 @@ type SystemView struct {
 	Checks   []Check
 	Settings []Setting
 	Passkeys []PasskeyRow
-	PIN      bool
-	Problem  string
 }
 
 func (c Check) word() string {
@@ -131,7 +129,7 @@ func (v *visit) system() error {
 	if err != nil {
 		return err
 	}
-	out := SystemView{Now: v.now(), Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)), PIN: st.PIN,
+	out := SystemView{Now: v.now(), Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
 		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true}, {Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
 	for _, k := range keys {
 		out.Passkeys = append(out.Passkeys, PasskeyRow{ID: k.ID, Name: k.Name, Host: k.Host, Created: k.CreatedAt, LastUse: orZero(k.UsedAt)})

@@ -497,7 +497,7 @@ func side(s Shell) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Text(s.Host).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Text(s.Host+", "+s.Build).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
