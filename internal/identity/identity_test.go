@@ -1,0 +1,253 @@
+package identity
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/testenv"
+)
+
+// house is the room over one database, with a clock the test moves.
+type house struct {
+	*Room
+	now time.Time
+}
+
+func eachDatabase(t *testing.T, test func(t *testing.T, h *house)) {
+	for name, dsn := range map[string]func(t *testing.T) string{
+		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "a.db") },
+		"postgres": func(t *testing.T) string { return testenv.Postgres(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &house{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+			d, err := db.Open(t.Context(), dsn(t), func() time.Time { return h.now })
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { d.Close() })
+			if _, err := d.Migrate(t.Context(), Migrations); err != nil {
+				t.Fatal(err)
+			}
+			if h.Room, err = New(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			test(t, h)
+		})
+	}
+}
+
+func owner(present string) context.Context {
+	return op.WithCaller(context.Background(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Owner), Name: Owner, Kind: op.Person, Present: present})
+}
+
+// do runs a state handler as the gate would.
+func do[In, Out any](t *testing.T, h *house, ctx context.Context, run func(context.Context, *db.Tx, In) (Out, error), in In) (out Out, err error) {
+	t.Helper()
+	err = h.db.Write(ctx, func(tx *db.Tx) (err error) { out, err = run(ctx, tx, in); return err })
+	return out, err
+}
+
+func TestTokensEndWhenTheyShould(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx := owner("pin")
+		agent, err := do(t, h, ctx, h.add, AddIn{Name: "builder", Kind: op.Agent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, err := do(t, h, ctx, h.mint, MintIn{Actor: "builder", TTL: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long, err := do(t, h, ctx, h.mint, MintIn{Actor: "builder"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := h.Bearer(t.Context(), short.Secret, op.DoorHTTP)
+		if err != nil || c.Name != "builder" || c.Kind != op.Agent || strings.Join(c.For, " ") != "person:owner" || c.Decides || c.Present != "" {
+			t.Fatalf("caller = %+v, %v", c, err)
+		}
+		for _, wrong := range []string{"", "tdm_", short.Secret + "x", short.Secret[:len(short.Secret)-1], short.ID} {
+			if _, err := h.Bearer(t.Context(), wrong, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+				t.Errorf("Bearer(%q) = %v", wrong, err)
+			}
+		}
+		h.now = h.now.Add(time.Minute)
+		if _, err := h.Bearer(t.Context(), short.Secret, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("an expired token: %v", err)
+		}
+		if _, err := do(t, h, ctx, h.revoke, TokenIn{ID: long.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Bearer(t.Context(), long.Secret, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("a revoked token: %v", err)
+		}
+		third, err := do(t, h, ctx, h.mint, MintIn{Actor: agent.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(t, h, ctx, h.disable, NameIn{Name: "builder"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Bearer(t.Context(), third.Secret, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("a disabled actor's token: %v", err)
+		}
+	})
+}
+
+func TestWhoActsForADisabledActorStopsToo(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx := owner("pin")
+		for _, in := range []AddIn{{Name: "lead", Kind: op.Agent}, {Name: "helper", Kind: op.Agent, For: "lead"}} {
+			if _, err := do(t, h, ctx, h.add, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		token, err := do(t, h, ctx, h.mint, MintIn{Actor: "helper"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := h.Bearer(t.Context(), token.Secret, op.DoorHTTP); err != nil || strings.Join(c.For, " ") != "agent:lead person:owner" {
+			t.Fatalf("caller = %+v, %v", c, err)
+		}
+		if _, err := do(t, h, ctx, h.disable, NameIn{Name: "lead"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Bearer(t.Context(), token.Secret, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("the helper of a disabled lead: %v", err)
+		}
+	})
+}
+
+func TestADecidingTokenIsAPersonsAndEnds(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx := owner("pin")
+		if _, err := do(t, h, ctx, h.add, AddIn{Name: "bot", Kind: op.Service}); err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []MintIn{
+			{Actor: "bot", Decides: true, TTL: 60}, {Actor: Owner, Decides: true}, {Actor: Owner, Decides: true, TTL: int64(MaxDecideLife/time.Second) + 1},
+			{Actor: LocalUser}, {Actor: System}, {Actor: Owner, TTL: -1},
+		} {
+			if _, err := do(t, h, ctx, h.mint, bad); !fault.Is(err, fault.Invalid) {
+				t.Errorf("mint %+v: %v", bad, err)
+			}
+		}
+		good, err := do(t, h, ctx, h.mint, MintIn{Actor: Owner, Decides: true, TTL: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := h.Bearer(t.Context(), good.Secret, op.DoorHTTP); err != nil || !c.Decides || c.Present != "" {
+			t.Errorf("caller = %+v, %v", c, err)
+		}
+	})
+}
+
+func TestWrongPINsAreCountedBeforeTheyAreChecked(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		prove := func(pin string) error { return h.ProvePIN(t.Context(), LocalTenant, WellKnown(Owner), pin) }
+		if err := prove("123456"); !fault.Is(err, fault.Denied) {
+			t.Errorf("without a PIN: %v", err)
+		}
+		local := op.WithCaller(t.Context(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(LocalUser), Kind: op.Local})
+		for _, weak := range []string{"", "12345", "aaaaaaaa", strings.Repeat("ab", 100)} {
+			if _, err := do(t, h, local, h.setPIN, PINIn{PIN: weak}); !fault.Is(err, fault.Invalid) {
+				t.Errorf("PIN %q: %v", weak, err)
+			}
+		}
+		if _, err := do(t, h, local, h.setPIN, PINIn{PIN: "correct horse"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(t, h, local, h.setPIN, PINIn{PIN: "something else"}); !fault.Is(err, fault.Denied) {
+			t.Errorf("changing it without the old one: %v", err)
+		}
+		for i := range freeTries {
+			if err := prove("wrong one"); !fault.Is(err, fault.Denied) {
+				t.Errorf("wrong PIN %d: %v", i, err)
+			}
+		}
+		if err := prove("correct horse"); !fault.Is(err, fault.Exhausted) {
+			t.Errorf("the right PIN during the pause: %v", err)
+		}
+		h.now = h.now.Add(time.Hour)
+		if err := prove("correct horse"); err != nil {
+			t.Errorf("the right PIN after the pause: %v", err)
+		}
+		if err := prove("wrong one"); !fault.Is(err, fault.Denied) {
+			t.Errorf("the count did not start again: %v", err)
+		}
+	})
+}
+
+func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		link, err := do(t, h, owner(""), h.link, Nothing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie, life, err := h.Exchange(t.Context(), link.Code)
+		if err != nil || life <= 0 {
+			t.Fatal(err)
+		}
+		if _, _, err := h.Exchange(t.Context(), link.Code); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("the link again: %v", err)
+		}
+		c, err := h.Cookie(t.Context(), cookie)
+		if err != nil || c.Name != Owner || c.Present != "" || c.Door != op.DoorPanel {
+			t.Errorf("caller = %+v, %v", c, err)
+		}
+		if _, err := h.Cookie(t.Context(), link.Code); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("a link's code as a cookie: %v", err)
+		}
+		if _, err := h.Bearer(t.Context(), cookie, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("a cookie as a token: %v", err)
+		}
+		if err := h.SignOut(t.Context(), cookie); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Cookie(t.Context(), cookie); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("after signing out: %v", err)
+		}
+		late, err := do(t, h, owner(""), h.link, Nothing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.now = h.now.Add(linkLife)
+		if _, _, err := h.Exchange(t.Context(), late.Code); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("an old link: %v", err)
+		}
+	})
+}
+
+func TestAnInvitationLetsInOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		newcomer := op.WithCaller(t.Context(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Newcomer), Name: Newcomer, Kind: op.Service})
+		invite, err := do(t, h, owner("pin"), h.inviteOp, InviteIn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := do(t, h, newcomer, h.redeem, RedeemIn{Name: "laptop", Invite: invite.Invite})
+		if err != nil || first.Actor != "laptop" {
+			t.Fatalf("redeem = %+v, %v", first, err)
+		}
+		if _, err := do(t, h, newcomer, h.redeem, RedeemIn{Name: "laptop", Invite: invite.Invite}); !fault.Is(err, fault.Denied) {
+			t.Errorf("the invitation again: %v", err)
+		}
+		again, err := do(t, h, owner("pin"), h.inviteOp, InviteIn{TTL: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := do(t, h, newcomer, h.redeem, RedeemIn{Name: "laptop", Invite: again.Invite})
+		if err != nil || second.Actor != "laptop-2" {
+			t.Errorf("a name that is taken: %+v, %v", second, err)
+		}
+		if c, err := h.Bearer(t.Context(), second.Secret, op.DoorHTTP); err != nil || c.Kind != op.Agent {
+			t.Errorf("the newcomer's token: %+v, %v", c, err)
+		}
+	})
+}
