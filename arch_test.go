@@ -90,7 +90,7 @@ var houseMap = []wall{
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},
 	{pkg: "mcpserver", may: "gate identity"},
-	{pkg: "compat", may: "gate", planned: true},
+	{pkg: "compat", may: "gate"},
 	{pkg: "panel", may: "gate identity panel/*"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv"}, // tests only

@@ -135,6 +135,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /sessions/{id}/stream": http.HandlerFunc(d.followSession),
 	}}
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
+	published := d.newCompat()
+	maps.Copy(d.web.Mounts, published.Mounts())
+	d.web.Compat = http.HandlerFunc(published.Events)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"tandem/internal/compat"
 	"tandem/internal/db"
 	"tandem/internal/op"
 	"tandem/internal/session"
@@ -33,6 +34,20 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	return nil
 }
 
+// newCompat opens the door for the published clients.
+func (d *Daemon) newCompat() *compat.Server {
+	return &compat.Server{Gate: d.gate, Fail: d.web.Fail,
+		Follow: func(ctx context.Context, tenant, id, from string, beat func() error, send func(json.RawMessage) error) error {
+			return d.followEvents(ctx, tenant, id, from, beat, func(e session.Event) error {
+				data, err := json.Marshal(e)
+				if err != nil {
+					return err
+				}
+				return send(data)
+			})
+		}}
+}
+
 // heartbeat keeps a stream open through proxies.
 const heartbeat = 15 * time.Second
 
@@ -55,7 +70,7 @@ func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
 	if s.comment("tandem session "+in.ID) != nil {
 		return
 	}
-	err = d.FollowSession(ctx, op.CallerFrom(ctx).Tenant, in.ID, from.String(), s.beat, func(e session.Event) error {
+	err = d.followEvents(ctx, op.CallerFrom(ctx).Tenant, in.ID, from.String(), s.beat, func(e session.Event) error {
 		data, err := json.Marshal(e)
 		if err != nil {
 			return err
@@ -67,9 +82,9 @@ func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// FollowSession sends a session's events to send, and calls beat when nothing was sent for a while. send and beat are never
+// followEvents sends a session's events to send, and calls beat when nothing was sent for a while. send and beat are never
 // called at once.
-func (d *Daemon) FollowSession(ctx context.Context, tenant, id, from string, beat func() error, send func(session.Event) error) error {
+func (d *Daemon) followEvents(ctx context.Context, tenant, id, from string, beat func() error, send func(session.Event) error) error {
 	place, err := session.ParsePlace(from)
 	if err != nil {
 		return err

@@ -30,6 +30,10 @@ func Ops() []op.Op {
 const heartbeat = 15 * time.Second
 
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if s.Compat != nil && r.URL.Query().Has("sessionID") {
+		s.Compat.ServeHTTP(w, r)
+		return
+	}
 	o := s.Gate.Table().Get("event.stream")
 	in, err := readInput(o, o.Fields(), r)
 	if err != nil {

@@ -35,6 +35,8 @@ type Server struct {
 	// Mounts are handlers of other doors on the same listener (the panel,
 	// MCP), by pattern. They get the authenticated request.
 	Mounts map[string]http.Handler
+	// Compat takes over /event when a published client asks for a session's events (sessionID).
+	Compat http.Handler
 }
 
 // Handler serves one listener: auth says who its callers are, hosts which

@@ -29,3 +29,9 @@ func (o *Op) Touch(ctx context.Context, in any) *Touch {
 	}
 	return o.touch(ctx, in)
 }
+
+// Placing replaces how a row finds its resource, for one that has to know who calls.
+func Placing[In any](o Op, resource func(ctx context.Context, in In) Resource) Op {
+	o.resource = func(ctx context.Context, in any) Resource { return resource(ctx, in.(In)) }
+	return o
+}

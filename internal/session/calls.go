@@ -69,28 +69,29 @@ func (r *Room) toolOps() []op.Op {
 		spec := t.Spec()
 		line, _, _ := strings.Cut(spec.Doc, "\n")
 		s := op.Spec{Name: ToolOp(spec.Name), Right: spec.Right, MCP: "-", Doc: line}
-		resource := func(in CallIn) op.Resource { return r.resourceOf(t, in) }
+		resource := func(CallIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + spec.Name} } // replaced below
 		run := func(ctx context.Context, in CallIn) (CallOut, error) { return r.runCall(ctx, t, in) }
 		o := op.Read(s, resource, run)
 		if spec.Changes {
 			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return r.recoverCall(ctx, t, in) })
 		}
-		out = append(out, op.Touching(o, func(_ context.Context, in CallIn) op.Touch { return r.touchOf(t, in) }))
+		o = op.Placing(o, func(ctx context.Context, in CallIn) op.Resource { return r.resourceOf(ctx, t, in) })
+		out = append(out, op.Touching(o, func(ctx context.Context, in CallIn) op.Touch { return r.touchOf(ctx, t, in) }))
 	}
 	return out
 }
 
-// planCall makes a call's plan. tenant may be empty: then the session's own row says whose it is.
-func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn, tenant string) (*tool.Plan, error) {
-	env, err := r.env(ctx, in, tenant)
+// planCall makes a call's plan for the caller of ctx.
+func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn) (*tool.Plan, error) {
+	env, err := r.env(ctx, in, op.CallerFrom(ctx).Tenant)
 	if err != nil {
 		return nil, err
 	}
 	return t.Plan(env, in.Args)
 }
 
-func (r *Room) resourceOf(t tool.Tool, in CallIn) op.Resource {
-	if p, err := r.planCall(context.Background(), t, in, ""); err == nil {
+func (r *Room) resourceOf(ctx context.Context, t tool.Tool, in CallIn) op.Resource {
+	if p, err := r.planCall(ctx, t, in); err == nil {
 		return p.Resource
 	}
 	// A call that cannot be planned fails when it runs; until then it is only a call of this tool.
@@ -101,8 +102,8 @@ func (r *Room) resourceOf(t tool.Tool, in CallIn) op.Resource {
 	return op.Resource{Kind: kind, Path: "/"}
 }
 
-func (r *Room) touchOf(t tool.Tool, in CallIn) op.Touch {
-	if p, err := r.planCall(context.Background(), t, in, ""); err == nil {
+func (r *Room) touchOf(ctx context.Context, t tool.Tool, in CallIn) op.Touch {
+	if p, err := r.planCall(ctx, t, in); err == nil {
 		return p.Touch
 	}
 	return op.Touch{Tool: t.Spec().Name, Opaque: true}
@@ -122,7 +123,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 		}
 		return e, nil
 	}
-	s, err := r.anySession(ctx, in.Session, tenant)
+	s, err := r.Get(ctx, tenant, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -135,17 +136,6 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	}
 	e.Todos = func(ctx context.Context, list []tool.Todo) error { return r.setTodos(ctx, s, in.Turn, list) }
 	return e, nil
-}
-
-func (r *Room) anySession(ctx context.Context, session, tenant string) (*Session, error) {
-	if tenant != "" {
-		return r.Get(ctx, tenant, session)
-	}
-	s, err := scanSession(r.db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session WHERE id = ?", session))
-	if err != nil {
-		return nil, missing(session)
-	}
-	return s, nil
 }
 
 // mayCall lets a session call for itself only, and only from inside: nobody borrows its authority by naming it.
@@ -161,7 +151,7 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	if err := mayCall(c, in, ToolOp(t.Spec().Name)); err != nil {
 		return CallOut{}, err
 	}
-	p, err := r.planCall(ctx, t, in, c.Tenant)
+	p, err := r.planCall(ctx, t, in)
 	if err != nil {
 		return CallOut{}, err
 	}
@@ -175,7 +165,7 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 }
 
 func (r *Room) recoverCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, bool, error) {
-	p, err := r.planCall(ctx, t, in, op.CallerFrom(ctx).Tenant)
+	p, err := r.planCall(ctx, t, in)
 	if err != nil || p.Recover == nil {
 		return CallOut{}, false, err
 	}

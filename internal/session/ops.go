@@ -151,6 +151,7 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.questionOps()...)
 	ops = append(ops, r.revertOps()...)
 	ops = append(ops, r.providerOps()...)
+	ops = append(ops, r.readOps()...)
 	return append(ops, r.toolOps()...)
 }
 

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -227,5 +226,3 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 		time.Sleep(2 * time.Millisecond)
 	}
 }
-
-func js(v any) string { b, _ := json.Marshal(v); return string(b) }

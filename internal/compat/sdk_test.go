@@ -1,0 +1,129 @@
+package compat_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/client"
+	"tandem/internal/provider/scripted"
+	"tandem/internal/testenv"
+)
+
+const (
+	pin   = "135790"
+	token = "tk_0123456789abcdef0123456789abcdef"
+)
+
+// engine is the real program, with a granted folder, a scripted provider and a token that decides.
+type engine struct {
+	url, folder, deciding string
+}
+
+func start(t *testing.T) engine {
+	t.Helper()
+	home := testenv.Dir(t)
+	folder := filepath.Join(home, "code")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "README.md"), []byte("# Hello\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(testenv.Tandem(t), "serve", "--port", "0")
+	cmd.Dir = home
+	cmd.Env = append(testenv.Env(t), "HOME="+home, "TANDEM_API_TOKEN="+token)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Logf("the server ended with %v", err)
+		}
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c := client.Socket(filepath.Join(home, ".tandem", "tandem.sock"))
+	if err := c.Healthy(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	call := func(c *client.Client, name string, in, out any) {
+		t.Helper()
+		if err := c.Call(ctx, name, in, out); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	model := &scripted.Server{}
+	if err := model.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	type m = map[string]any
+	var status struct{ Listen string }
+	call(c, "server.status", m{}, &status)
+	call(c, "pin.set", m{"pin": pin}, nil)
+	call(c, "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}, nil)
+	present := c.WithPIN(pin)
+	call(present, "folder.grant", m{"path": folder}, nil)
+	var minted struct{ Secret string }
+	call(present, "token.new", m{"actor": "owner", "decide": true, "expires_in_secs": 600}, &minted)
+	return engine{"http://" + status.Listen, folder, minted.Secret}
+}
+
+func (e engine) run(t *testing.T, argv ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(testenv.Env(t), "TANDEM_URL="+e.url, "TANDEM_API_TOKEN="+token, "DECIDING_TOKEN="+e.deciding, "FOLDER="+e.folder,
+		"SDK="+filepath.Join(testenv.NodeModules(t), "@frumu/tandem-client/dist/index.js"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(argv[len(argv)-1]), err, out)
+	}
+	return string(out)
+}
+
+// The published clients, unchanged, against the real binary.
+func TestPublishedClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("published clients are not part of the short run")
+	}
+	e := start(t)
+	node, python := testenv.Tool(t, "node"), testenv.Tool(t, "python")
+	for _, c := range []struct{ name, program, script, want string }{
+		{"quick start in TypeScript", node, "quickstart.mjs", "echo: Summarize README.md"},
+		{"quick start in Python", python, "quickstart.py", "echo: Summarize README.md"},
+		{"core set in TypeScript", node, "core.mjs", "core set ok"},
+		{"core set in Python", python, "core.py", "core set ok"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if out := e.run(t, c.program, filepath.Join("testdata", c.script)); strings.TrimSpace(out) != c.want {
+				t.Errorf("it printed %q", out)
+			}
+		})
+	}
+	// A key that was stored through a client is in no log, no event and no answer.
+	if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", "tandem.log")); err != nil || bytes.Contains(b, []byte("sk-sdk-0123456789")) {
+		t.Errorf("the key is in the log: %v", err)
+	}
+	for _, file := range []string{"tandem.db", "tandem.db-wal"} {
+		if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", file)); err == nil && bytes.Contains(b, []byte("sk-sdk-0123456789")) {
+			t.Errorf("the key is in the clear in %s", file)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(e.folder, "out.txt")); err != nil || string(b) != "sent once" {
+		t.Errorf("the approved text is %q: %v", b, err)
+	}
+}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"tandem/internal/op"
+)
+
+// ToolInfo describes a tool.
+type ToolInfo struct {
+	Name    string          `json:"name"`
+	Doc     string          `json:"doc"`
+	Schema  json.RawMessage `json:"schema"`
+	Changes bool            `json:"changes,omitempty" jsonschema:"it acts on the world"`
+}
+
+// ToolsOut lists tools.
+type ToolsOut struct {
+	Tools []ToolInfo `json:"tools"`
+}
+
+// DiffOut is what a session's tools changed.
+type DiffOut struct {
+	Diff  string   `json:"diff"`
+	Files []string `json:"files"`
+}
+
+// OneTurnIn names a turn.
+type OneTurnIn struct {
+	Turn string `json:"turn" jsonschema:"the turn's id, turn_…"`
+}
+
+func (r *Room) readOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "session.tools", Right: "session.list", Masked: true, Method: "GET", Path: "/tools", Doc: "List the tools that sessions can be given."},
+			func(Nothing) op.Resource { return at("") }, r.listTools),
+		op.Read(op.Spec{Name: "session.turn", Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
+			func(in OneTurnIn) op.Resource { return at(r.sessionOfTurn(in.Turn)) }, r.oneTurn),
+		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff", Doc: "Show what a session's tools changed in files, call by call."},
+			one, r.diff),
+	}
+}
+
+func (r *Room) listTools(ctx context.Context, _ Nothing) (ToolsOut, error) {
+	out := ToolsOut{Tools: []ToolInfo{}}
+	for _, t := range r.tools.All() {
+		s := t.Spec()
+		if kind, _, _ := strings.Cut(s.Right, "."); op.May(ctx, s.Right, op.Resource{Kind: kind, Path: "/"}) {
+			out.Tools = append(out.Tools, ToolInfo{s.Name, s.Doc, s.Schema, s.Changes})
+		}
+	}
+	return out, nil
+}
+
+func (r *Room) sessionOfTurn(turn string) string {
+	var s string
+	if err := r.db.QueryRow(context.Background(), "SELECT session FROM session_turn WHERE id = ?", turn).Scan(&s); err != nil {
+		return ""
+	}
+	return s
+}
+
+func (r *Room) oneTurn(ctx context.Context, in OneTurnIn) (*Turn, error) {
+	return r.Turn(ctx, op.CallerFrom(ctx).Tenant, in.Turn)
+}
+
+func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
+	out := DiffOut{Files: []string{}}
+	s, err := r.get(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	rows, err := r.db.Query(ctx, "SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND session = ? AND state = ? ORDER BY created_at, position", s.Tenant, s.ID, string(CallDone))
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	seen := map[string]bool{}
+	for rows.Next() {
+		c, err := scanCall(rows)
+		if err != nil {
+			return out, err
+		}
+		if c.Result == nil {
+			continue
+		}
+		if d, ok := c.Result.Meta["diff"].(string); ok {
+			out.Diff += d
+		}
+		if p, ok := c.Result.Meta["path"].(string); ok && !seen[p] {
+			seen[p] = true
+			out.Files = append(out.Files, p)
+		}
+	}
+	return out, rows.Err()
+}
