@@ -96,34 +96,3 @@ func examples(t *testing.T) [][]string {
 	}
 	return all
 }
-
-// words splits a line as a shell would, as far as examples need it.
-func words(line string) []string {
-	var out []string
-	var word strings.Builder
-	quote, in := rune(0), false
-	for _, r := range line + " " {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, in = r, true
-		case r == '#' && !in:
-			return out
-		case r == ' ':
-			if in {
-				out = append(out, word.String())
-			}
-			word.Reset()
-			in = false
-		case r == '|' || r == '>' || r == '<' || r == ';':
-			return out
-		default:
-			word.WriteRune(r)
-			in = true
-		}
-	}
-	return out
-}
