@@ -2,7 +2,7 @@
 // in a transaction that carries its time, and run each room's migrations.
 //
 // Rooms write plain SQL with ? placeholders that both dialects accept; the
-// few types that differ (BLOB, INTEGER PRIMARY KEY) are translated when a migration runs. Times are
+// few types that differ (BLOB, INTEGER PRIMARY KEY, WITHOUT ROWID) are translated when a migration runs. Times are
 // stored as microseconds since 1970 UTC, truth values as 0 and 1.
 //
 // On SQLite one writer runs the transactions of all callers. Those that wait

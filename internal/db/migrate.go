@@ -24,9 +24,9 @@ const schemaTable = `CREATE TABLE IF NOT EXISTS schema_version (
 	room TEXT NOT NULL, version BIGINT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at BIGINT NOT NULL,
 	PRIMARY KEY (room, version))`
 
-// postgresTypes turns SQLite's words into PostgreSQL's. INTEGER PRIMARY KEY is
-// SQLite's only key without a second tree; there it is 64 bits wide.
-var postgresTypes = strings.NewReplacer(" BLOB", " BYTEA", " INTEGER PRIMARY KEY", " BIGINT PRIMARY KEY")
+// postgresTypes turns SQLite's words into PostgreSQL's. INTEGER PRIMARY KEY (64
+// bits wide there) and WITHOUT ROWID spare SQLite a second tree for the key.
+var postgresTypes = strings.NewReplacer(" BLOB", " BYTEA", " INTEGER PRIMARY KEY", " BIGINT PRIMARY KEY", " WITHOUT ROWID", "")
 
 type step struct {
 	room, name, hash, text string

@@ -3,8 +3,8 @@
 // the change that each event tells of.
 //
 // It owns the tables journal_*. An event is a row without gaps in its
-// sequence; its payload is a row of its own, so that retention may delete it
-// while every proof still holds. The leaf of an event is a fixed record of
+// sequence; its payload stands outside the leaf, so that retention may delete
+// it while every proof still holds. The leaf of an event is a fixed record of
 // 92 bytes that holds salted hashes of both (docs/formats/journal.md). One head
 // row holds the size and the right edge of the tree and is taken last in a
 // transaction; every 256th event closes a tile. Nothing else is read or

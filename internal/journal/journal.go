@@ -26,6 +26,7 @@ type Journal struct {
 	latest int64         // the highest sequence this process saw committed
 	moved  chan struct{} // closed when latest grows
 	signed Checkpoint    // the newest that this process signed
+	last   head          // the head that this process wrote last, committed or not
 }
 
 // New makes the journal of a database whose tables exist. key signs its
@@ -41,35 +42,82 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 	if err := ev.check(); err != nil {
 		return 0, err
 	}
-	h, err := lockHead(tx)
+	g, err := j.extend(tx, ev)
 	if err != nil {
 		return 0, err
 	}
-	e := entry(ev, h.size+1, tx.Now())
-	record := e.Record()
-	leaf := leafHash(record[:])
-	if err := insertEntry(tx, e, leaf); err != nil {
+	if err := insertEntry(tx, g.entry, g.leaf); err != nil {
 		return 0, err
 	}
-	var before []Hash
-	if ev.Receipt {
-		before = slices.Clone(h.nodes)
-	}
-	for _, full := range h.push(leaf) {
-		if err := insertTile(tx, full, h.size); err != nil {
+	for _, tile := range g.full {
+		if err := insertTile(tx, tile, g.to.size); err != nil {
 			return 0, err
 		}
 	}
-	if err := storeHead(tx, h); err != nil {
-		return 0, err
-	}
 	if ev.Receipt {
-		if err := j.leaveReceipt(tx, before, h); err != nil {
+		if err := j.leaveReceipt(tx, g.from.nodes, g.to); err != nil {
 			return 0, err
 		}
 	}
-	tx.AfterCommit(func() { j.advance(e.Seq) })
-	return e.Seq, nil
+	tx.AfterCommit(func() { j.advance(g.entry.Seq) })
+	return g.entry.Seq, nil
+}
+
+// growth is a tree before and after one more entry.
+type growth struct {
+	from, to head
+	entry    *Entry
+	leaf     Hash
+	full     []closed // tiles that the entry completed
+}
+
+func grow(from head, ev Event, now time.Time) growth {
+	g := growth{from: from, to: head{edge{from.size, slices.Clone(from.nodes)}, from.origin}}
+	g.entry = entry(ev, from.size+1, now)
+	record := g.entry.Record()
+	g.leaf = leafHash(record[:])
+	g.full = g.to.push(g.leaf)
+	return g
+}
+
+// extend moves the head over one more event. Where one process alone writes
+// (SQLite), the head that it left last is remembered and the row only compared;
+// a transaction that was undone, or another writer, shows there and the row is
+// read again.
+func (j *Journal) extend(tx *db.Tx, ev Event) (growth, error) {
+	alone := tx.ForUpdate() == ""
+	if last := j.lastHead(); alone && last.origin != "" {
+		g := grow(last, ev, tx.Now())
+		moved, err := moveHead(tx, g.from, g.to)
+		if err != nil || moved {
+			j.keepHead(g.to)
+			return g, err
+		}
+	}
+	from, err := lockHead(tx)
+	if err != nil {
+		return growth{}, err
+	}
+	g := grow(from, ev, tx.Now())
+	if err := storeHead(tx, g.to); err != nil {
+		return growth{}, err
+	}
+	if alone {
+		j.keepHead(g.to)
+	}
+	return g, nil
+}
+
+func (j *Journal) lastHead() head {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.last
+}
+
+func (j *Journal) keepHead(h head) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last = h
 }
 
 // Head is the sequence number of the newest event, 0 when there is none.

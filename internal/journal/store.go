@@ -68,6 +68,12 @@ func storeHead(tx *db.Tx, h head) error {
 	return err
 }
 
+// moveHead replaces the head row if it is still the one that was expected.
+func moveHead(tx *db.Tx, from, to head) (bool, error) {
+	n, err := tx.Changed("UPDATE journal_head SET size = ?, edge = ? WHERE id = 1 AND size = ? AND edge = ?", to.size, to.bytes(), from.size, from.bytes())
+	return n == 1, err
+}
+
 // entry gives an event its number, its time and its salts.
 func entry(ev Event, seq int64, now time.Time) *Entry {
 	e := &Entry{Seq: seq, Time: now, Tenant: ev.Tenant, Type: ev.Type, Phase: ev.Phase, Actor: ev.Actor, For: ev.For,
@@ -96,16 +102,18 @@ func insertEntry(tx *db.Tx, e *Entry, leaf Hash) error {
 	if hash == nil {
 		hash = []byte{}
 	}
-	if _, err := tx.Exec(`INSERT INTO journal_event (seq, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.Time, e.Tenant, e.Type, e.Phase, e.Actor, behalf, e.Resource, e.Request, e.Cause, e.Salt, hash, leaf[:]); err != nil {
-		return err
-	}
-	if len(e.Payload) == 0 {
+	_, err := tx.Exec(`INSERT INTO journal_event (seq, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf, payload_salt, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.Time, e.Tenant, e.Type, e.Phase, e.Actor, behalf, e.Resource, e.Request, e.Cause, e.Salt, hash, leaf[:], orNull(e.PayloadSalt), orNull(e.Payload))
+	return err
+}
+
+// orNull stores what is absent as NULL.
+func orNull(b []byte) any {
+	if len(b) == 0 {
 		return nil
 	}
-	_, err := tx.Exec("INSERT INTO journal_payload (seq, salt, body) VALUES (?, ?, ?)", e.Seq, e.PayloadSalt, []byte(e.Payload))
-	return err
+	return b
 }
 
 // insertTile stores a full tile; size is the tree's size that closed it.
@@ -123,7 +131,7 @@ func insertTile(tx *db.Tx, full closed, size int64) error {
 }
 
 const selectEntry = `SELECT e.seq, e.at, e.tenant, e.type, e.phase, e.actor, e.behalf, e.resource, e.request, e.cause,
-	e.salt, e.payload_hash, p.salt, p.body FROM journal_event e LEFT JOIN journal_payload p ON p.seq = e.seq`
+	e.salt, e.payload_hash, e.payload_salt, e.payload FROM journal_event e`
 
 // scanEntry reads an entry's columns, and more behind them where there are.
 func scanEntry(rows *sql.Rows, more ...any) (Entry, error) {

@@ -18,13 +18,9 @@ CREATE TABLE journal_event (
 	cause BIGINT NOT NULL,
 	salt BLOB NOT NULL,
 	payload_hash BLOB NOT NULL,
-	leaf BLOB NOT NULL
-);
-
-CREATE TABLE journal_payload (
-	seq INTEGER PRIMARY KEY,
-	salt BLOB NOT NULL,
-	body BLOB NOT NULL
+	leaf BLOB NOT NULL,
+	payload_salt BLOB,
+	payload BLOB
 );
 
 CREATE TABLE journal_tile (
@@ -33,7 +29,7 @@ CREATE TABLE journal_tile (
 	root BLOB NOT NULL,
 	hashes BLOB NOT NULL,
 	PRIMARY KEY (level, n)
-);
+) WITHOUT ROWID;
 
 CREATE TABLE journal_checkpoint (
 	size INTEGER PRIMARY KEY,

@@ -9,9 +9,9 @@ CREATE TABLE resource (
 	updated_at BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL,
 	PRIMARY KEY (tenant, key)
-);
+) WITHOUT ROWID;
 CREATE INDEX resource_expiry ON resource (expires_at) WHERE expires_at > 0;
 CREATE TABLE resource_fence (
 	tenant TEXT PRIMARY KEY,
 	last BIGINT NOT NULL
-);
+) WITHOUT ROWID;

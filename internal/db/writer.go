@@ -1,0 +1,180 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxBatch bounds how many transactions share one sync, so that the first of
+// them is not kept waiting by a crowd.
+const maxBatch = 128
+
+// writer shares the only connection that writes. There is no goroutine of its
+// own: whoever comes first leads, runs its transaction and those of all who
+// come meanwhile, syncs once, answers them, and hands the lead to the next who
+// waits. A lone caller so never waits for another goroutine to wake.
+type writer struct {
+	conn *stmtConn // the leader's
+	now  func() time.Time
+
+	mu     sync.Mutex
+	led    bool // somebody leads
+	queue  []*write
+	closed chan struct{} // made by close, closed by the last leader
+}
+
+type write struct {
+	ctx   context.Context
+	fn    func(*Tx) error
+	tx    *Tx
+	lead  chan struct{} // closed when this caller is to lead
+	reply chan error
+}
+
+var errClosed = errors.New("the database is closed")
+
+func (w *writer) submit(ctx context.Context, fn func(*Tx) error) error {
+	req := &write{ctx: ctx, fn: fn, reply: make(chan error, 1)}
+	w.mu.Lock()
+	if w.closed != nil {
+		w.mu.Unlock()
+		return errClosed
+	}
+	if w.led {
+		req.lead = make(chan struct{})
+		w.queue = append(w.queue, req)
+		w.mu.Unlock()
+		select {
+		case err := <-req.reply:
+			return err
+		case <-req.lead:
+		case <-ctx.Done():
+			if w.leave(req) {
+				return ctx.Err()
+			}
+			select { // once begun, its outcome is known
+			case err := <-req.reply:
+				return err
+			case <-req.lead:
+			}
+		}
+	} else {
+		w.led = true
+		w.mu.Unlock()
+	}
+	w.batch(req)
+	w.pass()
+	return <-req.reply
+}
+
+// leave takes a request back that nobody has begun.
+func (w *writer) leave(req *write) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.Index(w.queue, req)
+	if i < 0 {
+		return false
+	}
+	w.queue = slices.Delete(w.queue, i, i+1)
+	return true
+}
+
+// pass hands the lead to whoever waits longest.
+func (w *writer) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if next := w.take(); next != nil {
+		close(next.lead)
+		return
+	}
+	w.led = false
+	if w.closed != nil {
+		close(w.closed)
+	}
+}
+
+func (w *writer) take() *write {
+	if len(w.queue) == 0 {
+		return nil
+	}
+	req := w.queue[0]
+	w.queue = w.queue[1:]
+	return req
+}
+
+// close waits for everybody who was let in.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.closed = make(chan struct{})
+	if !w.led {
+		close(w.closed)
+	}
+	w.mu.Unlock()
+	<-w.closed
+	w.conn.closeStmts()
+}
+
+// batch runs first, and whoever waits behind it, in one transaction.
+func (w *writer) batch(first *write) {
+	var good []*write
+	for req := first; req != nil; req = w.next(len(good)) {
+		if len(good) == 0 {
+			if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+				req.reply <- err
+				continue
+			}
+			if err := w.run(req); err != nil {
+				req.reply <- errors.Join(err, w.conn.exec("ROLLBACK"))
+				continue
+			}
+		} else {
+			err := w.conn.exec("SAVEPOINT one")
+			if err == nil {
+				if err = w.run(req); err != nil {
+					err = errors.Join(err, w.conn.exec("ROLLBACK TO one"))
+				}
+				err = errors.Join(err, w.conn.exec("RELEASE one"))
+			}
+			if err != nil {
+				req.reply <- err
+				continue
+			}
+		}
+		good = append(good, req)
+	}
+	if len(good) == 0 {
+		return
+	}
+	err := w.conn.exec("COMMIT")
+	if err != nil {
+		_ = w.conn.exec("ROLLBACK")
+	}
+	for _, req := range good {
+		if err == nil {
+			for _, f := range req.tx.after {
+				f()
+			}
+		}
+		req.reply <- err
+	}
+}
+
+// next takes one more request if somebody waits.
+func (w *writer) next(n int) *write {
+	if n >= maxBatch {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.take()
+}
+
+// run calls the caller's function. Statements ignore cancellation: SQLite
+// would roll the whole batch back with them.
+func (w *writer) run(req *write) error {
+	req.tx = &Tx{ctx: context.WithoutCancel(req.ctx), run: w.conn, dialect: sqliteDialect, now: w.now()}
+	return req.tx.call(req.fn)
+}
