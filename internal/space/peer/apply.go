@@ -47,7 +47,11 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		for _, p := range out.Members {
 			s.here[p.Member] = p
 		}
-		r.answerKnocks(ctx, s, out.Knocks)
+		if len(out.Knocks) > 0 && !s.answering {
+			// not here: admitting somebody is a commit, and a commit follows the log
+			s.answering = true
+			r.later(func(ctx context.Context) { r.answerKnocks(ctx, s, out.Knocks) })
+		}
 		if s.seq >= out.Seq {
 			return nil
 		}

@@ -17,10 +17,20 @@ import (
 // crash in between, the log says whether it counts. It returns the number of
 // the entry. The caller holds s.mu.
 func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (seal.Change, space.CommitClear, error)) (seal.Change, int64, error) {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return seal.Change{}, 0, err
+	}
+	defer done()
 	var last error
 	for range 6 {
 		if err := s.usable(); err != nil {
 			return seal.Change{}, 0, err
+		}
+		if s.sec.Pending != nil { // an earlier offer was never answered: the log says whether it counts
+			if err := r.sync(ctx, s, 0); err != nil {
+				return seal.Change{}, 0, err
+			}
 		}
 		c, said, err := offer(s.group)
 		if err != nil {
@@ -46,6 +56,31 @@ func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (sea
 		}
 	}
 	return seal.Change{}, 0, fmt.Errorf("the group kept changing: %w", last)
+}
+
+// alone waits until no other commit of this seat is under way. Following the
+// log gives s.mu away for a while, and there is one place for the group that
+// waits for the host's answer: a second offer would take it from the first, and
+// the seat could no longer follow its own commit.
+func (s *seat) alone(ctx context.Context) (done func(), err error) {
+	for s.committing {
+		bell := s.changed
+		s.mu.Unlock()
+		select {
+		case <-bell:
+		case <-ctx.Done():
+			err = fault.New(fault.Unavailable, "space", "broken off while another change of members was under way")
+		}
+		s.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.committing = true
+	return func() {
+		s.committing = false
+		s.ring()
+	}, nil
 }
 
 // once sends without sealing again: a commit is made for one epoch and is void

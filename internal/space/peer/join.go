@@ -261,11 +261,14 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why, Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
 }
 
-// answerKnocks is the inviter's side. The caller holds s.mu.
+// answerKnocks is the inviter's side. One of it runs for a seat at a time.
 func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.answering = false }()
 	for _, k := range knocks {
 		if s.admitting[k.ID] {
-			continue // the commit that admits it follows the log, and so comes by here
+			continue // it was answered, and the host has not shown it yet
 		}
 		var err error
 		if k.Confirm == nil {

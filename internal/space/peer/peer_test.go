@@ -2,6 +2,7 @@ package peer
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"tandem/internal/fault"
@@ -188,4 +189,53 @@ func TestARestartLosesNothing(t *testing.T) {
 	code := do[Invited](h, "bob", "space.invite", InviteIn{}).Code
 	do[Joined](h, "cy", "space.join", JoinIn{Code: code})
 	h.contains(do[BoardOut](h, "cy", "board.show", nil).Text, "DONE - one", "OPEN - two")
+}
+
+// Several changes of members at once, by one seat and by several: each is made
+// once and everybody ends in the same group. A second offer used to take the
+// place of the first while it was with the host, after which the seat could not
+// follow its own commit.
+func TestChangesOfMembersAtOnce(t *testing.T) {
+	h := newHouse(t)
+	names := []string{"ann", "bob", "cy", "dan", "eve", "fay"}
+	seated(h, names...)
+	var all sync.WaitGroup
+	for _, n := range names[3:] {
+		all.Go(func() {
+			if _, err := h.gate.Invoke(h.as(n), "space.leave", nil); err != nil {
+				t.Errorf("%s leaves: %v", n, err)
+			}
+		})
+	}
+	for _, n := range []string{"gil", "hal"} {
+		code := do[Invited](h, "ann", "space.invite", InviteIn{}).Code
+		all.Go(func() {
+			if _, err := h.gate.Invoke(h.as(n), "space.join", JoinIn{Code: code}); err != nil {
+				t.Errorf("%s joins: %v", n, err)
+			}
+		})
+	}
+	all.Wait()
+	eventually(t, "one group for all", func() bool {
+		phrases, due := map[string]bool{}, 0
+		for _, s := range h.peers.all() {
+			s.mu.Lock()
+			if s.state == active {
+				phrases[s.group.Phrase()] = true
+				due += len(s.due())
+			}
+			s.mu.Unlock()
+		}
+		return len(phrases) == 1 && due == 0
+	})
+	if n := len(do[Peers](h, "ann", "space.peers", nil).Peers); n != 5 {
+		t.Errorf("%d members", n)
+	}
+	for _, s := range h.peers.all() {
+		s.mu.Lock()
+		if s.state == broken {
+			t.Errorf("%s stopped: %s", s.owner, s.why)
+		}
+		s.mu.Unlock()
+	}
 }

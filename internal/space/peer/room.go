@@ -122,7 +122,11 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			wait, hold = first, 20_000
 			r.chores(ctx, s)
 		}
+		busy := s.answering
 		s.mu.Unlock()
+		if err == nil && busy { // the host shows a knock until it is answered, and does not wait
+			sleep(ctx, 20*time.Millisecond)
+		}
 		if err == nil {
 			continue
 		}

@@ -41,25 +41,27 @@ type seat struct {
 	host, pin                        string // empty host: this daemon hosts it
 	created                          time.Time
 
-	mu       sync.Mutex
-	state    string
-	why      string
-	seq      int64
-	hash     string
-	term     int64
-	joined   int64
-	sec      secrets
-	dirty    bool // sec differs from what is stored
-	me       *seal.Identity
-	group    *seal.Group
-	link     link
-	online   bool
-	calls    int
-	used     time.Time // the owner's last call
-	removing bool
-	moved    string // where the old host says the space went
-	told     bool
-	trouble  string // why the host was not reached last
+	mu         sync.Mutex
+	state      string
+	why        string
+	seq        int64
+	hash       string
+	term       int64
+	joined     int64
+	sec        secrets
+	dirty      bool // sec differs from what is stored
+	me         *seal.Identity
+	group      *seal.Group
+	link       link
+	online     bool
+	calls      int
+	used       time.Time // the owner's last call
+	answering  bool      // knocks are being answered
+	committing bool      // a change of members is with the host
+	removing   bool
+	moved      string // where the old host says the space went
+	told       bool
+	trouble    string // why the host was not reached last
 
 	// folded from the log
 	cards    map[seal.MemberID]seal.Card
