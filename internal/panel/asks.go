@@ -140,7 +140,8 @@ func (v *visit) verdict(a wireAsk) *Verdict {
 	log, err := call[wireLog](v, "audit.log", map[string]any{"type": "approval.decide", "phase": "done", "resource": "approval:/" + a.ID, "limit": 1})
 	if err == nil && len(log.Entries) == 1 {
 		out.Seq = log.Entries[0].Seq
-		out.With, _ = log.Entries[0].details()["present"].(string)
+		how, _ := log.Entries[0].details()["present"].(string)
+		out.With = map[string]string{"pin": "the PIN", "passkey": "a passkey", "": "a token that may decide"}[how]
 	}
 	return out
 }

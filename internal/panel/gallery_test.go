@@ -98,7 +98,7 @@ func sampleAsk() AskView {
 func decidedAsk() AskView {
 	a := sampleAsk()
 	a.State = "rework"
-	a.Verdict = &Verdict{Word: "rework", By: "alex", With: "passkey", Feedback: "Keep Open() as it is; a paid invoice with a credit is still closed.", At: before(2 * time.Minute), Seq: 12402}
+	a.Verdict = &Verdict{Word: "rework", By: "alex", With: "a passkey", Feedback: "Keep Open() as it is; a paid invoice with a credit is still closed.", At: before(2 * time.Minute), Seq: 12402}
 	a.Moments = append(a.Moments, ui.Moment{Tone: ui.Info, Icon: "rework", Who: "alex", Title: "sent it back", Detail: "with a passkey", At: before(2 * time.Minute), Href: "/panel/journal/12402"})
 	return a
 }

@@ -6,9 +6,19 @@ const path = require('path');
 
 const input = JSON.parse(fs.readFileSync(0, 'utf8'));
 const out = { seen: {}, problems: [] };
-let page, context;
+let page, context, cdp;
 
-const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`) });
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+// A picture, and axe-core's opinion of what is on it.
+async function shot(name) {
+  await page.screenshot({ path: path.join(input.shots, `live-${name}.png`) });
+  await cdp.send('Runtime.evaluate', { expression: axe }); // the debugger is not bound by the page's policy
+  const { result } = await cdp.send('Runtime.evaluate', {
+    expression: `axe.run(document.querySelector('dialog[open]') ?? document, {resultTypes: ['violations']}).then(r => JSON.stringify(r.violations.map(v => v.id + ' ' + v.nodes[0].target.join(' '))))`,
+    awaitPromise: true, returnByValue: true });
+  for (const v of JSON.parse(result.value)) out.problems.push(`axe on ${name}: ${v}`);
+}
 const open = (where) => page.goto(`${input.base}/panel/${where}`);
 const live = () => page.waitForFunction(() => window.htmx && document.getElementById('live')?.dataset.state === 'on');
 
@@ -247,7 +257,7 @@ async function tokens() {
   page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of (401|403|409)/.test(m.text())) out.problems.push(`console: ${m.text()}`); });
-  const cdp = await context.newCDPSession(page);
+  cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
   for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens]) {
