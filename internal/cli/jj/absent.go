@@ -8,13 +8,9 @@ import (
 func absorbCommand() *command          { return absentCommand("absorb") }
 func sparseCommand() *command          { return absentCommand("sparse") }
 func utilCommand() *command            { return absentCommand("util") }
-func configCommand() *command          { return absentCommand("config") }
 func runOpDiff(*env, *parsed) error    { return missing("`jj op diff`") }
 func runOpShow(*env, *parsed) error    { return missing("`jj op show`") }
 func runOpAbandon(*env, *parsed) error { return missing("`jj op abandon`") }
-func gitCommand() *command {
-	return &command{name: "git", about: "Commands for working with Git remotes and the underlying Git repo", subs: []*command{gitInitCommand()}}
-}
 
 func (w *wsEnv) opDiffOf(o *text.Text, op *repo.Operation, d *differ, plain bool, in string, width int) error {
 	return missing("`jj op log --op-diff`")

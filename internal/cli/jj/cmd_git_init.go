@@ -2,11 +2,16 @@ package jj
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/revset"
 )
 
 func gitInitCommand() *command {
@@ -45,8 +50,8 @@ func runGitInit(e *env, p *parsed) error {
 	} else {
 		colocate = p.has("colocate")
 	}
-	if colocate || p.has("git-repo") || p.or("object-hash", e.conf.Str("git.object-hash")) != "sha1" {
-		return missing("`jj git init` beside an existing or visible git repository")
+	if p.or("object-hash", e.conf.Str("git.object-hash")) != "sha1" {
+		return missing("a repository whose objects are named by SHA-256")
 	}
 	if st, err := os.Stat(dir); err != nil {
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -61,27 +66,23 @@ func runGitInit(e *env, p *parsed) error {
 	if exists(filepath.Join(dir, ".jj")) {
 		return userf("The target repo already exists")
 	}
-	if exists(filepath.Join(dir, ".git")) {
-		return userf("Did not create a jj repo because there is an existing Git repo in this directory.").
-			hinted("To create a repo backed by the existing Git repo, run `jj git init --colocate` instead.")
-	}
-	store, err := gitstore.Init(dir, "")
+	git, err := e.gitDirFor(p, dir, colocate)
 	if err != nil {
 		return err
 	}
-	e.ws = &place{root: dir, repoDir: filepath.Join(dir, ".jj", "repo")}
-	w := &wsEnv{env: e, store: store, name: repo.DefaultWorkspace}
-	if w.repo, err = store.At(repo.RootOperationID); err != nil {
+	existed := git != "" && exists(git)
+	store, err := gitstore.Init(dir, git)
+	if err != nil {
 		return err
 	}
-	if err := w.bind(); err != nil {
+	w, err := e.newPlace(dir, store)
+	if err != nil {
 		return err
 	}
-	if err := recordWorkspace(e.ws.repoDir, w.name, dir); err != nil {
-		return err
-	}
-	if err := w.firstCheckout("add workspace 'default'"); err != nil {
-		return err
+	if existed {
+		if err := w.adoptGit(); err != nil {
+			return err
+		}
 	}
 	rel, err := filepath.Rel(e.io.Dir, dir)
 	if err != nil {
@@ -89,4 +90,189 @@ func runGitInit(e *env, p *parsed) error {
 	}
 	w.ui.statusf("Initialized repo in %q\n", rel)
 	return nil
+}
+
+// gitDirFor is the git repository to work on: one named, the one beside, or
+// "" for a hidden one.
+func (e *env) gitDirFor(p *parsed, dir string, colocate bool) (string, error) {
+	beside := filepath.Join(dir, ".git")
+	if p.has("git-repo") {
+		git := p.str("git-repo")
+		if !filepath.IsAbs(git) {
+			git = filepath.Join(e.io.Dir, git)
+		}
+		if filepath.Base(git) != ".git" && exists(filepath.Join(git, ".git")) {
+			git = filepath.Join(git, ".git")
+		}
+		real, err := filepath.EvalSymlinks(git)
+		if err != nil || !exists(filepath.Join(real, "HEAD")) {
+			return "", missing("`jj git init --git-repo` for what is no plain git repository")
+		}
+		return real, nil
+	}
+	switch st, err := os.Stat(beside); {
+	case err != nil && !colocate:
+		return "", nil
+	case err != nil:
+		return beside, nil
+	case !colocate:
+		return "", userf("Did not create a jj repo because there is an existing Git repo in this directory.").
+			hinted("To create a repo backed by the existing Git repo, run `jj git init --colocate` instead.")
+	case !st.IsDir():
+		return "", userf("Cannot create a colocated jj repo inside a Git worktree.").
+			hinted("Run `jj git init` in the main Git repository instead, or use `jj workspace add` to create additional jj workspaces.")
+	}
+	return beside, nil
+}
+
+// newPlace gives a new repository its first workspace.
+func (e *env) newPlace(dir string, store *gitstore.Store) (*wsEnv, error) {
+	e.ws = &place{root: dir, repoDir: filepath.Join(dir, ".jj", "repo")}
+	w := &wsEnv{env: e, store: store, name: repo.DefaultWorkspace}
+	var err error
+	if w.repo, err = store.At(repo.RootOperationID); err != nil {
+		return nil, err
+	}
+	if err := w.bind(); err != nil {
+		return nil, err
+	}
+	if err := recordWorkspace(e.ws.repoDir, w.name, dir); err != nil {
+		return nil, err
+	}
+	return w, w.firstCheckout("add workspace 'default'")
+}
+
+// adoptGit takes the branches, tags and HEAD of a git repository that was
+// there before.
+func (w *wsEnv) adoptGit() error {
+	o, err := w.importOptions()
+	if err != nil {
+		return err
+	}
+	o.KeepUnreachable = true
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	err = w.withGit(func() error {
+		if _, err := w.store.ImportRefs(t.Tx, o); err != nil {
+			return internalf(err, "Failed to import refs from underlying Git repo")
+		}
+		if !t.HasChanges() {
+			return nil
+		}
+		if w.colocated() {
+			failed, err := w.store.ExportRefs(t.Tx)
+			if err != nil {
+				return err
+			}
+			w.ui.exportFailures(failed)
+		}
+		if err := w.publish(t, "import git refs"); err != nil {
+			return err
+		}
+		w.ui.statusf("Done importing changes from the underlying Git repo.\n")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	stats, err := w.takeIn()
+	if err != nil {
+		return err
+	}
+	w.warnUntracked(stats)
+	if err := w.rememberTrunk(); err != nil {
+		return err
+	}
+	if !w.colocated() {
+		if err := w.checkOutGitHead(); err != nil {
+			return err
+		}
+	}
+	w.hintUntracked()
+	return nil
+}
+
+// rememberTrunk writes down which branch a clone's remote calls its main one.
+func (w *wsEnv) rememberTrunk() error {
+	for _, remote := range []string{"upstream", "origin"} {
+		ref, ok, err := w.store.ReadRef("refs/remotes/" + remote + "/HEAD")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		_, name, ok := strings.Cut(strings.TrimPrefix(ref.Symbolic, "refs/remotes/"), "/")
+		if !ok {
+			return nil
+		}
+		path, err := w.makeScopedConfig(config.Repo)
+		if err != nil || path == "" {
+			return err
+		}
+		symbol := revset.FormatRemote(name, remote)
+		text, err := config.Set(config.FirstLine, []string{"revset-aliases", "trunk()"}, &config.Value{V: symbol})
+		if err != nil {
+			return err
+		}
+		w.ui.statusf("Setting the revset alias `trunk()` to `%s`.\n", symbol)
+		return os.WriteFile(path, []byte(text), 0o644)
+	}
+	return nil
+}
+
+// hintUntracked names remote bookmarks that a local one of the same name does
+// not follow.
+func (w *wsEnv) hintUntracked() {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(w.repo.View.Bookmarks)) {
+		for _, remote := range slices.Sorted(maps.Keys(w.repo.View.Remotes)) {
+			if r, ok := w.repo.View.Remotes[remote].Bookmarks[name]; ok && !r.Tracked {
+				names = append(names, revset.FormatRemote(name, remote))
+			}
+		}
+	}
+	if len(names) == 0 || w.ui.quiet {
+		return
+	}
+	w.ui.hintf("The following remote bookmarks aren't associated with the existing local bookmarks:")
+	t := w.ui.newText()
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		t.Str("  ")
+		t.Label("bookmark", n)
+		t.Str("\n")
+		quoted[i] = shellQuote(n)
+	}
+	w.ui.status(t)
+	w.ui.hintf("Run the following command to keep local bookmarks updated on future pulls:\n  jj bookmark track %s", strings.Join(quoted, " "))
+}
+
+// checkOutGitHead starts where the HEAD of a git repository elsewhere is.
+func (w *wsEnv) checkOutGitHead() error {
+	out, err := w.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return nil // no commit yet
+	}
+	id, ok := repo.ParseCommitID(strings.TrimSpace(out))
+	if !ok {
+		return nil
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	c, err := w.store.Commit(id)
+	if err != nil {
+		return err
+	}
+	if err := t.AddHead(c); err != nil {
+		return err
+	}
+	if _, err := t.CheckOut(w.name, c); err != nil {
+		return err
+	}
+	return t.finish("import git head")
 }

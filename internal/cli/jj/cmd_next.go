@@ -222,3 +222,31 @@ func (u *ui) choose(prompt string, choices []string) (int, error) {
 		u.warnf("unrecognized response")
 	}
 }
+
+// yesNo asks until the answer is yes or no; an empty line takes the default.
+func (u *ui) yesNo(prompt string, def bool) (bool, error) {
+	keys := "(yN)"
+	if def {
+		keys = "(Yn)"
+	}
+	if !isTerminal(u.io.Stdin) && u.io.getenv("JJ_INTERACTIVE") != "1" {
+		return false, userf("Cannot prompt for input since the output is not connected to a terminal")
+	}
+	in := bufio.NewReader(u.io.Stdin)
+	for {
+		fmt.Fprintf(u.io.Stderr, "%s %s: ", prompt, keys)
+		line, err := in.ReadString('\n')
+		if line == "" && err != nil {
+			return false, userf("Prompt canceled by EOF")
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "":
+			return def, nil
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+		u.warnf("unrecognized response")
+	}
+}

@@ -110,14 +110,15 @@ func (e *env) noRepo() error {
 // commands ask of it.
 type wsEnv struct {
 	*env
-	store    *gitstore.Store
-	repo     *repo.Repo
-	name     string // of the workspace
-	wc       *workcopy.WorkingCopy
-	fresh    bool // the workspace is being made: its first operation names neither it nor a command
-	atOp     bool // an operation was asked for, or the working copy is ignored
-	prefixes *revset.Prefixes
-	lang     *render.Lang
+	store     *gitstore.Store
+	repo      *repo.Repo
+	name      string // of the workspace
+	wc        *workcopy.WorkingCopy
+	fresh     bool // the workspace is being made: its first operation names neither it nor a command
+	atOp      bool // an operation was asked for, or the working copy is ignored
+	gitLocked bool // holds the lock on imports and exports
+	prefixes  *revset.Prefixes
+	lang      *render.Lang
 
 	revsetAliases  *dsl.Aliases
 	filesetAliases *dsl.Aliases
@@ -156,24 +157,10 @@ func (e *env) openNoSnapshot() (*wsEnv, error) {
 		return nil, internalf(err, "Failed to access working copy state")
 	}
 	w.name = w.wc.Workspace()
-	if w.colocated() {
-		return nil, missing("a workspace that shares its folder with git")
-	}
 	if err := w.load(); err != nil {
 		return nil, err
 	}
 	return w, w.bind()
-}
-
-// colocated says whether git works in the same folder.
-func (w *wsEnv) colocated() bool {
-	dot := filepath.Join(w.ws.root, ".git")
-	st, err := os.Stat(dot)
-	if err != nil {
-		return false
-	}
-	git, err := os.Stat(w.store.GitDir())
-	return err == nil && os.SameFile(st, git)
 }
 
 // load reads the repository at the head, or at the operation asked for.

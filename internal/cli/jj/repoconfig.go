@@ -1,11 +1,15 @@
 package jj
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
 )
 
 // The settings of a repository are kept in the user's folder under an id that
@@ -52,4 +56,32 @@ func (e *env) addRepoLayers() error {
 		}
 	}
 	return nil
+}
+
+// makeScopedConfig is the file of a repository's or workspace's settings; the
+// folder and the id are made when they are absent. It is "" outside of a
+// repository.
+func (e *env) makeScopedConfig(src config.Source) (string, error) {
+	if e.ws == nil || e.ws.err != nil || e.configDir() == "" {
+		return "", nil
+	}
+	if path := e.scopedConfig(src); path != "" {
+		return path, nil
+	}
+	next := repo.RandomChangeID
+	if seed, err := strconv.ParseUint(e.io.getenv("JJ_RANDOMNESS_SEED"), 10, 64); err == nil {
+		next = repo.SeededChangeIDs(seed)
+	}
+	name := hex.EncodeToString([]byte(next())[:10])
+	dir := filepath.Join(e.configDir(), scopeDir(src), name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	// The note of where the repository lies: field 1, bytes.
+	of := filepath.Dir(e.idFile(src))
+	note := append(binary.AppendUvarint([]byte{0x0a}, uint64(len(of))), of...)
+	if err := os.WriteFile(filepath.Join(dir, "metadata.binpb"), note, 0o644); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "config.toml"), os.WriteFile(e.idFile(src), []byte(name), 0o644)
 }

@@ -247,19 +247,13 @@ func parseConfigArg(item string) (*config.Table, error) {
 	if err != nil {
 		return nil, configf(err, "--config name cannot be parsed")
 	}
-	v := valueOrString(val)
+	v, err := config.ParseBare(val)
+	if err != nil {
+		return nil, configf(err, "--config value cannot be parsed")
+	}
 	t := config.NewTable()
 	t.SetPath(keys, v)
 	return t, nil
-}
-
-// valueOrString reads a TOML value; text that is none, but could not have been
-// meant as one, is taken as a string.
-func valueOrString(s string) *config.Value {
-	if v, err := config.ParseValue(s); err == nil {
-		return v
-	}
-	return &config.Value{V: s}
 }
 
 // resolveScopes applies conditional tables to this repository and command.

@@ -17,12 +17,30 @@ func (w *wsEnv) snapshotIfWanted() error {
 	if w.atOp || w.global.ignoreWorkingCopy {
 		return nil
 	}
-	stats, err := w.snapshot(nil)
+	stats, err := w.takeIn()
 	if err != nil {
 		return err
 	}
 	w.warnUntracked(stats)
 	return nil
+}
+
+// takeIn takes in what happened outside: files, and git's own moves when it
+// works in the same folder.
+func (w *wsEnv) takeIn() (stats workcopy.SnapshotStats, err error) {
+	if !w.colocated() {
+		return w.snapshot(nil)
+	}
+	err = w.withGit(func() error {
+		if err := w.importHead(); err != nil {
+			return err
+		}
+		if stats, err = w.snapshot(nil); err != nil {
+			return err
+		}
+		return w.importRefs()
+	})
+	return stats, err
 }
 
 func (w *wsEnv) ignores() (*workcopy.Ignores, error) {
@@ -174,6 +192,11 @@ func (w *wsEnv) commitSnapshot(old *repo.Commit, tree repo.MergedTree) error {
 	}
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits onto updated working copy.\n", n)
+	}
+	if w.colocated() && !w.global.noIntegrate {
+		if err := w.withGit(t.exportGit); err != nil {
+			return err
+		}
 	}
 	return w.publish(t, "snapshot working copy")
 }

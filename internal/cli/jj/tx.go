@@ -77,6 +77,19 @@ func (t *tx) conclude(description string) error {
 	if err := t.keepMutable(); err != nil {
 		return err
 	}
+	if w.colocated() && !w.global.noIntegrate {
+		return w.withGit(func() error {
+			if err := t.exportGit(); err != nil {
+				return err
+			}
+			return t.publishAndReport(description, old, oldWC)
+		})
+	}
+	return t.publishAndReport(description, old, oldWC)
+}
+
+func (t *tx) publishAndReport(description string, old *repo.Repo, oldWC *repo.Commit) error {
+	w := t.w
 	if err := w.publish(t, description); err != nil {
 		return err
 	}

@@ -378,3 +378,12 @@ func SplitAssignment(s string) (name, value string, ok bool) {
 	}
 	return "", "", false
 }
+
+// Look finds a value in one table. under is false when something on the way is
+// a value and not a table.
+func Look(t *Table, path []string) (v *Value, under bool) {
+	if v = find(t, path); v != nil {
+		return v, true
+	}
+	return nil, !blocked(t, path)
+}

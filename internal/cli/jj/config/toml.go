@@ -11,6 +11,8 @@ import (
 type Value struct {
 	V   any    // string, int64, float64, bool, time as string in Date, []*Value or *Table
 	Raw string // as written, without surrounding space
+
+	pair, start, end int // where the pair, with what is before it, and the value lie in the text
 }
 
 // Date is a TOML date or time, kept as text.
@@ -22,6 +24,9 @@ type Table struct {
 	M      map[string]*Value
 	Inline bool
 	array  bool // the last element of an array of tables
+	dotted bool // made by dotted keys
+	header bool // has a header of its own, or is the document
+	end    int  // after the last line that belongs to it
 }
 
 func newTable() *Table { return &Table{M: map[string]*Value{}} }
@@ -68,14 +73,18 @@ type tomlParser struct {
 	src  string
 	pos  int
 	deep int
+
+	before int // the end of the line before the current pair
 }
 
 // ParseTOML reads a document.
 func ParseTOML(src string) (*Table, error) {
 	p := &tomlParser{src: strings.TrimPrefix(src, "\ufeff")}
 	root := newTable()
+	root.header = true
 	cur := root
 	for {
+		p.before = p.pos
 		p.blank()
 		if p.pos >= len(p.src) {
 			return root, nil
@@ -92,6 +101,10 @@ func ParseTOML(src string) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.pos < len(p.src) {
+			p.pos += 1 + strings.IndexByte(p.src[p.pos:], '\n')
+		}
+		cur.end = p.pos
 	}
 }
 
@@ -176,6 +189,7 @@ func (p *tomlParser) header(root *Table) (*Table, error) {
 		}
 		t = next
 	}
+	t.header = true
 	return t, nil
 }
 
@@ -235,11 +249,13 @@ func (p *tomlParser) pair(t *Table, inline bool) error {
 		if t, err = p.enter(t, k, false, start); err != nil {
 			return err
 		}
+		t.dotted = !t.header
 	}
 	last := keys[len(keys)-1]
 	if t.M[last] != nil {
 		return p.fail(start, "duplicate key")
 	}
+	v.pair = p.before
 	t.set(last, v)
 	return nil
 }
@@ -287,7 +303,7 @@ func (p *tomlParser) value() (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Value{V: v, Raw: p.src[start:p.pos]}, nil
+		return &Value{V: v, Raw: p.src[start:p.pos], start: start, end: p.pos}, nil
 	}
 	switch c := p.peek(); c {
 	case '"', '\'':
@@ -640,4 +656,18 @@ func (v *Value) Text() string {
 		return "{ " + strings.Join(parts, ", ") + " }"
 	}
 	return ""
+}
+
+// ParseBare reads a value; text that is none, and does not look as if it were
+// meant as one, is a string without quotes.
+func ParseBare(s string) (*Value, error) {
+	v, err := ParseValue(s)
+	if err == nil {
+		return v, nil
+	}
+	t := strings.Trim(s, " \t\r\n\f")
+	if t == "" || !strings.Contains(`"'[{`, t[:1]) && !strings.Contains(`"']}`, t[len(t)-1:]) {
+		return &Value{V: s}, nil
+	}
+	return nil, err
 }

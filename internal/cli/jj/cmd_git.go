@@ -1,0 +1,239 @@
+package jj
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/text"
+)
+
+func gitCommand() *command {
+	return &command{
+		name: "git", about: "Commands for working with Git remotes and the underlying Git repo",
+		subs: []*command{
+			absentCommand("clone"), gitColocationCommand(),
+			{name: "export", about: "Update the underlying Git repo with changes made in the repo", run: runGitExport},
+			absentCommand("fetch"),
+			{name: "import", about: "Update repo with changes made in the underlying Git repo", run: runGitImport},
+			gitInitCommand(), absentCommand("push"), gitRemoteCommand(),
+			{name: "root", about: "Show the underlying Git directory of a repository using the Git backend", run: runGitRoot},
+		},
+	}
+}
+
+// git runs the git program on the repository's store.
+func (w *wsEnv) git(args ...string) (string, error) {
+	program := w.conf.Str("git.executable-path")
+	if program == "" {
+		program = "git"
+	}
+	cmd := exec.Command(program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
+	cmd.Env, cmd.Dir = w.io.Env, w.ws.root
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return "", userf("Could not execute the git process, found in the OS path '%s'", program).because(err)
+	}
+	if err != nil {
+		return "", userf("Unexpected Git error when managing remotes").because(errors.New(strings.TrimSpace(errs.String())))
+	}
+	return out.String(), nil
+}
+
+func runGitRoot(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	dir := w.store.GitDir()
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = r
+	}
+	w.ui.printf("%s\n", dir)
+	return nil
+}
+
+func runGitImport(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if w.colocated() && !w.atOp {
+		w.ui.statusf("No import needed in colocated workspaces.\n")
+		return nil
+	}
+	o, err := w.importOptions()
+	if err != nil {
+		return err
+	}
+	unlock, err := w.store.LockGit()
+	if err != nil {
+		return userf("Failed to take lock for Git import/export").because(err)
+	}
+	defer unlock()
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	stats, err := w.store.ImportRefs(t.Tx, o)
+	if err != nil {
+		return internalf(err, "Failed to import refs from underlying Git repo")
+	}
+	if err := t.sayImported(stats); err != nil {
+		return err
+	}
+	return t.finish("import git refs")
+}
+
+// sayImported lists the refs that an import changed.
+func (t *tx) sayImported(stats *gitstore.ImportStats) error {
+	out := t.w.ui.newText()
+	for _, tag := range []bool{false, true} {
+		label := "bookmark"
+		if tag {
+			label = "tag"
+		}
+		var us []gitstore.RefUpdate
+		wide := 0
+		for _, u := range stats.Updates {
+			if u.Tag == tag {
+				us = append(us, u)
+				wide = max(wide, text.Width(revset.FormatRemote(u.Name, u.Remote)))
+			}
+		}
+		slices.SortStableFunc(us, func(a, b gitstore.RefUpdate) int {
+			return strings.Compare(a.Name+"\x00"+a.Remote, b.Name+"\x00"+b.Remote)
+		})
+		for _, u := range us {
+			ref := t.View.RemoteBookmark(u.Remote, u.Name)
+			if tag {
+				ref = t.View.RemoteTag(u.Remote, u.Name)
+			}
+			state, change := "untracked", "updated"
+			if ref.Tracked {
+				state = "tracked"
+			}
+			if repo.IsAbsentTarget(u.Old.Target) {
+				change = "new"
+			} else if repo.IsAbsentTarget(u.New) {
+				change = "deleted"
+			}
+			name := revset.FormatRemote(u.Name, u.Remote)
+			out.Str(label + ": ")
+			out.Label(label, name+strings.Repeat(" ", wide-text.Width(name)))
+			out.Str(" [" + change + "] " + state + "\n")
+		}
+	}
+	if n := len(stats.Abandoned); n > 0 {
+		out.Printf("Abandoned %d commits that are no longer reachable:\n", n)
+		cs, err := t.w.commits(stats.Abandoned)
+		if err != nil {
+			return err
+		}
+		l, err := t.w.newLang(t.now())
+		if err != nil {
+			return err
+		}
+		if err := t.w.commitListWith(l, out, cs); err != nil {
+			return err
+		}
+	}
+	t.w.ui.status(out)
+	return nil
+}
+
+func runGitExport(e *env, p *parsed) error {
+	if e.global.noIntegrate {
+		return clif("--no-integrate-operation is not respected")
+	}
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if w.colocated() && !w.atOp {
+		w.ui.statusf("No export needed in colocated workspaces.\n")
+		return nil
+	}
+	unlock, err := w.store.LockGit()
+	if err != nil {
+		return userf("Failed to take lock for Git import/export").because(err)
+	}
+	defer unlock()
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	failed, err := w.store.ExportRefs(t.Tx)
+	if err != nil {
+		return internalf(err, "Failed to export refs to underlying Git repo")
+	}
+	if err := t.finish("export git refs"); err != nil {
+		return err
+	}
+	w.ui.exportFailures(failed)
+	return nil
+}
+
+func gitColocationCommand() *command {
+	return &command{
+		name: "colocation", about: "Manage Jujutsu repository colocation with Git",
+		subs: []*command{
+			absentCommand("disable"), absentCommand("enable"),
+			{name: "status", about: "Show the current colocation status", run: runColocationStatus},
+		},
+	}
+}
+
+func runColocationStatus(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if !w.colocated() {
+		w.ui.printf("Workspace is currently not colocated with Git.\n")
+		w.ui.printf("Last imported/exported Git HEAD: %s\n", gitHeadText(w))
+		w.ui.hintf("To enable colocation, run: `jj git colocation enable`")
+		return nil
+	}
+	w.ui.printf("Workspace is currently colocated with Git.\n")
+	w.ui.printf("Last imported/exported Git HEAD: %s\n", gitHeadText(w))
+	w.ui.hintf("To disable colocation, run: `jj git colocation disable`")
+	return nil
+}
+
+func gitHeadText(w *wsEnv) string {
+	t := w.repo.View.GitHeads[w.name]
+	if len(t) == 0 || repo.IsAbsentTarget(t) {
+		return "(none)"
+	}
+	return t[0].Hex()
+}
+
+// absoluteURL makes a path of a local repository absolute.
+func (e *env) absoluteURL(s string) string {
+	if strings.Contains(s, "://") {
+		return s
+	}
+	if i := strings.IndexByte(s, ':'); i > 0 && !strings.Contains(s[:i], "/") && !strings.Contains(s[:i], `\`) && i > 1 {
+		return s
+	}
+	if !filepath.IsAbs(s) {
+		s = filepath.Join(e.io.Dir, s)
+	}
+	if r, err := filepath.EvalSymlinks(s); err == nil {
+		if _, err := os.Stat(r); err == nil {
+			s = r
+		}
+	}
+	return s
+}

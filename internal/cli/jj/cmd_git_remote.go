@@ -1,0 +1,314 @@
+package jj
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
+	"tandem/internal/repo/revset"
+)
+
+func gitRemoteCommand() *command {
+	name := opt{id: "remote", pos: true, required: true, value: "REMOTE"}
+	return &command{
+		name: "remote", about: "Manage Git remotes",
+		subs: []*command{
+			{name: "add", about: "Add a Git remote", opts: []opt{
+				name, {id: "url", pos: true, required: true, value: "URL"}, {id: "push-url", long: "push-url", value: "PUSH_URL"},
+			}, run: runRemoteAdd},
+			{name: "list", about: "List Git remotes", run: runRemoteList},
+			{name: "remove", about: "Remove a Git remote and forget its bookmarks", opts: []opt{name}, run: runRemoteRemove},
+			{name: "rename", about: "Rename a Git remote", opts: []opt{
+				{id: "old", pos: true, required: true, value: "OLD"}, {id: "new", pos: true, required: true, value: "NEW"},
+			}, run: runRemoteRename},
+			{name: "set-url", about: "Set the URL of a Git remote", opts: []opt{
+				name, {id: "url", pos: true, value: "URL"}, {id: "push", long: "push", value: "PUSH"},
+				{id: "fetch", long: "fetch", value: "FETCH", conflicts: []string{"url"}},
+			}, run: runRemoteSetURL},
+		},
+	}
+}
+
+// gitRemote is a remote of git's configuration.
+type gitRemote struct {
+	url, push string
+	fetch     []string
+	pushes    int // refspecs for pushing
+}
+
+func (r *gitRemote) pushURL() string {
+	if r.push != "" {
+		return r.push
+	}
+	return r.url
+}
+
+// remotes reads the remotes of the store's own configuration.
+func (w *wsEnv) remotes() (map[string]*gitRemote, error) {
+	out, err := w.git("config", "--local", "--list", "-z")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*gitRemote{}
+	for _, item := range strings.Split(out, "\x00") {
+		key, value, _ := strings.Cut(item, "\n")
+		rest, ok := strings.CutPrefix(key, "remote.")
+		i := strings.LastIndexByte(rest, '.')
+		if !ok || i < 0 {
+			continue
+		}
+		name := rest[:i]
+		r := all[name]
+		if r == nil {
+			r = &gitRemote{}
+			all[name] = r
+		}
+		switch rest[i+1:] {
+		case "url":
+			r.url = value
+		case "pushurl":
+			r.push = value
+		case "fetch":
+			r.fetch = append(r.fetch, value)
+		case "push":
+			r.pushes++
+		}
+	}
+	return all, nil
+}
+
+func checkRemoteName(name string) error {
+	switch {
+	case name == repo.GitRemote:
+		return userf("Git remote named '%s' is reserved for local Git repository", repo.GitRemote)
+	case strings.Contains(name, "/"):
+		return userf("Git remotes with slashes are incompatible with jj: %s", revset.FormatSymbol(name))
+	case name == "" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock"):
+		return userf("remote names must be valid within refspecs for fetching: %s", config.FormatString(name))
+	}
+	return nil
+}
+
+func noRemote(name string) error {
+	return userf("No git remote named '%s'", revset.FormatSymbol(name))
+}
+
+func runRemoteList(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	all, err := w.remotes()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		r := all[name]
+		show := func(s string) string {
+			if s == "" {
+				return "<no URL>"
+			}
+			return s
+		}
+		if r.url == r.pushURL() {
+			w.ui.printf("%s %s\n", revset.FormatSymbol(name), show(r.url))
+		} else {
+			w.ui.printf("%s %s (push: %s)\n", revset.FormatSymbol(name), show(r.url), show(r.pushURL()))
+		}
+	}
+	return nil
+}
+
+func runRemoteAdd(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	name, url := p.str("remote"), e.absoluteURL(p.str("url"))
+	push := ""
+	if p.has("push-url") {
+		push = e.absoluteURL(p.str("push-url"))
+	}
+	if err := checkRemoteName(name); err != nil {
+		return err
+	}
+	all, err := w.remotes()
+	if err != nil {
+		return err
+	}
+	if all[name] != nil {
+		return userf("Git remote named '%s' already exists", revset.FormatSymbol(name))
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if _, err := w.git("remote", "add", name, url); err != nil {
+		return err
+	}
+	if push != "" {
+		if _, err := w.git("config", "remote."+name+".pushurl", push); err != nil {
+			return err
+		}
+	}
+	t.View.EnsureRemote(name)
+	pushes, warned := push, false
+	if pushes == "" {
+		pushes = url
+	}
+	for _, other := range slices.Sorted(maps.Keys(all)) {
+		r := all[other]
+		for _, u := range []string{r.url, r.pushURL()} {
+			if u != "" && (u == url || u == pushes) {
+				w.ui.warnf("Remote %s already uses the same URL.", other)
+				warned = true
+				break
+			}
+		}
+	}
+	if warned {
+		w.ui.hintf("If this was a mistake, run `jj git remote remove %s`.", revset.FormatSymbol(name))
+	}
+	return t.finish("add git remote " + revset.FormatSymbol(name))
+}
+
+func runRemoteRemove(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	name := p.str("remote")
+	all, err := w.remotes()
+	if err != nil {
+		return err
+	}
+	if all[name] == nil {
+		return noRemote(name)
+	}
+	if err := e.ownRemoteSettings(name); err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if _, err := w.git("remote", "remove", name); err != nil {
+		return err
+	}
+	if name != repo.GitRemote {
+		delete(t.View.Remotes, name)
+		for full := range maps.Clone(t.View.GitRefs) {
+			if strings.HasPrefix(full, "refs/remotes/"+name+"/") {
+				t.View.SetGitRef(full, repo.NoTarget())
+			}
+		}
+	}
+	if !t.HasChanges() {
+		return nil
+	}
+	return t.finish("remove git remote " + revset.FormatSymbol(name))
+}
+
+func runRemoteRename(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	old, now := p.str("old"), p.str("new")
+	if err := checkRemoteName(now); err != nil {
+		return err
+	}
+	all, err := w.remotes()
+	if err != nil {
+		return err
+	}
+	switch r := all[old]; {
+	case r == nil:
+		return noRemote(old)
+	case all[now] != nil:
+		return userf("Git remote named '%s' already exists", revset.FormatSymbol(now))
+	case len(r.fetch) != 1 || r.pushes > 0 || r.fetch[0] != fmt.Sprintf("+refs/heads/*:refs/remotes/%s/*", old):
+		return userf("Git remote named '%s' has nonstandard configuration", revset.FormatSymbol(old))
+	}
+	if err := e.ownRemoteSettings(old); err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	if _, err := w.git("remote", "rename", old, now); err != nil {
+		return err
+	}
+	if old != repo.GitRemote {
+		if rv, ok := t.View.Remotes[old]; ok {
+			delete(t.View.Remotes, old)
+			t.View.Remotes[now] = rv
+		}
+		for full, target := range maps.Clone(t.View.GitRefs) {
+			if rest, ok := strings.CutPrefix(full, "refs/remotes/"+old+"/"); ok {
+				t.View.SetGitRef(full, repo.NoTarget())
+				t.View.SetGitRef("refs/remotes/"+now+"/"+rest, target)
+			}
+		}
+	}
+	if !t.HasChanges() {
+		return nil
+	}
+	return t.finish(fmt.Sprintf("rename git remote %s to %s", revset.FormatSymbol(old), revset.FormatSymbol(now)))
+}
+
+func runRemoteSetURL(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	name := p.str("remote")
+	url, ok := p.get("url")
+	if !ok {
+		url, ok = p.get("fetch")
+	}
+	if !ok && !p.has("push") {
+		return nil
+	}
+	if err := checkRemoteName(name); err != nil {
+		return err
+	}
+	all, err := w.remotes()
+	if err != nil {
+		return err
+	}
+	if all[name] == nil {
+		return noRemote(name)
+	}
+	if ok {
+		if _, err := w.git("config", "remote."+name+".url", e.absoluteURL(url)); err != nil {
+			return err
+		}
+	}
+	if push, ok := p.get("push"); ok {
+		if _, err := w.git("config", "remote."+name+".pushurl", e.absoluteURL(push)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownRemoteSettings refuses to change a remote that the repository's own
+// settings name: they would have to change with it.
+func (e *env) ownRemoteSettings(name string) error {
+	for _, l := range e.conf.Layers {
+		if l.Source != config.Repo {
+			continue
+		}
+		named, _ := config.Look(l.Root, []string{"remotes", name})
+		trunk, _ := config.Look(l.Root, []string{"revset-aliases", "trunk()"})
+		if named != nil || trunk != nil && strings.HasSuffix(trunk.Text(), "@"+revset.FormatSymbol(name)+`"`) {
+			return missing("changing the remote %s, which the settings of this repository name,", revset.FormatSymbol(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package jj
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/revset"
+)
+
+// A workspace is colocated when git works in the same folder. Git's HEAD then
+// follows the parent of the working copy, and branches and tags go to and fro
+// with every command.
+
+// importOptions are the settings of imports from git.
+func (w *wsEnv) importOptions() (gitstore.ImportOptions, error) {
+	track, err := w.autoTracked()
+	if err != nil {
+		return gitstore.ImportOptions{}, err
+	}
+	drop, err := w.conf.Bool("git.abandon-unreachable-commits")
+	return gitstore.ImportOptions{Track: track, KeepUnreachable: !drop}, err
+}
+
+// autoTracked says which bookmarks of remotes are tracked when they appear.
+func (w *wsEnv) autoTracked() (func(remote, name string) bool, error) {
+	match := map[string]func(string) bool{}
+	remotes := w.conf.Table("remotes")
+	if remotes != nil {
+		for _, r := range remotes.Keys {
+			name := "remotes." + quoteKey(r) + ".auto-track-bookmarks"
+			text, ok, err := w.conf.String(name)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+			x, err := revset.ParseStringExpr(text)
+			if err != nil {
+				return nil, w.conf.Wrong(name, err)
+			}
+			match[r] = x.Match
+		}
+	}
+	return func(remote, name string) bool {
+		m := match[remote]
+		return m != nil && m(name)
+	}, nil
+}
+
+// importHead takes a HEAD that git has moved for the parent of the working
+// copy.
+func (w *wsEnv) importHead() error {
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	old := w.repo.View.GitHeads[w.name]
+	id, err := w.store.ImportHead(t.Tx, w.name, w.ws.root)
+	if err != nil {
+		return internalf(err, "Failed to import Git HEAD")
+	}
+	if !t.HasChanges() {
+		return nil
+	}
+	if id == "" {
+		n, err := t.RebaseDescendants(repo.RebaseOptions{})
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			w.ui.statusf("Rebased %d descendant commits.\n", n)
+		}
+		return t.conclude("import git head")
+	}
+	head, err := w.store.Commit(id)
+	if err != nil {
+		return err
+	}
+	c, err := t.CheckOut(w.name, head)
+	if err != nil {
+		return err
+	}
+	if _, err := t.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+		return err
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return internalf(err, "Failed to access working copy state")
+	}
+	if err := locked.Reset(c.Tree); err != nil {
+		locked.Discard()
+		return err
+	}
+	if err := w.publish(t, "import git head"); err != nil {
+		locked.Discard()
+		return err
+	}
+	if w.global.noIntegrate {
+		locked.Discard()
+	} else if err := locked.Finish(w.repo.Operation.ID); err != nil {
+		return err
+	}
+	if len(old) > 0 && !repo.IsAbsentTarget(old) {
+		w.ui.statusf("Reset the working copy parent to the new Git HEAD.\n")
+	}
+	return nil
+}
+
+// importRefs takes branches and tags that git has moved.
+func (w *wsEnv) importRefs() error {
+	o, err := w.importOptions()
+	if err != nil {
+		return err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	stats, err := w.store.ImportRefs(t.Tx, o)
+	if err != nil {
+		return internalf(err, "Failed to import refs from underlying Git repo")
+	}
+	if n := len(stats.Abandoned); n > 0 {
+		w.ui.statusf("Abandoned %d commits that are no longer reachable.\n", n)
+	}
+	if !t.HasChanges() {
+		return nil
+	}
+	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		w.ui.statusf("Rebased %d descendant commits off of commits rewritten from Git.\n", n)
+	}
+	if err := t.conclude("import git refs"); err != nil {
+		return err
+	}
+	w.ui.statusf("Done importing changes from the underlying Git repo.\n")
+	return nil
+}
+
+// exportGit gives git what the transaction has moved. It is called with the
+// lock held.
+func (t *tx) exportGit() error {
+	w := t.w
+	if id, ok := t.View.Workspaces[w.name]; ok {
+		c, err := t.Store.Commit(id)
+		if err != nil {
+			return err
+		}
+		if err := w.store.ResetHead(t.Tx, w.name, w.ws.root, c); err != nil {
+			w.ui.warnf("Failed to update Git HEAD ref")
+			w.ui.causes(err)
+		}
+	}
+	failed, err := w.store.ExportRefs(t.Tx)
+	if err != nil {
+		return internalf(err, "Failed to export refs to underlying Git repo")
+	}
+	w.ui.exportFailures(failed)
+	return nil
+}
+
+// exportFailures tells which refs git did not take.
+func (u *ui) exportFailures(failed map[string]string) {
+	hint := false
+	for _, kind := range []string{"bookmark", "tag"} {
+		var names []string
+		for _, full := range slices.Sorted(maps.Keys(failed)) {
+			if strings.HasPrefix(full, "refs/tags/") == (kind == "tag") {
+				names = append(names, full)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		u.warnf("Failed to export some %ss:", kind)
+		t := u.newText()
+		for _, full := range names {
+			t.Str("  ")
+			t.Label(kind, refSymbolOf(full))
+			t.Str(": " + failed[full] + "\n")
+			hint = hint || strings.HasPrefix(failed[full], "Failed to set")
+		}
+		u.colours.WriteTo(u.io.Stderr, t)
+	}
+	if hint {
+		u.hintf("Git doesn't allow a branch/tag name that looks like a parent directory of\nanother (e.g. `foo` and `foo/bar`). Try to rename the bookmarks/tags that failed\nto export or their \"parent\" bookmarks/tags.")
+	}
+}
+
+// refSymbolOf writes a full ref name as jj does.
+func refSymbolOf(full string) string {
+	for _, local := range []string{"refs/heads/", "refs/tags/"} {
+		if n, ok := strings.CutPrefix(full, local); ok {
+			return revset.FormatRemote(n, repo.GitRemote)
+		}
+	}
+	if rest, ok := strings.CutPrefix(full, "refs/remotes/"); ok {
+		if remote, n, ok := strings.Cut(rest, "/"); ok {
+			return revset.FormatRemote(n, remote)
+		}
+	}
+	return revset.FormatRemote(full, repo.GitRemote)
+}
+
+// withGit runs a step while no other jj imports from or exports to git.
+func (w *wsEnv) withGit(step func() error) error {
+	if w.gitLocked {
+		return step()
+	}
+	unlock, err := w.store.LockGit()
+	if err != nil {
+		return userf("Failed to take lock for Git import/export").because(err)
+	}
+	w.gitLocked = true
+	defer func() {
+		w.gitLocked = false
+		unlock()
+	}()
+	return step()
+}
+
+// colocated says whether git works in the same folder.
+func (w *wsEnv) colocated() bool { return w.store.IsColocated(w.ws.root) }
