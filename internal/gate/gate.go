@@ -171,12 +171,24 @@ func (c *call) exact() (string, error) {
 	return c.digest, nil
 }
 
+// maxInput is how much of an input an event holds; of a longer one it names
+// the hash, so that content is kept once, in its room.
+const maxInput = 64 << 10
+
+func brief(input json.RawMessage) any {
+	if len(input) <= maxInput {
+		return input
+	}
+	sum := sha256.Sum256(input)
+	return map[string]any{"omitted_bytes": len(input), "sha256": hex.EncodeToString(sum[:])}
+}
+
 func (c *call) event(phase string, cause int64, extra map[string]any) (journal.Event, error) {
 	input, err := c.op.Redacted(c.in)
 	if err != nil {
 		return journal.Event{}, err
 	}
-	body := map[string]any{"input": input, "door": c.caller.Door}
+	body := map[string]any{"input": brief(input), "door": c.caller.Door}
 	if c.caller.Present != "" {
 		body["present"] = c.caller.Present
 	}

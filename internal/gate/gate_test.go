@@ -19,6 +19,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/secret"
 )
 
 type noteIn struct {
@@ -265,5 +266,40 @@ func TestStrangersAreCountedNotListed(t *testing.T) {
 	}
 	if got := w.events(t, journal.Denied); len(got) != 2 {
 		t.Errorf("%d events for two sources", len(got))
+	}
+}
+
+// An input of megabytes is named in its event, not copied into it.
+func TestLongInputsAreNamedInTheirEvent(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	if _, err := w.Invoke(as(op.Local, "local", ""), "note.send", noteIn{Text: "a", Word: strings.Repeat("x", 3<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range w.events(t, "") {
+		if len(e.Payload) > 1000 || !strings.Contains(string(e.Payload), "omitted_bytes") {
+			t.Errorf("event %d holds %d bytes: %.200s", e.Seq, len(e.Payload), e.Payload)
+		}
+	}
+}
+
+// A secret that turns up in an input, an answer or an error is not recorded
+// and not returned.
+func TestSecretsDoNotPassTheGate(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	w.Redact = secret.NewRedactor()
+	w.Redact.Learn([]byte("hunter2-hunter2"))
+	w.act = func() error { return fault.New(fault.Conflict, "x", "it said hunter2-hunter2") }
+	_, err := w.Invoke(as(op.Local, "local", "k1"), "note.send", noteIn{Text: "hunter2-hunter2"})
+	if fault.KindOf(err) != fault.Conflict || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error: %v", err)
+	}
+	all := w.events(t, "")
+	if len(all) != 2 {
+		t.Fatalf("%d events", len(all))
+	}
+	for _, e := range all {
+		if strings.Contains(e.Resource+string(e.Payload), "hunter2") {
+			t.Errorf("event %d: %s %s", e.Seq, e.Resource, e.Payload)
+		}
 	}
 }

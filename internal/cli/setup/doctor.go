@@ -18,6 +18,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/secret"
 	"tandem/internal/settings"
 )
 
@@ -67,7 +68,7 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k)}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSecrets(ctx, k)}
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},
@@ -126,6 +127,26 @@ func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 		return Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
 	}
 	return Check{"daemon", "ok", detail, ""}
+}
+
+// checkSecrets says where the master key of the secrets is: whoever has the
+// disk has a key that is a file.
+func checkSecrets(ctx context.Context, k *kit.Kit) Check {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c, err := k.Running(ctx)
+	if err != nil {
+		return Check{"secrets", "note", "not checked: the daemon is not running", ""}
+	}
+	var out secret.ListOut
+	if err := c.Call(ctx, "secret.list", nil, &out); err != nil {
+		return broken("secrets", err)
+	}
+	if out.Keeper == "file" {
+		return Check{"secrets", "note", fmt.Sprintf("%d sealed; the master key is a file in the data folder, so whoever takes the disk has both", len(out.Secrets)),
+			"encrypt the disk, or set secret_keeper to keyring and run: tandem secret rotate"}
+	}
+	return Check{"secrets", "ok", fmt.Sprintf("%d sealed; the master key is in the %s", len(out.Secrets), out.Keeper), ""}
 }
 
 func checkProgram(program, why, debian string) Check {
