@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"typed":      typed,
 			"sql":        runSQL,
 			"field":      field,
+			"model":      model,
 		},
 	})
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/tool"
 )
@@ -88,6 +90,37 @@ func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn) (*tool.Plan
 		return nil, err
 	}
 	return t.Plan(env, in.Args)
+}
+
+// CheckCall plans a call and returns its title, or why it can never run: arguments that do not fit, a place out of reach.
+func (r *Room) CheckCall(ctx context.Context, name string, in CallIn) (string, error) {
+	p, err := r.planCall(ctx, r.tools.Get(name), in)
+	if err != nil {
+		return "", err
+	}
+	return p.Title, nil
+}
+
+// Refuse ends a call that can never run, and records it as denied: what an agent tried is worth knowing.
+func (r *Room) Refuse(ctx context.Context, t *Turn, c *Call, why *fault.Error) error {
+	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		now := tx.Now()
+		text := why.Msg
+		if why.Next != "" {
+			text += ". Next: " + why.Next
+		}
+		c.State, c.Ask, c.EndedAt, c.Result = CallFailed, "", &now, &tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": why.Kind.String()}}
+		if err := saveCall(tx, c); err != nil {
+			return err
+		}
+		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
+			return err
+		}
+		_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: ToolOp(c.Tool), Phase: journal.Denied, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(),
+			Payload: []byte(encode(map[string]any{"reason": why.Msg, "turn": t.ID, "call": c.ID, "args": c.Args}))})
+		return err
+	})
+	return err
 }
 
 func (r *Room) resourceOf(ctx context.Context, t tool.Tool, in CallIn) op.Resource {

@@ -70,8 +70,18 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		}
 	}
 	if spec.Name == "" {
-		return false, r.finish(ctx, t, c, nil, "", fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
+		return false, r.room.Refuse(ctx, t, c, fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
 	}
+	as := s.Caller()
+	as.Idempotency = c.ID
+	in := session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args}
+	title, err := r.room.CheckCall(op.WithCaller(ctx, as), c.Tool, in)
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind != fault.Internal {
+		return false, r.room.Refuse(ctx, t, c, f)
+	} else if err != nil {
+		return false, err
+	}
+	c.Title = title
 	var part *session.Writer
 	var output strings.Builder
 	var lost error // the first failure to show output, which must not hide the result
@@ -90,9 +100,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 			part.Add(text)
 		}
 	})
-	as := s.Caller()
-	as.Idempotency = c.ID
-	got, err := r.gate.Invoke(op.WithCaller(ctx, as), session.ToolOp(c.Tool), session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args})
+	got, err := r.gate.Invoke(op.WithCaller(ctx, as), session.ToolOp(c.Tool), in)
 	stop()
 	if err != nil && context.Cause(ctx) != nil {
 		return false, context.Cause(ctx)
@@ -109,11 +117,10 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	out, _ := got.(session.CallOut)
 	if err == nil && len(out.Asks) > 0 {
-		c.Title = out.Title
 		_, err := r.room.Ask(ctx, t, c, out.Asks)
 		return true, err
 	}
-	c.Title, c.Result = out.Title, &out.Result
+	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, part, output.String(), err)
 }
 
