@@ -89,9 +89,10 @@ var houseMap = []wall{
 
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},
-	{pkg: "mcpserver", may: "gate identity"},
+	{pkg: "oauth", may: "gate identity"},
+	{pkg: "mcpserver", may: "gate identity oauth"},
 	{pkg: "compat", may: "gate"},
-	{pkg: "panel", may: "gate identity panel/*"},
+	{pkg: "panel", may: "gate identity oauth panel/*"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv"}, // tests only
 	{pkg: "client"},

@@ -54,6 +54,16 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 		if secret, ok := bearer(r); ok {
 			return who.Bearer(r.Context(), secret, op.DoorHTTP)
 		}
+		if secret := r.Header.Get(urlToken); secret != "" {
+			c, err := who.Bearer(r.Context(), secret, op.DoorMCP)
+			if err == nil && c.Name != identity.Connector {
+				err = fault.New(fault.Denied, "token", "only the connector's token may be in a URL").WithNext("send this one as Authorization: Bearer …")
+			}
+			if err != nil {
+				return op.Caller{}, err
+			}
+			return c, nil
+		}
 		if c, err := r.Cookie(CookieName); err == nil && panel {
 			caller, err := who.Cookie(r.Context(), c.Value)
 			if fault.Is(err, fault.Unauthenticated) {

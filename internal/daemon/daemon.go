@@ -189,6 +189,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if !panel {
 			h = d.withoutPanel(h)
 		}
+		h = bridged(h)
 		srv := &http.Server{Handler: d.counted(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)

@@ -16,6 +16,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/journal"
 	"tandem/internal/mcpserver"
+	"tandem/internal/oauth"
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
@@ -124,7 +125,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	d.gate.Redact = d.redact
 	d.rooms.loop.Through(d.gate, d.journal)
-	tools, err := mcpserver.New(d.gate, d.Version, instructions, "", d.Log)
+	tools, err := mcpserver.New(d.gate, d.Version, instructions, iconURI(), d.Log)
 	if err != nil {
 		return err
 	}
@@ -135,6 +136,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /sessions/{id}/stream": http.HandlerFunc(d.followSession),
 	}}
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
+	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.allow, Log: d.Log}
+	maps.Copy(d.web.Mounts, connect.Mounts())
+	maps.Copy(d.web.Mounts, icons())
 	published := d.newCompat()
 	maps.Copy(d.web.Mounts, published.Mounts())
 	d.web.Compat = http.HandlerFunc(published.Events)

@@ -92,24 +92,29 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label string) (MintOu
 		return MintOut{}, err
 	}
 	c := op.CallerFrom(ctx)
-	a := Actor{ID: id.New("act"), Tenant: c.Tenant, Kind: op.Agent, Name: name, For: WellKnown(Owner)}
-	for try := 2; ; try++ {
-		n, err := tx.Changed("INSERT INTO actor ("+actorColumns+") VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (tenant, name) DO NOTHING",
-			a.Tenant, a.ID, a.Kind, a.Name, a.For, tx.Now())
-		if err != nil {
-			return MintOut{}, err
-		}
-		if n == 1 {
-			break
-		}
-		a.Name = fmt.Sprintf("%s-%d", name, try)
+	a, err := freshActor(tx, c.Tenant, op.Agent, name, WellKnown(Owner))
+	if err != nil {
+		return MintOut{}, err
 	}
 	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: label, CreatedAt: tx.Now(), CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
-	_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
+	_, err = tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0)`, a.Tenant, out.ID, a.ID, hashOf(out.Secret), label, tx.Now(), c.Actor)
 	op.Note(ctx, "actor", a.Name)
 	op.Note(ctx, "token", out.ID)
 	return out, err
+}
+
+// freshActor makes an actor; a name that is taken gets a number.
+func freshActor(tx *db.Tx, tenant string, kind op.Kind, name, actsFor string) (*Actor, error) {
+	a := &Actor{ID: id.New("act"), Tenant: tenant, Kind: kind, Name: name, For: actsFor}
+	for try := 2; ; try++ {
+		n, err := tx.Changed("INSERT INTO actor ("+actorColumns+") VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (tenant, name) DO NOTHING",
+			a.Tenant, a.ID, a.Kind, a.Name, a.For, tx.Now())
+		if err != nil || n == 1 {
+			return a, err
+		}
+		a.Name = fmt.Sprintf("%s-%d", name, try)
+	}
 }
 
 func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, error) {

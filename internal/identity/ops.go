@@ -82,7 +82,7 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
-	return append(append(r.passkeyOps(), r.joinOps()...), []op.Op{
+	return append(append(append(r.passkeyOps(), r.joinOps()...), r.oauthOps()...), []op.Op{
 		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),

@@ -21,6 +21,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/id"
+	"tandem/internal/oauth"
 	"tandem/internal/op"
 )
 
@@ -73,13 +74,18 @@ func New(g *gate.Gate, version, instructions, icon string, log *slog.Logger) (*S
 // ServeHTTP answers a request whose caller was authenticated by the listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !op.CallerFrom(r.Context()).Known() {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="tandem", resource_metadata=%q`, s.metadata(r)))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintln(w, `{"error":"tandem does not know you","code":"unauthenticated","next":"send the connector token: Authorization: Bearer …"}`)
 		return
 	}
 	s.handler.ServeHTTP(w, r)
+}
+
+// metadata is where a client learns how to get a token.
+func (s *Server) metadata(r *http.Request) string {
+	return oauth.Base(r) + "/.well-known/oauth-protected-resource"
 }
 
 // serverFor is the server of a request's caller. Its tools are looked up in

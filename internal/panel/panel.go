@@ -47,6 +47,7 @@ func New(c Config) *Panel {
 	p.mux.HandleFunc("POST /signin", p.exchange)
 	p.mux.HandleFunc("POST /panel/signout", p.signOut)
 	p.mux.HandleFunc("GET /panel/live", p.live)
+	connectRoutes(p)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/panel/", http.StatusSeeOther) })
 	for _, g := range p.pages {
 		for _, page := range g.pages {
@@ -59,7 +60,7 @@ func New(c Config) *Panel {
 
 // Mounts are the patterns under which a listener serves the panel.
 func (p *Panel) Mounts() map[string]http.Handler {
-	return map[string]http.Handler{"/panel/": p, "GET /signin": p, "POST /signin": p, "GET /{$}": p}
+	return map[string]http.Handler{"/panel/": p, "GET /signin": p, "POST /signin": p, "GET /{$}": p, "GET /oauth/authorize": p}
 }
 
 // ServeHTTP serves one request.

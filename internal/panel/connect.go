@@ -1,0 +1,109 @@
+package panel
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/oauth"
+	"tandem/internal/panel/ui"
+)
+
+// ConnectView is a program that wants to connect, as a person is asked about
+// it.
+type ConnectView struct {
+	Name     string
+	Host     string // where the answer goes
+	Action   string
+	PIN      bool
+	Passkeys int
+	Problem  string
+}
+
+// connectIn is exactly what is consented to.
+type connectIn struct {
+	Client    string `json:"client_id"`
+	Redirect  string `json:"redirect_uri"`
+	Challenge string `json:"code_challenge"`
+}
+
+func connectRoutes(p *Panel) {
+	p.mux.HandleFunc("GET /oauth/authorize", p.authorize)
+	p.get("/panel/connect", func(v *visit) error { return v.connect("") })
+	p.act(act{pattern: "/panel/connect", op: "oauth.consent",
+		input:   func(v *visit) (any, error) { return connectInput(v), nil },
+		done:    (*visit).connected,
+		refused: func(v *visit, err error) error { return v.connect(words(err)) }})
+}
+
+// authorize is where a program sends a person. The cookie does not travel with
+// a request from another site, so the person goes on from here by a click.
+func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
+	v := &visit{p: p, w: w, r: r, ctx: r.Context()}
+	q := r.URL.Query()
+	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
+		v.fail(fault.New(fault.Invalid, "oauth", "The program asked in a way that is not supported.").WithNext("It should send response_type=code and code_challenge_method=S256."))
+		return
+	}
+	next := url.Values{}
+	for _, k := range []string{"client_id", "redirect_uri", "code_challenge", "state"} {
+		if q.Get(k) == "" && k != "state" {
+			v.fail(fault.New(fault.Invalid, "oauth", "The program did not send %s.", k))
+			return
+		}
+		next.Set(k, q.Get(k))
+	}
+	v.render(http.StatusOK, doorwayPage("/panel/connect?"+next.Encode()))
+}
+
+func connectInput(v *visit) connectIn {
+	q := v.r.URL.Query()
+	return connectIn{q.Get("client_id"), q.Get("redirect_uri"), q.Get("code_challenge")}
+}
+
+func (v *visit) connect(problem string) error {
+	type look struct{ Name, Host string }
+	what, err := call[look](v, "oauth.look", connectInput(v))
+	if err != nil {
+		return err
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	return v.show(connectPage(v.shell("actors", "Connect a program"), ConnectView{Name: what.Name, Host: what.Host,
+		Action: "/panel/connect?" + v.r.URL.RawQuery, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
+}
+
+// connected sends the person back with the code. It is a page and not a
+// redirect: a form may lead nowhere but to this server.
+func (v *visit) connected(in any, out json.RawMessage) error {
+	var got struct{ Code string }
+	if err := json.Unmarshal(out, &got); err != nil {
+		return err
+	}
+	back, err := url.Parse(in.(connectIn).Redirect)
+	if err != nil {
+		return fault.New(fault.Invalid, "oauth", "The program's address cannot be read.")
+	}
+	q := back.Query()
+	q.Set("code", got.Code)
+	if s := v.r.URL.Query().Get("state"); s != "" {
+		q.Set("state", s)
+	}
+	q.Set("iss", oauth.Base(v.r))
+	back.RawQuery = q.Encode()
+	v.w.Header().Set("Refresh", "0; url="+back.String())
+	s := v.shell("actors", "Connected")
+	s.Back = &ui.Crumb{Label: "Actors", Href: "/panel/actors"}
+	return v.show(connectedPage(s, back.String(), back.Host))
+}
+
+// connectChallenge is where the device is asked for presence, for what this
+// very form says.
+func connectChallenge(action string) string {
+	path, query, _ := strings.Cut(action, "?")
+	return path + "/challenge?" + query
+}
