@@ -30,6 +30,8 @@ type house struct {
 	peers *Room
 	space *space.Room
 	addr  func() (string, string)
+
+	folder string // where callers run; empty is dir
 }
 
 // late lets the rooms be made before the gate that they call.
@@ -102,8 +104,12 @@ func (h *house) restart() {
 func (h *house) as(name string) context.Context { return h.asIn(h.t.Context(), name) }
 
 func (h *house) asIn(ctx context.Context, name string) context.Context {
+	folder := h.folder
+	if folder == "" {
+		folder = h.dir
+	}
 	return op.WithCaller(ctx, op.Caller{Tenant: identity.LocalTenant, Actor: "act_" + name, Name: name, Kind: op.Agent, Door: op.DoorSocket, Request: "req",
-		Client: op.Client{Folder: h.dir}})
+		Client: op.Client{Folder: folder}})
 }
 
 // do runs an operation as an actor and fails the test when it fails.

@@ -1,10 +1,6 @@
 package peer
 
-import (
-	"strings"
-
-	"tandem/internal/board"
-)
+import "tandem/internal/board"
 
 // What is sealed inside an envelope, by class. The host never sees these.
 
@@ -100,10 +96,4 @@ type Snapshot struct {
 	Vars     map[string]Variable        `json:"vars"`
 	Findings []Finding                  `json:"findings"`
 	Paths    map[string]Path            `json:"paths"`
-}
-
-// escape makes words safe to show to a model: no angle bracket can open or
-// close a tag of its own.
-func escape(s string) string {
-	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
 }
