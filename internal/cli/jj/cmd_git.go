@@ -24,7 +24,7 @@ func gitCommand() *command {
 			{name: "export", about: "Update the underlying Git repo with changes made in the repo", run: runGitExport},
 			absentCommand("fetch"),
 			{name: "import", about: "Update repo with changes made in the underlying Git repo", run: runGitImport},
-			gitInitCommand(), absentCommand("push"), gitRemoteCommand(),
+			gitInitCommand(), gitPushCommand(), gitRemoteCommand(),
 			{name: "root", about: "Show the underlying Git directory of a repository using the Git backend", run: runGitRoot},
 		},
 	}

@@ -1,0 +1,315 @@
+package jj
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/revset"
+)
+
+func gitPushCommand() *command {
+	return &command{
+		name: "push", about: "Push to a Git remote",
+		opts: []opt{
+			{id: "remote", long: "remote", value: "REMOTE"},
+			{id: "bookmark", long: "bookmark", short: "b", value: "BOOKMARK", many: true},
+			{id: "tag", long: "tag", value: "TAG", many: true},
+			{id: "all", long: "all", conflicts: []string{"bookmark", "tag", "tracked", "revisions", "change", "named"}},
+			{id: "tracked", long: "tracked", conflicts: []string{"bookmark", "tag", "all", "revisions", "change", "named"}},
+			{id: "deleted", long: "deleted", conflicts: []string{"bookmark", "tag", "revisions", "change", "named"}},
+			{id: "allow-empty-description", long: "allow-empty-description"},
+			{id: "allow-private", long: "allow-private"},
+			{id: "allow-conflicts", long: "allow-conflicts", hidden: true},
+			{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
+			{id: "change", long: "change", short: "c", value: "REVSETS", many: true},
+			{id: "named", long: "named", value: "NAME=REVISION", many: true},
+			{id: "dry-run", long: "dry-run"},
+			{id: "option", long: "option", short: "o", value: "OPTION", many: true},
+		},
+		run: runGitPush,
+	}
+}
+
+// push is one run of the command.
+type push struct {
+	*tx
+	p       *parsed
+	remote  string
+	updates []refMove
+	seen    map[string]bool
+	known   []repo.CommitID // what the remote has, or was checked already
+	private func(repo.CommitID) (bool, error)
+}
+
+// refMove is a bookmark that goes elsewhere on the remote; "" is nowhere.
+type refMove struct {
+	name     string
+	from, to repo.CommitID
+}
+
+func runGitPush(e *env, p *parsed) error {
+	if e.global.noIntegrate {
+		return clif("--no-integrate-operation is not respected; use --dry-run")
+	}
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if p.has("tag") {
+		return missing("pushing tags")
+	}
+	if sign, err := w.conf.Bool("git.sign-on-push"); err != nil {
+		return err
+	} else if sign {
+		return missing("signing commits")
+	}
+	x := &push{p: p, seen: map[string]bool{}}
+	if x.remote, err = w.pushRemote(p); err != nil {
+		return err
+	}
+	if x.tx, err = w.begin(); err != nil {
+		return err
+	}
+	if err := x.prepare(); err != nil {
+		return err
+	}
+	switch {
+	case p.has("all"), p.has("tracked"), p.has("deleted"):
+		err = x.chooseMany()
+	default:
+		err = x.chooseNamed()
+	}
+	if err != nil {
+		return err
+	}
+	if len(x.updates) == 0 {
+		w.ui.statusf("Nothing changed.\n")
+		return nil
+	}
+	w.ui.statusf("Changes to push to %s:\n", revset.FormatSymbol(x.remote))
+	for _, u := range x.updates {
+		w.ui.statusf("  bookmark: %s [%s]\n", revset.FormatSymbol(u.name), x.describe(u))
+	}
+	if p.has("dry-run") {
+		w.ui.statusf("Dry-run requested, not pushing.\n")
+		return nil
+	}
+	return x.send()
+}
+
+// pushRemote is the remote to push to: asked for, configured, the only one, or
+// origin.
+func (w *wsEnv) pushRemote(p *parsed) (string, error) {
+	if name, ok := p.get("remote"); ok {
+		return name, nil
+	}
+	if name, ok, err := w.conf.String("git.push"); err != nil || ok {
+		return name, err
+	}
+	all, err := w.remotes()
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 1 {
+		name := slices.Collect(maps.Keys(all))[0]
+		if name != "origin" {
+			w.ui.hintf("Pushing to the only existing remote: %s", revset.FormatSymbol(name))
+		}
+		return name, nil
+	}
+	return "origin", nil
+}
+
+func (x *push) prepare() error {
+	for _, r := range x.View.Remotes[x.remote].Bookmarks {
+		x.known = append(x.known, repo.TargetIDs(r.Target)...)
+	}
+	if x.p.has("allow-private") {
+		return nil
+	}
+	e, err := x.w.compile(x.w.conf.Str("git.private-commits"))
+	if err != nil {
+		return err
+	}
+	set, err := x.w.rev().Set(e)
+	if err != nil {
+		return err
+	}
+	x.private = func(id repo.CommitID) (bool, error) {
+		p, ok := x.w.repo.Index.Pos(id)
+		return ok && set.Has(p), nil
+	}
+	return nil
+}
+
+// names lists the bookmarks that are here or on the remote.
+func (x *push) names() []string {
+	all := map[string]bool{}
+	for n := range x.View.Bookmarks {
+		all[n] = true
+	}
+	for n := range x.View.Remotes[x.remote].Bookmarks {
+		all[n] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// classify decides what pushing a bookmark means. A nil move with a nil error
+// means that nothing is to do.
+func (x *push) classify(name string, fresh, deleting bool) (*refMove, *cmdError) {
+	local, remote := x.View.Bookmark(name), x.View.RemoteBookmark(x.remote, name)
+	there := repo.NoTarget()
+	if remote.Tracked && len(remote.Target) > 0 {
+		there = remote.Target
+	}
+	full := revset.FormatRemote(name, x.remote)
+	exists := len(remote.Target) > 0 && !repo.IsAbsentTarget(remote.Target)
+	switch {
+	case local.Equal(there):
+		return nil, nil
+	case !local.IsResolved():
+		return nil, userf("Bookmark %s is conflicted", revset.FormatSymbol(name)).
+			hinted("Run `jj bookmark list` to inspect, and use `jj bookmark set` to fix it up.")
+	case !there.IsResolved():
+		return nil, userf("Bookmark %s is conflicted", full).hinted("Run `jj git fetch` to update the conflicted remote bookmark.")
+	case exists && !remote.Tracked:
+		return nil, userf("Non-tracking remote bookmark %s exists", full).
+			hinted("Run `jj bookmark track %s` to import the remote bookmark.", full)
+	case !remote.Tracked && !fresh:
+		return nil, userf("Refusing to create new remote bookmark %s", full).hinted("Run `jj bookmark track %s` and try again.", full)
+	case local[0] == "" && !deleting:
+		return nil, userf("Refusing to push deleted bookmark %s", revset.FormatSymbol(name)).
+			hinted("Push deleted bookmarks with --deleted or forget the bookmark to suppress this warning.")
+	}
+	return &refMove{name, there[0], local[0]}, nil
+}
+
+// warn says why a bookmark is left out.
+func (x *push) warn(e *cmdError) {
+	x.w.ui.warnf("%s", e.msg)
+	for _, h := range e.hints {
+		x.w.ui.hintf("%s", h.plain)
+	}
+}
+
+// rejected is a commit that must not be pushed.
+type rejected struct {
+	commit *repo.Commit
+	why    string
+	hint   string
+}
+
+// check looks for a commit that must not leave.
+func (x *push) check(heads ...repo.CommitID) (*rejected, error) {
+	heads = slices.DeleteFunc(heads, func(id repo.CommitID) bool { return id == "" })
+	fixed, err := x.w.immutableExpr()
+	if err != nil {
+		return nil, err
+	}
+	ids, err := x.w.rev().IDs(revset.Range(revset.Union(revset.Commits(x.known...), fixed), revset.Commits(heads...)))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		c, err := x.w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		var why []string
+		hint := ""
+		if c.Description == "" && !x.p.has("allow-empty-description") {
+			why = append(why, "has no description")
+		}
+		if c.Author.Name == "" || c.Author.Email == "" || c.Committer.Name == "" || c.Committer.Email == "" {
+			why = append(why, "has no author and/or committer set")
+		}
+		if c.Tree.HasConflict() && !x.p.has("allow-conflicts") {
+			why = append(why, "has conflicts")
+		}
+		if x.private != nil {
+			if is, err := x.private(id); err != nil {
+				return nil, err
+			} else if is {
+				why = append(why, "is private")
+				hint = "Configured git.private-commits: '" + x.w.conf.Str("git.private-commits") + "'"
+			}
+		}
+		if len(why) > 0 {
+			return &rejected{c, strings.Join(why, " and "), hint}, nil
+		}
+	}
+	x.known = append(x.known, heads...)
+	return nil, nil
+}
+
+// offer pushes a bookmark among others: what cannot be pushed is only warned
+// about.
+func (x *push) offer(name string, fresh, deleting bool) error {
+	m, no := x.classify(name, fresh, deleting)
+	if no != nil {
+		x.warn(no)
+		return nil
+	}
+	if m == nil {
+		return nil
+	}
+	bad, err := x.check(m.to)
+	if err != nil {
+		return err
+	}
+	if bad == nil {
+		x.updates = append(x.updates, *m)
+		return nil
+	}
+	x.w.ui.warnf("Won't push bookmark %s: commit %s %s", revset.FormatSymbol(name), bad.commit.ID.Hex()[:12], bad.why)
+	o := x.w.ui.newText()
+	o.Str("  ")
+	if err := x.w.summary(o, bad.commit); err != nil {
+		return err
+	}
+	o.Str("\n")
+	x.w.ui.status(o)
+	if bad.hint != "" {
+		x.w.ui.hintf("%s", bad.hint)
+	}
+	return nil
+}
+
+func (x *push) chooseMany() error {
+	if len(x.View.Tags) > 0 {
+		return missing("pushing all bookmarks where there are tags too")
+	}
+	for _, name := range x.names() {
+		switch {
+		case x.p.has("all"):
+		case x.p.has("tracked"):
+			if !x.View.RemoteBookmark(x.remote, name).Tracked {
+				continue
+			}
+		case !repo.IsAbsentTarget(x.View.Bookmark(name)):
+			continue
+		}
+		if err := x.offer(name, x.p.has("all"), x.p.has("deleted")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *push) describe(u refMove) string {
+	short := func(id repo.CommitID) string { return id.Hex()[:12] }
+	switch {
+	case u.from == "":
+		return "add to " + short(u.to)
+	case u.to == "":
+		return "delete from " + short(u.from)
+	case x.Index.IsAncestor(u.from, u.to):
+		return fmt.Sprintf("move forward from %s to %s", short(u.from), short(u.to))
+	case x.Index.IsAncestor(u.to, u.from):
+		return fmt.Sprintf("move backward from %s to %s", short(u.from), short(u.to))
+	}
+	return fmt.Sprintf("move sideways from %s to %s", short(u.from), short(u.to))
+}
