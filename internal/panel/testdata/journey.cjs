@@ -74,7 +74,7 @@ async function approveLive() {
   out.seen.emptyInbox = await page.locator('.empty-title').innerText();
   const started = Date.now();
   await ask('a');
-  await page.waitForSelector('.ask-item', { timeout: 8000 });
+  await page.waitForSelector('.ask-item', { timeout: 30000 });
   out.seen.liveMs = Date.now() - started;
   await page.waitForFunction(() => document.querySelector('#side .count')?.textContent === '1');
   await shot('approvals');
@@ -207,7 +207,7 @@ async function tabs() {
   await open('system'); // gives the stream up
   await second.waitForTimeout(300);
   await put('tabs/two');
-  await second.waitForSelector('text=tabs/two', { timeout: 8000 });
+  await second.waitForSelector('text=tabs/two', { timeout: 30000 });
   out.seen.tabs = true;
   await second.close();
 }
@@ -254,6 +254,7 @@ async function tokens() {
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(60000); // a busy machine is slow, not wrong
   page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of (401|403|409)/.test(m.text())) out.problems.push(`console: ${m.text()}`); });
