@@ -29,8 +29,12 @@ func killNine(t *testing.T, s *server) {
 			s.start()
 		}
 		ctx, cancel := context.WithCancel(context.Background())
+		busy, wait := random.IntN(5) > 0, time.Duration(random.IntN(200_000))*time.Microsecond
 		go func() {
-			time.Sleep(time.Duration(random.IntN(250_000)) * time.Microsecond)
+			if busy { // on a slow machine, too, most kills fall into work
+				l.awaitProgress(10 * time.Second)
+			}
+			time.Sleep(wait)
 			s.kill9()
 			cancel()
 		}()
@@ -40,9 +44,9 @@ func killNine(t *testing.T, s *server) {
 	s.start()
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", rounds, len(l.acked), l.adds, len(l.asks), len(l.tokens), len(l.secrets))
-	if len(l.acked) < rounds {
-		t.Errorf("only %d writes in %d rounds: this proves little", len(l.acked), rounds)
+	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", rounds, l.first, l.adds, len(l.asks), len(l.tokens), len(l.secrets))
+	if l.first < rounds/2 {
+		t.Errorf("only %d writes in %d rounds: this proves little", l.first, rounds)
 	}
 	s.stop()
 }
@@ -68,6 +72,6 @@ func TestCutPostgres(t *testing.T) {
 	l.run(ctx, 8)
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", cuts, len(l.acked), l.adds, len(l.asks), len(l.tokens), len(l.secrets))
+	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", cuts, l.first, l.adds, len(l.asks), len(l.tokens), len(l.secrets))
 	s.stop()
 }

@@ -21,6 +21,7 @@ type load struct {
 	// by key: the value that was sent
 	acked  map[string]string
 	unsure map[string]string // sent, and the answer was lost
+	first  int               // acknowledged the first time
 	adds   int               // acknowledged compare-and-set increments of one counter
 	tries  int               // increments whose answer was lost
 	count  int
@@ -53,29 +54,44 @@ func (l *load) run(ctx context.Context, callers int) {
 	wg.Wait()
 }
 
+// awaitProgress returns once one more write is acknowledged, or the time is up.
+func (l *load) awaitProgress(limit time.Duration) {
+	count := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.acked)
+	}
+	before := count()
+	for deadline := time.Now().Add(limit); count() == before && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func (l *load) create(ctx context.Context) {
 	l.mu.Lock()
 	l.count++
 	key, value := fmt.Sprintf("crash/%06d", l.count), fmt.Sprintf("v%d", l.count)
 	l.unsure[key] = value
 	l.mu.Unlock()
-	if l.put(ctx, key, value).status/100 == 2 {
+	a, err := l.put(ctx, key, value)
+	if err != nil {
+		time.Sleep(5 * time.Millisecond) // the server is down: no use in asking as fast as one can
+		return
+	}
+	if a.status/100 == 2 {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		delete(l.unsure, key)
 		l.acked[key] = value
-		l.mu.Unlock()
 	}
 }
 
-func (l *load) put(ctx context.Context, key, value string) answer {
+func (l *load) put(ctx context.Context, key, value string) (answer, error) {
 	a, err := l.s.try(ctx, l.s.token, "PUT", "/resource/"+key, map[string]any{"value": value, "if_absent": true}, "Idempotency-Key", "once-"+key)
-	if err != nil {
-		return answer{}
-	}
 	if a.status == http.StatusInternalServerError {
 		l.s.t.Errorf("%s: %s", key, a)
 	}
-	return a
+	return a, err
 }
 
 const counter = "/resource/crash-counter"
@@ -106,15 +122,15 @@ func (l *load) increment(ctx context.Context) {
 // there, once.
 func (l *load) settle(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	l.first = len(l.acked)
 	for _, key := range slices.Sorted(maps.Keys(l.unsure)) {
-		a := l.put(ctx, key, l.unsure[key])
+		a, err := l.put(context.Background(), key, l.unsure[key])
 		for try := 0; a.status == http.StatusServiceUnavailable && try < 5; try++ { // a connection that was cut is noticed when it is used
-			a = l.put(ctx, key, l.unsure[key])
+			a, err = l.put(context.Background(), key, l.unsure[key])
 		}
-		if a.status/100 != 2 {
-			t.Errorf("%s, sent again with its idempotency key: %s", key, a)
+		if err != nil || a.status/100 != 2 {
+			t.Errorf("%s, sent again with its idempotency key: %s %v", key, a, err)
+			continue
 		}
 		l.acked[key] = l.unsure[key]
 		delete(l.unsure, key)
