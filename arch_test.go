@@ -83,6 +83,7 @@ var houseMap = []wall{
 	{pkg: "provider"},
 	{pkg: "provider/*", may: "provider provider/*"},
 	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted"},
+	{pkg: "egress"},
 	{pkg: "tool"},
 	{pkg: "tool/builtin", may: "tool"},
 	{pkg: "tunnel", planned: true},

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"tandem/internal/compat"
 	"tandem/internal/db"
+	"tandem/internal/egress"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
@@ -19,7 +21,16 @@ import (
 
 // buildSessions makes the session room and its driver.
 func (d *Daemon) buildSessions(ctx context.Context) error {
-	tools, err := tool.NewRegistry(builtin.All()...)
+	search := builtin.Search{Backend: d.Settings.Get("search.backend"), BraveKey: d.Settings.Get("search.brave_key"), ExaKey: d.Settings.Get("search.exa_key"),
+		SearXNG: strings.TrimSuffix(d.Settings.Get("search.searxng_url"), "/"), URL: d.Settings.Get("search.url")}
+	guard := &egress.Guard{} // pages are of the outside world; what a person configured for searching may be inside
+	search.Transport = (&egress.Guard{Origins: []string{search.SearXNG, search.URL}}).Transport()
+	for _, key := range []string{search.BraveKey, search.ExaKey} {
+		if key != "" {
+			d.redact.Learn([]byte(key))
+		}
+	}
+	tools, err := tool.NewRegistry(builtin.All(guard.Transport(), search)...)
 	if err != nil {
 		return err
 	}

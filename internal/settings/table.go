@@ -25,4 +25,9 @@ var table = []Setting{
 	{Key: "as_token", Env: []string{"TANDEM_AS_TOKEN"}, Doc: "commands act with this token and not as this user", Secret: true},
 	{Key: "server", Env: []string{"TANDEM_SERVER"}, Doc: "the server of a workspace, HOST:PORT"},
 	{Key: "workspace", Env: []string{"TANDEM_WORKSPACE"}, Doc: "the name of a workspace"},
+	{Key: "search.backend", Env: []string{"TANDEM_SEARCH_BACKEND"}, Default: "auto", Doc: "where agents search: auto, brave, exa, searxng or url; auto takes what is configured and goes on when one refuses"},
+	{Key: "search.brave_key", Env: []string{"TANDEM_BRAVE_SEARCH_API_KEY"}, Doc: "key for Brave Search", Secret: true},
+	{Key: "search.exa_key", Env: []string{"TANDEM_EXA_API_KEY"}, Doc: "key for Exa", Secret: true},
+	{Key: "search.searxng_url", Env: []string{"TANDEM_SEARXNG_URL"}, Doc: "address of a SearXNG"},
+	{Key: "search.url", Env: []string{"TANDEM_SEARCH_URL"}, Doc: "any address that answers ?q= with JSON results"},
 }

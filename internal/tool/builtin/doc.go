@@ -4,6 +4,7 @@ package builtin
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -12,9 +13,14 @@ import (
 	"tandem/internal/tool"
 )
 
-// All makes the built-in tools.
-func All() []tool.Tool {
-	return []tool.Tool{read{}, write{}, edit{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}}
+// All makes the built-in tools. pages carries what webfetch reads; search says how websearch searches, which is there only
+// when something is configured.
+func All(pages http.RoundTripper, search Search) []tool.Tool {
+	out := []tool.Tool{read{}, write{}, edit{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, webfetch{pages}}
+	if w := (websearch{search}); len(w.backends()) > 0 {
+		out = append(out, w)
+	}
+	return out
 }
 
 // schemaOf is the JSON Schema of a tool's arguments. The types are constants of the program, so it cannot fail at run time

@@ -1,0 +1,246 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+//go:embed websearch.md
+var websearchDoc string
+
+// Search says where to search. Backend is auto, brave, exa, searxng or url; auto takes what is configured, in this order, and
+// goes on to the next when one refuses.
+type Search struct {
+	Backend    string
+	BraveKey   string
+	ExaKey     string
+	SearXNG    string // address of a SearXNG
+	URL        string // any address that answers ?q= with {"results":[{"title","url","content"}]}
+	Brave, Exa string // the services' own addresses, when empty
+	Transport  http.RoundTripper
+}
+
+type websearch struct{ s Search }
+
+type websearchArgs struct {
+	Query string `json:"query" jsonschema:"what to look for"`
+	Count int    `json:"count,omitempty" jsonschema:"how many results, 8 when left out, 20 at most"`
+}
+
+type hit struct{ Title, URL, Text string }
+
+func (websearch) Spec() tool.Spec {
+	return tool.Spec{Name: "websearch", Doc: websearchDoc, Schema: schemaOf[websearchArgs](), Right: "tool.execute", Changes: true}
+}
+
+// backend is one way to search.
+type backend struct {
+	name, host string
+	run        func(ctx context.Context, q string, n int) ([]hit, error)
+}
+
+// backends lists what is configured, in the order of trying.
+func (w websearch) backends() []backend {
+	s := w.s
+	if s.Brave == "" {
+		s.Brave = "https://api.search.brave.com"
+	}
+	if s.Exa == "" {
+		s.Exa = "https://api.exa.ai"
+	}
+	all := []struct {
+		backend
+		ready bool
+	}{
+		{backend{"brave", hostOf(s.Brave), w.brave(s.Brave)}, s.BraveKey != ""},
+		{backend{"exa", hostOf(s.Exa), w.exa(s.Exa)}, s.ExaKey != ""},
+		{backend{"searxng", hostOf(s.SearXNG), w.plain(s.SearXNG + "/search")}, s.SearXNG != ""},
+		{backend{"url", hostOf(s.URL), w.plain(s.URL)}, s.URL != ""},
+	}
+	var out []backend
+	for _, b := range all {
+		if b.ready && (s.Backend == "" || s.Backend == "auto" || s.Backend == b.name) {
+			out = append(out, b.backend)
+		}
+	}
+	return out
+}
+
+func hostOf(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+func (w websearch) Plan(_ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
+	var a websearchArgs
+	if err := tool.Decode("websearch", raw, &a); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(a.Query) == "" || len(a.Query) > 400 {
+		return nil, fault.New(fault.Invalid, "websearch", "a query has 1 to 400 bytes")
+	}
+	if a.Count <= 0 {
+		a.Count = 8
+	}
+	a.Count = min(a.Count, 20)
+	list := w.backends()
+	if len(list) == 0 {
+		return nil, fault.New(fault.Unavailable, "websearch", "no search is configured").
+			WithNext("a person sets TANDEM_BRAVE_SEARCH_API_KEY, TANDEM_EXA_API_KEY, TANDEM_SEARXNG_URL or TANDEM_SEARCH_URL")
+	}
+	touch := op.Touch{Tool: "websearch"}
+	for _, b := range list {
+		touch.Hosts = append(touch.Hosts, b.host)
+	}
+	run := func(ctx context.Context) (tool.Result, error) { return search1(ctx, list, a) }
+	return &tool.Plan{Title: "search " + a.Query, Resource: op.Resource{Kind: "tool", Path: "/websearch"}, Touch: touch,
+		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) { return run(ctx) },
+		Recover: func(ctx context.Context) (tool.Result, bool, error) {
+			r, err := run(ctx)
+			return r, err == nil, err
+		}}, nil
+}
+
+// search1 asks one backend after the other until one answers. An empty answer is an answer; a failure of all is an error that
+// names each.
+func search1(ctx context.Context, list []backend, a websearchArgs) (tool.Result, error) {
+	var failed []string
+	for _, b := range list {
+		hits, err := b.run(ctx, a.Query, a.Count)
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return tool.Result{}, cause
+			}
+			failed = append(failed, b.name+": "+err.Error())
+			continue
+		}
+		var out strings.Builder
+		for i, h := range hits[:min(len(hits), a.Count)] {
+			fmt.Fprintf(&out, "%d. %s\n   %s\n   %s\n", i+1, h.Title, h.URL, strings.Join(strings.Fields(h.Text), " "))
+		}
+		if len(hits) == 0 {
+			out.WriteString("nothing was found\n")
+		}
+		return tool.Result{Text: out.String(), Meta: map[string]any{"backend": b.name, "results": len(hits), "failed": failed}}, nil
+	}
+	return tool.Result{}, fault.New(fault.Unavailable, "websearch", "no search answered: %s", strings.Join(failed, "; "))
+}
+
+var errLimited = errors.New("it has had enough for now (rate limited)")
+
+// ask sends a request and reads the JSON of its answer. Keys never come into an error: only the status does.
+func (w websearch) ask(ctx context.Context, req *http.Request, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	res, err := (&http.Client{Transport: w.s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req.WithContext(ctx))
+	if err != nil {
+		var f *fault.Error
+		if errors.As(err, &f) {
+			return errors.New(f.Msg)
+		}
+		return errors.New("it cannot be reached")
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests:
+		return errLimited
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf("it answered %s", res.Status)
+	case err != nil:
+		return errors.New("its answer broke off")
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return errors.New("its answer is not the JSON that was expected")
+	}
+	return nil
+}
+
+func (w websearch) brave(base string) func(context.Context, string, int) ([]hit, error) {
+	return func(ctx context.Context, q string, n int) ([]hit, error) {
+		req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/res/v1/web/search?q=%s&count=%d", base, url.QueryEscape(q), n), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Accept", "application/json")
+		req.Header.Set("X-Subscription-Token", w.s.BraveKey)
+		var out struct {
+			Web struct {
+				Results []struct{ Title, URL, Description string }
+			}
+		}
+		err = w.ask(ctx, req, &out)
+		var hits []hit
+		for _, r := range out.Web.Results {
+			hits = append(hits, hit{r.Title, r.URL, r.Description})
+		}
+		return hits, err
+	}
+}
+
+func (w websearch) exa(base string) func(context.Context, string, int) ([]hit, error) {
+	return func(ctx context.Context, q string, n int) ([]hit, error) {
+		body, err := json.Marshal(map[string]any{"query": q, "numResults": n, "contents": map[string]any{"text": map[string]any{"maxCharacters": 400}}})
+		if err != nil {
+			return nil, err
+		}
+		req, err := http.NewRequest(http.MethodPost, base+"/search", bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Api-Key", w.s.ExaKey)
+		var out struct {
+			Results []struct{ Title, URL, Text string }
+		}
+		err = w.ask(ctx, req, &out)
+		var hits []hit
+		for _, r := range out.Results {
+			hits = append(hits, hit{r.Title, r.URL, r.Text})
+		}
+		return hits, err
+	}
+}
+
+// plain asks SearXNG, or an address that speaks like it.
+func (w websearch) plain(base string) func(context.Context, string, int) ([]hit, error) {
+	return func(ctx context.Context, q string, _ int) ([]hit, error) {
+		u, err := url.Parse(base)
+		if err != nil {
+			return nil, errors.New("its address is not a URL")
+		}
+		v := u.Query()
+		v.Set("q", q)
+		v.Set("format", "json")
+		u.RawQuery = v.Encode()
+		req, err := http.NewRequest(http.MethodGet, u.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		var out struct {
+			Results []struct{ Title, URL, Content string }
+		}
+		err = w.ask(ctx, req, &out)
+		var hits []hit
+		for _, r := range out.Results {
+			hits = append(hits, hit{r.Title, r.URL, r.Content})
+		}
+		return hits, err
+	}
+}
