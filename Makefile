@@ -32,7 +32,7 @@ install: bin/tandem ## put the program in $(PREFIX)/bin
 	install -m 755 bin/tandem '$(PREFIX)/bin/tandem'
 
 bench: ## measure, and write bench/RESULTS.md
-	CGO_ENABLED=0 $(GO) run ./bench
+	CGO_ENABLED=0 $(GO) run ./bench/run
 
 soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)
 	@test -n '$(ROOM)' || { echo 'say which room: make soak ROOM=journal'; exit 2; }
