@@ -76,8 +76,9 @@ var houseMap = []wall{
 	{pkg: "repo/gitstore", may: "repo"},
 	{pkg: "repo/workcopy", may: "repo repo/gitstore"},
 	{pkg: "repo/stocktest", may: "repo testenv"}, // tests only
-	{pkg: "repo/host", may: "spine gate repo repo/gitstore resource", planned: true},
-	{pkg: "repo/replica", may: "repo repo/gitstore client", planned: true},
+	{pkg: "repo/exchange", may: "repo repo/gitstore"},
+	{pkg: "repo/host", may: "spine gate repo repo/gitstore repo/workcopy repo/exchange resource"},
+	{pkg: "repo/replica", may: "repo repo/gitstore repo/workcopy repo/exchange client"},
 
 	// leaves below the rooms
 	{pkg: "provider"},
@@ -100,7 +101,8 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/*"},
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider"}, // a conversation is made of a provider's blocks
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider"},                     // a conversation is made of a provider's blocks
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"}, // a workspace's commands work on its copy
 	{pkg: "cli/jj", may: "cli/jj/config repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 

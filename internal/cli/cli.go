@@ -22,6 +22,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/policy"
+	"tandem/internal/cli/repo"
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/secret"
 	"tandem/internal/cli/server"
@@ -51,26 +52,32 @@ func Version() string {
 // Main runs one command line and returns its exit code. args[0] is the name
 // that the program was called by.
 func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
-	if rest, ok := jjWords(args); ok {
-		return runJJ(rest, env, in, out, errw)
+	if programName(args) == "jj" {
+		dir, err := os.Getwd()
+		if err != nil {
+			dir = "."
+		}
+		return engine(args[1:], dir, env, in, out, errw)
 	}
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
-	root.SetArgs(words(args))
+	rest := words(args)
 	ctx, stop := context.Background(), func() {}
 	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 	}
 	defer stop()
+	if line, ok := jjWords(root, rest); ok {
+		return repo.Run(ctx, k, engine, line)
+	}
+	root.SetArgs(rest)
 	return k.Fail(root.ExecuteContext(ctx))
 }
 
-// runJJ runs jj's own command line in the working directory.
-func runJJ(args, env []string, in io.Reader, out, errw io.Writer) int {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "."
-	}
+func programName(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
+
+// engine runs jj's own command line.
+func engine(args []string, dir string, env []string, in io.Reader, out, errw io.Writer) int {
 	return jj.Main(args, jj.IO{Stdin: in, Stdout: out, Stderr: errw, Env: env, Dir: dir})
 }
 
@@ -78,12 +85,13 @@ func runJJ(args, env []string, in io.Reader, out, errw io.Writer) int {
 // are read here.
 func jjEntry(k *kit.Kit) []*cobra.Command {
 	return []*cobra.Command{{
-		Use:                "jj <command> …",
-		Short:              "jj's own command line, run natively",
-		Example:            "  tandem jj log\n  tandem jj commit -m \"parser: read dates\"",
+		Use:   "jj <command> …",
+		Short: "jj's own command line, run natively; every word that is not listed here is jj's too",
+		Example: "  tandem log                      the same as tandem jj log\n" +
+			"  tandem jj status                the working copy: tandem status is the server, tandem st is jj's",
 		DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if code := runJJ(args, k.Env, k.In, k.Out, k.Err); code != 0 {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if code := repo.Run(cmd.Context(), k, engine, args); code != 0 {
 				return kit.Silent{Code: code}
 			}
 			return nil
@@ -91,22 +99,30 @@ func jjEntry(k *kit.Kit) []*cobra.Command {
 	}}
 }
 
-// jjWords are the words for jj, which reads its own command line: those after
-// "tandem jj", or all of them if the program was called as jj.
-func jjWords(args []string) ([]string, bool) {
-	if strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "jj" {
+// jjWords is the command line for jj: what is after "tandem jj", or all of it
+// when its command is none of tandem's own.
+func jjWords(root *cobra.Command, args []string) ([]string, bool) {
+	word := repo.Subcommand(args)
+	switch {
+	case len(args) > 0 && args[0] == "jj":
 		return args[1:], true
+	case word == "" || word == "help" || strings.HasPrefix(word, "__"):
+		return nil, false
+	case strings.HasPrefix(args[0], "-") && root.PersistentFlags().Lookup(strings.TrimLeft(strings.SplitN(args[0], "=", 2)[0], "-")) != nil:
+		return nil, false // an option of tandem's own comes first
 	}
-	if len(args) > 1 && args[1] == "jj" {
-		return args[2:], true
+	for _, c := range root.Commands() {
+		if c.Name() == word || c.HasAlias(word) {
+			return nil, false
+		}
 	}
-	return nil, false
+	return args, word != "completion"
 }
 
 // words is the command line without the program's name. Called as intandem the
 // program answers to that program's commands.
 func words(args []string) []string {
-	name, rest := strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
+	name, rest := programName(args), args[1:]
 	if name != "intandem" || len(rest) > 0 && rest[0] == "serve" { // it starts the daemon under its own name
 		return rest
 	}
@@ -128,6 +144,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	jjEntry,
 	mcp.Commands,
 	policy.Commands,
+	repo.Commands,
 	resource.Commands,
 	secret.Commands,
 	server.Commands,

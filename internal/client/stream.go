@@ -21,7 +21,17 @@ type Event struct {
 // Follow reads a stream of events and hands them to each until it ends, fails or ctx ends. The server sends each event's data
 // on one line.
 func (c *Client) Follow(ctx context.Context, path string, each func(Event) error) error {
-	resp, err := c.Do(ctx, http.MethodGet, path, nil, http.Header{"Accept": {"text/event-stream"}})
+	return c.FollowWith(ctx, path, nil, each)
+}
+
+// FollowWith is Follow with headers of the caller's.
+func (c *Client) FollowWith(ctx context.Context, path string, header http.Header, each func(Event) error) error {
+	header = header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("Accept", "text/event-stream")
+	resp, err := c.Do(ctx, http.MethodGet, path, nil, header)
 	if err != nil {
 		return err
 	}

@@ -236,6 +236,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer d.rooms.peer.Stop()
+	defer d.rooms.repo.Close()
+	defer d.rooms.remotes.stop()
+	servers.Go(func() { d.rooms.repo.Run(ctx) })
 	servers.Go(func() { d.housekeeping(ctx) })
 	servers.Go(func() { d.rooms.session.Flush(ctx) })
 	servers.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tandem/internal/approval"
@@ -20,6 +21,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
+	"tandem/internal/repo/host"
 	"tandem/internal/resource"
 	"tandem/internal/secret"
 	"tandem/internal/session"
@@ -41,6 +43,7 @@ var migrations = []db.Migrations{
 	board.Migrations,
 	peer.Migrations,
 	session.Migrations,
+	host.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -58,6 +61,8 @@ type rooms struct {
 	peer     *peer.Room
 	session  *session.Room
 	loop     *loop.Runner
+	repo     *host.Host
+	remotes  *remotes
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -96,6 +101,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.buildSessions(ctx); err != nil {
 		return err
 	}
+	if err := d.openRepos(ctx); err != nil {
+		return err
+	}
 	for _, ops := range [][]op.Op{
 		d.ops(),
 		d.backupOps(),
@@ -109,6 +117,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 		spaces,
 		d.rooms.session.Ops(),
 		d.rooms.loop.Ops(),
+		d.rooms.repo.Ops(),
+		d.rooms.remotes.ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err
@@ -134,7 +144,13 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"/mcp":                      tools,
 		"POST /join":                http.HandlerFunc(d.join),
 		"GET /sessions/{id}/stream": http.HandlerFunc(d.followSession),
-	}}
+		"POST /repo/{repo}/sync":    http.HandlerFunc(d.rooms.repo.Sync),
+		"GET /repo/{repo}/watch":    http.HandlerFunc(d.rooms.repo.Watch),
+		"/remote/{host}/{path...}":  d.rooms.remotes,
+	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
+	if d.rooms.remotes.inner, err = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil); err != nil {
+		return err
+	}
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
 	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.allow, Log: d.Log}
 	maps.Copy(d.web.Mounts, connect.Mounts())
@@ -200,5 +216,23 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	}
 }
 
+// maxSync is the most that one sync may carry.
+const maxSync = 5 << 30
+
+// openRepos opens the repositories that this server serves.
+func (d *Daemon) openRepos(ctx context.Context) (err error) {
+	var paths []string
+	for _, p := range strings.Split(d.Settings.Get("repos"), ",") {
+		if p = strings.TrimSpace(p); p != "" && !d.OnDemand {
+			paths = append(paths, p)
+		}
+	}
+	d.rooms.remotes = newRemotes(d)
+	d.rooms.repo, err = host.New(ctx, host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: paths,
+		Gate: func() *gate.Gate { return d.gate },
+		Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) }})
+	return err
+}
+
 // repos are the repositories this server hosts.
-func (d *Daemon) repos() []string { return []string{} }
+func (d *Daemon) repos() []string { return d.rooms.repo.Paths() }

@@ -37,6 +37,9 @@ type Server struct {
 	Mounts map[string]http.Handler
 	// Compat takes over /event when a published client asks for a session's events (sessionID).
 	Compat http.Handler
+	// Bodies are the patterns whose requests may be larger than MaxBody, and how
+	// large.
+	Bodies map[string]int64
 }
 
 // Handler serves one listener: auth says who its callers are, hosts which
@@ -101,7 +104,11 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 			s.Fail(w, r, fault.New(fault.Denied, "http", "a page of another origin sent this request: %w", err))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		limit := int64(MaxBody)
+		if _, pattern := mux.Handler(r); s.Bodies[pattern] > limit {
+			limit = s.Bodies[pattern]
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		caller, err := auth(r)
 		if err != nil && !public(mux, s, r) {
 			s.refuseStranger(w, r, db.Explain(err))

@@ -4,6 +4,7 @@ package server
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,13 @@ func serverFlags(cmd *cobra.Command, k *kit.Kit) {
 	k.Setting(cmd, "tls_cert", "certificate for listening beyond loopback")
 	k.Setting(cmd, "tls_key", "key that belongs to --tls-cert")
 	cmd.Flags().Bool("panel-public", false, "serve the panel beyond loopback too")
+	k.Setting(cmd, "repos", "what up tells the server it starts")
+	cmd.Flags().MarkHidden("repos")
 	cmd.Flags().Func("repo", "a repository to serve; may be given several times", func(v string) error {
+		v, err := filepath.Abs(v) // the daemon runs in a folder of its own
+		if err != nil {
+			return err
+		}
 		if old := k.Flags["repos"]; old != "" {
 			v = old + "," + v
 		}

@@ -1,0 +1,127 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/repo/host"
+	"tandem/internal/repo/replica"
+)
+
+// way is how to reach a server: through this machine's daemon, which holds the
+// connection and the credential.
+func way(ctx context.Context, k *kit.Kit, server, token string) (replica.Remote, error) {
+	c, err := k.Client(ctx)
+	if err != nil {
+		return replica.Remote{}, err
+	}
+	m := replica.Remote{Client: c, Prefix: "/remote/" + server, Header: http.Header{}}
+	if token == "" {
+		s, err := k.Settings()
+		if err != nil {
+			return m, err
+		}
+		token = s.Get("api_token")
+	}
+	if token != "" {
+		m.Header.Set("Tandem-Remote-Token", token)
+	}
+	return m, nil
+}
+
+// call runs an operation on the server.
+func call(ctx context.Context, m replica.Remote, name string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	resp, err := m.Do(ctx, http.MethodPost, m.Prefix+"/op/"+url.PathEscape(name), bytes.NewReader(body), m.Header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(out)
+}
+
+// enter makes sure that the server lets us in: it is this machine's own, a
+// token was given, or we join.
+func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
+	var reach daemon.ReachOut
+	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host}, &reach); err != nil {
+		return replica.Remote{}, err
+	}
+	s, err := k.Settings()
+	if err != nil {
+		return replica.Remote{}, err
+	}
+	if token == "" && a.Invite == "" {
+		token = s.Get("api_token")
+	}
+	if !reach.Own && token == "" && (!reach.Trusted || a.Invite != "") {
+		name, err := os.Hostname()
+		if err != nil {
+			name = "machine"
+		}
+		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(words string) {
+			fmt.Fprintf(k.Err, "%s\nwaiting until somebody there approves it; interrupt to give up\n", words)
+		})
+		if err != nil {
+			return replica.Remote{}, err
+		}
+		token = joined.Secret
+	}
+	if !reach.Own && token != "" {
+		if err := k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil); err != nil {
+			return replica.Remote{}, err
+		}
+	}
+	return way(ctx, k, a.Host, token)
+}
+
+// choose finds the repository that an address means.
+func choose(ctx context.Context, m replica.Remote, a client.Address) (string, error) {
+	var list host.ListOut
+	if err := call(ctx, m, "repo.list", struct{}{}, &list); err != nil {
+		return "", err
+	}
+	names := ""
+	for _, r := range list.Items {
+		if r.Name == a.Repo || a.Repo == "" && len(list.Items) == 1 {
+			return r.Name, nil
+		}
+		names += " " + r.Name
+	}
+	switch {
+	case len(list.Items) == 0:
+		return "", fault.New(fault.NotFound, "init", "%s serves no repository", a.Host).WithNext("start it with one: tandem up --repo PATH")
+	case a.Repo == "":
+		return "", fault.New(fault.Invalid, "init", "%s serves several repositories:%s", a.Host, names).WithNext("name one: %s/NAME", a.Host)
+	}
+	return "", fault.New(fault.NotFound, "init", "%s serves no repository %q; it has:%s", a.Host, a.Repo, names)
+}
+
+// address is the server that a command line or the settings name.
+func address(k *kit.Kit, flags ...string) (client.Address, error) {
+	for _, f := range flags {
+		if f != "" {
+			return client.ParseAddress(f)
+		}
+	}
+	s, err := k.Settings()
+	if err != nil {
+		return client.Address{}, err
+	}
+	if v := s.Get("server"); v != "" {
+		return client.ParseAddress(v)
+	}
+	return client.Address{}, nil
+}

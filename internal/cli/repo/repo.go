@@ -1,0 +1,81 @@
+// Package repo holds the commands of repositories and workspaces: init, watch,
+// repo list, status, check and workspaces, and Run, which runs a jj command in a
+// workspace: pull if need be, run it on the copy, push what it made.
+package repo
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/repo/host"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	return []*cobra.Command{newInit(k), newWatch(k), newRepo(k)}
+}
+
+func newRepo(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "repo", Short: "Look at the repositories this server serves", Example: "  tandem repo list", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(
+		&cobra.Command{Use: "list", Short: "List the repositories", Example: "  tandem repo list", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				var out host.ListOut
+				if err := k.Call(cmd.Context(), "repo.list", nil, &out); err != nil {
+					return err
+				}
+				return k.Show(out, func(w io.Writer) {
+					for _, r := range out.Items {
+						fmt.Fprintf(w, "%s  %s  version %d  %d workspaces\n", r.Name, r.Path, r.Version, r.Workspaces)
+					}
+				})
+			}},
+		&cobra.Command{Use: "status NAME", Short: "Say where a repository is and how large it is", Example: "  tandem repo status project", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				var out host.StatusOut
+				if err := k.Call(cmd.Context(), "repo.status", host.RepoIn{Repo: args[0]}, &out); err != nil {
+					return err
+				}
+				return k.Show(out, func(w io.Writer) {
+					fmt.Fprintf(w, "%s: %s\nhead %.12s, version %d\n%d operations, %d objects, %d bytes\n", out.Name, out.Path, out.Head, out.Version, out.Operations, out.Objects, out.Bytes)
+				})
+			}},
+		&cobra.Command{Use: "check NAME", Short: "Verify everything a repository holds", Example: "  tandem repo check project", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				var out host.CheckOut
+				if err := k.Call(cmd.Context(), "repo.check", host.RepoIn{Repo: args[0]}, &out); err != nil {
+					return err
+				}
+				err := k.Show(out, func(w io.Writer) {
+					for _, p := range out.Problems {
+						fmt.Fprintln(w, p)
+					}
+					fmt.Fprintf(w, "%d operations, %d views and %d objects checked, %d problems\n", out.Operations, out.Views, out.Objects, len(out.Problems))
+				})
+				if err == nil && len(out.Problems) > 0 {
+					return kit.Silent{Code: 1}
+				}
+				return err
+			}},
+		&cobra.Command{Use: "workspaces NAME", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				var out host.WorkspacesOut
+				if err := k.Call(cmd.Context(), "workspace.list", host.RepoIn{Repo: args[0]}, &out); err != nil {
+					return err
+				}
+				return k.Show(out, func(w io.Writer) {
+					for _, ws := range out.Items {
+						owner := ws.Owner
+						if owner == "" {
+							owner = "(the server)"
+						}
+						fmt.Fprintf(w, "%s  %s  %.8s  %s  %s\n", ws.Name, owner, ws.Change, ws.Changed.Format("2006-01-02 15:04"), ws.Description)
+					}
+				})
+			}})
+	return cmd
+}

@@ -1,0 +1,188 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/repo/replica"
+)
+
+// Run runs a jj command line. In a workspace of a served repository the copy is
+// brought up to date before it and what it made is sent after it; anywhere else
+// it is jj and nothing more.
+func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		return k.Fail(err)
+	}
+	r, err := replica.Find(folderOf(args, dir))
+	if err != nil {
+		return k.Fail(err)
+	}
+	if r == nil || aside(args) {
+		return engine(args, dir, k.Env, k.In, k.Out, k.Err)
+	}
+	defer r.Close()
+	c := &command{k: k, r: r, engine: engine, dir: dir}
+	return c.run(ctx, args)
+}
+
+// command is one jj command in a workspace.
+type command struct {
+	k      *kit.Kit
+	r      *replica.Replica
+	engine Engine
+	dir    string
+	away   error // why the server could not be reached
+}
+
+func (c *command) run(ctx context.Context, args []string) int {
+	current, err := c.r.Current()
+	if err != nil {
+		return c.k.Fail(err)
+	}
+	if !current {
+		// What is on disk becomes an operation of its own before others' arrive.
+		c.engine.quiet(c.r.Root, c.k.Env, "debug", "snapshot")
+		// A refusal is told at the end, when it still stands: this command may be
+		// the one that takes it back.
+		if err := c.sync(ctx); fault.Is(err, fault.Internal) {
+			return c.k.Fail(err)
+		}
+	}
+	c.mend()
+	if args, err = c.rewrite(args); err != nil {
+		return c.k.Fail(err)
+	}
+	code := c.engine(args, c.dir, c.k.Env, c.k.In, c.k.Out, c.k.Err)
+	waiting, err := c.r.Waiting()
+	if err != nil {
+		return c.k.Fail(err)
+	}
+	if waiting > 0 && c.away == nil {
+		if err := c.sync(ctx); err != nil {
+			c.k.Fail(err)
+			return max(code, 1)
+		}
+		c.mend()
+	}
+	c.tell(args)
+	return code
+}
+
+// sync brings both sides up to date. A server that cannot be reached is no
+// failure: work goes on here.
+func (c *command) sync(ctx context.Context) error {
+	m, err := way(ctx, c.k, c.r.Server, "")
+	if err == nil {
+		m.Header.Set("Tandem-Replica", c.r.Store.Dir())
+		_, err = c.r.Sync(ctx, m)
+	}
+	if fault.Is(err, fault.Unavailable) {
+		c.away = err
+		return nil
+	}
+	return err
+}
+
+// mend brings the files up to a commit that others have moved.
+func (c *command) mend() {
+	if stale, err := c.r.Stale(); err == nil && stale {
+		c.engine.quiet(c.r.Root, c.k.Env, "workspace", "update-stale")
+	}
+}
+
+// tell says what waits for a server that is away.
+func (c *command) tell(args []string) {
+	waiting, err := c.r.Waiting()
+	if err != nil || waiting == 0 {
+		return
+	}
+	word := Subcommand(args)
+	if c.away == nil && word != "st" && word != "status" {
+		return
+	}
+	to := c.k.Err
+	if word == "st" || word == "status" {
+		to = c.k.Out
+	}
+	operations := "operations wait"
+	if waiting == 1 {
+		operations = "operation waits"
+	}
+	fmt.Fprintf(to, "%d %s to be sent to %s\n", waiting, operations, c.r.Server)
+}
+
+// rewrite turns the words that mean something else among many into what they
+// mean here: undo and redo act on what this workspace did.
+func (c *command) rewrite(args []string) ([]string, error) {
+	if len(args) != 1 {
+		return args, nil
+	}
+	switch args[0] {
+	case "undo":
+		id, err := c.r.LastDone()
+		return []string{"op", "revert", id.Hex()}, err
+	case "redo":
+		id, err := c.r.LastUndone()
+		return []string{"op", "revert", id.Hex()}, err
+	}
+	return args, nil
+}
+
+// aside says whether a command has nothing to do with the repository's state.
+func aside(args []string) bool {
+	for _, a := range args {
+		switch a {
+		case "--help", "-h", "--version", "-V", "--ignore-working-copy":
+			return true
+		}
+	}
+	switch Subcommand(args) {
+	case "", "help", "config", "util", "version", "root":
+		return true
+	}
+	return false
+}
+
+// Subcommand is the first word that is no option of jj's.
+func Subcommand(args []string) string {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+		switch a {
+		case "-R", "--repository", "--at-operation", "--at-op", "--color", "--config", "--config-file":
+			i++
+		}
+	}
+	return ""
+}
+
+// folderOf is the folder a command line is about.
+func folderOf(args []string, dir string) string {
+	for i, a := range args {
+		var v string
+		switch {
+		case (a == "-R" || a == "--repository") && i+1 < len(args):
+			v = args[i+1]
+		case strings.HasPrefix(a, "--repository="):
+			v = strings.TrimPrefix(a, "--repository=")
+		case a == "--":
+			return dir
+		default:
+			continue
+		}
+		if !filepath.IsAbs(v) {
+			v = filepath.Join(dir, v)
+		}
+		return v
+	}
+	return dir
+}

@@ -1,0 +1,140 @@
+package exchange
+
+import (
+	"io"
+
+	"tandem/internal/fault"
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+)
+
+// Question is the head of a request.
+type Question struct {
+	Workspace string   `json:"workspace"`       // in which the new operations were made
+	Have      []string `json:"have"`            // operations of the server's that the replica holds with all they name
+	Heads     []string `json:"heads,omitempty"` // the replica's own operation heads; they or their ancestors follow
+}
+
+// Answer is the head of a response.
+type Answer struct {
+	Head    string `json:"head"`    // the server's operation head, with what was sent merged in
+	Version int64  `json:"version"` // grows with every change of the head
+}
+
+// Send writes what a delta lists, and the end.
+func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta) error {
+	if len(d.Objects) > 0 {
+		if err := s.WritePack(packWriter{w}, d.Objects); err != nil {
+			return err
+		}
+		if err := w.Frame(Pack); err != nil {
+			return err
+		}
+	}
+	for _, id := range d.Views {
+		data, err := s.ViewBytes(id)
+		if err != nil {
+			return err
+		}
+		if err := w.Frame(View, []byte(id), data); err != nil {
+			return err
+		}
+	}
+	for _, id := range d.Operations {
+		data, err := s.OperationBytes(id)
+		if err != nil {
+			return err
+		}
+		if err := w.Frame(Operation, []byte(id), data); err != nil {
+			return err
+		}
+	}
+	return w.End()
+}
+
+// Take reads everything behind the head into a quarantine and checks that it
+// is whole.
+func Take(r *Reader, in *gitstore.Incoming) error {
+	for {
+		k, data, err := r.Next()
+		if err != nil {
+			return err
+		}
+		switch k {
+		case Pack:
+			p := &packReader{r: r, rest: data, ended: len(data) == 0}
+			if err := in.Pack(p); err != nil {
+				return err
+			}
+			if !p.ended {
+				return fault.New(fault.Invalid, "repo.sync", "a pack goes on behind its end")
+			}
+		case View:
+			if len(data) < repo.OperationIDLen {
+				return fault.New(fault.Invalid, "repo.sync", "a view without an id")
+			}
+			if err := in.View(repo.ViewID(data[:repo.OperationIDLen]), data[repo.OperationIDLen:]); err != nil {
+				return err
+			}
+		case Operation:
+			if len(data) < repo.OperationIDLen {
+				return fault.New(fault.Invalid, "repo.sync", "an operation without an id")
+			}
+			if err := in.Operation(repo.OperationID(data[:repo.OperationIDLen]), data[repo.OperationIDLen:]); err != nil {
+				return err
+			}
+		case End:
+			return in.Check()
+		default:
+			return fault.New(fault.Invalid, "repo.sync", "a frame of the unknown kind %q", byte(k))
+		}
+	}
+}
+
+// packReader joins the frames of a pack until the empty one.
+type packReader struct {
+	r     *Reader
+	rest  []byte
+	ended bool
+}
+
+func (p *packReader) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.ended {
+			return 0, io.EOF
+		}
+		k, data, err := p.r.Next()
+		if err != nil {
+			return 0, err
+		}
+		if k != Pack {
+			return 0, fault.New(fault.Invalid, "repo.sync", "a pack is interrupted by a frame %q", byte(k))
+		}
+		p.rest, p.ended = data, len(data) == 0
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// ParseOperations reads operation ids in hexadecimal.
+func ParseOperations(hex []string) ([]repo.OperationID, error) {
+	out := make([]repo.OperationID, 0, len(hex))
+	for _, h := range hex {
+		id, ok := repo.ParseOperationID(h)
+		if !ok {
+			return nil, fault.New(fault.Invalid, "repo.sync", "%.20q is not an operation id", h)
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// Hex writes operation ids in hexadecimal.
+func Hex(ids []repo.OperationID) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		out = append(out, id.Hex())
+	}
+	return out
+}

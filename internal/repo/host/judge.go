@@ -1,0 +1,178 @@
+package host
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+)
+
+func denied(format string, args ...any) error {
+	return fault.New(fault.Denied, "repo.push", format, args...).WithNext("take it back: tandem undo; or ask the server's owner for the right")
+}
+
+// judge says whether a caller may do what an operation and those before it
+// change as a whole, since the last operation that is known here too.
+func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, tip repo.OperationID) error {
+	bases, err := repo.ClosestCommonOperations(s.store, []repo.OperationID{current.Operation.ID}, []repo.OperationID{tip})
+	if err != nil {
+		return err
+	}
+	if len(bases) == 0 {
+		return fault.New(fault.Invalid, "repo.push", "operation %.12s has no history in common with this repository", tip.Hex())
+	}
+	if bases[0].ID == tip {
+		return nil // it is known
+	}
+	was, err := s.store.View(bases[0].View)
+	if err != nil {
+		return err
+	}
+	r, err := s.store.At(tip)
+	if err != nil {
+		return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
+	}
+	j := &judgement{ctx: ctx, s: s, was: was, r: r, admin: op.May(ctx, "repo.admin", repoAt(s.name))}
+	if j.owners, err = h.owners(ctx, s.name); err != nil {
+		return err
+	}
+	for _, rule := range []func() error{j.workspaces, j.refs, j.gitsOwn} {
+		if err := rule(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgement is one push under review.
+type judgement struct {
+	ctx    context.Context
+	s      *served
+	was    *repo.View
+	r      *repo.Repo
+	owners map[string]owner
+	admin  bool
+}
+
+// workspaces: one's own may go anywhere, others' only along with a rebase.
+func (j *judgement) workspaces() error {
+	me := op.CallerFrom(j.ctx)
+	for _, name := range union(j.was.Workspaces, j.r.View.Workspaces) {
+		old, now := j.was.Workspaces[name], j.r.View.Workspaces[name]
+		o, owned := j.owners[name]
+		if old == now || j.admin || owned && o.actor == me.Actor || old == "" && !owned {
+			if old != now && !op.May(j.ctx, "workspace.write", workspaceAt(j.s.name, name)) {
+				return denied("you may not write the workspace %q", name)
+			}
+			continue
+		}
+		whose := "the server's own"
+		if owned {
+			whose = o.name + "'s"
+		}
+		if old == "" || now == "" {
+			return denied("the workspace %q is %s", name, whose)
+		}
+		follows, err := j.follows(old, now)
+		if err != nil {
+			return err
+		}
+		if !follows {
+			return denied("the workspace %q is %s, and its working copy was changed by more than a rebase", name, whose)
+		}
+	}
+	return nil
+}
+
+// follows says whether a commit is another one rebased as a merge here would
+// rebase it: same change, author and description, and the tree that we get.
+func (j *judgement) follows(old, now repo.CommitID) (bool, error) {
+	a, err := j.s.store.Commit(old)
+	if err != nil {
+		return false, err
+	}
+	b, err := j.s.store.Commit(now)
+	if err != nil {
+		return false, err
+	}
+	if a.ChangeID != b.ChangeID || a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email {
+		return false, nil
+	}
+	try := *j.r
+	try.Store = repo.NewOverlay(j.s.store)
+	d, err := try.Begin(j.s.who).NewMove(a, b.Parents).RebaseDraft(repo.RebaseOptions{})
+	if err != nil {
+		return false, err
+	}
+	return d.Tree.SameIDs(b.Tree), nil
+}
+
+// refs: bookmarks and tags go where somebody with the right to write them says,
+// or along with a commit that was rewritten.
+func (j *judgement) refs() error {
+	for _, kind := range []struct {
+		word     string
+		was, now map[string]repo.RefTarget
+	}{{"bookmark", j.was.Bookmarks, j.r.View.Bookmarks}, {"tag", j.was.Tags, j.r.View.Tags}} {
+		for _, name := range union(kind.was, kind.now) {
+			old, now := kind.was[name], kind.now[name]
+			if old.Equal(now) || op.May(j.ctx, "repo.write", repoAt(j.s.name, kind.word, name)) {
+				continue
+			}
+			if len(old) == 1 && len(now) == 1 {
+				follows, err := j.follows(old[0], now[0])
+				if err != nil {
+					return err
+				}
+				if follows {
+					continue
+				}
+			}
+			return denied("you may not move the %s %q", kind.word, name)
+		}
+	}
+	return nil
+}
+
+// gitsOwn: what git's refs are, and what remotes have, only the server knows.
+func (j *judgement) gitsOwn() error {
+	now := j.r.View
+	same := func(a, b repo.RefTarget) bool { return a.Equal(b) }
+	if !maps.EqualFunc(j.was.GitRefs, now.GitRefs, same) || !maps.EqualFunc(j.was.GitHeads, now.GitHeads, same) {
+		return denied("git's own refs are the server's to change")
+	}
+	for _, remote := range union(j.was.Remotes, now.Remotes) {
+		for _, refs := range [][2]map[string]repo.RemoteRef{
+			{j.was.Remotes[remote].Bookmarks, now.Remotes[remote].Bookmarks}, {j.was.Remotes[remote].Tags, now.Remotes[remote].Tags},
+		} {
+			for _, name := range union(refs[0], refs[1]) {
+				a, b := refs[0][name], refs[1][name]
+				if !sameTarget(a.Target, b.Target) {
+					return denied("where %s is on the remote %q is the server's to say", name, remote)
+				}
+				if a.Tracked != b.Tracked && !op.May(j.ctx, "repo.write", repoAt(j.s.name, "bookmark", name)) {
+					return denied("you may not track the bookmark %q", name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func sameTarget(a, b repo.RefTarget) bool {
+	return a.Equal(b) || repo.IsAbsentTarget(a) && repo.IsAbsentTarget(b)
+}
+
+func union[V any](a, b map[string]V) []string {
+	names := slices.Collect(maps.Keys(a))
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

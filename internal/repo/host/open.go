@@ -1,0 +1,188 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/workcopy"
+)
+
+// served is one repository.
+type served struct {
+	name  string
+	root  string // the folder
+	store *gitstore.Store
+	who   *repo.Identity
+
+	mu      sync.Mutex // one writer of ours at a time
+	state   sync.Mutex // guards what follows
+	head    repo.OperationID
+	version int64
+	changed chan struct{} // closed when head changes
+	refs    string        // how git's refs looked when they were last imported or exported
+}
+
+// open adopts the jj or git repository in a folder, or makes one there.
+func (h *Host) open(root string) (*served, error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fault.New(fault.Unavailable, "repo.open", "cannot make the folder %s: %w", root, err)
+	}
+	s := &served{name: nameOf(root), root: root, who: serverIdentity(), changed: make(chan struct{})}
+	dir, err := repoDir(root)
+	if err != nil {
+		return nil, err
+	}
+	if dir != "" {
+		s.store, err = gitstore.Open(dir)
+	} else {
+		s.store, err = adopt(root, s.who)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := s.store.Head(s.who, repo.MergeOptions{OwnerWins: true})
+	if err != nil {
+		s.store.Close()
+		return nil, err
+	}
+	s.remember(r.Operation.ID)
+	return s, nil
+}
+
+// nameOf is how a repository is called in addresses: its folder's name.
+func nameOf(root string) string {
+	name := strings.TrimSuffix(filepath.Base(root), ".git")
+	clean := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.':
+			return c
+		}
+		return '-'
+	}, name)
+	if strings.Trim(clean, ".-") == "" {
+		return "repo"
+	}
+	return clean
+}
+
+// repoDir is the .jj/repo of a folder; of a secondary workspace it is another
+// folder's. It is "" when there is no jj repository.
+func repoDir(root string) (string, error) {
+	dir := filepath.Join(root, ".jj", "repo")
+	st, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil || st.IsDir() {
+		return dir, err
+	}
+	text, err := os.ReadFile(dir)
+	if err != nil {
+		return "", err
+	}
+	target := string(text)
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(root, ".jj", filepath.FromSlash(target))
+	}
+	return target, nil
+}
+
+// adopt makes a folder a jj repository whose git repository people see: the one
+// that is there, or a new one.
+func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
+	if _, err := os.Stat(filepath.Join(root, "objects")); err == nil {
+		if _, err := os.Stat(filepath.Join(root, "HEAD")); err == nil {
+			return nil, fault.New(fault.Invalid, "repo.open", "%s is a bare git repository, which has no place for a workspace", root).
+				WithNext("clone it (git clone %s FOLDER) and serve the clone", root)
+		}
+	}
+	s, err := gitstore.Init(root, filepath.Join(root, ".git"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+			os.RemoveAll(filepath.Join(root, ".jj"))
+		}
+	}()
+	r, err := s.At(repo.RootOperationID)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.LockGit()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	tx := r.Begin(who)
+	tx.SetWorkspace(repo.DefaultWorkspace)
+	if _, err := s.ImportRefs(tx, gitstore.ImportOptions{}); err != nil {
+		return nil, err
+	}
+	at, err := s.ImportHead(tx, repo.DefaultWorkspace, root)
+	if err != nil {
+		return nil, err
+	}
+	parent, tree := repo.RootCommit(), repo.EmptyTree()
+	if at != "" {
+		if parent, err = s.Commit(at); err != nil {
+			return nil, err
+		}
+		tree = parent.Tree
+	}
+	wc, err := tx.CheckOut(repo.DefaultWorkspace, parent)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+		return nil, err
+	}
+	if err := s.ResetHead(tx, repo.DefaultWorkspace, root, wc); err != nil {
+		return nil, err
+	}
+	done, err := tx.Finish("add workspace 'default'")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Publish(done); err != nil {
+		return nil, err
+	}
+	w, err := workcopy.Init(root, s, done.Operation.ID, repo.DefaultWorkspace)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := w.Lock()
+	if err != nil {
+		return nil, err
+	}
+	if err := locked.Reset(tree); err != nil { // git has checked the files out already
+		locked.Discard()
+		return nil, err
+	}
+	if err := locked.Finish(done.Operation.ID); err != nil {
+		return nil, err
+	}
+	return s, s.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {
+		return []gitstore.Workspace{{Name: repo.DefaultWorkspace, Path: "../.."}}
+	})
+}
+
+// serverIdentity is in whose name the server merges, imports and exports.
+func serverIdentity() *repo.Identity {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	now := func() repo.Timestamp { return repo.Timestamp{Millis: time.Now().UnixMilli()} }
+	return &repo.Identity{Name: "tandem", Email: "tandem@" + host, Hostname: host, Username: "tandem",
+		Now: now, OpNow: now, NewChangeID: repo.RandomChangeID}
+}

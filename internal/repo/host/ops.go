@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+)
+
+// RepoIn names a repository.
+type RepoIn struct {
+	Repo string `json:"repo" jsonschema:"the repository"`
+}
+
+// Repository is a served repository.
+type Repository struct {
+	Name       string   `json:"name"`
+	Path       string   `json:"path"`
+	Head       string   `json:"head"` // operation
+	Version    int64    `json:"version"`
+	Bookmarks  []string `json:"bookmarks"`
+	Workspaces int      `json:"workspaces"`
+}
+
+// ListOut are the repositories the caller may see.
+type ListOut struct {
+	Items []Repository `json:"items"`
+}
+
+// Workspace is where somebody works.
+type Workspace struct {
+	Name        string    `json:"name"`
+	Owner       string    `json:"owner,omitempty"` // empty for the server's own folder
+	Mine        bool      `json:"mine"`
+	Commit      string    `json:"commit"`
+	Change      string    `json:"change"`
+	Description string    `json:"description"`
+	Changed     time.Time `json:"changed"` // when its commit was last written
+}
+
+// WorkspacesOut are the workspaces of a repository, the busiest first.
+type WorkspacesOut struct {
+	Items []Workspace `json:"items"`
+}
+
+// Ops are the room's front door.
+func (h *Host) Ops() []op.Op {
+	at := func(in RepoIn) op.Resource { return repoAt(in.Repo) }
+	return []op.Op{
+		op.Read(op.Spec{Name: "repo.list", Right: "repo.list", Method: "GET", Path: "/repo", Masked: true,
+			Doc: "List the repositories this server serves."},
+			func(struct{}) op.Resource { return repoAt("") }, h.list),
+		op.Read(op.Spec{Name: "repo.status", Right: "repo.read", Method: "GET", Path: "/repo/{repo}",
+			Doc: "Say where a repository is, how many operations and objects it has and how much room they take."},
+			at, h.status),
+		op.Read(op.Spec{Name: "repo.check", Right: "repo.read", Method: "POST", Path: "/repo/{repo}/check", MCP: "-",
+			Doc: "Verify a repository: every operation, view and object is there and is what its id says."},
+			at, h.check),
+		op.Effect(op.Spec{Name: "repo.push", Right: "workspace.write", MCP: "-",
+			Doc: "Make a replica's operations part of the repository. Their bytes come with POST /repo/{repo}/sync."},
+			func(in PushIn) op.Resource { return workspaceAt(in.Repo, in.Workspace) }, h.push, h.recoverPush),
+		op.Stream(op.Spec{Name: "repo.pull", Right: "repo.read", Method: "POST", Path: "/repo/{repo}/sync",
+			Doc: "Bring a replica up to date, and take in what it has made."},
+			func(in PullIn) op.Resource { return repoAt(in.Repo) }, nil),
+		op.Stream(op.Spec{Name: "repo.watch", Right: "repo.watch", Method: "GET", Path: "/repo/{repo}/watch",
+			Doc: "Follow the head of a repository."},
+			func(in WatchIn) op.Resource { return repoAt(in.Repo) }, nil),
+		op.State(op.Spec{Name: "workspace.claim", Right: "workspace.create", Method: "POST", Path: "/repo/{repo}/workspaces", Status: 201, MCP: "-",
+			Doc: "Reserve a workspace of one's own in a repository; a name that is taken gets a number."},
+			func(in ClaimIn) op.Resource { return workspaceAt(in.Repo, in.Name) },
+			func(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, error) { return h.claim(ctx, tx, in) }),
+		op.Read(op.Spec{Name: "workspace.list", Right: "repo.read", Method: "GET", Path: "/repo/{repo}/workspaces",
+			Doc: "Say who works where in a repository, and on what."},
+			at, h.workspaces),
+	}
+}
+
+func (h *Host) list(ctx context.Context, _ struct{}) (ListOut, error) {
+	out := ListOut{Items: []Repository{}}
+	for _, s := range h.served {
+		if _, err := h.find(ctx, s.name); err != nil || !op.May(ctx, "repo.list", repoAt(s.name)) {
+			continue
+		}
+		r, err := s.describe()
+		if err != nil {
+			return out, err
+		}
+		out.Items = append(out.Items, r)
+	}
+	return out, nil
+}
+
+// view is the state of the repository at its head.
+func (s *served) view() (*repo.View, repo.OperationID, int64, error) {
+	head, version, _ := s.now()
+	o, err := s.store.Operation(head)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	v, err := s.store.View(o.View)
+	return v, head, version, err
+}
+
+func (s *served) describe() (Repository, error) {
+	v, head, version, err := s.view()
+	if err != nil {
+		return Repository{}, err
+	}
+	r := Repository{Name: s.name, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
+	for name := range v.Bookmarks {
+		r.Bookmarks = append(r.Bookmarks, name)
+	}
+	slices.Sort(r.Bookmarks)
+	return r, nil
+}
+
+func (h *Host) workspaces(ctx context.Context, in RepoIn) (WorkspacesOut, error) {
+	out := WorkspacesOut{Items: []Workspace{}}
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return out, err
+	}
+	v, _, _, err := s.view()
+	if err != nil {
+		return out, err
+	}
+	owners, err := h.owners(ctx, s.name)
+	if err != nil {
+		return out, err
+	}
+	for name, id := range v.Workspaces {
+		c, err := s.store.Commit(id)
+		if err != nil {
+			return out, err
+		}
+		first, _, _ := strings.Cut(c.Description, "\n")
+		o := owners[name]
+		out.Items = append(out.Items, Workspace{Name: name, Owner: o.name, Mine: o.actor != "" && o.actor == op.CallerFrom(ctx).Actor,
+			Commit: id.Hex(), Change: c.ChangeID.String(), Description: first, Changed: time.UnixMilli(c.Committer.When.Millis).UTC()})
+	}
+	slices.SortFunc(out.Items, func(a, b Workspace) int {
+		if c := b.Changed.Compare(a.Changed); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out, nil
+}

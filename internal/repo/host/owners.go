@@ -1,0 +1,139 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+)
+
+// owner is whose a workspace is.
+type owner struct {
+	workspace    string
+	actor, name  string
+	created, see int64
+}
+
+// owners are the claimed workspaces of a repository.
+func (h *Host) owners(ctx context.Context, name string) (map[string]owner, error) {
+	rows, err := h.DB.Query(ctx, "SELECT name, actor, actor_name, created_at, seen_at FROM repo_workspace WHERE tenant = ? AND repo = ?", identity.LocalTenant, name)
+	list, err := db.Collect(rows, err, func(r *sql.Rows) (o owner, err error) {
+		err = r.Scan(&o.workspace, &o.actor, &o.name, &o.created, &o.see)
+		return o, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]owner{}
+	for _, o := range list {
+		out[o.workspace] = o
+	}
+	return out, nil
+}
+
+// keepOwners gives new workspaces to the caller and forgets those that are
+// gone.
+func (h *Host) keepOwners(ctx context.Context, s *served, was, now *repo.View) error {
+	var come, gone []string
+	for _, name := range union(was.Workspaces, now.Workspaces) {
+		_, before := was.Workspaces[name]
+		_, after := now.Workspaces[name]
+		switch {
+		case after && !before:
+			come = append(come, name)
+		case before && !after:
+			gone = append(gone, name)
+		}
+	}
+	if len(come)+len(gone) == 0 {
+		return nil
+	}
+	me := op.CallerFrom(ctx)
+	return h.DB.Write(ctx, func(tx *db.Tx) error {
+		for _, name := range come {
+			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				identity.LocalTenant, s.name, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
+				return err
+			}
+		}
+		for _, name := range gone {
+			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.name, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ClaimIn asks for a workspace.
+type ClaimIn struct {
+	Repo string `json:"repo" jsonschema:"the repository"`
+	Name string `json:"name,omitempty" jsonschema:"how it should be called; default when left out. A name that is taken gets a number"`
+}
+
+// ClaimOut is the workspace that is yours.
+type ClaimOut struct {
+	Name string `json:"name"`
+}
+
+const maxWorkspaceName = 64
+
+// Check refuses names that no workspace can have.
+func (in ClaimIn) Check() error {
+	if len(in.Name) > maxWorkspaceName {
+		return fault.New(fault.Invalid, "workspace.claim", "a workspace's name has at most %d bytes", maxWorkspaceName)
+	}
+	for _, c := range in.Name {
+		if c < ' ' || c == '@' || c == '/' || c == '\\' || c == 0x7f {
+			return fault.New(fault.Invalid, "workspace.claim", "a workspace cannot be called %q", in.Name).WithNext("use letters, digits, - and _")
+		}
+	}
+	return nil
+}
+
+// claim reserves a name that nobody has.
+func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return ClaimOut{}, err
+	}
+	if in.Name == "" {
+		in.Name = repo.DefaultWorkspace
+	}
+	head, _, _ := s.now()
+	o, err := s.store.Operation(head)
+	if err != nil {
+		return ClaimOut{}, err
+	}
+	view, err := s.store.View(o.View)
+	if err != nil {
+		return ClaimOut{}, err
+	}
+	me := op.CallerFrom(ctx)
+	name := in.Name
+	for n := 2; ; n++ {
+		_, taken := view.Workspaces[name]
+		if !taken {
+			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				identity.LocalTenant, s.name, name, me.Actor, me.Name, tx.Now(), tx.Now())
+			if err != nil {
+				return ClaimOut{}, err
+			}
+			if made, err := res.RowsAffected(); err != nil {
+				return ClaimOut{}, err
+			} else if made == 1 {
+				op.Note(ctx, "workspace", name)
+				return ClaimOut{Name: name}, nil
+			}
+		}
+		if n > 10000 {
+			return ClaimOut{}, fault.New(fault.Exhausted, "workspace.claim", "there are too many workspaces called %q", in.Name)
+		}
+		name = fmt.Sprintf("%s-%d", in.Name, n)
+	}
+}

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+	"tandem/internal/repo/exchange"
+	"tandem/internal/repo/gitstore"
+)
+
+// PushIn says which operations are to become part of a repository. Their bytes
+// come with the same request.
+type PushIn struct {
+	Repo      string   `json:"repo" jsonschema:"the repository"`
+	Workspace string   `json:"workspace" jsonschema:"the workspace in which the operations were made"`
+	Heads     []string `json:"heads" jsonschema:"ids of the last operations"`
+}
+
+// PushOut is where the repository is now.
+type PushOut struct {
+	Head    string `json:"head"`
+	Version int64  `json:"version"`
+	Merged  bool   `json:"merged"` // others had gone on meanwhile
+}
+
+type quarantineKey struct{}
+
+// withQuarantine lets the push of this request find what it brought.
+func withQuarantine(ctx context.Context, in *gitstore.Incoming) context.Context {
+	return context.WithValue(ctx, quarantineKey{}, in)
+}
+
+// ahead is how far a client's clock may be in the future.
+const ahead = 24 * time.Hour
+
+// push makes what a replica sent part of the repository.
+func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return PushOut{}, err
+	}
+	quarantine, _ := ctx.Value(quarantineKey{}).(*gitstore.Incoming)
+	if quarantine == nil {
+		return PushOut{}, fault.New(fault.Invalid, "repo.push", "operations travel with POST /repo/%s/sync", s.name).WithNext("let tandem do it: it syncs by itself after each command")
+	}
+	tips, err := exchange.ParseOperations(in.Heads)
+	if err != nil {
+		return PushOut{}, err
+	}
+	for _, o := range quarantine.Operations() {
+		if o.Meta.End.Millis > h.DB.Now().Add(ahead).UnixMilli() {
+			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s was made in the future", o.ID.Hex()).WithNext("set this machine's clock")
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	current, err := h.refresh(ctx, s)
+	if err != nil {
+		return PushOut{}, err
+	}
+	if err := quarantine.Accept(); err != nil {
+		return PushOut{}, err
+	}
+	for _, tip := range tips {
+		if !s.store.HasOperation(tip) {
+			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s is missing", tip.Hex())
+		}
+		if err := h.judge(ctx, s, current, tip); err != nil {
+			return PushOut{}, err
+		}
+	}
+	caller := op.CallerFrom(ctx)
+	merged, err := s.store.Integrate(s.who, tips, repo.MergeOptions{OwnerWins: true,
+		Attributes: map[string]string{"tandem.actor": caller.Name, "tandem.workspace": in.Workspace}})
+	if err != nil {
+		return PushOut{}, err
+	}
+	out := PushOut{Merged: !slices.Contains(tips, merged.Operation.ID) && merged.Operation.ID != current.Operation.ID}
+	if merged, err = s.exportGit(merged); err != nil {
+		return PushOut{}, err
+	}
+	if err := h.keepOwners(ctx, s, current.View, merged.View); err != nil {
+		return PushOut{}, err
+	}
+	s.remember(merged.Operation.ID)
+	_, out.Version, _ = s.now()
+	out.Head = merged.Operation.ID.Hex()
+	op.Note(ctx, "operation", out.Head)
+	return out, nil
+}
+
+// recoverPush tells after a crash whether a push had become part of the
+// repository.
+func (h *Host) recoverPush(ctx context.Context, in PushIn) (PushOut, bool, error) {
+	s := h.byName(in.Repo)
+	tips, err := exchange.ParseOperations(in.Heads)
+	if s == nil || err != nil {
+		return PushOut{}, false, nil
+	}
+	head, version, _ := s.now()
+	for _, tip := range tips {
+		if !s.store.HasOperation(tip) {
+			return PushOut{}, false, nil
+		}
+		left, err := repo.OperationRange(s.store, []repo.OperationID{head}, []repo.OperationID{tip})
+		if err != nil || len(left) > 0 {
+			return PushOut{}, false, err
+		}
+	}
+	return PushOut{Head: head.Hex(), Version: version}, true, nil
+}

@@ -1,0 +1,114 @@
+package host
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+	"tandem/internal/repo/exchange"
+	"tandem/internal/repo/gitstore"
+)
+
+// PullIn says whose repository is read.
+type PullIn struct {
+	Repo string `json:"repo" jsonschema:"the repository"`
+}
+
+// Sync takes in what a replica has made and answers with what it lacks:
+// POST /repo/{repo}/sync. The caller is let in before anything is read.
+func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
+	ctx, err := h.Gate().Admit(r.Context(), "repo.pull", PullIn{Repo: r.PathValue("repo")})
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	s, err := h.find(ctx, r.PathValue("repo"))
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	question, head, version, err := h.takeIn(ctx, s, r)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	delta, err := s.store.Delta(question, []repo.OperationID{head})
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", exchange.ContentType)
+	out := exchange.NewWriter(w)
+	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version}); err == nil {
+		err = exchange.Send(out, s.store, delta)
+	}
+	if err != nil && ctx.Err() == nil {
+		h.Log.Error("answer a sync", "repo", s.name, "err", err)
+		if out.Fail(err) != nil {
+			return // the connection is gone, and with it whom to tell
+		}
+	}
+}
+
+// takeIn reads a request and pushes what it brings. It gives the operations the
+// replica has now, and the head.
+func (h *Host) takeIn(ctx context.Context, s *served, r *http.Request) (have []repo.OperationID, head repo.OperationID, version int64, err error) {
+	in := exchange.NewReader(r.Body)
+	var q exchange.Question
+	if err := in.Head(&q); err != nil {
+		return nil, "", 0, err
+	}
+	if have, err = exchange.ParseOperations(q.Have); err != nil {
+		return nil, "", 0, err
+	}
+	tips, err := exchange.ParseOperations(q.Heads)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	if i := slices.IndexFunc(have, func(id repo.OperationID) bool { return !s.store.HasOperation(id) }); i >= 0 {
+		return nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
+			With("unknown", have[i].Hex()).WithNext("the server was restored from an older copy; the replica sends all it has")
+	}
+	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
+		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
+	}
+	quarantine := s.store.Receive(gitstore.DefaultLimits)
+	defer quarantine.Close()
+	if err := exchange.Take(in, quarantine); err != nil {
+		return nil, "", 0, err
+	}
+	if len(quarantine.Operations()) == 0 {
+		// What the replica names is here already, or it only reads.
+		if err := h.look(ctx, s); err != nil {
+			return nil, "", 0, err
+		}
+		head, version, _ = s.now()
+		if known, err := s.contains(head, tips); err != nil || known {
+			return slices.Concat(have, tips), head, version, err
+		}
+	}
+	if len(tips) == 0 {
+		return nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
+	}
+	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
+	if err != nil {
+		return nil, "", 0, err
+	}
+	done := out.(PushOut)
+	head, _ = repo.ParseOperationID(done.Head)
+	return slices.Concat(have, tips), head, done.Version, nil
+}
+
+// contains says whether operations are part of the history of a head.
+func (s *served) contains(head repo.OperationID, tips []repo.OperationID) (bool, error) {
+	for _, tip := range tips {
+		if !s.store.HasOperation(tip) {
+			return false, nil
+		}
+	}
+	left, err := repo.OperationRange(s.store, []repo.OperationID{head}, tips)
+	return len(left) == 0, err
+}

@@ -1,0 +1,108 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/repo"
+)
+
+// WatchIn follows a repository.
+type WatchIn struct {
+	Repo  string `json:"repo" jsonschema:"the repository"`
+	After int64  `json:"after,omitempty" jsonschema:"the last version seen; only later ones are told"`
+}
+
+// Change is one step of a repository's head.
+type Change struct {
+	Version     int64    `json:"version"`
+	Heads       []string `json:"heads"`
+	Repo        string   `json:"repo"`
+	Description string   `json:"description,omitempty"`
+	Workspace   string   `json:"workspace,omitempty"`
+	User        string   `json:"user,omitempty"`
+	Time        string   `json:"time,omitempty"`
+}
+
+// beatEvery is how often a silent stream says that it is alive.
+const beatEvery = 5 * time.Second
+
+// Watch streams changes of the head as server-sent events:
+// GET /repo/{repo}/watch?after=VERSION. Reconnecting with Last-Event-ID goes on
+// where it broke off. Steps that follow each other faster than a reader reads
+// come as one.
+func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
+	in := WatchIn{Repo: r.PathValue("repo")}
+	for _, v := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
+		if v == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 0 {
+			h.Fail(w, r, fault.New(fault.Invalid, "repo.watch", "%q is not a version", clip(v)))
+			return
+		}
+		in.After = n
+	}
+	ctx, err := h.Gate().Admit(r.Context(), "repo.watch", in)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	s.behind(in.After)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	send := func(text string) error {
+		// A reader that takes nothing for this long is gone.
+		if err := out.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	if send(": tandem repo "+s.name+"\n\n") != nil {
+		return
+	}
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	for after := in.After; ; {
+		head, version, changed := s.now()
+		if version > after {
+			data, err := json.Marshal(s.change(head, version))
+			if err != nil || send(fmt.Sprintf("id: %d\nevent: head\ndata: %s\n\n", version, data)) != nil {
+				return
+			}
+			after = version
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-beat.C:
+			if send(": still here\n\n") != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *served) change(head repo.OperationID, version int64) Change {
+	c := Change{Version: version, Heads: []string{head.Hex()}, Repo: s.name}
+	if o, err := s.store.Operation(head); err == nil {
+		c.Description, c.Workspace, c.User = o.Meta.Description, o.Meta.Workspace, o.Meta.Username
+		c.Time = time.UnixMilli(o.Meta.End.Millis).UTC().Format(time.RFC3339Nano)
+	}
+	return c
+}

@@ -1,0 +1,145 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tandem/internal/fault"
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/workcopy"
+)
+
+// Create makes a workspace of a name that the server has given us, in a folder
+// that has none. What was fetched before a failure stays, and calling it again
+// goes on from there.
+func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity) (_ *Replica, err error) {
+	r := &Replica{Config: c, Root: root, Workspace: c.First}
+	dir := filepath.Join(root, ".jj", "repo")
+	if _, statErr := os.Stat(dir); statErr == nil {
+		if r.Store, err = gitstore.Open(dir); err != nil {
+			return nil, err
+		}
+	} else if r.Store, err = gitstore.Init(root, ""); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.Store.Close()
+		}
+	}()
+	if err := writeJSON(r.path("replica.json"), c); err != nil {
+		return nil, err
+	}
+	if err := r.keepObjects(); err != nil {
+		return nil, err
+	}
+	if _, err := r.Sync(ctx, m); err != nil {
+		return nil, err
+	}
+	if err := r.addWorkspace(who); err != nil {
+		return nil, err
+	}
+	if _, err := r.Sync(ctx, m); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Unfinished is what a folder was going to be a copy of when its making was
+// interrupted; ok is false when there is no such thing.
+func Unfinished(root string) (c Config, ok bool) {
+	if _, err := os.Stat(filepath.Join(root, ".jj", "working_copy", "checkout")); !errors.Is(err, os.ErrNotExist) {
+		return c, false
+	}
+	ok, err := readJSON(stateFile(filepath.Join(root, ".jj", "repo"), "replica.json"), &c)
+	return c, ok && err == nil
+}
+
+// keepObjects keeps git from collecting objects that only operations name.
+func (r *Replica) keepObjects() error {
+	path := filepath.Join(r.Store.GitDir(), "config")
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("[gc]\n\tauto = 0\n")
+	return errors.Join(err, f.Close())
+}
+
+// addWorkspace starts the workspace where the server's own folder started: on
+// the parents of its working copy, or on nothing.
+func (r *Replica) addWorkspace(who *repo.Identity) error {
+	known, err := r.Known()
+	if err != nil {
+		return err
+	}
+	head, ok := repo.ParseOperationID(known.Head)
+	if !ok {
+		return fmt.Errorf("nothing is known of the server")
+	}
+	at, err := r.Store.At(head)
+	if err != nil {
+		return err
+	}
+	if _, taken := at.View.Workspaces[r.Workspace]; taken {
+		return fault.New(fault.Conflict, "workspace.claim", "there is a workspace %q already", r.Workspace).WithNext("choose another name with --workspace")
+	}
+	parents := []repo.CommitID{repo.RootCommitID}
+	if id, ok := at.View.Workspaces[repo.DefaultWorkspace]; ok {
+		c, err := r.Store.Commit(id)
+		if err != nil {
+			return err
+		}
+		parents = c.Parents
+	}
+	var list []*repo.Commit
+	for _, p := range parents {
+		c, err := r.Store.Commit(p)
+		if err != nil {
+			return err
+		}
+		list = append(list, c)
+	}
+	tree, err := repo.ParentsTree(r.Store, at.Index, list)
+	if err != nil {
+		return err
+	}
+	tx := at.Begin(who)
+	tx.SetWorkspace(r.Workspace)
+	wc, err := tx.Write(tx.NewCommit(parents, tree))
+	if err != nil {
+		return err
+	}
+	if err := tx.Edit(r.Workspace, wc); err != nil {
+		return err
+	}
+	done, err := tx.Finish(fmt.Sprintf("create initial working-copy commit in workspace %s", r.Workspace))
+	if err != nil {
+		return err
+	}
+	if err := r.Store.Publish(done); err != nil {
+		return err
+	}
+	w, err := workcopy.Init(r.Root, r.Store, done.Operation.ID, r.Workspace)
+	if err != nil {
+		return err
+	}
+	locked, err := w.Lock()
+	if err != nil {
+		return err
+	}
+	if _, err := locked.CheckOut(tree); err != nil {
+		locked.Discard()
+		return err
+	}
+	if err := locked.Finish(done.Operation.ID); err != nil {
+		return err
+	}
+	return r.Store.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {
+		return []gitstore.Workspace{{Name: r.Workspace, Path: "../.."}}
+	})
+}

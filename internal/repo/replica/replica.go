@@ -1,0 +1,209 @@
+package replica
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/workcopy"
+)
+
+// Config says what a copy is a copy of.
+type Config struct {
+	Server string `json:"server"` // HOST:PORT
+	Repo   string `json:"repo"`   // the repository's name there
+	First  string `json:"first"`  // the workspace it was made for
+}
+
+// Known is the server's head as it was last seen, all of which is here.
+type Known struct {
+	Head    string `json:"head"`
+	Version int64  `json:"version"`
+}
+
+// Replica is a workspace's folder and the copy behind it.
+type Replica struct {
+	Config
+	Root      string // the workspace's folder
+	Workspace string // its name
+	Store     *gitstore.Store
+}
+
+// Find looks for the workspace that a folder lies in. Without one, or when it
+// is a plain jj repository, it gives nil.
+func Find(dir string) (*Replica, error) {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".jj")); err == nil {
+			return Open(dir)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return nil, nil
+		}
+		dir = up
+	}
+}
+
+// Open opens the workspace in a folder; nil when it belongs to no server.
+func Open(root string) (*Replica, error) {
+	dir, err := repoDir(root)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{Root: root}
+	if ok, err := readJSON(stateFile(dir, "replica.json"), &r.Config); err != nil || !ok {
+		return nil, err
+	}
+	if r.Store, err = gitstore.Open(dir); err != nil {
+		return nil, err
+	}
+	w, err := workcopy.Open(root, r.Store)
+	if err != nil {
+		r.Store.Close()
+		return nil, err
+	}
+	r.Workspace = w.Workspace()
+	return r, nil
+}
+
+// ReadConfig says what the copy in a .jj/repo is a copy of.
+func ReadConfig(dir string) (Config, error) {
+	var c Config
+	ok, err := readJSON(stateFile(dir, "replica.json"), &c)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s is not a copy of a served repository", dir)
+	}
+	return c, err
+}
+
+// Close lets the copy go.
+func (r *Replica) Close() { r.Store.Close() }
+
+// repoDir follows the pointer of a secondary workspace.
+func repoDir(root string) (string, error) {
+	dir := filepath.Join(root, ".jj", "repo")
+	st, err := os.Stat(dir)
+	if err != nil || st.IsDir() {
+		return dir, err
+	}
+	text, err := os.ReadFile(dir)
+	if err != nil {
+		return "", err
+	}
+	if filepath.IsAbs(string(text)) {
+		return string(text), nil
+	}
+	return filepath.Join(root, ".jj", filepath.FromSlash(string(text))), nil
+}
+
+func (r *Replica) path(name string) string { return stateFile(r.Store.Dir(), name) }
+
+// stateFile is a file of ours in a copy's .jj/repo.
+func stateFile(dir, name string) string { return filepath.Join(dir, "tandem", name) }
+
+// Known is where the server was when it was last heard of.
+func (r *Replica) Known() (Known, error) {
+	var k Known
+	_, err := readJSON(r.path("known.json"), &k)
+	return k, err
+}
+
+func (r *Replica) setKnown(k Known) error { return writeJSON(r.path("known.json"), k) }
+
+// Waiting counts the operations that the server has not got yet.
+func (r *Replica) Waiting() (int, error) {
+	known, err := r.Known()
+	if err != nil {
+		return 0, err
+	}
+	var roots []repo.OperationID
+	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
+		roots = append(roots, id)
+	}
+	heads, err := r.Store.Heads()
+	if err != nil {
+		return 0, err
+	}
+	ops, err := repo.OperationRange(r.Store, roots, heads)
+	return len(ops), err
+}
+
+// readJSON reads a file of ours; ok is false when there is none.
+func readJSON(path string, v any) (ok bool, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return true, nil
+}
+
+// writeJSON replaces a file of ours as a whole.
+func writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Head is the operation the copy is at; "" when several are left by commands
+// that raced.
+func (r *Replica) Head() (repo.OperationID, error) {
+	heads, err := r.Store.Heads()
+	if err != nil || len(heads) != 1 {
+		return "", err
+	}
+	return heads[0], nil
+}
+
+// Stale says whether the workspace's commit has moved under its files, as it
+// does when somebody rebases it.
+func (r *Replica) Stale() (bool, error) {
+	head, err := r.Head()
+	if err != nil || head == "" {
+		return false, err
+	}
+	w, err := workcopy.Open(r.Root, r.Store)
+	if err != nil || w.Operation() == head {
+		return false, err
+	}
+	at, err := r.Store.At(head)
+	if err != nil {
+		return false, err
+	}
+	id, ok := at.View.Workspaces[r.Workspace]
+	if !ok {
+		return false, nil
+	}
+	c, err := r.Store.Commit(id)
+	if err != nil {
+		return false, err
+	}
+	state, err := w.Check(at, c)
+	return state == workcopy.Stale, err
+}

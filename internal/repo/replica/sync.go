@@ -1,0 +1,199 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"tandem/internal/client"
+	"tandem/internal/fault"
+	"tandem/internal/repo"
+	"tandem/internal/repo/exchange"
+	"tandem/internal/repo/gitstore"
+)
+
+// Remote is the way to a server: a client, and what comes before the routes when
+// this machine's daemon passes requests on.
+type Remote struct {
+	*client.Client
+	Prefix string
+	Header http.Header
+}
+
+func (m Remote) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	header := m.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	if body != nil {
+		header.Set("Content-Type", exchange.ContentType)
+		// A sync may be repeated: what is there already is not taken twice.
+		header.Set("X-Idempotency-Key", "sync")
+	}
+	return m.Do(ctx, method, m.Prefix+path, body, header)
+}
+
+// Sync brings the copy and the server to the same head in one request: what was
+// made here goes up, what others made comes down. It reports whether the head
+// here changed.
+func (r *Replica) Sync(ctx context.Context, m Remote) (moved bool, err error) {
+	lock, err := gitstore.LockFile(r.path("sync.lock"))
+	if err != nil {
+		return false, err
+	}
+	defer lock.Unlock()
+	known, err := r.Known()
+	if err != nil {
+		return false, err
+	}
+	tips, err := r.Store.Heads()
+	if err != nil {
+		return false, err
+	}
+	moved, err = r.exchange(ctx, m, known, tips)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Data["unknown"] != "" {
+		// The server was restored from an older copy: send it everything.
+		moved, err = r.exchange(ctx, m, Known{}, tips)
+	}
+	return moved, err
+}
+
+func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []repo.OperationID) (bool, error) {
+	var have []repo.OperationID
+	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
+		have = append(have, id)
+	}
+	delta, err := r.Store.Delta(have, tips)
+	if err != nil {
+		return false, err
+	}
+	q := exchange.Question{Workspace: r.Workspace, Have: exchange.Hex(have)}
+	if len(delta.Operations) > 0 {
+		q.Heads = exchange.Hex(tips)
+	}
+	pr, pw := io.Pipe()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		w := exchange.NewWriter(pw)
+		err := w.JSON(exchange.Head, q)
+		if err == nil {
+			err = exchange.Send(w, r.Store, delta)
+		}
+		pw.CloseWithError(err)
+	}()
+	defer func() { pr.Close(); <-sent }()
+	resp, err := m.send(ctx, http.MethodPost, "/repo/"+url.PathEscape(r.Repo)+"/sync", pr)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	in := exchange.NewReader(resp.Body)
+	var a exchange.Answer
+	if err := in.Head(&a); err != nil {
+		return false, err
+	}
+	head, ok := repo.ParseOperationID(a.Head)
+	if !ok {
+		return false, fmt.Errorf("the server's head is %q", a.Head)
+	}
+	quarantine := r.Store.Receive(gitstore.DefaultLimits)
+	defer quarantine.Close()
+	if err := exchange.Take(in, quarantine); err != nil {
+		return false, err
+	}
+	if len(quarantine.Operations()) > 0 {
+		if err := quarantine.Accept(); err != nil {
+			return false, err
+		}
+	}
+	if !r.Store.HasOperation(head) {
+		return false, fmt.Errorf("the server's head %.12s did not arrive", a.Head)
+	}
+	moved, err := r.follow(head)
+	if err != nil {
+		return false, err
+	}
+	return moved, r.setKnown(Known{Head: a.Head, Version: a.Version})
+}
+
+// follow makes the server's head ours. When something was made here meanwhile
+// that it does not contain, ours stays, and goes up with the next sync.
+func (r *Replica) follow(head repo.OperationID) (moved bool, err error) {
+	if err := r.mirror(head); err != nil {
+		return false, err
+	}
+	unlock, err := r.Store.LockHeads()
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	heads, err := r.Store.Heads()
+	if err != nil {
+		return false, err
+	}
+	if len(heads) == 1 && heads[0] == head {
+		return false, nil
+	}
+	own, err := repo.OperationRange(r.Store, []repo.OperationID{head}, heads)
+	if err != nil || len(own) > 0 {
+		return false, err
+	}
+	return true, r.Store.PublishHead(head, heads...)
+}
+
+// mirrored are the refs that jj imports and exports.
+var mirrored = []string{"refs/heads/", "refs/tags/", "refs/remotes/"}
+
+// mirror gives the copy's git the refs that the view says git has, so that a
+// command that imports them finds nothing new.
+func (r *Replica) mirror(head repo.OperationID) error {
+	o, err := r.Store.Operation(head)
+	if err != nil {
+		return err
+	}
+	v, err := r.Store.View(o.View)
+	if err != nil {
+		return err
+	}
+	for _, prefix := range mirrored {
+		have, err := r.Store.Refs(prefix)
+		if err != nil {
+			return err
+		}
+		for name, ref := range have {
+			if _, ok := v.GitRefs[name]; !ok && ref.ID != "" {
+				if err := r.Store.UpdateRef(name, ref.ID, ""); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for name, t := range v.GitRefs {
+		id, ok := t.AsResolved()
+		if !ok || id == "" || !slices.ContainsFunc(mirrored, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			continue
+		}
+		ref, found, err := r.Store.ReadRef(name)
+		if err != nil || found && ref.ID == string(id) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		old := ""
+		if found {
+			old = ref.ID
+		}
+		if err := r.Store.UpdateRef(name, old, string(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
