@@ -55,10 +55,10 @@ var houseMap = []wall{
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool"},
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/*", planned: true},
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider tool"},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
-	{pkg: "session/agents", may: "session/screen", planned: true},
+	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session", planned: true},
 	{pkg: "connector", may: "spine tool", planned: true},
 	{pkg: "notify", may: "spine", planned: true},
@@ -101,8 +101,8 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/*"},
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider"},                     // a conversation is made of a provider's blocks
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"}, // a workspace's commands work on its copy
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},             // a workspace's commands work on its copy
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 

@@ -98,6 +98,17 @@ func (r *Room) Spend(tx *db.Tx, tenant, askerID, digest string) (*Ask, bool, err
 	return a, true, nil
 }
 
+// Withdraw takes back an asker's own ask that nobody answered, because it was settled elsewhere; why says how. It answers
+// false when there was nothing left to take back.
+func (r *Room) Withdraw(tx *db.Tx, tenant, askerID, askID, why string) (bool, error) {
+	n, err := tx.Changed(`UPDATE approval SET state = 'cancelled', standing = 0, decided_at = ?, decided_by = 'withdrawn', feedback = ?
+		WHERE tenant = ? AND id = ? AND asker_id = ? AND state = 'pending'`, tx.Now(), why, tenant, askID, askerID)
+	if n > 0 {
+		tx.AfterCommit(r.wake)
+	}
+	return n > 0, err
+}
+
 func (r *Room) wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -248,6 +248,12 @@ func (d *Daemon) serve(ctx context.Context) error {
 		}
 	})
 	servers.Go(func() {
+		if err := d.rooms.terminal.Run(ctx); err != nil {
+			d.Log.Error("terminal sessions cannot run", "err", err)
+			d.stop()
+		}
+	})
+	servers.Go(func() {
 		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })
 	})
 	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took", time.Since(d.started).Round(time.Millisecond).String())

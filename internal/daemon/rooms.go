@@ -26,6 +26,7 @@ import (
 	"tandem/internal/secret"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
+	"tandem/internal/session/terminal"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 )
@@ -44,6 +45,7 @@ var migrations = []db.Migrations{
 	peer.Migrations,
 	session.Migrations,
 	host.Migrations,
+	terminal.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -63,6 +65,7 @@ type rooms struct {
 	loop     *loop.Runner
 	repo     *host.Host
 	remotes  *remotes
+	terminal *terminal.Driver
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -119,6 +122,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.loop.Ops(),
 		d.rooms.repo.Ops(),
 		d.rooms.remotes.ops(),
+		d.rooms.terminal.Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err
@@ -135,6 +139,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	d.gate.Redact = d.redact
 	d.rooms.loop.Through(d.gate, d.journal)
+	d.rooms.terminal.Through(d.gate, d.journal)
 	tools, err := mcpserver.New(d.gate, d.Version, instructions, iconURI(), d.Log)
 	if err != nil {
 		return err
@@ -208,7 +213,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
 		}
-		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && time.Since(time.Unix(0, d.lastUse.Load())) > idle {
+		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && time.Since(time.Unix(0, d.lastUse.Load())) > idle {
 			d.Log.Info("idle")
 			d.stop()
 			return

@@ -1,20 +1,25 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"tandem/internal/compat"
 	"tandem/internal/db"
 	"tandem/internal/egress"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
+	"tandem/internal/session/terminal"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
 )
@@ -42,6 +47,30 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.session = session.New(d.db, d.journal, tools, tool.FindSandbox(ctx), keys)
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
+	return d.buildTerminals()
+}
+
+// buildTerminals makes the driver of agent programs in terminals.
+func (d *Daemon) buildTerminals() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	wait, err := strconv.Atoi(d.Settings.Get("wait_ms"))
+	if err != nil || wait < 0 {
+		return fault.New(fault.Invalid, "settings", "wait_ms should be a number of milliseconds, not %q", d.Settings.Get("wait_ms"))
+	}
+	home := d.Settings.Home
+	o := terminal.Options{Self: self, Folder: filepath.Join(d.data, "terminals"), Home: home, Env: os.Environ(),
+		Allow: terminal.ParseAllowlist(d.Settings.Get("cwd_allowlist"), home), Default: cmp.Or(d.Settings.Get("default_cwd"), home),
+		Wait: time.Duration(wait) * time.Millisecond, Socket: d.Settings.Get("tmux_socket"), Claude: d.Settings.Get("claude"), Confine: d.Settings.Get("confine"),
+		Answers: d.Settings.Bool("terminal_answers"), Skip: d.Settings.Bool("skip_permissions"),
+		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {
+			return d.sockets.Open(caller, id)
+		},
+		CloseSocket: func(id string) { d.sockets.Close(id) }}
+	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
+	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
 	return nil
 }
 

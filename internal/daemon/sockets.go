@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,10 +33,13 @@ type sockets struct {
 // Open makes the socket of a session and returns its path. Opening it again
 // replaces the old one.
 func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session string) (string, error) {
-	path := filepath.Join(s.folder, id.Short(session)+".sock")
+	// Each has a folder of its own, which a confined session sees and the others' it does not. The folder outlives the
+	// daemon: a program that runs on finds the next one's socket in it.
+	path := filepath.Join(s.folder, id.Short(session), "sock")
 	if len(path) > maxSocket {
-		path = SocketPath(s.folder, path)
+		path = filepath.Join(strings.TrimSuffix(SocketPath(s.folder, path), ".sock"), "sock")
 	}
+	s.Close(session) // first: ending the old one removes its file
 	l, err := listenSocket(path)
 	if err != nil {
 		return "", fmt.Errorf("open the socket of %s: %w", session, err)
@@ -53,7 +56,6 @@ func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session 
 		return "", err
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ConnContext: withConn}
-	s.Close(session)
 	s.mu.Lock()
 	s.open[session] = srv
 	s.mu.Unlock()
@@ -84,5 +86,4 @@ func (s *sockets) closeAll() {
 	for _, srv := range all {
 		srv.Close()
 	}
-	_ = os.RemoveAll(s.folder)
 }

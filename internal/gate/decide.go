@@ -54,6 +54,25 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 	return g.refuse(ctx, c, g.denial(c))
 }
 
+// Weigh says what policy would answer to a call, with its reason, and does nothing: no ask is filed and nothing runs. For
+// hooks that may only refuse.
+func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Effect, string, error) {
+	o := g.table.Get(name)
+	if o == nil {
+		return policy.Deny, "", fault.New(fault.NotFound, "gate", "there is no operation %s", name)
+	}
+	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
+	if !c.caller.Known() {
+		return policy.Deny, "", fault.New(fault.Unauthenticated, name, "tandem does not know you")
+	}
+	c.resource = o.Resource(ctx, in)
+	if err := g.lookUp(ctx, c); err != nil {
+		return policy.Deny, "", err
+	}
+	d := c.view.Decide(c.request(ctx, g.db.Now()))
+	return d.Effect, d.Reason, nil
+}
+
 // request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.
 func (c *call) request(ctx context.Context, now time.Time) policy.Request {
 	r := policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},

@@ -30,4 +30,12 @@ var table = []Setting{
 	{Key: "search.exa_key", Env: []string{"TANDEM_EXA_API_KEY"}, Doc: "key for Exa", Secret: true},
 	{Key: "search.searxng_url", Env: []string{"TANDEM_SEARXNG_URL"}, Doc: "address of a SearXNG"},
 	{Key: "search.url", Env: []string{"TANDEM_SEARCH_URL"}, Doc: "any address that answers ?q= with JSON results"},
+	{Key: "cwd_allowlist", Env: []string{"TANDEM_CWD_ALLOWLIST"}, Doc: "folders that agent programs may be opened in, colon-separated (default: the home folder)"},
+	{Key: "default_cwd", Env: []string{"TANDEM_DEFAULT_CWD"}, Doc: "where an agent program is opened when nobody says (default: the home folder)"},
+	{Key: "skip_permissions", Env: []string{"TANDEM_SKIP_PERMISSIONS"}, Doc: "1 lets sessions be opened that ask for no permissions"},
+	{Key: "wait_ms", Env: []string{"TANDEM_WAIT_MS"}, Default: "25000", Doc: "how long sending to a session waits for the end of the turn"},
+	{Key: "tmux_socket", Env: []string{"TANDEM_TMUX_SOCKET"}, Doc: "name or path of the tmux server for agent programs; empty for your own"},
+	{Key: "claude", Env: []string{"TANDEM_CLAUDE"}, Doc: "the Claude Code program (default: claude on the path)"},
+	{Key: "confine", Env: []string{"TANDEM_CONFINE"}, Default: "auto", Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works"},
+	{Key: "terminal_answers", Env: []string{"TANDEM_TERMINAL_ANSWERS"}, Default: "1", Doc: "0: a yes typed at an agent's dialog does not count; people answer with proof of presence"},
 }

@@ -85,6 +85,10 @@ func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
 // Client is a client of the daemon, which is started when it is absent. With
 // TANDEM_AS_TOKEN set it acts with that token and not as this user.
 func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
+	if path := k.SessionSocket(); path != "" {
+		cwd, _ := os.Getwd()
+		return client.Socket(path).WithClient("", cwd, ""), nil
+	}
 	s, err := k.Settings()
 	if err != nil {
 		return nil, err
@@ -103,6 +107,17 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 		c = c.WithClient("", cwd, "")
 	}
 	return c, nil
+}
+
+// SessionSocket is the socket of the session that this command runs in, "" outside of one. A command in a session speaks to
+// that socket and to nothing else.
+func (k *Kit) SessionSocket() string {
+	for _, kv := range k.Env {
+		if path, ok := strings.CutPrefix(kv, "TANDEM_SESSION_SOCKET="); ok {
+			return path
+		}
+	}
+	return ""
 }
 
 func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.Client, error) {

@@ -196,8 +196,8 @@ func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
 		return false, err
 	}
 	s, err := r.room.Get(ctx, tenant, id)
-	if err != nil {
-		return false, err
+	if err != nil || s.Driver != session.DriverModel {
+		return false, err // others' turns wait for their own drivers
 	}
 	if t.State == session.Waiting {
 		settled, err := r.settled(ctx, s, t)

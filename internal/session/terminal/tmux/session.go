@@ -139,3 +139,25 @@ func (s *Server) Kill(ctx context.Context, name string) error {
 	}
 	return err
 }
+
+// Respawn replaces the program of a session; whoever is attached stays so.
+func (s *Server) Respawn(ctx context.Context, spec Spec) error {
+	args := append([]string{"respawn-pane", "-k", "-c", spec.Folder, "-t", s.target(spec.Name), "env", "-i"}, spec.Env...)
+	args = append(args, spec.Argv...)
+	for _, a := range args {
+		if strings.ContainsAny(a, "\n\x00") {
+			return fault.New(fault.Invalid, "tmux.respawn", "an argument holds a line break")
+		}
+	}
+	_, err := s.Run(ctx, args...)
+	return err
+}
+
+// Type types one line of text as if by hand, without submitting it.
+func (s *Server) Type(ctx context.Context, name, text string) error {
+	if strings.ContainsAny(text, "\n\r\x00") {
+		return fault.New(fault.Invalid, "tmux.type", "only one line can be typed")
+	}
+	_, err := s.Run(ctx, "send-keys", "-l", "-t", s.target(name), "--", text)
+	return err
+}

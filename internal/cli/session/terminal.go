@@ -1,0 +1,188 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/session/terminal"
+)
+
+func newOpen(k *kit.Kit) *cobra.Command {
+	var in terminal.OpenIn
+	cmd := &cobra.Command{
+		Use: "open [NAME]", Short: "Open a real agent program in a terminal", Args: cobra.MaximumNArgs(1),
+		Long:    "Open a real, interactive Claude Code in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
+		Example: "  tandem session open builder -C ~/code/app --model opus\n  tmux attach -t ccm-builder",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				in.Name = args[0]
+			}
+			if in.Cwd == "" {
+				in.Cwd = "."
+			}
+			abs, err := filepath.Abs(in.Cwd)
+			if err != nil {
+				return err
+			}
+			in.Cwd = abs
+			var out terminal.Seat
+			if err := k.Call(cmd.Context(), "session.open", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is %s (%s), confined: %s\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Attach)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&in.Cwd, "cwd", "C", "", "the working folder (this one)")
+	f.StringVar(&in.Agent, "agent", "", "the program: claude")
+	f.StringVarP(&in.Model, "model", "m", "", "default, opus, sonnet, haiku or a full claude-* id")
+	f.StringVar(&in.Effort, "effort", "", "low, medium, high, xhigh or max")
+	f.BoolVar(&in.Resume, "resume", false, "start it again in the same conversation after its program ended")
+	f.BoolVar(&in.Skip, "skip-permissions", false, "ask for no permissions, where that was granted")
+	return cmd
+}
+
+func newSend(k *kit.Kit) *cobra.Command {
+	var in terminal.SendIn
+	var cursor int64
+	var wait int
+	cmd := &cobra.Command{
+		Use: "send NAME [TEXT]", Short: "Send a prompt to a terminal session and wait for the turn", Args: cobra.MinimumNArgs(1),
+		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input.",
+		Example: "  tandem session send builder \"run the tests\"\n  tandem session send builder - <prompt.md\n  tandem session send builder --cursor 12",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Name, in.Text = args[0], strings.Join(args[1:], " ")
+			if in.Text == "-" {
+				text, err := io.ReadAll(io.LimitReader(k.In, terminal.MaxText+1))
+				if err != nil {
+					return err
+				}
+				in.Text = string(text)
+			}
+			if cmd.Flags().Changed("cursor") {
+				in.Cursor = &cursor
+			}
+			if cmd.Flags().Changed("wait") {
+				in.Wait = &wait
+			}
+			var out terminal.SendOut
+			if err := k.Call(cmd.Context(), "session.send", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if out.Report != "" {
+					fmt.Fprintln(w, out.Report)
+				}
+				line := fmt.Sprintf("%s (%s), cursor %d", out.Status, out.Signal, out.Cursor)
+				if out.Reason != "" {
+					line += ": " + out.Reason
+				}
+				fmt.Fprintln(k.Err, line)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&in.Model, "model", "m", "", "the model for this turn only")
+	f.StringVar(&in.Effort, "effort", "", "the effort for this turn only")
+	f.Int64Var(&cursor, "cursor", 0, "only what is new behind this place")
+	f.IntVar(&wait, "wait", 0, "wait at most so many milliseconds")
+	return cmd
+}
+
+func newLive(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "live", Short: "List terminal sessions and what they do", Args: cobra.NoArgs, Example: "  tandem session live",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out terminal.SeatsOut
+			if err := k.Call(cmd.Context(), "session.live", terminal.LiveIn{}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Sessions) == 0 {
+					fmt.Fprintln(w, "no terminal sessions")
+					return
+				}
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "NAME\tSTATE\tBY\tAGENT\tMODEL\tCONFINED\tFOLDER")
+				for _, s := range out.Sessions {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s %s\t%s\t%s\t%s\n", s.Name, s.State, s.Signal, s.Agent, s.Version, s.Model, s.Confined, s.Folder)
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newInterrupt(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "interrupt NAME", Short: "Interrupt a terminal session's turn and keep the session", Args: cobra.ExactArgs(1), Example: "  tandem session interrupt builder",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out terminal.SendOut
+			if err := k.Call(cmd.Context(), "session.interrupt", terminal.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s (%s)\n", out.Status, out.Signal) })
+		},
+	}
+}
+
+func newClose(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "close NAME", Short: "Close a terminal session; its conversation stays", Args: cobra.ExactArgs(1), Example: "  tandem session close builder",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out terminal.Seat
+			if err := k.Call(cmd.Context(), "session.close", terminal.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is closed\n", out.Name) })
+		},
+	}
+}
+
+func newAttach(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "attach NAME", Short: "Attach to a terminal session and type alongside", Args: cobra.ExactArgs(1), Example: "  tandem session attach builder",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := k.Settings()
+			if err != nil {
+				return err
+			}
+			if err := terminal.CheckName(strings.TrimPrefix(args[0], terminal.Prefix), true); err != nil {
+				return err
+			}
+			argv := []string{"tmux"}
+			switch socket := s.Get("tmux_socket"); {
+			case strings.Contains(socket, "/"):
+				argv = append(argv, "-S", socket)
+			case socket != "":
+				argv = append(argv, "-L", socket)
+			}
+			return become(append(argv, "attach-session", "-t", "="+terminal.Prefix+strings.TrimPrefix(args[0], terminal.Prefix)), os.Environ())
+		},
+	}
+}
+
+// newLaunch becomes the program of a terminal. It is what a session's pane runs: the environment comes from a file that only
+// this user reads, and not from a command line.
+func newLaunch(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "launch FILE", Hidden: true, Short: "Become the agent program of a terminal session", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var l terminal.Launch
+			if err := readJSON(args[0], &l); err != nil || len(l.Argv) == 0 {
+				return fault.New(fault.Invalid, "launch", "%s does not say what to start: %w", args[0], err)
+			}
+			return become(l.Argv, l.Env)
+		},
+	}
+}

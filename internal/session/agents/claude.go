@@ -1,0 +1,246 @@
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+// Claude is Claude Code as it is started for one session.
+type Claude struct {
+	Program      string // absolute path
+	Self         string // tandem's own program: hooks and tools are calls of it
+	Folder       string // the session's own folder, for the files below
+	Project      string // working folder, real path
+	Config       string // CLAUDE_CONFIG_DIR, or home/.claude
+	Name         string
+	Conversation string // a UUID
+	Resume       bool   // the conversation exists already
+	Model        string // "" and default leave it to the program
+	Effort       string
+	Skip         bool // skip permissions: only with a grant
+	HoldTools    bool // PreToolUse waits for people's answers, so it may take long
+}
+
+// Models and efforts that are accepted beside full ids.
+var (
+	ClaudeModels  = []string{"default", "opus", "sonnet", "haiku"}
+	ClaudeEfforts = []string{"low", "medium", "high", "xhigh", "max"}
+	claudeID      = regexp.MustCompile(`^claude-[a-z0-9][a-z0-9.-]{0,80}(\[1m\])?$`)
+)
+
+// CheckModel refuses what the program would not understand, and says what it would.
+func CheckModel(model string) error {
+	if model == "" || slices.Contains(ClaudeModels, model) || claudeID.MatchString(model) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use %s, or a full id that begins with claude-", model, strings.Join(ClaudeModels, ", "))
+}
+
+// CheckEffort refuses an effort that the program does not know.
+func CheckEffort(effort string) error {
+	if effort == "" || slices.Contains(ClaudeEfforts, effort) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "session.open", "effort %.60q is not accepted: use %s", effort, strings.Join(ClaudeEfforts, ", "))
+}
+
+// How long hooks may take, in seconds. The program ends a hook that takes longer, and then goes on as if there were none;
+// so what guards ends itself well before.
+const (
+	GuardSeconds  = 30
+	AnswerSeconds = 7 * 24 * 3600
+)
+
+// reports are the hooks that only tell. PostToolUse tells of a dialog that was answered at the terminal.
+var reports = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"}
+
+// Settings is what --settings gets: hooks that are calls of tandem, and nothing that loosens anything.
+func (c Claude) Settings() map[string]any {
+	hook := func(event, after string, seconds int) []any {
+		return []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": ShellQuote(c.Self) + " hook " + event + after, "timeout": seconds}}}}
+	}
+	hooks := map[string]any{}
+	for _, e := range reports {
+		hooks[e] = hook(e, "", GuardSeconds)
+	}
+	guard := GuardSeconds
+	if c.HoldTools {
+		guard = AnswerSeconds
+	}
+	// Anything but a clean end blocks the tool: the program itself lets a tool run when its hook breaks.
+	hooks["PreToolUse"] = hook("PreToolUse", " || exit 2", guard)
+	hooks["PermissionRequest"] = hook("PermissionRequest", "", AnswerSeconds)
+	s := map[string]any{"hooks": hooks}
+	if c.Skip {
+		s["skipDangerousModePermissionPrompt"] = true
+	}
+	return s
+}
+
+// Write puts the session's files into its folder.
+func (c Claude) Write() error {
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
+		return err
+	}
+	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": []string{"mcp"}}}}
+	for name, v := range map[string]any{"settings.json": c.Settings(), "mcp.json": tools} {
+		if err := WriteJSON(filepath.Join(c.Folder, name), v); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(c.Folder, "instructions.md"), []byte(c.instructions()))
+}
+
+// maxInstructions bounds what is taken from the project.
+const maxInstructions = 256 << 10
+
+// instructions are what the program would have read itself if the project's settings were not kept out: its CLAUDE.md.
+func (c Claude) instructions() string {
+	var b strings.Builder
+	b.WriteString("You work in a session that tandem opened. Its tools are named mcp__tandem__*; a tool call may wait for a person's approval.\n")
+	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md"} {
+		root, err := os.OpenRoot(c.Project)
+		if err != nil {
+			break
+		}
+		data, err := root.ReadFile(name) // a link that leads out of the project is not followed
+		root.Close()
+		if err != nil {
+			continue
+		}
+		b.WriteString("\nContents of " + name + " (the project's instructions, checked into the codebase):\n\n")
+		b.Write(data[:min(len(data), maxInstructions)])
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// Argv is the command line.
+func (c Claude) Argv() []string {
+	at := func(name string) string { return filepath.Join(c.Folder, name) }
+	argv := []string{c.Program, "--settings", at("settings.json"), "--setting-sources", "user", "--mcp-config", at("mcp.json"), "--strict-mcp-config",
+		"--append-system-prompt-file", at("instructions.md"), "--name", c.Name}
+	mode := "default"
+	if c.Skip {
+		mode = "bypassPermissions"
+	}
+	argv = append(argv, "--permission-mode", mode)
+	if c.Model != "" && c.Model != "default" {
+		argv = append(argv, "--model", c.Model)
+	}
+	if c.Effort != "" {
+		argv = append(argv, "--effort", c.Effort)
+	}
+	if c.Resume {
+		return append(argv, "--resume", c.Conversation)
+	}
+	return append(argv, "--session-id", c.Conversation)
+}
+
+// allowed are the variables that reach the program; those with a star by their beginning.
+var allowed = []string{"HOME", "PATH", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR",
+	"DISABLE_*", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "IS_SANDBOX",
+	"API_TIMEOUT_MS", "MCP_TIMEOUT", "AWS_REGION", "CLOUD_ML_REGION", "XDG_*"}
+
+// Environment picks what the program may see from tandem's own environment and adds the session's.
+func Environment(from []string, more ...string) []string {
+	out := []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
+	for _, kv := range from {
+		name, _, _ := strings.Cut(kv, "=")
+		for _, a := range allowed {
+			if begin, star := strings.CutSuffix(a, "*"); name == a || star && strings.HasPrefix(name, begin) {
+				out = append(out, kv)
+				break
+			}
+		}
+	}
+	return append(out, more...)
+}
+
+// ConfigFolder is where the program keeps its state.
+func ConfigFolder(env []string, home string) string {
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "CLAUDE_CONFIG_DIR="); ok && v != "" {
+			return v
+		}
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// Trust settles the program's question about a folder by its configuration. It says whether it changed anything.
+// The caller made sure that the folder is one that sessions may be opened in.
+func (c Claude) Trust(home string) (bool, error) {
+	path := filepath.Join(home, ".claude.json")
+	if c.Config != filepath.Join(home, ".claude") {
+		path = filepath.Join(c.Config, ".claude.json")
+	}
+	var tree map[string]any
+	data, err := os.ReadFile(path)
+	switch {
+	case os.IsNotExist(err):
+		tree = map[string]any{}
+	case err != nil:
+		return false, err
+	default:
+		if err := json.Unmarshal(data, &tree); err != nil {
+			return false, fault.New(fault.Unavailable, "session.open", "%s cannot be read: %w", path, err).WithNext("start claude once by hand, or mend the file")
+		}
+	}
+	projects, _ := tree["projects"].(map[string]any)
+	if projects == nil {
+		projects = map[string]any{}
+	}
+	mine, _ := projects[c.Project].(map[string]any)
+	if mine == nil {
+		mine = map[string]any{}
+	}
+	if mine["hasTrustDialogAccepted"] == true {
+		return false, nil
+	}
+	mine["hasTrustDialogAccepted"] = true
+	projects[c.Project], tree["projects"] = mine, projects
+	return true, WriteJSON(path, tree)
+}
+
+// ShellQuote makes a word of a POSIX shell line.
+func ShellQuote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// WriteJSON puts a value into a file that only this user reads, whole or not at all.
+func WriteJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(data, '\n'))
+}
+
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tandem-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

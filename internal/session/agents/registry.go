@@ -1,0 +1,62 @@
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Registered is what Claude Code says of itself in sessions/<pid>.json: the best single signal of what it does, and the
+// only structured one of an interrupt.
+type Registered struct {
+	PID          int    `json:"pid"`
+	Conversation string `json:"sessionId"`
+	Version      string `json:"version"`
+	Status       string `json:"status"`     // busy, idle, waiting, shell
+	WaitingFor   string `json:"waitingFor"` // permission prompt, dialog open, …
+	ProcStart    string `json:"procStart"`
+	Changed      int64  `json:"statusUpdatedAt"`
+}
+
+// At is when the status changed.
+func (r Registered) At() time.Time { return time.UnixMilli(r.Changed) }
+
+// Idle says that the program waits for a prompt; a background shell may run.
+func (r Registered) Idle() bool { return r.Status == "idle" || r.Status == "shell" }
+
+// Lookup finds the entry of a running program: by its process, or, where it is confined and sees another number, by its
+// conversation. ok is false when there is none.
+func Lookup(config string, pid int, conversation string) (r Registered, ok bool) {
+	folder := filepath.Join(config, "sessions")
+	if read(filepath.Join(folder, strconv.Itoa(pid)+".json"), &r) && r.PID == pid && alive(r) {
+		return r, true
+	}
+	r = Registered{}
+	entries, err := os.ReadDir(folder)
+	if err != nil || conversation == "" {
+		return Registered{}, false
+	}
+	for _, e := range entries {
+		var other Registered
+		if strings.HasSuffix(e.Name(), ".json") && read(filepath.Join(folder, e.Name()), &other) && other.Conversation == conversation && other.Changed >= r.Changed && alive(other) {
+			r, ok = other, true
+		}
+	}
+	return r, ok
+}
+
+func read(path string, v any) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && json.Unmarshal(data, v) == nil
+}
+
+var other = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// TranscriptPath is where the program writes a conversation.
+func TranscriptPath(config, project, conversation string) string {
+	return filepath.Join(config, "projects", other.ReplaceAllString(project, "-"), conversation+".jsonl")
+}

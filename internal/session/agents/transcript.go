@@ -1,0 +1,177 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// Entry is a line of a transcript that tells something about a turn.
+type Entry struct {
+	ID   string
+	At   time.Time
+	Kind EntryKind
+	Text string // what was said, asked or shown
+	// Failure is the program's word for what went wrong, on Failed.
+	Failure string
+	Model   string
+	Tokens  struct{ Input, Output, CacheRead, CacheWrite int64 }
+	Message string // several lines may be pieces of one message
+}
+
+// EntryKind is what a line tells.
+type EntryKind string
+
+// The kinds that matter here. Others are skipped.
+const (
+	Prompted    EntryKind = "prompted"    // a prompt was taken
+	Said        EntryKind = "said"        // the agent said something
+	Failed      EntryKind = "failed"      // the model's provider failed for good
+	Interrupted EntryKind = "interrupted" // somebody stopped the turn
+	Ended       EntryKind = "ended"       // the turn ended by itself
+	Shown       EntryKind = "shown"       // a local command printed something
+	Queued      EntryKind = "queued"      // a prompt was put behind the running turn
+)
+
+// Transcript reads a conversation's file from where it stopped.
+type Transcript struct {
+	Path   string
+	Offset int64
+}
+
+// maxLine bounds a line that is parsed; longer ones hold tool output, not words.
+const maxLine = 16 << 20
+
+// Next reads the whole lines that were added.
+func (t *Transcript) Next() ([]Entry, error) {
+	if t.Path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(t.Path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() <= t.Offset {
+		return nil, err
+	}
+	if _, err := f.Seek(t.Offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, 4*maxLine))
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			return out, nil // a line that is still being written is read next time
+		}
+		if i <= maxLine {
+			if e, ok := entry(data[:i]); ok {
+				out = append(out, e)
+			}
+		}
+		t.Offset += int64(i) + 1
+		data = data[i+1:]
+	}
+}
+
+type line struct {
+	Type        string    `json:"type"`
+	Subtype     string    `json:"subtype"`
+	UUID        string    `json:"uuid"`
+	Timestamp   time.Time `json:"timestamp"`
+	Sidechain   bool      `json:"isSidechain"`
+	Meta        bool      `json:"isMeta"`
+	APIError    bool      `json:"isApiErrorMessage"`
+	Error       string    `json:"error"`
+	Interrupted string    `json:"interruptedMessageId"`
+	Operation   string    `json:"operation"`
+	Content     any       `json:"content"`
+	Message     struct {
+		ID      string          `json:"id"`
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+		Usage   struct {
+			Input      int64 `json:"input_tokens"`
+			Output     int64 `json:"output_tokens"`
+			CacheRead  int64 `json:"cache_read_input_tokens"`
+			CacheWrite int64 `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+func entry(data []byte) (Entry, bool) {
+	var l line
+	if json.Unmarshal(data, &l) != nil || l.Sidechain {
+		return Entry{}, false
+	}
+	e := Entry{ID: l.UUID, At: l.Timestamp, Message: l.Message.ID, Model: l.Message.Model}
+	text, results := texts(l.Message.Content)
+	switch {
+	case l.Type == "assistant" && l.APIError:
+		e.Kind, e.Text, e.Failure = Failed, text, l.Error
+	case l.Type == "assistant" && text != "":
+		e.Kind, e.Text = Said, text
+		u := l.Message.Usage
+		e.Tokens.Input, e.Tokens.Output, e.Tokens.CacheRead, e.Tokens.CacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
+	case l.Type == "user" && strings.HasPrefix(text, "[Request interrupted by user"):
+		e.Kind = Interrupted
+	case l.Type == "user" && !l.Meta && !results && text != "":
+		e.Kind, e.Text = Prompted, text
+	case l.Type == "system" && l.Subtype == "turn_duration":
+		e.Kind = Ended
+	case l.Type == "system" && l.Subtype == "local_command":
+		e.Kind = Shown
+		e.Text, _ = l.Content.(string)
+	case l.Type == "queue-operation" && l.Operation == "enqueue":
+		e.Kind = Queued
+		e.Text, _ = l.Content.(string)
+	default:
+		return Entry{}, false
+	}
+	return e, true
+}
+
+// texts joins the texts of a message's content, which is a string or a list of blocks.
+func texts(raw json.RawMessage) (text string, results bool) {
+	if json.Unmarshal(raw, &text) == nil {
+		return text, false
+	}
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &blocks) != nil {
+		return "", false
+	}
+	var all []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			all = append(all, b.Text)
+		case "tool_result":
+			results = true
+		}
+	}
+	return strings.Join(all, "\n"), results
+}
+
+// Local is what a local command printed, without the marks around it.
+func Local(text string) string {
+	for _, mark := range []string{"local-command-stdout", "local-command-stderr"} {
+		if _, rest, ok := strings.Cut(text, "<"+mark+">"); ok {
+			inner, _, _ := strings.Cut(rest, "</"+mark+">")
+			return strings.TrimSpace(inner)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package terminal
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/terminal/tmux"
+)
+
+// DriverName is how sessions with agent programs are marked.
+const DriverName = "terminal"
+
+// Options are how the driver works on this machine.
+type Options struct {
+	Self    string   // tandem's program, for hooks
+	Folder  string   // below which each session has a folder of its own
+	Home    string   // of the user
+	Env     []string // the daemon's environment, from which agents' is picked
+	Allow   Allowlist
+	Default string // cwd when a call names none
+	Wait    time.Duration
+	Socket  string // of the tmux server; "" is the user's own
+	Claude  string // the program, "" to look on the path
+	Confine string // auto, bwrap or none
+	// Answers says whether a yes typed at the dialog counts, though nobody proved who typed it.
+	Answers bool
+	// Skip says that the person asked for sessions that skip permissions.
+	Skip bool
+	// Sockets open and close a session's own door.
+	OpenSocket  func(caller func(context.Context) (op.Caller, error), session string) (string, error)
+	CloseSocket func(session string)
+}
+
+// Driver makes sessions in terminals go.
+type Driver struct {
+	Options
+	db      *db.DB
+	room    *session.Room
+	asks    *approval.Room
+	gate    *gate.Gate
+	journal *journal.Journal
+	log     *slog.Logger
+	tmux    *tmux.Server
+	noTmux  error
+
+	mu    sync.Mutex
+	base  context.Context
+	seats map[string]*seat // by session
+	all   sync.WaitGroup
+	taken chan struct{} // closed when what ran before the start was taken up
+	// Ended is told of every turn's end; notices and relays listen.
+	Ended []func(Seat, *session.Turn)
+}
+
+var _ session.Driver = (*Driver)(nil)
+
+// New makes the driver. It does nothing until Run.
+func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o Options) *Driver {
+	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, taken: make(chan struct{})}
+	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
+	return t
+}
+
+// Through gives the driver its gate, which is made after the operations it runs.
+func (d *Driver) Through(g *gate.Gate, j *journal.Journal) { d.gate, d.journal = g, j }
+
+// Run adopts what runs already, and serves until ctx ends. Programs live on.
+func (d *Driver) Run(ctx context.Context) error {
+	d.mu.Lock()
+	d.base = ctx
+	d.mu.Unlock()
+	defer d.all.Wait()
+	if d.noTmux == nil {
+		defer d.tmux.Close()
+	}
+	open, err := d.rows(ctx, "closed_at = 0")
+	if err != nil {
+		return err
+	}
+	for _, r := range open {
+		if err := d.adopt(ctx, r); err != nil {
+			d.log.Error("a session could not be taken up again", "session", r.Session, "name", r.Name, "err", err)
+		}
+	}
+	close(d.taken)
+	<-ctx.Done()
+	return nil
+}
+
+// present waits until what ran before the start was taken up, and finds the live side of a session; nil when it has none.
+func (d *Driver) present(ctx context.Context, id string) *seat {
+	select {
+	case <-d.taken:
+	case <-ctx.Done():
+	}
+	return d.live(id)
+}
+
+// adopt takes up a seat after a start: its program runs on, or its terminal is gone and the conversation is resumed.
+func (d *Driver) adopt(ctx context.Context, r *row) error {
+	if d.noTmux != nil {
+		return d.noTmux
+	}
+	s := d.seat(r)
+	if _, err := d.tmux.Pane(ctx, r.Name); fault.Is(err, fault.NotFound) && !r.State.Gone() {
+		if err := s.endLost(ctx, "the terminal is gone"); err != nil {
+			return err
+		}
+		if err := s.launch(ctx); err != nil {
+			s.set(Crashed, "tmux", fault.Public(err).Msg)
+		}
+	} else if err := s.listen(); err != nil {
+		return err
+	}
+	d.start(s)
+	return nil
+}
+
+// seat makes the live side of a row.
+func (d *Driver) seat(r *row) *seat {
+	s := &seat{d: d, row: *r, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{}, heard: map[string]bool{}, born: time.Now()}
+	s.transcript.Path = s.transcriptPath()
+	return s
+}
+
+func (d *Driver) start(s *seat) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seats[s.row.Session] = s
+	ctx, cancel := context.WithCancel(d.base)
+	s.stop, s.done = cancel, make(chan struct{})
+	d.all.Go(func() { s.run(ctx) })
+}
+
+// Wake makes the session's seat look at its turns.
+func (d *Driver) Wake(_, id string) {
+	if s := d.live(id); s != nil {
+		s.nudge()
+		return
+	}
+	select {
+	case <-d.taken:
+	default:
+		return // whoever is taken up looks at its turns
+	}
+	// Nobody will run it: say so rather than let it wait for ever.
+	d.mu.Lock()
+	base := d.base
+	d.mu.Unlock()
+	if base == nil || base.Err() != nil {
+		return
+	}
+	d.all.Go(func() {
+		rows, err := d.rows(base, "session = ?", id)
+		if err != nil || len(rows) == 0 {
+			return
+		}
+		if t, err := d.room.Next(base, rows[0].Tenant, id); err == nil && t != nil {
+			_, err := d.room.End(base, t, session.Failed, "the session is not live: "+string(rows[0].State))
+			if err != nil {
+				d.log.Error("end a turn of a dead session", "session", id, "err", err)
+			}
+		}
+	})
+}
+
+func (d *Driver) live(id string) *seat {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seats[id]
+}
+
+// Busy says whether programs run whose hooks need the server.
+func (d *Driver) Busy() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.seats {
+		if !s.view().State.Gone() {
+			return true
+		}
+	}
+	return false
+}
+
+// caller is the session on its own socket.
+func (d *Driver) caller(tenant, id string) func(context.Context) (op.Caller, error) {
+	return func(ctx context.Context) (op.Caller, error) {
+		s, err := d.room.Get(ctx, tenant, id)
+		if err != nil {
+			return op.Caller{}, err
+		}
+		c := s.Caller()
+		c.Door = op.DoorSocket
+		return c, nil
+	}
+}

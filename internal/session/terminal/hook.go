@@ -1,0 +1,128 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/session/agents"
+)
+
+// HookIn is what the program told its hook.
+type HookIn struct {
+	Event string          `json:"event" jsonschema:"the hook's name"`
+	Input json.RawMessage `json:"input" jsonschema:"what the program wrote to the hook"`
+}
+
+// HookOut is what the hook tells the program.
+type HookOut struct {
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// hooked is a hook's payload, as far as it is used.
+type hooked struct {
+	Event        string          `json:"-"`
+	Conversation string          `json:"session_id"`
+	Transcript   string          `json:"transcript_path"`
+	Source       string          `json:"source"`
+	Prompt       string          `json:"prompt"`
+	Tool         string          `json:"tool_name"`
+	ToolInput    json.RawMessage `json:"tool_input"`
+	ToolUse      string          `json:"tool_use_id"`
+	Last         string          `json:"last_assistant_message"`
+	Error        string          `json:"error"`
+	Reason       string          `json:"reason"`
+	Agent        string          `json:"agent_id"` // set inside of a subagent
+}
+
+func (d *Driver) hookOp() op.Op {
+	return op.Read(op.Spec{Name: "session.hook", Right: "session.read", Method: "POST", Path: "/session-hook", MCP: "-", Socket: true,
+		Doc: "Take what an agent program tells its hook. Only the session itself may call it, on its own socket."},
+		func(HookIn) op.Resource { return op.Resource{Kind: "session", Path: "/"} }, d.hook)
+}
+
+func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
+	c := op.CallerFrom(ctx)
+	if c.Kind != op.Session || c.Session == "" {
+		return HookOut{}, fault.New(fault.Denied, "session.hook", "hooks belong to sessions")
+	}
+	s := d.live(c.Session)
+	if s == nil || s.row.Tenant != c.Tenant {
+		return HookOut{}, fault.New(fault.NotFound, "session.hook", "this session has no program")
+	}
+	var h hooked
+	if err := json.Unmarshal(in.Input, &h); err != nil {
+		return HookOut{}, fault.New(fault.Invalid, "session.hook", "the hook's input cannot be read: %w", err)
+	}
+	h.Event = in.Event
+	switch in.Event {
+	case "PreToolUse":
+		return s.before(ctx, h)
+	case "PermissionRequest":
+		return s.permission(ctx, h)
+	}
+	select {
+	case s.hooks <- h:
+		return HookOut{}, nil
+	case <-ctx.Done():
+		return HookOut{}, ctx.Err()
+	}
+}
+
+// hooked takes in what a hook told.
+func (s *seat) hooked(ctx context.Context, h hooked) {
+	if h.Agent != "" {
+		return
+	}
+	s.moved = s.d.db.Now()
+	switch h.Event {
+	case "SessionStart":
+		s.started, s.orderly = true, false
+		if h.Conversation != "" && h.Conversation != s.row.Conversation {
+			s.moveTo(h.Conversation, h.Transcript)
+		}
+	case "UserPromptSubmit":
+		s.update(func(r *row) bool { was := r.Begun; r.Begun = true; return !was })
+		if h.Transcript != "" && s.transcript.Path != h.Transcript {
+			s.transcript = agents.Transcript{Path: h.Transcript}
+		}
+		switch {
+		case s.expect != "" && same(h.Prompt, s.expect):
+			s.taken = true
+		case s.turn == nil && !strings.HasPrefix(h.Prompt, "<task-notification>"):
+			s.typedByHand(ctx, h.Prompt)
+		}
+	case "Stop", "StopFailure":
+		if s.turn != nil && s.expect == "" || s.turn != nil && s.taken {
+			s.ended = &h
+		}
+	case "SessionEnd":
+		s.orderly = h.Reason != "clear"
+	case "PostToolUse", "PostToolUseFailure":
+		s.answeredHere(h)
+	}
+}
+
+// typedByHand makes a turn of a prompt that somebody typed into the terminal.
+func (s *seat) typedByHand(ctx context.Context, text string) {
+	t, err := s.d.room.Typed(ctx, s.row.Tenant, s.row.Session, text, "terminal")
+	if err != nil {
+		s.d.log.Error("record a typed prompt", "session", s.row.Session, "err", err)
+		return
+	}
+	s.begin(t)
+	s.update(func(r *row) bool { r.Typed = t.ID; return true })
+}
+
+// show stores what a command showed on the screen.
+func (s *seat) show(ctx context.Context, text string) {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	if text = strings.TrimSpace(strings.Join(lines, "\n")); text != "" {
+		s.say(ctx, agents.Entry{ID: newConversation(), Text: text})
+	}
+}

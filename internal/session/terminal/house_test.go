@@ -1,0 +1,226 @@
+package terminal_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/client"
+	"tandem/internal/provider/scripted"
+	"tandem/internal/session/terminal"
+	"tandem/internal/testenv"
+)
+
+// house is a real daemon with a home of its own, a private tmux server, the pinned Claude Code and a scripted model on
+// loopback.
+type house struct {
+	t       *testing.T
+	dir     string
+	project string
+	env     []string
+	model   *scripted.Server
+	cmd     *exec.Cmd
+	c       *client.Client
+	log     bytes.Buffer
+}
+
+const pin = "482915"
+
+func newHouse(t *testing.T, extra ...string) *house {
+	t.Helper()
+	dir := testenv.Dir(t)
+	h := &house{t: t, dir: dir, project: filepath.Join(dir, "home", "code"), model: &scripted.Server{}}
+	if err := h.model.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.model.Close() })
+	h.write("home/code/a.txt", "hello from a file\n")
+	h.write("home/code/CLAUDE.md", "The secret word of this project is plover.\n")
+	h.write("home/.claude.json", `{"hasCompletedOnboarding":true}`)
+	sock := filepath.Join(dir, "tmux.sock")
+	h.env = append([]string{"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "TMPDIR=" + os.TempDir(),
+		"ANTHROPIC_BASE_URL=" + h.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
+		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none"}, extra...)
+	h.start()
+	t.Cleanup(func() {
+		h.endTerminals()
+		h.stop(os.Interrupt)
+		if t.Failed() {
+			t.Logf("daemon:\n%s", h.log.String())
+		}
+	})
+	h.call("pin.set", map[string]string{"pin": pin}, nil)
+	return h
+}
+
+// endTerminals ends the tmux server and waits for the programs in it.
+func (h *house) endTerminals() {
+	sock := filepath.Join(h.dir, "tmux.sock")
+	out, _ := exec.Command("tmux", "-S", sock, "list-panes", "-a", "-F", "#{pane_pid}").Output()
+	exec.Command("tmux", "-S", sock, "kill-server").Run()
+	for _, pid := range strings.Fields(string(out)) {
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err != nil || strings.Contains(string(stat), ") Z ") {
+				break
+			}
+		}
+	}
+}
+
+func (h *house) write(path, text string) {
+	h.t.Helper()
+	path = filepath.Join(h.dir, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) start() {
+	h.t.Helper()
+	h.cmd = exec.Command(testenv.Tandem(h.t), "serve", "--on-demand")
+	h.cmd.Env, h.cmd.Stderr, h.cmd.Dir = h.env, &h.log, h.dir
+	if err := h.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.c = client.Socket(filepath.Join(h.dir, "home", ".tandem", "tandem.sock"))
+	if err := h.c.Healthy(h.t.Context()); err != nil {
+		h.t.Fatalf("the daemon did not start: %v\n%s", err, h.log.String())
+	}
+}
+
+func (h *house) stop(sig os.Signal) {
+	if h.cmd != nil {
+		h.cmd.Process.Signal(sig)
+		h.cmd.Wait()
+		h.cmd = nil
+	}
+}
+
+func (h *house) call(name string, in, out any) {
+	h.t.Helper()
+	if err := h.c.Call(h.t.Context(), name, in, out); err != nil {
+		h.t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func (h *house) open(name string) terminal.Seat {
+	h.t.Helper()
+	var s terminal.Seat
+	h.call("session.open", terminal.OpenIn{Name: name, Cwd: h.project}, &s)
+	if s.State != terminal.Ready {
+		h.t.Fatalf("%s is %s (%s): %s\n%s", name, s.State, s.Signal, s.Detail, h.shown(name))
+	}
+	return s
+}
+
+func (h *house) send(name, text string) terminal.SendOut {
+	h.t.Helper()
+	var out terminal.SendOut
+	h.call("session.send", terminal.SendIn{Name: name, Text: text}, &out)
+	return out
+}
+
+// begin sends a prompt and does not wait for its end.
+func (h *house) begin(name, text string) terminal.SendOut {
+	h.t.Helper()
+	none := 0
+	var out terminal.SendOut
+	h.call("session.send", terminal.SendIn{Name: name, Text: text, Wait: &none}, &out)
+	return out
+}
+
+func (h *house) poll(name string, cursor int64) terminal.SendOut {
+	h.t.Helper()
+	var out terminal.SendOut
+	h.call("session.send", terminal.SendIn{Name: name, Cursor: &cursor}, &out)
+	return out
+}
+
+// ended polls until the turn is over.
+func (h *house) ended(name string, cursor int64) terminal.SendOut {
+	h.t.Helper()
+	var out terminal.SendOut
+	h.eventually("the turn ends", func() bool { out = h.poll(name, cursor); return out.Idle })
+	return out
+}
+
+func (h *house) seat(name string) terminal.Seat {
+	h.t.Helper()
+	var out terminal.SeatsOut
+	h.call("session.live", terminal.LiveIn{}, &out)
+	for _, s := range out.Sessions {
+		if s.Name == name {
+			return s
+		}
+	}
+	h.t.Fatalf("there is no %s in %+v", name, out)
+	return terminal.Seat{}
+}
+
+func (h *house) tmux(args ...string) string {
+	h.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", filepath.Join(h.dir, "tmux.sock")}, args...)...).CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("tmux %v: %v %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (h *house) shown(name string) string {
+	out, _ := exec.Command("tmux", "-S", filepath.Join(h.dir, "tmux.sock"), "capture-pane", "-p", "-t", "=ccm-"+name+":").CombinedOutput()
+	return strings.TrimSpace(string(out))
+}
+
+func (h *house) eventually(what string, ok func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	h.t.Fatalf("never: %s", what)
+}
+
+// decide answers the one ask that waits, as a person with the PIN.
+func (h *house) decide(verdict approval.Verdict, feedback string) *approval.Ask {
+	h.t.Helper()
+	var list approval.ListOut
+	h.eventually("an ask waits", func() bool {
+		h.call("approval.list", approval.ListIn{}, &list)
+		return len(list.Asks) == 1
+	})
+	a := list.Asks[0]
+	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest}, nil); err != nil {
+		h.t.Fatalf("decide: %v", err)
+	}
+	return a
+}
+
+// prompts are the prompts that the model got, one for each turn.
+func (h *house) prompts(text string) int {
+	n := 0
+	for _, q := range h.model.Requests() {
+		if q.Call == 0 && strings.Contains(q.Prompt, text) && len(q.Tools) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// want compares as text.
+func want(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s = %v, want %v", what, got, want)
+	}
+}

@@ -1,0 +1,182 @@
+package terminal
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/session/agents"
+	"tandem/internal/session/terminal/tmux"
+)
+
+// Launch is a program to become: what `tandem launch FILE` reads. Going through a file keeps the environment, which may
+// hold keys, out of every command line.
+type Launch struct {
+	Argv []string `json:"argv"`
+	Env  []string `json:"env"`
+}
+
+// tmuxEnv is what tmux itself sees of our environment.
+func tmuxEnv(from []string) []string {
+	out := []string{"TERM=xterm-256color"}
+	for _, kv := range from {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "USER", "SHELL", "TMPDIR", "TMUX_TMPDIR":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// newConversation is a random UUID, the form the program wants.
+func newConversation() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// findClaude is the program's real path.
+func (d *Driver) findClaude() (string, error) {
+	name := d.Claude
+	if name == "" {
+		name = "claude"
+	}
+	path := name
+	if !filepath.IsAbs(name) {
+		path = ""
+		for _, kv := range d.Env {
+			if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+				for _, dir := range filepath.SplitList(list) {
+					p := filepath.Join(dir, name)
+					if st, err := os.Stat(p); path == "" && err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+						path = p
+					}
+				}
+			}
+		}
+	}
+	if path == "" {
+		return "", fault.New(fault.Unavailable, "session.open", "Claude Code is not installed: there is no %s on the path", name).
+			WithNext("install it, or name it: TANDEM_CLAUDE=/path/to/claude")
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fault.New(fault.Unavailable, "session.open", "%s cannot be started: %w", path, err)
+	}
+	return real, nil
+}
+
+// folder is the session's own: its socket, its configuration.
+func (s *seat) folder() string { return filepath.Join(s.d.Folder, s.row.Session) }
+
+func (s *seat) transcriptPath() string {
+	return agents.TranscriptPath(s.row.Config, s.row.Folder, s.row.Conversation)
+}
+
+// listen opens the session's own door.
+func (s *seat) listen() error {
+	path, err := s.d.OpenSocket(s.d.caller(s.row.Tenant, s.row.Session), s.row.Session)
+	s.socket = path
+	return err
+}
+
+// launch starts the program in its terminal, or puts it in the place of one that ended.
+func (s *seat) launch(ctx context.Context) error {
+	d := s.d
+	if d.noTmux != nil {
+		return d.noTmux
+	}
+	// The allowlist may have changed since, and the folder may have been replaced by a link.
+	if real, err := d.Allow.Real(s.row.Folder); err != nil {
+		return err
+	} else if real != s.row.Folder {
+		return fault.New(fault.Denied, "session.open", "%s is now a link to somewhere else", s.row.Folder)
+	}
+	if err := s.listen(); err != nil {
+		return err
+	}
+	if !s.row.Begun {
+		s.row.Conversation = newConversation()
+	}
+	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.row.Config, Name: s.row.Name,
+		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip, HoldTools: !d.Answers}
+	if err := c.Write(); err != nil {
+		return err
+	}
+	changed, err := c.Trust(d.Home)
+	if err != nil {
+		return err
+	}
+	if changed {
+		d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
+	}
+	env := agents.Environment(d.Env, "TANDEM_SESSION_SOCKET="+s.socket, "TANDEM_SESSION="+s.row.Session)
+	if c.HoldTools {
+		env = append(env, "TANDEM_HOLD_TOOLS=1")
+	}
+	l := Launch{Argv: c.Argv(), Env: env}
+	if s.row.Confined == "bwrap" {
+		if l.Argv, err = s.confine(c, l.Argv); err != nil {
+			return err
+		}
+	}
+	file := filepath.Join(s.folder(), "launch.json")
+	if err := agents.WriteJSON(file, l); err != nil {
+		return err
+	}
+	spec := tmux.Spec{Name: s.row.Name, Folder: s.row.Folder, Argv: []string{d.Self, "launch", file}, Env: tmuxEnv(d.Env), Width: 160, Height: 50}
+	if _, err := d.tmux.Pane(ctx, s.row.Name); err == nil {
+		err = d.tmux.Respawn(ctx, spec)
+		if err != nil {
+			return err
+		}
+	} else if err := d.tmux.Open(ctx, spec); err != nil {
+		return err
+	}
+	s.started, s.orderly, s.transcript = false, false, agents.Transcript{Path: s.transcriptPath()}
+	s.set(Starting, "launch", "")
+	return nil
+}
+
+// confine puts the program under bubblewrap: the system read-only, its working folder, its own state, and the session's
+// folder with the socket. Nothing else of the home folder, no tmux socket, no other session.
+func (s *seat) confine(c agents.Claude, argv []string) ([]string, error) {
+	bwrap, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
+	}
+	out := []string{bwrap, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"}
+	for _, dir := range []string{"/usr", "/etc", "/opt", "/nix"} {
+		if _, err := os.Stat(dir); err == nil {
+			out = append(out, "--ro-bind", dir, dir)
+		}
+	}
+	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib64", "/lib32"} {
+		if target, err := os.Readlink(dir); err == nil {
+			out = append(out, "--symlink", target, dir)
+		} else if _, err := os.Stat(dir); err == nil {
+			out = append(out, "--ro-bind", dir, dir)
+		}
+	}
+	out = append(out, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve", "--tmpfs", s.d.Home)
+	if err := os.MkdirAll(c.Config, 0o700); err != nil {
+		return nil, err
+	}
+	state := filepath.Join(s.d.Home, ".claude.json")
+	if _, err := os.Stat(state); err == nil && c.Config == filepath.Join(s.d.Home, ".claude") {
+		out = append(out, "--bind", state, state)
+	}
+	out = append(out, "--bind", c.Config, c.Config, "--ro-bind-try", filepath.Join(s.d.Home, ".gitconfig"), filepath.Join(s.d.Home, ".gitconfig"),
+		"--bind", s.row.Folder, s.row.Folder)
+	for _, p := range []string{filepath.Dir(c.Program), filepath.Dir(c.Self), s.folder(), filepath.Dir(s.socket)} {
+		out = append(out, "--ro-bind", p, p)
+	}
+	out = append(out, "--chdir", s.row.Folder, "--")
+	return append(out, argv...), nil
+}

@@ -1,0 +1,284 @@
+package terminal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+// UseIn is a tool call of an agent program, as the gate sees it. Its digest is what an approval is bound to.
+type UseIn struct {
+	Session string          `json:"session"`
+	Tool    string          `json:"tool" jsonschema:"the program's name for it"`
+	Input   json.RawMessage `json:"input" jsonschema:"exactly what it would run with"`
+	Folder  string          `json:"folder" jsonschema:"where it would run"`
+}
+
+// UseOut says that it may run.
+type UseOut struct {
+	OK bool `json:"ok"`
+}
+
+// wait is a dialog that people were asked about.
+type wait struct {
+	tool     string
+	ask      string
+	detail   string
+	question bool
+	local    chan struct{} // closed when it was answered at the terminal, or ended otherwise
+	why      string
+}
+
+// useOp is the row behind every tool call of an agent program that needs an answer.
+func (d *Driver) useOp() op.Op {
+	o := op.Effect(op.Spec{Name: "session.tool", Right: "tool.use", MCP: "-", Socket: true,
+		Doc: "Let an agent program use one of its own tools with exactly this input."},
+		func(in UseIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + toolName(in.Tool)} },
+		func(context.Context, UseIn) (UseOut, error) { return UseOut{true}, nil },
+		func(context.Context, UseIn) (UseOut, bool, error) { return UseOut{true}, true, nil })
+	return op.Touching(o, func(_ context.Context, in UseIn) op.Touch { return touch(in) })
+}
+
+// toolName is a program's tool as policy calls it.
+func toolName(tool string) string {
+	switch tool {
+	case "NotebookEdit", "MultiEdit":
+		return "edit"
+	case "LS":
+		return "list"
+	}
+	return strings.ToLower(tool)
+}
+
+// touch is what a call is known to touch, from its typed arguments.
+func touch(in UseIn) op.Touch {
+	var a struct {
+		Command  string `json:"command"`
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Path     string `json:"path"`
+		URL      string `json:"url"`
+	}
+	t := op.Touch{Tool: toolName(in.Tool)}
+	if json.Unmarshal(in.Input, &a) != nil {
+		t.Opaque = true
+		return t
+	}
+	for _, p := range []string{a.File, a.Notebook, a.Path} {
+		if p == "" {
+			continue
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(in.Folder, p)
+		}
+		t.Paths = append(t.Paths, filepath.Clean(p))
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != filepath.Clean(p) {
+			t.Paths = append(t.Paths, real)
+		}
+	}
+	t.Shell = a.Command
+	if u, err := url.Parse(a.URL); err == nil && u.Hostname() != "" {
+		t.Hosts = []string{u.Hostname()}
+	}
+	switch t.Tool {
+	case "read", "write", "edit", "grep", "glob", "list", "bash", "webfetch":
+	default:
+		t.Opaque = true
+	}
+	return t
+}
+
+func (s *seat) use(h hooked) UseIn {
+	return UseIn{Session: s.row.Session, Tool: h.Tool, Input: h.ToolInput, Folder: s.row.Folder}
+}
+
+// before is asked ahead of every tool: what policy denies does not run, whatever the program's own mode. Where a yes at the
+// dialog does not count, people are asked here already, and no dialog comes up.
+func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
+	s.nudge()
+	effect, why, err := s.d.gate.Weigh(ctx, "session.tool", s.use(h))
+	if err != nil {
+		return HookOut{}, err
+	}
+	switch {
+	case effect == policy.Deny:
+		return verdict("PreToolUse", "deny", why), nil
+	case effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
+		err := s.ask(ctx, h)
+		if err == nil {
+			return verdict("PreToolUse", "allow", "approved"), nil
+		}
+		if ctx.Err() != nil {
+			return HookOut{}, err
+		}
+		return verdict("PreToolUse", "deny", fault.Public(err).Msg), nil
+	}
+	return HookOut{}, nil
+}
+
+// permission is asked when the program would show a dialog, and while it shows it. The first answer wins: a person's here,
+// or whoever types at the terminal.
+func (s *seat) permission(ctx context.Context, h hooked) (HookOut, error) {
+	if h.Tool == "AskUserQuestion" {
+		return s.question(ctx, h)
+	}
+	err := s.ask(ctx, h)
+	switch {
+	case err == nil:
+		return decision(map[string]any{"behavior": "allow"}), nil
+	case errors.Is(err, errElsewhere) || ctx.Err() != nil:
+		return HookOut{}, nil // the dialog has its answer, or stays for one
+	case fault.Is(err, fault.Denied), fault.Is(err, fault.NotFound):
+		return decision(map[string]any{"behavior": "deny", "message": fault.Public(err).Msg}), nil
+	}
+	return HookOut{}, err
+}
+
+var errElsewhere = errors.New("answered elsewhere")
+
+// ask files the call with the gate and waits for people until it is allowed, refused, or answered at the terminal.
+func (s *seat) ask(ctx context.Context, h hooked) error {
+	w := &wait{tool: h.Tool, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
+	defer func() { s.resume(context.WithoutCancel(ctx)) }()
+	key := h.Tool + "\x00" + string(h.ToolInput)
+	for {
+		_, err := s.d.gate.Invoke(ctx, "session.tool", s.use(h))
+		var f *fault.Error
+		if err == nil || !errors.As(err, &f) || f.Kind != fault.Pending {
+			s.close(key, w)
+			return err
+		}
+		w.ask = f.Data["approval"]
+		s.openWait(key, w)
+		s.park(ctx, w)
+		wctx, cancel := context.WithCancel(ctx)
+		go func() {
+			select {
+			case <-w.local:
+				cancel()
+			case <-wctx.Done():
+			}
+		}()
+		_, err = s.d.gate.Invoke(wctx, "approval.wait", approval.WaitIn{ID: w.ask, Timeout: 300})
+		cancel()
+		select {
+		case <-w.local:
+			s.withdraw(w)
+			return errElsewhere
+		default:
+		}
+		if ctx.Err() != nil { // the hook's process is gone: answered No at the dialog, interrupted, or killed
+			s.close(key, w)
+			w.why = "the dialog was closed at the terminal"
+			s.withdraw(w)
+			return ctx.Err()
+		}
+		if err != nil && !fault.Is(err, fault.Unavailable) {
+			s.close(key, w)
+			return err
+		}
+	}
+}
+
+// withdraw takes back an ask that was answered at the terminal, and records that nobody proved who answered.
+func (s *seat) withdraw(w *wait) {
+	ctx := context.WithoutCancel(s.d.base)
+	err := s.d.db.Write(ctx, func(tx *db.Tx) error {
+		ok, err := s.d.asks.Withdraw(tx, s.row.Tenant, s.row.Session, w.ask, w.why)
+		if err != nil || !ok {
+			return err
+		}
+		payload, err := json.Marshal(map[string]any{"approval": w.ask, "tool": w.tool, "answer": w.why, "presence": "unproven"})
+		if err != nil {
+			return err
+		}
+		_, err = s.d.journal.Append(tx, journal.Event{Tenant: s.row.Tenant, Type: "session.terminal_answer", Phase: journal.Done, Actor: s.row.Session,
+			Resource: "session:/" + s.row.Session, Payload: payload})
+		return err
+	})
+	if err != nil {
+		s.d.log.Error("withdraw an ask", "ask", w.ask, "err", err)
+	}
+}
+
+func (s *seat) openWait(key string, w *wait) {
+	s.mu.Lock()
+	s.waits[key] = w
+	s.mu.Unlock()
+	s.nudge()
+}
+
+func (s *seat) close(key string, w *wait) {
+	s.mu.Lock()
+	if s.waits[key] == w {
+		delete(s.waits, key)
+	}
+	s.mu.Unlock()
+	s.nudge()
+}
+
+func (s *seat) openWaits() []*wait {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*wait
+	for _, w := range s.waits {
+		out = append(out, w)
+	}
+	return out
+}
+
+// answeredHere closes what a tool's end shows to have been answered at the terminal: yes tells nobody else.
+func (s *seat) answeredHere(h hooked) {
+	key := h.Tool + "\x00" + string(h.ToolInput)
+	s.settleWaits("yes, at the terminal, presence unproven", func(k string, w *wait) bool { return k == key })
+}
+
+func (s *seat) dropWaits(why string) {
+	s.settleWaits(why, func(string, *wait) bool { return true })
+}
+
+func (s *seat) settleWaits(why string, which func(string, *wait) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, w := range s.waits {
+		if which(k, w) {
+			w.why = why
+			close(w.local)
+			delete(s.waits, k)
+		}
+	}
+}
+
+func verdict(event, what, why string) HookOut {
+	out, _ := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "permissionDecision": what, "permissionDecisionReason": why}})
+	return HookOut{Output: out}
+}
+
+func decision(d map[string]any) HookOut {
+	out, _ := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d}})
+	return HookOut{Output: out}
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

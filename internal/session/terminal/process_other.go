@@ -1,0 +1,7 @@
+//go:build !unix
+
+package terminal
+
+func reap(int) error { return nil }
+
+func haveBwrap() bool { return false }

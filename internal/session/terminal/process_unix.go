@@ -1,0 +1,34 @@
+//go:build unix
+
+package terminal
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// reap waits until a program that lost its terminal is gone, and ends it for good when it does not go by itself.
+func reap(pid int) error {
+	if pid <= 1 {
+		return nil
+	}
+	for range 60 {
+		if syscall.Kill(pid, 0) != nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's program leads its process group
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	return nil
+}
+
+func haveBwrap() bool {
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	path, err := exec.LookPath("bwrap")
+	return err == nil && exec.Command(path, "--ro-bind", "/", "/", "true").Run() == nil
+}

@@ -1,0 +1,122 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/provider"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+)
+
+// question carries the program's question to people. Whoever may prompt the session may answer, here or at the terminal.
+func (s *seat) question(ctx context.Context, h hooked) (HookOut, error) {
+	var in struct {
+		Questions []struct {
+			Header      string        `json:"header"`
+			Question    string        `json:"question"`
+			MultiSelect bool          `json:"multiSelect"`
+			Options     []tool.Option `json:"options"`
+		} `json:"questions"`
+	}
+	if err := json.Unmarshal(h.ToolInput, &in); err != nil || len(in.Questions) == 0 {
+		return HookOut{}, nil // the dialog stays for whoever is at the terminal
+	}
+	var qs []tool.Question
+	for _, q := range in.Questions {
+		qs = append(qs, tool.Question{Header: q.Header, Question: q.Question, Options: q.Options, Multiple: q.MultiSelect})
+	}
+	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
+	if err != nil || t == nil {
+		return HookOut{}, err
+	}
+	id, err := s.file(ctx, t, h, qs)
+	if err != nil {
+		return HookOut{}, err
+	}
+	w := &wait{tool: h.Tool, local: make(chan struct{}), question: true, ask: id, detail: qs[0].Question}
+	key := h.Tool + "\x00" + string(h.ToolInput)
+	s.openWait(key, w)
+	defer s.close(key, w)
+	defer func() { s.resume(context.WithoutCancel(ctx)) }()
+	for {
+		q, err := s.d.room.Question(ctx, s.row.Tenant, id)
+		if err != nil {
+			return HookOut{}, err
+		}
+		switch q.State {
+		case "answered":
+			answers := map[string]string{}
+			for _, one := range qs {
+				answers[one.Question] = q.Answer
+			}
+			var input map[string]any
+			if err := json.Unmarshal(h.ToolInput, &input); err != nil {
+				return HookOut{}, err
+			}
+			input["answers"] = answers
+			return decision(map[string]any{"behavior": "allow", "updatedInput": input}), nil
+		case "rejected":
+			return decision(map[string]any{"behavior": "deny", "message": "The person does not want to answer this. " + q.Answer}), nil
+		}
+		select {
+		case <-w.local:
+			return HookOut{}, nil
+		case <-ctx.Done():
+			return HookOut{}, nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// file stores the question as a call of the turn, or finds it again after a restart.
+func (s *seat) file(ctx context.Context, t *session.Turn, h hooked, qs []tool.Question) (string, error) {
+	calls, err := s.d.room.Calls(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	ref := h.ToolUse
+	if ref == "" {
+		ref = hash(h.ToolInput)
+	}
+	for _, c := range calls {
+		if c.Ref == ref && c.State == session.CallAsking {
+			return c.Ask, nil
+		}
+	}
+	reply := provider.Reply{Blocks: []provider.Block{{Kind: provider.CallKind, Call: &provider.Call{ID: ref, Name: "question", Args: h.ToolInput}}}}
+	if t, err = s.d.room.Reply(ctx, t, messageID(newConversation()), reply, "", 0, nil, ""); err != nil {
+		return "", err
+	}
+	if calls, err = s.d.room.Calls(ctx, t); err != nil {
+		return "", err
+	}
+	for _, c := range calls {
+		if c.Ref == ref && !c.State.Ended() {
+			if _, err := s.d.room.Ask(ctx, t, c, qs); err != nil {
+				return "", err
+			}
+			return c.Ask, nil
+		}
+	}
+	return "", fault.New(fault.Conflict, "session.question", "the turn has ended")
+}
+
+// park shows that the turn waits for an ask, resume that it goes on.
+func (s *seat) park(ctx context.Context, w *wait) {
+	if t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session); err == nil && t != nil && t.State == session.Running {
+		if _, err := s.d.room.Park(ctx, t, w.ask, "needs permission: "+w.detail); err != nil {
+			s.d.log.Error("park a turn", "session", s.row.Session, "err", err)
+		}
+	}
+}
+
+func (s *seat) resume(ctx context.Context) {
+	if t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session); err == nil && t != nil && t.State == session.Waiting {
+		if _, err := s.d.room.Start(ctx, t); err != nil && !fault.Is(err, fault.Conflict) {
+			s.d.log.Error("resume a turn", "session", s.row.Session, "err", err)
+		}
+	}
+}

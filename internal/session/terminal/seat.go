@@ -1,0 +1,157 @@
+package terminal
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"tandem/internal/fault"
+)
+
+// State is what the program does, or whom it waits for.
+type State string
+
+// The states; see the package comment.
+const (
+	Starting   State = "starting"
+	Ready      State = "ready"
+	Working    State = "working"
+	Permission State = "needs permission"
+	Asking     State = "asking"
+	Dialog     State = "dialog open"
+	Retrying   State = "retrying"
+	Exited     State = "exited"
+	Crashed    State = "crashed"
+	Hung       State = "hung"
+	Closed     State = "closed"
+)
+
+// Gone says that there is no program any more.
+func (s State) Gone() bool { return s == Exited || s == Crashed || s == Closed }
+
+// Seat is a session's program in its terminal, as people see it.
+type Seat struct {
+	Name      string    `json:"name" jsonschema:"attach with: tmux attach -t ccm-NAME"`
+	Session   string    `json:"session" jsonschema:"the session's id"`
+	Agent     string    `json:"agent" jsonschema:"the program: claude"`
+	Folder    string    `json:"cwd"`
+	Model     string    `json:"model,omitempty"`
+	Effort    string    `json:"effort,omitempty"`
+	State     State     `json:"state"`
+	Signal    string    `json:"signal" jsonschema:"what the state was read from"`
+	Detail    string    `json:"detail,omitempty"`
+	Outcome   string    `json:"outcome,omitempty" jsonschema:"how the last turn ended: ok, interrupted, or error and its kind"`
+	EndedBy   string    `json:"ended_by,omitempty" jsonschema:"the signal that told the end of the last turn"`
+	Since     time.Time `json:"since"`
+	Confined  string    `json:"confined" jsonschema:"bwrap, or none: then the sandbox does not keep it from anything this user may do"`
+	Skip      bool      `json:"skip_permissions,omitempty"`
+	Version   string    `json:"version,omitempty" jsonschema:"of the program, once it said so"`
+	Relay     string    `json:"relay,omitempty" jsonschema:"the relay that owns it"`
+	Attach    string    `json:"attach"`
+	CreatedAt time.Time `json:"created_at"`
+	ClosedAt  time.Time `json:"closed_at,omitzero"`
+}
+
+// row is a seat with what only the driver needs.
+type row struct {
+	Seat
+	Tenant       string `json:"-"`
+	Program      string `json:"program"`
+	Config       string `json:"config"`
+	Conversation string `json:"conversation"`
+	Begun        bool   `json:"begun,omitempty"` // the conversation has a transcript: it can be resumed
+	RunModel     string `json:"run_model,omitempty"`
+	RunEffort    string `json:"run_effort,omitempty"`
+	Typing       string `json:"typing,omitempty"` // the turn whose prompt may have been typed
+	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
+}
+
+// Prefix is how tmux knows these sessions; others are not drivable.
+const Prefix = "ccm-"
+
+// MaxText bounds one prompt.
+const MaxText = 1 << 20
+
+var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// CheckName refuses names that tmux would change or that belong to relays.
+func CheckName(name string, relay bool) error {
+	if !goodName.MatchString(name) {
+		return fault.New(fault.Invalid, "session.open", "%.60q cannot name a session", name).WithNext("use letters, digits, - and _, at most 64")
+	}
+	if strings.HasPrefix(name, "relay-") && !relay {
+		return fault.New(fault.Conflict, "session.open", "names that begin with relay- belong to relays").WithNext("use the relay tool for those")
+	}
+	return nil
+}
+
+// CheckText refuses what cannot be typed faithfully, or would be taken for something else than a prompt.
+func CheckText(text string) error {
+	bad := func(format string, args ...any) error {
+		return fault.New(fault.Invalid, "session.send", format, args...)
+	}
+	switch {
+	case len(text) > MaxText:
+		return bad("the text has %d bytes; %d are allowed", len(text), MaxText)
+	case !utf8.ValidString(text):
+		return bad("the text is not UTF-8")
+	case strings.TrimSpace(text) == "":
+		return bad("the text is empty")
+	case strings.HasPrefix(strings.TrimSpace(text), "!"):
+		return fault.New(fault.Denied, "session.send", "a text that begins with ! would run as a shell command without asking anybody").WithNext("ask the agent to run it")
+	}
+	for _, r := range text {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return bad("the text holds the control character %U, which a terminal would act on", r)
+		}
+	}
+	return nil
+}
+
+// Allowlist is the folders in which sessions may be opened.
+type Allowlist []string
+
+// ParseAllowlist reads a colon-separated list. An empty one is the home folder: it and whatever lies below.
+func ParseAllowlist(list, home string) Allowlist {
+	var out Allowlist
+	for _, p := range filepath.SplitList(list) {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 && home != "" {
+		out = Allowlist{home}
+	}
+	return out
+}
+
+// Real is the folder's real path when it lies in the list. Both sides are resolved, and whole components compared, so neither
+// .. nor a link nor a name that only begins alike gets through.
+func (a Allowlist) Real(folder string) (string, error) {
+	refused := fault.New(fault.Denied, "session.open", "%.200s lies outside the folders that sessions may be opened in", folder).
+		WithNext("open it in one of them: %s; the setting is TANDEM_CWD_ALLOWLIST", strings.Join(a, ", "))
+	if !filepath.IsAbs(folder) {
+		return "", fault.New(fault.Invalid, "session.open", "cwd should be an absolute path, not %.200q", folder)
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return "", refused // whether it exists is nobody's business who may not use it
+	}
+	for _, root := range a {
+		root, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(root, real)
+		if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			if st, err := os.Stat(real); err != nil || !st.IsDir() {
+				return "", fault.New(fault.Invalid, "session.open", "%s is not a folder", real)
+			}
+			return real, nil
+		}
+	}
+	return "", refused
+}

@@ -1,0 +1,64 @@
+package terminal
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the driver's own tables.
+var Migrations = db.Migrations{Room: "terminal", FS: schema}
+
+type scanner interface{ Scan(...any) error }
+
+func scan(from scanner) (*row, error) {
+	var r row
+	var body string
+	if err := from.Scan(&r.Tenant, &body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		return nil, fmt.Errorf("read a stored seat: %w", err)
+	}
+	return &r, nil
+}
+
+func save(tx *db.Tx, r *row) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	closed := int64(0)
+	if !r.ClosedAt.IsZero() {
+		closed = db.Micros(r.ClosedAt)
+	}
+	_, err = tx.Exec(`INSERT INTO terminal (tenant, session, name, relay, body, created_at, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, session) DO UPDATE SET relay = excluded.relay, body = excluded.body, closed_at = excluded.closed_at`,
+		r.Tenant, r.Session, r.Name, r.Relay, string(body), r.CreatedAt, closed)
+	return err
+}
+
+func (d *Driver) rows(ctx context.Context, where string, args ...any) ([]*row, error) {
+	rows, err := d.db.Query(ctx, "SELECT tenant, body FROM terminal WHERE "+where, args...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*row, error) { return scan(rows) })
+}
+
+// named finds a session by its name: the one that is open, else the one that was closed last.
+func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
+	all, err := d.rows(ctx, "tenant = ? AND name = ? ORDER BY CASE WHEN closed_at = 0 THEN 0 ELSE 1 END, created_at DESC LIMIT 1", tenant, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fault.New(fault.NotFound, "session", "there is no session %.64q", name).WithNext("see what there is: list_sessions, or tandem session list")
+	}
+	return all[0], nil
+}

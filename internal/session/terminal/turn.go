@@ -1,0 +1,231 @@
+package terminal
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/provider"
+	"tandem/internal/session"
+	"tandem/internal/session/agents"
+)
+
+// begin takes a turn into the seat's hands.
+func (s *seat) begin(t *session.Turn) {
+	s.turn, s.since = t, time.Now()
+	s.worked, s.ended, s.cut, s.over, s.failure, s.idleSince, s.moved = false, nil, false, false, "", time.Time{}, time.Now()
+	s.said.Reset()
+}
+
+// pickUp continues the turn that was open when the server stopped. What may have been typed is not typed again.
+func (s *seat) pickUp(ctx context.Context) error {
+	if s.view().State != Starting {
+		s.started = true // it was heard before the server stopped
+	}
+	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
+	if err != nil || t == nil || t.StartedAt == nil {
+		return err
+	}
+	ms, err := s.d.room.Messages(ctx, s.row.Tenant, s.row.Session)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, m := range ms {
+		known[m.ID] = true
+	}
+	before := agents.Transcript{Path: s.transcript.Path}
+	entries, err := before.Next()
+	if err != nil {
+		return err
+	}
+	prompted := s.row.Typed == t.ID
+	for _, e := range entries {
+		if known[messageID(e.ID)] {
+			s.heard[e.ID], s.heard[e.Message] = true, true
+		}
+		if e.Kind == agents.Prompted && e.At.After(t.StartedAt.Add(-2*time.Second)) && same(e.Text, t.Text()) {
+			prompted = true
+		}
+	}
+	switch {
+	case prompted:
+		s.begin(t)
+		s.since, s.worked = *t.StartedAt, true
+		if t.State == session.Waiting { // its dialog's hook asks again by itself
+			s.turn, err = s.d.room.Start(ctx, t)
+		}
+		return err
+	case s.row.Typing == t.ID:
+		s.begin(t)
+		s.finish(ctx, session.Failed, "error: not delivered", "transcript",
+			"the server stopped while the prompt was being typed, and the agent never took it; it was not typed again")
+	default: // nothing was typed: the turn is delivered as if it were new
+	}
+	return nil
+}
+
+// follow looks whether the turn is over.
+func (s *seat) follow(ctx context.Context) {
+	if t, err := s.d.room.Turn(ctx, s.turn.Tenant, s.turn.ID); err == nil {
+		if t.State.Ended() { // a waiting turn that was cancelled ends at once in its rows; the program has to follow
+			s.interrupt(ctx)
+			s.turn = nil
+			return
+		}
+		s.turn = t
+	}
+	if s.turn.Cancel && s.ended == nil {
+		s.interrupt(ctx)
+		return
+	}
+	switch {
+	case s.ended != nil && s.ended.Event == "StopFailure":
+		s.waitFor(ctx, time.Second, func() bool { return s.failure != "" })
+		s.finish(ctx, session.Failed, "error: "+s.ended.Error, "hook StopFailure", s.ended.Error+": "+s.ended.Last)
+	case s.ended != nil:
+		s.waitFor(ctx, time.Second, func() bool {
+			return s.ended.Last == "" || strings.Contains(s.said.String(), strings.TrimSpace(s.ended.Last))
+		})
+		s.finish(ctx, session.Done, "ok", "hook Stop", "")
+	case s.cut && (s.idleSince.IsZero() || time.Since(s.idleSince) > 200*time.Millisecond):
+		s.finish(ctx, session.Cancelled, "interrupted", "transcript", "interrupted")
+	case !s.worked || s.idleSince.IsZero() || time.Since(s.idleSince) < settle:
+		return // at work, or the hook may still be on its way
+	case s.failure != "":
+		s.finish(ctx, session.Failed, "error: "+s.failure, "transcript", s.failure)
+	case s.over:
+		s.finish(ctx, session.Done, "ok", "transcript turn_duration", "")
+	default:
+		s.finish(ctx, session.Cancelled, "interrupted", "registry", "interrupted before anything was said")
+		s.clearBox(ctx)
+	}
+}
+
+// finish ends the turn in its rows and tells whoever listens.
+func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
+	ctx = context.WithoutCancel(ctx)
+	if s.ended != nil && s.ended.Last != "" && !strings.Contains(s.said.String(), strings.TrimSpace(s.ended.Last)) {
+		// The transcript did not have it yet; the hook's word is as good.
+		s.say(ctx, agents.Entry{ID: newConversation(), Text: s.ended.Last})
+	}
+	t, err := s.d.room.End(ctx, s.turn, state, reason)
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
+		return // looked at again at the next step
+	}
+	if t == nil {
+		t = s.turn
+	}
+	s.turn, s.expect = nil, ""
+	s.dropWaits("the turn ended")
+	s.update(func(r *row) bool {
+		r.Outcome, r.EndedBy, r.Typing = outcome, signal, ""
+		if r.State == Working || r.State == Retrying {
+			r.State, r.Signal, r.Detail, r.Since = Ready, signal, "", s.d.db.Now()
+		}
+		return true
+	})
+	for _, f := range s.d.Ended {
+		f(s.view(), t)
+	}
+}
+
+// waitFor hears hooks and reads the transcript until ok, or the time is up.
+func (s *seat) waitFor(ctx context.Context, most time.Duration, ok func() bool) bool {
+	end := time.NewTimer(most)
+	defer end.Stop()
+	for {
+		s.read(ctx)
+		if ok() {
+			return true
+		}
+		pause := time.NewTimer(30 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return false
+		case <-end.C:
+			pause.Stop()
+			return ok()
+		case h := <-s.hooks:
+			s.hooked(ctx, h)
+		case <-pause.C:
+		}
+		pause.Stop()
+	}
+}
+
+// interrupt stops the running turn as a person would: one Escape, and not a second one unless the program still works.
+func (s *seat) interrupt(ctx context.Context) {
+	prompt := s.turn.Text()
+	for range 3 {
+		s.lookReg(ctx)
+		if s.hasReg && s.reg.Status == "waiting" && s.reg.WaitingFor != "permission prompt" {
+			return // a dialog that a person opened: Escape would answer it
+		}
+		if s.hasReg && s.reg.Idle() && (s.worked || s.cut) {
+			break
+		}
+		s.dropWaits("the turn was interrupted")
+		if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err != nil {
+			return
+		}
+		if s.waitFor(ctx, 3*time.Second, func() bool { s.lookReg(ctx); return s.ended != nil || s.hasReg && s.reg.Idle() }) {
+			break
+		}
+	}
+	s.waitFor(ctx, 700*time.Millisecond, func() bool { return s.cut || s.ended != nil })
+	signal := "registry"
+	if s.cut {
+		signal = "transcript"
+	}
+	if s.ended != nil { // it had ended by itself
+		s.finish(ctx, session.Done, "ok", "hook "+s.ended.Event, "")
+		return
+	}
+	s.finish(ctx, session.Cancelled, "interrupted", signal, "interrupted")
+	s.clearOwn(ctx, prompt)
+}
+
+func (s *seat) lookReg(ctx context.Context) {
+	if p, err := s.d.tmux.Pane(ctx, s.row.Name); err == nil {
+		s.pane = p
+	}
+	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
+}
+
+// clearBox removes the prompt that an early interrupt puts back into the input box.
+func (s *seat) clearBox(ctx context.Context) {
+	if ms, err := s.d.room.Messages(ctx, s.row.Tenant, s.row.Session); err == nil {
+		for i := len(ms) - 1; i >= 0; i-- {
+			if ms[i].Role == session.RoleUser {
+				s.clearOwn(ctx, provider.Reply{Blocks: ms[i].Blocks}.Text())
+				return
+			}
+		}
+	}
+}
+
+// clearOwn empties the input box when what stands in it is our own prompt, and leaves a person's draft alone.
+func (s *seat) clearOwn(ctx context.Context, prompt string) {
+	for i := range 400 {
+		r, err := s.screen(ctx)
+		if err != nil || r.Draft == "" && i > 0 {
+			return
+		}
+		if r.Draft == "" {
+			if !s.waitFor(ctx, 400*time.Millisecond, func() bool { r, err = s.screen(ctx); return err == nil && r.Draft != "" }) {
+				return
+			}
+		}
+		if i == 0 && !ours(r.Draft, prompt) {
+			return
+		}
+		if err := s.d.tmux.Keys(ctx, s.row.Name, "C-u", "BSpace"); err != nil {
+			return
+		}
+		s.waitFor(ctx, 60*time.Millisecond, func() bool { return false })
+	}
+}

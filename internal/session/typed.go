@@ -1,0 +1,48 @@
+package session
+
+import (
+	"context"
+
+	"tandem/internal/db"
+	"tandem/internal/id"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+)
+
+// This file is for drivers whose sessions begin and move outside of this program: agent programs in terminals.
+
+// Add makes a session for such a driver, in the transaction of whoever opens it.
+func (r *Room) Add(tx *db.Tx, c op.Caller, s *Session) error {
+	s.ID, s.Tenant, s.Owner, s.CreatedAt, s.UpdatedAt, s.chain = id.New("ses"), c.Tenant, c.Name, tx.Now(), tx.Now(), chainOf(c)
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := tell(tx, s, "", EventSession, s); err != nil {
+		return err
+	}
+	return saveSession(tx, s)
+}
+
+// Typed makes a turn of a prompt that somebody gave the agent directly. It runs already.
+func (r *Room) Typed(ctx context.Context, tenant, session, text, by string) (*Turn, error) {
+	var t *Turn
+	err := r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, tenant, session, func(s *Session) error {
+			now := tx.Now()
+			blocks := []provider.Block{{Kind: provider.Text, Text: text}}
+			t = &Turn{ID: id.New("turn"), Tenant: tenant, Session: session, State: Running, Asker: by, CreatedAt: now, StartedAt: &now, prompt: blocks}
+			if err := saveTurn(tx, t); err != nil {
+				return err
+			}
+			if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: blocks}); err != nil {
+				return err
+			}
+			return tell(tx, s, t.ID, EventTurn, t)
+		})
+		return err
+	})
+	return t, err
+}
+
+// Text is the turn's prompt, its images left out.
+func (t *Turn) Text() string { return provider.Reply{Blocks: t.prompt}.Text() }
