@@ -1,6 +1,9 @@
 package scripted
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // responsesVoice speaks the Responses API. Events are numbered, as clients may check that.
 type responsesVoice struct {
@@ -37,7 +40,11 @@ func (v *responsesVoice) item(i int, b block, done bool) obj {
 		}
 		return o
 	case "tool":
-		return obj{"id": "fc_" + id, "type": "function_call", "status": status, "call_id": b.id, "name": b.name, "arguments": text}
+		o := obj{"id": "fc_" + id, "type": "function_call", "status": status, "call_id": b.id, "name": b.name, "arguments": text}
+		if space, name, ok := strings.Cut(b.name, "/"); ok { // Codex offers an MCP server's tools as a namespace
+			o["namespace"], o["name"] = space, name
+		}
+		return o
 	}
 	content := []any{}
 	if done {
