@@ -6,7 +6,6 @@ import (
 )
 
 func absorbCommand() *command          { return absentCommand("absorb") }
-func sparseCommand() *command          { return absentCommand("sparse") }
 func utilCommand() *command            { return absentCommand("util") }
 func runOpDiff(*env, *parsed) error    { return missing("`jj op diff`") }
 func runOpShow(*env, *parsed) error    { return missing("`jj op show`") }

@@ -257,6 +257,9 @@ func runWorkspaceAdd(e *env, p *parsed) error {
 	if err := n.inheritSparse(p.or("sparse-patterns", "copy"), w.wc.Sparse()); err != nil {
 		return err
 	}
+	if n.atOp = w.atOp; n.atOp {
+		return w.needsFiles()
+	}
 	t, err := n.begin()
 	if err != nil {
 		return err
@@ -367,5 +370,10 @@ func runUpdateStale(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return w.updateStale()
+	stats, err := w.updateStale()
+	if err != nil {
+		return err
+	}
+	w.warnUntracked(stats)
+	return nil
 }

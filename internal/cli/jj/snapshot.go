@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,13 +18,27 @@ func (w *wsEnv) snapshotIfWanted() error {
 	if w.atOp || w.global.ignoreWorkingCopy {
 		return nil
 	}
-	stats, err := w.takeIn()
+	stats, err := w.snapshotFresh()
 	if err != nil {
 		return err
 	}
 	w.warnUntracked(stats)
 	return nil
 }
+
+// snapshotFresh is takeIn that first brings a stale working copy up to date
+// when the settings ask for that.
+func (w *wsEnv) snapshotFresh() (workcopy.SnapshotStats, error) {
+	stats, err := w.takeIn()
+	if err == errStale {
+		return w.updateStale()
+	}
+	return stats, err
+}
+
+// errStale stops a snapshot of a stale working copy that the settings want
+// brought up to date.
+var errStale = errors.New("the working copy is stale")
 
 // takeIn takes in what happened outside: files, and git's own moves when it
 // works in the same folder.
@@ -138,6 +153,11 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 			return none, err
 		}
 	case workcopy.Stale, workcopy.Sibling, workcopy.Lost:
+		if auto, err := w.conf.Bool("snapshot.auto-update-stale"); err != nil {
+			return none, err
+		} else if auto {
+			return none, errStale
+		}
 		return none, w.staleError(fresh, commit)
 	}
 	tree, stats, err := locked.Snapshot(o)

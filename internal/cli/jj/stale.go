@@ -1,45 +1,88 @@
 package jj
 
 import (
+	"errors"
+
 	"tandem/internal/repo"
 	"tandem/internal/repo/workcopy"
 )
 
 // updateStale brings the files of a workspace up to what the repository says
-// its commit is.
-func (w *wsEnv) updateStale() error {
+// its commit is. Edits made to stale files are saved first, in the operation
+// they belong to, so that they meet the repository's own line by merging.
+func (w *wsEnv) updateStale() (workcopy.SnapshotStats, error) {
+	var stats workcopy.SnapshotStats
 	if w.global.ignoreWorkingCopy || w.global.atOp != "" {
-		return w.needsFiles()
+		return stats, w.needsFiles()
+	}
+	at, err := w.store.At(w.wc.Operation())
+	var lost *repo.MissingError
+	if errors.As(err, &lost) {
+		w.ui.statusf("Failed to read working copy's current operation; attempting recovery. Error message from read attempt: %s\n", err)
+		return w.recoverLost()
+	}
+	if err != nil {
+		return stats, err
+	}
+	w.repo = at
+	if err := w.bind(); err != nil {
+		return stats, err
+	}
+	if stats, err = w.snapshot(nil); err != nil {
+		return stats, err
+	}
+	before, err := w.wcCommit()
+	if err != nil {
+		return stats, err
+	}
+	if err := w.load(); err != nil {
+		return stats, err
+	}
+	if err := w.bind(); err != nil {
+		return stats, err
 	}
 	now, err := w.wcCommit()
 	if err != nil {
-		return err
+		return stats, err
 	}
 	if now == nil {
-		return userf("Nothing checked out in this workspace")
+		return stats, userf("Nothing checked out in this workspace")
 	}
 	fresh, err := w.wc.Check(w.repo, now)
 	if err != nil {
-		return err
+		return stats, err
 	}
-	switch fresh {
-	case workcopy.Lost:
-		return w.recoverLost()
-	case workcopy.Stale:
-	default:
-		if _, err := w.snapshot(nil); err != nil {
+	if fresh == workcopy.Stale || fresh == workcopy.Sibling {
+		if err := w.catchUp(before, now); err != nil {
+			return stats, err
+		}
+	} else {
+		w.ui.statusf("Attempted recovery, but the working copy is not stale.\n")
+	}
+	more, err := w.takeIn()
+	stats.Untracked = append(stats.Untracked, more.Untracked...)
+	return stats, err
+}
+
+// catchUp checks out the commit that the repository has for the workspace.
+func (w *wsEnv) catchUp(before, now *repo.Commit) error {
+	if w.colocated() {
+		if err := w.withGit(func() error {
+			t, err := w.begin()
+			if err != nil {
+				return err
+			}
+			if err := w.store.ResetHead(t.Tx, w.name, w.ws.root, now); err != nil {
+				return err
+			}
+			if !t.HasChanges() {
+				return nil
+			}
+			return w.publish(t, "reset git head")
+		}); err != nil {
 			return err
 		}
-		w.ui.statusf("Attempted recovery, but the working copy is not stale\n")
-		return nil
 	}
-	if err := w.snapshotOld(); err != nil {
-		return err
-	}
-	if now, err = w.wcCommit(); err != nil {
-		return err
-	}
-	old := w.wc.Tree()
 	locked, err := w.wc.Lock()
 	if err != nil {
 		return err
@@ -56,10 +99,6 @@ func (w *wsEnv) updateStale() error {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	var before *repo.Commit
-	if old.Equal(now.Tree) {
-		before = now
-	}
 	if err := w.reportFiles(before, now, stats); err != nil {
 		return err
 	}
@@ -67,31 +106,52 @@ func (w *wsEnv) updateStale() error {
 	return nil
 }
 
-// snapshotOld saves edits made to stale files in the operation they belong to,
-// so that they meet the repository's own line by merging.
-func (w *wsEnv) snapshotOld() error {
-	head := w.repo
-	at, err := w.store.At(w.wc.Operation())
-	if err != nil {
-		return err
-	}
-	w.repo = at
-	if err := w.bind(); err != nil {
-		return err
-	}
-	if _, err := w.snapshot(nil); err != nil {
-		return err
-	}
-	if w.repo.Operation.ID == at.Operation.ID {
-		w.repo = head
-		return w.bind()
-	}
-	if err := w.load(); err != nil {
-		return err
-	}
-	return w.bind()
-}
+const recoveryText = "RECOVERY COMMIT FROM `jj workspace update-stale`\n\n" +
+	"This commit contains changes that were written to the working copy by an\n" +
+	"operation that was subsequently lost (or was at least unavailable when you ran\n" +
+	"`jj workspace update-stale`). Because the operation was lost, we don't know\n" +
+	"what the parent commits are supposed to be. That means that the diff compared\n" +
+	"to the current parents may contain changes from multiple commits.\n"
 
-func (w *wsEnv) recoverLost() error {
-	return missing("recovering a working copy whose operation is lost")
+// recoverLost saves the files of a workspace whose operation is gone in a
+// commit of their own.
+func (w *wsEnv) recoverLost() (workcopy.SnapshotStats, error) {
+	var none workcopy.SnapshotStats
+	old, err := w.wcCommit()
+	if err != nil {
+		return none, err
+	}
+	if old == nil {
+		return none, userf("Nothing checked out in this workspace")
+	}
+	locked, err := w.wc.Lock()
+	if err != nil {
+		return none, err
+	}
+	w.fresh = true // the operation names neither the workspace nor a command
+	t, err := w.begin()
+	w.fresh = false
+	if err != nil {
+		locked.Discard()
+		return none, err
+	}
+	d := t.NewCommit([]repo.CommitID{old.ID}, old.Tree)
+	d.Description = recoveryText
+	c, err := t.Write(d)
+	if err == nil {
+		t.View.Workspaces[w.name] = c.ID
+		err = w.publish(t, "recovery commit")
+	}
+	if err == nil {
+		err = locked.Recover(c.Tree)
+	}
+	if err != nil {
+		locked.Discard()
+		return none, err
+	}
+	w.ui.statusf("Created and checked out recovery commit %s\n", c.ID.Hex()[:12])
+	if err := locked.Finish(w.repo.Operation.ID); err != nil {
+		return none, err
+	}
+	return w.takeIn()
 }

@@ -77,10 +77,6 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 	return nil
 }
 
-// snapshotFresh is snapshot that first brings a stale working copy up to date
-// when the settings ask for that.
-func (w *wsEnv) snapshotFresh() (workcopy.SnapshotStats, error) { return w.takeIn() }
-
 // needsFiles is the error for a command that was told to leave the files alone.
 func (w *wsEnv) needsFiles() error {
 	hint := "Don't use --ignore-working-copy."

@@ -91,6 +91,9 @@ func writeWorkspaces(path string, list []namedPath) error {
 		out = protowire.AppendTag(out, 1, protowire.BytesType)
 		out = protowire.AppendBytes(out, item)
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
 	tmp := path + ".new"
 	if err := os.WriteFile(tmp, out, 0o666); err != nil {
 		return err
