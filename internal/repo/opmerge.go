@@ -22,6 +22,9 @@ type MergeOptions struct {
 	// that workspace's commit is, when both sides moved it. Without it the
 	// earlier operation does.
 	OwnerWins bool
+	// Rebased is told how many commits had to follow rewritten ones; it may be
+	// nil.
+	Rebased func(n int)
 }
 
 // MergeOperations makes one operation of several that know nothing of each

@@ -24,39 +24,96 @@ func (q *opQueue) pop() *Operation {
 	return o
 }
 
-// WalkOperations visits operations and their ancestors, latest first, each
-// once, until visit says no or fails.
+// WalkOperations visits operations and their ancestors, children before
+// parents, each once, until visit says no or fails. The order is the one in
+// which jj lists them: where history forks, one branch after the other.
 func WalkOperations(s Store, heads []OperationID, visit func(*Operation) (more bool, err error)) error {
-	var queue opQueue
-	seen := map[OperationID]struct{}{}
-	add := func(ids []OperationID) error {
+	var start []*Operation
+	load := func(ids []OperationID) error {
 		for _, id := range ids {
-			if _, ok := seen[id]; ok {
-				continue
-			}
-			seen[id] = struct{}{}
 			o, err := s.Operation(id)
 			if err != nil {
 				return err
 			}
-			queue.push(o)
+			start = append(start, o)
 		}
 		return nil
 	}
-	if err := add(heads); err != nil {
+	if err := load(heads); err != nil {
 		return err
 	}
-	for len(queue) > 0 {
-		o := queue.pop()
-		more, err := visit(o)
-		if err != nil || !more {
+	done := map[OperationID]bool{}
+	for len(start) > 0 {
+		ready := start
+		var err error
+		if len(start) == 1 {
+			start = nil
+			err = load(ready[0].Parents)
+		} else {
+			ready, start, err = forkedOperations(s, start)
+		}
+		if err != nil {
 			return err
 		}
-		if err := add(o.Parents); err != nil {
-			return err
+		for _, o := range ready {
+			if done[o.ID] {
+				continue
+			}
+			done[o.ID] = true
+			if more, err := visit(o); err != nil || !more {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// forkedOperations follows several branches of history to where they are one
+// again, and gives the operations on the way, the first branch first, and the
+// one to go on from.
+func forkedOperations(s Store, start []*Operation) (ready, rest []*Operation, err error) {
+	var queue opQueue
+	for _, o := range start {
+		queue.push(o)
+	}
+	found := map[OperationID]*Operation{}
+	root := false
+	for len(queue) > 0 && (len(queue) > 1 || len(found) == 0 || root) {
+		o := queue.pop()
+		if found[o.ID] != nil {
+			continue
+		}
+		found[o.ID] = o
+		root = root || len(o.Parents) == 0
+		for _, id := range o.Parents {
+			parent, err := s.Operation(id)
+			if err != nil {
+				return nil, nil, err
+			}
+			queue.push(parent)
+		}
+	}
+	rest = queue
+	// After its parents, each operation comes out; the last branch first.
+	seen := map[OperationID]bool{}
+	var walk func(o *Operation)
+	walk = func(o *Operation) {
+		if seen[o.ID] {
+			return
+		}
+		seen[o.ID] = true
+		for _, id := range slices.Backward(o.Parents) {
+			if p := found[id]; p != nil && (len(rest) == 0 || id != rest[0].ID) {
+				walk(p)
+			}
+		}
+		ready = append(ready, o)
+	}
+	for _, o := range slices.Backward(start) {
+		walk(o)
+	}
+	slices.Reverse(ready)
+	return ready, rest, nil
 }
 
 // OperationRange lists the operations reachable from heads and not from roots,

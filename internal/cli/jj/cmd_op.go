@@ -174,7 +174,10 @@ func runOpLog(e *env, p *parsed) error {
 	s := &opShower{w: w, tmpl: tmpl, wrap: wrap}
 	if p.has("op-diff") || d != nil {
 		s.diff = func(o *text.Text, op *repo.Operation, width int) error {
-			return w.opDiffOf(o, op, d, p.has("no-graph"), p.str("show-changes-in"), width)
+			if len(op.Parents) > 1 {
+				return nil
+			}
+			return w.showOp(o, op, p, d, width, "op_log")
 		}
 	}
 	w.ui.page()

@@ -179,12 +179,18 @@ func (w *wsEnv) load() error {
 		return err
 	}
 	w.atOp = w.global.ignoreWorkingCopy
-	r, merged, err := w.store.Head(who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
+	rebased := 0
+	r, merged, err := w.store.Head(who, repo.MergeOptions{
+		Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}, Rebased: func(n int) { rebased = n },
+	})
 	if err != nil {
 		return internalf(err, "Failed to load the repo")
 	}
 	if merged > 1 {
 		w.ui.statusf("Concurrent modification detected, resolving automatically.\n")
+		if rebased > 0 {
+			w.ui.statusf("Rebased %d descendant commits onto commits rewritten by other operation.\n", rebased)
+		}
 	}
 	w.repo = r
 	return nil

@@ -71,9 +71,12 @@ func (s *Store) mergeHeads(who *repo.Identity, add []repo.OperationID, o repo.Me
 	if o.Description == "" {
 		o.Description = "reconcile divergent operations"
 	}
-	r, _, err := repo.MergeOperations(s.At, who, tops, o)
+	r, n, err := repo.MergeOperations(s.At, who, tops, o)
 	if err != nil {
 		return nil, 0, fmt.Errorf("merge operations: %w", err)
+	}
+	if o.Rebased != nil {
+		o.Rebased(n)
 	}
 	if err := s.SaveIndex(r.Operation.ID, r.Index); err != nil {
 		return nil, 0, err

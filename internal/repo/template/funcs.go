@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"golang.org/x/crypto/blake2b"
@@ -32,7 +33,8 @@ func (b *Builder) function(n *dsl.Node) (*Expr, error) {
 		return b.truncate(n)
 	case "hash":
 		return b.oneString(n, func(s string) (any, error) {
-			sum := blake2b.Sum512([]byte(s))
+			// jj hashes a string with its length before it.
+			sum := blake2b.Sum512(append(binary.LittleEndian.AppendUint64(nil, uint64(len(s))), s...))
 			const digits = "0123456789abcdef"
 			var out strings.Builder
 			for _, c := range sum {

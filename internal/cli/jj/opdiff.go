@@ -1,0 +1,279 @@
+package jj
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/text"
+)
+
+// opDiff shows what changed between two states of the repository.
+type opDiff struct {
+	w        *wsEnv
+	from, to *repo.Repo
+	all      *repo.Repo // to, with an index that knows the commits of both
+	lang     *render.Lang
+	in       string // the revset of changes to show
+	fromArg  bool   // in was given on the command line
+	labels   []string
+	differ   *differ
+	plain    bool
+	width    int
+}
+
+// newOpDiff prepares the comparison.
+func (w *wsEnv) newOpDiff(from, to *repo.Repo, p *parsed, d *differ, labels ...string) (*opDiff, error) {
+	who, err := w.identity()
+	if err != nil {
+		return nil, err
+	}
+	t := to.Begin(who)
+	if err := t.AddHeads(from.View.HeadIDs()); err != nil {
+		return nil, err
+	}
+	all := &repo.Repo{Store: to.Store, Operation: to.Operation, View: to.View, Index: t.Index}
+	l, err := w.newLang(all)
+	if err != nil {
+		return nil, err
+	}
+	x := &opDiff{w: w, from: from, to: to, all: all, lang: l, labels: labels, differ: d, plain: p.has("no-graph"), width: w.ui.width()}
+	x.in, x.fromArg = p.get("show-changes-in")
+	if !x.fromArg {
+		x.in = w.conf.Str("revsets.op-diff-changes-in")
+	}
+	return x, nil
+}
+
+// modified is a commit that appeared, with what it replaces, or one that went.
+type modified struct {
+	commit *repo.Commit
+	before []*repo.Commit
+	gone   bool
+}
+
+type commitsDiff struct {
+	changes        map[repo.CommitID]*modified
+	hidden, elided int // newly visible and newly hidden commits that are not shown
+}
+
+func (x *opDiff) commits() (*commitsDiff, error) {
+	w := x.w
+	e, err := revset.Compile(x.in, w.scope())
+	if err != nil {
+		if x.fromArg {
+			return nil, userf("Invalid `--show-changes-in` expression: %s", x.in).because(err)
+		}
+		return nil, configf(err, "Invalid `revsets.op-diff-changes-in`")
+	}
+	inFrom, err := w.revRepo(x.from, w.newPrefixes(x.from)).Set(e)
+	if err != nil {
+		return nil, &unresolved{err}
+	}
+	inTo, err := w.revRepo(x.to, w.newPrefixes(x.to)).Set(e)
+	if err != nil {
+		return nil, &unresolved{err}
+	}
+	rr := w.revRepo(x.all, nil)
+	old, now := revset.Commits(x.from.View.HeadIDs()...), revset.Commits(x.to.View.HeadIDs()...)
+	appeared, err := rr.IDs(revset.Range(old, now))
+	if err != nil {
+		return nil, err
+	}
+	gone, err := rr.IDs(revset.Range(now, old))
+	if err != nil {
+		return nil, err
+	}
+	out := &commitsDiff{changes: map[repo.CommitID]*modified{}}
+	abandoned := map[repo.CommitID]bool{}
+	byChange := map[repo.ChangeID]repo.CommitID{}
+	for _, id := range gone {
+		if p, ok := x.from.Index.Pos(id); !ok || !inFrom.Has(p) {
+			out.elided++
+			continue
+		}
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := byChange[c.ChangeID]; !ok {
+			byChange[c.ChangeID] = id
+		}
+		abandoned[id] = true
+	}
+	olds, err := w.predecessorsBetween(x.to.Operation, x.from.Operation)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range appeared {
+		if p, ok := x.to.Index.Pos(id); !ok || !inTo.Has(p) {
+			out.hidden++
+			continue
+		}
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		prev, ok := olds[id]
+		if !ok {
+			if id, ok := byChange[c.ChangeID]; ok {
+				prev = []repo.CommitID{id}
+			}
+		}
+		m := &modified{commit: c}
+		for _, id := range prev {
+			delete(abandoned, id)
+		}
+		if m.before, err = w.commits(prev); err != nil {
+			return nil, err
+		}
+		out.changes[id] = m
+	}
+	for id := range abandoned {
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		out.changes[id] = &modified{commit: c, gone: true}
+	}
+	return out, nil
+}
+
+// unresolved is a revset that one of the states does not understand.
+type unresolved struct{ error }
+
+// show writes the comparison.
+func (x *opDiff) show(o *text.Text) error {
+	diff, err := x.commits()
+	if u, ok := err.(*unresolved); ok {
+		o.Str("\n")
+		o.Label("warning", "Warning: Could not resolve revset expression for elision: "+u.Error()+"\n")
+		o.Str("   (Use --show-changes-in=all() to see all changes)\n")
+	} else if err != nil {
+		return err
+	} else if len(diff.changes) > 0 || diff.hidden > 0 || diff.elided > 0 {
+		if err := x.showCommits(o, diff); err != nil {
+			return err
+		}
+	}
+	return x.showRefs(o)
+}
+
+func (x *opDiff) showCommits(o *text.Text, diff *commitsDiff) error {
+	o.Str("\nChanged commits:\n")
+	rr := x.w.revRepo(x.all, nil)
+	ps, err := rr.Positions(revset.Commits(slices.Collect(maps.Keys(diff.changes))...))
+	if err != nil {
+		return err
+	}
+	if x.plain {
+		for _, p := range ps {
+			if err := x.change(o, diff.changes[x.all.Index.ID(p)], x.width); err != nil {
+				return err
+			}
+		}
+	} else if err := x.graph(o, rr, ps, diff); err != nil {
+		return err
+	}
+	var parts []string
+	if diff.hidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d newly added", diff.hidden))
+	}
+	if diff.elided > 0 {
+		parts = append(parts, fmt.Sprintf("%d newly removed", diff.elided))
+	}
+	if len(parts) > 0 {
+		o.Str("   (Elided " + strings.Join(parts, " and ") + " revisions)\n")
+	}
+	return nil
+}
+
+func (x *opDiff) graph(o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commitsDiff) error {
+	links := rr.Links(ps)
+	nodes := make([]render.Node[repo.Pos], len(ps))
+	for i, q := range ps {
+		nodes[i].ID = q
+		for _, l := range links[i] {
+			kind := render.Direct
+			if l.Missing {
+				kind = render.Missing
+			} else if l.Indirect {
+				kind = render.Indirect
+			}
+			nodes[i].Edges = append(nodes[i].Edges, render.Edge[repo.Pos]{To: l.To, Kind: kind})
+		}
+	}
+	g := render.NewGraph[repo.Pos](x.w.conf.Str("ui.graph.style"))
+	if g == nil {
+		return missing("the graph style %q", x.w.conf.Str("ui.graph.style"))
+	}
+	for _, n := range render.Group(nodes, nil) {
+		n.Edges = slices.DeleteFunc(n.Edges, func(e render.Edge[repo.Pos]) bool { return e.Kind == render.Missing })
+		t := x.w.ui.newText()
+		if err := x.change(t, diff.changes[x.all.Index.ID(n.ID)], max(0, x.width-g.Width(n.ID, n.Edges))); err != nil {
+			return err
+		}
+		var b strings.Builder
+		if err := x.w.ui.colours.WriteTo(&b, t); err != nil {
+			return err
+		}
+		o.Raw(g.Row(n.ID, n.Edges, "○", b.String()))
+	}
+	return nil
+}
+
+func (x *opDiff) summary(o *text.Text, c *repo.Commit) error {
+	r, err := x.w.template(x.lang, x.w.conf.Str("templates.commit_summary"), x.lang.Commit)
+	if err != nil {
+		return err
+	}
+	for _, l := range x.labels {
+		o.Push(l)
+	}
+	o.Push("commit")
+	err = r.Render(o, c)
+	o.PopN(len(x.labels) + 1)
+	return err
+}
+
+// mark writes the plus or minus before a line.
+func mark(o *text.Text, added bool) {
+	o.Push("diff")
+	if added {
+		o.Label("added", "+")
+	} else {
+		o.Label("removed", "-")
+	}
+	o.Pop()
+	o.Str(" ")
+}
+
+func (x *opDiff) change(o *text.Text, m *modified, width int) error {
+	line := func(c *repo.Commit, added bool) error {
+		mark(o, added)
+		if err := x.summary(o, c); err != nil {
+			return err
+		}
+		o.Str("\n")
+		return nil
+	}
+	if err := line(m.commit, !m.gone); err != nil {
+		return err
+	}
+	for _, c := range m.before {
+		if err := line(c, false); err != nil {
+			return err
+		}
+	}
+	switch {
+	case x.differ == nil:
+		return nil
+	case m.gone:
+		return x.differ.patch(o, m.commit, repo.Everything{}, width)
+	}
+	return x.differ.interDiff(o, x.lang, m.before[:min(1, len(m.before))], m.commit, repo.Everything{}, width)
+}
