@@ -70,6 +70,9 @@ func (d *Daemon) ops() []op.Op {
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
 		op.Read(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp),
+		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
+			Doc: "Change a setting in config.toml; an empty value removes it. It takes effect at the next start.\nSecrets are not settings, and what the environment or a flag says still wins."},
+			func(in SetIn) op.Resource { return op.Resource{Kind: "setting", Path: "/" + in.Key} }, d.setOp, d.setAgain),
 		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
 		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
@@ -101,6 +104,26 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 		s.Listen = d.listens[0]
 	}
 	return s, nil
+}
+
+// SetIn changes a setting.
+type SetIn struct {
+	Key   string `json:"key" jsonschema:"the setting's key, e.g. log.level"`
+	Value string `json:"value" jsonschema:"its new value; empty removes it from config.toml"`
+}
+
+// Check refuses what cannot be set, before anybody is asked about it.
+func (in SetIn) Check() error { return settings.CheckChange(in.Key, in.Value) }
+
+func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
+	return identity.OK{OK: true}, settings.Change(d.data, in.Key, in.Value)
+}
+
+// setAgain completes a change that a crash cut off: writing it twice is
+// writing it once.
+func (d *Daemon) setAgain(ctx context.Context, in SetIn) (identity.OK, bool, error) {
+	out, err := d.setOp(ctx, in)
+	return out, err == nil, err
 }
 
 func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {

@@ -72,3 +72,23 @@ func TestAMisspeltSettingIsSaid(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestChangeWritesOneSettingAndKeepsTheRest(t *testing.T) {
+	home := t.TempDir()
+	data := home + "/.tandem"
+	write(t, data+"/config.toml", "port = 1\n[log]\nlevel = \"warn\"\n", 0o600)
+	for _, kv := range [][2]string{{"log.level", "debug"}, {"hosts", "a.example,b.example"}, {"port", ""}} {
+		if err := Change(data, kv[0], kv[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Load(nil, []string{"HOME=" + home})
+	if err != nil || s.Get("log.level") != "debug" || s.Get("hosts") != "a.example,b.example" || s.Given("port") {
+		t.Errorf("%v %v", s, err)
+	}
+	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
+		if err := Change(data, bad[0], bad[1]); err == nil {
+			t.Errorf("Change(%q) was accepted", bad)
+		}
+	}
+}

@@ -12,7 +12,20 @@ import (
 )
 
 func newSettings(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	set := &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting in config.toml", Args: cobra.ExactArgs(2),
+		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. It takes effect at the next start. Secrets are not settings.",
+		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := k.Call(cmd.Context(), "setting.set", daemon.SetIn{Key: args[0], Value: args[1]}, nil); err != nil {
+				return err
+			}
+			return k.Show(map[string]any{"key": args[0], "value": args[1]}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is written; it takes effect at the next start\n", args[0])
+			})
+		},
+	}
+	cmd := &cobra.Command{
 		Use:     "settings",
 		Short:   "Show every setting and where it came from",
 		Long:    "Show every setting as this command line sees it: flags win over the environment, that over .env and config.toml in the data folder, that over the defaults.",
@@ -32,4 +45,6 @@ func newSettings(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
+	cmd.AddCommand(set)
+	return cmd
 }

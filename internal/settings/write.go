@@ -1,0 +1,83 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"tandem/internal/fault"
+)
+
+// Known is the setting of that key, nil when there is none.
+func Known(key string) *Setting {
+	for i := range table {
+		if table[i].Key == key {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// CheckChange refuses what cannot be written into config.toml: unknown keys,
+// secrets (they belong into the secret room or .env), and where the file
+// itself is.
+func CheckChange(key, value string) error {
+	s := Known(key)
+	switch {
+	case s == nil:
+		return fault.New(fault.NotFound, "setting.set", "there is no setting %q", key).WithNext("see what there is: tandem settings")
+	case s.Secret:
+		return fault.New(fault.Invalid, "setting.set", "%s is a secret and is not kept in config.toml", key).WithNext("put it into .env in the data folder, or into the environment, as %s", s.Env[0])
+	case key == "data" || key == "as_token":
+		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag or the environment")
+	case len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r"):
+		return fault.New(fault.Invalid, "setting.set", "a value is one line of at most 4096 bytes")
+	}
+	return nil
+}
+
+// Change writes one setting into a data folder's config.toml, whole or not at
+// all; an empty value removes it. Comments in the file are not kept.
+func Change(data, key, value string) error {
+	if err := CheckChange(key, value); err != nil {
+		return err
+	}
+	path := filepath.Join(data, "config.toml")
+	tree := map[string]any{}
+	if _, err := toml.DecodeFile(path, &tree); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fault.New(fault.Invalid, "setting.set", "%s: %w", path, err).WithNext("mend the file, or move it away")
+	}
+	at := tree
+	parts := strings.Split(key, ".")
+	for _, p := range parts[:len(parts)-1] {
+		next, ok := at[p].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[p] = next
+		}
+		at = next
+	}
+	if last := parts[len(parts)-1]; value == "" {
+		delete(at, last)
+	} else {
+		at[last] = value
+	}
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(tree); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(data, ".config-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b.Bytes())
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
