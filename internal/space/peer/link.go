@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"time"
 
 	"tandem/internal/fault"
@@ -39,6 +40,10 @@ func (l inside) call(ctx context.Context, name string, in, out any) error {
 	got, err := l.invoke.Invoke(ctx, name, in)
 	if err != nil || out == nil {
 		return err
+	}
+	if to := reflect.ValueOf(out).Elem(); to.Type() == reflect.TypeOf(got) {
+		to.Set(reflect.ValueOf(got)) // the same process: nothing to translate
+		return nil
 	}
 	data, err := json.Marshal(got)
 	if err != nil {
