@@ -61,7 +61,11 @@ func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
 		if !background {
 			d.Console = k.Err
 		}
-		if err := d.Run(ctx); !errors.Is(err, daemon.ErrRestart) {
+		err := d.Run(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // it was told to end while it was still starting
+		}
+		if !errors.Is(err, daemon.ErrRestart) {
 			return err
 		}
 	}
