@@ -67,18 +67,21 @@ func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, er
 
 // End ends a turn, and says so in the journal.
 func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		now := tx.Now()
-		t.State, t.Reason, t.Ask, t.EndedAt = state, reason, "", &now
-		if err := closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
-			return err
-		}
-		if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
-			return err
-		}
-		return r.record(tx, s, "session.turn", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
-			"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
-	})
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error { return r.finish(tx, s, t, state, reason) })
+}
+
+// finish ends a turn in a transaction that may also do what ended it.
+func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason string) error {
+	now := tx.Now()
+	t.State, t.Reason, t.Ask, t.EndedAt = state, reason, "", &now
+	if err := closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
+		return err
+	}
+	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
+		return err
+	}
+	return r.record(tx, s, "session.turn", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
+		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
 }
 
 // closeCalls gives calls that will never run a result that says so: a conversation with an unanswered call cannot go on.
@@ -147,18 +150,12 @@ func addMessage(tx *db.Tx, s *Session, m *Message) error {
 	return tell(tx, s, m.Turn, EventMessage, m)
 }
 
-// Attempt counts a model call that is about to be made and returns its number.
-func (r *Room) Attempt(ctx context.Context, t *Turn) (*Turn, error) {
-	return r.move(ctx, t, func(_ *db.Tx, _ *Session, t *Turn) error {
-		t.Attempts++
-		return nil
-	})
-}
-
-// Reply stores what the model said and the calls it wants. open is the part that is still being written, if any.
+// Reply stores what the model said and the calls it wants, and ends the turn when it wants none. open is the part that is
+// still being written, if any.
 func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Reply, model string, cost provider.Nano, open *Writer, text string) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		t.Steps++
+		t.Attempts++
 		t.Usage = t.Usage.Add(reply.Usage)
 		t.Cost += cost
 		if open != nil {
@@ -180,13 +177,28 @@ func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Re
 				return err
 			}
 		}
-		return nil
+		if len(reply.Calls()) > 0 || reply.Stop == provider.StopPause || t.Cancel {
+			return nil
+		}
+		return r.finish(tx, s, t, Done, stopReason(reply.Stop))
 	})
+}
+
+// stopReason says why a reply ended before the model was done, if it did.
+func stopReason(s provider.Stop) string {
+	switch s {
+	case provider.StopLength:
+		return "the reply reached its limit of tokens"
+	case provider.StopRefusal:
+		return "the model refused"
+	}
+	return ""
 }
 
 // Spend counts a model call that cost something and brought no message.
 func (r *Room) Spend(ctx context.Context, t *Turn, u provider.Usage, cost provider.Nano) (*Turn, error) {
 	return r.move(ctx, t, func(_ *db.Tx, _ *Session, t *Turn) error {
+		t.Attempts++
 		t.Usage = t.Usage.Add(u)
 		t.Cost += cost
 		return nil

@@ -42,7 +42,7 @@ type Turn struct {
 	StartedAt *time.Time     `json:"started_at,omitempty"`
 	EndedAt   *time.Time     `json:"ended_at,omitempty"`
 
-	// Attempts counts model calls that were tried, so that each has an idempotency key of its own.
+	// Attempts counts model calls that cost something, answered or not.
 	Attempts int64 `json:"-"`
 	Cancel   bool  `json:"-"`
 

@@ -26,7 +26,7 @@ import (
 // house is a whole tandem below its doors: real database, journal, policy, approvals, gate, tools and driver, and a model
 // that plays scripts.
 type house struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string // granted
 	file   string // of the database
 	model  *scripted.Server
@@ -44,13 +44,19 @@ var (
 	person = op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "req"}
 )
 
-func newHouse(t *testing.T) *house {
+func newHouse(t testing.TB) *house { return newHouseOn(t, "") }
+
+// newHouseOn builds the house on a database; "" is a file of its own.
+func newHouseOn(t testing.TB, dsn string) *house {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &house{t: t, dir: filepath.Join(dir, "code"), file: filepath.Join(dir, "t.db"), model: &scripted.Server{}}
+	if dsn != "" {
+		h.file = dsn
+	}
 	if err := os.MkdirAll(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +115,7 @@ func (h *house) open() {
 	go func(r *Runner, ended chan error) { ended <- r.Run(ctx) }(h.run, h.ended)
 }
 
-type testWriter struct{ t *testing.T }
+type testWriter struct{ t testing.TB }
 
 func (w testWriter) Write(p []byte) (int, error) {
 	w.t.Log(strings.TrimSpace(string(p)))

@@ -13,6 +13,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/session"
+	"tandem/internal/testenv"
 )
 
 func TestTextTurn(t *testing.T) {
@@ -337,4 +338,40 @@ func TestRevertTakesFilesAndMessagesBack(t *testing.T) {
 	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" {
 		t.Errorf("%v %q", err, h.said(s))
 	}
+}
+
+// The same stories on PostgreSQL.
+func TestOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("PostgreSQL is not part of the short run")
+	}
+	h := newHouseOn(t, testenv.Postgres(t))
+	h.write("a.txt", "old")
+	s := h.session()
+	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"new"}]] [[tool question {"questions":[{"question":"Sure?"}]}]] [[result]]`)
+	h.decide(turn, approval.Approve, "")
+	for h.until(turn, session.Waiting, session.Running).Ask == "" || !strings.HasPrefix(h.until(turn, session.Waiting, session.Running).Ask, "que_") {
+		time.Sleep(2 * time.Millisecond)
+	}
+	h.restart()
+	list := h.do(local, "question.list", session.Nothing{}).(session.QuestionsOut)
+	h.do(local, "question.answer", session.AnswerIn{ID: list.Questions[0].ID, Answer: "yes"})
+	h.until(turn, session.Done)
+	if h.read("a.txt") != "new" || !strings.Contains(h.said(s), "yes") {
+		t.Errorf("%q %q", h.read("a.txt"), h.said(s))
+	}
+	found := h.do(local, "session.list", session.ListIn{Query: "sure?"}).(session.ListOut)
+	if len(found.Sessions) != 1 {
+		t.Errorf("%d sessions were found", len(found.Sessions))
+	}
+	h.do(local, "session.revert", session.RevertIn{ID: s.ID})
+	if h.read("a.txt") != "old" {
+		t.Errorf("%q", h.read("a.txt"))
+	}
+	fork := h.do(local, "session.fork", session.ForkIn{ID: s.ID}).(*session.Session)
+	slow := h.prompt(fork, "[[slow 30]]")
+	h.until(slow, session.Running)
+	h.do(local, "session.cancel", session.TurnIn{ID: fork.ID})
+	h.until(slow, session.Cancelled)
+	h.do(local, "session.delete", session.IDIn{ID: fork.ID})
 }

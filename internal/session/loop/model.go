@@ -20,7 +20,7 @@ import (
 type ModelIn struct {
 	Session string `json:"session"`
 	Turn    string `json:"turn"`
-	Attempt int64  `json:"attempt"`
+	Try     string `json:"try" jsonschema:"the name of this one attempt"`
 	Model   string `json:"model"`
 }
 
@@ -109,10 +109,6 @@ func (r *Runner) budget(ctx context.Context, s *session.Session, model string) e
 
 // attempt makes one call of a model, through the gate, and stores what it said.
 func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string) error {
-	cur, err := r.room.Attempt(ctx, t)
-	if err != nil {
-		return err
-	}
 	providerID, name, _ := catalog.Split(model)
 	req, err := r.request(ctx, s, t, ms, name)
 	if err != nil {
@@ -134,8 +130,8 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	r.inflight[t.ID] = run
 	r.mu.Unlock()
 	as := s.Caller()
-	as.Idempotency = fmt.Sprintf("%s/%d", t.ID, cur.Attempts)
-	_, err = r.gate.Invoke(op.WithCaller(ctx, as), "session.model_call", ModelIn{s.ID, t.ID, cur.Attempts, model})
+	// A call of a model is never repeated under its name: one that a crash cut off is recorded as unknown, and a new one made.
+	_, err = r.gate.Invoke(op.WithCaller(ctx, as), "session.model_call", ModelIn{s.ID, t.ID, id.New("try"), model})
 	r.mu.Lock()
 	delete(r.inflight, t.ID)
 	r.mu.Unlock()

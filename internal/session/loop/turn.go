@@ -63,6 +63,9 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn)
 		return false, err
 	}
 	*t = cur
+	if cur.State.Ended() {
+		return false, nil
+	}
 	if cur.Cancel {
 		*t, err = r.room.End(ctx, cur, session.Cancelled, "cancelled")
 		return false, err

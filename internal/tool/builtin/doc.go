@@ -5,7 +5,9 @@ package builtin
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -23,9 +25,15 @@ func All(pages http.RoundTripper, search Search) []tool.Tool {
 	return out
 }
 
-// schemaOf is the JSON Schema of a tool's arguments. The types are constants of the program, so it cannot fail at run time
-// without failing in every test.
+var schemas sync.Map // type of arguments → its schema
+
+// schemaOf is the JSON Schema of a tool's arguments, made once. The types are constants of the program, so it cannot fail at run
+// time without failing in every test.
 func schemaOf[T any]() json.RawMessage {
+	typ := reflect.TypeFor[T]()
+	if s, ok := schemas.Load(typ); ok {
+		return s.(json.RawMessage)
+	}
 	s, err := jsonschema.For[T](nil)
 	if err != nil {
 		panic(err)
@@ -34,6 +42,7 @@ func schemaOf[T any]() json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
+	schemas.Store(typ, json.RawMessage(b))
 	return b
 }
 
