@@ -54,13 +54,13 @@ var houseMap = []wall{
 	{pkg: "space/peer", may: "identity space space/seal board client"},
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
-	{pkg: "session/loop", may: "spine gate session provider provider/* tool"},
+	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector"},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider tool"},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session", planned: true},
-	{pkg: "connector", may: "spine tool", planned: true},
+	{pkg: "connector", may: "spine tool egress"},
 	{pkg: "notify", may: "spine", planned: true},
 
 	// repositories: jj's model, and what surrounds it

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/cli/approval"
 	"tandem/internal/cli/audit"
 	"tandem/internal/cli/board"
+	"tandem/internal/cli/connector"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/jj"
 	"tandem/internal/cli/kit"
@@ -140,6 +141,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	approval.Commands,
 	audit.Commands,
 	board.Commands,
+	connector.Commands,
 	identity.Commands,
 	jjEntry,
 	mcp.Commands,

@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/board"
+	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
@@ -44,6 +45,7 @@ var migrations = []db.Migrations{
 	board.Migrations,
 	peer.Migrations,
 	session.Migrations,
+	connector.Migrations,
 	host.Migrations,
 	terminal.Migrations,
 }
@@ -54,18 +56,19 @@ const instructions = `Tandem is where a team of AI agents and people works on on
 
 // rooms are what the daemon built and must keep in hand.
 type rooms struct {
-	approval *approval.Room
-	book     *book.Book
-	resource *resource.Room
-	secret   *secret.Room
-	space    *space.Room
-	board    *board.Room
-	peer     *peer.Room
-	session  *session.Room
-	loop     *loop.Runner
-	repo     *host.Host
-	remotes  *remotes
-	terminal *terminal.Driver
+	approval  *approval.Room
+	book      *book.Book
+	resource  *resource.Room
+	secret    *secret.Room
+	space     *space.Room
+	board     *board.Room
+	peer      *peer.Room
+	session   *session.Room
+	connector *connector.Room
+	loop      *loop.Runner
+	repo      *host.Host
+	remotes   *remotes
+	terminal  *terminal.Driver
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -119,6 +122,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.resource.Ops(),
 		spaces,
 		d.rooms.session.Ops(),
+		d.rooms.connector.Ops(),
 		d.rooms.loop.Ops(),
 		d.rooms.repo.Ops(),
 		d.rooms.remotes.ops(),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/internal/compat"
+	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/egress"
 	"tandem/internal/fault"
@@ -44,8 +45,11 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 			_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 			return err
 		}}
-	d.rooms.session = session.New(d.db, d.journal, tools, tool.FindSandbox(ctx), keys)
+	box := tool.FindSandbox(ctx)
+	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
+	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put}, box)
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
+	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
 	return d.buildTerminals()
 }

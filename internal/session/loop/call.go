@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"tandem/internal/connector"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
@@ -13,8 +14,15 @@ import (
 	"tandem/internal/tool"
 )
 
+// offer is a tool as the loop handles it: one of our own, or one of a connector's.
+type offer struct {
+	tool.Spec
+	connector string // "" for our own
+	remote    string // its name there
+}
+
 // offered are the tools that this turn's model sees: what the session may not use is masked before the model is called.
-func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Turn) ([]tool.Tool, error) {
+func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Turn) ([]offer, error) {
 	if t.Options.ToolChoice == "none" {
 		return nil, nil
 	}
@@ -24,7 +32,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 	}
 	plan := s.Mode == session.PlanMode && t.Options.Mode == "" || t.Options.Mode == session.PlanMode
 	ctx = op.WithCaller(ctx, s.Caller())
-	var out []tool.Tool
+	var out []offer
 	for _, tl := range r.room.Tools().All() {
 		spec := tl.Spec()
 		switch {
@@ -33,10 +41,19 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 		case !listed(s.Config.Tools, spec.Name) || !listed(t.Options.Tools, spec.Name):
 		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))):
 		default:
-			out = append(out, tl)
+			out = append(out, offer{Spec: spec})
 		}
 	}
-	return out, nil
+	if r.Connectors == nil || plan || !r.gate.May(ctx, r.gate.Table().Get("connector.call")) {
+		return out, nil
+	}
+	outside, err := r.Connectors.Offers(ctx, s.Tenant)
+	for _, o := range outside {
+		if n := o.WireName(); listed(s.Config.Tools, n) && listed(t.Options.Tools, n) {
+			out = append(out, offer{tool.Spec{Name: n, Doc: o.Tool.Doc, Schema: o.Tool.Schema, Changes: true}, o.Connector, o.Tool.Name})
+		}
+	}
+	return out, err
 }
 
 func needsFiles(s tool.Spec) bool { return strings.HasPrefix(s.Right, "folder.") || s.Name == "bash" }
@@ -63,10 +80,10 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	if err != nil {
 		return false, err
 	}
-	var spec tool.Spec
-	for _, tl := range can {
-		if tl.Spec().Name == c.Tool {
-			spec = tl.Spec()
+	var spec offer
+	for _, o := range can {
+		if o.Name == c.Tool {
+			spec = o
 		}
 	}
 	if spec.Name == "" {
@@ -74,6 +91,9 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	as := s.Caller()
 	as.Idempotency = c.ID
+	if spec.connector != "" {
+		return r.callOutside(op.WithCaller(ctx, as), t, c, spec)
+	}
 	in := session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args}
 	title, err := r.room.CheckCall(op.WithCaller(ctx, as), c.Tool, in)
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind != fault.Internal {
@@ -106,14 +126,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		return false, context.Cause(ctx)
 	}
 	if fault.Is(err, fault.Pending) {
-		var f *fault.Error
-		errors.As(err, &f)
-		c.State, c.Ask = session.CallAsking, f.Data["approval"]
-		if err := r.room.MoveCall(ctx, t, c, part, output.String()); err != nil {
-			return false, err
-		}
-		_, err := r.room.Park(ctx, t, c.Ask, f.Msg)
-		return true, err
+		return true, r.park(ctx, t, c, err, part, output.String())
 	}
 	out, _ := got.(session.CallOut)
 	if err == nil && len(out.Asks) > 0 {
@@ -122,6 +135,39 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, part, output.String(), err)
+}
+
+// park lets the turn go until somebody answered the ask that the gate filed.
+func (r *Runner) park(ctx context.Context, t *session.Turn, c *session.Call, pending error, part *session.Writer, output string) error {
+	var f *fault.Error
+	errors.As(pending, &f)
+	c.State, c.Ask = session.CallAsking, f.Data["approval"]
+	if err := r.room.MoveCall(ctx, t, c, part, output); err != nil {
+		return err
+	}
+	_, err := r.room.Park(ctx, t, c.Ask, f.Msg)
+	return err
+}
+
+// callOutside calls a connector's tool, through the gate like every other.
+func (r *Runner) callOutside(ctx context.Context, t *session.Turn, c *session.Call, o offer) (parked bool, err error) {
+	c.Title = o.connector + ": " + o.remote
+	if c.State != session.CallRunning {
+		c.State, c.Ask = session.CallRunning, ""
+		if err := r.room.MoveCall(ctx, t, c, nil, ""); err != nil {
+			return false, err
+		}
+	}
+	got, err := r.gate.Invoke(ctx, "connector.call", connector.CallIn{Connector: o.connector, Tool: o.remote, Args: provider.Call{Args: c.Args}.Object(), Session: c.Session, Turn: t.ID, Call: c.ID})
+	if err != nil && context.Cause(ctx) != nil {
+		return false, context.Cause(ctx)
+	}
+	if fault.Is(err, fault.Pending) {
+		return true, r.park(ctx, t, c, err, nil, "")
+	}
+	out, _ := got.(connector.CallOut)
+	c.Result = &out.Result
+	return false, r.finish(ctx, t, c, nil, "", err)
 }
 
 // finish stores a call's result, or the refusal in its place: the model reads why, and what it can do.

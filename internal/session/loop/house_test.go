@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
@@ -83,7 +84,7 @@ func (h *house) open() {
 	var err error
 	h.db, err = db.Open(ctx, h.file, nil)
 	must(err)
-	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations)
+	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations, connector.Migrations)
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
@@ -96,11 +97,13 @@ func (h *house) open() {
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)
+	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none}, nil)
 	asks := approval.New(h.db)
 	var table op.Table
 	must(table.Add(h.room.Ops()...))
 	must(table.Add(h.run.Ops()...))
 	must(table.Add(asks.Ops()...))
+	must(table.Add(h.run.Connectors.Ops()...))
 	compiled, err := policy.Compile(policy.Source{Tenant: "local", Grants: policy.DefaultGrants()})
 	must(err)
 	h.gate = gate.New(&table, h.db, h.jn, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks, log)

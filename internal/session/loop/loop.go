@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/connector"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/journal"
@@ -24,6 +25,8 @@ type Runner struct {
 	journal *journal.Journal
 	log     *slog.Logger
 
+	// Connectors are outside servers whose tools sessions can be given; nil for none.
+	Connectors *connector.Room
 	// Patience bounds how long a failed model call is waited for in place; Tries how often it is made.
 	Patience time.Duration
 	Tries    int

@@ -23,9 +23,8 @@ func (r *Runner) request(ctx context.Context, s *session.Session, t *session.Tur
 	o, c := t.Options, s.Config
 	q := provider.Request{Model: model, System: system(s, t), MaxTokens: firstOf(o.MaxTokens, c.MaxTokens), Effort: firstOf(o.Effort, c.Effort),
 		Temperature: firstOf(o.Temperature, c.Temperature), TopP: firstOf(o.TopP, c.TopP), Cache: true, CacheKey: s.ID}
-	for _, tl := range tools {
-		spec := tl.Spec()
-		q.Tools = append(q.Tools, provider.Tool{Name: spec.Name, Doc: spec.Doc, Schema: spec.Schema})
+	for _, o := range tools {
+		q.Tools = append(q.Tools, provider.Tool{Name: o.Name, Doc: o.Doc, Schema: o.Schema})
 	}
 	if o.ToolChoice == "required" && t.Steps == 0 && len(q.Tools) > 0 {
 		q.Choice = provider.Required

@@ -1,0 +1,181 @@
+// Package connector holds the commands for outside MCP servers.
+package connector
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	room "tandem/internal/connector"
+	"tandem/internal/fault"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{Use: "connector", Aliases: []string{"connectors"}, Short: "Outside MCP servers as tools of sessions",
+		Long: "Outside MCP servers. A connector can be called once a person accepted what it offers; when that changes, it is quarantined until somebody looks again."}
+	cmd.AddCommand(newList(k), newShow(k), newAdd(k), newSecret(k), newVerb(k, "sync", "Ask a connector what it offers now"), newVerb(k, "accept", "Accept what a connector offers; needs your PIN"),
+		newEnable(k, "enable", true), newEnable(k, "disable", false), newRemove(k))
+	return []*cobra.Command{cmd}
+}
+
+func newList(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List connectors and their state", Args: cobra.NoArgs, Example: "  tandem connector list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out room.ListOut
+			if err := k.Call(cmd.Context(), "connector.list", room.Nothing{}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Connectors) == 0 {
+					fmt.Fprintln(w, "no connectors")
+					return
+				}
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "NAME\tSTATE\tTOOLS\tWHERE\tFAILURE")
+				for _, c := range out.Connectors {
+					state := string(c.State)
+					if !c.Enabled {
+						state += ", disabled"
+					}
+					fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", c.Name, state, len(c.Tools), c.URL+strings.Join(c.Command, " "), c.Failure)
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newShow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show what a connector offers", Args: cobra.ExactArgs(1), Example: "  tandem connector show mail",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.ListOut
+			if err := k.Call(cmd.Context(), "connector.list", room.Nothing{}, &out); err != nil {
+				return err
+			}
+			for _, c := range out.Connectors {
+				if c.Name == args[0] {
+					return k.Show(c, func(w io.Writer) { describe(w, c) })
+				}
+			}
+			return fault.New(fault.NotFound, "connector.show", "there is no connector %s", args[0])
+		},
+	}
+}
+
+func describe(w io.Writer, c *room.Connector) {
+	fmt.Fprintf(w, "%s is %s\n", c.Name, c.State)
+	if c.Failure != "" {
+		fmt.Fprintf(w, "failure: %s\n", c.Failure)
+	}
+	for _, t := range c.Tools {
+		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", t.Name, strings.ReplaceAll(t.Doc, "\n", "\n  "), t.Schema)
+	}
+	if len(c.Tools) > 0 {
+		fmt.Fprintf(w, "\ndigest %s\n", c.Digest)
+	}
+}
+
+func newAdd(k *kit.Kit) *cobra.Command {
+	var in room.AddIn
+	var network bool
+	cmd := &cobra.Command{
+		Use: "add NAME ADDRESS | add NAME -- PROGRAM [ARGUMENT…]", Short: "Add an outside MCP server", Args: cobra.MinimumNArgs(2),
+		Long:    "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN.",
+		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.Connector
+			var err error
+			if strings.Contains(args[1], "://") && len(args) == 2 {
+				in.Name, in.URL = args[0], args[1]
+				err = k.Call(cmd.Context(), "connector.add", in, &out)
+			} else {
+				err = k.Call(cmd.Context(), "connector.command", room.CommandIn{Name: args[0], Command: args[1:], Network: network, Allow: in.Allow}, &out)
+			}
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is added; look at it: tandem connector sync %s; then accept it: tandem connector accept %s\n", out.Name, out.Name, out.Name)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Header, "header", "", "the header that carries its secret")
+	cmd.Flags().StringSliceVar(&in.Allow, "allow", nil, "only these of its tools")
+	cmd.Flags().BoolVar(&network, "network", false, "the program may use the network")
+	return cmd
+}
+
+func newSecret(k *kit.Kit) *cobra.Command {
+	var stdin bool
+	cmd := &cobra.Command{
+		Use: "secret NAME", Short: "Store the secret that a connector's header carries, sealed", Args: cobra.ExactArgs(1), Example: "  tandem connector secret docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var value string
+			var err error
+			if stdin {
+				if value, err = bufio.NewReader(k.In).ReadString('\n'); err == io.EOF {
+					err = nil
+				}
+			} else {
+				value, err = k.Secret("secret for " + args[0] + ": ")
+			}
+			if err != nil {
+				return err
+			}
+			var out room.OK
+			if err := k.Call(cmd.Context(), "connector.secret", room.SecretIn{Name: args[0], Secret: strings.TrimSpace(value)}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the secret for %s is sealed\n", args[0]) })
+		},
+	}
+	cmd.Flags().BoolVar(&stdin, "stdin", false, "read it from standard input")
+	return cmd
+}
+
+func newVerb(k *kit.Kit, verb, doc string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " NAME", Short: doc, Args: cobra.ExactArgs(1), Example: "  tandem connector " + verb + " docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.Connector
+			if err := k.Call(cmd.Context(), "connector."+verb, room.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { describe(w, &out) })
+		},
+	}
+}
+
+func newEnable(k *kit.Kit, verb string, on bool) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " NAME", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a connector; the next call obeys it", Args: cobra.ExactArgs(1), Example: "  tandem connector " + verb + " docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.Connector
+			if err := k.Call(cmd.Context(), "connector.update", room.UpdateIn{Name: args[0], Enabled: &on}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %sd\n", out.Name, verb) })
+		},
+	}
+}
+
+func newRemove(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove a connector", Args: cobra.ExactArgs(1), Example: "  tandem connector remove docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.OK
+			if err := k.Call(cmd.Context(), "connector.remove", room.NameIn{Name: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })
+		},
+	}
+}

@@ -1,0 +1,14 @@
+// Package connector owns outside MCP servers as tools: which there are, what they offer, and every call to them.
+//
+// # States
+//
+//	new ──► ready ⇄ quarantined      (its tools changed: nobody calls it until a person looked)
+//	 └───► failed                     (the last look did not succeed)
+//
+// and each of them may be disabled. A connector is asked what it offers when somebody says so (sync) and before each call: when
+// the digest of its tools is not the one that a person accepted, the call is not made and the connector is quarantined.
+//
+// A call opens its own connection and closes it, within limits of time and size, so a slow or crashing server harms that call
+// alone. A secret is lent to the one call and sent in the one header that was named. Addresses go through the egress guard. A
+// command runs in a sandbox with an empty environment, and adding one needs a person present, because it is running code.
+package connector

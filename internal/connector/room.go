@@ -1,0 +1,187 @@
+package connector
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/internal/db"
+	"tandem/internal/egress"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are the tables of this room.
+var Migrations = db.Migrations{Room: "connector", FS: schema}
+
+// Keys keeps connectors' secrets.
+type Keys struct {
+	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
+	Put  func(tx *db.Tx, tenant, name, value, by string) error
+}
+
+// Room keeps connectors and calls them.
+type Room struct {
+	db      *db.DB
+	keys    Keys
+	sandbox *tool.Sandbox
+}
+
+// New makes the room.
+func New(d *db.DB, keys Keys, box *tool.Sandbox) *Room { return &Room{db: d, keys: keys, sandbox: box} }
+
+// guarded is the way out to one connector: its own origin, which a person configured, and nothing else inside.
+func (r *Room) guarded(c *Connector) http.RoundTripper {
+	return (&egress.Guard{Origins: []string{c.URL}}).Transport()
+}
+
+func at(path string) op.Resource { return op.Resource{Kind: "connector", Path: "/" + path} }
+
+const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at"
+
+type scanner interface{ Scan(...any) error }
+
+func scan(row scanner) (*Connector, error) {
+	var c Connector
+	var command, allow, tools string
+	var network, enabled, created, synced int64
+	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced); err != nil {
+		return nil, err
+	}
+	c.Network, c.Enabled, c.CreatedAt, c.SyncedAt = network != 0, enabled != 0, db.Time(created), db.Time(synced)
+	for _, f := range []struct {
+		text string
+		into any
+	}{{command, &c.Command}, {allow, &c.Allow}, {tools, &c.Tools}} {
+		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
+			return nil, err
+		}
+	}
+	c.Digest = digest(c.Tools)
+	return &c, nil
+}
+
+func (r *Room) load(ctx context.Context, tenant, name string) (*Connector, error) {
+	c, err := scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?", tenant, name))
+	if db.NoRows(err) {
+		return nil, missing(name)
+	}
+	return c, err
+}
+
+func missing(name string) error {
+	return fault.New(fault.NotFound, "connector", "there is no connector %.60s", name).WithNext("list what there is: tandem connector list")
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // lists of strings and tools always encode
+	}
+	return string(b)
+}
+
+func save(tx *db.Tx, c *Connector) error {
+	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
+		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
+		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt)
+	return err
+}
+
+// All lists a tenant's connectors.
+func (r *Room) All(ctx context.Context, tenant string) ([]*Connector, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+columns+" FROM connector WHERE tenant = ? ORDER BY name", tenant)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Connector, error) { return scan(rows) })
+}
+
+// look asks a connector what it offers and stores the answer: ready when it is what was accepted, quarantined when not.
+func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*Connector, error) {
+	c, err := r.load(ctx, tenant, name)
+	if err != nil {
+		return nil, err
+	}
+	var tools []Tool
+	failed := r.talk(ctx, c, func(ctx context.Context, s *mcp.ClientSession) (err error) {
+		tools, err = offered(ctx, s)
+		return err
+	})
+	err = r.db.Write(ctx, func(tx *db.Tx) error {
+		cur, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name))
+		if err != nil {
+			return err
+		}
+		c = cur
+		settle(c, tools, failed, accept)
+		c.SyncedAt = tx.Now()
+		return save(tx, c)
+	})
+	if err == nil {
+		err = failed
+	}
+	return c, err
+}
+
+// settle decides a connector's state after a look.
+func settle(c *Connector, tools []Tool, failed error, accept bool) {
+	if failed != nil {
+		c.Failure = fault.Public(failed).Msg
+		if c.State != Quarantined {
+			c.State = Failed
+		}
+		return
+	}
+	c.Tools, c.Digest, c.Failure = tools, digest(tools), ""
+	if accept {
+		c.Accepted = c.Digest
+	}
+	c.State = Quarantined
+	if c.Digest == c.Accepted {
+		c.State = Ready
+	}
+}
+
+// call makes one call, if the connector still offers what was accepted.
+func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
+	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, in.Connector)
+	if err != nil {
+		return CallOut{}, err
+	}
+	if err := c.usable(in.Tool); err != nil {
+		return CallOut{}, err
+	}
+	var out CallOut
+	changed := false
+	err = r.talk(ctx, c, func(ctx context.Context, s *mcp.ClientSession) error {
+		tools, err := offered(ctx, s)
+		if err != nil {
+			return err
+		}
+		if digest(tools) != c.Accepted {
+			changed = true
+			return nil
+		}
+		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: in.Tool, Arguments: in.Args})
+		if err != nil {
+			return err
+		}
+		out.Result = result(res)
+		return nil
+	})
+	if err != nil || !changed {
+		return out, err
+	}
+	if _, err := r.look(ctx, c.Tenant, c.Name, false); err != nil {
+		return CallOut{}, err
+	}
+	c.State = Quarantined
+	return CallOut{}, c.usable(in.Tool)
+}
