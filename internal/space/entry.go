@@ -89,7 +89,8 @@ type CommitClear struct {
 type ReceiptClear struct {
 	Surfaced []string `json:"surfaced,omitempty"`
 	Read     []string `json:"read,omitempty"`
-	How      string   `json:"how,omitempty"` // the signal trusted: tool_result, hook, transcript
+	Waiting  []string `json:"waiting,omitempty"` // they wait: the agent's wakes are used up for now
+	How      string   `json:"how,omitempty"`     // the signal trusted: tool_result, hook, transcript
 }
 
 // VarClear is the clear part of a variable.

@@ -262,6 +262,7 @@ func (r *Room) arrived(s *seat, n note) {
 	case space.ClassMessage:
 		if n.content != nil && n.entry.Env.From != s.me.Card().ID {
 			s.wakes.add(n.entry.Env.ID)
+			r.wakesUsedUp(s)
 		}
 	}
 }

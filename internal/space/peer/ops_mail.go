@@ -252,7 +252,7 @@ type ReceiptIn struct {
 // Receipt is how far a message has come.
 type Receipt struct {
 	Said
-	Peers map[string]string `json:"peers" jsonschema:"username to stored, surfaced or read"`
+	Peers map[string]string `json:"peers" jsonschema:"username to stored, waiting (the agent's wakes are used up for now), surfaced or read"`
 }
 
 func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {

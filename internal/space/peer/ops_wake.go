@@ -107,10 +107,36 @@ func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
 	var known []string
 	me := s.me.Card().ID
 	for id, marks := range s.receipts {
-		if marks[me] == "" && slices.ContainsFunc(in.Texts, func(t string) bool { return strings.Contains(t, id) }) {
+		if (marks[me] == "" || marks[me] == "waiting") && slices.ContainsFunc(in.Texts, func(t string) bool { return strings.Contains(t, id) }) {
 			known = append(known, id)
 		}
 	}
 	slices.Sort(known)
 	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: known}, r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: in.How})
+}
+
+// wakesUsedUp tells the senders that what is new waits, when an agent that a
+// hook could wake has no wakes left in this hour. The caller holds s.mu.
+func (r *Room) wakesUsedUp(s *seat) {
+	if s.waiter == 0 || s.wakes.left(r.now()) > 0 || s.telling {
+		return
+	}
+	s.telling = true
+	r.later(func(ctx context.Context) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.telling = false
+		var ids []string
+		for _, id := range s.wakes.fresh {
+			if s.receipts[id][s.me.Card().ID] == "" {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 0 || s.state != active {
+			return
+		}
+		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt, clear: space.ReceiptClear{Waiting: ids, How: "wakes used up"}}); err != nil {
+			r.log.Warn("senders not told that their messages wait", "space", s.space, "err", err)
+		}
+	})
 }

@@ -108,7 +108,10 @@ func (r *Room) later(f func(context.Context)) {
 func (r *Room) run(ctx context.Context, s *seat) {
 	const first = 500 * time.Millisecond
 	wait, hold := first, int64(0) // the first answer is wanted at once: chores may be due
-	if s.host == "" {
+	s.mu.Lock()
+	hosted := s.host == ""
+	s.mu.Unlock()
+	if hosted {
 		r.seek(ctx, s) // somebody may have taken over while this host was away
 	}
 	for ctx.Err() == nil {
@@ -122,7 +125,7 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			wait, hold = first, 20_000
 			r.chores(ctx, s)
 		}
-		busy := s.answering
+		busy, live := s.answering, s.state == active
 		s.mu.Unlock()
 		if err == nil && busy { // the host shows a knock until it is answered, and does not wait
 			sleep(ctx, 20*time.Millisecond)
@@ -131,7 +134,7 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			continue
 		}
 		hold = 0
-		if ctx.Err() == nil && s.state == active {
+		if ctx.Err() == nil && live {
 			r.log.Warn("space not followed", "space", s.space, "err", err, "again_in", wait)
 			r.seek(ctx, s)
 		}

@@ -84,6 +84,7 @@ type seat struct {
 	hands     map[string]*seal.Handshake
 	admitting map[string]bool
 	wakes     wakes
+	telling   bool
 	waiter    int // the newest hook that waits
 }
 
@@ -210,6 +211,7 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 		if err := space.Clear(env, &c); err != nil {
 			return err
 		}
+		s.mark(from, c.Waiting, "waiting")
 		s.mark(from, c.Surfaced, "surfaced")
 		s.mark(from, c.Read, "read")
 	case space.ClassVar:
@@ -247,10 +249,12 @@ func (s *seat) foldHost(e *space.Entry) error {
 	return nil
 }
 
+// howFar orders what a receipt can say; it never goes back.
+var howFar = []string{"waiting", "surfaced", "read"}
+
 func (s *seat) mark(by seal.MemberID, ids []string, how string) {
 	for _, id := range ids {
-		m := s.receipts[id]
-		if m != nil && m[by] != "read" {
+		if m := s.receipts[id]; m != nil && slices.Index(howFar, how) > slices.Index(howFar, m[by]) {
 			m[by] = how
 		}
 	}
