@@ -21,6 +21,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/repo/host"
 	"tandem/internal/secret"
 	"tandem/internal/settings"
 )
@@ -190,7 +191,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 			h = d.withoutPanel(h)
 		}
 		h = bridged(h)
-		srv := &http.Server{Handler: d.counted(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		srv := &http.Server{Handler: d.counted(host.GitPaths(h)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
 		servers.Go(func() {

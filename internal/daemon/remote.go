@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,16 +88,21 @@ func (m *remotes) reach(ctx context.Context, in ReachIn) (ReachOut, error) {
 }
 
 func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, error) {
-	_, err := m.d.rooms.secret.Put(tx, op.CallerFrom(ctx).Tenant, "remote/"+in.Server, in.Token, op.CallerFrom(ctx).Name)
+	_, err := m.d.rooms.secret.Put(tx, op.CallerFrom(ctx).Tenant, secretOf(in.Server), in.Token, op.CallerFrom(ctx).Name)
 	return struct{}{}, err
 }
 
 func (m *remotes) token(ctx context.Context, server string) (token string, err error) {
-	err = m.d.rooms.secret.Lend(ctx, identity.LocalTenant, "remote/"+server, func(v []byte) error { token = string(v); return nil })
+	err = m.d.rooms.secret.Lend(ctx, identity.LocalTenant, secretOf(server), func(v []byte) error { token = string(v); return nil })
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}
 	return token, err
+}
+
+// secretOf is under which name a server's token is sealed.
+func secretOf(server string) string {
+	return "remote/" + strings.NewReplacer(":", "_", "[", "", "]", "").Replace(server)
 }
 
 // own says whether an address is one that this daemon listens on.

@@ -156,6 +156,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"POST /repo/{repo}/sync":    http.HandlerFunc(d.rooms.repo.Sync),
 		"GET /repo/{repo}/watch":    http.HandlerFunc(d.rooms.repo.Watch),
 		"/remote/{host}/{path...}":  d.rooms.remotes,
+
+		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
+		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
 	if d.rooms.remotes.inner, err = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil); err != nil {
 		return err

@@ -4,7 +4,7 @@ package policy
 // their denials, which always count.
 //
 // A person may everything (with presence where the right needs it). The local socket and the API's token have everyday
-// rights. Agents, sessions and other services work in the shared rooms and read; they ask before they change files, run a tool
+// rights. Agents, sessions and other services work in the shared rooms and read; they ask before they change files, push or fetch with git, run a tool
 // that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
 func DefaultGrants() []ScopedGrant {
 	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}
@@ -18,6 +18,11 @@ func DefaultGrants() []ScopedGrant {
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
 		g := tree("default-authority-"+string(who), who, AnyKind, Deny, []AccessPermission{CanDelegate, CanAdmin})
 		g.Note = "only a person delegates or administers"
+		out = append(out, g)
+	}
+	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
+		g := tree("default-git-"+string(who), who, KindRepo, Ask, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
+		g.Note = "what leaves or enters by git needs an approval"
 		out = append(out, g)
 	}
 	enter := tree("default-join", Service, KindJoin, Ask, []AccessPermission{CanEdit}, Public, Internal)

@@ -59,6 +59,9 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if args, err = c.rewrite(args); err != nil {
 		return c.k.Fail(err)
 	}
+	if Subcommand(args) == "git" {
+		return c.k.Fail(c.git(ctx, args))
+	}
 	code := c.engine(args, c.dir, c.k.Env, c.k.In, c.k.Out, c.k.Err)
 	waiting, err := c.r.Waiting()
 	if err != nil {

@@ -156,6 +156,10 @@ func (in *Incoming) ReadView(id repo.ViewID) (*repo.View, error) {
 	return in.store.View(id)
 }
 
+// looseAtMost is how many objects are stored one by one: a pack for each small
+// push would soon be thousands, and every look-up asks them all.
+const looseAtMost = 16
+
 // Accept makes everything durable: objects, then views, then operations. No
 // head names them yet; Integrate does that. It refuses what was not checked.
 func (in *Incoming) Accept() error {
@@ -165,7 +169,17 @@ func (in *Incoming) Accept() error {
 	}
 	for len(in.packs) > 0 {
 		p := in.packs[0]
-		if len(p.entries) > 0 {
+		if len(p.entries) <= looseAtMost {
+			for _, e := range p.entries {
+				o, err := in.object(e.id)
+				if err != nil {
+					return err
+				}
+				if _, err := s.objects.put(o.Type, o.Data); err != nil {
+					return err
+				}
+			}
+		} else {
 			if err := installPack(filepath.Join(s.objects.dir, "pack"), p.file, p.entries, p.sum); err != nil {
 				return err
 			}
@@ -174,6 +188,9 @@ func (in *Incoming) Accept() error {
 		p.file.Close()
 		os.Remove(p.file.Name())
 		in.packs = in.packs[1:]
+	}
+	if err := s.objects.flush(); err != nil {
+		return err
 	}
 	if err := s.objects.rescan(); err != nil {
 		return err

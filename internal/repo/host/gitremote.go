@@ -1,0 +1,126 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// GitIn says what is exchanged with a git remote of the server's repository.
+type GitIn struct {
+	Repo      string   `json:"repo" jsonschema:"the repository"`
+	Remote    string   `json:"remote,omitempty" jsonschema:"the remote's name in the server's repository; origin when left out"`
+	Bookmarks []string `json:"bookmarks,omitempty" jsonschema:"the bookmarks to push; all of them when left out"`
+}
+
+// GitOut is what git said.
+type GitOut struct {
+	Said string `json:"said"`
+}
+
+var gitWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+
+// Check refuses words that git would take for options or patterns.
+func (in GitIn) Check() error {
+	for _, word := range append([]string{in.Remote}, in.Bookmarks...) {
+		if word != "" && !gitWord.MatchString(word) {
+			return fault.New(fault.Invalid, "repo.git", "%q cannot be the name of a remote or bookmark here", clip(word))
+		}
+	}
+	return nil
+}
+
+func (in GitIn) remote() string {
+	if in.Remote == "" {
+		return "origin"
+	}
+	return in.Remote
+}
+
+func gitAt(in GitIn) op.Resource { return repoAt(in.Repo, "git", in.remote()) }
+
+// gitPush sends bookmarks to a remote, each only if it is there where we last
+// saw it.
+func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return GitOut{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := h.refresh(ctx, s)
+	if err != nil {
+		return GitOut{}, err
+	}
+	if r, err = s.exportGit(r); err != nil {
+		return GitOut{}, err
+	}
+	s.remember(r.Operation.ID)
+	names := slices.Clone(in.Bookmarks)
+	if len(names) == 0 {
+		for name := range r.View.Bookmarks {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	args := []string{"push", "--porcelain"}
+	var specs []string
+	for _, name := range names {
+		t := r.View.Bookmark(name)
+		if id, ok := t.AsResolved(); !ok || id == "" {
+			return GitOut{}, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).WithNext("see: tandem bookmark list")
+		}
+		ref, lease := "refs/heads/"+name, ""
+		if at, ok := r.View.RemoteBookmark(in.remote(), name).Target.AsResolved(); ok {
+			lease = at.Hex()
+		}
+		args = append(args, "--force-with-lease="+ref+":"+lease)
+		specs = append(specs, ref+":"+ref)
+	}
+	if len(specs) == 0 {
+		return GitOut{}, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").WithNext("make one: tandem bookmark create NAME -r REV")
+	}
+	return h.git(ctx, s, slices.Concat(args, []string{in.remote()}, specs)...)
+}
+
+// gitFetch brings in what a remote has.
+func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return GitOut{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return h.git(ctx, s, "fetch", "--prune", "--no-write-fetch-head", in.remote())
+}
+
+// git runs git in the server's repository with the server's own credentials,
+// and takes in what it did to refs. The caller holds mu.
+func (h *Host) git(ctx context.Context, s *served, args ...string) (GitOut, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "--git-dir", s.store.GitDir()}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	if r, lookErr := h.refresh(ctx, s); lookErr != nil {
+		return GitOut{}, lookErr
+	} else {
+		s.remember(r.Operation.ID)
+	}
+	text := strings.TrimSpace(said.String())
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return GitOut{}, fault.New(fault.Unavailable, "repo.git", "git %s failed: %s", args[0], text).WithNext("see the remote's address in the server's repository: git remote -v")
+	}
+	return GitOut{Said: text}, err
+}

@@ -1,0 +1,101 @@
+package host
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// gitTime is how long git may take for one request.
+const gitTime = 10 * time.Minute
+
+// Git lets git read a repository: GET /repo/{repo}/git/info/refs and
+// POST /repo/{repo}/git/git-upload-pack. Nothing is written this way.
+func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
+	ctx, err := h.Gate().Admit(r.Context(), "repo.pull", PullIn{Repo: r.PathValue("repo")})
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	s, err := h.find(ctx, r.PathValue("repo"))
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	ask := r.Method == http.MethodGet
+	if ask && r.URL.Query().Get("service") != "git-upload-pack" {
+		h.Fail(w, r, fault.New(fault.Denied, "repo.git", "git only reads here").WithNext("work in a workspace: tandem init --tandem-server …"))
+		return
+	}
+	args := []string{"-c", "core.hooksPath=/dev/null", "-c", "uploadpack.hideRefs=refs/jj", "-c", "safe.directory=*",
+		"upload-pack", "--stateless-rpc", "--strict"}
+	kind := "application/x-git-upload-pack-result"
+	if ask {
+		args, kind = append(args, "--advertise-refs"), "application/x-git-upload-pack-advertisement"
+	}
+	cmd := exec.CommandContext(ctx, "git", append(args, s.store.GitDir())...)
+	cmd.Env = gitEnv()
+	if p := r.Header.Get("Git-Protocol"); p == "version=2" || p == "version=1" {
+		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+p)
+	}
+	cmd.WaitDelay = gitTime
+	if !ask {
+		body := io.Reader(r.Body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			if body, err = gzip.NewReader(r.Body); err != nil {
+				h.Fail(w, r, fault.New(fault.Invalid, "repo.git", "the request is not what it says: %w", err))
+				return
+			}
+		}
+		cmd.Stdin = body
+	}
+	w.Header().Set("Content-Type", kind)
+	if ask {
+		const line = "# service=git-upload-pack\n"
+		if _, err := fmt.Fprintf(w, "%04x%s0000", len(line)+4, line); err != nil {
+			return
+		}
+	}
+	cmd.Stdout = w
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
+		h.Log.Warn("git upload-pack", "repo", s.name, "err", err)
+		panic(http.ErrAbortHandler) // what was sent is not the whole answer
+	}
+}
+
+// gitEnv is the environment of a git that acts for somebody else: no settings
+// but the repository's own, no prompts.
+func gitEnv() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "LANG=C"}
+}
+
+// GitPaths lets https://HOST/NAME.git be cloned: it takes the path that git
+// asks for to our own, and a password for the token it is.
+func GitPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
+		if !found || strings.Contains(name, "/") || rest != "info/refs" && rest != "git-upload-pack" && rest != "git-receive-pack" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		_, password, basic := r.BasicAuth()
+		if !basic && r.Header.Get("Authorization") == "" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="tandem: a token is the password"`)
+			http.Error(w, "tandem does not know you: give a token as the password", http.StatusUnauthorized)
+			return
+		}
+		to := r.Clone(r.Context())
+		to.URL.Path, to.URL.RawPath = "/repo/"+name+"/git/"+rest, ""
+		if basic {
+			to.Header.Set("Authorization", "Bearer "+password)
+		}
+		next.ServeHTTP(w, to)
+	})
+}
