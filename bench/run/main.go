@@ -30,16 +30,26 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
+	only := flag.String("only", "", "measure only this: state, http, policy, program or workspaces, and print it")
 	flag.Parse()
 	var r results
-	for _, measure := range []func(int) (section, error){stateOperations, httpOperations, policyDecisions, theProgram} {
-		s, err := measure(*entries)
+	for _, m := range []struct {
+		name    string
+		measure func(int) (section, error)
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}} {
+		if *only != "" && *only != m.name {
+			continue
+		}
+		s, err := m.measure(*entries)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 		r.sections = append(r.sections, s)
 		fmt.Print(s.text())
+	}
+	if *only != "" {
+		return
 	}
 	if err := os.WriteFile(*out, r.text(*entries), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -20,7 +20,8 @@ type MergeOptions struct {
 	Attributes map[string]string
 	// OwnerWins lets the operation that was made in a workspace decide where
 	// that workspace's commit is, when both sides moved it. Without it the
-	// earlier operation does.
+	// earlier operation does. With it a commit that one side only rebased and
+	// the other changed is one commit afterwards, not two.
 	OwnerWins bool
 	// Rebased is told how many commits had to follow rewritten ones; it may be
 	// nil.
@@ -52,7 +53,7 @@ func MergeOperations(load Loader, who *Identity, ops []*Operation, o MergeOption
 		if err != nil {
 			return nil, 0, err
 		}
-		owned := map[string]bool{}
+		var owned map[string]bool
 		if o.OwnerWins {
 			if owned, err = ownedWorkspaces(first.Store, base.Operation.ID, tx.parents, other.ID); err != nil {
 				return nil, 0, err
@@ -203,6 +204,11 @@ func (tx *Tx) merge(base, other *Repo, owned map[string]bool) error {
 	}
 	if err := tx.recordRewrites(baseHeads, otherHeads); err != nil {
 		return err
+	}
+	if owned != nil {
+		if err := tx.settleRebases(baseHeads, ownHeads, otherHeads); err != nil {
+			return err
+		}
 	}
 	for _, id := range otherHeads {
 		if _, ok := from.Heads[id]; !ok {

@@ -23,11 +23,11 @@ type fleet struct {
 	repo   string
 	home   string
 	env    []string
-	agents []*agent
+	agents []*committer
 }
 
-// agent is one workspace.
-type agent struct {
+// committer is an agent in a workspace of its own.
+type committer struct {
 	f    *fleet
 	name string
 	dir  string
@@ -43,7 +43,7 @@ func newFleet(t testing.TB, n int) *fleet {
 	f.env = testenv.Env(t, "HOME="+f.home, "TANDEM_API_TOKEN="+apiToken, "JJ_USER=Agent", "JJ_EMAIL=agent@example.com", "TANDEM_IDLE_EXIT=2m", "NO_COLOR=1")
 	t.Cleanup(func() { f.tandem(f.home, "down") })
 	for i := range n {
-		a := &agent{f: f, name: fmt.Sprintf("agent-%d", i), dir: filepath.Join(f.home, fmt.Sprintf("w%d", i)), safe: map[string]string{}}
+		a := &committer{f: f, name: fmt.Sprintf("agent-%d", i), dir: filepath.Join(f.home, fmt.Sprintf("w%d", i)), safe: map[string]string{}}
 		if out, err := f.tandem(f.home, "init", "--tandem-server", strings.TrimPrefix(f.server.url, "http://"), "--workspace", a.name, a.dir); err != nil {
 			t.Fatalf("init: %v\n%s", err, out)
 		}
@@ -62,7 +62,7 @@ func (f *fleet) tandem(dir string, args ...string) (string, error) {
 
 // commit writes a file, begins a new change, and remembers the commit when the
 // command said that it is safe.
-func (a *agent) commit(n int) error {
+func (a *committer) commit(n int) error {
 	name, text := fmt.Sprintf("%s-%d.txt", a.name, n), fmt.Sprintf("%s wrote this %d times\n", a.name, n)
 	if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o644); err != nil {
 		return err
