@@ -23,19 +23,25 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 		return ui.NavItem{ID: i, Label: label, Href: href, Icon: icon, Key: key, Count: n, Active: i == id}
 	}
 	return ui.Shell{
-		Title: title, Here: "/panel/" + id, Person: "alex", Host: "builder-7", Build: "0.1.0", Alert: 3, Back: back,
+		Title: title, Here: "/panel/" + id, Person: "owner", Host: "builder-7", Build: "0.1.0", Alert: 3, Back: back,
 		Nav: []ui.NavGroup{
 			{Items: []ui.NavItem{
 				item("overview", "Overview", "/panel/", "overview", "g o", 0),
 				item("approvals", "Approvals", "/panel/approvals", "approvals", "g a", 3),
 				item("journal", "Journal", "/panel/journal", "journal", "g j", 0),
 			}},
+			{Label: "Work", Items: []ui.NavItem{
+				item("sessions", "Sessions", "/panel/sessions", "session", "g w", 0),
+			}},
 			{Label: "Authority", Items: []ui.NavItem{
 				item("actors", "Actors and tokens", "/panel/actors", "actors", "g c", 0),
 				item("policy", "Policy", "/panel/policy", "policy", "g p", 0),
 			}},
 			{Label: "Rooms", Items: []ui.NavItem{item("resources", "Resources", "/panel/resources", "resources", "g r", 0)}},
-			{Label: "House", Items: []ui.NavItem{item("system", "System", "/panel/system", "system", "g s", 0)}},
+			{Label: "House", Items: []ui.NavItem{
+				item("models", "Models and tools", "/panel/models", "models", "g m", 0),
+				item("system", "System", "/panel/system", "system", "g s", 0),
+			}},
 		},
 	}
 }
@@ -83,14 +89,14 @@ func sampleAsk() AskView {
 	row.Selected = true
 	return AskView{
 		AskRow: row, Digest: "sha256:6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d", Right: "edit", Class: "effect",
-		Chain:  []string{"builder", "alex"},
+		Chain:  []string{"builder", "owner"},
 		Reason: "Files under internal/billing carry the data class financial_record; editing them needs a person.", Decider: "rule/financial-edits@7",
 		Args:    "{\n  \"path\": \"internal/billing/invoice.go\",\n  \"old_sha\": \"9c1e…\",\n  \"mode\": \"replace\"\n}",
 		Changes: []FileChange{{"internal/billing/invoice.go", sampleBefore, sampleAfter}},
 		May:     true, Passkeys: 1, PIN: true,
 		Moments: []ui.Moment{
 			{Tone: ui.Info, Icon: "approvals", Who: "reviewer", Title: "asked", Detail: "policy version 7 said ask", At: before(11 * time.Minute), Href: "/panel/journal/12391"},
-			{Tone: ui.Quiet, Icon: "dot", Title: "shown to alex", Detail: "panel, builder-7", At: before(9 * time.Minute)},
+			{Tone: ui.Quiet, Icon: "dot", Title: "shown to owner", Detail: "panel, builder-7", At: before(9 * time.Minute)},
 		},
 	}
 }
@@ -98,18 +104,18 @@ func sampleAsk() AskView {
 func decidedAsk() AskView {
 	a := sampleAsk()
 	a.State = "rework"
-	a.Verdict = &Verdict{Word: "rework", By: "alex", With: "a passkey", Feedback: "Keep Open() as it is; a paid invoice with a credit is still closed.", At: before(2 * time.Minute), Seq: 12402}
-	a.Moments = append(a.Moments, ui.Moment{Tone: ui.Info, Icon: "rework", Who: "alex", Title: "sent it back", Detail: "with a passkey", At: before(2 * time.Minute), Href: "/panel/journal/12402"})
+	a.Verdict = &Verdict{Word: "rework", By: "owner", With: "a passkey", Feedback: "Keep Open() as it is; a paid invoice with a credit is still closed.", At: before(2 * time.Minute), Seq: 12402}
+	a.Moments = append(a.Moments, ui.Moment{Tone: ui.Info, Icon: "rework", Who: "owner", Title: "sent it back", Detail: "with a passkey", At: before(2 * time.Minute), Href: "/panel/journal/12402"})
 	return a
 }
 
 var sampleRecent = []ui.Moment{
-	{Tone: ui.Good, Icon: "check", Who: "alex", Title: "approved repo.push for builder", Detail: "repository/atlas", At: before(40 * time.Second), Href: "/panel/journal/12408"},
+	{Tone: ui.Good, Icon: "check", Who: "owner", Title: "approved repo.push for builder", Detail: "repository/atlas", At: before(40 * time.Second), Href: "/panel/journal/12408"},
 	{Tone: ui.Quiet, Icon: "resources", Who: "builder", Title: "took the lock deploy-lock", Detail: "fencing token 41", At: before(3 * time.Minute), Href: "/panel/journal/12407"},
 	{Tone: ui.Bad, Icon: "policy", Who: "migrator", Title: "was refused secret.read", Detail: "no grant covers secret/stripe-live", At: before(8 * time.Minute), Href: "/panel/journal/12406"},
 	{Tone: ui.Info, Icon: "approvals", Who: "reviewer", Title: "asked to edit internal/billing/invoice.go", Detail: "financial_record", At: before(11 * time.Minute), Href: "/panel/journal/12391"},
-	{Tone: ui.Quiet, Icon: "key", Who: "alex", Title: "made the token ci-runner", Detail: "ends in 30 days", At: before(55 * time.Minute), Href: "/panel/journal/12377"},
-	{Tone: ui.Quiet, Icon: "policy", Who: "alex", Title: "changed the rules to version 7", Detail: "financial-edits", At: before(2 * time.Hour), Href: "/panel/journal/12340"},
+	{Tone: ui.Quiet, Icon: "key", Who: "owner", Title: "made the token ci-runner", Detail: "ends in 30 days", At: before(55 * time.Minute), Href: "/panel/journal/12377"},
+	{Tone: ui.Quiet, Icon: "policy", Who: "owner", Title: "changed the rules to version 7", Detail: "financial-edits", At: before(2 * time.Hour), Href: "/panel/journal/12340"},
 }
 
 var sampleHealth = []ui.Pair{
@@ -135,7 +141,7 @@ func sampleOverview() OverviewView {
 }
 
 var sampleEvents = []EventRow{
-	{12408, before(40 * time.Second), "approval.decide", "alex", "person", "approval/ask_01jcq2v7m3", "done", "Approved repo.push for builder"},
+	{12408, before(40 * time.Second), "approval.decide", "owner", "person", "approval/ask_01jcq2v7m3", "done", "Approved repo.push for builder"},
 	{12407, before(3 * time.Minute), "resource.put", "builder", "agent", "resource/deploy-lock", "done", "Took the lock, fencing token 41"},
 	{12406, before(8 * time.Minute), "secret.read", "migrator", "agent", "secret/stripe-live", "denied", "No grant covers it"},
 	{12405, before(9 * time.Minute), "repo.push", "builder", "agent", "repository/atlas", "unknown", "The process ended between intent and outcome"},
@@ -159,19 +165,19 @@ func sampleTokens() []TokenRow {
 		{ID: "tok_api", Label: "made by tandem", Actor: "api", LastUse: before(time.Minute)},
 		{ID: "tok_connector", Label: "made by tandem", Actor: "connector", LastUse: before(3 * time.Hour)},
 		{ID: "tok_01jcq31x8m2", Label: "build server", Actor: "ci-runner", Expires: after(29 * 24 * time.Hour), LastUse: before(14 * time.Minute)},
-		{ID: "tok_01jcq2b7t9k", Label: "phone", Actor: "alex", Decides: true, Expires: after(6 * time.Hour)},
-		{ID: "tok_01jbx0a1c3e", Label: "old laptop", Actor: "alex", Expires: before(400 * time.Hour), LastUse: before(900 * time.Hour), Revoked: true},
+		{ID: "tok_01jcq2b7t9k", Label: "phone", Actor: "owner", Decides: true, Expires: after(6 * time.Hour)},
+		{ID: "tok_01jbx0a1c3e", Label: "old laptop", Actor: "owner", Expires: before(400 * time.Hour), LastUse: before(900 * time.Hour), Revoked: true},
 	}
 }
 
 func sampleActors() []ActorRow {
 	return []ActorRow{
-		{ID: "act_1", Name: "alex", Kind: "person", State: "active", LastSeen: before(40 * time.Second), Created: before(900 * time.Hour)},
-		{ID: "act_2", Name: "builder", Kind: "agent", For: "alex", State: "active", LastSeen: before(3 * time.Minute), Created: before(90 * time.Hour)},
+		{ID: "act_1", Name: "owner", Kind: "person", State: "active", LastSeen: before(40 * time.Second), Created: before(900 * time.Hour)},
+		{ID: "act_2", Name: "builder", Kind: "agent", For: "owner", State: "active", LastSeen: before(3 * time.Minute), Created: before(90 * time.Hour)},
 		{ID: "act_3", Name: "reviewer", Kind: "session", For: "builder", State: "active", LastSeen: before(11 * time.Minute), Created: before(2 * time.Hour)},
-		{ID: "act_4", Name: "migrator", Kind: "agent", For: "alex", State: "suspended", LastSeen: before(8 * time.Minute), Created: before(50 * time.Hour)},
+		{ID: "act_4", Name: "migrator", Kind: "agent", For: "owner", State: "suspended", LastSeen: before(8 * time.Minute), Created: before(50 * time.Hour)},
 		{ID: "act_5", Name: "ci-runner", Kind: "service", State: "active", LastSeen: before(14 * time.Minute), Created: before(300 * time.Hour)},
-		{ID: "act_6", Name: "p\u0430ypal-sync\u200b", Kind: "agent", For: "alex", State: "active", LastSeen: time.Time{}, Created: before(time.Hour)},
+		{ID: "act_6", Name: "p\u0430ypal-sync\u200b", Kind: "agent", For: "owner", State: "active", LastSeen: time.Time{}, Created: before(time.Hour)},
 	}
 }
 
@@ -180,7 +186,7 @@ func sampleResources() ResourcesView {
 		{Key: "deploy-lock", Value: `{"holder":"builder","why":"release 0.4"}`, Rev: 41, Owner: "builder", Fence: 41, Expires: after(4 * time.Minute), By: "builder", At: before(3 * time.Minute)},
 		{Key: "review/atlas", Value: `{"state":"reading","files":12}`, Rev: 3, Owner: "reviewer", Fence: 3, By: "reviewer", At: before(20 * time.Minute)},
 		{Key: "paths/internal/billing", Value: `"reserved"`, Rev: 1, Owner: "reviewer", Fence: 1, Expires: after(38 * time.Minute), By: "reviewer", At: before(22 * time.Minute)},
-		{Key: "schema-version", Value: `7`, Rev: 7, Fence: 7, By: "alex", At: before(50 * time.Hour)},
+		{Key: "schema-version", Value: `7`, Rev: 7, Fence: 7, By: "owner", At: before(50 * time.Hour)},
 	}
 	return ResourcesView{Now: galleryNow, Rows: rows, Selected: &rows[0]}
 }
@@ -210,8 +216,8 @@ func samplePolicy() PolicyView {
 		Now: galleryNow, Version: 7, Grants: sampleGrants(),
 		Rules: "// financial records need a person\nforbid (principal, action == Action::\"edit\", resource)\nwhen { resource.data_class == \"financial_record\" }\nunless { context.approved };\n",
 		Versions: []ui.Moment{
-			{Tone: ui.Info, Icon: "policy", Who: "alex", Title: "version 7", Detail: "financial-edits added", At: before(2 * time.Hour)},
-			{Tone: ui.Quiet, Icon: "policy", Who: "alex", Title: "version 6", Detail: "migrator may not read secrets", At: before(50 * time.Hour)},
+			{Tone: ui.Info, Icon: "policy", Who: "owner", Title: "version 7", Detail: "financial-edits added", At: before(2 * time.Hour)},
+			{Tone: ui.Quiet, Icon: "policy", Who: "owner", Title: "version 6", Detail: "migrator may not read secrets", At: before(50 * time.Hour)},
 		},
 		Ask: ExplainForm{Actor: "reviewer", Op: "file.edit", Resource: "file/atlas/internal/billing/invoice.go", Actors: []string{"builder", "reviewer"}, Ops: []string{"file.edit", "resource.put"}},
 		Answer: &ExplainView{Answer: "ask", Reason: "The file carries the data class financial_record.", Decider: "rule/financial-edits@7", Steps: []ExplainStep{
@@ -243,7 +249,7 @@ func galleryPages() []struct {
 	approvals.Keys = approvalKeys
 	below := &ui.Crumb{Label: "Approvals", Href: "/panel/approvals"}
 	journal := &ui.Crumb{Label: "Journal", Href: "/panel/journal"}
-	entry := EntryView{EventRow: sampleEvents[1], Chain: []string{"alex"}, Door: "mcp", Request: "req_01jcq31x", Salt: sampleProof().Path[0], Body: sampleProof().Root, Prev: 12406, Next: 12408,
+	entry := EntryView{EventRow: sampleEvents[1], Chain: []string{"owner"}, Door: "mcp", Request: "req_01jcq31x", Salt: sampleProof().Path[0], Body: sampleProof().Root, Prev: 12406, Next: 12408,
 		Payload: "{\n  \"key\": \"deploy-lock\",\n  \"rev\": 41,\n  \"fence\": 41,\n  \"value\": {\"holder\": \"builder\"}\n}"}
 	return []struct {
 		Name string
@@ -260,11 +266,16 @@ func galleryPages() []struct {
 		{"check", reportPage(galleryShell("journal", "Check", journal), ReportView{OK: true, Size: 12408, Signed: 12408, Receipts: 31, Root: sampleProof().Root, Key: sampleProof().PublicKey,
 			Excludes: []string{"that an entry was changed, dropped or swapped by somebody without the signing key"}, Cannot: []string{"that somebody with the signing key wrote a new history: compare with an anchor kept elsewhere"}})},
 		{"check-bad", reportPage(galleryShell("journal", "Check", journal), ReportView{Size: 12408, Signed: 12380, Findings: []Finding{{"changed", 12381, "entry 12381 is not the one that was recorded"}, {"tile", 0, "tile 0/48 does not fit its entries"}}})},
-		{"actors", actorsPage(galleryShell("actors", "Actors and tokens", nil), ActorsView{Now: galleryNow, Actors: sampleActors(), Tokens: sampleTokens(), Holders: []string{"alex", "builder", "ci-runner"}, PIN: true, Passkeys: 1})},
-		{"actor", actorPage(galleryShell("actors", "builder", &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}), ActorView{ActorRow: sampleActors()[1], Now: galleryNow, Chain: []string{"alex"}, Grants: sampleGrants()[1:2], Sees: []string{"resource.get", "resource.put", "repo.log", "repo.push", "file.read", "file.edit"}, Hidden: 61, Recent: sampleRecent[:3]})},
+		{"actors", actorsPage(galleryShell("actors", "Actors and tokens", nil), ActorsView{Now: galleryNow, Actors: sampleActors(), Tokens: sampleTokens(), Holders: []string{"owner", "builder", "ci-runner"}, PIN: true, Passkeys: 1})},
+		{"actor", actorPage(galleryShell("actors", "builder", &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}), ActorView{ActorRow: sampleActors()[1], Now: galleryNow, Chain: []string{"owner"}, Grants: sampleGrants()[1:2], Sees: []string{"resource.get", "resource.put", "repo.log", "repo.push", "file.read", "file.edit"}, Hidden: 61, Recent: sampleRecent[:3]})},
 		{"policy", policyPage(galleryShell("policy", "Policy", nil), samplePolicy())},
 		{"resources", resourcesPage(galleryShell("resources", "Resources", nil), sampleResources())},
 		{"system", systemPage(galleryShell("system", "System", nil), sampleSystem())},
+		{"sessions", sessionsPage(galleryShell("sessions", "Sessions", nil), sampleSessions())},
+		{"sessions-empty", sessionsPage(galleryShell("sessions", "Sessions", nil), SessionsView{Now: galleryNow, May: true})},
+		{"session", sessionPage(galleryShell("sessions", "Credits on invoices", sessionsCrumb), sampleSession())},
+		{"session-new", sessionPage(galleryShell("sessions", "New session", sessionsCrumb), SessionView{Now: galleryNow, SessionRow: SessionRow{ID: "ses_1", Title: "New session", State: "idle"}, May: true, Facts: sampleSession().Facts})},
+		{"models", modelsPage(galleryShell("models", "Models and tools", nil), sampleModels())},
 		{"signin", signInPage(SignInView{Code: "tds_one-time", Host: "builder-7"})},
 		{"signin-none", signInPage(SignInView{Problem: "That link was used already, or is older than five minutes."})},
 		{"passkey", passkeyPage(galleryShell("system", "Register a passkey", &ui.Crumb{Label: "System", Href: "/panel/system"}), PasskeyView{PIN: true})},

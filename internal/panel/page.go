@@ -20,9 +20,10 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
+		{"Work", []page{sessionsNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
 		{"Rooms", []page{resourcesNav()}},
-		{"House", []page{systemNav()}},
+		{"House", []page{modelsNav(), systemNav()}},
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 )
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
-var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true}
+var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true, "Follow": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
@@ -83,6 +83,9 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"policy":    policyPage(s, poisoned(samplePolicy())),
 		"resources": resourcesPage(s, poisoned(sampleResources())),
 		"system":    systemPage(s, poisoned(sampleSystem())),
+		"sessions":  sessionsPage(s, poisoned(sampleSessions())),
+		"session":   sessionPage(s, poisoned(sampleSession())),
+		"models":    modelsPage(s, poisoned(sampleModels())),
 		"signin":    signInPage(poisoned(SignInView{})),
 		"passkey":   passkeyPage(s, poisoned(PasskeyView{})),
 		"confirm":   confirmPage(s, poisoned(ConfirmView{Present: true})),

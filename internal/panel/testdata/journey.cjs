@@ -251,6 +251,27 @@ async function tokens() {
   out.seen.revoked = await works();
 }
 
+// A session from the panel alone: open it, say something, read the answer as it arrives.
+async function chat() {
+  await open('sessions');
+  await page.keyboard.press('n');
+  await page.getByLabel('Title').fill('Say something');
+  await page.getByRole('button', { name: 'Open the session' }).click();
+  await page.waitForURL(/sessions\/ses_/);
+  await live();
+  await page.keyboard.press('i');
+  await page.keyboard.type('good <b>morning</b>');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForSelector('.say-agent .prose', { timeout: 30000 });
+  await page.waitForFunction(() => document.querySelector('.chat-state .state')?.textContent.trim() === 'done');
+  out.seen.said = (await page.locator('.say-agent .prose').first().innerText()).includes('good <b>morning</b>');
+  await shot('session');
+  await open('sessions');
+  out.seen.sessionRow = await page.locator('tbody tr', { hasText: 'Say something' }).locator('.state').innerText();
+  await open('models');
+  out.seen.providers = await page.locator('tr', { hasText: 'Local echo' }).locator('.state').innerText();
+}
+
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
@@ -261,7 +282,7 @@ async function tokens() {
   cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
-  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens]) {
+  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens, chat]) {
     try { await step(); } catch (e) {
       await shot(`failed-${step.name}`).catch(() => {});
       throw new Error(`${step.name}: ${e.message}\nseen: ${JSON.stringify(out.seen)}\n${out.problems.join('\n')}`);

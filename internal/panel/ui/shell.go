@@ -76,7 +76,10 @@ var styles = []string{"tokens.css", "base.css", "shell.css", "parts.css", "pages
 
 var scripts = []string{"keys.js", "dialog.js", "list.js", "live.js", "small.js", "passkey.js"}
 
-func asset(name string) string { return static.URL(name) }
+// Asset is the address of a file of the panel, for an island that a page needs.
+func Asset(name string) string { return static.URL(name) }
+
+func asset(name string) string { return Asset(name) }
 
 func tabTitle(s Shell) string {
 	t := Plain(s.Title) + " · tandem"

@@ -16,6 +16,12 @@ func Text(s string) templ.Component { return written(`<bdi>`, s, false, `</bdi>`
 // Mono is Text in the fixed-width face: ids, keys, hashes, names of operations.
 func Mono(s string) templ.Component { return written(`<bdi class="mono">`, s, false, `</bdi>`) }
 
+// Prose is a text of several lines, as somebody said it: lines kept, wrapped
+// where they are too long.
+func Prose(s string) templ.Component {
+	return written(`<div class="prose" dir="auto">`, s, true, `</div>`)
+}
+
 // lines is a text with its lines kept, as it stands in a block.
 func lines(s string) templ.Component { return written(`<code>`, s, true, `</code>`) }
 

@@ -1,0 +1,95 @@
+package panel
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"tandem/internal/panel/ui"
+)
+
+// entriesOf puts a conversation in the order it is read: a result stands in
+// the card of its call.
+func entriesOf(messages []wireMessage, calls map[string]wireCall, asker map[string]string) []ChatEntry {
+	var out []ChatEntry
+	cards := map[string]*CallCard{}
+	for _, m := range messages {
+		e := ChatEntry{Who: "agent", Name: m.Model, At: m.CreatedAt}
+		if m.Role == "user" {
+			e.Who, e.Name = "you", asker[m.Turn]
+		}
+		for _, b := range m.Blocks {
+			one := e
+			switch {
+			case b.Kind == "text" && b.Text != "", b.Kind == "reasoning" && b.Text != "":
+				one.Kind, one.Text = b.Kind, b.Text
+			case b.Kind == "image" && b.Image != nil:
+				one.Kind, one.Text = "image", fmt.Sprintf("%s, %d bytes %s", b.Image.Mime, len(b.Image.Data), b.Image.URL)
+			case b.Kind == "call" && b.Call != nil:
+				card := cardOf(b.Call.Name, b.Call.Args, calls[b.Call.ID])
+				cards[b.Call.ID] = card
+				one.Kind, one.Call = "call", card
+			case b.Kind == "result" && b.Result != nil:
+				if card := cards[b.Result.CallID]; card != nil {
+					card.Result, card.Bad = b.Result.Text, b.Result.Error
+					if card.State == "" {
+						card.State = "done"
+					}
+				}
+				continue
+			default:
+				continue
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// cardOf is a call as people read it. What a finished edit changed comes with
+// its result; before that the arguments say what it would change.
+func cardOf(tool string, args json.RawMessage, c wireCall) *CallCard {
+	card := &CallCard{Tool: tool, Title: c.Title, State: c.State, Args: pretty(args), Ask: c.Ask}
+	if c.Result != nil {
+		card.Result, card.Bad = c.Result.Text, c.Result.Error
+		if text, ok := c.Result.Meta["diff"].(string); ok {
+			for _, f := range ui.ParseDiff(text) {
+				card.Diffs = append(card.Diffs, FileDiff{f.Path, f.Lines})
+			}
+		}
+	}
+	if len(card.Diffs) == 0 && !card.Bad {
+		for _, f := range (wireAsk{Input: args}).changes() {
+			card.Diffs = append(card.Diffs, FileDiff{f.Path, ui.Diff(f.Before, f.After)})
+		}
+	}
+	return card
+}
+
+func callTone(c CallCard) ui.Tone {
+	switch {
+	case c.Bad || c.State == "failed":
+		return ui.Bad
+	case c.State == "asking":
+		return ui.Warn
+	case c.State == "done":
+		return ui.Good
+	case c.State == "running":
+		return ui.Info
+	}
+	return ui.Quiet
+}
+
+func callWord(c CallCard) string {
+	switch {
+	case c.Bad:
+		return "failed"
+	case c.State == "asking":
+		return "waits for an approval"
+	case c.State == "":
+		return "proposed"
+	}
+	return c.State
+}
+
+// long tells whether a text is better folded away.
+func long(s string) bool { return len(s) > 1200 }

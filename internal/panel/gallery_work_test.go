@@ -1,0 +1,60 @@
+package panel
+
+import (
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+// Sample data for the pages about work.
+
+var sessionsCrumb = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}
+
+func sampleSessions() SessionsView {
+	return SessionsView{Now: galleryNow, May: true, Default: "anthropic/claude-sonnet-4-5", Folders: []string{"/home/me/src/atlas"}, More: true, Rows: []SessionRow{
+		{ID: "ses_01jcq2v7m3k9t4x8w5z6y7r2pd", Title: "Credits on invoices", State: "waiting", Driver: "model", Model: "anthropic/claude-sonnet-4-5", Folder: "/home/me/src/atlas", Owner: "owner", Changed: before(40 * time.Second)},
+		{ID: "ses_01jcq2w1n8b5v6c7x9z0a2s3df", Title: "Why is the build slow on the second machine", State: "running", Driver: "model", Model: "openai/gpt-5", Folder: "/home/me/src/atlas", Owner: "builder", Changed: before(3 * time.Second)},
+		{ID: "ses_01jcq2x9p4r7t6y8u1i2o3a5sg", Title: "Release notes \u202efor 0.4", State: "done", Driver: "model", Model: "local/echo-1", Owner: "owner", Changed: before(5 * time.Hour)},
+		{ID: "ses_01jcq2x9p4r7t6y8u1i2o3a5sh", Title: "Move the tables", State: "failed", Driver: "claude", Model: "anthropic/claude-sonnet-4-5", Folder: "/home/me/src/atlas", Owner: "migrator", Changed: before(50 * time.Hour)},
+	}}
+}
+
+func sampleSession() SessionView {
+	row := sampleSessions().Rows[0]
+	edit := CallCard{Tool: "edit", Title: "Edit internal/billing/invoice.go", State: "asking", Ask: sampleAsks[1].ID,
+		Args:  "{\n  \"path\": \"internal/billing/invoice.go\",\n  \"old\": \"return sum\",\n  \"new\": \"return sum - i.Credited\"\n}",
+		Diffs: []FileDiff{{"internal/billing/invoice.go", ui.Diff(sampleBefore, sampleAfter)}}}
+	grep := CallCard{Tool: "grep", Title: "Search for Credited", State: "done", Args: "{\n  \"pattern\": \"Credited\"\n}", Result: "internal/billing/credit.go:14:\tCredited Money\ninternal/billing/credit_test.go:31:\tif got.Credited != 20 {"}
+	bash := CallCard{Tool: "bash", Title: "go test ./internal/billing", State: "failed", Bad: true, Args: "{\n  \"command\": \"go test ./internal/billing\"\n}", Result: "--- FAIL: TestTotal (0.00s)\n    invoice_test.go:22: got 120, want 100\nFAIL"}
+	return SessionView{
+		SessionRow: row, Now: galleryNow, Mode: "immediate", May: true, Open: 2,
+		Entries: []ChatEntry{
+			{Who: "you", Name: "owner", Kind: "text", Text: "Invoices with a credit show the wrong total.\nFind out why and mend it; keep the tests.", At: before(6 * time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "reasoning", Text: "Total adds the lines and never looks at the credit.", At: before(5 * time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "text", Text: "Total() adds up the lines and leaves the credit out. I look at where credits are kept first.", At: before(5 * time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "call", Call: &grep, At: before(5 * time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "call", Call: &bash, At: before(4 * time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "text", Text: "The test shows it: 120 instead of 100. This edit takes the credit off <b>once</b>, in one place.\u200b", At: before(time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "call", Call: &edit, At: before(time.Minute)},
+		},
+		Asks:  []AskRow{sampleAsks[1]},
+		Asked: []QuestionView{{ID: "que_1", Parts: []QuestionPart{{Header: "Rounding", Text: "Should a credit be rounded before it is taken off?", Options: []OptionView{{"Before", "as the bank does it"}, {"After", "as the old program did it"}}}}}},
+		Todos: []TodoRow{{"Find where the total is made", "completed"}, {"Take the credit off", "in_progress"}, {"Run all tests", "pending"}, {"Rename the field", "cancelled"}},
+		Facts: []ui.Pair{{Key: "Model", Value: row.Model, Mono: true}, {Key: "Driver", Value: "model"}, {Key: "Mode", Value: "immediate"}, {Key: "Folder", Value: row.Folder, Mono: true}, {Key: "Turns", Value: "3"}, {Key: "Tokens", Value: "18230 in, 1904 out"}, {Key: "Cost", Value: "0.0831 USD"}, {Key: "Session", Value: row.ID, Mono: true, Copy: true}},
+	}
+}
+
+func sampleModels() ModelsView {
+	return ModelsView{
+		Now: galleryNow, Default: "anthropic/claude-sonnet-4-5", MayWrite: true, MayGrant: true, KeyPresent: true, PIN: true, Passkeys: 1,
+		Providers: []ProviderRow{
+			{ID: "local", Name: "Local echo", Wire: "local", Model: "echo-1", Keyless: true, Ready: true},
+			{ID: "anthropic", Name: "Anthropic", Base: "https://api.anthropic.com", Wire: "anthropic", Model: "claude-sonnet-4-5", Env: "ANTHROPIC_API_KEY", Ready: true, Source: "store"},
+			{ID: "openai", Name: "OpenAI", Base: "https://api.openai.com/v1", Wire: "responses", Model: "gpt-5", Env: "OPENAI_API_KEY", Ready: true, Source: "environment"},
+			{ID: "openrouter", Name: "OpenRouter", Base: "https://openrouter.ai/api/v1", Wire: "chat", Env: "OPENROUTER_API_KEY"},
+			{ID: "lab", Name: "lab", Base: "http://127.0.0.1:8080/v1", Wire: "chat", Model: "qwen3", Custom: true},
+		},
+		Folders: []FolderRow{{"/home/me/src/atlas", "owner", false, before(90 * time.Hour)}, {"/home/me/papers", "owner", true, before(2 * time.Hour)}},
+		Tools:   []ToolRow{{"bash", "Run a command in the sandbox.", true}, {"edit", "Replace a piece of a file.", true}, {"grep", "Search files for a pattern.", false}, {"read", "Read a file.", false}},
+	}
+}

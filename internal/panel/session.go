@@ -1,0 +1,294 @@
+package panel
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+// SessionView is a session whole: what was said and done in it, and what it
+// waits for.
+type SessionView struct {
+	SessionRow
+	Now      time.Time
+	Mode     string
+	Archived bool
+	Follow   string // the address of its own stream
+	Entries  []ChatEntry
+	Open     int // turns that have not ended
+	Asks     []AskRow
+	Asked    []QuestionView
+	Todos    []TodoRow
+	Facts    []ui.Pair
+	Reason   string // why the newest turn failed or waits
+	May      bool   // the viewer may prompt it
+	Problem  string
+}
+
+// ChatEntry is one thing in a conversation: a text, a thought or a call.
+type ChatEntry struct {
+	Who  string // you, agent
+	Name string // of who spoke
+	Kind string // text, reasoning, image, call
+	Text string
+	Call *CallCard
+	At   time.Time
+}
+
+// CallCard is a call of a tool with what came of it.
+type CallCard struct {
+	Tool   string
+	Title  string
+	State  string // proposed, asking, running, done, failed
+	Args   string
+	Diffs  []FileDiff
+	Result string
+	Bad    bool
+	Ask    string
+}
+
+// FileDiff is what a call changed, or would change, in a file.
+type FileDiff struct {
+	Path  string
+	Lines []ui.DiffLine
+}
+
+// QuestionView is something an agent wants to know.
+type QuestionView struct {
+	ID    string
+	Parts []QuestionPart
+}
+
+// QuestionPart is one question with the answers that are offered.
+type QuestionPart struct {
+	Header, Text string
+	Options      []OptionView
+}
+
+// OptionView is an offered answer.
+type OptionView struct{ Label, About string }
+
+// TodoRow is an entry of the agent's own list.
+type TodoRow struct{ Text, State string }
+
+type wireTurn struct {
+	ID     string `json:"id"`
+	State  string `json:"state"`
+	Reason string `json:"reason"`
+	Ask    string `json:"ask"`
+	Asker  string `json:"asker"`
+	Calls  int64  `json:"calls"`
+	Usage  struct {
+		Input  int64 `json:"input"`
+		Output int64 `json:"output"`
+	} `json:"usage"`
+	Cost    int64      `json:"cost_nano_usd"`
+	EndedAt *time.Time `json:"ended_at"`
+}
+
+type wireCall struct {
+	Ref    string          `json:"ref"`
+	Tool   string          `json:"tool"`
+	Args   json.RawMessage `json:"args"`
+	Title  string          `json:"title"`
+	State  string          `json:"state"`
+	Ask    string          `json:"ask"`
+	Result *struct {
+		Text  string         `json:"text"`
+		Error bool           `json:"error"`
+		Meta  map[string]any `json:"meta"`
+	} `json:"result"`
+}
+
+type wireTurns struct {
+	Turns []wireTurn `json:"turns"`
+	Calls []wireCall `json:"calls"`
+}
+
+type wireMessage struct {
+	Turn   string `json:"turn"`
+	Role   string `json:"role"`
+	Model  string `json:"model"`
+	Blocks []struct {
+		Kind  string `json:"kind"`
+		Text  string `json:"text"`
+		Image *struct {
+			Mime string `json:"mime"`
+			Data []byte `json:"data"`
+			URL  string `json:"url"`
+		} `json:"image"`
+		Call *struct {
+			ID   string          `json:"id"`
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"args"`
+		} `json:"call"`
+		Result *struct {
+			CallID string `json:"call_id"`
+			Text   string `json:"text"`
+			Error  bool   `json:"error"`
+		} `json:"result"`
+	} `json:"blocks"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+type wireQuestion struct {
+	ID        string `json:"id"`
+	Session   string `json:"session"`
+	Questions []struct {
+		Header   string `json:"header"`
+		Question string `json:"question"`
+		Options  []struct {
+			Label       string `json:"label"`
+			Description string `json:"description"`
+		} `json:"options"`
+	} `json:"questions"`
+}
+
+// session shows one session, with why the last attempt at something was refused.
+func (v *visit) session(id, problem string) error {
+	ses, err := call[wireSession](v, "session.get", map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	said, err := call[struct{ Messages []wireMessage }](v, "session.messages", map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	turns, err := call[wireTurns](v, "session.turns", map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	out := SessionView{SessionRow: ses.row("idle"), Now: v.now(), Mode: ses.Mode, Archived: ses.Archived, May: v.has("session.prompt") && !ses.Archived, Problem: problem}
+	if v.has("session.follow") {
+		out.Follow = fmt.Sprintf("/sessions/%s/stream?from=%d", pathEscape(id), ses.Events)
+	}
+	if len(turns.Turns) > 0 {
+		newest := turns.Turns[0]
+		out.State = newest.State
+		if newest.State == "failed" || newest.State == "waiting" || newest.State == "cancelled" {
+			out.Reason = newest.Reason
+		}
+	}
+	calls, err := v.sessionCalls(id, turns)
+	if err != nil {
+		return err
+	}
+	who := map[string]string{}
+	for _, t := range turns.Turns {
+		who[t.ID] = t.Asker
+		if t.EndedAt == nil {
+			out.Open++
+		}
+	}
+	out.Entries = entriesOf(said.Messages, calls, who)
+	if out.Asks, err = v.asksOf(turns, calls); err != nil {
+		return err
+	}
+	if out.Asked, err = v.questionsOf(id); err != nil {
+		return err
+	}
+	for _, t := range ses.Todos {
+		out.Todos = append(out.Todos, TodoRow{t.Content, t.Status})
+	}
+	out.Facts = sessionFacts(ses, turns.Turns)
+	s := v.shell("sessions", ses.Title)
+	s.Here = sessionHref(id)
+	s.Back, s.Keys = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}, []ui.KeyHelp{{Keys: "i", Does: "Write to the agent"}, {Keys: "Ctrl Enter", Does: "Send"}}
+	return v.show(sessionPage(s, out))
+}
+
+// turnsRead is how many turns' calls a page looks at, newest first.
+const turnsRead = 40
+
+// sessionCalls are the calls of a session's turns by the model's own name for
+// them. The newest turn's came with the list.
+func (v *visit) sessionCalls(id string, turns wireTurns) (map[string]wireCall, error) {
+	out := map[string]wireCall{}
+	for _, c := range turns.Calls {
+		out[c.Ref] = c
+	}
+	for i, t := range turns.Turns[:min(len(turns.Turns), turnsRead)] {
+		if i == 0 || t.Calls == 0 {
+			continue
+		}
+		one, err := call[wireTurns](v, "session.turns", map[string]any{"id": id, "turn": t.ID})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range one.Calls {
+			out[c.Ref] = c
+		}
+	}
+	return out, nil
+}
+
+// asksOf are the pending asks that the session's open turns wait for.
+func (v *visit) asksOf(turns wireTurns, calls map[string]wireCall) ([]AskRow, error) {
+	seen := map[string]bool{}
+	for _, t := range turns.Turns {
+		if t.EndedAt == nil && t.Ask != "" {
+			seen[t.Ask] = true
+		}
+	}
+	for _, c := range calls {
+		if c.State == "asking" && c.Ask != "" {
+			seen[c.Ask] = true
+		}
+	}
+	if len(seen) == 0 || !v.has("approval.list") {
+		return nil, nil
+	}
+	pending, err := v.asks("pending")
+	var out []AskRow
+	for _, a := range pending {
+		if seen[a.ID] {
+			out = append(out, a.row())
+		}
+	}
+	return out, err
+}
+
+func (v *visit) questionsOf(id string) ([]QuestionView, error) {
+	if !v.has("question.list") {
+		return nil, nil
+	}
+	list, err := call[struct{ Questions []wireQuestion }](v, "question.list", nil)
+	var out []QuestionView
+	for _, q := range list.Questions {
+		if q.Session != id {
+			continue
+		}
+		one := QuestionView{ID: q.ID}
+		for _, p := range q.Questions {
+			part := QuestionPart{Header: p.Header, Text: p.Question}
+			for _, o := range p.Options {
+				part.Options = append(part.Options, OptionView{o.Label, o.Description})
+			}
+			one.Parts = append(one.Parts, part)
+		}
+		out = append(out, one)
+	}
+	return out, err
+}
+
+func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
+	var in, out, cost int64
+	for _, t := range turns {
+		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+t.Cost
+	}
+	facts := []ui.Pair{
+		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: s.Driver}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
+		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
+		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
+	}
+	if cost > 0 {
+		facts = append(facts, ui.Pair{Key: "Cost", Value: fmt.Sprintf("%.4f USD", float64(cost)/1e9)})
+	}
+	if s.Parent != "" {
+		facts = append(facts, ui.Pair{Key: "Came from", Value: s.Parent, Mono: true})
+	}
+	return append(facts, ui.Pair{Key: "Session", Value: s.ID, Mono: true, Copy: true})
+}

@@ -1,0 +1,208 @@
+package panel
+
+import (
+	"encoding/json"
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+func sessionsNav() page {
+	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: "session.list", routes: func(p *Panel) {
+		p.get("/panel/sessions", func(v *visit) error { return v.sessions("") })
+		p.get("/panel/sessions/{id}", func(v *visit) error { return v.session(v.r.PathValue("id"), "") })
+		p.act(act{pattern: "/panel/sessions", op: "session.create", input: createInput,
+			done: func(v *visit, _ any, out json.RawMessage) error {
+				var made wireSession
+				if err := json.Unmarshal(out, &made); err != nil {
+					return err
+				}
+				return v.go303(sessionHref(made.ID), "")
+			},
+			refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
+		on := func(verb, op, said string, input func(v *visit) (any, error)) {
+			p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(sessionHref(v.r.PathValue("id")), said) },
+				refused: func(v *visit, err error) error { return v.session(v.r.PathValue("id"), words(err)) }})
+		}
+		on("prompt", "session.prompt", "", promptInput)
+		on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
+		on("archive", "session.update", "", archiveInput)
+		on("answer", "question.answer", "", answerInput)
+	}}
+}
+
+// SessionRow is a session in a list.
+type SessionRow struct {
+	ID      string
+	Title   string
+	State   string // of its newest turn: queued, running, waiting, done, failed, cancelled; idle without one
+	Driver  string
+	Model   string
+	Folder  string
+	Owner   string
+	Changed time.Time
+}
+
+// SessionsView is the list of sessions.
+type SessionsView struct {
+	Now      time.Time
+	Archived bool
+	Query    string
+	Rows     []SessionRow
+	More     bool
+	Default  string   // the model of sessions that name none
+	Folders  []string // that sessions may work in
+	May      bool     // the viewer may open one
+	Problem  string
+}
+
+type wireSession struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Directory string    `json:"directory"`
+	Driver    string    `json:"driver"`
+	Model     string    `json:"model"`
+	Mode      string    `json:"mode"`
+	Parent    string    `json:"parent"`
+	Owner     string    `json:"owner"`
+	Archived  bool      `json:"archived"`
+	Events    int64     `json:"events"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Todos     []struct {
+		Content string `json:"content"`
+		Status  string `json:"status"`
+	} `json:"todos"`
+}
+
+func (s wireSession) row(state string) SessionRow {
+	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: s.Driver, Model: s.Model, Folder: s.Directory, Owner: s.Owner, Changed: s.UpdatedAt}
+}
+
+const sessionsShown = 50
+
+func (v *visit) sessions(problem string) error {
+	out := SessionsView{Now: v.now(), Archived: v.query("tab") == "archived", Query: v.query("q"), May: v.has("session.create"), Problem: problem}
+	list, err := call[struct {
+		Sessions []wireSession
+		More     bool
+	}](v, "session.list", map[string]any{"q": out.Query, "archived": out.Archived, "limit": sessionsShown})
+	if err != nil {
+		return err
+	}
+	out.More = list.More
+	for _, s := range list.Sessions {
+		out.Rows = append(out.Rows, s.row(v.newestState(s.ID)))
+	}
+	if out.May {
+		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
+			return err
+		}
+	}
+	s := v.shell("sessions", "Sessions")
+	if problem != "" {
+		s.Here = "/panel/sessions"
+	}
+	return v.show(sessionsPage(s, out))
+}
+
+// newestState is the state of a session's newest turn. Whoever may list a
+// session may still not read it; then nothing is said about its state.
+func (v *visit) newestState(id string) string {
+	turns, err := call[wireTurns](v, "session.turns", map[string]any{"id": id})
+	switch {
+	case err != nil:
+		return ""
+	case len(turns.Turns) == 0:
+		return "idle"
+	}
+	return turns.Turns[0].State
+}
+
+// startingPoint is what a new session may begin with.
+func (v *visit) startingPoint() (model string, folders []string, err error) {
+	if v.has("provider.list") {
+		p, err := call[wireProviders](v, "provider.list", nil)
+		if err != nil {
+			return "", nil, err
+		}
+		model = p.Default
+	}
+	if v.has("folder.list") {
+		f, err := call[wireFolders](v, "folder.list", nil)
+		if err != nil {
+			return "", nil, err
+		}
+		for _, x := range f.Folders {
+			folders = append(folders, x.Path)
+		}
+	}
+	return model, folders, nil
+}
+
+func createInput(v *visit) (any, error) {
+	in := map[string]any{}
+	for _, name := range []string{"title", "model", "directory", "mode"} {
+		if s := v.r.PostFormValue(name); s != "" {
+			in[name] = s
+		}
+	}
+	return in, nil
+}
+
+func promptInput(v *visit) (any, error) {
+	in := map[string]any{"id": v.r.PathValue("id"), "text": v.r.PostFormValue("text")}
+	if v.r.PostFormValue("plan") != "" {
+		in["options"] = map[string]any{"mode": "plan"}
+	}
+	return in, nil
+}
+
+func archiveInput(v *visit) (any, error) {
+	return map[string]any{"id": v.r.PathValue("id"), "archived": v.r.PostFormValue("archived") != ""}, nil
+}
+
+func answerInput(v *visit) (any, error) {
+	in := map[string]any{"id": v.r.PostFormValue("question"), "answer": v.r.PostFormValue("answer")}
+	if choice := v.r.PostFormValue("choice"); choice != "" {
+		in["answer"] = choice
+	}
+	if v.r.PostFormValue("reject") != "" {
+		in["reject"] = true
+	}
+	return in, nil
+}
+
+func sessionHref(id string) string { return "/panel/sessions/" + pathEscape(id) }
+
+func (v SessionsView) tabs() []ui.Tab {
+	return []ui.Tab{
+		{Label: "Open", Href: "/panel/sessions", Active: !v.Archived},
+		{Label: "Archived", Href: "/panel/sessions?tab=archived", Active: v.Archived},
+	}
+}
+
+func (v SessionsView) empty() (title, body string) {
+	switch {
+	case v.Query != "":
+		return "Nothing found", "No title and no message holds these words."
+	case v.Archived:
+		return "Nothing archived", "Sessions that you put away are kept here, with everything they said."
+	}
+	return "No sessions yet", "A session is an agent at work. Open one here, or type tandem run and what should be done."
+}
+
+func turnTone(state string) ui.Tone {
+	switch state {
+	case "running", "queued":
+		return ui.Info
+	case "waiting":
+		return ui.Warn
+	case "done":
+		return ui.Good
+	case "failed":
+		return ui.Bad
+	}
+	return ui.Quiet
+}

@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DiffFile is one file of a unified diff.
+type DiffFile struct {
+	Path  string
+	Lines []DiffLine
+}
+
+// ParseDiff reads a unified diff as tools and repositories write it: files
+// begin with "--- ", pieces with "@@". What it does not know it shows as a gap,
+// so that nothing of the text is left out.
+func ParseDiff(text string) []DiffFile {
+	var out []DiffFile
+	var file *DiffFile
+	was, is, inPiece := 0, 0, false
+	lines := splitLines(text)
+	for i := 0; i < len(lines); i++ {
+		l := lines[i]
+		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") && (!inPiece || i+2 < len(lines) && strings.HasPrefix(lines[i+2], "@@")) {
+			path := sidePath(lines[i+1])
+			if path == "/dev/null" {
+				path = sidePath(l)
+			}
+			out = append(out, DiffFile{Path: path})
+			file, inPiece = &out[len(out)-1], false
+			i++
+			continue
+		}
+		if file == nil {
+			continue
+		}
+		add := func(op byte, text string) {
+			d := DiffLine{Op: op, Text: text}
+			if op == ' ' || op == '-' {
+				d.Old, was = was, was+1
+			}
+			if op == ' ' || op == '+' {
+				d.New, is = is, is+1
+			}
+			file.Lines = append(file.Lines, d)
+		}
+		switch {
+		case strings.HasPrefix(l, "@@"):
+			was, is = pieceStart(l, lines[i+1:])
+			inPiece = true
+			if len(file.Lines) > 0 || was > 1 {
+				file.Lines = append(file.Lines, DiffLine{Op: '@', Text: strings.Trim(l, "@ ")})
+			}
+		case l == "":
+			add(' ', "")
+		case l[0] == ' ' || l[0] == '+' || l[0] == '-':
+			add(l[0], l[1:])
+		default:
+			file.Lines = append(file.Lines, DiffLine{Op: '@', Text: l})
+		}
+	}
+	return out
+}
+
+func sidePath(l string) string {
+	path, _, _ := strings.Cut(l[4:], "\t")
+	for _, side := range []string{"a/", "b/"} {
+		if rest, ok := strings.CutPrefix(path, side); ok {
+			return rest
+		}
+	}
+	return path
+}
+
+// pieceStart is where a piece begins: "@@ -a,b +c,d @@", or "@@ line n @@",
+// where n is the first line that changed.
+func pieceStart(head string, rest []string) (was, is int) {
+	var n int
+	if _, err := fmt.Sscanf(head, "@@ line %d @@", &n); err == nil {
+		for _, l := range rest {
+			if !strings.HasPrefix(l, " ") {
+				break
+			}
+			n--
+		}
+		return max(n, 1), max(n, 1)
+	}
+	for _, f := range strings.Fields(head) {
+		switch {
+		case strings.HasPrefix(f, "-"):
+			fmt.Sscanf(f[1:], "%d", &was)
+		case strings.HasPrefix(f, "+"):
+			fmt.Sscanf(f[1:], "%d", &is)
+		}
+	}
+	return max(was, 1), max(is, 1)
+}
