@@ -32,6 +32,8 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 			}},
 			{Label: "Work", Items: []ui.NavItem{
 				item("sessions", "Sessions", "/panel/sessions", "session", "g w", 0),
+				item("board", "Board", "/panel/board", "board", "g b", 0),
+				item("spaces", "Spaces", "/panel/spaces", "spaces", "g e", 0),
 			}},
 			{Label: "Authority", Items: []ui.NavItem{
 				item("actors", "Actors and tokens", "/panel/actors", "actors", "g c", 0),
@@ -276,6 +278,13 @@ func galleryPages() []struct {
 		{"session", sessionPage(galleryShell("sessions", "Credits on invoices", sessionsCrumb), sampleSession())},
 		{"session-new", sessionPage(galleryShell("sessions", "New session", sessionsCrumb), SessionView{Now: galleryNow, SessionRow: SessionRow{ID: "ses_1", Title: "New session", State: "idle"}, May: true, Facts: sampleSession().Facts})},
 		{"models", modelsPage(galleryShell("models", "Models and tools", nil), sampleModels())},
+		{"board", boardPage(galleryShell("board", "Board", nil), sampleBoard())},
+		{"board-empty", boardPage(galleryShell("board", "Board", nil), BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter"})},
+		{"board-none", noBoardPage(galleryShell("board", "Board", nil), "")},
+		{"task", taskPage(galleryShell("board", "Take the credit off", &ui.Crumb{Label: "Board", Href: "/panel/board"}), sampleTask())},
+		{"space", spacesPage(galleryShell("spaces", "Spaces", nil), sampleSpace())},
+		{"space-none", spacesPage(galleryShell("spaces", "Spaces", nil), SpaceView{Now: galleryNow})},
+		{"mail", mailPage(galleryShell("spaces", "Messages", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}), sampleMail())},
 		{"signin", signInPage(SignInView{Code: "tds_one-time", Host: "builder-7"})},
 		{"signin-none", signInPage(SignInView{Problem: "That link was used already, or is older than five minutes."})},
 		{"passkey", passkeyPage(galleryShell("system", "Register a passkey", &ui.Crumb{Label: "System", Href: "/panel/system"}), PasskeyView{PIN: true})},

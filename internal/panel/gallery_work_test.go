@@ -58,3 +58,50 @@ func sampleModels() ModelsView {
 		Tools:   []ToolRow{{"bash", "Run a command in the sandbox.", true}, {"edit", "Replace a piece of a file.", true}, {"grep", "Search files for a pattern.", false}, {"read", "Read a file.", false}},
 	}
 }
+
+func sampleTasks() []TaskRow {
+	return []TaskRow{
+		{ID: "T-a1b2c3", Title: "Take the credit off the total", About: "Once, in one place.\nKeep the tests as they are.", Status: "in_progress", Priority: "critical", Holder: "swift-otter", Creator: "calm-heron", Version: 3, Lease: after(12 * time.Minute), Changed: before(2 * time.Minute)},
+		{ID: "T-0d4e5f", Title: "Read how credits are kept", Status: "done", Priority: "high", Holder: "calm-heron", Creator: "calm-heron", Result: "In credit.go; never negative.", Version: 5, Changed: before(20 * time.Minute)},
+		{ID: "T-77aa01", Title: "Tell the other teams about the new total", Status: "blocked", Priority: "medium", Creator: "swift-otter", Needs: []string{"T-a1b2c3"}, Version: 1, Changed: before(30 * time.Minute)},
+		{ID: "T-77aa02", Title: "Measure the report on the big ledger", Status: "blocked", Priority: "low", Holder: "brave-lynx", Creator: "swift-otter", Reason: "The ledger is on a machine that is off until tomorrow.", Version: 4, Changed: before(50 * time.Minute)},
+		{ID: "T-12cd34", Title: "Look for other places that add up lines <i>by hand</i>", Status: "open", Priority: "high", Creator: "calm-heron", Version: 1, Changed: before(31 * time.Minute)},
+		{ID: "T-12cd35", Title: "Rename Open to Unpaid\u202e", Status: "open", Priority: "low", Creator: "calm-heron", Version: 1, Changed: before(32 * time.Minute)},
+		{ID: "T-98fe76", Title: "Review the change", Status: "claimed", Priority: "medium", Holder: "calm-heron", Creator: "swift-otter", Needs: []string{"T-0d4e5f"}, Version: 2, Changed: before(3 * time.Minute)},
+	}
+}
+
+func sampleBoard() BoardView {
+	return BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter", Total: 7, Columns: boardColumns(sampleTasks()), Peers: []string{"calm-heron", "brave-lynx"}}
+}
+
+func sampleTask() TaskView {
+	t := sampleTasks()[0]
+	t.Needs = []string{"T-0d4e5f"}
+	return TaskView{TaskRow: t, Now: galleryNow, Me: "swift-otter", Peers: []string{"calm-heron"}, Moves: []ui.Option{{Value: "open", Label: "Open"}, {Value: "done", Label: "Done"}}}
+}
+
+func sampleSpace() SpaceView {
+	return SpaceView{
+		Now: galleryNow, In: true, Title: "release 0.4", Me: "swift-otter", Health: "good", Phrase: "amber violin seven harbor quiet meadow", Invite: "VPA6KW", InviteEnds: after(24 * time.Hour),
+		Peers: []PeerRow{
+			{ID: "m_1", Name: "swift-otter", You: true, Online: true, Seen: galleryNow},
+			{ID: "m_2", Name: "calm-heron", Online: true, Seen: before(time.Second), Agent: "claude-code claude-sonnet-4-5", Folder: "/home/me/src/atlas", Works: []string{"T-98fe76 Review the change"}},
+			{ID: "m_3", Name: "brave-lynx", Seen: before(3 * time.Hour), Agent: "codex gpt-5", Folder: "/srv/atlas"},
+		},
+		Moments: []ui.Moment{
+			{Tone: ui.Quiet, Icon: "dot", Who: "calm-heron", Title: "claimed T-98fe76", At: before(3 * time.Minute)},
+			{Tone: ui.Quiet, Icon: "dot", Who: "swift-otter", Title: "message", Detail: "Please look at the rounding.", At: before(9 * time.Minute)},
+			{Tone: ui.Quiet, Icon: "dot", Who: "brave-lynx", Title: "joined", At: before(4 * time.Hour)},
+		},
+		Seats: []SeatRow{{Space: "sp_01jcq2v7m3k9t4x8w5z6y7r2pd", Title: "release 0.4", Me: "swift-otter", State: "active", Host: "this machine", Online: true}, {Space: "sp_01jbx0a1c3e", Title: "old work", Me: "calm-heron", State: "left", Host: "hub.example:39731"}},
+	}
+}
+
+func sampleMail() MailView {
+	return MailView{Now: galleryNow, Title: "release 0.4", Peers: []string{"calm-heron", "brave-lynx"}, Waiting: []string{"m_01jcq is queued the host cannot be reached"}, Rows: []MailRow{
+		{ID: "m_1", Type: "question", From: "calm-heron", To: "swift-otter", Text: "Before or after rounding?\nI read <b>before</b> in the old notes.", At: before(12 * time.Minute)},
+		{ID: "m_2", Type: "context", From: "calm-heron", Text: "This is the place.", File: "internal/billing/credit.go", Snippet: "func (c Credit) Off(m Money) Money {\n\treturn m - c.Amount\n}", At: before(8 * time.Minute)},
+		{ID: "m_3", Type: "chat", From: "brave-lynx", Text: "Back tomorrow.\u200b", New: true, At: before(time.Minute)},
+	}}
+}

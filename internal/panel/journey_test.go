@@ -128,7 +128,8 @@ func TestJourney(t *testing.T) {
 		"stillPending": "pending", "rightVerdict": "done", "apiWithCookie": "403", "replay": "true",
 		"put": "The key was stored.", "odd": "U+202E", "staleEdit": "That was refused",
 		"found": "1", "payload": "true", "proof": "The proof holds", "explained": "A person must approve", "actor": "builder",
-		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true", "sessionRow": "done", "providers": "needs no key", "revoked": "401", "signedOut": "401",
+		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true", "sessionRow": "done", "providers": "needs no key",
+		"noSpace": "You are in no space", "task": "Look into <b>it</b>", "mail": "That was not sent", "revoked": "401", "signedOut": "401",
 	} {
 		if s := fmt.Sprint(got.Seen[name]); s != want {
 			t.Errorf("%s: %q, want %q", name, s, want)

@@ -20,7 +20,7 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav()}},
+		{"Work", []page{sessionsNav(), boardNav(), spacesNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
 		{"Rooms", []page{resourcesNav()}},
 		{"House", []page{modelsNav(), systemNav()}},

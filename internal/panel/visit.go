@@ -104,6 +104,8 @@ var said = map[string]string{
 	"approve": "Approved. It may run once.", "rework": "Sent back.", "cancel": "Cancelled.",
 	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.", "provider-added": "The provider was added.",
 	"provider-gone": "The provider is forgotten.", "folder-granted": "Sessions may work in this folder.", "folder-gone": "The folder is taken back.",
+	"task-added": "The task is on the board.", "task-moved": "The task was moved.", "task-handed": "The task was handed over.", "space-made": "The space is open.", "space-joined": "You are in the space.",
+	"space-left": "You left the space.", "message-sent": "Sent.", "peer-removed": "The member was removed.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
 	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.",
 	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",

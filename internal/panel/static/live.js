@@ -10,6 +10,7 @@ const light = document.getElementById('live');
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('tandem-live') : null;
 let state = ['off', 'Offline'];
 let leads = false;
+let followed = false; // another tab held the stream before
 
 function show([name, word]) {
   if (!light) return;
@@ -29,7 +30,7 @@ function everything() {
 }
 
 function hear(message) {
-  if (message.state) { state = message.state; show(state); }
+  if (message.state) { state = message.state; show(state); followed ||= !leads; }
   if (message.topics) changed(message.topics);
   if (message.gap) everything();
 }
@@ -41,7 +42,7 @@ function tell(message) {
 
 function lead() {
   leads = true;
-  let lost = false;
+  let lost = followed; // what happened between the two streams, nobody told
   const source = new EventSource(url);
   source.addEventListener('open', () => { tell({ state: ['on', 'Live'], gap: lost }); lost = false; });
   source.addEventListener('topic', (e) => tell({ topics: e.data.split(' ') }));

@@ -255,7 +255,7 @@ async function tokens() {
 async function chat() {
   await open('sessions');
   await page.keyboard.press('n');
-  await page.getByLabel('Title').fill('Say something');
+  await page.getByLabel('Title', { exact: true }).fill('Say something');
   await page.getByRole('button', { name: 'Open the session' }).click();
   await page.waitForURL(/sessions\/ses_/);
   await live();
@@ -272,6 +272,45 @@ async function chat() {
   out.seen.providers = await page.locator('tr', { hasText: 'Local echo' }).locator('.state').innerText();
 }
 
+// A space and a task, dragged to who works on it: the visitor.
+async function board() {
+  await open('board');
+  out.seen.noSpace = await page.locator('.empty-title').innerText();
+  await open('spaces');
+  await page.getByLabel('Name').fill('release');
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.waitForSelector('.members li');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.waitForSelector('.invite');
+  await shot('space');
+  await open('board');
+  await page.keyboard.press('n');
+  await page.getByLabel('Title', { exact: true }).fill('Look into <b>it</b>');
+  await page.getByRole('button', { name: 'Add the task' }).click();
+  await page.waitForSelector('[data-column=open] .task');
+  await live();
+  const from = await page.locator('[data-column=open] .task').boundingBox();
+  const to = await page.locator('[data-column=in_progress]').boundingBox();
+  await page.mouse.move(from.x + 40, from.y + from.height - 8);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 40, to.y + 20, { steps: 12 });
+  await page.mouse.move(to.x + 44, to.y + 30, { steps: 3 });
+  await page.mouse.up();
+  await page.waitForSelector('[data-column=in_progress] .task strong');
+  out.seen.task = await page.locator('[data-column=in_progress] .task-title').innerText();
+  await shot('board');
+  await page.locator('.task-title').click();
+  await page.getByLabel('To', { exact: true }).selectOption('done');
+  await page.getByLabel('With these words').fill('It was the cache.');
+  await page.getByRole('button', { name: 'Move' }).click();
+  await page.waitForSelector('[data-column=done] .task');
+  await open('spaces/messages');
+  await page.getByLabel('Message').fill('done with it');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.waitForSelector('.notice-title');
+  out.seen.mail = await notice();
+}
+
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
@@ -282,7 +321,7 @@ async function chat() {
   cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
-  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens, chat]) {
+  for (const step of [signIn, registerPasskey, approveLive, reworkWithPin, attacks, replayed, resources, lookUp, tabs, grants, tokens, chat, board]) {
     try { await step(); } catch (e) {
       await shot(`failed-${step.name}`).catch(() => {});
       throw new Error(`${step.name}: ${e.message}\nseen: ${JSON.stringify(out.seen)}\n${out.problems.join('\n')}`);

@@ -1,0 +1,272 @@
+package panel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"tandem/internal/fault"
+	"tandem/internal/panel/ui"
+)
+
+func boardNav() page {
+	return page{id: "board", label: "Board", href: "/panel/board", icon: "board", key: "g b", needs: "board.show", routes: func(p *Panel) {
+		p.get("/panel/board", func(v *visit) error { return v.board("") })
+		p.get("/panel/board/{id}", func(v *visit) error { return v.task(v.r.PathValue("id"), "") })
+		p.act(act{pattern: "/panel/board", op: "board.add", input: addInput,
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/board", "task-added") },
+			refused: func(v *visit, err error) error { return v.board(words(err)) }})
+		p.act(act{pattern: "/panel/board/{id}/move", op: "board.update", input: moveInput,
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/board", "task-moved") },
+			refused: func(v *visit, err error) error { return v.board(words(err)) }})
+		on := func(verb, op, said string, input func(v *visit) (any, error)) {
+			p.act(act{pattern: "/panel/board/{id}/" + verb, op: op, input: input,
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(taskHref(v.r.PathValue("id")), said) },
+				refused: func(v *visit, err error) error { return v.task(v.r.PathValue("id"), words(err)) }})
+		}
+		on("take-back", "board.take_back", "task-moved", func(v *visit) (any, error) { return map[string]any{"task_id": v.r.PathValue("id")}, nil })
+		on("handoff", "board.handoff", "task-handed", func(v *visit) (any, error) {
+			in := formFields(v, "to", "note")
+			in["task_id"] = v.r.PathValue("id")
+			return in, nil
+		})
+	}}
+}
+
+// TaskRow is a task on the board.
+type TaskRow struct {
+	ID       string
+	Title    string
+	About    string
+	Status   string // open, blocked, claimed, in_progress, done
+	Priority string
+	Holder   string
+	Creator  string
+	Needs    []string
+	Result   string
+	Reason   string // why it is blocked
+	Lease    time.Time
+	Version  int64
+	Changed  time.Time
+}
+
+// BoardColumn is the tasks of one status.
+type BoardColumn struct {
+	Status, Label, Hint string
+	Tasks               []TaskRow
+	Hidden              int // done ones that are not shown
+}
+
+// BoardView is the board of the space the visitor sits in.
+type BoardView struct {
+	Now     time.Time
+	Space   string
+	Me      string
+	Away    bool // another machine is the host: nothing tells of changes, so the page asks
+	Columns []BoardColumn
+	Total   int
+	Peers   []string
+	Problem string
+}
+
+// TaskView is one task, and what can be done with it.
+type TaskView struct {
+	TaskRow
+	Now     time.Time
+	Me      string
+	Peers   []string
+	Moves   []ui.Option // statuses it can be given
+	Problem string
+}
+
+type wireTask struct {
+	ID          string    `json:"id"`
+	Status      string    `json:"status"`
+	Priority    string    `json:"priority"`
+	Needs       []string  `json:"depends_on"`
+	Until       time.Time `json:"lease_until"`
+	Version     int64     `json:"version"`
+	Changed     time.Time `json:"updated_at"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Result      string    `json:"result"`
+	Reason      string    `json:"reason"`
+	Holder      string    `json:"assignee"`
+	Creator     string    `json:"created_by"`
+}
+
+// peersWords are words of a space as a person reads them: what the operations
+// answer is escaped for models, and a page shows text as text anyway.
+func peersWords(s string) string {
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s)
+}
+
+func (t wireTask) row() TaskRow {
+	return TaskRow{ID: t.ID, Title: peersWords(t.Title), About: peersWords(t.Description), Status: t.Status, Priority: t.Priority, Holder: peersWords(t.Holder), Creator: peersWords(t.Creator),
+		Needs: t.Needs, Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
+}
+
+var boardStatuses = []BoardColumn{
+	{Status: "open", Label: "Open", Hint: "Anybody may claim these."},
+	{Status: "blocked", Label: "Blocked", Hint: "Wait for another task, or for help."},
+	{Status: "claimed", Label: "Claimed", Hint: "Somebody has them and has not begun."},
+	{Status: "in_progress", Label: "In progress", Hint: "Somebody works on them."},
+	{Status: "done", Label: "Done", Hint: "The newest first."},
+}
+
+// doneShown is how many finished tasks the board shows.
+const doneShown = 30
+
+func boardColumns(tasks []TaskRow) []BoardColumn {
+	out := slices.Clone(boardStatuses)
+	for i := range out {
+		for _, t := range tasks {
+			if t.Status == out[i].Status {
+				out[i].Tasks = append(out[i].Tasks, t)
+			}
+		}
+	}
+	done := &out[len(out)-1]
+	slices.SortStableFunc(done.Tasks, func(a, b TaskRow) int { return b.Changed.Compare(a.Changed) })
+	if n := len(done.Tasks); n > doneShown {
+		done.Tasks, done.Hidden = done.Tasks[:doneShown], n-doneShown
+	}
+	return out
+}
+
+// seated reports whether an error says anything else than that the visitor
+// sits in no space.
+func seated(err error) bool { return !fault.Is(err, fault.Conflict) }
+
+func (v *visit) board(problem string) error {
+	list, err := call[struct{ Tasks []wireTask }](v, "board.show", nil)
+	if err != nil {
+		if seated(err) {
+			return err
+		}
+		s := v.shell("board", "Board")
+		s.Here = "/panel/board"
+		return v.show(noBoardPage(s, problem))
+	}
+	out := BoardView{Now: v.now(), Total: len(list.Tasks), Problem: problem}
+	var rows []TaskRow
+	for _, t := range list.Tasks {
+		rows = append(rows, t.row())
+	}
+	out.Columns = boardColumns(rows)
+	seat, err := v.mySeat()
+	if err != nil {
+		return err
+	}
+	out.Space, out.Me, out.Away = seat.Title, seat.Me, seat.Host != "this machine"
+	if out.Peers, err = v.peerNames(); err != nil {
+		return err
+	}
+	s := v.shell("board", "Board")
+	s.Here = "/panel/board"
+	s.Keys = []ui.KeyHelp{{Keys: "n", Does: "Add a task"}, {Keys: "Enter", Does: "Open the task"}}
+	return v.show(boardPage(s, out))
+}
+
+func (v *visit) task(id, problem string) error {
+	list, err := call[struct{ Tasks []wireTask }](v, "board.show", nil)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list.Tasks, func(t wireTask) bool { return t.ID == id })
+	if i < 0 {
+		return noSuchPage
+	}
+	seat, err := v.mySeat()
+	if err != nil {
+		return err
+	}
+	out := TaskView{TaskRow: list.Tasks[i].row(), Now: v.now(), Me: seat.Me, Problem: problem}
+	if out.Peers, err = v.peerNames(); err != nil {
+		return err
+	}
+	for _, c := range boardStatuses {
+		if c.Status != out.Status {
+			out.Moves = append(out.Moves, ui.Option{Value: c.Status, Label: c.Label})
+		}
+	}
+	s := v.shell("board", out.Title)
+	s.Here, s.Back = taskHref(id), &ui.Crumb{Label: "Board", Href: "/panel/board"}
+	return v.show(taskPage(s, out))
+}
+
+func addInput(v *visit) (any, error) {
+	in := formFields(v, "title", "description", "priority", "assignee")
+	if needs := strings.FieldsFunc(v.r.PostFormValue("needs"), func(r rune) bool { return r == ' ' || r == ',' }); len(needs) > 0 {
+		in["depends_on"] = needs
+	}
+	return in, nil
+}
+
+// moveInput gives a task a status. The words are its result when it is done,
+// and the reason when it is blocked.
+func moveInput(v *visit) (any, error) {
+	in := formFields(v, "status")
+	in["task_id"] = v.r.PathValue("id")
+	if w := strings.TrimSpace(v.r.PostFormValue("words")); w != "" {
+		if in["status"] == "blocked" {
+			in["reason"] = w
+		} else {
+			in["result"] = w
+		}
+	}
+	rev, err := formRev(v)
+	if rev != nil {
+		in["if_version"] = *rev
+	}
+	return in, err
+}
+
+func taskHref(id string) string { return "/panel/board/" + pathEscape(id) }
+
+func priorityTone(p string) ui.Tone {
+	switch p {
+	case "critical":
+		return ui.Bad
+	case "high":
+		return ui.Warn
+	}
+	return ui.Quiet
+}
+
+func statusTone(s string) ui.Tone {
+	switch s {
+	case "in_progress", "claimed":
+		return ui.Info
+	case "blocked":
+		return ui.Warn
+	case "done":
+		return ui.Good
+	}
+	return ui.Quiet
+}
+
+func statusWord(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+// boardLive keeps the board current; with a host elsewhere it asks now and then.
+func boardLive(here string, away bool, id string, topics ...string) templ.Attributes {
+	a := ui.Live(here, id, topics...)
+	if t, ok := a["hx-trigger"].(string); ok && away {
+		a["hx-trigger"] = t + ", every 15s"
+	}
+	return a
+}
+
+func (t TaskView) pairs() []ui.Pair {
+	lease := ""
+	if !t.Lease.IsZero() {
+		lease = ui.Stamp(t.Lease)
+	}
+	return []ui.Pair{
+		{Key: "Held by", Value: t.Holder}, {Key: "Held until", Value: lease}, {Key: "Made by", Value: t.Creator},
+		{Key: "Changed", Value: ui.Stamp(t.Changed)}, {Key: "Task", Value: t.ID, Mono: true, Copy: true},
+	}
+}

@@ -1,0 +1,296 @@
+package panel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/panel/ui"
+)
+
+func spacesNav() page {
+	return page{id: "spaces", label: "Spaces", href: "/panel/spaces", icon: "spaces", key: "g e", needs: "space.list", routes: func(p *Panel) {
+		p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
+		p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
+		form := func(path, op, to, said string, input func(v *visit) (any, error)) {
+			p.act(act{pattern: path, op: op, input: input,
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(to, said) },
+				refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
+		}
+		form("/panel/spaces", "space.create", "/panel/spaces", "space-made", func(v *visit) (any, error) { return formFields(v, "name"), nil })
+		form("/panel/spaces/join", "space.join", "/panel/spaces", "space-joined", func(v *visit) (any, error) { return formFields(v, "code"), nil })
+		form("/panel/spaces/leave", "space.leave", "/panel/spaces", "space-left", func(v *visit) (any, error) { return nil, nil })
+		p.act(act{pattern: "/panel/spaces/invite", op: "space.invite", input: func(v *visit) (any, error) { return map[string]any{"link": v.r.PostFormValue("link") != ""}, nil },
+			done: func(v *visit, _ any, out json.RawMessage) error {
+				var made struct {
+					Code    string    `json:"code"`
+					Expires time.Time `json:"expires_at"`
+				}
+				if err := json.Unmarshal(out, &made); err != nil {
+					return err
+				}
+				return v.spaces(SpaceView{Invite: peersWords(made.Code), InviteEnds: made.Expires})
+			},
+			refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
+		p.act(act{pattern: "/panel/spaces/messages", op: "space.send", input: func(v *visit) (any, error) { return formFields(v, "message", "to", "type"), nil },
+			done: func(v *visit, _ any, _ json.RawMessage) error {
+				return v.go303("/panel/spaces/messages", "message-sent")
+			},
+			refused: func(v *visit, err error) error { return v.mail(words(err)) }})
+		confirm(p, confirmed{path: "/panel/spaces/peers/{id}/remove", op: "space.remove", field: "peer", title: "Remove this member?", text: "It reads nothing that is said from then on. What it read before, it has read.",
+			does: "Remove", back: "/panel/spaces", said: "peer-removed", nav: "spaces"})
+	}}
+}
+
+// SeatRow is a place in a space that somebody on this machine holds.
+type SeatRow struct {
+	Space, Title, Me, State, Host string
+	Online                        bool
+}
+
+// PeerRow is a member.
+type PeerRow struct {
+	ID, Name string
+	You      bool
+	Online   bool
+	Seen     time.Time
+	Agent    string
+	Folder   string
+	Works    []string
+}
+
+// SpaceView is the space the visitor sits in, and the seats of this machine.
+type SpaceView struct {
+	Now        time.Time
+	In         bool
+	Title, Me  string
+	Away       bool
+	Health     string
+	Phrase     string
+	Peers      []PeerRow
+	Moments    []ui.Moment
+	Seats      []SeatRow
+	Invite     string // a code that was made just now
+	InviteEnds time.Time
+	Problem    string
+}
+
+// MailRow is a message.
+type MailRow struct {
+	ID, Type, From, To, Text string
+	File, Snippet            string
+	New                      bool
+	At                       time.Time
+}
+
+// MailView is the messages of the visitor's own seat, opened on this machine.
+type MailView struct {
+	Now     time.Time
+	Title   string
+	Rows    []MailRow
+	Waiting []string // own messages that the host has not stored
+	Peers   []string
+	Problem string
+}
+
+type wireSeat struct {
+	Space    string `json:"space"`
+	Title    string `json:"title"`
+	Username string `json:"username"`
+	State    string `json:"state"`
+	Host     string `json:"host"`
+	Online   bool   `json:"online"`
+}
+
+type wirePeers struct {
+	Peers []struct {
+		Username  string   `json:"username"`
+		ID        string   `json:"id"`
+		You       bool     `json:"you"`
+		Online    bool     `json:"online"`
+		SeenAt    string   `json:"seen_at"`
+		WorkingOn []string `json:"working_on"`
+		Profile   struct {
+			Agent  string `json:"agent"`
+			Model  string `json:"model"`
+			Folder string `json:"folder"`
+		} `json:"profile"`
+	} `json:"peers"`
+	Health string `json:"health"`
+}
+
+func (v *visit) seats() ([]SeatRow, error) {
+	list, err := call[struct{ Seats []wireSeat }](v, "space.list", nil)
+	var out []SeatRow
+	for _, s := range list.Seats {
+		out = append(out, SeatRow{Space: s.Space, Title: peersWords(s.Title), Me: peersWords(s.Username), State: s.State, Host: s.Host, Online: s.Online})
+	}
+	return out, err
+}
+
+// mySeat is the visitor's own seat: of all on this machine the one in which
+// the members know the visitor by that name.
+func (v *visit) mySeat() (SeatRow, error) {
+	peers, err := call[wirePeers](v, "space.peers", nil)
+	if err != nil {
+		return SeatRow{}, err
+	}
+	me := ""
+	for _, p := range peers.Peers {
+		if p.You {
+			me = peersWords(p.Username)
+		}
+	}
+	seats, err := v.seats()
+	if err != nil {
+		return SeatRow{}, err
+	}
+	i := slices.IndexFunc(seats, func(s SeatRow) bool { return s.Me == me && s.State == "active" })
+	if i < 0 {
+		return SeatRow{Me: me}, nil
+	}
+	return seats[i], nil
+}
+
+// peerNames are the other members.
+func (v *visit) peerNames() ([]string, error) {
+	peers, err := call[wirePeers](v, "space.peers", nil)
+	var out []string
+	for _, p := range peers.Peers {
+		if !p.You {
+			out = append(out, peersWords(p.Username))
+		}
+	}
+	return out, err
+}
+
+const activityShown = 60
+
+func (v *visit) spaces(out SpaceView) error {
+	out.Now = v.now()
+	var err error
+	if out.Seats, err = v.seats(); err != nil {
+		return err
+	}
+	peers, err := call[wirePeers](v, "space.peers", nil)
+	switch {
+	case err == nil:
+		out.In, out.Health = true, peersWords(peers.Health)
+	case !fault.Is(err, fault.Conflict):
+		return err
+	}
+	for _, p := range peers.Peers {
+		seen, _ := time.Parse(time.RFC3339, p.SeenAt) // a member that was never seen has none
+		row := PeerRow{ID: p.ID, Name: peersWords(p.Username), You: p.You, Online: p.Online, Seen: seen, Folder: peersWords(p.Profile.Folder)}
+		row.Agent = strings.TrimSpace(peersWords(p.Profile.Agent + " " + p.Profile.Model))
+		for _, w := range p.WorkingOn {
+			row.Works = append(row.Works, peersWords(w))
+		}
+		if p.You {
+			out.Me = row.Name
+		}
+		out.Peers = append(out.Peers, row)
+	}
+	if out.In {
+		if err := v.spaceDetails(&out); err != nil {
+			return err
+		}
+	}
+	s := v.shell("spaces", "Spaces")
+	s.Here = "/panel/spaces"
+	if out.Invite != "" {
+		s.Here = "" // a code is shown once
+	}
+	return v.show(spacesPage(s, out))
+}
+
+func (v *visit) spaceDetails(out *SpaceView) error {
+	seat, err := v.mySeat()
+	if err != nil {
+		return err
+	}
+	out.Title, out.Away = seat.Title, seat.Host != "this machine"
+	phrase, err := call[struct {
+		Text string `json:"text"`
+	}](v, "space.phrase", nil)
+	if err != nil {
+		return err
+	}
+	out.Phrase, _, _ = strings.Cut(phrase.Text, "\n")
+	log, err := call[struct {
+		Entries []struct {
+			At     string `json:"at"`
+			Actor  string `json:"actor"`
+			Action string `json:"action"`
+			Detail string `json:"detail"`
+		} `json:"entries"`
+	}](v, "space.activity", map[string]any{"limit": activityShown})
+	if err != nil {
+		return err
+	}
+	for _, e := range log.Entries {
+		at, _ := time.Parse(time.RFC3339, e.At) // written by our own daemon
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "dot", Who: peersWords(e.Actor), Title: peersWords(e.Action), Detail: peersWords(ui.Short(e.Detail, 200)), At: at})
+	}
+	slices.Reverse(out.Moments)
+	return nil
+}
+
+// mail shows the newest messages. To look is to read: the senders are told,
+// which is why this page does not open or renew itself.
+func (v *visit) mail(problem string) error {
+	seat, err := v.mySeat()
+	if err != nil {
+		return err
+	}
+	in, err := call[struct {
+		Messages []struct {
+			ID   string `json:"id"`
+			Type string `json:"type"`
+			From string `json:"from"`
+			To   string `json:"to"`
+			At   string `json:"at"`
+			Text string `json:"text"`
+			Read bool   `json:"read"`
+			Ref  *struct {
+				File    string `json:"file"`
+				Snippet string `json:"snippet"`
+			} `json:"ref"`
+		} `json:"messages"`
+		Outbox []struct {
+			ID    string `json:"id"`
+			State string `json:"state"`
+			Why   string `json:"why"`
+		} `json:"outbox"`
+	}](v, "space.inbox", map[string]any{"all": true, "limit": 100})
+	if err != nil {
+		return err
+	}
+	out := MailView{Now: v.now(), Title: seat.Title, Problem: problem}
+	for _, m := range in.Messages {
+		at, _ := time.Parse(time.RFC3339, m.At) // written by our own daemon
+		row := MailRow{ID: m.ID, Type: peersWords(m.Type), From: peersWords(m.From), To: peersWords(m.To), Text: peersWords(m.Text), New: !m.Read, At: at}
+		if m.Ref != nil {
+			row.File, row.Snippet = peersWords(m.Ref.File), peersWords(m.Ref.Snippet)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for _, w := range in.Outbox {
+		out.Waiting = append(out.Waiting, w.ID+" is "+w.State+" "+peersWords(w.Why))
+	}
+	if out.Peers, err = v.peerNames(); err != nil {
+		return err
+	}
+	s := v.shell("spaces", "Messages")
+	s.Here, s.Back = "", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}
+	return v.show(mailPage(s, out))
+}
+
+func healthTone(h string) ui.Tone {
+	if h == "good" {
+		return ui.Good
+	}
+	return ui.Warn
+}
