@@ -170,6 +170,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	published := d.newCompat()
 	maps.Copy(d.web.Mounts, published.Mounts())
 	d.web.Compat = http.HandlerFunc(published.Events)
+	d.web.Mounts["/mcp"] = published.MCP(tools)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
 	return nil
 }

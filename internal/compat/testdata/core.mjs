@@ -105,4 +105,15 @@ await client.resources.putKey("project/sdk", { a: 1 });
 assert.equal((await client.resources.get("project/sdk")).value.a, 1);
 assert((await client.resources.list({ prefix: "project/" })).items.length >= 1);
 await client.resources.deleteKey("project/sdk");
+
+// outside servers: the path is shared with the server's own MCP door
+await person.mcp.add({ name: "docs", transport: "http://127.0.0.1:1/mcp" });
+assert.equal((await client.mcp.list()).docs.connected, false);
+assert.deepEqual(await client.mcp.listTools(), []);
+assert.deepEqual(await client.mcp.listResources(), []);
+await assert.rejects(person.mcp.connect("docs")); // nobody is there
+await person.mcp.setEnabled("docs", false);
+assert.equal((await client.mcp.list()).docs.enabled, false);
+await person.mcp.delete("docs");
+assert.deepEqual(await client.mcp.list(), {});
 console.log("core set ok");

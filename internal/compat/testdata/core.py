@@ -106,6 +106,13 @@ async def main():
         assert (await c.resources.get("project/py")).value == {"a": 1}
         assert (await c.resources.list(prefix="project/")).items
         await c.resources.delete_key("project/py")
+        await person.mcp.add("docs", "http://127.0.0.1:1/mcp")
+        assert (await c.mcp.list())["docs"]["connected"] is False
+        assert await c.mcp.list_tools() == [] and await c.mcp.list_resources() == []
+        await refused(person.mcp.connect("docs"))
+        await person.mcp.set_enabled("docs", False)
+        await person.mcp.delete("docs")
+        assert await c.mcp.list() == {}
     print("core set ok")
 
 
