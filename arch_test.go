@@ -103,7 +103,7 @@ var houseMap = []wall{
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},             // a workspace's commands work on its copy
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents"}, // a conversation is made of a provider's blocks
-	{pkg: "cli/jj", may: "cli/jj/config repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
+	{pkg: "cli/jj", may: "cli/jj/config repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 
 	// root

@@ -227,7 +227,9 @@ func commits(s Store, ids []CommitID) ([]*Commit, error) {
 // as roots usually are. Then refs and heads follow.
 func (tx *Tx) TransformDescendants(roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
 	var visitIDs []CommitID
-	for _, p := range tx.Index.Descendants(tx.Index.Positions(roots), tx.headPositions()) {
+	at := tx.Index.Positions(roots)
+	// A root may be hidden: then it alone is visited.
+	for _, p := range tx.Index.Descendants(at, append(tx.headPositions(), at...)) {
 		if id := tx.Index.ID(p); !tx.isRewritten(id) {
 			visitIDs = append(visitIDs, id)
 		}

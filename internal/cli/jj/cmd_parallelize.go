@@ -45,7 +45,9 @@ func runParallelize(e *env, p *parsed) error {
 		own[c.ID], below[c.ID] = now, under.list
 	}
 	for _, c := range cs {
-		ids = append(ids, c.ID)
+		if ids = append(ids, c.ID); c.ID == repo.RootCommitID {
+			touched = append(touched, c.ID) // it has no parents to change
+		}
 	}
 	if err := w.checkRewritable(touched...); err != nil {
 		return err

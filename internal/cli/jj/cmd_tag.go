@@ -67,9 +67,6 @@ func runTagSet(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := t.AddHeads([]repo.CommitID{c.ID}); err != nil {
-		return err
-	}
 	for _, n := range names {
 		t.View.SetTag(n, repo.Target(c.ID))
 	}

@@ -2,6 +2,9 @@ package render
 
 import (
 	"bytes"
+	"cmp"
+	"path"
+	"slices"
 
 	"tandem/internal/repo"
 )
@@ -28,77 +31,97 @@ func FindCopies(s repo.Store, from, to repo.MergedTree) (map[repo.Path]Copy, err
 		case a.IsAbsent() && b.IsFile():
 			removed = append(removed, side{p, b})
 		case b.IsFile() && a.IsFile():
-			changed = append(changed, side{p, b})
+			changed = append(changed, side{p, a}) // as it is now: so does git's code in jj
 		}
 		return nil
 	})
 	if err != nil || len(added) == 0 || len(removed)+len(changed) == 0 {
 		return nil, err
 	}
+	order := func(a, b side) int {
+		return cmp.Or(cmp.Compare(a.val.ID, b.val.ID), cmp.Compare(a.path, b.path))
+	}
+	for _, list := range [][]side{added, removed, changed} {
+		slices.SortFunc(list, order)
+	}
 	out := map[repo.Path]Copy{}
 	taken := map[repo.Path]bool{}
-	try := func(sources []side, rename bool, same func(a, b side) (bool, error)) error {
+	// Each new file takes the best source that is left.
+	try := func(sources []side, rename bool, likeness func(r, a side) (float32, error)) error {
 		for _, a := range added {
 			if _, done := out[a.path]; done {
 				continue
 			}
-			for _, r := range sources {
+			best, at := float32(0), -1
+			for i, r := range sources {
 				if rename && taken[r.path] {
 					continue
 				}
-				ok, err := same(r, a)
+				n, err := likeness(r, a)
 				if err != nil {
 					return err
 				}
-				if ok {
-					out[a.path] = Copy{r.path, rename}
-					taken[r.path] = taken[r.path] || rename
-					break
+				named := at >= 0 && n == best && base(r.path) == base(a.path) && base(sources[at].path) != base(a.path)
+				if n > best || n > 0 && named {
+					best, at = n, i
 				}
+			}
+			if at >= 0 {
+				r := sources[at]
+				out[a.path] = Copy{r.path, rename}
+				taken[r.path] = taken[r.path] || rename
 			}
 		}
 		return nil
 	}
-	exact := func(r, a side) (bool, error) { return r.val.ID == a.val.ID && !emptyBlob(a.val), nil }
+	exact := func(r, a side) (float32, error) {
+		if r.val.ID == a.val.ID && !emptyBlob(a.val) {
+			return 1, nil
+		}
+		return 0, nil
+	}
 	pairs := 0
-	near := func(r, a side) (bool, error) {
+	near := func(r, a side) (float32, error) {
 		if pairs++; pairs > maxCopyPairs {
-			return false, nil
+			return 0, nil
 		}
 		x, err := s.File(r.val.FileID())
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 		y, err := s.File(a.val.FileID())
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 		return similar(x, y), nil
 	}
 	for _, step := range []struct {
-		sources []side
-		rename  bool
-		same    func(a, b side) (bool, error)
+		sources  []side
+		rename   bool
+		likeness func(a, b side) (float32, error)
 	}{{removed, true, exact}, {removed, true, near}, {changed, false, exact}, {changed, false, near}} {
-		if err := try(step.sources, step.rename, step.same); err != nil {
+		if err := try(step.sources, step.rename, step.likeness); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
+func base(p repo.Path) string { return path.Base(string(p)) }
+
 const emptyBlobID = "\xe6\x9d\xe2\x9b\xb2\xd1\xd6\x43\x4b\x8b\x29\xae\x77\x5a\xd8\xc2\xe4\x8c\x53\x91"
 
 func emptyBlob(v repo.TreeValue) bool { return v.ID == emptyBlobID }
 
-// similar says whether at least half of the longer text is kept.
-func similar(x, y []byte) bool {
+// similar is the part of the longer text that is kept, or 0 when that is less
+// than half.
+func similar(x, y []byte) float32 {
 	longest := max(len(x), len(y))
 	if longest == 0 || bytes.IndexByte(x[:min(len(x), 8000)], 0) >= 0 || bytes.IndexByte(y[:min(len(y), 8000)], 0) >= 0 {
-		return false
+		return 0
 	}
 	if 2*min(len(x), len(y)) < longest {
-		return false
+		return 0
 	}
 	removed := 0
 	for _, p := range byLine(func(t []byte) string { return string(t) }, x, y) {
@@ -106,5 +129,8 @@ func similar(x, y []byte) bool {
 			removed += len(p.left)
 		}
 	}
-	return 2*(len(x)-removed) >= longest
+	if n := float32(len(x)-removed) / float32(longest); n >= 0.5 {
+		return n
+	}
+	return 0
 }

@@ -44,6 +44,9 @@ func (s *JJ) env() []string {
 	}
 }
 
+// Env is the environment of the last command, for running ours beside it.
+func (s *JJ) Env() []string { return s.env() }
+
 // Try runs a command and gives its output and whether it succeeded.
 func (s *JJ) Try(dir string, args ...string) (string, bool) {
 	s.N++

@@ -1,0 +1,142 @@
+package jj
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/repo/stocktest"
+	"tandem/internal/testenv"
+)
+
+// pair is one repository twice: stock jj works in one copy and this program in
+// the other.
+type pair struct {
+	t           *testing.T
+	stock       *stocktest.JJ
+	theirs, our string
+}
+
+func newPair(t *testing.T, init ...string) *pair {
+	p := &pair{t: t, stock: stocktest.New(t)}
+	a, b := t.TempDir(), t.TempDir()
+	p.theirs, p.our = a, b
+	p.run(append([]string{"git", "init", "repo"}, init...)...)
+	p.theirs, p.our = filepath.Join(a, "repo"), filepath.Join(b, "repo")
+	return p
+}
+
+// run runs one command in both copies; what both say has to be the same.
+func (p *pair) run(args ...string) {
+	p.t.Helper()
+	want, ok := p.stock.Try(p.theirs, args...)
+	var out bytes.Buffer
+	code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: p.stock.Env(), Dir: p.our})
+	if strings.Contains(want, "panicked at") {
+		if code == 0 {
+			p.t.Fatalf("jj %s: stock panics, ours does it:\n%s", strings.Join(args, " "), out.String())
+		}
+		return
+	}
+	if got := out.String(); got != want || ok != (code == 0) {
+		p.t.Fatalf("jj %s\nstock (%v):\n%s\nours (%d):\n%s", strings.Join(args, " "), ok, want, code, got)
+	}
+}
+
+// same asks stock jj in both copies whether they hold the same.
+func (p *pair) same() {
+	p.t.Helper()
+	for _, q := range [][]string{
+		{"op", "log", "--no-graph", "-n1", "-T", "id ++ description"},
+		{"log", "--no-graph", "-r", "all()", "-T", "commit_id ++ ' ' ++ change_id ++ ' ' ++ bookmarks ++ ' ' ++ tags ++ ' ' ++ working_copies ++ '\n'"},
+	} {
+		q = append(q, "--ignore-working-copy")
+		a, b := p.stock.Run(p.theirs, q...), p.stock.Run(p.our, q...)
+		if a != b {
+			p.t.Fatalf("jj %s\nstock:\n%s\nours:\n%s", strings.Join(q, " "), a, b)
+		}
+	}
+	if a, b := files(p.t, p.theirs), files(p.t, p.our); a != b {
+		p.t.Fatalf("files differ\nstock:\n%s\nours:\n%s", a, b)
+	}
+}
+
+func files(t *testing.T, root string) string {
+	var b strings.Builder
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == ".jj" || d.Name() == ".git") {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if d.IsDir() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		fmt.Fprintf(&b, "%s: %q\n", rel, data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func (p *pair) write(name, text string) {
+	for _, dir := range []string{p.theirs, p.our} {
+		stocktest.Write(p.t, filepath.Join(dir, name), text)
+	}
+}
+
+// revision is a random visible commit.
+func (p *pair) revision(r *rand.Rand) string {
+	ids := strings.Fields(p.stock.Run(p.theirs, "log", "--no-graph", "-r", "all()", "-T", "commit_id.short() ++ ' '", "--ignore-working-copy"))
+	return ids[r.IntN(len(ids))]
+}
+
+// step is a random command.
+func (p *pair) step(r *rand.Rand) []string {
+	rev, other := p.revision(r), p.revision(r)
+	name := string(rune('a' + r.IntN(3)))
+	all := [][]string{
+		{"new"}, {"new", rev}, {"new", rev, other}, {"new", "-A", rev, "--no-edit"}, {"new", "-B", rev},
+		{"commit", "-m", "commit " + name}, {"describe", "-m", "about " + name}, {"describe", rev, "-m", "said " + name},
+		{"edit", rev}, {"squash"}, {"squash", "--from", rev, "--into", other, "-u"}, {"squash", "-r", rev, "-m", "both"},
+		{"abandon"}, {"abandon", rev}, {"abandon", rev, "--restore-descendants"},
+		{"rebase", "-r", rev, "-d", other}, {"rebase", "-s", rev, "-d", other}, {"rebase", "-b", rev, "-d", other},
+		{"rebase", "-r", rev, "-A", other}, {"rebase", "-r", rev, "-B", other},
+		{"restore", "--from", rev}, {"restore", "-c", rev}, {"duplicate", rev}, {"duplicate", rev, "-d", other},
+		{"revert", "-r", rev, "-d", other}, {"parallelize", rev + "::" + other}, {"split", "-r", rev, "-m", "part", "f1"},
+		{"undo"}, {"redo"}, {"op", "restore", "@-"}, {"op", "log", "-n5"}, {"op", "show"}, {"op", "diff"},
+		{"bookmark", "create", name, "-r", rev}, {"bookmark", "set", name, "-r", rev, "-B"}, {"bookmark", "delete", name}, {"bookmark", "list"},
+		{"tag", "set", "t" + name, "-r", rev}, {"tag", "list"}, {"metaedit", "--update-change-id", rev},
+		{"log"}, {"log", "-r", rev + "::", "-p", "--git"}, {"log", "-r", "::" + rev, "-s"}, {"st"}, {"diff", "--stat"}, {"diff", "-r", rev},
+		{"show", rev}, {"evolog"}, {"interdiff", "--from", rev, "--to", other}, {"file", "list", "-r", rev}, {"diff", "--from", rev, "--to", other, "--git"},
+	}
+	return all[r.IntN(len(all))]
+}
+
+// TestRandomCommandsAgainstStock runs the same random commands with stock jj
+// and here: the same words, ids, operations and files after each of them.
+func TestRandomCommandsAgainstStock(t *testing.T) {
+	r := testenv.Random(t)
+	for _, how := range []string{"--no-colocate", "--colocate"} {
+		t.Run(how[2:], func(t *testing.T) {
+			p := newPair(t, how)
+			for range testenv.Rounds(120) {
+				for range r.IntN(3) {
+					p.write(fmt.Sprintf("f%d", r.IntN(3)), stocktest.Text(r))
+				}
+				p.run(p.step(r)...)
+				p.same()
+			}
+		})
+	}
+}
