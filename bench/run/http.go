@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
+	"os"
+	"os/exec"
 	"time"
 )
 
@@ -46,13 +48,12 @@ func httpOperations(int) (section, error) {
 	if err != nil {
 		return s, err
 	}
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(same)
-	}))
-	defer bare.Close()
-	plain := func(int, int) error { _, err := call("GET", bare.URL, nil); return err }
+	bare, err := startBare(same)
+	if err != nil {
+		return s, err
+	}
+	defer bare.stop()
+	plain := func(int, int) error { _, err := call("GET", bare.url, nil); return err }
 	read := func(int, int) error { _, err := call("GET", p.url+"/resource/bench/read", nil); return err }
 	write := func(caller, _ int) error {
 		_, err := call("PUT", fmt.Sprintf("%s/resource/bench/%d-%d", p.url, caller, time.Now().UnixNano()), put)
@@ -71,6 +72,45 @@ func httpOperations(int) (section, error) {
 		}
 	}
 	return s, nil
+}
+
+// startBare runs a handler that answers some bytes, in a process of its own as
+// the program is.
+func startBare(answer []byte) (*program, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	p := &program{url: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	p.cmd = exec.Command(self, "-bare", fmt.Sprintf("127.0.0.1:%d", port))
+	p.cmd.Stdin = bytes.NewReader(answer)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 500 {
+		if resp, err := http.Get(p.url); err == nil {
+			return p, resp.Body.Close()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil, errors.New("the bare handler does not answer")
+}
+
+// serveBare is the other side of startBare.
+func serveBare(address string) error {
+	answer, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(answer)
+	}))
 }
 
 func freePort() (int, error) {

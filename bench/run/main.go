@@ -31,7 +31,12 @@ func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
 	only := flag.String("only", "", "measure only this: state, http, policy, program or workspaces, and print it")
+	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	flag.Parse()
+	if *bare != "" {
+		fmt.Fprintln(os.Stderr, "bench:", serveBare(*bare))
+		os.Exit(1)
+	}
 	var r results
 	for _, m := range []struct {
 		name    string

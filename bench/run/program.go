@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,6 +21,7 @@ type program struct {
 	url, dir string
 	cmd      *exec.Cmd
 	took     time.Duration // from start to healthy
+	said     bytes.Buffer
 }
 
 var binary string
@@ -54,6 +56,7 @@ func startProgram() (*program, error) {
 	p := &program{url: fmt.Sprintf("http://127.0.0.1:%d", port), dir: dir}
 	p.cmd = exec.Command(bin, "serve", "--data", filepath.Join(dir, "data"), "--listen", strings.TrimPrefix(p.url, "http://"))
 	p.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken}
+	p.cmd.Stderr = &p.said
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -62,8 +65,10 @@ func startProgram() (*program, error) {
 		resp, err := http.Get(p.url + "/global/health")
 		if err == nil {
 			resp.Body.Close()
-			p.took = time.Since(began)
-			return p, nil
+			if resp.StatusCode == http.StatusOK {
+				p.took = time.Since(began)
+				return p, nil
+			}
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -72,7 +77,10 @@ func startProgram() (*program, error) {
 
 func (p *program) stop() error {
 	err := p.cmd.Process.Signal(os.Interrupt)
-	return errors.Join(err, p.cmd.Wait(), os.RemoveAll(p.dir))
+	if ended := p.cmd.Wait(); ended != nil {
+		err = errors.Join(err, fmt.Errorf("the program ended: %w\n%s", ended, p.said.String()))
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
 // memory is the program's resident size in megabytes, where Linux tells it.
