@@ -37,6 +37,7 @@ func TestFuzz(t *testing.T) {
 				"--checks", "not_a_server_error", "--phases", who.phases, "--max-examples", strconv.Itoa(who.examples),
 				"--request-timeout", "10", "--workers", "2", "--continue-on-failure", "--no-color", "--warnings", "off",
 				"--suppress-health-check", "all", "--generation-database", "none", "--seed", strconv.Itoa(int(random.Int32())),
+				"--exclude-path", "/terminals", // starts a program that is not installed here, and rightly answers 503
 				"--exclude-operation-id-regex", strings.Join(notAsked(t, s), "|")})
 			cmd := exec.Command(line[0], line[1:]...)
 			cmd.Env, cmd.Dir = testenv.Env(t), testenv.Dir(t)
