@@ -40,8 +40,8 @@ var houseMap = []wall{
 	{pkg: "policy", pure: true},
 	{pkg: "policy/book", may: "policy"},
 	{pkg: "approval"},
-	{pkg: "journal", planned: true},
-	{pkg: "secret", planned: true},
+	{pkg: "journal"},
+	{pkg: "secret"},
 
 	// the one door
 	{pkg: "gate", may: "spine"},
