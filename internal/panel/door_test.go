@@ -67,6 +67,8 @@ func (b *browser) signIn(t *testing.T) {
 	}
 }
 
+var workPages = []string{"/panel/sessions", "/panel/models", "/panel/board", "/panel/spaces"}
+
 var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof", "/panel/journal/1/receipt", "/panel/journal/verify",
 	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/system", "/panel/passkeys/new", "/panel/live"}
 
@@ -76,7 +78,7 @@ func TestOnlyASignedInBrowserSeesPages(t *testing.T) {
 	h := startHouse(t)
 	stranger, owner := h.browser(t), h.browser(t)
 	owner.signIn(t)
-	for _, page := range everyPage {
+	for _, page := range append(workPages, everyPage...) {
 		for name, headers := range map[string][]string{
 			"a stranger":       nil,
 			"an agent's token": {"Authorization: Bearer " + h.agent},

@@ -37,6 +37,7 @@ const path = require('path');
     out.seen[name] = await open();
     await shot(`decide-${name}`);
     await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog[open]')); // a busy browser closes it a moment later
   }
 
   await page.keyboard.press('j');
