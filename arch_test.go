@@ -59,9 +59,9 @@ var houseMap = []wall{
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
-	{pkg: "session/relay", may: "spine session", planned: true},
+	{pkg: "session/relay", may: "spine session"},
 	{pkg: "connector", may: "spine tool egress"},
-	{pkg: "notify", may: "spine", planned: true},
+	{pkg: "notify", may: "spine"},
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
@@ -101,8 +101,8 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/*"},
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},             // a workspace's commands work on its copy
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents"}, // a conversation is made of a provider's blocks
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 

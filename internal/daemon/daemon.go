@@ -248,6 +248,13 @@ func (d *Daemon) serve(ctx context.Context) error {
 			d.stop()
 		}
 	})
+	servers.Go(func() { d.rooms.notify.Run(ctx) })
+	servers.Go(func() {
+		if err := d.rooms.relay.Run(ctx); err != nil {
+			d.Log.Error("relays cannot run", "err", err)
+			d.stop()
+		}
+	})
 	servers.Go(func() {
 		if err := d.rooms.terminal.Run(ctx); err != nil {
 			d.Log.Error("terminal sessions cannot run", "err", err)

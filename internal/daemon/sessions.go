@@ -75,6 +75,7 @@ func (d *Daemon) buildTerminals() error {
 		CloseSocket: func(id string) { d.sockets.Close(id) }}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
+	d.buildRelays()
 	return nil
 }
 

@@ -37,5 +37,9 @@ var table = []Setting{
 	{Key: "tmux_socket", Env: []string{"TANDEM_TMUX_SOCKET"}, Doc: "name or path of the tmux server for agent programs; empty for your own"},
 	{Key: "claude", Env: []string{"TANDEM_CLAUDE"}, Doc: "the Claude Code program (default: claude on the path)"},
 	{Key: "confine", Env: []string{"TANDEM_CONFINE"}, Default: "auto", Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works"},
+	{Key: "done_webhook", Env: []string{"TANDEM_DONE_WEBHOOK"}, Doc: "address that is called when a turn or a relay ends", Secret: true},
+	{Key: "done_webhook_secret", Env: []string{"TANDEM_DONE_WEBHOOK_SECRET"}, Doc: "signs the webhook's body (HMAC-SHA256 in Tandem-Signature)", Secret: true},
+	{Key: "ntfy_topic", Env: []string{"TANDEM_NTFY_TOPIC"}, Doc: "ntfy topic for pushes to a phone; empty for none", Secret: true},
+	{Key: "ntfy_server", Env: []string{"TANDEM_NTFY_SERVER"}, Default: "https://ntfy.sh", Doc: "the ntfy server"},
 	{Key: "terminal_answers", Env: []string{"TANDEM_TERMINAL_ANSWERS"}, Default: "1", Doc: "0: a yes typed at an agent's dialog does not count; people answer with proof of presence"},
 }

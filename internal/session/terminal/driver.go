@@ -58,7 +58,7 @@ type Driver struct {
 	all   sync.WaitGroup
 	taken chan struct{} // closed when what ran before the start was taken up
 	// Ended is told of every turn's end; notices and relays listen.
-	Ended []func(Seat, *session.Turn)
+	Ended []func(seat Seat, t *session.Turn, said string)
 }
 
 var _ session.Driver = (*Driver)(nil)

@@ -72,6 +72,15 @@ func (d *Driver) findClaude() (string, error) {
 	return real, nil
 }
 
+// data is tandem's own folder, real path.
+func (d *Driver) data() string {
+	dir := filepath.Dir(d.Folder)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
 // folder is the session's own: its socket, its configuration.
 func (s *seat) folder() string { return filepath.Join(s.d.Folder, s.row.Session) }
 
@@ -174,6 +183,9 @@ func (s *seat) confine(c agents.Claude, argv []string) ([]string, error) {
 	}
 	out = append(out, "--bind", c.Config, c.Config, "--ro-bind-try", filepath.Join(s.d.Home, ".gitconfig"), filepath.Join(s.d.Home, ".gitconfig"),
 		"--bind", s.row.Folder, s.row.Folder)
+	if rel, err := filepath.Rel(s.row.Folder, s.d.data()); err == nil && !strings.HasPrefix(rel, "..") {
+		out = append(out, "--tmpfs", s.d.data()) // a working folder that holds tandem's own does not show it
+	}
 	for _, p := range []string{filepath.Dir(c.Program), filepath.Dir(c.Self), s.folder(), filepath.Dir(s.socket)} {
 		out = append(out, "--ro-bind", p, p)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func (d *Driver) Ops() []op.Op {
 	return []op.Op{
 		op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
 			Doc: "Open a real, interactive Claude Code session in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
-			func(OpenIn) op.Resource { return at("") }, d.open, nil),
+			func(OpenIn) op.Resource { return at("") }, d.Open, nil),
 		op.Read(op.Spec{Name: "session.live", Right: "session.list", Masked: true, Method: "GET", Path: "/terminals", MCP: "list_sessions",
 			Doc: "List sessions with real agent programs: live ones with their state, and recent ones."},
 			func(LiveIn) op.Resource { return at("") }, d.liveOp),
@@ -97,7 +98,8 @@ func (d *Driver) Ops() []op.Op {
 	}
 }
 
-func (d *Driver) open(ctx context.Context, in OpenIn) (Seat, error) {
+// Open opens a session for the caller of ctx.
+func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	c := op.CallerFrom(ctx)
 	if in.Agent == "" {
 		in.Agent = "claude"
@@ -119,6 +121,9 @@ func (d *Driver) open(ctx context.Context, in OpenIn) (Seat, error) {
 	folder, err := d.Allow.Real(in.Cwd)
 	if err != nil {
 		return Seat{}, err
+	}
+	if rel, err := filepath.Rel(d.data(), folder); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return Seat{}, fault.New(fault.Denied, "session.open", "%s belongs to tandem itself", folder)
 	}
 	if in.Skip && !d.Skip {
 		return Seat{}, fault.New(fault.Denied, "session.open", "skipping permissions was not granted").WithNext("a person grants it in the settings: TANDEM_SKIP_PERMISSIONS=1")
@@ -270,6 +275,9 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		if err != nil {
 			return SendOut{}, err
 		}
+	}
+	if op.CallerFrom(ctx).Session == id {
+		return SendOut{}, fault.New(fault.Conflict, "session.send", "a session that sends to itself would wait for itself")
 	}
 	s, err := d.room.Get(ctx, tenant, id)
 	if err != nil {

@@ -127,8 +127,9 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 		}
 		return true
 	})
+	view, said := s.view(), strings.TrimSpace(s.said.String())
 	for _, f := range s.d.Ended {
-		f(s.view(), t)
+		s.d.all.Go(func() { f(view, t, said) })
 	}
 }
 

@@ -1,0 +1,99 @@
+package notify
+
+import (
+	"bufio"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+type got struct {
+	path, body string
+	header     http.Header
+}
+
+func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T) {
+	var mu sync.Mutex
+	var all []got
+	failed := false
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !failed && r.URL.Path == "/hook" {
+			failed = true
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		all = append(all, got{r.URL.Path, string(body), r.Header})
+	}))
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "events.log")
+	n := New(Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Click: "http://127.0.0.1:39731/"}, slog.New(slog.DiscardHandler))
+	n.wait = func(int) time.Duration { return time.Millisecond }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go n.Run(ctx)
+	n.Tell(Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"})
+	n.Tell(Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?", Push: Answer, Folder: t.TempDir()})
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		mu.Lock()
+		done := len(all) == 3
+		mu.Unlock()
+		if done {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d deliveries", len(all))
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	hooks, pushes := 0, 0
+	for _, g := range all {
+		switch g.path {
+		case "/hook":
+			hooks++
+			mac := hmac.New(sha256.New, []byte("k"))
+			io.WriteString(mac, g.body)
+			if g.header.Get("Tandem-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+				t.Error("the signature is not over the body")
+			}
+		case "/topic":
+			pushes++
+			if g.header.Get("Title") != "tandem: loop_1 NEEDS YOUR ANSWER" || g.header.Get("Priority") != "urgent" || g.header.Get("Click") == "" || !strings.Contains(g.body, "Which colour?") {
+				t.Errorf("push: %+v", g)
+			}
+		}
+	}
+	if hooks != 2 || pushes != 1 {
+		t.Errorf("%d webhooks, %d pushes", hooks, pushes)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := 0
+	for s := bufio.NewScanner(f); s.Scan(); lines++ {
+		var e Event
+		if err := json.Unmarshal(s.Bytes(), &e); err != nil || !strings.Contains(e.Handoff, "Commit: none") {
+			t.Errorf("line %s: %v", s.Text(), err)
+		}
+	}
+	if lines != 2 {
+		t.Errorf("%d lines", lines)
+	}
+}

@@ -1,0 +1,16 @@
+// Package relay runs two sessions that talk to each other: a lead that plans and reviews, and a worker that builds. The lead is
+// a persistent manager: when a task is done it parks and waits for the next one.
+//
+// # States
+//
+//	running ──► parked ──► running            (enqueue gives it the next task)
+//	   │  ▲        └─────► done               (nothing came in time)
+//	   │  └── needs input ──► done            (the first enqueue is the answer and resumes the same task)
+//	   ├────► blocked                         (a dead end: it says why)
+//	   └────► stopped                         (by a person)
+//
+// A relay is a row. Each step is stored before it is taken, and taken with a key of its own, so a crash at any instant repeats
+// nothing: the step that was under way is found again as the same turn. While it waits it calls nobody.
+//
+// The files below manager/ in the data folder are a view for people. Nothing reads them back.
+package relay

@@ -1,0 +1,83 @@
+package relay
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+func TestWhatTheLeadMeans(t *testing.T) {
+	for _, c := range []struct{ text, kind, rest string }{
+		{"Run the tests.", "instruct", "Run the tests."},
+		{"All green.\nRELAY_DONE", "done", "All green."},
+		{"All green.\n**RELAY_DONE**", "done", "All green."},
+		{"> `RELAY_DONE`", "done", ""},
+		{"We are not at RELAY_DONE yet; run the tests.", "instruct", "We are not at RELAY_DONE yet; run the tests."},
+		{"NEEDS_INPUT: Which colour?", "ask", "Which colour?"},
+		{"- NEEDS_INPUT: Which colour?\nRELAY_DONE", "ask", "Which colour?"},
+		{"BLOCKED: no network\nNEEDS_INPUT: x\nRELAY_DONE", "blocked", "no network"},
+		{"**BLOCKED**\nthe disk is full", "blocked", "the disk is full"},
+		{"The task is BLOCKED: by nothing", "instruct", "The task is BLOCKED: by nothing"},
+	} {
+		if v := Read(c.text); v.Kind != c.kind || v.Text != c.rest {
+			t.Errorf("Read(%q) = %+v, want %s %q", c.text, v, c.kind, c.rest)
+		}
+	}
+}
+
+func TestARelayParksAnswersAndEnds(t *testing.T) {
+	now := time.Unix(1000, 0)
+	r := &Relay{Turns: 2, Budget: time.Hour, Park: time.Minute, Answer: time.Hour}
+	r.begin("first", now)
+	if _, err := r.enqueue("second", now); err != nil || len(r.Queue) != 1 {
+		t.Fatal(r.Queue, err)
+	}
+	r.prepare(nil, now)
+	if r.Turn != 1 || !strings.Contains(r.Prompt, "Turn 1 of 2") || !strings.Contains(r.Prompt, "first") {
+		t.Fatalf("prompt %q", r.Prompt)
+	}
+	r.heard("do it", now)
+	if r.Next != "worker" || !strings.Contains(r.Prompt, "do it") {
+		t.Fatalf("%+v", r)
+	}
+	r.heard("did it", now)
+	r.Injected = []string{"hurry"}
+	r.prepare(nil, now)
+	if !strings.Contains(r.Prompt, "did it") || !strings.Contains(r.Prompt, "hurry") || r.Injected != nil {
+		t.Fatalf("prompt %q", r.Prompt)
+	}
+	r.heard("NEEDS_INPUT: how?", now)
+	if r.Status != NeedsInput || r.Question != "how?" || !r.Deadline.Equal(now.Add(time.Hour)) {
+		t.Fatalf("%+v", r)
+	}
+	if answer, err := r.enqueue("like this", now); !answer || err != nil || r.Status != Running || r.TaskNo != 1 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	r.prepare(nil, now) // two turns are used up, so the next task begins
+	if r.TaskNo != 2 || r.Task != "second" || r.Turn != 0 || len(r.Queue) != 0 {
+		t.Fatalf("%+v", r)
+	}
+	r.prepare(nil, now)
+	r.heard("fine\nRELAY_DONE", now)
+	if r.Status != Parked || r.Summary != "fine" || !r.Deadline.Equal(now.Add(time.Minute)) {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := r.enqueue("third", now); err != nil || r.Status != Running || r.TaskNo != 3 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	for range MaxQueue {
+		if _, err := r.enqueue("more", now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.enqueue("too much", now); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("a full queue: %v", err)
+	}
+	r.prepare(nil, now)
+	r.heard("BLOCKED: no way", now)
+	if _, err := r.enqueue("x", now); !r.Status.Over() || !fault.Is(err, fault.Conflict) {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+}

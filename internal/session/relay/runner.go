@@ -1,0 +1,418 @@
+package relay
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/session"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are this room's tables.
+var Migrations = db.Migrations{Room: "relay", FS: schema}
+
+// Sessions open and close the two sides.
+type Sessions struct {
+	Open  func(ctx context.Context, relay, name string, side Side, folder string) (id string, real string, err error)
+	Close func(ctx context.Context, id string) error
+}
+
+// Runner keeps relays and runs them.
+type Runner struct {
+	db       *db.DB
+	room     *session.Room
+	journal  *journal.Journal
+	gate     op.Invoker
+	log      *slog.Logger
+	folder   string // the view for people
+	sessions Sessions
+	// Told hears of every end and every question; done says that the relay itself is over.
+	Told func(r Relay, event string)
+
+	mu   sync.Mutex
+	base context.Context
+	live map[string]chan struct{}
+	all  sync.WaitGroup
+}
+
+// New makes the room. It does nothing until Run.
+func New(d *db.DB, room *session.Room, log *slog.Logger, folder string, s Sessions) *Runner {
+	return &Runner{db: d, room: room, log: log, folder: folder, sessions: s, live: map[string]chan struct{}{}, Told: func(Relay, string) {}}
+}
+
+// Through gives the room its gate.
+func (r *Runner) Through(g op.Invoker, j *journal.Journal) { r.gate, r.journal = g, j }
+
+// Run goes on with every relay that is not over, until ctx ends.
+func (r *Runner) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.base = ctx
+	r.mu.Unlock()
+	defer r.all.Wait()
+	open, err := r.rows(ctx, "status IN (?, ?, ?)", string(Running), string(Parked), string(NeedsInput))
+	if err != nil {
+		return err
+	}
+	for _, x := range open {
+		r.wake(x.Tenant, x.ID)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Busy says whether a relay runs or waits with a deadline.
+func (r *Runner) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.live) > 0
+}
+
+// wake makes somebody look at a relay.
+func (r *Runner) wake(tenant, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base == nil || r.base.Err() != nil {
+		return
+	}
+	if c := r.live[id]; c != nil {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+		return
+	}
+	c := make(chan struct{}, 1)
+	r.live[id] = c
+	r.all.Go(func() {
+		r.work(r.base, tenant, id, c)
+		r.mu.Lock()
+		delete(r.live, id)
+		r.mu.Unlock()
+	})
+}
+
+// work takes one step after the other until the relay is over.
+func (r *Runner) work(ctx context.Context, tenant, id string, woken chan struct{}) {
+	for ctx.Err() == nil {
+		x, err := r.get(ctx, tenant, id)
+		if err != nil {
+			r.log.Error("read a relay", "relay", id, "err", err)
+			return
+		}
+		switch {
+		case x.Status.Over():
+			r.closeSides(x)
+			return
+		case x.Status == Running:
+			if err := r.step(ctx, x); err != nil && ctx.Err() == nil {
+				r.log.Error("a relay's step", "relay", id, "err", err)
+				pause(ctx, woken, time.Second)
+			}
+			continue
+		}
+		wait := time.Until(x.Deadline)
+		if wait <= 0 {
+			if err := r.change(ctx, tenant, id, "relay.end", func(x *Relay, now time.Time) error {
+				if x.Status != Parked && x.Status != NeedsInput || now.Before(x.Deadline) {
+					return nil
+				}
+				x.Reason = "nothing to do for " + x.Park.String()
+				if x.Status == NeedsInput {
+					x.Reason = "nobody answered for " + x.Answer.String()
+				}
+				x.Status = Done
+				return nil
+			}); err != nil {
+				r.log.Error("end a relay", "relay", id, "err", err)
+				pause(ctx, woken, time.Second)
+			}
+			continue
+		}
+		pause(ctx, woken, wait)
+	}
+}
+
+func pause(ctx context.Context, woken chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-t.C:
+	}
+}
+
+// step prompts the side whose turn it is, waits for the end of its turn, and stores what it means.
+func (r *Runner) step(ctx context.Context, x *Relay) error {
+	if x.Prompt == "" {
+		log, err := r.entries(ctx, x.Tenant, x.ID, x.Step-8, 8)
+		if err != nil {
+			return err
+		}
+		return r.change(ctx, x.Tenant, x.ID, "", func(x *Relay, now time.Time) error {
+			if x.Status == Running && x.Prompt == "" {
+				x.prepare(log, now)
+			}
+			return nil
+		})
+	}
+	side := x.Lead
+	if x.Next == "worker" {
+		side = x.Worker
+	}
+	if x.Flight == "" {
+		// The key makes a step that a crash interrupted find the same turn again.
+		c := x.Caller
+		c.Idempotency = fmt.Sprintf("%s.%d", x.ID, x.Step)
+		out, err := r.gate.Invoke(op.WithCaller(ctx, c), "session.prompt", session.PromptIn{ID: side, Text: x.Prompt})
+		if err != nil {
+			return r.block(ctx, x, err)
+		}
+		t, ok := out.(*session.Turn)
+		if !ok {
+			return fmt.Errorf("session.prompt answered %T", out)
+		}
+		return r.change(ctx, x.Tenant, x.ID, "", func(x *Relay, _ time.Time) error { x.Flight = t.ID; return nil })
+	}
+	t, err := r.ended(ctx, x)
+	if err != nil || t == nil {
+		return err
+	}
+	if t.State != session.Done {
+		return r.block(ctx, x, fault.New(fault.Unavailable, "relay", "the %s's turn %s: %s", x.Next, t.State, t.Reason))
+	}
+	text, err := r.said(ctx, x.Tenant, side, t.ID)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, x.Tenant, x.ID, "relay.turn", func(now *Relay, at time.Time) error {
+		if now.Flight != t.ID || now.Status != Running {
+			return errStale
+		}
+		now.heard(text, at)
+		return nil
+	}, Entry{Role: x.Next, Turn: t.ID, Text: text})
+}
+
+var errStale = fault.New(fault.Conflict, "relay", "the relay moved on")
+
+// block ends a relay whose sides cannot go on.
+func (r *Runner) block(ctx context.Context, x *Relay, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return r.change(ctx, x.Tenant, x.ID, "relay.end", func(x *Relay, _ time.Time) error {
+		if x.Status == Running {
+			x.Status, x.Reason, x.Next = Blocked, fault.Public(why).Msg, ""
+		}
+		return nil
+	})
+}
+
+// ended waits for the end of the turn under way; nil when the relay was stopped meanwhile.
+func (r *Runner) ended(ctx context.Context, x *Relay) (*session.Turn, error) {
+	for {
+		t, err := r.room.Turn(ctx, x.Tenant, x.Flight)
+		if err != nil || t.State.Ended() {
+			return t, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+		var status string
+		if err := r.db.QueryRow(ctx, "SELECT status FROM relay WHERE tenant = ? AND id = ?", x.Tenant, x.ID).Scan(&status); err != nil {
+			return nil, err
+		}
+		if Status(status) != Running {
+			return nil, nil
+		}
+	}
+}
+
+// said is all that a side said in a turn.
+func (r *Runner) said(ctx context.Context, tenant, side, turn string) (string, error) {
+	ms, err := r.room.Messages(ctx, tenant, side)
+	var all []string
+	for _, m := range ms {
+		if m.Turn != turn || m.Role != session.RoleAssistant {
+			continue
+		}
+		for _, b := range m.Blocks {
+			if b.Text != "" {
+				all = append(all, b.Text)
+			}
+		}
+	}
+	return strings.Join(all, "\n\n"), err
+}
+
+func (r *Runner) closeSides(x *Relay) {
+	for _, id := range []string{x.Lead, x.Worker} {
+		if id == "" {
+			continue
+		}
+		if err := r.sessions.Close(context.WithoutCancel(r.base), id); err != nil {
+			r.log.Warn("close a relay's session", "relay", x.ID, "session", id, "err", err)
+		}
+	}
+}
+
+// change moves a relay in one transaction with its log entry and its event, and then shows it to people.
+func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x *Relay, now time.Time) error, entries ...Entry) error {
+	var before, after Relay
+	err := r.db.Write(ctx, func(tx *db.Tx) error {
+		x, err := load(tx, tenant, id)
+		if err != nil {
+			return err
+		}
+		before = *x
+		if err := fn(x, tx.Now()); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			x.Step++
+			if _, err := tx.Exec("INSERT INTO relay_log (tenant, relay, step, task, role, turn, text, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				tenant, id, x.Step, before.TaskNo, e.Role, e.Turn, e.Text, tx.Now()); err != nil {
+				return err
+			}
+		}
+		x.UpdatedAt = tx.Now()
+		after = *x
+		if err := save(tx, x); err != nil {
+			return err
+		}
+		if event == "" {
+			return nil
+		}
+		payload, err := json.Marshal(map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight, "reason": x.Reason})
+		if err != nil {
+			return err
+		}
+		_, err = r.journal.Append(tx, journal.Event{Tenant: tenant, Type: event, Phase: journal.Done, Actor: x.Caller.Name, For: x.Caller.For, Resource: at(id).String(), Payload: payload})
+		return err
+	})
+	if err != nil {
+		if fault.Is(err, fault.Conflict) && err == error(errStale) {
+			return nil
+		}
+		return err
+	}
+	r.show(&after)
+	r.tell(before, after)
+	return nil
+}
+
+// tell says what somebody outside wants to know.
+func (r *Runner) tell(before, after Relay) {
+	switch {
+	case after.Status == before.Status && after.TaskNo == before.TaskNo:
+	case after.Status.Over():
+		r.Told(after, string(after.Status))
+	case after.Status == NeedsInput:
+		r.Told(after, "needs input")
+	case before.Status == Running && (after.Status == Parked || after.TaskNo > before.TaskNo && before.TaskNo > 0):
+		r.Told(after, "task done")
+	}
+}
+
+func save(tx *db.Tx, x *Relay) error {
+	body, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO relay (tenant, id, status, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, body = excluded.body, updated_at = excluded.updated_at`,
+		x.Tenant, x.ID, string(x.Status), string(body), x.CreatedAt, x.UpdatedAt)
+	return err
+}
+
+func scan(row interface{ Scan(...any) error }) (*Relay, error) {
+	var x Relay
+	var tenant, body string
+	if err := row.Scan(&tenant, &body); err != nil {
+		return nil, err
+	}
+	err := json.Unmarshal([]byte(body), &x)
+	x.Tenant = tenant
+	return &x, err
+}
+
+func missing(id string) error {
+	return fault.New(fault.NotFound, "relay", "there is no relay %.60s", id)
+}
+
+func load(tx *db.Tx, tenant, id string) (*Relay, error) {
+	x, err := scan(tx.QueryRow("SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	if db.NoRows(err) {
+		return nil, missing(id)
+	}
+	return x, err
+}
+
+func (r *Runner) get(ctx context.Context, tenant, id string) (*Relay, error) {
+	x, err := scan(r.db.QueryRow(ctx, "SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?", tenant, id))
+	if db.NoRows(err) {
+		return nil, missing(id)
+	}
+	return x, err
+}
+
+func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay, error) {
+	rows, err := r.db.Query(ctx, "SELECT tenant, body FROM relay WHERE "+where+" ORDER BY created_at", args...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })
+}
+
+func (r *Runner) entries(ctx context.Context, tenant, id string, after int64, limit int) ([]Entry, error) {
+	rows, err := r.db.Query(ctx, "SELECT step, task, role, turn, text, at FROM relay_log WHERE tenant = ? AND relay = ? AND step > ? ORDER BY step LIMIT ?", tenant, id, after, limit)
+	return db.Collect(rows, err, func(rows *sql.Rows) (e Entry, err error) {
+		var at int64
+		err = rows.Scan(&e.Step, &e.Task, &e.Role, &e.Turn, &e.Text, &at)
+		e.At = db.Time(at)
+		return e, err
+	})
+}
+
+// show writes the view for people. It may be late or missing; the rows are the truth.
+func (r *Runner) show(x *Relay) {
+	dir := filepath.Join(r.folder, x.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		r.log.Warn("show a relay", "relay", x.ID, "err", err)
+		return
+	}
+	log, err := r.entries(context.WithoutCancel(r.base), x.Tenant, x.ID, 0, 10_000)
+	if err != nil {
+		return
+	}
+	var lines strings.Builder
+	for _, e := range log {
+		fmt.Fprintf(&lines, "- %s task %d, step %d, %s: %s\n", e.At.Format(time.RFC3339), e.Task, e.Step, e.Role, line(e.Text, 300))
+	}
+	state, _ := json.MarshalIndent(map[string]any{"status": x.Status, "turn": x.Turn, "task": x.Task, "blockedReason": x.Reason, "question": x.Question, "step": x.Step}, "", "  ")
+	queue, _ := json.MarshalIndent(append([]string{}, x.Queue...), "", "  ")
+	for name, data := range map[string]string{"MISSION.md": x.Mission + "\n", "STATE.json": string(state) + "\n", "LOG.md": lines.String(), "QUEUE.json": string(queue) + "\n"} {
+		tmp := filepath.Join(dir, "."+name)
+		if err := os.WriteFile(tmp, []byte(data), 0o600); err == nil {
+			err = os.Rename(tmp, filepath.Join(dir, name))
+			if err != nil {
+				r.log.Warn("show a relay", "relay", x.ID, "err", err)
+			}
+		}
+	}
+}
