@@ -70,7 +70,7 @@ func (b *browser) signIn(t *testing.T) {
 var workPages = []string{"/panel/sessions", "/panel/models", "/panel/board", "/panel/spaces"}
 
 var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof", "/panel/journal/1/receipt", "/panel/journal/verify",
-	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/system", "/panel/passkeys/new", "/panel/live"}
+	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/repos", "/panel/system", "/panel/passkeys/new", "/panel/live"}
 
 // Nobody but a signed-in browser sees a page, under whatever name and with
 // whatever credential; and what a browser gets is locked down.

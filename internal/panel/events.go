@@ -100,6 +100,7 @@ func (v *visit) moment(e wireEntry) ui.Moment {
 var icons = map[string]string{
 	"session": "session", "turn": "session", "question": "session", "tool": "tool", "provider": "models", "folder": "resources", "board": "board", "space": "spaces", "approval": "approvals", "resource": "resources", "token": "key", "passkey": "passkey", "pin": "key", "actor": "actors",
 	"grant": "policy", "policy": "policy", "audit": "journal", "server": "system", "signin": "passkey",
+	"repo": "repos", "workspace": "repos",
 }
 
 // kinds maps actors' names to their kinds, so that a name can be shown as what it is.

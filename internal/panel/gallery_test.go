@@ -2,6 +2,7 @@ package panel
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -272,6 +273,8 @@ func galleryPages() []struct {
 		{"actor", actorPage(galleryShell("actors", "builder", &ui.Crumb{Label: "Actors and tokens", Href: "/panel/actors"}), ActorView{ActorRow: sampleActors()[1], Now: galleryNow, Chain: []string{"owner"}, Grants: sampleGrants()[1:2], Sees: []string{"resource.get", "resource.put", "repo.log", "repo.push", "file.read", "file.edit"}, Hidden: 61, Recent: sampleRecent[:3]})},
 		{"policy", policyPage(galleryShell("policy", "Policy", nil), samplePolicy())},
 		{"resources", resourcesPage(galleryShell("resources", "Resources", nil), sampleResources())},
+		{"repos", reposPage(galleryShell("repos", "Repositories", nil), sampleRepos())},
+		{"repos-empty", reposPage(galleryShell("repos", "Repositories", nil), ReposView{Now: galleryNow})},
 		{"system", systemPage(galleryShell("system", "System", nil), sampleSystem())},
 		{"sessions", sessionsPage(galleryShell("sessions", "Sessions", nil), sampleSessions())},
 		{"sessions-empty", sessionsPage(galleryShell("sessions", "Sessions", nil), SessionsView{Now: galleryNow, May: true})},
@@ -309,4 +312,22 @@ func galleryHandler() http.Handler {
 		<-r.Context().Done()
 	})
 	return mux
+}
+
+// sampleRepos is a repository in which two agents and the server work.
+func sampleRepos() ReposView {
+	row := func(rail, commit, change, text, author string, ago time.Duration, workspaces, bookmarks []string) CommitRow {
+		return CommitRow{Rail: rail, Commit: strings.Repeat(commit, 40), Change: strings.Repeat(change, 32), Description: text, Author: author, When: before(ago), Workspaces: workspaces, Bookmarks: bookmarks}
+	}
+	graph := []CommitRow{
+		row("@", "1", "k", "billing: round once", "builder@example.com", 2*time.Minute, []string{"builder"}, nil),
+		row("│ @", "2", "l", "", "reviewer@example.com", 5*time.Minute, []string{"reviewer"}, nil),
+		row("○ │", "3", "m", "billing: read invoices", "builder@example.com", 30*time.Minute, nil, []string{"main"}),
+	}
+	graph[1].Conflict = true
+	return ReposView{Now: galleryNow, Name: "project", Rows: []RepoRow{{Name: "project", Path: "/srv/project", Version: 41, Workspaces: 3}, {Name: "site", Path: "/srv/site", Version: 3, Workspaces: 1}},
+		Work: []WorkRow{{Name: "builder", Owner: "builder", Change: graph[0].Change, Commit: graph[0].Commit, Description: graph[0].Description, Changed: before(2 * time.Minute)},
+			{Name: "default", Change: graph[2].Change, Commit: graph[2].Commit, Description: graph[2].Description, Changed: before(time.Hour)}},
+		Graph: graph, More: true,
+		Selected: &CommitView{CommitRow: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []struct{ Status, Path string }{{"M", "internal/billing/invoice.go"}, {"A", "internal/billing/round.go"}}}}
 }

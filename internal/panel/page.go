@@ -22,7 +22,7 @@ func pages() []pageGroup {
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
 		{"Work", []page{sessionsNav(), boardNav(), spacesNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
-		{"Rooms", []page{resourcesNav()}},
+		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), systemNav()}},
 	}
 }

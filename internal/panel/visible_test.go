@@ -82,6 +82,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"actor":     actorPage(s, poisoned(ActorView{ActorRow: sampleActors()[1]})),
 		"policy":    policyPage(s, poisoned(samplePolicy())),
 		"resources": resourcesPage(s, poisoned(sampleResources())),
+		"repos":     reposPage(s, poisoned(sampleRepos())),
 		"system":    systemPage(s, poisoned(sampleSystem())),
 		"sessions":  sessionsPage(s, poisoned(sampleSessions())),
 		"session":   sessionPage(s, poisoned(sampleSession())),

@@ -1,0 +1,114 @@
+package panel
+
+import (
+	"net/url"
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+func reposNav() page {
+	return page{id: "repos", label: "Repositories", href: "/panel/repos", icon: "repos", key: "g d", needs: "repo.list", routes: func(p *Panel) {
+		p.get("/panel/repos", func(v *visit) error { return v.repos() })
+	}}
+}
+
+// RepoRow is a served repository.
+type RepoRow struct {
+	Name       string
+	Path       string
+	Version    int64
+	Workspaces int
+}
+
+// WorkRow is where somebody works.
+type WorkRow struct {
+	Name        string
+	Owner       string
+	Change      string
+	Commit      string
+	Description string
+	Changed     time.Time
+}
+
+// CommitRow is a commit of the graph.
+type CommitRow struct {
+	Rail, Commit, Change, Description, Author string
+	When                                      time.Time
+	Workspaces, Bookmarks                     []string
+	Conflict, Divergent                       bool
+}
+
+// CommitView is one commit with what it touches.
+type CommitView struct {
+	CommitRow
+	Text  string
+	Paths []struct{ Status, Path string }
+	More  bool
+}
+
+// ReposView is the repositories, one of them with its graph, and perhaps a
+// commit of it.
+type ReposView struct {
+	Now      time.Time
+	Rows     []RepoRow
+	Name     string
+	Work     []WorkRow
+	Graph    []CommitRow
+	More     bool
+	Selected *CommitView
+	Problem  string
+}
+
+func repoHref(name, commit string) string {
+	q := url.Values{"repo": {name}}
+	if commit != "" {
+		q.Set("commit", commit)
+	}
+	return "/panel/repos?" + q.Encode()
+}
+
+func (c CommitView) pairs() []ui.Pair {
+	return []ui.Pair{{Key: "Change", Value: c.Change, Mono: true}, {Key: "Commit", Value: c.Commit, Mono: true}, {Key: "Author", Value: c.Author}, {Key: "Written", Value: ui.Stamp(c.When)}}
+}
+
+func (v *visit) repos() error {
+	out := ReposView{Now: v.now(), Name: v.query("repo")}
+	list, err := call[struct{ Items []RepoRow }](v, "repo.list", map[string]any{})
+	if err != nil {
+		return err
+	}
+	out.Rows = list.Items
+	if out.Name == "" && len(out.Rows) > 0 {
+		out.Name = out.Rows[0].Name
+	}
+	if out.Name != "" {
+		in := map[string]any{"repo": out.Name}
+		work, err := call[struct{ Items []WorkRow }](v, "workspace.list", in)
+		if err != nil {
+			return err
+		}
+		graph, err := call[struct {
+			Items []CommitRow
+			More  bool
+		}](v, "repo.graph", in)
+		if err != nil {
+			return err
+		}
+		out.Work, out.Graph, out.More = work.Items, graph.Items, graph.More
+	}
+	if id := v.query("commit"); id != "" {
+		c, err := call[CommitView](v, "repo.change", map[string]any{"repo": out.Name, "commit": id})
+		if err != nil {
+			out.Problem = words(err)
+		} else {
+			out.Selected = &c
+		}
+	}
+	s := v.shell("repos", "Repositories")
+	s.Here = "/panel/repos"
+	if out.Name != "" {
+		s.Here = repoHref(out.Name, v.query("commit"))
+	}
+	return v.show(reposPage(s, out))
+}
