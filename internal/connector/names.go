@@ -1,9 +1,6 @@
 package connector
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 // Offer is a connector's tool as a session's model sees it.
 type Offer struct {
@@ -13,16 +10,6 @@ type Offer struct {
 
 // WireName is what the model calls it: providers accept no dots.
 func (o Offer) WireName() string { return "mcp__" + o.Connector + "__" + o.Tool.Name }
-
-// ParseName reads a WireName back.
-func ParseName(wire string) (connector, tool string, ok bool) {
-	rest, ok := strings.CutPrefix(wire, "mcp__")
-	if !ok {
-		return "", "", false
-	}
-	connector, tool, ok = strings.Cut(rest, "__")
-	return connector, tool, ok && connector != "" && tool != ""
-}
 
 // Offers lists the tools of all connectors that can be called now. What is quarantined, disabled or not allowed is not there.
 func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {

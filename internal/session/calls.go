@@ -144,7 +144,7 @@ func (r *Room) touchOf(ctx context.Context, t tool.Tool, in CallIn) op.Touch {
 
 // env is what a call may use: the granted folder that holds the session's directory.
 func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, error) {
-	e := &tool.Env{Session: in.Session, Sandbox: r.sandbox, Now: r.now}
+	e := &tool.Env{Session: in.Session, Sandbox: r.sandbox}
 	if in.Session == "" {
 		folders, err := r.folders(ctx, tenant)
 		if err != nil {

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"database/sql"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -141,7 +140,7 @@ func (r *Room) OpenModel(ctx context.Context, tenant, id string, fn func(provide
 		return err
 	}
 	return r.withKey(ctx, tenant, e, func(key, _ string) error {
-		m, err := catalog.Open(e, key, r.transport)
+		m, err := catalog.Open(e, key, nil)
 		if err != nil {
 			return Explain(err, e.ID)
 		}
@@ -270,6 +269,3 @@ func (r *Room) defaultModel(tx *db.Tx, tenant string) string {
 	}
 	return m
 }
-
-// UseTransport sets what model calls go through.
-func (r *Room) UseTransport(t http.RoundTripper) { r.transport = t }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"tandem/internal/db"
@@ -22,15 +21,14 @@ type Driver interface {
 
 // Room keeps sessions.
 type Room struct {
-	db        *db.DB
-	journal   *journal.Journal
-	tools     *tool.Registry
-	sandbox   *tool.Sandbox
-	hub       *hub
-	drivers   map[string]Driver
-	outputs   outputs
-	keys      Keys
-	transport http.RoundTripper
+	db      *db.DB
+	journal *journal.Journal
+	tools   *tool.Registry
+	sandbox *tool.Sandbox
+	hub     *hub
+	drivers map[string]Driver
+	outputs outputs
+	keys    Keys
 }
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.

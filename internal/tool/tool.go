@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -64,7 +63,6 @@ type Env struct {
 	// Sandbox runs commands.
 	Sandbox *Sandbox
 	Network bool // the session was granted the network
-	Now     func() time.Time
 }
 
 // Todo is one entry of a session's list.

@@ -30,7 +30,7 @@ func env(t *testing.T, files map[string]string) *tool.Env {
 			t.Fatal(err)
 		}
 	}
-	return &tool.Env{Dir: dir, Scope: tool.NewScope([]tool.Folder{{Path: dir}}), Now: time.Now}
+	return &tool.Env{Dir: dir, Scope: tool.NewScope([]tool.Folder{{Path: dir}})}
 }
 
 func plan(t *testing.T, e *tool.Env, name string, args any) (*tool.Plan, error) {
