@@ -131,8 +131,11 @@ func (c Claude) Argv() []string {
 		mode = "bypassPermissions"
 	}
 	argv = append(argv, "--permission-mode", mode)
-	if c.Model != "" && c.Model != "default" {
+	switch {
+	case c.Model != "" && c.Model != "default":
 		argv = append(argv, "--model", c.Model)
+	case c.Resume: // a resumed conversation keeps the model it had last unless told otherwise
+		argv = append(argv, "--model", "default")
 	}
 	if c.Effort != "" {
 		argv = append(argv, "--effort", c.Effort)
