@@ -6,3 +6,5 @@
 // hands to a stock jj on PATH; where there is none, it says what is missing. It
 // never guesses.
 package jj
+
+//go:generate go test -run TestDocument -args -update

@@ -230,7 +230,7 @@ func (e *env) aliasTable(name string, parse func(string) (*dsl.Node, error), dec
 				if l.Source == config.Default {
 					return nil, err
 				}
-				e.ui.warnf("Failed to load `%s.%s`: %s", name, config.FormatKey(k), err)
+				e.ui.warnf("Failed to load `%s.%s`: %s", name, k, err)
 				continue
 			}
 			body, ok := t.M[k].V.(string)

@@ -51,7 +51,7 @@ func (m matchFunc) Visit(repo.Path) bool { return true }
 
 func (w *wsEnv) scope() *revset.Scope {
 	now := time.Now()
-	if ts, ok, _ := w.conf.String("debug.commit-timestamp"); ok {
+	if ts, ok, _ := w.timeSetting("debug.commit-timestamp"); ok {
 		if t, err := time.Parse(time.RFC3339, ts); err == nil {
 			now = t
 		}

@@ -209,10 +209,12 @@ func (e *env) addArgLayers(args []string) error {
 			return err
 		}
 	}
-	for _, item := range earlyValues(args, "config", "") {
-		t, err := parseConfigArg(item)
-		if err != nil {
-			return err
+	if items := earlyValues(args, "config", ""); len(items) > 0 {
+		t := config.NewTable()
+		for _, item := range items {
+			if err := parseConfigArg(t, item); err != nil {
+				return err
+			}
 		}
 		e.conf.Add(config.Layer{Source: config.CommandArg, Root: t})
 	}
@@ -237,23 +239,22 @@ func (e *env) addArgLayers(args []string) error {
 	return nil
 }
 
-// parseConfigArg reads NAME=VALUE; a value that is no TOML is a string.
-func parseConfigArg(item string) (*config.Table, error) {
+// parseConfigArg adds NAME=VALUE; a value that is no TOML is a string.
+func parseConfigArg(t *config.Table, item string) error {
 	name, val, ok := config.SplitAssignment(item)
 	if !ok {
-		return nil, configf(nil, "--config must be specified as NAME=VALUE")
+		return configf(nil, "--config must be specified as NAME=VALUE")
 	}
 	keys, err := config.ParseName(name)
 	if err != nil {
-		return nil, configf(err, "--config name cannot be parsed")
+		return configf(err, "--config name cannot be parsed")
 	}
 	v, err := config.ParseBare(val)
 	if err != nil {
-		return nil, configf(err, "--config value cannot be parsed")
+		return configf(err, "--config value cannot be parsed")
 	}
-	t := config.NewTable()
 	t.SetPath(keys, v)
-	return t, nil
+	return nil
 }
 
 // resolveScopes applies conditional tables to this repository and command.
@@ -300,8 +301,20 @@ func (e *env) identity() (*repo.Identity, error) {
 	return who, nil
 }
 
+// timeSetting is a time given as text or as TOML's own kind of time.
+func (e *env) timeSetting(name string) (string, bool, error) {
+	if keys, err := config.ParseName(name); err == nil {
+		if v := e.conf.Get(keys...); v != nil {
+			if d, ok := v.V.(config.Date); ok {
+				return string(d), true, nil
+			}
+		}
+	}
+	return e.conf.String(name)
+}
+
 func (e *env) clock(name string) (func() repo.Timestamp, error) {
-	s, ok, err := e.conf.String(name)
+	s, ok, err := e.timeSetting(name)
 	if err != nil {
 		return nil, err
 	}

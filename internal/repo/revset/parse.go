@@ -28,7 +28,7 @@ func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.P
 // The expectations jj's grammar reports at the places where most mistakes
 // happen.
 const (
-	wantExpr    = "expected `~`, `::`, `..`, or <primary>"
+	wantExpr    = "expected `::`, `..`, `~`, or <primary>"
 	wantPrimary = "expected <primary>"
 )
 

@@ -160,13 +160,13 @@ func (p *parser) term() (*dsl.Node, error) {
 		start := p.Pos
 		name := p.identifier(false)
 		if name == "" {
-			return nil, p.syntax("expected <function>")
+			return nil, p.syntax("expected <identifier>")
 		}
 		nameSpan := p.Span(start)
 		p.Space()
 		if !p.Has("(") {
 			p.Pos = start
-			return nil, p.syntax("expected <function>")
+			return nil, p.syntax("expected <identifier>")
 		}
 		call, err := p.call(name, nameSpan)
 		if err != nil {
