@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tandem/internal/client"
+	"tandem/internal/settings"
+	"tandem/internal/testenv"
+)
+
+const frozenFile = "testdata/first-schema.tar.gz"
+
+// frozenKept is what a data folder of the first schema consists of.
+var frozenKept = []string{"tandem.db", "journal.key", "secret.key", "space.key"}
+
+// Every later program starts on a data folder that the first schema wrote,
+// with everything in it. The file is never made again: TANDEM_FREEZE=1 makes
+// it once.
+func TestStartsOnTheFirstSchema(t *testing.T) {
+	home := testenv.Dir(t)
+	data := filepath.Join(home, ".tandem")
+	if os.Getenv("TANDEM_FREEZE") != "" {
+		freeze(t, home)
+		return
+	}
+	unpack(t, data)
+	d, c := runAt(t, home)
+	var got struct {
+		Value string
+		Rev   int64
+	}
+	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil || got.Value != "from the first schema" || got.Rev != 2 {
+		t.Errorf("the key: %+v, %v", got, err)
+	}
+	if err := c.WithPIN("246813").Call(t.Context(), "token.list", nil, nil); err != nil {
+		t.Errorf("the PIN: %v", err)
+	}
+	report, err := d.journal.Verify(t.Context(), nil)
+	if err != nil || !report.OK {
+		t.Errorf("the journal: %+v, %v", report, err)
+	}
+	if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "kept/value", "value": "and on", "if_match_rev": 2}, nil); err != nil {
+		t.Errorf("going on: %v", err)
+	}
+}
+
+func runAt(t *testing.T, home string) (*Daemon, *client.Client) {
+	t.Helper()
+	s, err := settings.Load(map[string]string{"secret_keeper": "file"}, []string{"HOME=" + home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan struct{})
+	d := &Daemon{Settings: s, Version: "test", OnDemand: true, Ready: func(*Daemon) { close(ready) }}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- nil
+		t.Fatalf("it did not start: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("it did not become ready")
+	}
+	return d, client.Socket(SocketPath(filepath.Join(home, ".tandem"), ""))
+}
+
+func unpack(t *testing.T, data string) {
+	t.Helper()
+	raw, err := os.ReadFile(frozenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(zip); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(data, filepath.Base(h.Name)), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// freeze writes a data folder of this program into the file.
+func freeze(t *testing.T, home string) {
+	t.Run("fill", func(t *testing.T) {
+		_, c := runAt(t, home)
+		for i := range 300 { // more than one tile of the journal
+			if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "many/one", "value": i}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, v := range []string{"first", "from the first schema"} {
+			if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "kept/value", "value": v}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.Call(t.Context(), "pin.set", map[string]any{"pin": "246813"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.WithPIN("246813").Call(t.Context(), "actor.add", map[string]any{"name": "builder", "kind": "agent"}, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	files := tar.NewWriter(zip)
+	for _, name := range frozenKept {
+		content, err := os.ReadFile(filepath.Join(home, ".tandem", name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(files.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content))})); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(files.Close(), zip.Close(), os.MkdirAll(filepath.Dir(frozenFile), 0o755), os.WriteFile(frozenFile, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
