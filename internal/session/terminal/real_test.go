@@ -127,6 +127,7 @@ func TestClaudeCode(t *testing.T) {
 	})
 
 	t.Run("a half-typed draft is left alone", func(t *testing.T) {
+		h.eventually("it waits for a prompt", func() bool { s := h.seat("a"); return s.State == terminal.Ready && s.Signal == "registry" })
 		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "half a thought")
 		h.eventually("it stands there", func() bool { return strings.Contains(h.shown("a"), "half a thought") })
 		out := h.send("a", "do not mix [[say mixed]]")
@@ -141,6 +142,7 @@ func TestClaudeCode(t *testing.T) {
 	})
 
 	t.Run("a prompt typed by hand is a turn too", func(t *testing.T) {
+		h.eventually("it waits for a prompt", func() bool { s := h.seat("a"); return s.State == terminal.Ready && s.Signal == "registry" })
 		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "by hand [[slow 2]] ")
 		time.Sleep(300 * time.Millisecond)
 		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
