@@ -265,11 +265,13 @@ func TestWorkingCopyIsJJs(t *testing.T) {
 			b.edit(jj.Identity(), id)
 			b.equal("edit")
 		}
-		before := b.head().Operation.ID
+		// Stock jj finds in our working copy exactly what it finds in its own: nothing, or the file it could not write
+		// because something untracked was in its place.
+		n := jj.N
+		jj.Run(b.theirs, "status")
+		jj.N = n
 		jj.Run(b.ours, "status")
-		if after := b.head().Operation.ID; after != before {
-			t.Fatal("stock jj sees changes after our checkout")
-		}
+		b.equal("status by stock jj")
 		jj.Run(b.ours, "debug", "reindex", "--ignore-working-copy")
 		jj.Git(b.store.GitDir(), "fsck", "--strict", "--no-dangling")
 	}
