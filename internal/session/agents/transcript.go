@@ -119,6 +119,8 @@ func entry(data []byte) (Entry, bool) {
 	switch {
 	case l.Type == "assistant" && l.APIError:
 		e.Kind, e.Text, e.Failure = Failed, text, l.Error
+	case l.Type == "assistant" && l.Message.Model == "<synthetic>":
+		return Entry{}, false // what the program puts in for a reply that never came, when it resumes
 	case l.Type == "assistant" && text != "":
 		e.Kind, e.Text = Said, text
 		u := l.Message.Usage

@@ -189,6 +189,11 @@ func (h *house) eventually(what string, ok func() bool) {
 			return
 		}
 	}
+	var seats terminal.SeatsOut
+	_ = h.c.Call(h.t.Context(), "session.live", terminal.LiveIn{}, &seats)
+	for _, s := range seats.Sessions {
+		h.t.Logf("%s is %s (%s) %s, last turn %s by %s\n%s", s.Name, s.State, s.Signal, s.Detail, s.Outcome, s.EndedBy, h.shown(s.Name))
+	}
 	h.t.Fatalf("never: %s", what)
 }
 

@@ -149,6 +149,9 @@ func (s *seat) launch(ctx context.Context) error {
 		return err
 	}
 	s.started, s.orderly, s.transcript = false, false, agents.Transcript{Path: s.transcriptPath()}
+	if st, err := os.Stat(s.transcript.Path); err == nil {
+		s.transcript.Offset = st.Size() // what was said before is stored already
+	}
 	s.set(Starting, "launch", "")
 	return nil
 }

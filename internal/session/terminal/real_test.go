@@ -189,8 +189,10 @@ func TestClaudeCode(t *testing.T) {
 		if out = h.send("a", "on [[say going on]]"); out.Report != "going on" {
 			t.Errorf("after an early interrupt: %+v\n%s", out, h.shown("a"))
 		}
-		h.begin("a", "slowly [[slow 40 many words in a long and slow reply]]")
-		h.eventually("it speaks", func() bool { return strings.Contains(h.shown("a"), "many") && h.seat("a").State == terminal.Working })
+		h.begin("a", "slowly [[slow 40]]")
+		h.eventually("it speaks", func() bool {
+			return strings.Contains(h.shown("a"), "● slow words") && h.seat("a").State == terminal.Working
+		})
 		h.call("session.interrupt", terminal.NameIn{Name: "a"}, &out)
 		want(t, "during output", out.Status, "interrupted")
 		if out = h.send("a", "on [[say still here]]"); out.Report != "still here" {
@@ -265,7 +267,7 @@ func TestCrashes(t *testing.T) {
 	}
 
 	// The daemon is killed in the middle of a turn, and the turn ends while nobody looks.
-	out := h.begin("a", "mid turn [[slow 3 the reply that ended alone]]")
+	out := h.begin("a", "mid turn [[slow 3]]")
 	h.eventually("the model is asked", func() bool { return h.prompts("mid turn") == 1 })
 	h.stop(os.Kill)
 	time.Sleep(4 * time.Second)
@@ -273,7 +275,7 @@ func TestCrashes(t *testing.T) {
 	if out = h.poll("a", out.Cursor); out.Status == "running" {
 		t.Errorf("%+v", out)
 	}
-	h.eventually("the turn's end is known", func() bool { out = h.poll("a", 0); return out.Idle && strings.Contains(out.Report, "ended alone") })
+	h.eventually("the turn's end is known", func() bool { out = h.poll("a", 0); return out.Idle && strings.Contains(out.Report, "slow words") })
 	want(t, "prompts", h.prompts("mid turn"), 1)
 	if out = h.send("a", "more [[say same session]]"); out.Report != "same session" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))

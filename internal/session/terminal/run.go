@@ -335,12 +335,12 @@ func (s *seat) read(ctx context.Context) {
 // say stores what the agent said, once.
 func (s *seat) say(ctx context.Context, e agents.Entry) {
 	s.heard[e.ID] = true
-	reply := provider.Reply{Blocks: []provider.Block{{Kind: provider.Text, Text: e.Text}}}
+	var used provider.Usage
 	if e.Message != "" && !s.heard[e.Message] { // pieces of one message repeat its usage
 		s.heard[e.Message] = true
-		reply.Usage = provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
+		used = provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
 	}
-	t, err := s.d.room.Reply(ctx, s.turn, messageID(e.ID), reply, e.Model, 0, nil, "")
+	t, err := s.d.room.Said(ctx, s.turn, messageID(e.ID), e.Text, e.Model, used)
 	if err != nil {
 		s.d.log.Error("store what an agent said", "session", s.row.Session, "err", err)
 		return
