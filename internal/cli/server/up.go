@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -137,6 +138,7 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	if err != nil {
 		return err
 	}
+	name := callable(self)
 	return k.Show(st, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
 		if invite.Invite != "" {
@@ -145,12 +147,23 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\"]}}}\n", self)
 		fmt.Fprintln(w, "Next:")
 		if !st.PIN {
-			fmt.Fprintln(w, "  tandem pin set                 until then nobody can decide asks")
+			fmt.Fprintf(w, "  %s pin set                 until then nobody can decide asks\n", name)
 		} else {
-			fmt.Fprintln(w, "  tandem approvals               what waits for your answer")
+			fmt.Fprintf(w, "  %s approvals               what waits for your answer\n", name)
 		}
-		fmt.Fprintln(w, "  tandem run \"say hello\"         a first turn with the built-in model\n  tandem audit log               what happened so far")
+		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n", name, name)
 	})
+}
+
+// callable is what a person types to call this very program: its name when the
+// shell finds it, its path when it does not.
+func callable(self string) string {
+	if found, err := exec.LookPath("tandem"); err == nil {
+		if real, err := filepath.EvalSymlinks(found); err == nil && real == self {
+			return "tandem"
+		}
+	}
+	return self
 }
 
 // started waits for health, and tells early when the daemon said why it ended.
