@@ -123,7 +123,7 @@ func digest(tools []Tool) string {
 func (c *Connector) usable(tool string) error {
 	switch {
 	case !c.Enabled:
-		return fault.New(fault.Unavailable, "connector.call", "%s is disabled", c.Name).WithNext("a person can enable it: tandem connector enable %s", c.Name)
+		return fault.New(fault.Conflict, "connector.call", "%s is disabled", c.Name).WithNext("a person can enable it: tandem connector enable %s", c.Name)
 	case c.State == Quarantined:
 		return fault.New(fault.Denied, "connector.call", "the tools of %s changed, and nobody has looked at them yet", c.Name).WithNext("a person accepts them: tandem connector accept %s", c.Name)
 	case c.State != Ready:

@@ -173,7 +173,7 @@ func TestSecretsAndDisabling(t *testing.T) {
 	if err := add(t, r, d, AddIn{Name: "out", URL: url, Header: "X-Key"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "needs a secret") {
+	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "needs a secret") {
 		t.Errorf("without its secret: %v", err)
 	}
 	secrets["connector/out"] = "wrong-key-456"
@@ -191,7 +191,7 @@ func TestSecretsAndDisabling(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.call(as(t), CallIn{Connector: "out", Tool: "say"}); !fault.Is(err, fault.Unavailable) {
+	if _, err := r.call(as(t), CallIn{Connector: "out", Tool: "say"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("disabled: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value strin
 	}
 	err := r.keys.Lend(ctx, c.Tenant, "connector/"+c.Name, func(v []byte) error { return fn(string(v)) })
 	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Unavailable, "connector.call", "%s needs a secret for its header %s, and none is stored", c.Name, c.Header).
+		return fault.New(fault.Conflict, "connector.call", "%s needs a secret for its header %s, and none is stored", c.Name, c.Header).
 			WithNext("store it: tandem connector secret %s", c.Name)
 	}
 	return err
@@ -75,7 +75,7 @@ func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.T
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 	}
 	if r.sandbox == nil {
-		return nil, fault.New(fault.Unavailable, "connector.call", "this machine has no working bubblewrap, so commands cannot be confined").WithNext("install bubblewrap")
+		return nil, fault.New(fault.Conflict, "connector.call", "this machine has no working bubblewrap, so commands cannot be confined").WithNext("install bubblewrap")
 	}
 	line := make([]string, len(c.Command))
 	for i, w := range c.Command {

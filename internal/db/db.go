@@ -13,6 +13,7 @@ import (
 // DB is an open database.
 type DB struct {
 	pool    *sql.DB // readers on SQLite, everything on PostgreSQL
+	reader  *reader // how single queries are asked
 	dialect dialect
 	write   func(ctx context.Context, fn func(*Tx) error) error
 	stop    func() error
@@ -78,13 +79,13 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 
 // Query reads rows outside any transaction.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := d.pool.QueryContext(ctx, rebind(d.dialect, query), values(args)...)
+	rows, err := d.reader.QueryContext(ctx, rebind(d.dialect, query), values(args)...)
 	return rows, Explain(err)
 }
 
 // QueryRow reads one row outside any transaction.
 func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
-	return d.pool.QueryRowContext(ctx, rebind(d.dialect, query), values(args)...)
+	return d.reader.QueryRowContext(ctx, rebind(d.dialect, query), values(args)...)
 }
 
 // Micros is t as it is stored; the zero time is stored as 0.

@@ -25,7 +25,7 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 		pool.Close()
 		return nil, Explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
-	d := &DB{pool: pool, dialect: postgresDialect, now: now}
+	d := &DB{pool: pool, reader: &reader{pool: pool}, dialect: postgresDialect, now: now} // pgx prepares by itself
 	var closed atomic.Bool
 	d.stop = func() error { closed.Store(true); return pool.Close() }
 	d.write = func(ctx context.Context, fn func(*Tx) error) error {

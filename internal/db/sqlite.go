@@ -44,7 +44,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 	pool.SetMaxIdleConns(4)
 
 	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}}
-	d := &DB{pool: pool, dialect: sqliteDialect, now: now, path: path}
+	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, now: now, path: path}
 	w.now = d.Now
 	d.write = w.submit
 	d.stop = sync.OnceValue(func() error {

@@ -12,10 +12,13 @@ import (
 )
 
 // Room is the service behind the resource operations.
-type Room struct{ db *db.DB }
+type Room struct {
+	db     *db.DB
+	fences fences
+}
 
 // New makes the room over an open database.
-func New(d *db.DB) *Room { return &Room{d} }
+func New(d *db.DB) *Room { return &Room{db: d, fences: fences{last: map[string]int64{}}} }
 
 // KeyIn names one key.
 type KeyIn struct {
@@ -160,7 +163,7 @@ func (r *Room) put(ctx context.Context, tx *db.Tx, in PutIn) (PutOut, error) {
 	}
 	fence := int64(0)
 	if !cur.Live(tx.Now()) {
-		if fence, err = nextFence(tx, c.Tenant); err != nil {
+		if fence, err = r.fences.next(tx, c.Tenant); err != nil {
 			return out, err
 		}
 	}

@@ -3,6 +3,7 @@ package resource
 import (
 	"embed"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -41,10 +42,46 @@ func load(tx *db.Tx, tenant, key string) (*Resource, error) {
 	return r, err
 }
 
-func nextFence(tx *db.Tx, tenant string) (n int64, err error) {
-	err = tx.QueryRow(`INSERT INTO resource_fence (tenant, last) VALUES (?, 1)
+// fences gives keys their fencing numbers, each larger than any before in its
+// tenant. The last one given is remembered and the row only compared, which is
+// half the work of reading it; a transaction that was undone, or another
+// server, shows there and the row is read.
+type fences struct {
+	mu   sync.Mutex
+	last map[string]int64
+}
+
+func (f *fences) next(tx *db.Tx, tenant string) (int64, error) {
+	if n, ok := f.given(tenant); ok {
+		moved, err := tx.Changed("UPDATE resource_fence SET last = ? WHERE tenant = ? AND last = ?", n+1, tenant, n)
+		if err != nil {
+			return 0, err
+		}
+		if moved == 1 {
+			f.give(tenant, n+1)
+			return n + 1, nil
+		}
+	}
+	var n int64
+	err := tx.QueryRow(`INSERT INTO resource_fence (tenant, last) VALUES (?, 1)
 		ON CONFLICT (tenant) DO UPDATE SET last = resource_fence.last + 1 RETURNING last`, tenant).Scan(&n)
+	if err == nil {
+		f.give(tenant, n)
+	}
 	return n, err
+}
+
+func (f *fences) given(tenant string) (int64, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, ok := f.last[tenant]
+	return n, ok
+}
+
+func (f *fences) give(tenant string, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last[tenant] = n
 }
 
 func save(tx *db.Tx, tenant string, r *Resource) error {

@@ -62,7 +62,7 @@ func (d *Driver) findClaude() (string, error) {
 		}
 	}
 	if path == "" {
-		return "", fault.New(fault.Unavailable, "session.open", "Claude Code is not installed: there is no %s on the path", name).
+		return "", fault.New(fault.Conflict, "session.open", "Claude Code is not installed: there is no %s on the path", name).
 			WithNext("install it, or name it: TANDEM_CLAUDE=/path/to/claude")
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -161,7 +161,7 @@ func (s *seat) launch(ctx context.Context) error {
 func (s *seat) confine(c agents.Claude, argv []string) ([]string, error) {
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
+		return nil, fault.New(fault.Conflict, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
 	}
 	out := []string{bwrap, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"}
 	for _, dir := range []string{"/usr", "/etc", "/opt", "/nix"} {

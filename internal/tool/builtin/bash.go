@@ -58,7 +58,7 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	return &tool.Plan{Title: "$ " + a.Command, Resource: op.Resource{Kind: "tool", Path: "/bash"}, Touch: touch,
 		Run: func(ctx context.Context, emit func(string)) (tool.Result, error) {
 			if env.Sandbox == nil {
-				return tool.Result{}, fault.New(fault.Unavailable, "bash", "this machine has no working bubblewrap, so commands cannot be confined").
+				return tool.Result{}, fault.New(fault.Conflict, "bash", "this machine has no working bubblewrap, so commands cannot be confined").
 					WithNext("install bubblewrap (apt install bubblewrap)")
 			}
 			ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -234,7 +234,7 @@ func TestBash(t *testing.T) {
 		t.Errorf("%d bytes %v", len(r.Text), err)
 	}
 	e.Sandbox = nil
-	if _, err := run(t, e, "bash", m{"command": "true"}); !fault.Is(err, fault.Unavailable) {
+	if _, err := run(t, e, "bash", m{"command": "true"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("without a sandbox: %v", err)
 	}
 }

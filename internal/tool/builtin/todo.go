@@ -54,7 +54,7 @@ func (todo) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	return &tool.Plan{Title: fmt.Sprintf("todo (%d)", len(items)), Resource: op.Resource{Kind: "tool", Path: "/todo"}, Touch: op.Touch{Tool: "todo"},
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			if env.Todos == nil {
-				return tool.Result{}, fault.New(fault.Unavailable, "todo", "there is no session to keep a list for")
+				return tool.Result{}, fault.New(fault.Conflict, "todo", "there is no session to keep a list for")
 			}
 			if err := env.Todos(ctx, items); err != nil {
 				return tool.Result{}, err

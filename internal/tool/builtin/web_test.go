@@ -109,7 +109,7 @@ func TestWebsearchFallsThrough(t *testing.T) {
 	if _, err := runTool(t, websearch{only}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("%v", err)
 	}
-	if _, err := runTool(t, websearch{base}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no search is configured") {
+	if _, err := runTool(t, websearch{base}, m{"query": "cats"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "no search is configured") {
 		t.Errorf("%v", err)
 	}
 }

@@ -101,7 +101,7 @@ func (w websearch) Plan(_ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	a.Count = min(a.Count, 20)
 	list := w.backends()
 	if len(list) == 0 {
-		return nil, fault.New(fault.Unavailable, "websearch", "no search is configured").
+		return nil, fault.New(fault.Conflict, "websearch", "no search is configured").
 			WithNext("a person sets TANDEM_BRAVE_SEARCH_API_KEY, TANDEM_EXA_API_KEY, TANDEM_SEARXNG_URL or TANDEM_SEARCH_URL")
 	}
 	touch := op.Touch{Tool: "websearch"}

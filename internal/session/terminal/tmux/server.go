@@ -28,7 +28,7 @@ type Server struct {
 func New(socket, prefix string, env []string) (*Server, error) {
 	program, err := exec.LookPath("tmux")
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "tmux", "tmux is not installed").WithNext("install it (apt-get install tmux, brew install tmux), then run: tandem doctor")
+		return nil, fault.New(fault.Conflict, "tmux", "tmux is not installed").WithNext("install it (apt-get install tmux, brew install tmux), then run: tandem doctor")
 	}
 	return &Server{program: program, socket: socket, prefix: prefix, env: env}, nil
 }
