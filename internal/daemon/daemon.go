@@ -135,7 +135,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		dsn = filepath.Join(d.data, "tandem.db")
 	}
 	var err error
-	if d.db, err = db.Open(ctx, dsn, nil); err != nil {
+	if d.db, err = db.Open(ctx, dsn, clock(ahead)); err != nil {
 		return err
 	}
 	if err := d.finishRestore(ctx); err != nil {

@@ -428,7 +428,7 @@ func askCard(now time.Time, a AskView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.Problem != "" {
-			templ_7745c5c3_Err = ui.Notice(ui.Bad, "That was refused", a.Problem, "Nothing was decided. Try again, or reload to see the present state.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Refused(a.Problem, "Nothing was decided. Try again, or reload to see the present state.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -81,7 +81,7 @@ func boardPage(s ui.Shell, v BoardView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Problem != "" {
-				templ_7745c5c3_Err = ui.Notice(ui.Bad, "That was refused", v.Problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Refused(v.Problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -689,7 +689,7 @@ func taskPage(s ui.Shell, v TaskView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Problem != "" {
-				templ_7745c5c3_Err = ui.Notice(ui.Bad, "That was refused", v.Problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Refused(v.Problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1051,7 +1051,7 @@ func noBoardPage(s ui.Shell, problem string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if problem != "" {
-				templ_7745c5c3_Err = ui.Notice(ui.Bad, "That was refused", problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Refused(problem, "Nothing was changed.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

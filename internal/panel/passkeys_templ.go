@@ -51,7 +51,7 @@ func passkeyPage(s ui.Shell, v PasskeyView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Problem != "" {
-				templ_7745c5c3_Err = ui.Notice(ui.Bad, "That was refused", v.Problem, "Nothing was registered.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Refused(v.Problem, "Nothing was registered.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -2,8 +2,10 @@ package proof
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +25,8 @@ var leftOut = map[string]string{
 	"init":              "talks to the address it is given, which the example puts outside",
 }
 
-// Nothing calls home: on a whole day with every command once, and idle hours,
-// no packet leaves loopback.
+// Nothing calls home: on a whole day with every command once, idle after it, and
+// started again when months have passed, no packet leaves loopback.
 func TestNoPacketLeaves(t *testing.T) {
 	q := quietNetwork(t)
 	s := newServer(t)
@@ -46,7 +48,43 @@ func TestNoPacketLeaves(t *testing.T) {
 		t.Errorf("%d packets tried to leave", n)
 	}
 	s.stop()
-	t.Logf("%d commands, %s idle", len(lines), idle)
+	s.program = later(t, "2160h")
+	s.start()
+	s.must("audit", "verify")
+	var key struct {
+		At time.Time `json:"updated_at"`
+	}
+	if err := json.Unmarshal([]byte(s.must("resource", "put", "later", "1", "--json")), &key); err != nil || time.Until(key.At) < 2000*time.Hour {
+		t.Fatalf("its clock is not ahead: %v %v", key.At, err)
+	}
+	time.Sleep(idle / 3)
+	if n := q.packets(); n != 0 {
+		t.Errorf("%d packets tried to leave three months later", n)
+	}
+	s.stop()
+	t.Logf("%d commands, %s idle, and %s three months later", len(lines), idle, idle/3)
+}
+
+// later is the program with its clock ahead.
+func later(t *testing.T, by string) string {
+	t.Helper()
+	path := filepath.Join(testenv.Dir(t), "tandem")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-X tandem/internal/daemon.ahead="+by, "-o", path, "./cmd/tandem")
+	cmd.Dir, cmd.Env = root(t), append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// root is the checkout.
+func root(t *testing.T) string {
+	t.Helper()
+	gomod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(gomod)))
 }
 
 // once runs a command line on a terminal, as a person would, for a few seconds
@@ -66,11 +104,7 @@ func (s *server) once(line []string) {
 // generated from the commands, so none is forgotten.
 func examples(t *testing.T) [][]string {
 	t.Helper()
-	root, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(strings.TrimSuffix(strings.TrimSpace(string(root)), "go.mod") + "docs/cli.md")
+	data, err := os.ReadFile(filepath.Join(root(t), "docs", "cli.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

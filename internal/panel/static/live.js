@@ -29,6 +29,10 @@ function everything() {
   changed(topics);
 }
 
+// What a person was just told is not part of what is read again: it would be
+// gone before they read it.
+for (const el of document.querySelectorAll('[data-live-topics] [data-told]')) el.closest('[data-live-topics]').before(el);
+
 function hear(message) {
   if (message.state) { state = message.state; show(state); followed ||= !leads; }
   if (message.topics) changed(message.topics);

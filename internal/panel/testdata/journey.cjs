@@ -159,14 +159,18 @@ async function resources() {
     await p.keyboard.press('e');
     await p.locator('#edit-value').fill('"changed"');
   }
+  const stored = page.waitForEvent('load');
   await page.getByRole('button', { name: 'Change revision 1' }).click();
-  await page.waitForURL('**said=put**', { waitUntil: 'commit' });
+  await stored;
   await stale.waitForFunction(() => document.querySelector('.pairs dd').textContent.trim() === '2'); // the page around it is current
-  const late = stale.getByRole('button', { name: 'Change revision 1' });
-  await late.click();
-  // A click that falls into the page's renewing itself is lost; a person clicks again.
-  await stale.waitForSelector('.notice-title', { timeout: 10000 }).catch(() => late.click());
-  out.seen.staleEdit = await stale.locator('.notice-title').innerText();
+  await stale.getByRole('button', { name: 'Change revision 1' }).click();
+  await stale.waitForSelector('.notice-title');
+  const renewed = stale.waitForResponse((r) => r.request().headers()['hx-request'] === 'true');
+  await stale.waitForFunction(() => window.htmx);
+  await stale.evaluate(() => document.body.dispatchEvent(new CustomEvent('live-resource')));
+  await renewed;
+  await stale.waitForTimeout(300); // the refusal stays when the page around it is renewed
+  out.seen.staleEdit = await stale.locator('.notice-title').innerText({ timeout: 5000 });
   await stale.close();
 }
 
