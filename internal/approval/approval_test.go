@@ -80,6 +80,19 @@ func (b *bench) spend(c Call) (a *Ask, ok bool) {
 	return a, ok
 }
 
+func (b *bench) overdue() []string {
+	b.t.Helper()
+	var out ExpireOut
+	err := b.db.Write(b.t.Context(), func(tx *db.Tx) (err error) {
+		out, err = b.expire(as(b.t.Context(), person("ann")), tx, struct{}{})
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out.Expired
+}
+
 func (b *bench) inbox(who op.Caller, state string) []string {
 	b.t.Helper()
 	out, err := b.list(as(b.t.Context(), who), ListIn{State: state})
@@ -168,6 +181,15 @@ func TestExpiry(t *testing.T) {
 		}
 		if got := b.inbox(person("ann"), "expired"); len(got) != 1 {
 			t.Errorf("expired: %v", got)
+		}
+		if due, err := b.Due(t.Context()); err != nil || !due {
+			t.Errorf("nobody would write it down: %v", err)
+		}
+		if got := b.overdue(); len(got) != 1 || got[0] != a.ID {
+			t.Errorf("written down: %v", got)
+		}
+		if got := b.overdue(); len(got) != 0 {
+			t.Errorf("written down twice: %v", got)
 		}
 		next, fresh := b.file(call)
 		if !fresh {

@@ -66,7 +66,33 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "approval.decide", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true, People: true, MCP: "-",
 			Doc: "Answer an ask: approve it, send it back with feedback, or cancel it.\nOnly a person who is present answers, never the asker, and the first answer counts."},
 			func(in DecideIn) op.Resource { return at(in.ID) }, r.decide),
+		op.State(op.Spec{Name: "approval.expire", Right: "approval.write", MCP: "-",
+			Doc: "Write down which asks ran out of time. They count as expired from that time on, written down or not."},
+			func(struct{}) op.Resource { return at("") }, r.expire),
 	}
+}
+
+// ExpireOut names the asks whose time had passed.
+type ExpireOut struct {
+	Expired []string `json:"expired"`
+}
+
+func (r *Room) expire(ctx context.Context, tx *db.Tx, _ struct{}) (ExpireOut, error) {
+	ids, err := expire(tx, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return ExpireOut{}, err
+	}
+	op.Note(ctx, "expired", ids)
+	tx.AfterCommit(r.wake)
+	return ExpireOut{ids}, nil
+}
+
+// Due reports whether an ask ran out of time that nobody wrote down, so that an
+// idle server writes nothing.
+func (r *Room) Due(ctx context.Context) (bool, error) {
+	var n int
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM approval WHERE "+overdue, r.db.Now()).Scan(&n)
+	return n > 0, err
 }
 
 // sees says whether the caller's inbox holds the ask. Agents and sessions see their own, and those of whoever acts for them;

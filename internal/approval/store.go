@@ -117,6 +117,15 @@ func spend(tx *db.Tx, a *Ask) (bool, error) {
 	return n == 1, err
 }
 
+// overdue finds asks that ran out of time and still say otherwise.
+const overdue = "standing = 1 AND state IN ('pending', 'approved') AND expires_at <= ?"
+
+// expire marks them, and returns which they were.
+func expire(tx *db.Tx, tenant string) ([]string, error) {
+	rows, err := tx.Query("UPDATE approval SET state = 'expired', standing = 0 WHERE "+overdue+" AND tenant = ? RETURNING id", tx.Now(), tenant)
+	return db.Collect(rows, err, func(rows *sql.Rows) (askID string, err error) { return askID, rows.Scan(&askID) })
+}
+
 // retire makes room for a new ask about the same call: what ran out of time is marked so, an answer is kept as it was.
 func retire(tx *db.Tx, a *Ask) error {
 	_, err := tx.Exec(`UPDATE approval SET standing = 0, state = CASE WHEN state IN ('pending', 'approved') THEN 'expired' ELSE state END

@@ -222,13 +222,8 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if due, err := d.rooms.resource.Due(ctx); err != nil {
-			d.Log.Error("look for expired keys", "err", err)
-		} else if due {
-			if _, err := d.gate.Invoke(ctx, "resource.sweep", nil); err != nil {
-				d.Log.Error("sweep expired keys", "err", err)
-			}
-		}
+		d.sweep(ctx, "resource.sweep", d.rooms.resource.Due)
+		d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
 		d.returnTasks(ctx)
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
@@ -238,6 +233,17 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.stop()
 			return
 		}
+	}
+}
+
+// sweep runs an operation that writes down what time alone has changed.
+func (d *Daemon) sweep(ctx context.Context, name string, due func(context.Context) (bool, error)) {
+	yes, err := due(ctx)
+	if err == nil && yes {
+		_, err = d.gate.Invoke(ctx, name, nil)
+	}
+	if err != nil {
+		d.Log.Error("sweep", "op", name, "err", err)
 	}
 }
 
