@@ -13,8 +13,10 @@ func DefaultGrants() []ScopedGrant {
 		tree("default-person", Person, AnyKind, Allow, permissions, AnyClass),
 		tree("default-local", Local, AnyKind, Allow, everyday, AnyClass),
 		tree("default-api", Service, AnyKind, Allow, everyday, AnyClass),
+		tree("default-clock", Service, KindApproval, Allow, []AccessPermission{CanEdit}, Internal),
 	}
 	out[2].Principal.ID = "api"
+	out[3].Principal.ID, out[3].Note = "tandem", "tandem itself writes down which asks ran out of time"
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
 		g := tree("default-authority-"+string(who), who, AnyKind, Deny, []AccessPermission{CanDelegate, CanAdmin})
 		g.Note = "only a person delegates or administers"
