@@ -42,7 +42,7 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 	if err := forbidden(c.op, c.caller); err != nil {
 		return g.refuse(ctx, c, err)
 	}
-	c.decision = c.view.Decide(c.request(ctx, g.db.Now()))
+	c.weigh(ctx, g.db.Now())
 	switch {
 	case c.decision.Effect == policy.Allow:
 		return nil
@@ -69,18 +69,31 @@ func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Effect, s
 	if err := g.lookUp(ctx, c); err != nil {
 		return policy.Deny, "", err
 	}
-	d := c.view.Decide(c.request(ctx, g.db.Now()))
-	return d.Effect, d.Reason, nil
+	c.weigh(ctx, g.db.Now())
+	return c.decision.Effect, c.decision.Reason, nil
+}
+
+// weigh asks policy about everything that the call touches; the narrowest answer is the call's.
+func (c *call) weigh(ctx context.Context, now time.Time) {
+	req, also := c.request(ctx, now)
+	c.decision = c.view.Decide(req)
+	for _, r := range also {
+		req.Resource = policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path}
+		if d := c.view.Decide(req); d.Effect < c.decision.Effect {
+			c.decision = d
+		}
+	}
 }
 
 // request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.
-func (c *call) request(ctx context.Context, now time.Time) policy.Request {
-	r := policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
+// also are the further resources that it needs the right on.
+func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, also []op.Resource) {
+	r = policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
 		Present: present(c.op, c.caller), Now: now}
 	if t := c.op.Touch(ctx, c.in); t != nil {
-		r.Tool, r.Facts = t.Tool, policy.TouchFacts(t.Paths, t.Hosts, t.Shell, t.Opaque)
+		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(t.Paths, t.Hosts, t.Shell, t.Opaque), t.Also
 	}
-	return r
+	return r, also
 }
 
 // present reports whether a person is behind this very call: proven now, or by

@@ -66,7 +66,7 @@ func DefaultGrants() []ScopedGrant {
 }
 
 // harmlessTools change nothing and send nothing out.
-var harmlessTools = []string{"read", "list", "ls", "glob", "grep", "codesearch", "todo*", "question", "skill"}
+var harmlessTools = []string{"read", "list", "ls", "glob", "grep", "codesearch", "todo*", "question", "skill", "tandem"}
 
 // keyFiles are where programs keep credentials, wherever the folder is.
 var keyFiles = []string{

@@ -27,6 +27,7 @@ type CallOut struct {
 	Title  string          `json:"title"`
 	Result tool.Result     `json:"result"`
 	Asks   []tool.Question `json:"asks,omitempty" jsonschema:"the agent wants these answered first"`
+	Child  string          `json:"child,omitempty" jsonschema:"the turn of a child session that does the work"`
 }
 
 // ToolOp is the operation behind a tool.
@@ -167,6 +168,14 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	e.Before = func(ctx context.Context, path string, content []byte, existed bool) error {
 		return r.keepFile(ctx, s, in.Turn, in.Call, path, content, existed)
 	}
+	e.Kept = func(ctx context.Context, path string) ([]byte, bool, bool, error) {
+		return r.kept(ctx, s, in.Call, path)
+	}
+	e.Delegate = func(ctx context.Context, t tool.Task) (string, error) { return r.delegate(ctx, s, in.Call, t) }
+	e.Operations = func(ctx context.Context) []tool.Operation { return r.operations(ctx, r.planningTurn(ctx, s, in.Turn)) }
+	e.Operate = func(ctx context.Context, name string, input json.RawMessage) (any, error) {
+		return r.operate(ctx, r.planningTurn(ctx, s, in.Turn), name, input)
+	}
 	e.Todos = func(ctx context.Context, list []tool.Todo) error { return r.setTodos(ctx, s, in.Turn, list) }
 	return e, nil
 }
@@ -193,6 +202,10 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	if errors.As(err, &w) {
 		return CallOut{Title: p.Title, Asks: w.Questions}, nil
 	}
+	var d *tool.Delegated
+	if errors.As(err, &d) {
+		return CallOut{Title: p.Title, Child: d.Turn}, nil
+	}
 	op.Note(ctx, "title", p.Title)
 	return CallOut{Title: p.Title, Result: res}, err
 }
@@ -203,5 +216,9 @@ func (r *Room) recoverCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut
 		return CallOut{}, false, err
 	}
 	res, done, err := p.Recover(ctx)
+	var d *tool.Delegated
+	if errors.As(err, &d) {
+		return CallOut{Title: p.Title, Child: d.Turn}, true, nil
+	}
 	return CallOut{Title: p.Title, Result: res}, done, err
 }

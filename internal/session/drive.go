@@ -25,11 +25,15 @@ func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session,
 			if cur.State.Ended() {
 				return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", cur.State)
 			}
+			before := *cur
 			if err := fn(tx, s, cur); err != nil {
 				return err
 			}
 			out = cur
-			return saveTurn(tx, cur)
+			if err := saveTurn(tx, cur); err != nil {
+				return err
+			}
+			return r.count(tx, s, &before, cur)
 		})
 		return err
 	})
@@ -40,6 +44,7 @@ func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session,
 func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		if t.State == Running {
+			t.since = tx.Now() // the time in which the server was down is nobody's
 			return nil
 		}
 		if t.StartedAt == nil {
@@ -74,7 +79,10 @@ func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string)
 func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason string) error {
 	now := tx.Now()
 	t.State, t.Reason, t.Ask, t.EndedAt = state, reason, "", &now
-	if err := closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
+	if err := r.closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
+		return err
+	}
+	if err := r.tellParent(tx, s, t); err != nil {
 		return err
 	}
 	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
@@ -85,7 +93,7 @@ func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason st
 }
 
 // closeCalls gives calls that will never run a result that says so: a conversation with an unanswered call cannot go on.
-func closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
+func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 	calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
 	if err != nil {
 		return err
@@ -94,6 +102,11 @@ func closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 	for _, c := range calls {
 		if c.State.Ended() {
 			continue
+		}
+		if waitsForChild(c.Ask) {
+			if err := r.cancelChild(tx, t.Tenant, c.Ask); err != nil {
+				return err
+			}
 		}
 		now := tx.Now()
 		c.State, c.EndedAt, c.Result = CallFailed, &now, &tool.Result{Text: why, Error: true}

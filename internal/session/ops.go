@@ -152,6 +152,7 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.revertOps()...)
 	ops = append(ops, r.providerOps()...)
 	ops = append(ops, r.readOps()...)
+	ops = append(ops, r.limitOps()...)
 	return append(ops, r.toolOps()...)
 }
 
@@ -258,7 +259,7 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	if len(open) > 0 {
 		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
 	}
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file"} {
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, in.ID); err != nil {
 			return OK{}, err
 		}
@@ -372,24 +373,8 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 		if err != nil {
 			return err
 		}
-		for _, t := range open {
-			t.Cancel = true
-			out.Cancelled++
-			if t.State != Running {
-				now := tx.Now()
-				t.State, t.Reason, t.Ask, t.EndedAt = Cancelled, "cancelled", "", &now
-				if err := closeCalls(tx, s, t, "the turn was cancelled"); err != nil {
-					return err
-				}
-				if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
-					return err
-				}
-			}
-			if err := saveTurn(tx, t); err != nil {
-				return err
-			}
-		}
-		return nil
+		out.Cancelled = len(open)
+		return r.cancelTurns(tx, s, open)
 	})
 	if err != nil {
 		return CancelOut{}, err
@@ -397,6 +382,34 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 	op.Note(ctx, "cancelled", out.Cancelled)
 	tx.AfterCommit(func() { r.wake(s) })
 	return out, nil
+}
+
+// cancelTurns ends what waits, and tells what runs to stop.
+func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
+	for _, t := range open {
+		before := *t
+		t.Cancel = true
+		if t.State != Running {
+			now := tx.Now()
+			t.State, t.Reason, t.Ask, t.EndedAt = Cancelled, "cancelled", "", &now
+			if err := r.closeCalls(tx, s, t, "the turn was cancelled"); err != nil {
+				return err
+			}
+			if err := r.tellParent(tx, s, t); err != nil {
+				return err
+			}
+			if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
+				return err
+			}
+		}
+		if err := saveTurn(tx, t); err != nil {
+			return err
+		}
+		if err := r.count(tx, s, &before, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Room) turnsOp(ctx context.Context, in TurnIn) (TurnsOut, error) {

@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"io/fs"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -47,20 +45,20 @@ func hideFrom(tx *db.Tx, s *Session, message string) error {
 	return err
 }
 
-// kept is the content of a file before a call changed it.
-type kept struct {
+// keptFile is the content of a file before a call changed it.
+type keptFile struct {
 	call, path string
 	existed    bool
 	content    []byte
 }
 
 // keptSince lists what files held before the turns of hidden messages, the newest change first.
-func keptSince(r reader, tenant, session, message string) ([]kept, error) {
+func keptSince(r reader, tenant, session, message string) ([]keptFile, error) {
 	rows, err := r.rows(`SELECT f.call, f.path, f.existed, f.content FROM session_file f WHERE f.tenant = ? AND f.session = ? AND f.turn IN
 		(SELECT m.turn FROM session_message m WHERE m.tenant = f.tenant AND m.session = f.session AND m.seq >=
 			(SELECT seq FROM session_message x WHERE x.tenant = f.tenant AND x.session = f.session AND x.id = ?)) ORDER BY f.at DESC, f.call DESC`,
 		tenant, session, message)
-	return db.Collect(rows, err, func(rows *sql.Rows) (k kept, err error) {
+	return db.Collect(rows, err, func(rows *sql.Rows) (k keptFile, err error) {
 		var existed int64
 		err = rows.Scan(&k.call, &k.path, &existed, &k.content)
 		k.existed = existed != 0
@@ -79,6 +77,16 @@ func (r *Room) keepFile(ctx context.Context, s *Session, turn, call, path string
 			ON CONFLICT (tenant, call, path) DO NOTHING`, s.Tenant, s.ID, turn, call, path, existed, content, tx.Now())
 		return err
 	})
+}
+
+// kept is what a file held before a call changed it; known is false when the call did not.
+func (r *Room) kept(ctx context.Context, s *Session, call, path string) (content []byte, existed, known bool, err error) {
+	var was int64
+	err = r.db.QueryRow(ctx, "SELECT existed, content FROM session_file WHERE tenant = ? AND call = ? AND path = ?", s.Tenant, call, path).Scan(&was, &content)
+	if db.NoRows(err) {
+		return nil, false, false, nil
+	}
+	return content, was != 0, err == nil, err
 }
 
 // RevertIn takes a session back.
@@ -156,7 +164,7 @@ func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
 	return out, err
 }
 
-func restore(scope *tool.Scope, dir string, f kept) error {
+func restore(scope *tool.Scope, dir string, f keptFile) error {
 	p, err := scope.Locate(dir, f.path, true)
 	if err != nil {
 		return err
@@ -164,15 +172,7 @@ func restore(scope *tool.Scope, dir string, f kept) error {
 	if f.existed {
 		return p.WriteFile(f.content)
 	}
-	root, err := p.Root()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.Remove(p.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Unavailable, "session.revert", "%s cannot be removed", p.Path)
-	}
-	return nil
+	return p.Remove()
 }
 
 func (r *Room) unrevertOp(ctx context.Context, tx *db.Tx, in IDIn) (RevertOut, error) {

@@ -29,6 +29,7 @@ type Room struct {
 	drivers map[string]Driver
 	outputs outputs
 	keys    Keys
+	house   House
 }
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.
@@ -126,26 +127,6 @@ func (r *Room) Open(ctx context.Context, driver string) ([]*Session, error) {
 		out = append(out, s)
 	}
 	return out, rows.Err()
-}
-
-// Used adds up what a session used.
-func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
-	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ?", s.Tenant, s.ID)
-	var u Used
-	for _, t := range ts {
-		u.Tokens += t.Usage.Total()
-		u.Cost += t.Cost
-		u.Calls += t.Calls
-		u.Turns++
-		if t.StartedAt != nil {
-			end := r.now()
-			if t.EndedAt != nil {
-				end = *t.EndedAt
-			}
-			u.Seconds += int64(end.Sub(*t.StartedAt).Seconds())
-		}
-	}
-	return u, err
 }
 
 // prompt queues a turn.

@@ -75,38 +75,13 @@ type Budget struct {
 	Seconds int64 `json:"seconds,omitempty" jsonschema:"time that turns run"`
 }
 
-// Used is what a session used up.
+// Used is what was used up.
 type Used struct {
-	Tokens  int64
-	Cost    provider.Nano
-	Turns   int64
-	Calls   int64
-	Seconds int64
-}
-
-// Left says whether the budget allows one more model call, or why not. A price that nobody knows cannot be held against a
-// limit in money, so the call is refused rather than counted as free.
-func (b Budget) Left(u Used, priced bool) error {
-	spent := func(what string, used, limit int64) error {
-		return fault.New(fault.Exhausted, "session.budget", "the session's budget of %s is used up: %d of %d", what, used, limit).
-			WithNext("raise it: tandem session update --budget-%s N", what)
-	}
-	switch {
-	case b.Tokens > 0 && u.Tokens >= b.Tokens:
-		return spent("tokens", u.Tokens, b.Tokens)
-	case b.Cents > 0 && !priced:
-		return fault.New(fault.Exhausted, "session.budget", "the session has a budget in money, and nobody knows what this model costs").
-			WithNext("choose a model with a known price, or limit tokens instead")
-	case b.Cents > 0 && u.Cost >= provider.Nano(b.Cents)*10_000_000:
-		return spent("cents", int64(u.Cost/10_000_000), b.Cents)
-	case b.Turns > 0 && u.Turns > b.Turns:
-		return spent("turns", u.Turns-1, b.Turns)
-	case b.Calls > 0 && u.Calls >= b.Calls:
-		return spent("calls", u.Calls, b.Calls)
-	case b.Seconds > 0 && u.Seconds >= b.Seconds:
-		return spent("seconds", u.Seconds, b.Seconds)
-	}
-	return nil
+	Tokens  int64         `json:"tokens"`
+	Cost    provider.Nano `json:"cost_nano_usd"`
+	Turns   int64         `json:"turns"`
+	Calls   int64         `json:"calls"`
+	Seconds int64         `json:"seconds"`
 }
 
 // Limits of what callers send.

@@ -108,18 +108,22 @@ func saveSession(tx *db.Tx, s *Session) error {
 	return err
 }
 
-const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at`
+const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
 	var prompt, options, usage string
-	var cancel, created, started, ended int64
+	var cancel, created, started, ended, ran, since int64
 	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls, &t.Attempts, &usage,
-		&t.Cost, &created, &started, &ended)
+		&t.Cost, &created, &started, &ended, &ran, &since)
 	if err != nil {
 		return nil, err
 	}
 	t.Cancel, t.CreatedAt, t.StartedAt, t.EndedAt = cancel != 0, db.Time(created), later(started), later(ended)
+	t.ran = time.Duration(ran) * time.Microsecond
+	if since != 0 {
+		t.since = db.Time(since)
+	}
 	if err := decode(options, &t.Options); err != nil {
 		return nil, err
 	}
@@ -150,12 +154,17 @@ func micros(t *time.Time) int64 {
 }
 
 func saveTurn(tx *db.Tx, t *Turn) error {
-	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	t.clock(tx.Now())
+	since := int64(0)
+	if !t.since.IsZero() {
+		since = db.Micros(t.since)
+	}
+	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
-		started_at = excluded.started_at, ended_at = excluded.ended_at`,
+		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since`,
 		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls, t.Attempts, encode(t.Usage),
-		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt))
+		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since)
 	return err
 }
 

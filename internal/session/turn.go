@@ -45,9 +45,30 @@ type Turn struct {
 	// Attempts counts model calls that cost something, answered or not.
 	Attempts int64 `json:"-"`
 	Cancel   bool  `json:"-"`
+	// ran is how long it ran until it last stopped to wait, since when it runs now.
+	ran   time.Duration
+	since time.Time
 
 	// prompt waits here until the turn starts: the conversation must not hold what comes later.
 	prompt []provider.Block
+}
+
+// clock keeps count of the time in which the turn runs: waiting for a person is not running.
+func (t *Turn) clock(now time.Time) {
+	switch running := t.State == Running; {
+	case running && t.since.IsZero():
+		t.since = now
+	case !running && !t.since.IsZero():
+		t.ran, t.since = t.ran+max(now.Sub(t.since), 0), time.Time{}
+	}
+}
+
+// Ran is how long the turn has run until now.
+func (t *Turn) Ran(now time.Time) time.Duration {
+	if t.since.IsZero() {
+		return t.ran
+	}
+	return t.ran + max(now.Sub(t.since), 0)
 }
 
 // Options are what one prompt may say differently from its session.

@@ -191,6 +191,29 @@ func (p Place) WriteFile(content []byte) error {
 	return nil
 }
 
+// Remove deletes a regular file; one that is gone already is no error.
+func (p Place) Remove() error {
+	root, err := p.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	st, err := root.Lstat(p.Rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !st.Mode().IsRegular() {
+		return fault.New(fault.Invalid, "tool", "%s is not a regular file", p.Path)
+	}
+	if err == nil {
+		err = root.Remove(p.Rel)
+	}
+	if err != nil {
+		return p.explain(err)
+	}
+	return nil
+}
+
 func (p Place) explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

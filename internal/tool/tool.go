@@ -58,8 +58,15 @@ type Env struct {
 	Scope   *Scope
 	// Before is told the content of a file that is about to change, so that the change can be taken back.
 	Before func(ctx context.Context, path string, content []byte, existed bool) error
+	// Kept is what Before was told of a file by this very call, in case a crash cut it off.
+	Kept func(ctx context.Context, path string) (content []byte, existed, known bool, err error)
 	// Todos keeps the session's list.
 	Todos func(ctx context.Context, list []Todo) error
+	// Delegate opens a child session for a task of this call, once however often it is asked, and names the child's turn.
+	Delegate func(ctx context.Context, t Task) (turn string, err error)
+	// Operations are tandem's own that the session may use; Operate runs one as the session, through the gate.
+	Operations func(ctx context.Context) []Operation
+	Operate    func(ctx context.Context, name string, input json.RawMessage) (any, error)
 	// Sandbox runs commands.
 	Sandbox *Sandbox
 	Network bool // the session was granted the network
@@ -91,6 +98,29 @@ type Question struct {
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
+}
+
+// Task is work that a session hands to a child of its own.
+type Task struct {
+	Title    string
+	Prompt   string
+	Tools    []string // only these of the parent's
+	ReadOnly bool     // the child looks and reports
+}
+
+// Delegated is returned by Run when a child session does the work. The session parks the turn until the child's turn ends,
+// and what the child said becomes the call's result.
+type Delegated struct{ Turn string }
+
+// Error makes Delegated an error.
+func (d *Delegated) Error() string { return "a child session does this first" }
+
+// Operation is one of tandem's own operations, as an agent reads of it.
+type Operation struct {
+	Name    string
+	Doc     string
+	Schema  json.RawMessage
+	Changes bool
 }
 
 // Registry is a set of tools by name.

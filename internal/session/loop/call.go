@@ -30,7 +30,22 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 	if err != nil {
 		return nil, err
 	}
-	plan := s.Mode == session.PlanMode && t.Options.Mode == "" || t.Options.Mode == session.PlanMode
+	plan, err := r.room.Planning(ctx, s, t.Options)
+	if err != nil {
+		return nil, err
+	}
+	up, err := r.room.Lineage(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	allowed := func(name string) bool {
+		for _, p := range up { // who does a task has no tool that its parent lacks
+			if !listed(p.Config.Tools, name) {
+				return false
+			}
+		}
+		return listed(s.Config.Tools, name) && listed(t.Options.Tools, name)
+	}
 	ctx = op.WithCaller(ctx, s.Caller())
 	var out []offer
 	for _, tl := range r.room.Tools().All() {
@@ -38,7 +53,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 		switch {
 		case plan && spec.Changes:
 		case len(scope.Folders()) == 0 && needsFiles(spec):
-		case !listed(s.Config.Tools, spec.Name) || !listed(t.Options.Tools, spec.Name):
+		case !allowed(spec.Name):
 		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))):
 		default:
 			out = append(out, offer{Spec: spec})
@@ -49,7 +64,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 	}
 	outside, err := r.Connectors.Offers(ctx, s.Tenant)
 	for _, o := range outside {
-		if n := o.WireName(); listed(s.Config.Tools, n) && listed(t.Options.Tools, n) {
+		if n := o.WireName(); allowed(n) {
 			out = append(out, offer{tool.Spec{Name: n, Doc: o.Tool.Doc, Schema: o.Tool.Schema, Changes: true}, o.Connector, o.Tool.Name})
 		}
 	}
@@ -76,6 +91,9 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	if strings.HasPrefix(c.Ask, "que_") {
 		return true, nil // answering it ends the call
 	}
+	if strings.HasPrefix(c.Ask, "turn_") {
+		return r.report(ctx, t, c)
+	}
 	can, err := r.offered(ctx, s, t)
 	if err != nil {
 		return false, err
@@ -88,6 +106,12 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	if spec.Name == "" {
 		return false, r.room.Refuse(ctx, t, c, fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
+	}
+	if over, err := r.overBudget(ctx, s, t, c); err != nil || over != nil {
+		if over != nil {
+			err = r.room.Refuse(ctx, t, c, over)
+		}
+		return false, err
 	}
 	as := s.Caller()
 	as.Idempotency = c.ID
@@ -133,8 +157,42 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		_, err := r.room.Ask(ctx, t, c, out.Asks)
 		return true, err
 	}
+	if err == nil && out.Child != "" {
+		_, err := r.room.Await(ctx, t, c, out.Child)
+		return true, err
+	}
 	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, part, output.String(), err)
+}
+
+// report ends a call whose work a child session did.
+func (r *Runner) report(ctx context.Context, t *session.Turn, c *session.Call) (parked bool, err error) {
+	res, ended, err := r.room.Report(ctx, t.Tenant, c.Ask)
+	if err != nil {
+		return false, err
+	}
+	if !ended {
+		_, err := r.room.Await(ctx, t, c, c.Ask)
+		return true, err
+	}
+	c.State, c.Ask, c.Result = session.CallDone, "", res
+	if res.Error {
+		c.State = session.CallFailed
+	}
+	return false, r.room.MoveCall(ctx, t, c, nil, "")
+}
+
+// overBudget says why a call is not made, nil when it may be.
+func (r *Runner) overBudget(ctx context.Context, s *session.Session, t *session.Turn, c *session.Call) (*fault.Error, error) {
+	accounts, err := r.room.Accounts(ctx, s, t)
+	if err != nil || len(accounts) == 0 {
+		return nil, err
+	}
+	var over *fault.Error
+	if errors.As(session.LeftForCall(accounts, t.Calls-c.Position+1), &over) {
+		return over, nil
+	}
+	return nil, nil
 }
 
 // park lets the turn go until somebody answered the ask that the gate filed.

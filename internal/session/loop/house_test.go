@@ -17,7 +17,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/journal"
 	"tandem/internal/op"
-	"tandem/internal/policy"
+	"tandem/internal/policy/book"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/tool"
@@ -84,7 +84,7 @@ func (h *house) open() {
 	var err error
 	h.db, err = db.Open(ctx, h.file, nil)
 	must(err)
-	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations, connector.Migrations)
+	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations, connector.Migrations, book.Migrations)
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
@@ -104,9 +104,9 @@ func (h *house) open() {
 	must(table.Add(h.run.Ops()...))
 	must(table.Add(asks.Ops()...))
 	must(table.Add(h.run.Connectors.Ops()...))
-	compiled, err := policy.Compile(policy.Source{Tenant: "local", Grants: policy.DefaultGrants()})
-	must(err)
-	h.gate = gate.New(&table, h.db, h.jn, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks, log)
+	rules := book.New(h.db, nil, nil)
+	must(table.Add(rules.Ops()...))
+	h.gate = gate.New(&table, h.db, h.jn, rules.Policy, asks, log)
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
 	if _, err := h.gate.Recover(ctx); err != nil {

@@ -57,7 +57,10 @@ func New(room *session.Room, log *slog.Logger) *Runner {
 }
 
 // Through gives the driver its gate, which is made after the operations it runs.
-func (r *Runner) Through(g *gate.Gate, j *journal.Journal) { r.gate, r.journal = g, j }
+func (r *Runner) Through(g *gate.Gate, j *journal.Journal) {
+	r.gate, r.journal = g, j
+	r.room.Through(session.House{Invoker: g, May: g.May, All: g.Table().All})
+}
 
 // Run continues every open turn, then serves until ctx ends, and returns when the last worker has put its turn down.
 func (r *Runner) Run(ctx context.Context) error {
@@ -202,7 +205,7 @@ func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
 	if err != nil || s.Driver != session.DriverModel {
 		return false, err // others' turns wait for their own drivers
 	}
-	if t.State == session.Waiting {
+	if t.State == session.Waiting && !t.Cancel {
 		settled, err := r.settled(ctx, s, t)
 		if err != nil || !settled {
 			return false, err
@@ -216,6 +219,10 @@ func (r *Runner) settled(ctx context.Context, s *session.Session, t *session.Tur
 	if strings.HasPrefix(t.Ask, "que_") {
 		q, err := r.room.Question(ctx, t.Tenant, t.Ask)
 		return err == nil && q.State != "pending", err
+	}
+	if strings.HasPrefix(t.Ask, "turn_") {
+		_, ended, err := r.room.Report(ctx, t.Tenant, t.Ask)
+		return ended, err
 	}
 	out, err := r.gate.Invoke(op.WithCaller(ctx, s.Caller()), "approval.get", approval.IDIn{ID: t.Ask})
 	if fault.Is(err, fault.NotFound) {

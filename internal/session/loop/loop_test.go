@@ -213,17 +213,17 @@ func TestMasking(t *testing.T) {
 		return h.model.Requests()[len(h.model.Requests())-1].Tools
 	}
 	s := h.session()
-	if got := strings.Join(tools(s, session.Options{}), " "); got != "bash edit glob grep list question read todo webfetch write" {
+	if got := strings.Join(tools(s, session.Options{}), " "); got != "apply_patch bash edit glob grep list question read tandem task todo webfetch write" {
 		t.Errorf("all: %s", got)
 	}
-	if got := strings.Join(tools(s, session.Options{Mode: session.PlanMode}), " "); got != "glob grep list question read todo" {
+	if got := strings.Join(tools(s, session.Options{Mode: session.PlanMode}), " "); got != "glob grep list question read tandem todo" {
 		t.Errorf("plan mode: %s", got)
 	}
 	if got := strings.Join(tools(s, session.Options{Tools: []string{"re*"}}), " "); got != "read" {
 		t.Errorf("allowlist: %s", got)
 	}
 	nowhere := h.do(local, "session.create", session.CreateIn{Directory: filepath.Dir(h.dir), Model: "fake/scripted-1"}).(*session.Session)
-	if got := strings.Join(tools(nowhere, session.Options{}), " "); got != "question todo webfetch" {
+	if got := strings.Join(tools(nowhere, session.Options{}), " "); got != "question tandem task todo webfetch" {
 		t.Errorf("outside the granted folders: %s", got)
 	}
 	end := h.until(h.prompt(nowhere, `[[tool read {"path":"t.db"}]] [[result]]`), session.Done)

@@ -58,10 +58,11 @@ func (r *Runner) ask(ctx context.Context, s *session.Session, t *session.Turn, m
 	var err error
 	for _, m := range models {
 		for try := 1; try <= r.Tries; try++ {
-			if err = r.budget(ctx, s, m); err != nil {
-				return err
+			rest, e := r.budget(ctx, s, t, m)
+			if e != nil {
+				return e
 			}
-			if err = r.attempt(ctx, s, t, ms, m); err == nil || context.Cause(ctx) != nil {
+			if err = r.attempt(ctx, s, t, ms, m, rest); err == nil || context.Cause(ctx) != nil {
 				return err
 			}
 			wait, again := provider.Backoff(err, try, rand.Float64(), r.Patience)
@@ -93,36 +94,92 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// budget refuses the call that would exceed one.
-func (r *Runner) budget(ctx context.Context, s *session.Session, model string) error {
-	if s.Config.Budget == (session.Budget{}) {
-		return nil
-	}
-	used, err := r.room.Used(ctx, s)
+// budget refuses the call that would exceed one, and says what the call may use.
+func (r *Runner) budget(ctx context.Context, s *session.Session, t *session.Turn, model string) (session.Rest, error) {
+	accounts, err := r.room.Accounts(ctx, s, t)
 	if err != nil {
-		return err
+		return session.Rest{}, err
 	}
 	p, m, _ := catalog.Split(model)
 	_, priced := catalog.PriceOf(p, m)
-	return s.Config.Budget.Left(used, priced)
+	return session.Left(accounts, priced)
+}
+
+// within narrows a request to what is left of the budgets: a call whose question alone would exceed them is not made, and
+// the answer may be no longer than the rest.
+func within(q *provider.Request, rest session.Rest, price provider.Price) error {
+	reading := estimate(q)
+	limit := int64(-1)
+	if rest.Tokens >= 0 {
+		if limit = rest.Tokens - reading; limit <= 0 {
+			return rest.Beyond("tokens", reading, rest.Tokens)
+		}
+	}
+	if rest.Cost >= 0 {
+		asking := price.Of(provider.Usage{Input: reading})
+		if asking >= rest.Cost {
+			return rest.Beyond("cents", int64(asking/10_000_000)+1, int64(rest.Cost/10_000_000))
+		}
+		if each := price.Of(provider.Usage{Output: 1_000_000}); each > 0 {
+			if n := int64(float64(rest.Cost-asking) / float64(each) * 1_000_000); limit < 0 || n < limit {
+				limit = max(n, 1)
+			}
+		}
+	}
+	if limit >= 0 && (q.MaxTokens == 0 || int64(q.MaxTokens) > limit) && limit < maxReply {
+		q.MaxTokens = int(limit)
+	}
+	return nil
+}
+
+// maxReply is longer than any reply: a rest beyond it needs no bound.
+const maxReply = 128_000
+
+// estimate is about how many tokens a request has, at four bytes each: low rather than high, so that nothing is refused that fits.
+func estimate(q *provider.Request) int64 {
+	n := len(q.System)
+	for _, m := range q.Messages {
+		for _, b := range m.Blocks {
+			n += len(b.Text)
+			if b.Call != nil {
+				n += len(b.Call.Args)
+			}
+			if b.Result != nil {
+				n += len(b.Result.Text)
+			}
+		}
+	}
+	for _, t := range q.Tools {
+		n += len(t.Doc) + len(t.Schema)
+	}
+	return int64(n / 4)
 }
 
 // attempt makes one call of a model, through the gate, and stores what it said.
-func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string) error {
+func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string, rest session.Rest) error {
 	providerID, name, _ := catalog.Split(model)
 	req, err := r.request(ctx, s, t, ms, name)
 	if err != nil {
 		return err
 	}
+	price, _ := catalog.PriceOf(providerID, name)
+	if err := within(&req, rest, price); err != nil {
+		return err
+	}
 	talk := &talk{r: r, ctx: ctx, s: s, turn: t.ID, msg: id.New("msg")}
 	var reply provider.Reply
 	run := func(ctx context.Context) (ModelOut, error) {
+		ctx, cancel := deadline(ctx, rest.Seconds)
+		defer cancel()
 		err := r.room.OpenModel(ctx, s.Tenant, providerID, func(m provider.Model) (err error) {
 			reply, err = m.Stream(ctx, req, talk.part)
 			return err
 		})
 		if err == nil && talk.err != nil {
 			err = talk.err
+		}
+		if err != nil && errors.Is(context.Cause(ctx), errTime) {
+			err = fault.New(fault.Exhausted, "session.budget", "%s", errTime).WithNext("raise the budget and prompt again")
 		}
 		return ModelOut{reply.ID, reply.Model, reply.Stop, reply.Usage}, session.Explain(err, providerID)
 	}
@@ -135,7 +192,6 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	r.mu.Lock()
 	delete(r.inflight, t.ID)
 	r.mu.Unlock()
-	price, _ := catalog.PriceOf(providerID, name)
 	cost := price.Of(reply.Usage)
 	if err != nil {
 		after := context.WithoutCancel(ctx)
@@ -161,6 +217,16 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	}
 	_, err = r.room.Reply(ctx, t, talk.msg, reply, model, cost, talk.open, talk.text.String())
 	return err
+}
+
+var errTime = errors.New("the budget of time is used up")
+
+// deadline ends what a budget of time allows no longer; negative is no bound.
+func deadline(ctx context.Context, seconds int64) (context.Context, context.CancelFunc) {
+	if seconds < 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, errTime)
 }
 
 // talk passes the parts of a reply on to watchers: a part of text or reasoning at a time.

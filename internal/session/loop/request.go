@@ -20,8 +20,12 @@ func (r *Runner) request(ctx context.Context, s *session.Session, t *session.Tur
 	if err != nil {
 		return provider.Request{}, err
 	}
+	plan, err := r.room.Planning(ctx, s, t.Options)
+	if err != nil {
+		return provider.Request{}, err
+	}
 	o, c := t.Options, s.Config
-	q := provider.Request{Model: model, System: system(s, t), MaxTokens: firstOf(o.MaxTokens, c.MaxTokens), Effort: firstOf(o.Effort, c.Effort),
+	q := provider.Request{Model: model, System: system(s, plan), MaxTokens: firstOf(o.MaxTokens, c.MaxTokens), Effort: firstOf(o.Effort, c.Effort),
 		Temperature: firstOf(o.Temperature, c.Temperature), TopP: firstOf(o.TopP, c.TopP), Cache: true, CacheKey: s.ID}
 	for _, o := range tools {
 		q.Tools = append(q.Tools, provider.Tool{Name: o.Name, Doc: o.Doc, Schema: o.Schema})
@@ -45,12 +49,12 @@ func firstOf[T comparable](list ...T) T {
 	return zero
 }
 
-func system(s *session.Session, t *session.Turn) string {
+func system(s *session.Session, plan bool) string {
 	parts := []string{houseText}
 	if s.Directory != "" {
 		parts = append(parts, "The working folder is "+s.Directory+".")
 	}
-	if s.Mode == session.PlanMode && t.Options.Mode == "" || t.Options.Mode == session.PlanMode {
+	if plan {
 		parts = append(parts, planning)
 	}
 	if s.Config.System != "" {

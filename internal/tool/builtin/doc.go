@@ -18,7 +18,7 @@ import (
 // All makes the built-in tools. pages carries what webfetch reads; search says how websearch searches, which is there only
 // when something is configured.
 func All(pages http.RoundTripper, search Search) []tool.Tool {
-	out := []tool.Tool{read{}, write{}, edit{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, webfetch{pages}}
+	out := []tool.Tool{read{}, write{}, edit{}, applyPatch{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, task{}, own{}, webfetch{pages}}
 	if w := (websearch{search}); len(w.backends()) > 0 {
 		out = append(out, w)
 	}
