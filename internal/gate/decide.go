@@ -19,19 +19,33 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 	if err != nil {
 		return fmt.Errorf("read the policy: %w", err)
 	}
-	who := policy.StrictTenantContext{Tenant: c.caller.Tenant, Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(c.caller.Kind), ID: c.caller.Name}}
-	for _, f := range c.caller.For {
+	who, err := principal(c.caller)
+	if err != nil {
+		return err
+	}
+	c.view = compiled.View(who, g.db.Now())
+	if c.caller.Door == op.DoorPanel && c.caller.Kind == op.Person && c.caller.Present == "" {
+		self := policy.PrincipalRef{Kind: policy.Person, ID: c.caller.Name}
+		who.Principal, who.AuthorityChain = policy.PrincipalRef{Kind: policy.Local, ID: "local"}, []policy.PrincipalRef{self}
+		c.program = compiled.View(who, g.db.Now())
+	}
+	return nil
+}
+
+// principal is the caller as policy names it.
+func principal(caller op.Caller) (policy.StrictTenantContext, error) {
+	who := policy.StrictTenantContext{Tenant: caller.Tenant, Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(caller.Kind), ID: caller.Name}}
+	for _, f := range caller.For {
 		p, err := policy.ParsePrincipal(f)
 		if err != nil {
-			return fmt.Errorf("the caller acts for %q: %w", f, err)
+			return who, fmt.Errorf("the caller acts for %q: %w", f, err)
 		}
 		who.AuthorityChain = append(who.AuthorityChain, p)
 	}
-	if len(c.caller.Scope) > 0 {
-		who.Ceiling = &policy.Ceiling{Rights: c.caller.Scope}
+	if len(caller.Scope) > 0 {
+		who.Ceiling = &policy.Ceiling{Rights: caller.Scope}
 	}
-	c.view = compiled.View(who, g.db.Now())
-	return nil
+	return who, nil
 }
 
 // decide answers whether this call may happen now. nil means yes.
@@ -42,7 +56,15 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 	if err := forbidden(c.op, c.caller); err != nil {
 		return g.refuse(ctx, c, err)
 	}
-	c.weigh(ctx, g.db.Now())
+	c.decision = c.weigh(ctx, c.view, g.db.Now())
+	// Whoever holds the panel's cookie may be a program of the same user: without
+	// presence it does no more than such a program may.
+	if c.decision.Effect == policy.Allow && c.program != nil {
+		if d := c.weigh(ctx, c.program, g.db.Now()); d.Effect != policy.Allow {
+			return g.refuse(ctx, c, fault.New(fault.Denied, c.op.Name, "%s needs a person who is present: %s", c.op.Name, d.Reason).
+				With("presence", "required").WithNext("%s", withPresence))
+		}
+	}
 	switch {
 	case c.decision.Effect == policy.Allow:
 		return nil
@@ -69,20 +91,21 @@ func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Effect, s
 	if err := g.lookUp(ctx, c); err != nil {
 		return policy.Deny, "", err
 	}
-	c.weigh(ctx, g.db.Now())
+	c.decision = c.weigh(ctx, c.view, g.db.Now())
 	return c.decision.Effect, c.decision.Reason, nil
 }
 
 // weigh asks policy about everything that the call touches; the narrowest answer is the call's.
-func (c *call) weigh(ctx context.Context, now time.Time) {
+func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) policy.Decision {
 	req, also := c.request(ctx, now)
-	c.decision = c.view.Decide(req)
+	narrowest := view.Decide(req)
 	for _, r := range also {
 		req.Resource = policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path}
-		if d := c.view.Decide(req); d.Effect < c.decision.Effect {
-			c.decision = d
+		if d := view.Decide(req); d.Effect < narrowest.Effect {
+			narrowest = d
 		}
 	}
+	return narrowest
 }
 
 // request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.

@@ -80,6 +80,7 @@ type call struct {
 	caller   op.Caller
 	resource op.Resource
 	view     *policy.View
+	program  *policy.View // what a program of this user may, for a person who is not present
 	decision policy.Decision
 	notes    op.Notes
 	digest   string

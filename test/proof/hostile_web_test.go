@@ -123,6 +123,11 @@ func TestCookieIsNotPresence(t *testing.T) {
 			t.Errorf("POST %s with the cookie alone: %d", r, resp.StatusCode)
 		}
 	}
+	// What a program of the user must ask for, a program that fetched itself a sign-in link does not get either.
+	resp := b.send(t, "POST", "/repo/project/git_push", `{"bookmarks":["main"]}`, "Content-Type", "application/json", "Origin", s.url, "Sec-Fetch-Site", "same-origin")
+	if resp.StatusCode != 403 {
+		t.Errorf("git push with the cookie alone: %d", resp.StatusCode)
+	}
 	if got := s.as(s.token, "GET", "/approval/"+c.id, nil).json(t); got["state"] != "pending" {
 		t.Errorf("the ask is %v", got["state"])
 	}
