@@ -71,6 +71,7 @@ var houseMap = []wall{
 	{pkg: "repo/pattern", pure: true},
 	{pkg: "repo/fileset", may: "repo repo/dsl repo/pattern", pure: true},
 	{pkg: "repo/revset", may: "repo repo/dsl repo/pattern repo/fileset", pure: true},
+	{pkg: "repo/annotate", may: "repo repo/diff repo/revset", pure: true},
 	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text", pure: true},
 	{pkg: "repo/render", may: "repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template", pure: true},
 	{pkg: "repo/gitstore", may: "repo"},
@@ -103,7 +104,7 @@ var houseMap = []wall{
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
-	{pkg: "cli/jj", may: "cli/jj/config repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template repo/render repo/gitstore repo/workcopy"},
+	{pkg: "cli/jj", may: "cli/jj/config repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 
 	// root

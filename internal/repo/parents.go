@@ -3,6 +3,16 @@ package repo
 // ParentsTree is the tree that commits have together: that of the only one,
 // or the merge of all over their common ancestors.
 func ParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, error) {
+	t, err := UnresolvedParentsTree(s, ix, parents)
+	if err != nil || len(parents) == 1 {
+		return t, err
+	}
+	return ResolveTree(s, t)
+}
+
+// UnresolvedParentsTree is ParentsTree before files are looked into: a merge
+// for another merge to take in.
+func UnresolvedParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, error) {
 	if len(parents) == 1 {
 		return parents[0].Tree, nil
 	}
@@ -18,7 +28,7 @@ func ParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, error) {
 		}
 		terms = append(terms, Labelled{c.Tree, c.ConflictLabel()})
 	}
-	return MergeMergedTrees(s, terms...)
+	return joinTrees(terms), nil
 }
 
 // mergeBase lists the commits whose trees make up a merge, terms as in a

@@ -13,6 +13,9 @@ type Tx struct {
 	Store Store
 	View  *View // of this transaction; heads are kept by its methods
 	Index *Index
+	// Anonymous commits do not carry their predecessors: two that are otherwise
+	// the same are then one and the same, and writing it again is an error.
+	Anonymous bool
 
 	base         *Repo
 	parents      []OperationID
@@ -123,16 +126,22 @@ func (tx *Tx) Renew(d *Draft) { d.ChangeID = tx.who.NewChangeID() }
 
 // Write stores a draft and makes it visible in the transaction. When a change
 // comes back within a second to what it was, its commit exists already; like
-// jj, the new one is then dated a second earlier, so that each rewrite is a
-// commit of its own.
+// jj, the new one is then dated a second earlier if it has other predecessors,
+// so that each rewrite is a commit of its own.
 func (tx *Tx) Write(d *Draft) (*Commit, error) {
 	c, err := tx.Store.PutCommit(&d.Commit)
 	for tries := 0; err == nil && tx.Index.Has(c.ID); tries++ {
-		if tries == 100 {
+		same, err := tx.sameOrigin(c.ID, d.Predecessors)
+		if err != nil {
+			return nil, err
+		}
+		if same || tries == 100 {
 			return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
 		}
 		d.Committer.When.Millis -= 1000
-		c, err = tx.Store.PutCommit(&d.Commit)
+		if c, err = tx.Store.PutCommit(&d.Commit); err != nil {
+			return nil, err
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -145,6 +154,24 @@ func (tx *Tx) Write(d *Draft) (*Commit, error) {
 		tx.SetRewritten(d.source.ID, c.ID)
 	}
 	return c, nil
+}
+
+// sameOrigin says whether a commit that is there came from the same
+// predecessors.
+func (tx *Tx) sameOrigin(id CommitID, predecessors []CommitID) (bool, error) {
+	if tx.Anonymous {
+		return true, nil
+	}
+	if have, ok := tx.predecessors[id]; ok {
+		return slices.Equal(have, predecessors), nil
+	}
+	var have []CommitID
+	err := WalkOperations(tx.Store, tx.parents, func(o *Operation) (bool, error) {
+		found := false
+		have, found = o.Predecessors[id]
+		return !found, nil
+	})
+	return err == nil && slices.Equal(have, predecessors), err
 }
 
 // IsDiscardable says whether nothing would be lost without a commit: it has no

@@ -23,6 +23,7 @@ type opt struct {
 	last      bool     // takes everything after "--"
 	hidden    bool
 	check     func(string) error
+	values    []string // the only values it takes
 	help      string
 }
 
@@ -407,6 +408,14 @@ func (a *argParser) takesPositional() bool {
 }
 
 func (a *argParser) put(o *opt, val string) error {
+	if o.values != nil && !slices.Contains(o.values, val) {
+		msg := "invalid value '" + val + "' for '" + o.display() + "'\n  [possible values: " + strings.Join(o.values, ", ") + "]"
+		var tips []string
+		if similar := rankSimilar(val, o.values); len(similar) > 0 {
+			tips = []string{"a similar value exists: '" + similar[len(similar)-1] + "'"}
+		}
+		return clapError(msg, tips, "")
+	}
 	if o.check != nil {
 		if err := o.check(val); err != nil {
 			return invalidValue(o, val, err)
@@ -551,8 +560,8 @@ func (c *command) conflict(a, b *opt) bool {
 		return true
 	}
 	if a.group != "" && a.group == b.group {
-		g := c.group(a.group)
-		return g != nil && !g.multiple
+		g := c.group(a.group) // one that is not declared only excludes
+		return g == nil || !g.multiple
 	}
 	return false
 }

@@ -16,25 +16,24 @@ func fileCommand() *command {
 	return &command{
 		name: "file", about: "File operations",
 		subs: []*command{
-			absentCommand("annotate"),
+			{name: "annotate", about: "Show which revision each line of a file comes from", opts: []opt{
+				{id: "path", pos: true, required: true, value: "PATH"}, rev, tmpl,
+			}, run: runFileAnnotate},
 			{name: "chmod", about: "Sets or removes the executable bit for paths in the repo", opts: []opt{
-				{id: "mode", pos: true, required: true, value: "MODE", check: checkMode}, rev, paths,
+				{id: "mode", pos: true, required: true, value: "MODE", values: []string{"n", "x"}}, rev, paths,
 			}, run: runFileChmod},
 			{name: "list", about: "List files in a revision", opts: []opt{rev, tmpl, {id: "pos", pos: true, many: true, value: "FILESETS"}}, run: runFileList},
-			absentCommand("search"),
+			{name: "search", about: "Search for content in files", opts: []opt{
+				rev, {id: "pattern", long: "pattern", short: "p", required: true, value: "PATTERN"},
+				{id: "name-only", long: "name-only", conflicts: []string{"line-number"}},
+				{id: "line-number", long: "line-number", short: "n"},
+				{id: "pos", pos: true, many: true, value: "FILESETS"},
+			}, run: runFileSearch},
 			{name: "show", about: "Print contents of files in a revision", opts: []opt{rev, tmpl, paths}, run: runFileShow},
 			{name: "track", about: "Start tracking specified paths in the working copy", opts: []opt{paths, {id: "include-ignored", long: "include-ignored"}}, run: runFileTrack},
 			{name: "untrack", about: "Stop tracking specified paths in the working copy", opts: []opt{paths}, run: runFileUntrack},
 		},
 	}
-}
-
-func checkMode(s string) error {
-	switch s {
-	case "n", "x", "normal", "executable":
-		return nil
-	}
-	return userf("invalid value")
 }
 
 func runFileList(e *env, p *parsed) error {
@@ -178,7 +177,7 @@ func runFileChmod(e *env, p *parsed) error {
 		return err
 	}
 	kind, word := repo.File, "non-executable"
-	if m := p.str("mode"); m == "x" || m == "executable" {
+	if p.str("mode") == "x" {
 		kind, word = repo.Executable, "executable"
 	}
 	ed := repo.EditTree(w.store, c.Tree)

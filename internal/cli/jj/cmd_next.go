@@ -1,11 +1,8 @@
 package jj
 
 import (
-	"bufio"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/revset"
@@ -201,52 +198,4 @@ func (m *movement) ask(cs []*repo.Commit) (*repo.Commit, error) {
 		return nil, userf("ambiguous target commit")
 	}
 	return cs[i], nil
-}
-
-// choose prompts until one of the choices is given. It fails where nobody can
-// answer.
-func (u *ui) choose(prompt string, choices []string) (int, error) {
-	if !isTerminal(u.io.Stdin) && u.io.getenv("JJ_INTERACTIVE") != "1" {
-		return 0, userf("Cannot prompt for input since the output is not connected to a terminal")
-	}
-	in := bufio.NewReader(u.io.Stdin)
-	for {
-		fmt.Fprintf(u.io.Stderr, "%s: ", prompt)
-		line, err := in.ReadString('\n')
-		if line == "" && err != nil {
-			return 0, userf("Prompt canceled by EOF")
-		}
-		if i := slices.Index(choices, strings.TrimSpace(line)); i >= 0 {
-			return i, nil
-		}
-		u.warnf("unrecognized response")
-	}
-}
-
-// yesNo asks until the answer is yes or no; an empty line takes the default.
-func (u *ui) yesNo(prompt string, def bool) (bool, error) {
-	keys := "(yN)"
-	if def {
-		keys = "(Yn)"
-	}
-	if !isTerminal(u.io.Stdin) && u.io.getenv("JJ_INTERACTIVE") != "1" {
-		return false, userf("Cannot prompt for input since the output is not connected to a terminal")
-	}
-	in := bufio.NewReader(u.io.Stdin)
-	for {
-		fmt.Fprintf(u.io.Stderr, "%s %s: ", prompt, keys)
-		line, err := in.ReadString('\n')
-		if line == "" && err != nil {
-			return false, userf("Prompt canceled by EOF")
-		}
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "":
-			return def, nil
-		case "y", "yes":
-			return true, nil
-		case "n", "no":
-			return false, nil
-		}
-		u.warnf("unrecognized response")
-	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func operationCommand() *command {
-	what := opt{id: "what", long: "what", value: "WHAT", many: true, check: checkWhat}
+	what := opt{id: "what", long: "what", value: "WHAT", many: true, values: []string{"repo", "remote-tracking"}}
 	opPos := opt{id: "op", pos: true, value: "OPERATION", required: true}
 	return &command{
 		name: "operation", alias: []string{"op"}, about: "Commands for working with the operation log",
@@ -48,13 +48,6 @@ func operationCommand() *command {
 			}, diffFormatOpts()...), run: runOpShow},
 		},
 	}
-}
-
-func checkWhat(s string) error {
-	if s == "repo" || s == "remote-tracking" {
-		return nil
-	}
-	return userf("invalid value")
 }
 
 func whatOf(p *parsed) (local, remotes bool) {

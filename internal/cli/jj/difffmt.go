@@ -2,9 +2,11 @@ package jj
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/diff"
 	"tandem/internal/repo/render"
@@ -14,12 +16,12 @@ import (
 // diffFormatOpts are the options that choose how diffs are shown.
 func diffFormatOpts() []opt {
 	return []opt{
-		{id: "summary", long: "summary", short: "s"},
-		{id: "stat", long: "stat"},
-		{id: "types", long: "types"},
-		{id: "name-only", long: "name-only"},
-		{id: "git", long: "git"},
-		{id: "color-words", long: "color-words"},
+		{id: "summary", group: "short-format", long: "summary", short: "s"},
+		{id: "stat", group: "short-format", long: "stat"},
+		{id: "types", group: "short-format", long: "types"},
+		{id: "name-only", group: "short-format", long: "name-only"},
+		{id: "git", group: "long-format", long: "git"},
+		{id: "color-words", group: "long-format", long: "color-words"},
 		{id: "tool", long: "tool", value: "NAME"},
 		{id: "context", long: "context", value: "CONTEXT", check: checkCount},
 		{id: "ignore-all-space", long: "ignore-all-space", short: "w"},
@@ -31,6 +33,7 @@ func diffFormatOpts() []opt {
 type differ struct {
 	w       *wsEnv
 	formats []string
+	tool    *tool // when one of the formats is a program's
 	opts    func(format string) (render.DiffOptions, error)
 }
 
@@ -72,42 +75,69 @@ func (w *wsEnv) diffOptions(p *parsed) (render.DiffOptions, error) {
 	return o, nil
 }
 
-func chosenFormats(p *parsed) (short, long []string) {
-	for _, f := range []string{"summary", "stat", "types", "name-only"} {
-		if p.has(f) {
-			short = append(short, f)
+// builtinFormats are the ways to show diffs that need no other program.
+var builtinFormats = []string{"summary", "stat", "types", "name-only", "git", "color-words"}
+
+func isShort(format string) bool { return slices.Contains(builtinFormats[:4], format) }
+
+// chosenFormats are the formats the command line asks for, at most one of each
+// kind; "" is none.
+func (w *wsEnv) chosenFormats(p *parsed, d *differ) (short, long string, err error) {
+	for _, f := range builtinFormats {
+		if p.has(f) && isShort(f) {
+			short = f
+		} else if p.has(f) {
+			long = f
 		}
 	}
-	for _, f := range []string{"git", "color-words"} {
-		if p.has(f) {
-			long = append(long, f)
-		}
+	name, ok := p.get("tool")
+	if !ok {
+		return short, long, nil
 	}
-	if t, ok := p.get("tool"); ok {
-		long = append(long, ":"+strings.TrimPrefix(t, ":"))
-		if !strings.HasPrefix(t, ":") {
-			long[len(long)-1] = t
-		}
+	kind := &long
+	builtin, is := strings.CutPrefix(name, ":")
+	switch {
+	case is && !slices.Contains(builtinFormats, builtin):
+		return "", "", clif("Invalid builtin diff format: %s", builtin)
+	case is && isShort(builtin):
+		kind = &short
 	}
-	return short, long
+	if *kind != "" {
+		return "", "", clif("--tool=%s cannot be used with --%s", name, *kind)
+	}
+	*kind = builtin
+	if !is {
+		d.tool, err = w.diffTool(name)
+		*kind = toolFormat
+	}
+	return short, long, err
+}
+
+// toolFormat stands among formats for an outside program.
+const toolFormat = "tool"
+
+// diffTool finds a program that shows diffs.
+func (w *wsEnv) diffTool(name string) (*tool, error) {
+	t, err := w.configuredTool(name)
+	if err == nil && len(t.diffArgs) == 0 {
+		return nil, clif("The tool `%s` cannot be used for diff formatting", name)
+	}
+	return t, err
 }
 
 func (w *wsEnv) newDiffer(formats []string, p *parsed) (*differ, error) {
-	for i, f := range formats {
-		if g, ok := strings.CutPrefix(f, ":"); ok {
-			formats[i] = g
-		}
-		switch formats[i] {
-		case "summary", "stat", "types", "name-only", "git", "color-words":
-		default:
-			return nil, missing("the diff tool %q", f)
-		}
-	}
+	d := &differ{w: w, formats: formats}
+	return d, d.configure(p)
+}
+
+// configure reads the settings of the formats.
+func (d *differ) configure(p *parsed) error {
+	w := d.w
 	base, err := w.diffOptions(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &differ{w: w, formats: formats, opts: func(format string) (render.DiffOptions, error) {
+	d.opts = func(format string) (render.DiffOptions, error) {
 		o := base
 		if format == "git" && (p == nil || !p.has("context")) {
 			n, _, err := w.conf.Int("diff.git.context")
@@ -117,58 +147,76 @@ func (w *wsEnv) newDiffer(formats []string, p *parsed) (*differ, error) {
 			o.Context = int(n)
 		}
 		return o, nil
-	}}, nil
+	}
+	return nil
 }
 
 // defaultFormat is the configured way to show diffs.
-func (w *wsEnv) defaultFormat() (string, error) {
+func (w *wsEnv) defaultFormat(d *differ) (string, error) {
 	v := w.conf.Get("ui", "diff-formatter")
 	if v == nil {
 		return "color-words", nil
 	}
 	s, ok := v.V.(string)
 	if !ok {
-		return "", missing("a diff tool given as a list")
+		c, err := w.conf.Cmd("ui", "diff-formatter")
+		if err != nil {
+			return "", err
+		}
+		d.tool = commandTool(c.Args)
+		return toolFormat, nil
 	}
 	if name, ok := strings.CutPrefix(s, ":"); ok {
-		switch name {
-		case "summary", "stat", "types", "name-only", "git", "color-words":
+		if slices.Contains(builtinFormats, name) {
 			return name, nil
 		}
-		return "", w.conf.Wrong("ui.diff-formatter", fmt.Errorf("Invalid builtin diff format: %s", s))
+		return "", configf(fmt.Errorf("Invalid builtin diff format: %s", name), "Invalid type or value for ui.diff-formatter")
 	}
-	return "", missing("the diff tool %q", s)
+	var err error
+	if w.conf.Get("merge-tools", s) == nil {
+		d.tool = commandTool(config.Words(s))
+	} else {
+		d.tool, err = w.diffTool(s)
+	}
+	return toolFormat, err
 }
 
 // differFor chooses for commands that always show a diff.
 func (w *wsEnv) differFor(p *parsed) (*differ, error) {
-	short, long := chosenFormats(p)
-	formats := append(short, long...)
-	if len(formats) == 0 {
-		f, err := w.defaultFormat()
-		if err != nil {
-			return nil, err
-		}
-		formats = []string{f}
+	d := &differ{w: w}
+	short, long, err := w.chosenFormats(p, d)
+	if err == nil && short == "" && long == "" {
+		long, err = w.defaultFormat(d)
 	}
-	return w.newDiffer(formats, p)
+	if err != nil {
+		return nil, err
+	}
+	d.choose(short, long)
+	return d, d.configure(p)
 }
 
 // logDiffer chooses for logs, where -p or a format asks for a diff; nil is none.
 func (w *wsEnv) logDiffer(p *parsed) (*differ, error) {
-	short, long := chosenFormats(p)
-	formats := append(short, long...)
-	if p.has("patch") && len(long) == 0 {
-		f, err := w.defaultFormat()
-		if err != nil {
-			return nil, err
+	d := &differ{w: w}
+	short, long, err := w.chosenFormats(p, d)
+	if err == nil && p.has("patch") && long == "" {
+		if long, err = w.defaultFormat(d); long == short {
+			long = ""
 		}
-		formats = append(formats, f)
 	}
-	if len(formats) == 0 {
-		return nil, nil
+	if err != nil || short == "" && long == "" {
+		return nil, err
 	}
-	return w.newDiffer(formats, p)
+	d.choose(short, long)
+	return d, d.configure(p)
+}
+
+func (d *differ) choose(formats ...string) {
+	for _, f := range formats {
+		if f != "" {
+			d.formats = append(d.formats, f)
+		}
+	}
 }
 
 // show writes the difference of two trees in all formats.
@@ -187,6 +235,12 @@ func (d *differ) showWith(o *text.Text, df *render.Diff, width int) error {
 		var err error
 		if df.Opts, err = d.opts(f); err != nil {
 			return err
+		}
+		if f == toolFormat {
+			if err := d.showTool(o, df, width); err != nil {
+				return err
+			}
+			continue
 		}
 		o.Push(strings.ReplaceAll(f, "-", "_"))
 		switch f {

@@ -141,7 +141,7 @@ func (d *diffTool) invoke(vars map[string]string, paths []repo.Path) error {
 		}
 		return err
 	}
-	if !d.t.fileByFile {
+	if !d.t.editFiles {
 		return run(vars)
 	}
 	for _, p := range paths {

@@ -3,7 +3,11 @@ package jj
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 
 	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
@@ -69,6 +73,24 @@ func internalf(err error, format string, args ...any) *cmdError {
 
 func configf(err error, format string, args ...any) *cmdError {
 	return &cmdError{kind: configErr, msg: fmt.Sprintf(format, args...), cause: err}
+}
+
+// osCause words a failure of the operating system as jj does; any other stays
+// as it is.
+func osCause(err error) error {
+	var no syscall.Errno
+	switch err.(type) {
+	case *fs.PathError, *os.LinkError, *os.SyscallError, *exec.Error:
+	default:
+		return err
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		no = syscall.ENOENT
+	} else if !errors.As(err, &no) {
+		return err
+	}
+	s := no.Error()
+	return fmt.Errorf("%s%s (os error %d)", strings.ToUpper(s[:1]), s[1:], int(no))
 }
 
 // unsupported is something this program does not know how to do by itself.

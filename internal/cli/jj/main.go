@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,20 +25,12 @@ var globalOpts = []opt{
 	{id: "ignore-immutable", long: "ignore-immutable", many: true},
 	{id: "at-operation", long: "at-operation", alias: []string{"at-op"}, value: "AT_OPERATION"},
 	{id: "debug", long: "debug", many: true},
-	{id: "color", long: "color", value: "WHEN", check: checkColor},
+	{id: "color", long: "color", value: "WHEN", values: []string{"always", "never", "debug", "auto"}},
 	{id: "quiet", long: "quiet", many: true},
 	{id: "no-pager", long: "no-pager", many: true},
 	{id: "config", long: "config", value: "NAME=VALUE", many: true},
 	{id: "config-file", long: "config-file", value: "PATH", many: true},
 	{id: "help", long: "help", short: "h", many: true},
-}
-
-func checkColor(s string) error {
-	switch s {
-	case "always", "never", "debug", "auto":
-		return nil
-	}
-	return clapError("invalid value '"+s+"' for '--color <WHEN>'\n  [possible values: always, never, debug, auto]", nil, "")
 }
 
 // Main runs one command line, without the program's name, and returns the exit
@@ -49,9 +42,15 @@ func Main(args []string, s IO) int {
 	u := &ui{io: &s, out: s.Stdout}
 	defer u.close()
 	e := &env{io: &s, ui: u}
+	if shell := s.getenv("COMPLETE"); shell != "" && shell != "0" {
+		return e.completeFor(shell, args)
+	}
 	err := e.run(args)
 	if err == nil {
 		return 0
+	}
+	if code, ok := err.(exitCode); ok {
+		return int(code)
 	}
 	if what, ok := err.(*unsupported); ok {
 		if code, ran := runStock(args, &s); ran {
@@ -61,6 +60,12 @@ func Main(args []string, s IO) int {
 	}
 	return u.fail(err)
 }
+
+// exitCode ends a command that has nothing more to say.
+type exitCode int
+
+// Error is for those who log it.
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // runStock runs another jj on PATH with the same arguments. A link to this very
 // program is not another jj.

@@ -27,9 +27,9 @@ func (w *wsEnv) resolveOp(text string, base *repo.Repo) (*repo.Operation, error)
 	case 1:
 		return ops[0], nil
 	case 0:
-		return nil, userf("The `%s` expression resolved to no operations", text)
+		return nil, userf("The %q expression resolved to no operations", text)
 	}
-	e := userf("The `%s` expression resolved to more than one operation", text)
+	e := userf("The %q expression resolved to more than one operation", text)
 	var ids []string
 	for _, o := range ops {
 		ids = append(ids, o.ID.Hex()[:12])

@@ -12,14 +12,15 @@ import (
 
 // tool is an outside program for diffs and merges.
 type tool struct {
-	name, program       string
-	editArgs, mergeArgs []string
-	conflictCodes       []int
-	editsMarkers        bool
-	style               *repo.MarkerStyle
-	builtin             bool
-	side                int // of :ours and :theirs, from 1
-	fileByFile          bool
+	name, program                 string
+	editArgs, mergeArgs, diffArgs []string
+	conflictCodes, diffCodes      []int
+	editsMarkers                  bool
+	style                         *repo.MarkerStyle
+	builtin                       bool
+	side                          int // of :ours and :theirs, from 1
+	editFiles, diffFiles          bool
+	diffElsewhere                 bool // runs where it is, not in the folder of both sides
 }
 
 // toolFor finds a tool by name or by the setting of that purpose.
@@ -35,19 +36,11 @@ func (w *wsEnv) toolFor(name, setting string) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			t := newTool(c.Args[0])
-			if len(c.Args) > 1 {
-				t.editArgs, t.mergeArgs = c.Args[1:], c.Args[1:]
-			}
-			return t, nil
+			return commandTool(c.Args), nil
 		}
 		name = v.V.(string)
 		if w.conf.Get("merge-tools", name) == nil && !strings.HasPrefix(name, ":") {
-			words := config.Words(name)
-			t := newTool(words[0])
-			if len(words) > 1 {
-				t.editArgs, t.mergeArgs = words[1:], words[1:]
-			}
+			t := commandTool(config.Words(name))
 			t.name = name
 			return t, nil
 		}
@@ -64,7 +57,17 @@ func (w *wsEnv) toolFor(name, setting string) (*tool, error) {
 }
 
 func newTool(program string) *tool {
-	return &tool{name: program, program: program, editArgs: []string{"$left", "$right"}}
+	both := []string{"$left", "$right"}
+	return &tool{name: program, program: program, editArgs: both, diffArgs: both, diffCodes: []int{0}}
+}
+
+// commandTool is a tool given as a command line.
+func commandTool(words []string) *tool {
+	t := newTool(words[0])
+	if len(words) > 1 {
+		t.editArgs, t.mergeArgs, t.diffArgs = words[1:], words[1:], words[1:]
+	}
+	return t
 }
 
 func (w *wsEnv) configuredTool(name string) (*tool, error) {
@@ -73,12 +76,17 @@ func (w *wsEnv) configuredTool(name string) (*tool, error) {
 	if table == nil {
 		return t, nil
 	}
-	if v := table.Get("program"); v != nil {
-		if s, ok := v.V.(string); ok && s != "" {
-			t.program = s
+	text := func(key string) string {
+		if v := table.Get(key); v != nil {
+			s, _ := v.V.(string)
+			return s
 		}
+		return ""
 	}
-	for key, dst := range map[string]*[]string{"edit-args": &t.editArgs, "merge-args": &t.mergeArgs} {
+	if s := text("program"); s != "" {
+		t.program = s
+	}
+	for key, dst := range map[string]*[]string{"edit-args": &t.editArgs, "merge-args": &t.mergeArgs, "diff-args": &t.diffArgs} {
 		if table.Get(key) != nil {
 			args, err := w.conf.Strings("merge-tools", name, key)
 			if err != nil {
@@ -87,27 +95,29 @@ func (w *wsEnv) configuredTool(name string) (*tool, error) {
 			*dst = args
 		}
 	}
-	if v := table.Get("merge-conflict-exit-codes"); v != nil {
+	for key, dst := range map[string]*[]int{"merge-conflict-exit-codes": &t.conflictCodes, "diff-expected-exit-codes": &t.diffCodes} {
+		v := table.Get(key)
+		if v == nil {
+			continue
+		}
+		*dst = nil
 		list, _ := v.V.([]*config.Value)
 		for _, x := range list {
 			if n, ok := x.V.(int64); ok {
-				t.conflictCodes = append(t.conflictCodes, int(n))
+				*dst = append(*dst, int(n))
 			}
 		}
 	}
 	if v := table.Get("merge-tool-edits-conflict-markers"); v != nil {
 		t.editsMarkers, _ = v.V.(bool)
 	}
-	if v := table.Get("edit-invocation-mode"); v != nil {
-		t.fileByFile = v.V == "file-by-file"
+	if v := table.Get("diff-do-chdir"); v != nil {
+		t.diffElsewhere = v.V == false
 	}
-	if v := table.Get("conflict-marker-style"); v != nil {
-		styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
-		if s, ok := v.V.(string); ok {
-			if st, ok := styles[s]; ok {
-				t.style = &st
-			}
-		}
+	t.editFiles, t.diffFiles = text("edit-invocation-mode") == "file-by-file", text("diff-invocation-mode") == "file-by-file"
+	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
+	if st, ok := styles[text("conflict-marker-style")]; ok {
+		t.style = &st
 	}
 	return t, nil
 }
@@ -135,7 +145,7 @@ func (w *wsEnv) runTool(t *tool, args []string) (int, error) {
 		return exit.ExitCode(), nil
 	}
 	if err != nil {
-		return 0, userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).because(err)
+		return 0, userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).because(osCause(err))
 	}
 	return 0, nil
 }

@@ -24,6 +24,11 @@ func (w *wsEnv) begin() (*tx, error) {
 		return nil, err
 	}
 	t := &tx{Tx: w.repo.Begin(who), w: w}
+	if rec, err := w.conf.Bool("experimental.record-predecessors-in-commit"); err != nil {
+		return nil, err
+	} else if !rec {
+		t.Anonymous = true
+	}
 	if w.fresh {
 		return t, nil
 	}

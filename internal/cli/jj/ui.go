@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type ui struct {
 	quiet   bool
 	pager   *pager
 	conf    *config.Stack
+	in      *bufio.Reader // of answers, once one was asked for
 }
 
 type pager struct {
@@ -239,13 +241,14 @@ func (u *ui) causes(err error) {
 	}
 	t := u.newText()
 	t.Push("error_source")
-	if errors.Unwrap(err) == nil {
+	next := func(err error) error { return osCause(errors.Unwrap(err)) }
+	if err = osCause(err); errors.Unwrap(err) == nil {
 		t.Label("heading", "Caused by: ")
 		t.Str(err.Error() + "\n")
 	} else {
 		t.Label("heading", "Caused by:")
 		t.Str("\n")
-		for i := 1; err != nil; i, err = i+1, errors.Unwrap(err) {
+		for i := 1; err != nil; i, err = i+1, next(err) {
 			t.Label("heading", strconv.Itoa(i)+": ")
 			t.Str(err.Error() + "\n")
 		}

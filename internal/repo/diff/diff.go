@@ -217,6 +217,23 @@ func (d *Diff) between(before, after []Span) [][]byte {
 	return out
 }
 
+// Change is a stretch of all texts that differs, a span for each text.
+type Change []Span
+
+// Changes lists the stretches that differ by where they are.
+func (d *Diff) Changes() []Change {
+	var out []Change
+	for k := 1; k < len(d.same); k++ {
+		before, after := d.same[k-1], d.same[k]
+		c := make(Change, len(d.texts))
+		for i := range c {
+			c[i] = Span{before[i].End, after[i].Start}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // Hunks lists matching and different stretches in turn, none empty.
 func (d *Diff) Hunks() []Hunk {
 	var out []Hunk

@@ -16,7 +16,7 @@ type Link struct {
 // graphWalk finds the edges between selected commits.
 type graphWalk struct {
 	ix     *repo.Index
-	in     repo.PosSet
+	in     func(repo.Pos) bool
 	lowest repo.Pos
 	cache  map[repo.Pos][]Link // of commits outside the selection
 }
@@ -24,10 +24,11 @@ type graphWalk struct {
 // Links returns, for each selected position, its edges to the nearest selected
 // ancestors. Edges that others imply are left out.
 func (r *Repo) Links(ps []repo.Pos) [][]Link {
-	g := &graphWalk{ix: r.Index, in: repo.NewPosSet(r.Index.Len()), cache: map[repo.Pos][]Link{}}
+	in := repo.NewPosSet(r.Index.Len())
 	for _, p := range ps {
-		g.in.Add(p)
+		in.Add(p)
 	}
+	g := &graphWalk{ix: r.Index, in: in.Has, cache: map[repo.Pos][]Link{}}
 	if len(ps) > 0 {
 		g.lowest = ps[len(ps)-1]
 	}
@@ -36,6 +37,48 @@ func (r *Repo) Links(ps []repo.Pos) [][]Link {
 		out[i] = g.inner(p)
 	}
 	return out
+}
+
+// WalkLinks visits the commits of x that keep chooses, newest first, with
+// their edges, until visit has enough. Commits are looked at as late as can be,
+// so that an early end is a cheap one.
+func (r *Repo) WalkLinks(x *Expr, keep func(*repo.Commit) (bool, error), visit func(repo.Pos, []Link) (more bool, err error)) error {
+	all, err := r.Set(x)
+	if err != nil {
+		return err
+	}
+	var failed error
+	known := map[repo.Pos]bool{}
+	g := &graphWalk{ix: r.Index, cache: map[repo.Pos][]Link{}, in: func(p repo.Pos) bool {
+		if !all.Has(p) || failed != nil {
+			return false
+		}
+		kept, ok := known[p]
+		if !ok {
+			var c *repo.Commit
+			if c, failed = r.Store.Commit(r.Index.ID(p)); failed == nil {
+				kept, failed = keep(c)
+			}
+			known[p] = kept
+		}
+		return kept
+	}}
+	for _, p := range members(all) {
+		if !g.in(p) {
+			if failed != nil {
+				return failed
+			}
+			continue
+		}
+		links := g.inner(p)
+		if failed != nil {
+			return failed
+		}
+		if more, err := visit(p, links); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 func allMissing(ls []Link) bool {
@@ -52,7 +95,7 @@ func (g *graphWalk) join(p repo.Pos, parents []repo.Pos, direct func(repo.Pos) L
 	var out []Link
 	known := map[repo.Pos]bool{}
 	for _, q := range parents {
-		if g.in.Has(q) {
+		if g.in(q) {
 			out = append(out, direct(q))
 			continue
 		}
@@ -93,7 +136,7 @@ func (g *graphWalk) outer(p repo.Pos) []Link {
 		ready := true
 		parents := g.ix.Parents(q)
 		for _, x := range parents {
-			if !g.in.Has(x) && x >= g.lowest {
+			if !g.in(x) && x >= g.lowest {
 				if _, ok := g.cache[x]; !ok {
 					stack = append(stack, x)
 					ready = false

@@ -57,6 +57,31 @@ func (s *JJ) Try(dir string, args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
+// Exec runs a command with more in its environment and on its standard input,
+// and gives apart what it printed, and its exit code.
+func (s *JJ) Exec(dir string, more []string, stdin string, args ...string) (out, errs string, code int) {
+	s.N++
+	cmd := exec.Command(s.bin, args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(s.env(), more...), strings.NewReader(stdin)
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+// Configure adds lines to the settings of all commands from now on.
+func (s *JJ) Configure(lines string) {
+	s.t.Helper()
+	path := filepath.Join(s.home, "config.toml")
+	old, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	Write(s.t, path, string(old)+lines+"\n")
+}
+
 // Run runs a command that must succeed.
 func (s *JJ) Run(dir string, args ...string) string {
 	s.t.Helper()

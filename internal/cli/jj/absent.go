@@ -1,4 +1,0 @@
-package jj
-
-func absorbCommand() *command { return absentCommand("absorb") }
-func utilCommand() *command   { return absentCommand("util") }

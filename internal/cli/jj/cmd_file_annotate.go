@@ -1,0 +1,68 @@
+package jj
+
+import (
+	"tandem/internal/repo"
+	"tandem/internal/repo/annotate"
+	"tandem/internal/repo/diff"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+)
+
+func runFileAnnotate(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	path, err := w.paths().Parse(p.str("path"))
+	if err != nil {
+		return err
+	}
+	v, err := repo.ValueAt(w.store, c.Tree, path)
+	if err != nil {
+		return err
+	}
+	if !repo.IsPresent(v) {
+		return userf("No such path: %s", w.paths().Format(path))
+	}
+	if _, ok := repo.FileIDs(v); !ok {
+		return userf("Path exists but is not a regular file: %s", w.paths().Format(path))
+	}
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	r, err := w.templateOpt(l, p, "file_annotate", l.Annotation)
+	if err != nil {
+		return err
+	}
+	text, err := annotate.Content(w.store, c.Tree, path)
+	if err != nil {
+		return err
+	}
+	origins, err := annotate.Lines(w.rev(), c.ID, path, text, revset.All())
+	if err != nil {
+		return err
+	}
+	w.ui.page()
+	o := w.ui.newText()
+	var last repo.CommitID
+	for i, s := range diff.Lines(text) {
+		from := origins[i]
+		if !from.Known { // as in a history whose older part is not there
+			from = annotate.Origin{Commit: repo.RootCommitID}
+		}
+		line := render.AnnotationLine{Content: string(text[s.Start:s.End]), Number: i + 1, Original: from.Line + 1, FirstInHunk: from.Commit != last}
+		if line.Commit, err = w.store.Commit(from.Commit); err != nil {
+			return err
+		}
+		last = from.Commit
+		if err := r.Render(o, line); err != nil {
+			return err
+		}
+	}
+	return w.ui.print(o)
+}

@@ -1,0 +1,96 @@
+package jj
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/diff"
+	"tandem/internal/repo/pattern"
+)
+
+func runFileSearch(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	kind, text, ok := strings.Cut(p.str("pattern"), ":")
+	if !ok {
+		kind, text = "regex", p.str("pattern")
+	}
+	pat, err := pattern.New(kind, text)
+	if err != nil {
+		return clif("%s", err)
+	}
+	w.ui.page()
+	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		sides, err := w.sidesOf(v)
+		if err != nil {
+			return err
+		}
+		name := w.paths().Format(path)
+		for _, data := range sides {
+			if n := writeMatches(w.ui.out, name, data, pat, p.has("line-number"), p.has("name-only")); n > 0 && p.has("name-only") {
+				w.ui.printf("%s\n", name)
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.warnUnmatched(set, c.Tree)
+}
+
+// sidesOf is the content of a file, or of each side of one in conflict.
+func (w *wsEnv) sidesOf(v repo.Merge[repo.TreeValue]) ([][]byte, error) {
+	if t, ok := v.AsResolved(); ok {
+		if !t.IsFile() {
+			return nil, nil
+		}
+		data, err := w.store.File(t.FileID())
+		return [][]byte{data}, err
+	}
+	fc, err := repo.ReadFileConflict(w.store, v, nil)
+	if err != nil || fc == nil {
+		return nil, err
+	}
+	var out [][]byte
+	for i := 0; i < len(fc.Contents); i += 2 {
+		out = append(out, fc.Contents[i])
+	}
+	return out, nil
+}
+
+// writeMatches prints the lines that match, unless only to be counted, and
+// says how many there are.
+func writeMatches(out io.Writer, name string, data []byte, pat pattern.String, number, count bool) int {
+	n := 0
+	for i, s := range diff.Lines(data) {
+		line := bytes.TrimSuffix(data[s.Start:s.End], []byte("\n"))
+		if !pat.Match(string(line)) {
+			continue
+		}
+		n++
+		if count {
+			return n
+		}
+		if number {
+			fmt.Fprintf(out, "%s:%d:%s\n", name, i+1, line)
+		} else {
+			fmt.Fprintf(out, "%s:%s\n", name, line)
+		}
+	}
+	return n
+}

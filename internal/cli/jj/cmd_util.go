@@ -1,0 +1,129 @@
+package jj
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"tandem/internal/cli/jj/config"
+)
+
+func utilCommand() *command {
+	return &command{
+		name: "util", about: "Infrequently used commands such as for generating shell completions",
+		subs: []*command{
+			{name: "backend", about: "Commands about the store behind the repository", subs: []*command{
+				{name: "name", about: "Print the name of the store", run: runUtilBackend},
+			}},
+			{name: "completion", about: "Print a command-line-completion script", opts: []opt{
+				{id: "shell", pos: true, required: true, value: "SHELL", values: []string{"bash", "elvish", "fish", "nushell", "power-shell", "zsh"}},
+			}, run: runUtilCompletion},
+			{name: "config-schema", about: "Print the JSON schema for the jj TOML config format", run: runUtilSchema},
+			{name: "exec", about: "Execute an external command via jj", opts: []opt{
+				{id: "command", pos: true, required: true, value: "COMMAND"}, {id: "args", pos: true, many: true, value: "ARGS"},
+			}, run: runUtilExec},
+			{name: "gc", about: "Remove what nothing refers to any more from the repository", opts: []opt{{id: "expire", long: "expire", value: "EXPIRE"}}, run: runUtilGC},
+			absentCommand("install-man-pages"),
+			{name: "markdown-help", about: "Print the help of all commands as Markdown", run: runUtilMarkdown},
+			{name: "snapshot", about: "Snapshot the working copy if needed", run: runUtilSnapshot},
+		},
+	}
+}
+
+func runUtilBackend(e *env, p *parsed) error {
+	if _, err := e.openNoSnapshot(); err != nil {
+		return err
+	}
+	e.ui.printf("git\n") // the only one that can be opened here
+	return nil
+}
+
+func runUtilSnapshot(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	before := w.repo.Operation.ID
+	if err := w.snapshotIfWanted(); err != nil {
+		return err
+	}
+	if w.repo.Operation.ID == before {
+		w.ui.statusf("No snapshot needed.\n")
+	} else {
+		w.ui.statusf("Snapshot complete.\n")
+	}
+	return nil
+}
+
+func runUtilExec(e *env, p *parsed) error {
+	cmd := exec.Command(p.str("command"), p.all("args")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = e.io.Stdin, e.io.Stdout, e.io.Stderr, e.io.Dir, e.io.Env
+	if e.ws != nil {
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "JJ_WORKSPACE_ROOT="+e.ws.root)
+	}
+	err := cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok {
+		if exit.ExitCode() < 0 {
+			return userf("External command was terminated by %s", exit)
+		}
+		return exitCode(exit.ExitCode())
+	}
+	if err != nil {
+		return userf("Failed to execute external command '%s'", p.str("command")).because(err)
+	}
+	return nil
+}
+
+func runUtilGC(e *env, p *parsed) error {
+	if e.global.atOp != "" && e.global.atOp != "@" {
+		return userf("Cannot garbage collect from a non-head operation")
+	}
+	keep := time.Now().Add(-14 * 24 * time.Hour)
+	if s, ok := p.get("expire"); ok {
+		if s != "now" {
+			return userf("--expire only accepts 'now'")
+		}
+		keep = time.Now()
+	}
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	if err := w.store.GC(w.repo, keep); err != nil {
+		return err
+	}
+	program := w.conf.Str("git.executable-path")
+	cmd := exec.Command(program, "--git-dir=.", "gc", fmt.Sprintf("--prune=@%d +0000", keep.Unix()))
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.store.GitDir(), w.io.Env, w.io.Stdout, w.io.Stderr
+	if err := cmd.Run(); err != nil {
+		return internalf(fmt.Errorf("failed to run git gc: %w", err), "Unexpected error from backend")
+	}
+	return nil
+}
+
+// runUtilMarkdown prints the help of every command, for documents.
+func runUtilMarkdown(e *env, p *parsed) error {
+	var walk func(path []*command)
+	walk = func(path []*command) {
+		e.ui.printf("## `%s`\n\n```text\n%s```\n\n", pathName(path), helpText(path))
+		for _, c := range path[len(path)-1].subs {
+			if !c.hidden && !c.absent {
+				walk(append(path[:len(path):len(path)], c))
+			}
+		}
+	}
+	walk([]*command{commandTree()})
+	return nil
+}
+
+// runUtilSchema prints which settings there are, what they hold and what they
+// are by default, as a JSON schema.
+func runUtilSchema(e *env, p *parsed) error {
+	text, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	e.ui.printf("%s\n", strings.TrimSpace(text))
+	return nil
+}

@@ -1,0 +1,284 @@
+package jj
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/revset"
+)
+
+// candidate is one way to go on with a word.
+type candidate struct{ value, about string }
+
+// completeFor answers a shell that asks how to go on: COMPLETE names the shell
+// and the words follow "--". Without words it is given the script that asks.
+func (e *env) completeFor(shell string, args []string) int {
+	script, known := completionScripts[shell]
+	if !known {
+		names := slices.Sorted(maps.Keys(completionScripts))
+		fmt.Fprintf(e.io.Stderr, "error: unknown shell `%s`, expected one of `%s`", shell, strings.Join(names, "`, `"))
+		return 2
+	}
+	if len(args) == 0 || args[0] != "--" {
+		e.ui.printf("%s", script)
+		return 0
+	}
+	words := args[1:]
+	at := len(words) - 1
+	if n, err := strconv.Atoi(e.io.getenv("_CLAP_COMPLETE_INDEX")); err == nil && n < len(words) {
+		at = n
+	}
+	if at < 1 {
+		return 0
+	}
+	sep := e.io.getenv("_CLAP_IFS")
+	for i, c := range e.complete(words[1:at], words[at]) {
+		switch {
+		case shell == "fish" || shell == "powershell":
+			e.ui.printf("%s", c.value)
+			if c.about != "" {
+				e.ui.printf("\t%s", c.about)
+			}
+			e.ui.printf("\n")
+		case shell == "zsh":
+			if i > 0 {
+				e.ui.printf("\n")
+			}
+			e.ui.printf("%s:%s", strings.ReplaceAll(c.value, ":", `\:`), c.about)
+		default:
+			if i > 0 && sep == "" {
+				sep = "\n"
+			}
+			if i > 0 {
+				e.ui.printf("%s", sep)
+			}
+			e.ui.printf("%s", c.value)
+		}
+	}
+	return 0
+}
+
+// complete lists how a word can go on after the words before it.
+func (e *env) complete(before []string, word string) []candidate {
+	if e.loadBaseConfig(before) != nil {
+		return nil
+	}
+	root := commandTree()
+	if full, err := e.aliases(root, before); err == nil {
+		before = full
+	}
+	a := &argParser{p: &parsed{path: []*command{root}, vals: map[string][]string{}, global: &globals{}}, cmd: root, global: globalOpts}
+	var pending *opt
+	if n := len(before); n > 0 {
+		if a.args = before[:n-1]; a.run() != nil {
+			return nil
+		}
+		if !a.trailer {
+			pending = a.waiting(before[n-1])
+		}
+		if a.args = before; pending == nil && a.run() != nil {
+			return nil
+		}
+	}
+	e.global = a.p.global
+	e.global.repository, e.global.ignoreWorkingCopy = a.p.str("repository"), true
+	var out []candidate
+	switch {
+	case pending != nil:
+		out = e.valuesFor(a, pending)
+	case strings.HasPrefix(word, "--") && strings.Contains(word, "="):
+		name, _, _ := strings.Cut(word[2:], "=")
+		if o := a.find(func(o *opt) bool { return o.long == name }); o != nil {
+			for _, c := range e.valuesFor(a, o) {
+				out = append(out, candidate{"--" + name + "=" + c.value, c.about})
+			}
+		}
+	case strings.HasPrefix(word, "-") && !a.trailer:
+		out = optionWords(a)
+	default:
+		out = append(e.commandWords(a), e.positionalWords(a)...)
+	}
+	return slices.DeleteFunc(out, func(c candidate) bool { return !strings.HasPrefix(c.value, word) })
+}
+
+// waiting is the option whose value the next word will be.
+func (a *argParser) waiting(s string) *opt {
+	match := func(o *opt) bool { return false }
+	if n, ok := strings.CutPrefix(s, "--"); ok {
+		match = func(o *opt) bool { return o.long == n || len(n) > 1 && slices.Contains(o.alias, n) }
+	} else if len(s) == 2 && s[0] == '-' {
+		match = func(o *opt) bool { return o.short == s[1:] || slices.Contains(o.alias, s[1:]) }
+	}
+	if o := a.find(match); o != nil && o.value != "" && !o.optional {
+		return o
+	}
+	return nil
+}
+
+func optionWords(a *argParser) (out []candidate) {
+	for _, list := range [][]opt{a.cmd.opts, a.global} {
+		for i := range list {
+			if o := &list[i]; !o.pos && !o.hidden && o.long != "" {
+				out = append(out, candidate{"--" + o.long, o.help})
+			}
+		}
+	}
+	return out
+}
+
+func (e *env) commandWords(a *argParser) (out []candidate) {
+	for _, c := range a.cmd.subs {
+		if !c.hidden {
+			out = append(out, candidate{c.name, c.about})
+		}
+	}
+	if t := e.conf.Table("aliases"); t != nil && len(a.p.path) == 1 {
+		for _, k := range t.Keys {
+			out = append(out, candidate{k, ""})
+		}
+	}
+	return out
+}
+
+func (e *env) positionalWords(a *argParser) []candidate {
+	n := 0
+	for i := range a.cmd.opts {
+		o := &a.cmd.opts[i]
+		if !o.pos {
+			continue
+		}
+		if n == a.posAt {
+			return e.valuesFor(a, o)
+		}
+		n++
+	}
+	return nil
+}
+
+// valuesFor lists what can stand for a value, by what it is the name of.
+func (e *env) valuesFor(a *argParser, o *opt) []candidate {
+	switch {
+	case o.values != nil:
+		return named(o.values)
+	case o.id == "tool":
+		return e.toolWords(a)
+	case o.id == "template":
+		aliases, err := e.templateAliases()
+		if err != nil {
+			return nil
+		}
+		return named(slices.Sorted(slices.Values(aliases.SymbolNames())))
+	}
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return nil
+	}
+	switch group := pathName(a.p.path); {
+	case strings.HasPrefix(group, "jj bookmark") && o.pos, o.value == "BOOKMARK", o.value == "BRANCH":
+		return named(slices.Sorted(maps.Keys(w.repo.View.Bookmarks)))
+	case strings.HasPrefix(group, "jj tag") && o.pos:
+		return named(slices.Sorted(maps.Keys(w.repo.View.Tags)))
+	case o.value == "REMOTE" || o.id == "old":
+		all, _ := w.remotes()
+		return named(slices.Sorted(maps.Keys(all)))
+	case o.value == "WORKSPACES" || o.value == "WORKSPACE":
+		return named(slices.Sorted(maps.Keys(w.repo.View.Workspaces)))
+	case strings.HasPrefix(o.value, "REVSET"):
+		return w.revisionWords()
+	case strings.HasPrefix(o.value, "FILESET") || o.value == "PATH":
+		return w.fileWords()
+	case strings.Contains(o.value, "OPERATION"):
+		return w.operationWords()
+	}
+	return nil
+}
+
+func named(names []string) (out []candidate) {
+	for _, n := range names {
+		out = append(out, candidate{n, ""})
+	}
+	return out
+}
+
+// toolWords lists programs that can do what the command wants of a tool.
+func (e *env) toolWords(a *argParser) []candidate {
+	kind, first := "diff-args", []string{}
+	switch {
+	case a.cmd.name == "resolve":
+		kind, first = "merge-args", []string{":builtin", ":ours", ":theirs"}
+	case !slices.ContainsFunc(a.cmd.opts, func(o opt) bool { return o.id == "color-words" }):
+		kind, first = "edit-args", []string{":builtin"}
+	default:
+		for _, f := range builtinFormats {
+			first = append(first, ":"+f)
+		}
+	}
+	var own []string
+	if t := e.conf.Table("merge-tools"); t != nil {
+		for _, k := range t.Keys {
+			args, err := e.conf.Strings("merge-tools", k, kind)
+			if e.conf.Get("merge-tools", k, kind) == nil && kind != "merge-args" || err == nil && len(args) > 0 {
+				own = append(own, k)
+			}
+		}
+	}
+	return named(append(first, own...))
+}
+
+// revisionWords lists names of revisions people may mean.
+func (w *wsEnv) revisionWords() []candidate {
+	out := named(slices.Sorted(maps.Keys(w.repo.View.Bookmarks)))
+	out = append(out, named(slices.Sorted(maps.Keys(w.repo.View.Tags)))...)
+	x, err := w.compile(w.conf.Str("revsets.log"))
+	if err != nil {
+		return out
+	}
+	ids, err := w.ids(revset.Union(x, revset.Present(revset.Commits())))
+	if err != nil {
+		return out
+	}
+	l, err := w.language()
+	if err != nil {
+		return out
+	}
+	tmpl, err := w.template(l, "change_id.shortest() ++ '\n' ++ if(description, description.first_line(), description_placeholder)", l.Commit)
+	if err != nil {
+		return out
+	}
+	for _, id := range ids[:min(100, len(ids))] {
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return out
+		}
+		if s, err := tmpl.String(c); err == nil {
+			name, about, _ := strings.Cut(s, "\n")
+			out = append(out, candidate{name, about})
+		}
+	}
+	return out
+}
+
+func (w *wsEnv) fileWords() (out []candidate) {
+	c, err := w.wcCommit()
+	if err != nil || c == nil {
+		return nil
+	}
+	repo.WalkTree(w.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
+		out = append(out, candidate{w.paths().Format(p), ""})
+		return nil
+	})
+	return out
+}
+
+func (w *wsEnv) operationWords() []candidate {
+	out := []candidate{{"@", ""}}
+	repo.WalkOperations(w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
+		out = append(out, candidate{shortOp(o.ID), o.Meta.Description})
+		return len(out) < 100, nil
+	})
+	return out
+}
