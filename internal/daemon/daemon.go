@@ -56,6 +56,7 @@ type Daemon struct {
 	mu          sync.Mutex  // guards invite
 	restart     atomic.Bool // begin anew after draining
 	restored    *time.Time  // when the copy was made that this start restored
+	cameBack    bool        // started on demand after a crash, and listening where the one before did
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64
@@ -151,6 +152,9 @@ func (d *Daemon) open(ctx context.Context) error {
 	if ran > 0 {
 		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
 	}
+	if err := d.comeBack(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
 	if err := d.construct(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
@@ -204,11 +208,18 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	if !d.OnDemand {
 		doors, err := listenTCP(d.Settings, d.certificate)
+		if err != nil && d.cameBack { // the command that started us can do without
+			d.Log.Error("cannot listen again", "err", err)
+			d.OnDemand, d.cameBack, doors, err = true, false, nil, nil
+		}
 		if err != nil {
 			socket.Close()
 			return err
 		}
-		if d.fingerprint != "" {
+		if d.fingerprint != "" && !d.OnDemand {
+			if err := d.keepOpening(); err != nil {
+				return err
+			}
 			err := d.db.Write(ctx, func(tx *db.Tx) error {
 				out, err := d.identity.Invite(tx, identity.LocalTenant, 0)
 				d.invite = out.Invite
@@ -279,6 +290,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func()) error {
 	d.Log.Info("draining")
 	d.stop()
+	if !d.OnDemand && !d.restart.Load() {
+		d.forgetOpening()
+	}
 	wait, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
 	time.AfterFunc(500*time.Millisecond, cancel) // streams end after a moment; requests get the whole time

@@ -35,6 +35,7 @@ type Status struct {
 	Version  string   `json:"version"`
 	Key      string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
 	OnDemand bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
+	CameBack bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did, for the members of its spaces"`
 	Data     string   `json:"data"`
 	Database string   `json:"database"`
 	Events   int64    `json:"events" jsonschema:"entries in the journal"`
@@ -96,7 +97,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version, Key: d.fingerprint,
-		OnDemand: d.OnDemand, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+		OnDemand: d.OnDemand, CameBack: d.cameBack, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	if len(s.Repos) > 0 {
 		s.Repo = s.Repos[0]
 	}

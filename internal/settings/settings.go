@@ -8,6 +8,7 @@ package settings
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -109,6 +110,18 @@ func (s *Settings) Get(key string) string {
 		panic("settings: no such key " + key)
 	}
 	return v.Value
+}
+
+// With is a copy in which some values are others, with their origin.
+func (s *Settings) With(values map[string]string, source string) *Settings {
+	out := &Settings{values: maps.Clone(s.values), Home: s.Home}
+	for key, v := range values {
+		if old, ok := out.values[key]; ok {
+			old.Value, old.Source = v, source
+			out.values[key] = old
+		}
+	}
+	return out
 }
 
 // Given reports whether somebody set it.

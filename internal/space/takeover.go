@@ -142,6 +142,38 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 	return nil
 }
 
+// HandOverIn names the member whose machine is to host the space next.
+type HandOverIn struct {
+	Space string        `json:"space"`
+	To    seal.MemberID `json:"to"`
+	Proof Proof         `json:"proof"`
+}
+
+// HandOverFacts are the host's word about who is next.
+type HandOverFacts struct {
+	To seal.MemberID `json:"to"`
+}
+
+// handOver writes into the log who hosts next. Whoever made the space or took
+// it over decides it, when leaving.
+func (r *Room) handOver(ctx context.Context, tx *db.Tx, in HandOverIn) (OK, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	s, err := lock(tx, tenant, in.Space)
+	if err != nil {
+		return OK{}, err
+	}
+	if err := proven(tx, tenant, in.Space, "space.hand_over", in.Proof); err != nil {
+		return OK{}, err
+	}
+	if m, err := member(tx, tenant, in.Space, in.To); err != nil {
+		return OK{}, err
+	} else if m == nil || m.Removed != nil || m.Left != nil || in.To == in.Proof.Member {
+		return OK{}, fault.New(fault.NotFound, "space.hand_over", "%s is not another member of this space", clip(string(in.To)))
+	}
+	op.Note(ctx, "to", in.To)
+	return OK{true}, r.HostEntry(tx, tenant, s.id, ClassHandOver, HandOverFacts{To: in.To})
+}
+
 // StepDownIn shows an old host that a member took over.
 type StepDownIn struct {
 	Envelope *seal.Envelope `json:"envelope"`

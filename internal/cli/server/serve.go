@@ -71,8 +71,9 @@ func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
 	}
 }
 
-// replaceOnDemand ends a daemon that was started on demand, so that one that
-// was asked for by name takes its place.
+// replaceOnDemand ends a daemon that no person asked for by name (one started on
+// demand, or that came back after a crash), so that one that was takes its
+// place.
 func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	c, err := k.Running(ctx)
 	if client.Absent(err) {
@@ -82,7 +83,7 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 		return err
 	}
 	var s daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &s); err != nil || !s.OnDemand {
+	if err := c.Call(ctx, "server.status", nil, &s); err != nil || !s.OnDemand && !s.CameBack {
 		return err // one that up or serve started keeps the lock and says so
 	}
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {

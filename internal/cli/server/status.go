@@ -45,6 +45,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				if st.Key != "" {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}
+				if st.CameBack {
+					fmt.Fprintln(w, "Came back by itself after a crash: members on other machines know its spaces by this address (tandem down closes it)")
+				}
 				if st.OnDemand {
 					fmt.Fprintln(w, "Started on demand: it ends when idle (tandem up keeps it)")
 				}

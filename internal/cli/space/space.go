@@ -25,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
-		newReserve(k), newRelease(k), newPhrase(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k))
+		newReserve(k), newRelease(k), newPhrase(k), newVerify(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -87,6 +87,7 @@ func newRejoin(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "rejoin", Short: "Take your last seat again", Example: "  tandem space rejoin", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.rejoin", in) }}
 	cmd.Flags().StringVar(&in.Space, "space", "", "the space's id, when you were in several")
+	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of the machine that took the space over, when this one did not find it")
 	return cmd
 }
 
@@ -227,6 +228,10 @@ func newPhrase(k *kit.Kit) *cobra.Command {
 	return simple(k, "phrase", "Show the safety phrase to compare with others", "tandem space phrase", "space.phrase")
 }
 
+func newVerify(k *kit.Kit) *cobra.Command {
+	return simple(k, "verify", "Check your copy of the space's history", "tandem space verify", "space.verify")
+}
+
 func newWhoami(k *kit.Kit) *cobra.Command {
 	return simple(k, "whoami", "Show your username in spaces", "tandem space whoami", "space.whoami")
 }
@@ -236,5 +241,11 @@ func newRename(k *kit.Kit) *cobra.Command {
 }
 
 func newTakeOver(k *kit.Kit) *cobra.Command {
-	return simple(k, "take-over", "Become the host of a space whose host is gone; needs your PIN", "tandem space take-over", "space.take_over")
+	var in peer.TakeOverIn
+	cmd := &cobra.Command{Use: "take-over", Short: "Become the host of a space whose host is gone; needs your PIN",
+		Long:    "Make this machine the host of a space whose host does not answer any more. The others find it by themselves, and the old host steps down when it returns. What was said on the old host's side after the lines were cut is said again by those who said it.",
+		Example: "  tandem space take-over", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.take_over", in) }}
+	cmd.Flags().StringVar(&in.Space, "space", "", "the space's id, when this machine is in several")
+	return cmd
 }

@@ -94,6 +94,12 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 func (s *seat) activity(e *space.Entry, content []byte) Activity {
 	a := Activity{Seq: e.Seq, At: micros(e.At).Format(time.RFC3339), Actor: "host", Action: e.Class, Hash: e.Hash}
 	if e.Env == nil {
+		if e.Class == space.ClassHandOver {
+			var f space.HandOverFacts
+			if json.Unmarshal(e.Facts, &f) == nil {
+				a.Action, a.Detail = "hands over", escape(s.name(f.To))+"'s machine is the next host"
+			}
+		}
 		if e.Class == space.ClassExpire {
 			var f board.ExpireFacts
 			if json.Unmarshal(e.Facts, &f) == nil {
@@ -127,6 +133,17 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 		if content != nil {
 			w := wordsOf(content)
 			a.Detail = fmt.Sprintf("%s: %s", escape(w.Type), clip(escape(w.Text)))
+		}
+	case space.ClassTakeOver:
+		a.Action, a.Detail = "took over", fmt.Sprintf("the space is hosted by %s's machine since term %d", a.Actor, e.Term)
+	case space.ClassReserve, space.ClassRelease:
+		a.Action = "leased a path"
+		if e.Class == space.ClassRelease {
+			a.Action = "released a path"
+		}
+		var p Path
+		if content != nil && json.Unmarshal(content, &p) == nil {
+			a.Detail = escape(p.Path)
 		}
 	case space.ClassReceipt:
 		a.Action = "received messages"

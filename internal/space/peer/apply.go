@@ -159,6 +159,9 @@ func (s *seat) take(e *space.Entry) ([]byte, error) {
 	if err := s.fold(e, content); err != nil {
 		return nil, err
 	}
+	if e.Term != s.term && s.next != nil {
+		s.host, s.pin = s.next.host, s.next.pin // the new term and its host are one fact
+	}
 	s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term
 	if e.Seq == s.joined {
 		if e.Hash != s.sec.Joined {
@@ -257,6 +260,10 @@ func sameCards(a, b []seal.Card) bool {
 // arrived starts what an entry calls for.
 func (r *Room) arrived(s *seat, n note) {
 	switch n.entry.Class {
+	case space.ClassHandOver:
+		if s.heir == s.me.Card().ID {
+			r.later(func(ctx context.Context) { r.inherit(ctx, s) })
+		}
 	case space.ClassLeave:
 		r.later(func(ctx context.Context) { r.removeLeft(ctx, s) })
 	case space.ClassMessage:

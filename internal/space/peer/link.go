@@ -78,11 +78,12 @@ func newOutside(host, pin string) *outside {
 		}
 		return nil
 	}
-	l.http = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{
+	l.http = &http.Client{Transport: &http.Transport{
 		// The certificate is self-made; what is checked is the pinned key, and
 		// above that every envelope's signature.
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, VerifyPeerCertificate: check},
-		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, VerifyPeerCertificate: check},
+		// A line that went dead without a word is noticed in some six seconds.
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}).DialContext,
 		TLSHandshakeTimeout: 5 * time.Second, MaxIdleConns: 4, IdleConnTimeout: time.Minute,
 	}}
 	return l
@@ -107,6 +108,10 @@ func (l *outside) call(ctx context.Context, name string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("write the call of %s: %w", name, err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := time.AfterFunc(patience(in), cancel)
+	defer quiet.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+l.host+path, bytes.NewReader(data))
 	if err != nil {
 		return fault.New(fault.Invalid, "space", "%q is not an address of a host", clip(l.host))
@@ -121,6 +126,7 @@ func (l *outside) call(ctx context.Context, name string, in, out any) error {
 		return unreachable(l.host, err)
 	}
 	defer res.Body.Close()
+	quiet.Reset(time.Minute) // it speaks; a long log may take a while
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
 	if err != nil {
 		return unreachable(l.host, err)
@@ -142,6 +148,19 @@ func (l *outside) call(ctx context.Context, name string, in, out any) error {
 		return unreachable(l.host, err)
 	}
 	return nil
+}
+
+// patience is how long the host may be silent: what a call lets it wait, and
+// some seconds for the way.
+func patience(in any) time.Duration {
+	const way = 8 * time.Second
+	switch in := in.(type) {
+	case space.PullIn:
+		return way + time.Duration(in.Wait)*time.Millisecond
+	case space.NextIn:
+		return way + time.Duration(in.Wait)*time.Millisecond
+	}
+	return way
 }
 
 func unreachable(host string, err error) error {

@@ -9,13 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
-	"tandem/internal/space"
-	"tandem/internal/space/seal"
 )
 
 // CreateIn creates a space.
@@ -188,6 +185,7 @@ func (s *seat) connected(verb string) Joined {
 // RejoinIn says which seat.
 type RejoinIn struct {
 	Space string `json:"space,omitempty" jsonschema:"the space's id when you were in several; the last one when left out"`
+	Host  string `json:"host,omitempty" jsonschema:"HOST:PORT of the machine that took the space over, when your own could not find it"`
 }
 
 // opRejoin gives the caller its last seat back: its own, or that of a program
@@ -198,6 +196,12 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		defer s.mu.Unlock()
 		if in.Space != "" && s.space != in.Space {
 			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
+		}
+		if in.Host != "" && in.Host != s.host {
+			s.moved = in.Host
+			if !r.found(ctx, s) {
+				return Joined{}, fault.New(fault.Unavailable, "space.rejoin", "%s does not host this space, or not a newer term of it", clip(in.Host)).WithNext("see its state over there: tandem space list")
+			}
 		}
 		if stale := r.fresh(ctx, s); stale != "" {
 			return Joined{}, fault.New(fault.Unavailable, "space.rejoin", "Could not reconnect to %q: %s", s.sec.Base.Title, stale).
@@ -244,260 +248,4 @@ func orphan(who, actor string) bool {
 	pid, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(pid)
 	return err != nil || !running(n)
-}
-
-func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
-	s, err := r.enterSeat(ctx)
-	if err != nil {
-		return Said{}, err
-	}
-	defer s.mu.Unlock()
-	summary, err := r.summary(ctx, s)
-	if err != nil {
-		return Said{}, err
-	}
-	gone := "Disconnected from workspace."
-	if s.state == active {
-		if _, err := r.sendBare(ctx, s, space.ClassLeave); err != nil && !fault.Is(err, fault.Unavailable) {
-			return Said{}, err
-		} else if err != nil {
-			gone = "Disconnected from workspace. The host could not be told; the others see you as gone when your presence ends."
-		}
-	}
-	s.state, s.why = left, "you left"
-	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
-		return Said{}, err
-	}
-	s.ring()
-	return Said{Text: gone + "\n\n" + summary}, nil
-}
-
-// sendBare posts without following the log afterwards: a leaver may not read on.
-func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accepted, error) {
-	var a space.Accepted
-	var err error
-	for range 6 {
-		env, serr := s.seal(thing{id: "env_leave_" + s.id, class: class}, nil, nil, r.now().UnixMilli())
-		if serr != nil {
-			return a, serr
-		}
-		if err = s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err == nil {
-			return a, nil
-		}
-		if reason(err) != "epoch" && reason(err) != "sequence" {
-			return a, err
-		}
-		if err := r.sync(ctx, s, 0); err != nil {
-			return a, err
-		}
-	}
-	return a, err
-}
-
-// InviteIn makes a code.
-type InviteIn struct {
-	Link    bool  `json:"link,omitempty" jsonschema:"a long link with a 128-bit secret instead of a short code"`
-	Minutes int64 `json:"minutes,omitempty" jsonschema:"how long it is good for; a day when left out"`
-}
-
-// Invited is a code.
-type Invited struct {
-	Said
-	Code    string    `json:"code"`
-	Expires time.Time `json:"expires_at"`
-}
-
-func (r *Room) opInvite(ctx context.Context, in InviteIn) (Invited, error) {
-	s, err := r.enterSeat(ctx)
-	if err != nil {
-		return Invited{}, err
-	}
-	defer s.mu.Unlock()
-	inv, until, err := r.invite(ctx, s, in.Link, time.Duration(in.Minutes)*time.Minute)
-	if err != nil {
-		return Invited{}, err
-	}
-	return Invited{Said{Text: fmt.Sprintf("Share this code; it works once and until %s:\n  %s", until.Format(time.RFC3339), inv)}, inv.String(), until}, nil
-}
-
-// RevokeIn names a code.
-type RevokeIn struct {
-	Code string `json:"code" jsonschema:"the code, or its first two letters"`
-}
-
-func (r *Room) opRevoke(ctx context.Context, in RevokeIn) (Said, error) {
-	s, err := r.enterSeat(ctx)
-	if err != nil {
-		return Said{}, err
-	}
-	defer s.mu.Unlock()
-	plate := strings.ToUpper(in.Code)
-	if inv, err := seal.ParseInvite(in.Code); err == nil {
-		plate = inv.Plate
-	}
-	if err := r.endInvite(ctx, s, plate, "revoked"); err != nil {
-		return Said{}, err
-	}
-	return Said{Text: "The invite " + plate + "… is revoked."}, nil
-}
-
-// RemoveIn names a peer.
-type RemoveIn struct {
-	Peer string `json:"peer" jsonschema:"the peer's username or id"`
-}
-
-func (r *Room) opRemove(ctx context.Context, in RemoveIn) (Said, error) {
-	s, err := r.enterSeat(ctx)
-	if err != nil {
-		return Said{}, err
-	}
-	defer s.mu.Unlock()
-	id, err := s.peer(in.Peer)
-	if err != nil {
-		return Said{}, err
-	}
-	name := s.name(id)
-	if err := r.removeMember(ctx, s, id); err != nil {
-		return Said{}, s.named(err)
-	}
-	return Said{Text: fmt.Sprintf("%s was removed and reads nothing that is said from now on.", escape(name))}, nil
-}
-
-// peer finds a member by name, or says who there is.
-func (s *seat) peer(name string) (seal.MemberID, error) {
-	if id, ok := s.find(name); ok {
-		return id, nil
-	}
-	var names []string
-	for _, id := range s.members() {
-		if id != s.me.Card().ID {
-			names = append(names, s.name(id))
-		}
-	}
-	who := "nobody else is in this space yet"
-	if len(names) > 0 {
-		who = "the peers are: " + strings.Join(names, ", ")
-	}
-	return "", fault.New(fault.NotFound, "space", "there is no peer %q in this space", clip(name)).WithNext("%s", who)
-}
-
-// named puts names where a fault of the host has member ids.
-func (s *seat) named(err error) error {
-	f := fault.Public(err)
-	if f.Kind == fault.Internal {
-		return err
-	}
-	out := *f
-	for id := range s.cards {
-		out.Msg = strings.ReplaceAll(out.Msg, string(id), s.name(id))
-		out.Next = strings.ReplaceAll(out.Next, string(id), s.name(id))
-	}
-	return &out
-}
-
-// Seat is a seat as its owner sees it.
-type Seat struct {
-	Space    string `json:"space"`
-	Title    string `json:"title"`
-	Username string `json:"username"`
-	State    string `json:"state"`
-	Host     string `json:"host"`
-	Online   bool   `json:"online"`
-	Epoch    uint64 `json:"epoch"`
-	Term     int64  `json:"term"`
-	Seq      int64  `json:"seq"`
-}
-
-// Seats lists seats.
-type Seats struct {
-	Said
-	Seats []Seat `json:"seats"`
-}
-
-func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
-	c := op.CallerFrom(ctx)
-	out := Seats{Seats: []Seat{}}
-	var b strings.Builder
-	for _, s := range r.all() {
-		s.mu.Lock()
-		if s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) {
-			v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
-			out.Seats = append(out.Seats, v)
-			fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s\n", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
-		}
-		s.mu.Unlock()
-	}
-	out.Text = strings.TrimSuffix(b.String(), "\n")
-	if len(out.Seats) == 0 {
-		out.Text = "You are in no space."
-	}
-	return out, nil
-}
-
-func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {
-	s, err := r.enterSeat(ctx)
-	if err != nil {
-		return Said{}, err
-	}
-	defer s.mu.Unlock()
-	return Said{Text: fmt.Sprintf("%s\n(epoch %d, %d members; read it out to the others: it is the same for all)", s.group.Phrase(), s.group.Epoch(), len(s.members()))}, nil
-}
-
-// Who is a username.
-type Who struct {
-	Said
-	Username string `json:"username"`
-}
-
-func (r *Room) opWhoami(ctx context.Context, _ Nothing) (Who, error) {
-	c := op.CallerFrom(ctx)
-	name, err := r.nameOf(ctx, c.Tenant, owner(c))
-	return Who{Said{Text: name}, name}, err
-}
-
-// RenameIn is a new username.
-type RenameIn struct {
-	Name string `json:"name" jsonschema:"the new username"`
-}
-
-func (r *Room) opRename(ctx context.Context, in RenameIn) (Who, error) {
-	if err := CheckName(in.Name); err != nil {
-		return Who{}, err
-	}
-	c := op.CallerFrom(ctx)
-	if err := r.setName(ctx, c.Tenant, owner(c), in.Name); err != nil {
-		return Who{}, err
-	}
-	if s, err := r.enterSeat(ctx); err == nil {
-		defer s.mu.Unlock()
-		p := s.profiles[s.me.Card().ID]
-		if err := r.profile(ctx, s, p); err != nil {
-			return Who{}, err
-		}
-	}
-	return Who{Said{Text: "You are now " + in.Name + "."}, in.Name}, nil
-}
-
-// opTakeOver is for the machine's owner: it acts on the one seat here whose
-// host is gone, whoever of this machine sits on it.
-func (r *Room) opTakeOver(ctx context.Context, _ Nothing) (Said, error) {
-	c := op.CallerFrom(ctx)
-	var found *seat
-	for _, s := range r.all() {
-		s.mu.Lock()
-		ok := s.tenant == c.Tenant && s.host != "" && (s.state == active && !s.online || s.state == broken)
-		s.mu.Unlock()
-		if ok {
-			found = s
-		}
-	}
-	if found == nil {
-		return Said{}, fault.New(fault.NotFound, "space.take_over", "no space of this machine has lost its host").WithNext("see them: tandem space list")
-	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	if err := r.takeOver(ctx, found); err != nil {
-		return Said{}, found.named(err)
-	}
-	return Said{Text: fmt.Sprintf("This machine hosts %q now (term %d). The others follow by themselves; what they sent meanwhile waits with them.", escape(found.sec.Base.Title), found.term)}, nil
 }

@@ -109,10 +109,14 @@ func (r *Room) run(ctx context.Context, s *seat) {
 	const first = 500 * time.Millisecond
 	wait, hold := first, int64(0) // the first answer is wanted at once: chores may be due
 	s.mu.Lock()
-	hosted := s.host == ""
+	hosted, heir := s.host == "", s.heir == s.me.Card().ID
 	s.mu.Unlock()
+	if heir {
+		r.inherit(ctx, s)
+	}
 	if hosted {
 		r.seek(ctx, s) // somebody may have taken over while this host was away
+		r.tellAgain(ctx, s)
 	}
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -149,6 +153,14 @@ func (r *Room) run(ctx context.Context, s *seat) {
 func (r *Room) chores(ctx context.Context, s *seat) {
 	if err := r.flush(ctx, s); err != nil {
 		r.log.Warn("outbox not empty", "space", s.space, "err", err)
+	}
+	if p, ok := s.profiles[s.me.Card().ID]; ok {
+		// Where this machine is reached may have changed since it introduced itself.
+		if host, pin := r.addr(); host != "" && (p.Host != host || p.Pin != pin) {
+			if err := r.profile(ctx, s, p); err != nil {
+				r.log.Warn("new address not told", "space", s.space, "err", err)
+			}
+		}
 	}
 	if len(s.due()) > 0 && !s.removing {
 		s.removing = true

@@ -60,6 +60,7 @@ type seat struct {
 	committing bool      // a change of members is with the host
 	removing   bool
 	moved      string // where the old host says the space went
+	next       *place // the host that is tried; it counts with the take-over that is read from it
 	told       bool
 	trouble    string // why the host was not reached last
 
@@ -68,6 +69,7 @@ type seat struct {
 	order    []seal.MemberID // by joining
 	gone     map[seal.MemberID]string
 	creator  seal.MemberID
+	heir     seal.MemberID // to whom a leaving host gave the space
 	window   seal.Window
 	board    board.Board
 	words    map[board.TaskID]TaskWords
@@ -87,6 +89,9 @@ type seat struct {
 	telling   bool
 	waiter    int // the newest hook that waits
 }
+
+// place is where a host is, and its key; empty for this daemon.
+type place struct{ host, pin string }
 
 func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
@@ -231,12 +236,20 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 			s.findings = append(s.findings, f)
 		}
 	case space.ClassTakeOver:
-		s.creator = from // who keeps the house now may also remove
+		s.creator, s.heir = from, "" // who keeps the house now may also remove
 	}
 	return nil
 }
 
 func (s *seat) foldHost(e *space.Entry) error {
+	if e.Class == space.ClassHandOver {
+		var f space.HandOverFacts
+		if err := json.Unmarshal(e.Facts, &f); err != nil {
+			return fmt.Errorf("entry %d: a hand-over to nobody", e.Seq)
+		}
+		s.heir = f.To
+		return nil
+	}
 	if e.Class != "host.start" {
 		return nil
 	}

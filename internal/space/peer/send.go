@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -162,10 +163,11 @@ func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accep
 		}
 	}
 	a.ID = t.id
-	return a, true, r.enqueue(ctx, s, t)
+	return a, true, r.db.Write(ctx, func(tx *db.Tx) error { return r.enqueue(tx, s, t, tx.Now()) })
 }
 
-func (r *Room) enqueue(ctx context.Context, s *seat, t thing) error {
+// enqueue keeps a thing to be said later; what was queued earlier goes first.
+func (r *Room) enqueue(tx *db.Tx, s *seat, t thing, at time.Time) error {
 	clear, err := asJSON(t.clear)
 	if err != nil {
 		return err
@@ -181,11 +183,9 @@ func (r *Room) enqueue(ctx context.Context, s *seat, t thing) error {
 	if clear == nil {
 		clear = []byte{}
 	}
-	return r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("INSERT INTO peer_outbox (tenant, seat, id, class, clear, recipient, content, state, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', ?)",
-			s.tenant, s.id, t.id, t.class, clear, t.to, box, tx.Now())
-		return err
-	})
+	_, err = tx.Exec("INSERT INTO peer_outbox (tenant, seat, id, class, clear, recipient, content, state, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', ?) ON CONFLICT (tenant, seat, id) DO NOTHING",
+		s.tenant, s.id, t.id, t.class, clear, t.to, box, at)
+	return err
 }
 
 // flush sends what waited, in order. What the host refuses is kept with the

@@ -146,7 +146,8 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 		return fmt.Errorf("read seat %s again: %w", s.id, err)
 	}
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
-	s.cards, s.order, s.gone, s.creator, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.window, fresh.board, fresh.words
+	s.host, s.pin = fresh.host, fresh.pin
+	s.cards, s.order, s.gone, s.creator, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.heir, fresh.window, fresh.board, fresh.words
 	s.vars, s.paths, s.profiles, s.findings, s.receipts, s.posted = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.receipts, fresh.posted
 	return nil
 }

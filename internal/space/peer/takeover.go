@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem/internal/board"
@@ -13,9 +14,8 @@ import (
 	"tandem/internal/space/seal"
 )
 
-// takeOver makes this daemon the space's host, with a term above the old one.
-// A person decides it, and only while the old host does not answer. The caller
-// holds s.mu.
+// takeOver makes this daemon the space's host because a person says that the
+// old one is gone: only while it does not answer. The caller holds s.mu.
 func (r *Room) takeOver(ctx context.Context, s *seat) error {
 	if s.state != active && s.state != broken {
 		return s.usable()
@@ -29,6 +29,15 @@ func (r *Room) takeOver(ctx context.Context, s *seat) error {
 	if s.state == removed {
 		return s.usable()
 	}
+	if r.found(ctx, s) {
+		return fault.New(fault.Conflict, "space.take_over", "somebody else has taken over already, and this machine follows: %s, term %d", s.host, s.term).WithNext("see it: tandem space list")
+	}
+	return r.host(ctx, s)
+}
+
+// host makes this daemon the space's host, with a term above the old one, from
+// this seat's copy of the log. The caller holds s.mu.
+func (r *Room) host(ctx context.Context, s *seat) error {
 	entries, err := r.entries(ctx, s)
 	if err != nil {
 		return err
@@ -47,11 +56,8 @@ func (r *Room) takeOver(ctx context.Context, s *seat) error {
 	if err := here.call(ctx, "board.adopt", board.AdoptIn{Space: s.space, Entries: entries, Envelope: &env}, nil); err != nil {
 		return err
 	}
-	s.host, s.pin, s.link, s.state, s.why = "", "", here, active, ""
-	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
-		return err
-	}
-	if err := r.sync(ctx, s, 0); err != nil {
+	s.state, s.why = active, ""
+	if err := r.try(ctx, s, place{}, here); err != nil {
 		return err
 	}
 	if err := r.profile(ctx, s, s.profiles[s.me.Card().ID]); err != nil {
@@ -92,7 +98,7 @@ func (r *Room) tell(s *seat, old string, env *seal.Envelope) {
 	host, _ := r.reach(s)
 	r.later(func(ctx context.Context) {
 		l := newOutside(old, "")
-		for wait := time.Second; ctx.Err() == nil; wait = min(wait*2, time.Minute) {
+		for wait := time.Second; ctx.Err() == nil; wait = min(wait*2, 10*time.Second) {
 			err := l.call(ctx, "space.step_down", space.StepDownIn{Envelope: env, Host: host}, nil)
 			if err == nil || !fault.Is(err, fault.Unavailable) {
 				return
@@ -110,18 +116,61 @@ func (r *Room) tell(s *seat, old string, env *seal.Envelope) {
 func (r *Room) seek(ctx context.Context, s *seat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.found(ctx, s)
+}
+
+// found is seek for a caller that holds s.mu.
+func (r *Room) found(ctx context.Context, s *seat) bool {
+	if s.host != "" && r.moveTo(ctx, s, "", "") { // another seat of this machine may have taken over
+		return true
+	}
 	self, _ := r.addr()
 	if s.moved != "" && s.moved != self && s.moved != s.host && r.moveTo(ctx, s, s.moved, s.pinOf(s.moved)) {
-		return
+		return true
 	}
+	for _, p := range s.elsewhere(self) {
+		if p.Host != s.host && r.moveTo(ctx, s, p.Host, p.Pin) {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere are the other members' machines that can be reached, each once.
+func (s *seat) elsewhere(self string) []Profile {
+	var out []Profile
 	for _, id := range s.members() {
 		p := s.profiles[id]
-		if id == s.me.Card().ID || p.Host == "" || p.Host == s.host || p.Host == self {
+		if id == s.me.Card().ID || p.Host == "" || p.Host == self || slices.ContainsFunc(out, func(o Profile) bool { return o.Host == p.Host }) {
 			continue
 		}
-		if r.moveTo(ctx, s, p.Host, p.Pin) {
-			return
+		out = append(out, p)
+	}
+	return out
+}
+
+// tellAgain is for a host that restarted: whoever hosted an earlier term may
+// still not know that it ended.
+func (r *Room) tellAgain(ctx context.Context, s *seat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host != "" || s.term < 2 || s.creator != s.me.Card().ID {
+		return
+	}
+	entries, err := r.entries(ctx, s)
+	if err != nil {
+		r.log.Error("read the log", "space", s.space, "err", err)
+		return
+	}
+	self, _ := r.addr()
+	for _, e := range slices.Backward(entries) {
+		if e.Class != space.ClassTakeOver {
+			continue
 		}
+		for _, p := range s.elsewhere(self) {
+			r.tell(s, p.Host, e.Env)
+		}
+		return
 	}
 }
 
@@ -135,10 +184,13 @@ func (s *seat) pinOf(host string) string {
 	return ""
 }
 
-// moveTo follows the host at that address if it is the space's host now. The
-// caller holds s.mu.
+// moveTo follows the host at that address, or this very daemon when it is
+// empty, if that is the space's host now. The caller holds s.mu.
 func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
-	l := newOutside(host, pin)
+	var l link = inside{invoke: r.invoke, tenant: s.tenant, as: s.id}
+	if host != "" {
+		l = newOutside(host, pin)
+	}
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Limit: 1, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
@@ -154,18 +206,35 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 		return false
 	}
 	old, oldLink := s.host, s.link
-	s.host, s.pin, s.link = host, pin, l
-	if err := r.sync(ctx, s, 0); err != nil || s.term != out.Term {
-		s.host, s.link = old, oldLink
+	if err := r.try(ctx, s, place{host, pin}, l); err != nil || s.term != out.Term {
 		return false
 	}
-	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
-		r.log.Error("seat not saved", "seat", s.id, "err", err)
+	if old == "" { // this daemon hosted it: its own room learns it here
+		if err := oldLink.call(ctx, "space.step_down", space.StepDownIn{Envelope: out.Taken.Env, Host: host}, nil); err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
+			r.log.Warn("not stepped down", "space", s.space, "err", err)
+		}
 	}
 	r.log.Info("space followed to a new host", "space", s.space, "host", host, "term", s.term)
 	r.tell(s, old, out.Taken.Env)
 	s.ring()
 	return true
+}
+
+// try follows another host, and stays with it when its log brought a new term.
+// The caller holds s.mu.
+func (r *Room) try(ctx context.Context, s *seat, to place, l link) error {
+	term, back := s.term, s.link
+	s.next, s.link = &to, l
+	err := r.sync(ctx, s, 0)
+	s.next = nil
+	if s.term == term {
+		s.link = back
+		if err == nil {
+			err = fault.New(fault.Unavailable, "space", "%s shows no new term of this space", orElse(to.host, "this machine"))
+		}
+		return err
+	}
+	return nil
 }
 
 // fork goes back to where a take-over began its term, when this seat had
@@ -217,7 +286,7 @@ func (r *Room) rewind(ctx context.Context, s *seat, to int64, hash string) error
 		if e.Class == space.ClassCommit {
 			epoch--
 		}
-		if e.Env == nil || e.Env.From != s.me.Card().ID || e.Class == space.ClassCommit {
+		if e.Env == nil || e.Env.From != s.me.Card().ID || e.Class == space.ClassCommit || e.Class == "task."+string(board.KindRenew) {
 			continue
 		}
 		t, err := r.unsay(ctx, s, e)
@@ -237,11 +306,6 @@ func (r *Room) rewind(ctx context.Context, s *seat, to int64, hash string) error
 	if err != nil {
 		return err
 	}
-	for _, t := range again {
-		if err := r.enqueue(ctx, s, t); err != nil {
-			return err
-		}
-	}
 	keys := s.sec.Keys[:0:0]
 	for _, k := range s.sec.Keys {
 		if k.Epoch <= epoch {
@@ -253,6 +317,11 @@ func (r *Room) rewind(ctx context.Context, s *seat, to int64, hash string) error
 		return err
 	}
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
+		for i, t := range again { // in the order in which they were said
+			if err := r.enqueue(tx, s, t, tx.Now().Add(time.Duration(i)*time.Microsecond)); err != nil {
+				return err
+			}
+		}
 		for _, table := range []string{"peer_log", "peer_note"} {
 			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND seat = ? AND seq > ?", s.tenant, s.id, to); err != nil {
 				return err

@@ -1,0 +1,70 @@
+package peer
+
+import (
+	"context"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/space"
+)
+
+// opLeave ends the caller's seat. A host that has nobody else in the space hands
+// it over first.
+func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
+	sitting := r.sitting()
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Said{}, err
+	}
+	defer s.mu.Unlock()
+	summary, err := r.summary(ctx, s)
+	if err != nil {
+		return Said{}, err
+	}
+	gone := "Disconnected from workspace."
+	if s.state == active && s.host == "" && len(s.members()) > 1 && sitting[s.tenant+"/"+s.space] == 1 {
+		if heir, ok := r.heirOf(s); ok {
+			if err := r.handOver(ctx, s, heir); err != nil {
+				return Said{}, err
+			}
+			gone += " " + escape(s.name(heir)) + "'s machine hosts it from now on."
+		} else {
+			gone += " This machine still hosts it for the others: keep tandem running, or let one of them take over: tandem space take-over"
+		}
+	}
+	if s.state == active {
+		if _, err := r.sendBare(ctx, s, space.ClassLeave); err != nil && !fault.Is(err, fault.Unavailable) {
+			return Said{}, err
+		} else if err != nil {
+			gone += " The host could not be told; the others see you as gone when your presence ends."
+		}
+	}
+	s.state, s.why = left, "you left"
+	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+		return Said{}, err
+	}
+	s.ring()
+	return Said{Text: gone + "\n\n" + summary}, nil
+}
+
+// sendBare posts without following the log afterwards: a leaver may not read on.
+func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accepted, error) {
+	var a space.Accepted
+	var err error
+	for range 6 {
+		env, serr := s.seal(thing{id: "env_leave_" + s.id, class: class}, nil, nil, r.now().UnixMilli())
+		if serr != nil {
+			return a, serr
+		}
+		if err = s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err == nil {
+			return a, nil
+		}
+		if reason(err) != "epoch" && reason(err) != "sequence" {
+			return a, err
+		}
+		if err := r.sync(ctx, s, 0); err != nil {
+			return a, err
+		}
+	}
+	return a, err
+}

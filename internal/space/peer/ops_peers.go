@@ -1,0 +1,80 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+)
+
+// Peer is a member as the others see it.
+type Peer struct {
+	Username  string   `json:"username"`
+	ID        string   `json:"id"`
+	You       bool     `json:"you,omitempty"`
+	Online    bool     `json:"online"`
+	SeenAt    string   `json:"seen_at,omitempty"`
+	WorkingOn []string `json:"working_on,omitempty"`
+	Profile   Profile  `json:"profile"`
+}
+
+// Peers are the members.
+type Peers struct {
+	Said
+	Peers  []Peer `json:"peers"`
+	Health string `json:"health" jsonschema:"good, or why the host is not reached"`
+}
+
+func (r *Room) opPeers(ctx context.Context, _ Nothing) (Peers, error) {
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Peers{}, err
+	}
+	defer s.mu.Unlock()
+	stale := r.fresh(ctx, s)
+	out := Peers{Peers: []Peer{}, Health: orElse(stale, "good")}
+	var online []string
+	var b strings.Builder
+	for _, id := range s.members() {
+		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, Profile: s.profiles[id]}
+		if at := s.here[id].SeenAt; at != 0 {
+			p.SeenAt = micros(at).Format(time.RFC3339)
+		}
+		for _, t := range s.board.Sorted() {
+			if t.Holder == string(id) && !t.Until.IsZero() {
+				p.WorkingOn = append(p.WorkingOn, string(t.ID))
+			}
+		}
+		out.Peers = append(out.Peers, p)
+		if p.Online && !p.You {
+			online = append(online, escape(p.Username))
+		}
+		b.WriteString(p.line())
+	}
+	out.Text = "Online peers: " + orElse(strings.Join(online, ", "), "none") + "\nConnection health: " + out.Health + b.String()
+	return out, nil
+}
+
+func (p Peer) line() string {
+	state := "away"
+	if p.Online {
+		state = "here"
+	}
+	if p.You {
+		state = "you"
+	}
+	s := fmt.Sprintf("\n%s (%s)", escape(p.Username), state)
+	if p.SeenAt != "" && !p.Online {
+		s += " last seen " + p.SeenAt
+	}
+	if len(p.WorkingOn) > 0 {
+		s += " working on " + strings.Join(p.WorkingOn, ", ")
+	}
+	for _, f := range [][2]string{{"agent", p.Profile.Agent}, {"model", p.Profile.Model}, {"folder", p.Profile.Folder}, {"MCP servers", strings.Join(p.Profile.Servers, ", ")}, {"tools", strings.Join(p.Profile.Tools, ", ")}} {
+		if f[1] != "" {
+			s += fmt.Sprintf("\n  %s: %s", f[0], escape(f[1]))
+		}
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/space/seal"
+)
+
+// peer finds a member by name, or says who there is.
+func (s *seat) peer(name string) (seal.MemberID, error) {
+	if id, ok := s.find(name); ok {
+		return id, nil
+	}
+	var names []string
+	for _, id := range s.members() {
+		if id != s.me.Card().ID {
+			names = append(names, s.name(id))
+		}
+	}
+	who := "nobody else is in this space yet"
+	if len(names) > 0 {
+		who = "the peers are: " + strings.Join(names, ", ")
+	}
+	return "", fault.New(fault.NotFound, "space", "there is no peer %q in this space", clip(name)).WithNext("%s", who)
+}
+
+// named puts names where a fault of the host has member ids.
+func (s *seat) named(err error) error {
+	f := fault.Public(err)
+	if f.Kind == fault.Internal {
+		return err
+	}
+	out := *f
+	for id := range s.cards {
+		out.Msg = strings.ReplaceAll(out.Msg, string(id), s.name(id))
+		out.Next = strings.ReplaceAll(out.Next, string(id), s.name(id))
+	}
+	return &out
+}
+
+// Seat is a seat as its owner sees it.
+type Seat struct {
+	Space    string `json:"space"`
+	Title    string `json:"title"`
+	Username string `json:"username"`
+	State    string `json:"state"`
+	Host     string `json:"host"`
+	Online   bool   `json:"online"`
+	Epoch    uint64 `json:"epoch"`
+	Term     int64  `json:"term"`
+	Seq      int64  `json:"seq"`
+}
+
+// Seats lists seats.
+type Seats struct {
+	Said
+	Seats []Seat `json:"seats"`
+}
+
+func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
+	c := op.CallerFrom(ctx)
+	out := Seats{Seats: []Seat{}}
+	var b strings.Builder
+	for _, s := range r.all() {
+		s.mu.Lock()
+		if s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) {
+			v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
+			out.Seats = append(out.Seats, v)
+			fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s\n", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
+		}
+		s.mu.Unlock()
+	}
+	out.Text = strings.TrimSuffix(b.String(), "\n")
+	if len(out.Seats) == 0 {
+		out.Text = "You are in no space."
+	}
+	return out, nil
+}
+
+func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Said{}, err
+	}
+	defer s.mu.Unlock()
+	return Said{Text: fmt.Sprintf("%s\n(epoch %d, %d members; read it out to the others: it is the same for all)", s.group.Phrase(), s.group.Epoch(), len(s.members()))}, nil
+}
+
+// Who is a username.
+type Who struct {
+	Said
+	Username string `json:"username"`
+}
+
+func (r *Room) opWhoami(ctx context.Context, _ Nothing) (Who, error) {
+	c := op.CallerFrom(ctx)
+	name, err := r.nameOf(ctx, c.Tenant, owner(c))
+	return Who{Said{Text: name}, name}, err
+}
+
+// RenameIn is a new username.
+type RenameIn struct {
+	Name string `json:"name" jsonschema:"the new username"`
+}
+
+func (r *Room) opRename(ctx context.Context, in RenameIn) (Who, error) {
+	if err := CheckName(in.Name); err != nil {
+		return Who{}, err
+	}
+	c := op.CallerFrom(ctx)
+	if err := r.setName(ctx, c.Tenant, owner(c), in.Name); err != nil {
+		return Who{}, err
+	}
+	if s, err := r.enterSeat(ctx); err == nil {
+		defer s.mu.Unlock()
+		p := s.profiles[s.me.Card().ID]
+		if err := r.profile(ctx, s, p); err != nil {
+			return Who{}, err
+		}
+	}
+	return Who{Said{Text: "You are now " + in.Name + "."}, in.Name}, nil
+}
