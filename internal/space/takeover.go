@@ -68,6 +68,10 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	if err := s.append(tx, tenant, e); err != nil {
 		return none, err
 	}
+	// Nobody was seen here yet: who is there shows when they come.
+	if _, err := tx.Exec("UPDATE space_member SET seen_at = 0 WHERE tenant = ? AND space = ?", tenant, space); err != nil {
+		return none, err
+	}
 	if _, err := tx.Exec("UPDATE space_member SET seq = ?, seen_at = ? WHERE tenant = ? AND space = ? AND id = ?", int64(env.Seq), tx.Now(), tenant, space, env.From); err != nil {
 		return none, err
 	}

@@ -121,7 +121,7 @@ func (w *witness) talk(b *box, stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		default:
+		case <-time.After(50 * time.Millisecond):
 		}
 		word := fmt.Sprintf("%s-%d", b.name, i)
 		kind, line := "message", []string{"space", "send", word}

@@ -35,7 +35,7 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		if in.Since != s.seq {
 			continue // somebody else followed meanwhile
 		}
-		s.online, s.trouble = true, ""
+		s.online, s.lost = true, nil
 		if out.Term < s.term || out.State != "open" {
 			s.moved = out.MovedTo
 			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).With("reason", "moved")
@@ -66,7 +66,9 @@ func (r *Room) pullFailed(ctx context.Context, s *seat, err error) error {
 	case "behind":
 		r.stop(ctx, s, broken, "the host has lost part of the history that this member holds")
 	default:
-		s.online, s.trouble = false, err.Error()
+		if !errors.Is(ctx.Err(), context.Canceled) { // somebody who went away says nothing about the host
+			s.lose(err)
+		}
 	}
 	return err
 }

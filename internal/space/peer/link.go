@@ -153,7 +153,7 @@ func (l *outside) call(ctx context.Context, name string, in, out any) error {
 // patience is how long the host may be silent: what a call lets it wait, and
 // some seconds for the way.
 func patience(in any) time.Duration {
-	const way = 8 * time.Second
+	const way = 6 * time.Second
 	switch in := in.(type) {
 	case space.PullIn:
 		return way + time.Duration(in.Wait)*time.Millisecond

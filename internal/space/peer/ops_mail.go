@@ -64,7 +64,11 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 	out.Text = fmt.Sprintf("%s %s: %q\nStored by the host as %s; intandem_receipt tells when it is surfaced and read.%s", did, whom, clip(escape(w.Text)), a.ID, away)
 	if queued {
 		out.State = "queued"
-		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by itself when the host is back.", s.trouble, a.ID)
+		why := "what you said before still waits"
+		if s.lost != nil {
+			why = fault.Public(s.lost).Msg
+		}
+		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by itself when the host is back.", why, a.ID)
 	}
 	return r.withMail(ctx, s, out)
 }

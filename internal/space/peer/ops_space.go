@@ -197,6 +197,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		if in.Space != "" && s.space != in.Space {
 			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
 		}
+		s.lost = nil // somebody wants to know now
 		if in.Host != "" && in.Host != s.host {
 			s.moved = in.Host
 			if !r.found(ctx, s) {

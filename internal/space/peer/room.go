@@ -124,7 +124,11 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			s.mu.Unlock()
 			return
 		}
-		err := r.sync(ctx, s, hold)
+		waiting, drop := context.WithCancel(ctx)
+		s.drop = drop
+		err := r.sync(waiting, s, hold)
+		s.drop = nil
+		drop()
 		if err == nil {
 			wait, hold = first, 20_000
 			r.chores(ctx, s)
@@ -142,11 +146,29 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			r.log.Warn("space not followed", "space", s.space, "err", err, "again_in", wait)
 			r.seek(ctx, s)
 		}
-		if !sleep(ctx, wait/2+rand.N(wait)) {
+		if !s.rest(ctx, wait/2+rand.N(wait)) {
 			return
 		}
-		wait = min(wait*2, 30*time.Second)
+		wait = min(wait*2, 8*time.Second)
 	}
+}
+
+// rest waits before the host is tried again; somebody who wants something
+// shortens it.
+func (s *seat) rest(ctx context.Context, d time.Duration) bool {
+	least := min(d, time.Second)
+	if !sleep(ctx, least) {
+		return false
+	}
+	t := time.NewTimer(d - least)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.poke:
+	case <-ctx.Done():
+		return false
+	}
+	return true
 }
 
 // chores are done whenever the host was reached. The caller holds s.mu.
@@ -243,6 +265,9 @@ func (r *Room) all() []*seat {
 func (r *Room) fresh(ctx context.Context, s *seat) (stale string) {
 	if s.state != active {
 		return s.why
+	}
+	if s.away() {
+		return fault.Public(s.lost).Msg
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -62,7 +62,9 @@ type seat struct {
 	moved      string // where the old host says the space went
 	next       *place // the host that is tried; it counts with the take-over that is read from it
 	told       bool
-	trouble    string // why the host was not reached last
+	lost       error         // why the host was not reached last
+	poke       chan struct{} // somebody wants it to be tried again
+	drop       func()        // ends the wait for news
 
 	// folded from the log
 	cards    map[seal.MemberID]seal.Card
@@ -98,7 +100,7 @@ func newSeat(tenant, id, owner, spc string) *seat {
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
 		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
 		receipts: map[string]map[seal.MemberID]string{}, here: map[seal.MemberID]space.Presence{}, posted: map[string]int64{},
-		changed: make(chan struct{}), hands: map[string]*seal.Handshake{}, admitting: map[string]bool{}}
+		changed: make(chan struct{}), poke: make(chan struct{}, 1), hands: map[string]*seal.Handshake{}, admitting: map[string]bool{}}
 }
 
 // ring tells waiters that the seat changed. The caller holds mu.

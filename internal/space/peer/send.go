@@ -48,6 +48,9 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 	if err := s.usable(); err != nil {
 		return none, err
 	}
+	if s.away() {
+		return none, s.lost
+	}
 	if t.id == "" {
 		t.id = id.New("env")
 	}
@@ -72,7 +75,7 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 		err = s.link.call(ctx, opFor(t.class), space.PostIn{Envelope: &env}, &a)
 		switch {
 		case err == nil:
-			s.online, s.trouble = true, ""
+			s.online, s.lost = true, nil
 			return a, r.catchUp(ctx, s, a.Seq)
 		case reason(err) == "epoch" || reason(err) == "sequence":
 			last = err
@@ -81,7 +84,7 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 			}
 		default:
 			if fault.Is(err, fault.Unavailable) {
-				s.online, s.trouble = false, err.Error()
+				s.lose(err)
 			}
 			return none, err
 		}
@@ -121,6 +124,29 @@ func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, er
 		return env, fault.New(fault.Invalid, "space.send", "%s", err).WithNext("say less, or share a file piece by piece")
 	}
 	return env, nil
+}
+
+// lose remembers that the host was not reached. From then on only the loop that
+// follows the log tries to reach it, so that nobody else waits in vain: what is
+// said is queued at once. A wait for news on a line that is dead is given up.
+func (s *seat) lose(err error) {
+	s.online, s.lost = false, err
+	if s.drop != nil {
+		s.drop()
+	}
+}
+
+// away reports whether the host was not reached when it was last tried, and
+// asks for another try.
+func (s *seat) away() bool {
+	if s.online || s.lost == nil {
+		return false
+	}
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
+	return true
 }
 
 // usable says why a seat cannot be used.

@@ -20,10 +20,13 @@ func (r *Room) takeOver(ctx context.Context, s *seat) error {
 	if s.state != active && s.state != broken {
 		return s.usable()
 	}
-	try, cancel := context.WithTimeout(ctx, 5*time.Second)
-	err := r.sync(try, s, 0)
-	cancel()
-	if err == nil {
+	gone := s.away() // the loop has tried a moment ago
+	if !gone {
+		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		gone = r.sync(try, s, 0) != nil
+		cancel()
+	}
+	if !gone {
 		return fault.New(fault.Conflict, "space.take_over", "the space's host answers; there is nothing to take over").WithNext("ask its owner to stop it first: tandem down")
 	}
 	if s.state == removed {

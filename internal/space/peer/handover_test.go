@@ -1,0 +1,70 @@
+package peer
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// The host leaves and is not stopped: it hands the space to a member whose
+// machine can be reached, and the others go on there with all they had.
+func TestALeavingHostHandsOver(t *testing.T) {
+	a, b := far(t)
+	c := newMachine(t)
+	do[Who](c.house, "cy", "space.rename", RenameIn{Name: "cy"})
+	do[Joined](c.house, "cy", "space.join", JoinIn{Code: do[Invited](a.house, "ann", "space.invite", InviteIn{}).Code})
+	task := do[Tasked](a.house, "ann", "board.add", AddIn{Title: "outlives its maker"})
+	do[Said](a.house, "ann", "space.set_var", SetVarIn{Key: "k", Value: "v"})
+	do[Peers](a.house, "ann", "space.peers", nil)
+	a.contains(do[Said](a.house, "ann", "space.leave", nil).Text, "bob's machine hosts it from now on")
+	eventually(t, "bob's machine being the host", func() bool {
+		s := do[Seats](b.house, "bob", "space.list", nil).Seats[0]
+		return s.Host == "this machine" && s.Term == 2
+	})
+	eventually(t, "cy following", func() bool {
+		s := do[Seats](c.house, "cy", "space.list", nil).Seats[0]
+		return s.Host == b.addr && s.Term == 2
+	})
+	a.unplug()
+	do[Said](c.house, "cy", "space.send", SendIn{Type: "chat", Message: "still here", To: "bob"})
+	b.contains(do[Inbox](b.house, "bob", "space.inbox", InboxIn{}).Text, "still here")
+	for _, m := range []struct {
+		h   *house
+		who string
+	}{{b.house, "bob"}, {c.house, "cy"}} {
+		m.h.contains(do[BoardOut](m.h, m.who, "board.show", nil).Text, task.ID, "outlives its maker")
+		m.h.contains(do[Vars](m.h, m.who, "space.get_var", GetVarIn{Key: "k"}).Text, "k = v")
+	}
+	x, y := do[Verified](b.house, "bob", "space.verify", nil), do[Verified](c.house, "cy", "space.verify", nil)
+	if x.Term != 2 || y.Term != 2 || x.Entries == y.Entries && x.Hash != y.Hash {
+		t.Errorf("%+v and %+v", x, y)
+	}
+}
+
+// A host without an heir says that it still hosts; two seats of one machine
+// follow a take-over there; whoever took over first is not taken over again.
+func TestSeatsOfOneMachineFollowItsTakeOver(t *testing.T) {
+	a, b := far(t)
+	do[Who](b.house, "bea", "space.rename", RenameIn{Name: "bea"})
+	do[Joined](b.house, "bea", "space.join", JoinIn{Code: do[Invited](a.house, "ann", "space.invite", InviteIn{}).Code})
+	a.unplug()
+	eventually(t, "the loss being noticed", func() bool {
+		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached") &&
+			strings.Contains(do[Peers](b.house, "bea", "space.peers", nil).Health, "cannot be reached")
+	})
+	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both being on the new term", func() bool {
+		bob, bea := do[Seats](b.house, "bob", "space.list", nil).Seats[0], do[Seats](b.house, "bea", "space.list", nil).Seats[0]
+		return bob.Term == 2 && bea.Term == 2 && bob.Host == "this machine" && bea.Host == "this machine"
+	})
+	if _, err := b.gate.Invoke(owner, "space.take_over", nil); !fault.Is(err, fault.NotFound) {
+		t.Errorf("taken over twice: %v", err)
+	}
+	b.contains(do[Said](b.house, "bob", "space.leave", nil).Text, "Disconnected from workspace.\n")
+	b.contains(do[Said](b.house, "bea", "space.leave", nil).Text, "This machine still hosts it for the others")
+}
