@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -279,6 +280,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 	if d.Ready != nil {
 		d.Ready(d)
 	}
+	time.AfterFunc(time.Second, debug.FreeOSMemory) // what starting needed, an idle daemon does not keep
 	select {
 	case <-ctx.Done():
 	case <-d.stopping:
