@@ -20,7 +20,7 @@ func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
 		u.Cost += t.Cost
 		u.Calls += t.Calls
 		ran += t.Ran(r.now())
-		if t.Session == s.ID && t.StartedAt != nil {
+		if t.Session == s.ID && t.Attempts > 0 {
 			u.Turns++
 		}
 	}
@@ -52,7 +52,11 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Account{"the session", "tandem session update " + x.ID + " --budget-%s N", x.Config.Budget, used})
+		b := x.Config.Budget
+		if x != s {
+			b.Turns = 0 // a task is part of its parent's turn
+		}
+		out = append(out, Account{"the session", "tandem session update " + x.ID + " --budget-%s N", b, used})
 	}
 	all, err := r.limits(ctx, s.Tenant)
 	if err != nil {
@@ -88,7 +92,8 @@ type Rest struct {
 
 // Left says what one more model call may use, or why none is made. A price that nobody knows cannot be held against a limit in
 // money, so the call is refused rather than counted as free.
-func Left(accounts []Account, priced bool) (Rest, error) {
+// begun says that the turn is counted already.
+func Left(accounts []Account, begun, priced bool) (Rest, error) {
 	rest := Rest{-1, -1, -1}
 	for _, a := range accounts {
 		b, u := a.Budget, a.Used
@@ -100,8 +105,8 @@ func Left(accounts []Account, priced bool) (Rest, error) {
 				WithNext("choose a model with a known price, or limit tokens instead")
 		case b.Cents > 0 && u.Cost >= cents(b.Cents):
 			return rest, a.spent("cents", int64(u.Cost/cents(1)), b.Cents)
-		case b.Turns > 0 && u.Turns > b.Turns:
-			return rest, a.spent("turns", u.Turns-1, b.Turns)
+		case b.Turns > 0 && !begun && u.Turns >= b.Turns:
+			return rest, a.spent("turns", u.Turns, b.Turns)
 		case b.Calls > 0 && u.Calls >= b.Calls:
 			return rest, a.spent("calls", u.Calls, b.Calls)
 		case b.Seconds > 0 && u.Seconds >= b.Seconds:

@@ -146,7 +146,7 @@ func (r *Room) setLimit(ctx context.Context, tx *db.Tx, in LimitIn) (Limit, erro
 func (r *Room) count(tx *db.Tx, s *Session, before, after *Turn) error {
 	tokens, cost, calls := after.Usage.Total()-before.Usage.Total(), after.Cost-before.Cost, after.Calls-before.Calls
 	ran, turns := after.ran-before.ran, 0
-	if before.StartedAt == nil && after.StartedAt != nil {
+	if before.Attempts == 0 && after.Attempts > 0 { // a turn that was stopped before its first model call used nothing
 		turns = 1
 	}
 	if tokens == 0 && cost == 0 && calls == 0 && ran == 0 && turns == 0 {

@@ -102,7 +102,7 @@ func (r *Runner) budget(ctx context.Context, s *session.Session, t *session.Turn
 	}
 	p, m, _ := catalog.Split(model)
 	_, priced := catalog.PriceOf(p, m)
-	return session.Left(accounts, priced)
+	return session.Left(accounts, t.Attempts > 0, priced)
 }
 
 // within narrows a request to what is left of the budgets: a call whose question alone would exceed them is not made, and
