@@ -93,12 +93,14 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	unknown := 0
 	for i := range rounds {
 		prompt := fmt.Sprintf(`[[say a ;; tool write {"path":"f%[1]d.txt","content":"one\n"}]] [[tool bash {"command":"echo ran | tee -a log%[1]d.txt"}]] `+
-			`[[tool edit {"path":"f%[1]d.txt","old":"one","new":"two"} ;; tool read {"path":"f%[1]d.txt"}]] [[slow 0.02]] [[say end]]`, i)
+			`[[tool edit {"path":"f%[1]d.txt","old":"one","new":"two"} ;; tool read {"path":"f%[1]d.txt"}]] `+
+			`[[tool apply_patch {"patch":"*** Begin Patch\n*** Update File: f%[1]d.txt\n@@\n-two\n+three\n*** Add File: p%[1]d.txt\n+new\n*** End Patch"}]] `+
+			`[[tool task {"prompt":"[[tool bash {\"command\":\"echo ran | tee -a child%[1]d.txt\"}]] [[say ok]]"}]] [[slow 0.02]] [[say end]]`, i)
 		var s session.Session
 		x.call(x.c, "session.create", m{"directory": x.folder, "model": "fake/scripted-1"}, &s)
 		var turn session.Turn
 		x.call(x.c, "session.prompt", m{"id": s.ID, "text": prompt}, &turn)
-		time.Sleep(time.Duration(rnd.IntN(140)) * time.Millisecond)
+		time.Sleep(time.Duration(rnd.IntN(220)) * time.Millisecond)
 		x.kill()
 		x.start()
 		end := x.wait(s.ID, turn.ID)
@@ -137,6 +139,17 @@ func (x *machine) check(i int, id string) int {
 		b, _ := os.ReadFile(filepath.Join(x.folder, fmt.Sprintf("%s%d.txt", name, i)))
 		return string(b)
 	}
+	var kids session.ListOut
+	x.call(x.c, "session.list", m{"parent": id}, &kids)
+	if len(kids.Sessions) != 1 {
+		x.t.Errorf("round %d: %d children", i, len(kids.Sessions))
+	}
+	calls := len(out.Calls)
+	for _, k := range kids.Sessions {
+		var more session.TurnsOut
+		x.call(x.c, "session.turns", m{"id": k.ID}, &more)
+		out.Calls = append(out.Calls, more.Calls...)
+	}
 	unknown := 0
 	for _, c := range out.Calls {
 		if c.State == session.CallDone {
@@ -147,15 +160,16 @@ func (x *machine) check(i int, id string) int {
 		}
 		unknown++
 	}
-	ran := strings.Count(file("log"), "ran")
-	if ran > 1 || ran == 0 && unknown == 0 {
-		x.t.Errorf("round %d: the command ran %d times, and %d outcomes are unknown", i, ran, unknown)
+	for _, name := range []string{"log", "child"} {
+		if ran := strings.Count(file(name), "ran"); ran > 1 || ran == 0 && unknown == 0 {
+			x.t.Errorf("round %d: the command of %s ran %d times, and %d outcomes are unknown", i, name, ran, unknown)
+		}
 	}
-	if got := file("f"); got != "two\n" {
-		x.t.Errorf("round %d: the file holds %q", i, got)
+	if got := file("f"); got != "three\n" || file("p") != "new\n" {
+		x.t.Errorf("round %d: the files hold %q and %q", i, got, file("p"))
 	}
-	if len(out.Calls) != 4 {
-		x.t.Errorf("round %d: %d calls", i, len(out.Calls))
+	if calls != 6 {
+		x.t.Errorf("round %d: %d calls", i, calls)
 	}
 	return unknown
 }
