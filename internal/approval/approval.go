@@ -33,6 +33,8 @@ type Call struct {
 	Reason    string
 	By        string
 	Approvers []string
+	// Always is what a standing answer would let pass, in the session and in the call's folder.
+	Always, AlwaysInFolder string
 }
 
 // File finds the ask that stands for this call, or makes one. It is part of the caller's transaction, so that the ask and the
@@ -62,7 +64,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	}
 	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: preview(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason, By: c.By,
-		Approvers: c.Approvers, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
+		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
 	ok, err := insert(tx, a)
 	if err != nil {
 		return nil, false, err

@@ -59,6 +59,9 @@ type Ask struct {
 	DecidedBy string          `json:"decided_by,omitempty"`
 	Feedback  string          `json:"feedback,omitempty"`
 	SpentAt   *time.Time      `json:"spent_at,omitempty"`
+	// Always is what a standing answer would let pass, in this session and in the call's folder.
+	Always         string `json:"always,omitempty" jsonschema:"what always-here would let pass in this session"`
+	AlwaysInFolder string `json:"always_in_folder,omitempty" jsonschema:"what always-here would let pass in the call's folder"`
 }
 
 // Verdict is an answer to an ask.

@@ -53,7 +53,7 @@ func at(askID string) op.Resource { return op.Resource{Kind: "approval", Path: "
 
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
-	return []op.Op{
+	return append([]op.Op{
 		op.Read(op.Spec{Name: "approval.list", Right: "approval.read", Masked: true, Method: "GET", Path: "/approval",
 			Doc: "List asks, oldest first: the inbox of what waits for an answer.\nAn agent or a session sees its own and those of whoever acts for it."},
 			func(ListIn) op.Resource { return at("") }, r.list),
@@ -69,7 +69,7 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "approval.expire", Right: "approval.write", MCP: "-",
 			Doc: "Write down which asks ran out of time. They count as expired from that time on, written down or not."},
 			func(struct{}) op.Resource { return at("") }, r.expire),
-	}
+	}, r.ruleOps()...)
 }
 
 // ExpireOut names the asks whose time had passed.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -18,19 +19,20 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "approval", FS: schema}
 
 const columns = `tenant, id, state, op, resource, digest, input, asker_id, asker, asker_kind, acts_for, session, reason, decided_by_policy,
-	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at`
+	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always`
 
 func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var a Ask
-	var input, chain, approvers string
+	var input, chain, approvers, always string
 	var created, expires, decided, spent int64
 	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain, &a.Session,
-		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent); err != nil {
+		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always); err != nil {
 		return nil, err
 	}
 	a.Input = json.RawMessage(input)
 	a.CreatedAt, a.ExpiresAt, a.DecidedAt, a.SpentAt = db.Time(created), db.Time(expires), when(decided), when(spent)
 	err := errors.Join(json.Unmarshal([]byte(chain), &a.For), json.Unmarshal([]byte(approvers), &a.Approvers))
+	a.Always, a.AlwaysInFolder, _ = strings.Cut(always, "\n")
 	if err != nil {
 		return nil, fmt.Errorf("read the ask %s: %w", a.ID, err)
 	}
@@ -97,9 +99,9 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.Changed("INSERT INTO approval ("+columns+", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 1) ON CONFLICT DO NOTHING",
+	n, err := tx.Changed("INSERT INTO approval ("+columns+", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, 1) ON CONFLICT DO NOTHING",
 		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason, a.By,
-		string(approvers), a.CreatedAt, a.ExpiresAt)
+		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder)
 	return n == 1, err
 }
 

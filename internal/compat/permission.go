@@ -60,7 +60,28 @@ func permissions(q *request) (any, error) {
 	for _, a := range list {
 		requests = append(requests, a.record())
 	}
-	return obj{"requests": requests, "rules": []any{}, "decisions": []any{}}, nil
+	var standing struct{ Rules []rule }
+	if err := q.call("approval.rules", obj{}, &standing); err != nil {
+		return nil, err
+	}
+	rules := []any{}
+	for _, r := range standing.Rules {
+		rules = append(rules, obj{"id": r.ID, "permission": strings.TrimPrefix(r.Op, "tool."), "pattern": r.Pattern, "action": "allow", "sessionID": r.Session, "scope": r.Scope,
+			"owner": r.Owner, "createdAtMs": ms(r.CreatedAt), "expiresAtMs": ms(r.ExpiresAt)})
+	}
+	return obj{"requests": requests, "rules": rules, "decisions": []any{}}, nil
+}
+
+// rule is a standing answer.
+type rule struct {
+	ID        string    `json:"id"`
+	Scope     string    `json:"scope"`
+	Session   string    `json:"session"`
+	Op        string    `json:"op"`
+	Pattern   string    `json:"pattern"`
+	Owner     string    `json:"owner"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 func pending(q *request) (any, error) {
@@ -84,13 +105,16 @@ var verdicts = map[string]string{"once": "approve", "allow": "approve", "approve
 func (q *request) decide(word, feedback string) (any, error) {
 	v, ok := verdicts[word]
 	if !ok {
-		return nil, fault.New(fault.Invalid, "permission.reply", "%.40q is not an answer", word).WithNext("answer once, reject or rework")
-	}
-	if word == "always" {
-		return nil, fault.New(fault.Invalid, "permission.reply", "a standing permission is not given from here").
-			WithNext("answer once, and let a person grant it: tandem grant add --help")
+		return nil, fault.New(fault.Invalid, "permission.reply", "%.40q is not an answer", word).WithNext("answer once, always, reject or rework")
 	}
 	id := q.PathValue("ask")
+	if word == "always" {
+		var out struct{ Rule rule }
+		if err := q.call("approval.always", obj{"id": id}, &out); err != nil {
+			return nil, err
+		}
+		return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": true, "standingRuleID": out.Rule.ID}, nil
+	}
 	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback}, nil); err != nil {
 		return nil, err
 	}

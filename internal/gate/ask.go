@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"slices"
 
 	"tandem/internal/approval"
 	"tandem/internal/db"
@@ -13,6 +14,9 @@ import (
 // ask finds the ask that stands for this exact call, or files one; the ask and the event that tells of it are one
 // transaction. nil means that it is approved: the call may go on, and spends the approval on its way.
 func (g *Gate) ask(ctx context.Context, c *call) error {
+	if err := g.standing(ctx, c); err != nil || c.ruled {
+		return err
+	}
 	digest, err := c.exact()
 	if err != nil {
 		return err
@@ -22,6 +26,7 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 		return err
 	}
 	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By}
+	wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
 	for _, p := range c.decision.Approvers {
 		wish.Approvers = append(wish.Approvers, p.String())
 	}
@@ -47,6 +52,26 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	return a.Answer()
 }
 
+// standing looks for a standing answer of somebody who may answer this ask.
+func (g *Gate) standing(ctx context.Context, c *call) error {
+	if c.tool == "" || c.caller.Session == "" {
+		return nil
+	}
+	rules, err := g.asks.Rules(ctx, c.caller, c.op.Name)
+	if err != nil {
+		return err
+	}
+	for _, r := range rules {
+		owner := policy.PrincipalRef{Kind: policy.Person, ID: r.Owner}
+		may := slices.ContainsFunc(c.decision.Approvers, func(p policy.PrincipalRef) bool { return p.Matches(owner) })
+		if may && policy.ToolCovers(r.Pattern, c.tool, c.facts) {
+			c.approval, c.ruled = r.ID, true
+			return nil
+		}
+	}
+	return nil
+}
+
 // filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.
 func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
 	_, err := g.append(tx, c, journal.Asked, 0, map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason, "approvers": a.Approvers, "expires_at": a.ExpiresAt})
@@ -56,7 +81,7 @@ func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
 // spend uses up the call's approval inside the call's own transaction. It was approved a moment ago; when it is not any more,
 // somebody else's call used it, and this one has to ask again.
 func (g *Gate) spend(tx *db.Tx, c *call) error {
-	if c.decision.Effect != policy.Ask {
+	if c.decision.Effect != policy.Ask || c.ruled {
 		return nil
 	}
 	digest, err := c.exact()
@@ -75,7 +100,7 @@ func (g *Gate) spend(tx *db.Tx, c *call) error {
 
 // spendAlone is for calls that write nothing themselves: the spending is their one event.
 func (g *Gate) spendAlone(ctx context.Context, c *call) error {
-	if c.decision.Effect != policy.Ask {
+	if c.decision.Effect != policy.Ask || c.ruled {
 		return nil
 	}
 	return g.db.Write(ctx, func(tx *db.Tx) error {

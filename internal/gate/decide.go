@@ -115,6 +115,7 @@ func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, al
 		Present: present(c.op, c.caller), Now: now}
 	if t := c.op.Touch(ctx, c.in); t != nil {
 		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(t.Paths, t.Hosts, t.Shell, t.Opaque), t.Also
+		c.tool, c.facts = r.Tool, r.Facts
 	}
 	return r, also
 }
@@ -122,7 +123,7 @@ func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, al
 // present reports whether a person is behind this very call: proven now, or by
 // a token that a present person minted for deciding.
 func present(o *op.Op, c op.Caller) bool {
-	return c.Kind == op.Person && (c.Present != "" || c.Decides && o.Name == "approval.decide")
+	return c.Kind == op.Person && (c.Present != "" || c.Decides && (o.Name == "approval.decide" || o.Name == "approval.always"))
 }
 
 // forbidden is what no grant can give: deciding over MCP, by an agent, or from

@@ -84,7 +84,10 @@ type call struct {
 	decision policy.Decision
 	notes    op.Notes
 	digest   string
-	approval string // the approved ask that lets this call pass, spent with it
+	facts    *policy.Facts
+	tool     string
+	approval string // the approved ask that lets this call pass, spent with it, or the rule
+	ruled    bool   // a standing answer lets it pass: nothing is spent
 }
 
 // Do runs one operation for the caller in ctx. Its error holds no secret.

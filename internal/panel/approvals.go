@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
 
@@ -17,6 +19,9 @@ func approvalsNav() page {
 			done: func(v *visit, in any, _ json.RawMessage) error {
 				return v.go303("/panel/approvals", in.(decideIn).Decision)
 			},
+			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
+		p.act(act{pattern: "/panel/approvals/{id}/always", op: "approval.always", input: alwaysInput,
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/approvals", "always") },
 			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
 	}}
 }
@@ -46,6 +51,9 @@ type AskView struct {
 	Decider  string   // the grant or rule that said so
 	Args     string   // the exact arguments, as JSON
 	Command  string   // for asks that run a command
+	Patch    string   // for asks that change several files
+	Always   string   // what a standing answer would let pass in the session, "" for none
+	InFolder string   // and in the call's folder
 	Changes  []FileChange
 	Verdict  *Verdict
 	Moments  []ui.Moment
@@ -88,6 +96,32 @@ type decideIn struct {
 func decideInput(v *visit) (any, error) {
 	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest")}, nil
 }
+
+type alwaysIn struct {
+	ID     string `json:"id"`
+	Scope  string `json:"scope"`
+	TTL    int64  `json:"expires_in_secs"`
+	Digest string `json:"digest"`
+}
+
+func alwaysInput(v *visit) (any, error) {
+	hours, err := strconv.ParseInt(v.r.PostFormValue("hours"), 10, 64)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "approval.always", "say for how many hours")
+	}
+	return alwaysIn{v.r.PathValue("id"), v.r.PostFormValue("scope"), hours * 3600, v.r.PostFormValue("digest")}, nil
+}
+
+// scopes are where a standing answer can hold.
+func (a AskView) scopes() []ui.Option {
+	out := []ui.Option{{Value: "session", Label: "This session: " + a.Always, Chosen: true}}
+	if a.InFolder != "" {
+		out = append(out, ui.Option{Value: "folder", Label: "This folder: " + a.InFolder})
+	}
+	return out
+}
+
+var alwaysHours = []ui.Option{{Value: "1", Label: "One hour"}, {Value: "8", Label: "Eight hours", Chosen: true}, {Value: "24", Label: "A day"}, {Value: "168", Label: "A week"}}
 
 // inbox shows what waits, or what was decided, newest last or first.
 func (v *visit) inbox() error {

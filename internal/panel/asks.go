@@ -32,6 +32,8 @@ type wireAsk struct {
 	DecidedBy string          `json:"decided_by"`
 	Feedback  string          `json:"feedback"`
 	SpentAt   *time.Time      `json:"spent_at"`
+	Always    string          `json:"always"`
+	InFolder  string          `json:"always_in_folder"`
 }
 
 func (v *visit) asks(state string) ([]wireAsk, error) {
@@ -101,7 +103,8 @@ func (v *visit) whole(a wireAsk) (AskView, error) {
 	if err != nil {
 		return AskView{}, err
 	}
-	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Args: pretty(a.Input), Changes: a.changes(), PIN: m.PIN, Passkeys: m.Passkeys}
+	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Args: pretty(a.Input), Changes: a.changes(), PIN: m.PIN, Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
+	out.Patch, _ = a.fields()["patch"].(string)
 	out.Command, _ = a.fields()["command"].(string)
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
@@ -137,7 +140,7 @@ func (v *visit) verdict(a wireAsk) *Verdict {
 	if !v.has("audit.log") {
 		return out
 	}
-	log, err := call[wireLog](v, "audit.log", map[string]any{"type": "approval.decide", "phase": "done", "resource": "approval:/" + a.ID, "limit": 1})
+	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "limit": 1})
 	if err == nil && len(log.Entries) == 1 {
 		out.Seq = log.Entries[0].Seq
 		how, _ := log.Entries[0].details()["present"].(string)

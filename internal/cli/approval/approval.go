@@ -29,7 +29,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k))
+	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newRules(k), newForget(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -116,7 +116,38 @@ func deadline(ctx context.Context) time.Time {
 }
 
 func newApprove(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.Approve, "approve [ID]", "Approve an ask; needs your PIN", "  tandem approvals approve ask_x4k2p9")
+	cmd := newAnswer(k, room.Approve, "approve [ID]", "Approve an ask; needs your PIN",
+		"  tandem approvals approve ask_x4k2p9\n  tandem approvals approve ask_x4k2p9 --always\n  tandem approvals approve ask_x4k2p9 --always --scope folder --for 48h")
+	var always bool
+	var scope string
+	var life time.Duration
+	once := cmd.RunE
+	cmd.Long = "Approve an ask. With --always, calls like it pass without an ask from now on: the pattern is shown before you type the PIN, it has you as its owner, and it ends by itself."
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !always {
+			if cmd.Flags().Changed("scope") || cmd.Flags().Changed("for") {
+				return kit.Usagef("--scope and --for belong to --always")
+			}
+			return once(cmd, args)
+		}
+		a, err := find(cmd.Context(), k, args)
+		if err != nil {
+			return err
+		}
+		describe(k.Err, a)
+		var out room.AlwaysOut
+		if err := k.Call(cmd.Context(), "approval.always", room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: int64(life.Seconds()), Digest: a.Digest}, &out); err != nil {
+			return err
+		}
+		return k.Show(out, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID), visible(out.Rule.Pattern),
+				out.Rule.ExpiresAt.Local().Format("2006-01-02 15:04"), out.Rule.ID)
+		})
+	}
+	cmd.Flags().BoolVar(&always, "always", false, "let calls like it pass from now on")
+	cmd.Flags().StringVar(&scope, "scope", string(room.InSession), "where: session, or folder for every session of the same people that stays in the call's folder")
+	cmd.Flags().DurationVar(&life, "for", room.RuleLife, "how long, 30 days at most")
+	return cmd
 }
 
 func newRework(k *kit.Kit) *cobra.Command {
@@ -222,6 +253,9 @@ func describe(w io.Writer, a *room.Ask) {
 	}
 	line("Feedback", a.Feedback)
 	line("Digest", a.Digest)
+	if a.State == room.Pending {
+		line("Always here", a.Always)
+	}
 	t.Flush()
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, a.Input, "  ", "  "); err == nil {

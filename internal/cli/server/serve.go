@@ -13,6 +13,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	"tandem/internal/fault"
 )
 
 func newServe(k *kit.Kit) *cobra.Command {
@@ -76,14 +77,19 @@ func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
 // place.
 func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	c, err := k.Running(ctx)
-	if client.Absent(err) {
+	// One that is dying resets the connection. Whoever lives holds the lock, and taking that decides.
+	if client.Absent(err) || fault.Is(err, fault.Unavailable) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	var s daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &s); err != nil || !s.OnDemand && !s.CameBack {
+	err = c.Call(ctx, "server.status", nil, &s)
+	if fault.Is(err, fault.Unavailable) {
+		return nil
+	}
+	if err != nil || !s.OnDemand && !s.CameBack {
 		return err // one that up or serve started keeps the lock and says so
 	}
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {

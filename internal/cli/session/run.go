@@ -260,13 +260,24 @@ func (v *viewer) waiting(t *room.Turn) error {
 		line = strings.TrimSpace(line)
 		return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: line, Reject: line == ""}, nil)
 	}
-	fmt.Fprint(v.k.Err, "approve? [y]es, [n]o, or say what to change: ")
+	var ask approval.Ask
+	if err := v.k.Call(v.ctx, "approval.get", approval.IDIn{ID: t.Ask}, &ask); err != nil {
+		return err
+	}
+	if ask.Always != "" {
+		v.note("always here would let pass: %s", ask.Always)
+		fmt.Fprint(v.k.Err, "approve? [y]es, [a]lways here, [n]o, or say what to change: ")
+	} else {
+		fmt.Fprint(v.k.Err, "approve? [y]es, [n]o, or say what to change: ")
+	}
 	line, err := reader.ReadString('\n')
 	if err != nil && err != io.EOF {
 		return err
 	}
-	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Feedback: strings.TrimSpace(line)}
+	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Feedback: strings.TrimSpace(line)}
 	switch strings.ToLower(decide.Feedback) {
+	case "a", "always":
+		return v.k.Call(v.ctx, "approval.always", approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest}, nil)
 	case "y", "yes":
 		decide.Verdict, decide.Feedback = approval.Approve, ""
 	case "n", "no", "":

@@ -108,7 +108,7 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 		}
 		decided := map[string]bool{}
 		for _, tenant := range tenants(turns) {
-			es, err := r.journal.Read(ctx, tenant, head, 1000, journal.Filter{Type: "approval.decide"})
+			es, err := r.journal.Read(ctx, tenant, head, 1000, journal.Filter{Resource: "approval:/"}) // answers, also those that stand
 			if err != nil {
 				r.log.Error("read decisions", "err", err)
 			}

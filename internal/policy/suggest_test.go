@@ -1,0 +1,41 @@
+package policy
+
+import "testing"
+
+func TestSuggestions(t *testing.T) {
+	for _, c := range []struct {
+		name, tool, shell string
+		paths, hosts      []string
+		opaque            bool
+		want, inFolder    string
+		like, unlike      string // shell lines
+	}{
+		{name: "a command with its verb", tool: "bash", shell: "git log --oneline", paths: []string{"/c"}, want: "bash(command: git log)",
+			inFolder: "bash(command: git log; path: /c; path: /c/**)", like: "git log -p", unlike: "git push"},
+		{name: "a pipe", tool: "bash", shell: "ls -l | head", paths: []string{"/c"}, want: "bash(command: ls; command: head)", inFolder: "bash(command: ls; command: head; path: /c; path: /c/**)",
+			like: "head x; ls", unlike: "ls | sort"},
+		{name: "what runs others", tool: "bash", shell: "sh -c x", paths: []string{"/c"}},
+		{name: "a substitution", tool: "bash", shell: "echo $(id)", paths: []string{"/c"}},
+		{name: "a file", tool: "write", paths: []string{"/c/src/a.go"}, want: "write(path: /c/src/**)", inFolder: "write(path: /c/src/**)"},
+		{name: "two files", tool: "apply_patch", paths: []string{"/c/a", "/c/b/x"}, want: "apply_patch(path: /c/**; path: /c/b/**)", inFolder: "apply_patch(path: /c/**; path: /c/b/**)"},
+		{name: "an odd name", tool: "write", paths: []string{"/c/a;b/x"}},
+		{name: "a host", tool: "webfetch", hosts: []string{"Example.org"}, want: "webfetch(host: example.org)"},
+		{name: "a connector", tool: "mcp.mail.send", want: "mcp.mail.send"},
+		{name: "nobody knows", tool: "webfetch", opaque: true},
+	} {
+		f := TouchFacts(c.paths, c.hosts, c.shell, c.opaque)
+		got, in := Suggest(c.tool, f), SuggestIn(c.tool, f)
+		if got != c.want || in != c.inFolder {
+			t.Errorf("%s: %q and %q", c.name, got, in)
+		}
+		if got != "" && !ToolCovers(got, c.tool, f) || ToolCovers(got, "other", f) {
+			t.Errorf("%s: %q does not cover what it was made from, or more", c.name, got)
+		}
+		if c.like != "" && (!ToolCovers(got, c.tool, TouchFacts(c.paths, nil, c.like, false)) || ToolCovers(got, c.tool, TouchFacts(c.paths, nil, c.unlike, false))) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	if f := TouchFacts([]string{"/c"}, nil, "git log /etc/passwd", false); SuggestIn("bash", f) != "" {
+		t.Error("a call that leaves the folder has a rule for the folder")
+	}
+}
