@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -69,7 +70,11 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	}
 	defer stop()
 	if line, ok := jjWords(root, rest); ok {
-		return repo.Run(ctx, k, engine, line)
+		code := repo.Run(ctx, k, engine, line)
+		if code == 2 && rest[0] != "jj" { // jj does not know the word, or not so
+			fmt.Fprintln(errw, "Hint: this was read as a command of jj's; tandem's own are listed by: tandem help")
+		}
+		return code
 	}
 	root.SetArgs(rest)
 	return k.Fail(root.ExecuteContext(ctx))
