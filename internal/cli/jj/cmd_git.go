@@ -20,9 +20,9 @@ func gitCommand() *command {
 	return &command{
 		name: "git", about: "Commands for working with Git remotes and the underlying Git repo",
 		subs: []*command{
-			absentCommand("clone"), gitColocationCommand(),
+			gitCloneCommand(), gitColocationCommand(),
 			{name: "export", about: "Update the underlying Git repo with changes made in the repo", run: runGitExport},
-			absentCommand("fetch"),
+			gitFetchCommand(),
 			{name: "import", about: "Update repo with changes made in the underlying Git repo", run: runGitImport},
 			gitInitCommand(), gitPushCommand(), gitRemoteCommand(),
 			{name: "root", about: "Show the underlying Git directory of a repository using the Git backend", run: runGitRoot},
@@ -148,6 +148,9 @@ func (t *tx) sayImported(stats *gitstore.ImportStats) error {
 			return err
 		}
 	}
+	if stats.Rewritten > 0 {
+		out.Printf("Updated %d rewritten commits.\n", stats.Rewritten)
+	}
 	t.w.ui.status(out)
 	return nil
 }
@@ -184,48 +187,21 @@ func runGitExport(e *env, p *parsed) error {
 	return nil
 }
 
-func gitColocationCommand() *command {
-	return &command{
-		name: "colocation", about: "Manage Jujutsu repository colocation with Git",
-		subs: []*command{
-			absentCommand("disable"), absentCommand("enable"),
-			{name: "status", about: "Show the current colocation status", run: runColocationStatus},
-		},
+// absoluteURL makes a path of a local repository absolute, and refuses what
+// cannot be the address of one.
+func (e *env) absoluteURL(s string) (string, error) {
+	if scheme, rest, ok := strings.Cut(s, "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		if host == "" && scheme != "file" {
+			return "", clif("URL %q can not be parsed as valid URL", s).because(errors.New("Scheme requires host"))
+		}
+		return s, nil
 	}
-}
-
-func runColocationStatus(e *env, p *parsed) error {
-	w, err := e.open()
-	if err != nil {
-		return err
+	if s == "" {
+		return "", clif(`local path "" does not specify a path to a repository`)
 	}
-	if !w.colocated() {
-		w.ui.printf("Workspace is currently not colocated with Git.\n")
-		w.ui.printf("Last imported/exported Git HEAD: %s\n", gitHeadText(w))
-		w.ui.hintf("To enable colocation, run: `jj git colocation enable`")
-		return nil
-	}
-	w.ui.printf("Workspace is currently colocated with Git.\n")
-	w.ui.printf("Last imported/exported Git HEAD: %s\n", gitHeadText(w))
-	w.ui.hintf("To disable colocation, run: `jj git colocation disable`")
-	return nil
-}
-
-func gitHeadText(w *wsEnv) string {
-	t := w.repo.View.GitHeads[w.name]
-	if len(t) == 0 || repo.IsAbsentTarget(t) {
-		return "(none)"
-	}
-	return t[0].Hex()
-}
-
-// absoluteURL makes a path of a local repository absolute.
-func (e *env) absoluteURL(s string) string {
-	if strings.Contains(s, "://") {
-		return s
-	}
-	if i := strings.IndexByte(s, ':'); i > 0 && !strings.Contains(s[:i], "/") && !strings.Contains(s[:i], `\`) && i > 1 {
-		return s
+	if i := strings.IndexByte(s, ':'); i > 1 && !strings.ContainsAny(s[:i], `/\`) {
+		return s, nil
 	}
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(e.io.Dir, s)
@@ -235,5 +211,5 @@ func (e *env) absoluteURL(s string) string {
 			s = r
 		}
 	}
-	return s
+	return s, nil
 }

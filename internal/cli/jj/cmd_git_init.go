@@ -149,7 +149,7 @@ func (w *wsEnv) adoptGit() error {
 	if err != nil {
 		return err
 	}
-	o.KeepUnreachable = true
+	o.KeepUnreachable, o.Unlinked = true, true
 	t, err := w.begin()
 	if err != nil {
 		return err

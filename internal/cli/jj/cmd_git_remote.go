@@ -3,6 +3,7 @@ package jj
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -127,10 +128,16 @@ func runRemoteAdd(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	name, url := p.str("remote"), e.absoluteURL(p.str("url"))
+	name := p.str("remote")
+	url, err := e.absoluteURL(p.str("url"))
+	if err != nil {
+		return err
+	}
 	push := ""
 	if p.has("push-url") {
-		push = e.absoluteURL(p.str("push-url"))
+		if push, err = e.absoluteURL(p.str("push-url")); err != nil {
+			return err
+		}
 	}
 	if err := checkRemoteName(name); err != nil {
 		return err
@@ -146,15 +153,9 @@ func runRemoteAdd(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.git("remote", "add", name, url); err != nil {
+	if err := t.addRemote(name, url, push); err != nil {
 		return err
 	}
-	if push != "" {
-		if _, err := w.git("config", "remote."+name+".pushurl", push); err != nil {
-			return err
-		}
-	}
-	t.View.EnsureRemote(name)
 	pushes, warned := push, false
 	if pushes == "" {
 		pushes = url
@@ -175,6 +176,23 @@ func runRemoteAdd(e *env, p *parsed) error {
 	return t.finish("add git remote " + revset.FormatSymbol(name))
 }
 
+// addRemote makes a remote known to git and to the view.
+func (t *tx) addRemote(name, url, push string) error {
+	if err := checkRemoteName(name); err != nil {
+		return err
+	}
+	if _, err := t.w.git("remote", "add", name, url); err != nil {
+		return err
+	}
+	if push != "" {
+		if _, err := t.w.git("config", "remote."+name+".pushurl", push); err != nil {
+			return err
+		}
+	}
+	t.View.EnsureRemote(name)
+	return nil
+}
+
 func runRemoteRemove(e *env, p *parsed) error {
 	w, err := e.open()
 	if err != nil {
@@ -187,9 +205,6 @@ func runRemoteRemove(e *env, p *parsed) error {
 	}
 	if all[name] == nil {
 		return noRemote(name)
-	}
-	if err := e.ownRemoteSettings(name); err != nil {
-		return err
 	}
 	t, err := w.begin()
 	if err != nil {
@@ -206,10 +221,12 @@ func runRemoteRemove(e *env, p *parsed) error {
 			}
 		}
 	}
-	if !t.HasChanges() {
-		return nil
+	if t.HasChanges() {
+		if err := t.finish("remove git remote " + revset.FormatSymbol(name)); err != nil {
+			return err
+		}
 	}
-	return t.finish("remove git remote " + revset.FormatSymbol(name))
+	return e.moveRemoteSettings(name, "")
 }
 
 func runRemoteRename(e *env, p *parsed) error {
@@ -233,9 +250,6 @@ func runRemoteRename(e *env, p *parsed) error {
 	case len(r.fetch) != 1 || r.pushes > 0 || r.fetch[0] != fmt.Sprintf("+refs/heads/*:refs/remotes/%s/*", old):
 		return userf("Git remote named '%s' has nonstandard configuration", revset.FormatSymbol(old))
 	}
-	if err := e.ownRemoteSettings(old); err != nil {
-		return err
-	}
 	t, err := w.begin()
 	if err != nil {
 		return err
@@ -255,10 +269,12 @@ func runRemoteRename(e *env, p *parsed) error {
 			}
 		}
 	}
-	if !t.HasChanges() {
-		return nil
+	if t.HasChanges() {
+		if err := t.finish(fmt.Sprintf("rename git remote %s to %s", revset.FormatSymbol(old), revset.FormatSymbol(now))); err != nil {
+			return err
+		}
 	}
-	return t.finish(fmt.Sprintf("rename git remote %s to %s", revset.FormatSymbol(old), revset.FormatSymbol(now)))
+	return e.moveRemoteSettings(old, now)
 }
 
 func runRemoteSetURL(e *env, p *parsed) error {
@@ -284,31 +300,71 @@ func runRemoteSetURL(e *env, p *parsed) error {
 	if all[name] == nil {
 		return noRemote(name)
 	}
+	set := func(key, value string) error {
+		value, err := e.absoluteURL(value)
+		if err == nil {
+			_, err = w.git("config", "remote."+name+"."+key, value)
+		}
+		return err
+	}
 	if ok {
-		if _, err := w.git("config", "remote."+name+".url", e.absoluteURL(url)); err != nil {
+		if err := set("url", url); err != nil {
 			return err
 		}
 	}
 	if push, ok := p.get("push"); ok {
-		if _, err := w.git("config", "remote."+name+".pushurl", e.absoluteURL(push)); err != nil {
-			return err
-		}
+		return set("pushurl", push)
 	}
 	return nil
 }
 
-// ownRemoteSettings refuses to change a remote that the repository's own
-// settings name: they would have to change with it.
-func (e *env) ownRemoteSettings(name string) error {
-	for _, l := range e.conf.Layers {
-		if l.Source != config.Repo {
-			continue
-		}
-		named, _ := config.Look(l.Root, []string{"remotes", name})
-		trunk, _ := config.Look(l.Root, []string{"revset-aliases", "trunk()"})
-		if named != nil || trunk != nil && strings.HasSuffix(trunk.Text(), "@"+revset.FormatSymbol(name)+`"`) {
-			return missing("changing the remote %s, which the settings of this repository name,", revset.FormatSymbol(name))
+// moveRemoteSettings lets the repository's own settings follow a remote that
+// was renamed, or removed when it has no new name.
+func (e *env) moveRemoteSettings(old, now string) error {
+	path := e.scopedConfig(config.Repo)
+	data, err := os.ReadFile(path)
+	if path == "" || err != nil {
+		return nil // it has none
+	}
+	text := string(data)
+	root, err := config.ParseTOML(text)
+	if err != nil {
+		return nil // said by every command
+	}
+	if v, _ := config.Look(root, []string{"remotes", old}); v != nil {
+		if t, ok := v.V.(*config.Table); ok {
+			for _, k := range t.Keys {
+				if text, _, err = config.Unset(text, []string{"remotes", old, k}); err != nil {
+					return err
+				}
+				if now == "" {
+					continue
+				}
+				if text, err = config.Set(text, []string{"remotes", now, k}, t.M[k]); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	return nil
+	trunk := []string{"revset-aliases", "trunk()"}
+	if v, _ := config.Look(root, trunk); v != nil {
+		s, _ := v.V.(string)
+		if name, ok := strings.CutSuffix(s, "@"+revset.FormatSymbol(old)); ok {
+			if now == "" {
+				text, _, err = config.Unset(text, trunk)
+				e.ui.statusf("Resetting the revset alias `trunk()` to default value.\n")
+			} else {
+				moved := name + "@" + revset.FormatSymbol(now)
+				text, err = config.Set(text, trunk, &config.Value{V: moved})
+				e.ui.statusf("Updating the revset alias `trunk()` to `%s`.\n", moved)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if text == string(data) {
+		return nil
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
 }

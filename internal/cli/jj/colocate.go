@@ -21,7 +21,11 @@ func (w *wsEnv) importOptions() (gitstore.ImportOptions, error) {
 		return gitstore.ImportOptions{}, err
 	}
 	drop, err := w.conf.Bool("git.abandon-unreachable-commits")
-	return gitstore.ImportOptions{Track: track, KeepUnreachable: !drop}, err
+	if err != nil {
+		return gitstore.ImportOptions{}, err
+	}
+	link, err := w.conf.Bool("git.record-synthetic-predecessors")
+	return gitstore.ImportOptions{Track: track, KeepUnreachable: !drop, Unlinked: !link}, err
 }
 
 // autoTracked says which bookmarks of remotes are tracked when they appear.

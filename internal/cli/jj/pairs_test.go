@@ -36,7 +36,7 @@ func TestPairsAgainstStock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &play{t: t, stock: stocktest.New(t), roots: [2]string{real(t, t.TempDir()), real(t, t.TempDir())}}
+			p := &play{t: t, stock: stocktest.New(t), path: gitPath(t), homes: [2]string{t.TempDir(), t.TempDir()}, roots: [2]string{real(t, t.TempDir()), real(t, t.TempDir())}}
 			for i, line := range strings.Split(string(data), "\n") {
 				if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 					continue
@@ -61,10 +61,31 @@ type play struct {
 	t         *testing.T
 	stock     *stocktest.JJ
 	roots     [2]string
+	homes     [2]string
 	dir, at   string
 	env       []string
 	stdin     string
+	path      string // where commands find other programs
 	unsettled bool
+}
+
+// gitPath is the search path of commands. Stock jj fetches only with git 2.41
+// or later; an older one is put behind a script that leaves the new option out.
+func gitPath(t *testing.T) string {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	if out, _ := exec.Command(git, "fetch", "-h").CombinedOutput(); strings.Contains(string(out), "--porcelain") {
+		return path
+	}
+	dir := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nfor a; do shift; [ \"$a\" = --porcelain ] && [ \"$fetch\" ] && a=--quiet; [ \"$a\" = fetch ] && fetch=1; set -- \"$@\" \"$a\"; done\nexec %s \"$@\"\n", git)
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir + string(os.PathListSeparator) + path
 }
 
 func (p *play) paths(name string) [2]string {
@@ -137,7 +158,7 @@ func (p *play) run(args []string) {
 		return out
 	}
 	env := func(i int) []string {
-		out := []string{"COLUMNS=100"}
+		out := []string{"COLUMNS=100", "PATH=" + p.path, "HOME=" + p.homes[i]}
 		for _, e := range p.env {
 			out = append(out, strings.ReplaceAll(e, "$ROOT", p.roots[i]))
 		}

@@ -9,14 +9,14 @@ import (
 func commandTree() *command {
 	root := &command{name: "jj", about: "Jujutsu (An experimental VCS)", opts: []opt{{id: "version", long: "version", short: "V"}}}
 	root.subs = []*command{
-		abandonCommand(), absorbCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
-		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), gitCommand(), helpCommand(),
+		abandonCommand(), absorbCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
+		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gitCommand(), helpCommand(),
 		interdiffCommand(), logCommand(), metaeditCommand(), newCommand(), nextCommand(), operationCommand(), parallelizeCommand(),
-		prevCommand(), rebaseCommand(), redoCommand(), resolveCommand(), restoreCommand(), revertCommand(), rootCommand(),
-		showCommand(), simplifyParentsCommand(), sparseCommand(), splitCommand(), squashCommand(), statusCommand(), tagCommand(),
-		undoCommand(), utilCommand(), versionCommand(), workspaceCommand(), debugCommand(),
+		prevCommand(), rebaseCommand(), redoCommand(), resolveCommand(), restoreCommand(), revertCommand(), rootCommand(), runCommand(),
+		showCommand(), signCommand(), simplifyParentsCommand(), sparseCommand(), splitCommand(), squashCommand(), statusCommand(), tagCommand(),
+		undoCommand(), unsignCommand(), utilCommand(), versionCommand(), workspaceCommand(), debugCommand(),
 	}
-	for _, name := range []string{"arrange", "bench", "bisect", "fix", "gerrit", "run", "sign", "unsign"} {
+	for _, name := range []string{"arrange", "bench", "gerrit"} {
 		root.subs = append(root.subs, absentCommand(name))
 	}
 	return root

@@ -19,6 +19,16 @@ type ImportOptions struct {
 	Track func(remote, name string) bool
 	// KeepUnreachable keeps commits visible that no ref of git reaches any more.
 	KeepUnreachable bool
+	// Only says which refs are looked at; nil is all.
+	Only func(tag bool, remote, name string) bool
+	// RemoteTags also takes the tags that were fetched from remotes.
+	RemoteTags bool
+	// Unlinked does not look for what new commits replace.
+	Unlinked bool
+}
+
+func (o *ImportOptions) wants(sym refSymbol) bool {
+	return o.Only == nil || o.Only(sym.kind == tagRef, sym.remote, sym.name)
 }
 
 // RefUpdate is a bookmark or tag that an import changed.
@@ -32,7 +42,8 @@ type RefUpdate struct {
 // ImportStats says what an import did.
 type ImportStats struct {
 	Updates   []RefUpdate
-	Abandoned []repo.CommitID
+	Abandoned []repo.CommitID // that nothing takes the place of
+	Rewritten int
 }
 
 // ImportRefs takes into a transaction what git's branches and tags have become
@@ -46,7 +57,17 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats := &ImportStats{Updates: diffForImport(tx.View, actual)}
+	maps.DeleteFunc(actual, func(full string, _ repo.CommitID) bool {
+		sym, _ := parseGitRef(full)
+		return !o.wants(sym)
+	})
+	var remoteTags map[refSymbol]repo.CommitID
+	if o.RemoteTags {
+		if remoteTags, err = s.remoteTags(); err != nil {
+			return nil, err
+		}
+	}
+	stats := &ImportStats{Updates: diffForImport(tx.View, actual, remoteTags, &o)}
 	var oldHeads, newHeads []repo.CommitID
 	for _, u := range stats.Updates {
 		oldHeads = append(oldHeads, repo.TargetIDs(u.Old.Target)...)
@@ -65,7 +86,8 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 		return nil, err
 	}
 	for name := range tx.View.GitRefs {
-		if _, ok := actual[name]; !ok {
+		sym, _ := parseGitRef(name)
+		if _, ok := actual[name]; !ok && o.wants(sym) {
 			tx.View.SetGitRef(name, repo.NoTarget())
 		}
 	}
@@ -82,8 +104,10 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 			return nil, err
 		}
 	}
-	if len(newHeads) > 0 {
-		recordImported(tx, before, oldVisible, oldHeads, newHeads, !o.KeepUnreachable)
+	if len(newHeads) > 0 && !o.Unlinked {
+		gone := recordImported(tx, before, oldVisible, oldHeads, newHeads, !o.KeepUnreachable)
+		stats.Rewritten = len(gone)
+		stats.Abandoned = slices.DeleteFunc(stats.Abandoned, func(id repo.CommitID) bool { return gone[id] })
 	}
 	return stats, nil
 }
@@ -107,26 +131,38 @@ func (s *Store) remoteNames() []string {
 }
 
 // diffForImport lists bookmarks and tags that are elsewhere now.
-func diffForImport(v *repo.View, actual map[string]repo.CommitID) []RefUpdate {
+func diffForImport(v *repo.View, actual map[string]repo.CommitID, remoteTags map[refSymbol]repo.CommitID, o *ImportOptions) []RefUpdate {
 	known := map[refSymbol]repo.RemoteRef{}
 	for remote, rv := range v.Remotes {
 		for name, ref := range rv.Bookmarks {
 			known[refSymbol{bookmarkRef, remote, name}] = ref
 		}
+		if !o.RemoteTags && remote != repo.GitRemote {
+			continue
+		}
+		for name, ref := range rv.Tags {
+			known[refSymbol{tagRef, remote, name}] = ref
+		}
 	}
-	for name, ref := range v.Remotes[repo.GitRemote].Tags {
-		known[refSymbol{tagRef, repo.GitRemote, name}] = ref
-	}
+	maps.DeleteFunc(known, func(sym refSymbol, _ repo.RemoteRef) bool { return !o.wants(sym) })
 	var out []RefUpdate
 	add := func(sym refSymbol, old repo.RemoteRef, now repo.RefTarget) {
 		out = append(out, RefUpdate{sym.kind == tagRef, sym.remote, sym.name, old, now})
 	}
-	for full, id := range actual {
-		sym, _ := parseGitRef(full)
+	compare := func(sym refSymbol, id repo.CommitID) {
 		old := known[sym]
 		delete(known, sym)
 		if now := repo.Target(id); !now.Equal(old.Target) {
 			add(sym, old, now)
+		}
+	}
+	for full, id := range actual {
+		sym, _ := parseGitRef(full)
+		compare(sym, id)
+	}
+	for sym, id := range remoteTags {
+		if o.wants(sym) {
+			compare(sym, id)
 		}
 	}
 	for sym, old := range known {
@@ -214,8 +250,9 @@ func abandonUnreachable(tx *repo.Tx, oldHeads []repo.CommitID) ([]repo.CommitID,
 }
 
 // recordImported finds by change id which commits that git brought replace
-// commits that git had before.
-func recordImported(tx *repo.Tx, before repo.Pos, oldVisible, oldHeads, newHeads []repo.CommitID, rewrite bool) {
+// commits that git had before, and says which were replaced.
+func recordImported(tx *repo.Tx, before repo.Pos, oldVisible, oldHeads, newHeads []repo.CommitID, rewrite bool) map[repo.CommitID]bool {
+	gone := map[repo.CommitID]bool{}
 	ix := tx.Index
 	byChange := func(positions []repo.Pos) map[repo.ChangeID][]repo.CommitID {
 		out := map[repo.ChangeID][]repo.CommitID{}
@@ -225,10 +262,10 @@ func recordImported(tx *repo.Tx, before repo.Pos, oldVisible, oldHeads, newHeads
 		return out
 	}
 	visible := ix.Ancestors(ix.Positions(oldVisible))
-	gone := byChange(ix.Range(ix.Positions(newHeads), ix.Positions(oldHeads)))
+	went := byChange(ix.Range(ix.Positions(newHeads), ix.Positions(oldHeads)))
 	come := byChange(ix.Range(ix.Positions(oldVisible), ix.Positions(newHeads)))
 	for _, change := range slices.Sorted(maps.Keys(come)) {
-		now, was := come[change], gone[change]
+		now, was := come[change], went[change]
 		for _, id := range now {
 			if p, _ := ix.Pos(id); p >= before {
 				tx.SetPredecessors(id, was[:min(1, len(was))])
@@ -236,13 +273,16 @@ func recordImported(tx *repo.Tx, before repo.Pos, oldVisible, oldHeads, newHeads
 		}
 		for _, old := range was {
 			p, _ := ix.Pos(old)
-			switch {
-			case !rewrite || !visible.Has(p):
-			case len(now) == 1:
+			if !rewrite || !visible.Has(p) {
+				continue
+			}
+			gone[old] = true
+			if len(now) == 1 {
 				tx.SetRewritten(old, now[0])
-			default:
+			} else {
 				tx.SetDivergent(old, now)
 			}
 		}
 	}
+	return gone
 }

@@ -129,3 +129,32 @@ func (s *Store) gitRefs() (map[string]repo.CommitID, error) {
 	}
 	return out, nil
 }
+
+// remoteTagPrefix is where tags fetched from remotes are kept, by remote.
+const remoteTagPrefix = "refs/jj/remote-tags/"
+
+// RemoteTagRef is where git keeps a tag of a remote.
+func RemoteTagRef(remote, name string) string { return remoteTagPrefix + remote + "/" + name }
+
+// remoteTags reads the tags that were fetched from remotes.
+func (s *Store) remoteTags() (map[refSymbol]repo.CommitID, error) {
+	refs, err := s.Refs(remoteTagPrefix)
+	if err != nil {
+		return nil, err
+	}
+	out := map[refSymbol]repo.CommitID{}
+	for full, r := range refs {
+		remote, name, ok := strings.Cut(full[len(remoteTagPrefix):], "/")
+		if !ok || remote == repo.GitRemote {
+			continue
+		}
+		id, err := s.commitOf(r)
+		if err != nil {
+			return nil, err
+		}
+		if id != "" {
+			out[refSymbol{tagRef, remote, name}] = id
+		}
+	}
+	return out, nil
+}

@@ -247,3 +247,8 @@ func (e *Expr) Exacts() []string {
 	}
 	return out
 }
+
+// IsAll says whether the pattern matches every string by what it is.
+func (p String) IsAll() bool {
+	return p.Kind == "substring" && p.Text == "" || p.Kind == "glob" && p.Text == "*"
+}

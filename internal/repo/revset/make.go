@@ -90,3 +90,9 @@ func WithConflicts() *Expr { return &Expr{kind: kFilter, pred: &predicate{field:
 
 // ForkPoint selects the latest common ancestors of commits.
 func ForkPoint(x *Expr) *Expr { return &Expr{kind: kForkPoint, args: []*Expr{x}} }
+
+// Bisect selects the commits that split x best in two.
+func Bisect(x *Expr) *Expr { return &Expr{kind: kBisect, args: []*Expr{x}} }
+
+// Latest selects the last n commits by committer time.
+func Latest(x *Expr, n uint32) *Expr { return &Expr{kind: kLatest, args: []*Expr{x}, n: n} }

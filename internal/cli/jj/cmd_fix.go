@@ -1,0 +1,420 @@
+package jj
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
+	"tandem/internal/repo/diff"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/revset"
+)
+
+func fixCommand() *command {
+	return &command{
+		name: "fix", about: "Update files with formatting fixes or other changes",
+		opts: []opt{
+			{id: "source", long: "source", short: "s", value: "REVSETS", many: true},
+			{id: "pos", pos: true, many: true, value: "FILESETS"},
+			{id: "include-unchanged-files", long: "include-unchanged-files"},
+			{id: "all-lines", long: "all-lines", short: "a"},
+		},
+		run: runFix,
+	}
+}
+
+// fixer is a program that rewrites the content of files.
+type fixer struct {
+	name      string
+	cmd       *config.Command
+	match     repo.Matcher
+	lineRange string // how to tell it which lines changed
+	always    bool   // even when none did
+}
+
+// toFix is a content to be rewritten: the same content at the same path is
+// rewritten once.
+type toFix struct {
+	path     repo.Path
+	id, base repo.FileID
+}
+
+// fixing is one run of the command.
+type fixing struct {
+	w        *wsEnv
+	tools    []fixer
+	match    repo.Matcher
+	all      bool // unchanged files, too
+	allLines bool
+	paths    map[repo.CommitID]map[repo.Path]repo.FileID // to fix, with the content before
+	fixed    map[toFix]repo.FileID
+	mu       sync.Mutex
+}
+
+func runFix(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	f := &fixing{w: w, all: p.has("include-unchanged-files"), allLines: p.has("all-lines"), paths: map[repo.CommitID]map[repo.Path]repo.FileID{}, fixed: map[toFix]repo.FileID{}}
+	if f.tools, err = w.fixers(); err != nil {
+		return err
+	}
+	texts := p.all("source")
+	if len(texts) == 0 {
+		texts = []string{w.conf.Str("revsets.fix")}
+	}
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return err
+	}
+	if err := w.checkRewritableExpr(x); err != nil {
+		return err
+	}
+	ids, err := w.ids(revset.Descendants(x))
+	if err != nil {
+		return err
+	}
+	cs, err := w.commits(ids)
+	if err != nil {
+		return err
+	}
+	set, err := w.fileArgs(p.all("pos"))
+	if err != nil {
+		return err
+	}
+	var trees []repo.MergedTree
+	for _, c := range cs {
+		trees = append(trees, c.Tree)
+	}
+	if err := w.warnUnmatched(set, trees...); err != nil {
+		return err
+	}
+	f.match = set
+	t, err := w.begin()
+	if err != nil {
+		return err
+	}
+	checked, changed, err := f.run(t, cs)
+	if err != nil {
+		return err
+	}
+	w.ui.statusf("Fixed %d commits of %d checked.\n", changed, checked)
+	return t.finish(fmt.Sprintf("fixed %d commits", changed))
+}
+
+// fixers reads which programs are configured.
+func (w *wsEnv) fixers() ([]fixer, error) {
+	table := w.conf.Table("fix", "tools")
+	if table == nil || len(table.Keys) == 0 {
+		return nil, configf(nil, "No `fix.tools` are configured")
+	}
+	var out []fixer
+	for _, name := range slices.Sorted(slices.Values(table.Keys)) {
+		t, ok := table.M[name].V.(*config.Table)
+		if !ok {
+			return nil, w.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("invalid type: expected a table"))
+		}
+		f := fixer{name: name}
+		var err error
+		if f.cmd, err = w.conf.Cmd("fix", "tools", name, "command"); err != nil {
+			return nil, err
+		}
+		if f.cmd == nil {
+			return nil, w.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("missing field `command`"))
+		}
+		patterns, err := w.conf.Strings("fix", "tools", name, "patterns")
+		if err != nil {
+			return nil, err
+		}
+		var sets []*fileset.Set
+		for _, text := range patterns {
+			n, err := fileset.Parse(text)
+			if err == nil {
+				n, err = w.filesetAliases.Expand(n, nil)
+			}
+			if err != nil {
+				return nil, parseError("fileset", err)
+			}
+			s, err := fileset.Resolve(n, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
+			if err != nil {
+				return nil, parseError("fileset", err)
+			}
+			sets = append(sets, s)
+		}
+		f.match = fileset.Union(sets...)
+		if v := t.Get("line-range-arg"); v != nil {
+			f.lineRange, _ = v.V.(string)
+		}
+		if v := t.Get("run-tool-if-zero-line-ranges"); v != nil {
+			f.always, _ = v.V.(bool)
+		}
+		if f.always && f.lineRange == "" {
+			return nil, configf(nil, "run-tool-if-zero-line-ranges can only be set when line-range-arg is set")
+		}
+		if v := t.Get("enabled"); v == nil || v.V != false {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return nil, configf(nil, "At least one entry of `fix.tools` must be enabled.")
+	}
+	return out, nil
+}
+
+// run finds the files, rewrites them and puts them into the commits.
+func (f *fixing) run(t *tx, cs []*repo.Commit) (checked, changed int, err error) {
+	var list []toFix
+	seen := map[toFix]bool{}
+	bases, err := f.bases(cs)
+	if err != nil {
+		return 0, 0, err
+	}
+	var roots []repo.CommitID
+	for _, c := range slices.Backward(cs) {
+		roots = append(roots, c.ID)
+		err := f.filesOf(t, c, bases[c.ID], func(x toFix) {
+			if !seen[x] {
+				seen[x] = true
+				list = append(list, x)
+			}
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := f.fixAll(list); err != nil {
+		return 0, 0, err
+	}
+	err = t.TransformDescendants(roots, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		checked++
+		tree, differs, err := f.rewrite(t, m.Old)
+		if err != nil {
+			return err
+		}
+		if !differs && !m.ParentsChanged() {
+			return nil
+		}
+		d, err := m.Reparent()
+		if err != nil {
+			return err
+		}
+		if differs {
+			changed++
+			d.Tree = tree
+		}
+		_, err = t.Write(d)
+		return err
+	})
+	return checked, changed, err
+}
+
+// bases finds for each commit the nearest ancestors that are not to be fixed.
+func (f *fixing) bases(cs []*repo.Commit) (map[repo.CommitID][]*repo.Commit, error) {
+	in := map[repo.CommitID]bool{}
+	for _, c := range cs {
+		in[c.ID] = true
+	}
+	out := map[repo.CommitID][]*repo.Commit{}
+	for _, c := range slices.Backward(cs) {
+		var list []*repo.Commit
+		add := func(b *repo.Commit) {
+			if !slices.ContainsFunc(list, func(o *repo.Commit) bool { return o.ID == b.ID }) {
+				list = append(list, b)
+			}
+		}
+		for _, id := range c.Parents {
+			for _, b := range out[id] {
+				add(b)
+			}
+			if !in[id] {
+				b, err := f.w.store.Commit(id)
+				if err != nil {
+					return nil, err
+				}
+				add(b)
+			}
+		}
+		out[c.ID] = list
+	}
+	return out, nil
+}
+
+// filesOf collects the files of a commit that are to be fixed: those it or an
+// ancestor in the set has changed.
+func (f *fixing) filesOf(t *tx, c *repo.Commit, bases []*repo.Commit, add func(toFix)) error {
+	paths := map[repo.Path]repo.FileID{}
+	f.paths[c.ID] = paths
+	base, err := repo.ParentsTree(t.Store, t.Index, bases)
+	if err != nil {
+		return err
+	}
+	from := base
+	if f.all {
+		from = repo.EmptyTree()
+	}
+	return repo.DiffTrees(t.Store, from, c.Tree, f.match, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		if f.all {
+			if before, err = repo.ValueAt(t.Store, base, p); err != nil {
+				return err
+			}
+		}
+		was := repo.FileID("")
+		if before[0].IsFile() {
+			was = before[0].FileID()
+		}
+		for _, v := range after {
+			if v.IsFile() {
+				add(toFix{p, v.FileID(), was})
+				paths[p] = was
+			}
+		}
+		return nil
+	})
+}
+
+// fixAll runs the programs, as many at once as there are processors.
+func (f *fixing) fixAll(list []toFix) error {
+	var wg sync.WaitGroup
+	var failed error
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, x := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			id, err := f.fix(x)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if err != nil {
+				failed = err
+			} else if id != x.id {
+				f.fixed[x] = id
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// fix sends one content through all programs that are meant for its path.
+func (f *fixing) fix(x toFix) (repo.FileID, error) {
+	old, err := f.w.store.File(x.id)
+	if err != nil || len(old) == 0 {
+		return x.id, err
+	}
+	var base []byte
+	if x.base != "" && !f.allLines {
+		if base, err = f.w.store.File(x.base); err != nil {
+			return x.id, err
+		}
+	}
+	now := old
+	for _, tool := range f.tools {
+		if !tool.match.Match(x.path) {
+			continue
+		}
+		var more []string
+		if tool.lineRange != "" {
+			spans := changedSpans(base, now, x.base == "" || f.allLines)
+			if len(spans) == 0 && !tool.always {
+				continue
+			}
+			for _, s := range spans {
+				more = append(more, strings.NewReplacer("$first", itoa(s.Start), "$last", itoa(s.End)).Replace(tool.lineRange))
+			}
+		}
+		if out, ok := f.runTool(tool, x.path, now, more); ok {
+			now = out
+		}
+	}
+	if bytes.Equal(now, old) {
+		return x.id, nil
+	}
+	return f.w.store.PutFile(now)
+}
+
+// changedSpans lists the first and last lines, from 1, of what differs.
+func changedSpans(base, now []byte, whole bool) []diff.Span {
+	count := func(b []byte) int { return len(diff.Lines(b)) }
+	if len(now) == 0 {
+		return nil
+	}
+	if whole {
+		return []diff.Span{{Start: 1, End: count(now)}}
+	}
+	var out []diff.Span
+	line := 1
+	for _, h := range diff.ByLine(base, now).Hunks() {
+		n := count(h.Contents[1])
+		if !h.Matching && n > 0 {
+			out = append(out, diff.Span{Start: line, End: line + n - 1})
+		}
+		line += n
+	}
+	return out
+}
+
+// runTool lets one program rewrite a content. When it fails, the content stays.
+func (f *fixing) runTool(tool fixer, path repo.Path, data []byte, more []string) ([]byte, bool) {
+	w := f.w
+	vars := map[string]string{"path": string(path), "root": w.ws.root}
+	args := append(interpolate(tool.cmd.Args[1:], vars), more...)
+	cmd := exec.Command(tool.cmd.Args[0], args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = w.ws.root, slices.Clone(w.io.Env), bytes.NewReader(data)
+	for k, v := range tool.cmd.Env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && cmd.ProcessState == nil {
+		w.ui.warnf("Failed to start `%s`.", tool.cmd.Args[0])
+		return nil, false
+	}
+	if errs.Len() > 0 {
+		io.WriteString(w.io.Stderr, w.paths().Format(path)+":\n"+errs.String()+"\n")
+	}
+	if !cmd.ProcessState.Success() {
+		w.ui.warnf("Fix tool `%s` exited with non-zero exit code for `%s`", tool.cmd.Args[0], w.paths().Format(path))
+		return nil, false
+	}
+	return out.Bytes(), true
+}
+
+// rewrite is a commit's tree with fixed contents.
+func (f *fixing) rewrite(t *tx, c *repo.Commit) (repo.MergedTree, bool, error) {
+	ed := repo.EditTree(t.Store, c.Tree)
+	differs := false
+	for path, was := range f.paths[c.ID] {
+		v, err := repo.ValueAt(t.Store, c.Tree, path)
+		if err != nil {
+			return c.Tree, false, err
+		}
+		now := repo.MapMerge(v, func(x repo.TreeValue) repo.TreeValue {
+			if x.IsFile() {
+				if id, ok := f.fixed[toFix{path, x.FileID(), was}]; ok {
+					x.ID = string(id)
+				}
+			}
+			return x
+		})
+		if !now.Equal(v) {
+			ed.Set(path, now)
+			differs = true
+		}
+	}
+	if !differs {
+		return c.Tree, false, nil
+	}
+	tree, err := ed.Write()
+	return tree, true, err
+}
