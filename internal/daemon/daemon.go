@@ -47,6 +47,7 @@ type Daemon struct {
 	web      *httpapi.Server
 	rooms    rooms
 	sockets  *sockets
+	moves    moves // of terminals
 
 	listens []string
 	port    string // of the loopback listener

@@ -28,26 +28,32 @@ func (d *Daemon) newPanel() *panel.Panel {
 // feedPatience is how long a page's stream stays silent at most.
 const feedPatience = 15 * time.Second
 
-// feed waits for something behind a sequence number and tells the nouns it
-// happened to, as far as the caller may see them.
-func (d *Daemon) feed(ctx context.Context, after int64) (int64, []string, error) {
-	if after < 0 {
+// feed waits for something behind a place and tells the nouns it happened to,
+// as far as the caller may see them. That a terminal moved is no event: it says
+// that sessions should be read again, and nothing more.
+func (d *Daemon) feed(ctx context.Context, after panel.Place) (panel.Place, []string, error) {
+	if after.Seq < 0 {
 		head, err := d.journal.Head(ctx)
-		return head, nil, err
+		return panel.Place{Seq: head, Moves: d.moves.count()}, nil, err
 	}
 	wait, cancel := context.WithTimeout(ctx, feedPatience)
 	defer cancel()
-	if err := d.journal.Wait(wait, after); err != nil {
-		return after, nil, ctx.Err()
+	defer d.moves.after(after.Moves, cancel)()
+	waited := d.journal.Wait(wait, after.Seq)
+	var nouns []string
+	if n := d.moves.count(); n > after.Moves {
+		after.Moves, nouns = n, []string{"session"}
 	}
-	page, err := d.journal.Read(ctx, op.CallerFrom(ctx).Tenant, after, 200, journal.Filter{})
+	if waited != nil {
+		return after, nouns, ctx.Err()
+	}
+	page, err := d.journal.Read(ctx, op.CallerFrom(ctx).Tenant, after.Seq, 200, journal.Filter{})
 	if err != nil {
 		return after, nil, err
 	}
-	var nouns []string
 	for i := range page {
 		e := &page[i]
-		after = e.Seq
+		after.Seq = e.Seq
 		if !e.Visible(ctx) {
 			continue
 		}

@@ -161,13 +161,14 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.web = &httpapi.Server{Gate: d.gate, Journal: d.journal, Log: d.Log, Version: d.Version, Now: time.Now, Mounts: map[string]http.Handler{
-		"GET /server/logs":          http.HandlerFunc(d.logs),
-		"/mcp":                      tools,
-		"POST /join":                http.HandlerFunc(d.join),
-		"GET /sessions/{id}/stream": http.HandlerFunc(d.followSession),
-		"POST /repo/{repo}/sync":    http.HandlerFunc(d.rooms.repo.Sync),
-		"GET /repo/{repo}/watch":    http.HandlerFunc(d.rooms.repo.Watch),
-		"/remote/{host}/{path...}":  d.rooms.remotes,
+		"GET /server/logs":            http.HandlerFunc(d.logs),
+		"/mcp":                        tools,
+		"POST /join":                  http.HandlerFunc(d.join),
+		"GET /sessions/{id}/stream":   http.HandlerFunc(d.followSession),
+		"GET /sessions/{id}/terminal": http.HandlerFunc(d.watchTerminal),
+		"POST /repo/{repo}/sync":      http.HandlerFunc(d.rooms.repo.Sync),
+		"GET /repo/{repo}/watch":      http.HandlerFunc(d.rooms.repo.Watch),
+		"/remote/{host}/{path...}":    d.rooms.remotes,
 
 		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),

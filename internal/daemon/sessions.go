@@ -72,7 +72,7 @@ func (d *Daemon) buildTerminals() error {
 		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {
 			return d.sockets.Open(caller, id)
 		},
-		CloseSocket: func(id string) { d.sockets.Close(id) }}
+		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
 	d.buildRelays()

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"tandem/internal/db"
@@ -60,7 +61,9 @@ func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
 	if err != nil {
 		return op.Caller{}, err
 	}
-	return r.Caller(ctx, tenant, actor, op.DoorPanel)
+	c, err := r.Caller(ctx, tenant, actor, op.DoorPanel)
+	c.Token = "signin_" + hex.EncodeToString(hashOf(kindCookie + cookie)[:8]) // tells this browser from the person's others
+	return c, err
 }
 
 // SignOut forgets a cookie.

@@ -98,7 +98,7 @@ func (v *visit) moment(e wireEntry) ui.Moment {
 
 // icons of the nouns that events are about; later rooms add theirs.
 var icons = map[string]string{
-	"session": "session", "turn": "session", "question": "session", "tool": "tool", "provider": "models", "folder": "resources", "board": "board", "space": "spaces", "approval": "approvals", "resource": "resources", "token": "key", "passkey": "passkey", "pin": "key", "actor": "actors",
+	"session": "session", "relay": "relay", "turn": "session", "question": "session", "tool": "tool", "provider": "models", "folder": "resources", "board": "board", "space": "spaces", "approval": "approvals", "resource": "resources", "token": "key", "passkey": "passkey", "pin": "key", "actor": "actors",
 	"grant": "policy", "policy": "policy", "audit": "journal", "server": "system", "signin": "passkey",
 	"repo": "repos", "workspace": "repos",
 }

@@ -33,6 +33,7 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 			}},
 			{Label: "Work", Items: []ui.NavItem{
 				item("sessions", "Sessions", "/panel/sessions", "session", "g w", 0),
+				item("relays", "Relays", "/panel/relays", "relay", "g l", 0),
 				item("board", "Board", "/panel/board", "board", "g b", 0),
 				item("spaces", "Spaces", "/panel/spaces", "spaces", "g e", 0),
 			}},
@@ -279,6 +280,12 @@ func galleryPages() []struct {
 		{"sessions", sessionsPage(galleryShell("sessions", "Sessions", nil), sampleSessions())},
 		{"sessions-empty", sessionsPage(galleryShell("sessions", "Sessions", nil), SessionsView{Now: galleryNow, May: true})},
 		{"session", sessionPage(galleryShell("sessions", "Credits on invoices", sessionsCrumb), sampleSession())},
+		{"terminal", terminalPage(galleryShell("sessions", "builder", sessionsCrumb), sampleTerminal())},
+		{"terminal-held", terminalPage(galleryShell("sessions", "builder", sessionsCrumb), heldTerminal())},
+		{"terminal-closed", terminalPage(galleryShell("sessions", "builder", sessionsCrumb), closedTerminal())},
+		{"relays", relaysPage(galleryShell("relays", "Relays", nil), sampleRelays())},
+		{"relays-empty", relaysPage(galleryShell("relays", "Relays", nil), RelaysView{Now: galleryNow, May: true})},
+		{"relay", relayPage(galleryShell("relays", "Credits on invoices", &ui.Crumb{Label: "Relays", Href: "/panel/relays"}), sampleRelay())},
 		{"session-new", sessionPage(galleryShell("sessions", "New session", sessionsCrumb), SessionView{Now: galleryNow, SessionRow: SessionRow{ID: "ses_1", Title: "New session", State: "idle"}, May: true, Facts: sampleSession().Facts})},
 		{"models", modelsPage(galleryShell("models", "Models and tools", nil), sampleModels())},
 		{"board", boardPage(galleryShell("board", "Board", nil), sampleBoard())},
@@ -311,6 +318,7 @@ func galleryHandler() http.Handler {
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
+	mux.HandleFunc("GET /sessions/{id}/terminal", sampleStream)
 	return mux
 }
 

@@ -11,11 +11,11 @@ import (
 var sessionsCrumb = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}
 
 func sampleSessions() SessionsView {
-	return SessionsView{Now: galleryNow, May: true, Default: "anthropic/claude-sonnet-4-5", Folders: []string{"/home/me/src/atlas"}, More: true, Rows: []SessionRow{
+	return SessionsView{Now: galleryNow, May: true, Programs: true, Default: "anthropic/claude-sonnet-4-5", Folders: []string{"/home/me/src/atlas"}, More: true, Rows: []SessionRow{
 		{ID: "ses_01jcq2v7m3k9t4x8w5z6y7r2pd", Title: "Credits on invoices", State: "waiting", Driver: "model", Model: "anthropic/claude-sonnet-4-5", Folder: "/home/me/src/atlas", Owner: "owner", Changed: before(40 * time.Second)},
 		{ID: "ses_01jcq2w1n8b5v6c7x9z0a2s3df", Title: "Why is the build slow on the second machine", State: "running", Driver: "model", Model: "openai/gpt-5", Folder: "/home/me/src/atlas", Owner: "builder", Changed: before(3 * time.Second)},
 		{ID: "ses_01jcq2x9p4r7t6y8u1i2o3a5sg", Title: "Release notes \u202efor 0.4", State: "done", Driver: "model", Model: "local/echo-1", Owner: "owner", Changed: before(5 * time.Hour)},
-		{ID: "ses_01jcq2x9p4r7t6y8u1i2o3a5sh", Title: "Move the tables", State: "failed", Driver: "claude", Model: "anthropic/claude-sonnet-4-5", Folder: "/home/me/src/atlas", Owner: "migrator", Changed: before(50 * time.Hour)},
+		{ID: "ses_01jcq2x9p4r7t6y8u1i2o3a5sh", Title: "builder", State: "needs permission", Driver: "claude in a terminal", Held: "owner", Relay: true, Model: "claude/opus", Folder: "/home/me/src/atlas", Owner: "migrator", Changed: before(50 * time.Hour)},
 	}}
 }
 

@@ -37,9 +37,9 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, words(err), http.StatusForbidden)
 		return
 	}
-	after := int64(-1)
+	after := Place{Seq: -1}
 	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= 0 {
-		after = n
+		after.Seq = n // what moved meanwhile is told at once, for nothing was heard yet
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -51,9 +51,9 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
 		switch {
 		case len(nouns) > 0:
-			_, err = fmt.Fprintf(w, "id: %d\nevent: topic\ndata: %s\n\n", last, strings.Join(nouns, " "))
-		case after < 0:
-			_, err = fmt.Fprintf(w, "retry: 1000\nid: %d\n\n", last)
+			_, err = fmt.Fprintf(w, "id: %d\nevent: topic\ndata: %s\n\n", last.Seq, strings.Join(nouns, " "))
+		case after.Seq < 0:
+			_, err = fmt.Fprintf(w, "retry: 1000\nid: %d\n\n", last.Seq)
 		default:
 			_, err = fmt.Fprint(w, ": still here\n\n")
 		}

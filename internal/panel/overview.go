@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"strings"
 	"time"
 
 	"tandem/internal/panel/ui"
@@ -100,8 +101,14 @@ func (v *visit) overview() error {
 			return err
 		}
 		out.count(log)
-		for _, e := range log.Entries[:min(len(log.Entries), 9)] {
-			out.Recent = append(out.Recent, v.moment(e))
+		recent := log.Entries[:min(len(log.Entries), 9)]
+		named := v.titles(recent)
+		for _, e := range recent {
+			m := v.moment(e)
+			if title := named[e.Resource]; title != "" {
+				m.Detail = title
+			}
+			out.Recent = append(out.Recent, m)
 		}
 	}
 	actors, err := v.actors()
@@ -119,6 +126,30 @@ func (v *visit) overview() error {
 	}
 	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(st, len(keys), out.Active > 1)
 	return v.show(overviewPage(v.shell("overview", "Overview"), out))
+}
+
+// titles are the names by which people know the sessions and relays that
+// entries are about, by resource.
+func (v *visit) titles(entries []wireEntry) map[string]string {
+	out := map[string]string{}
+	for _, e := range entries {
+		kind, path, _ := strings.Cut(e.Resource, ":/")
+		if _, ok := out[e.Resource]; ok || path == "" {
+			continue
+		}
+		id, _, _ := strings.Cut(path, "/")
+		switch kind {
+		case "session":
+			if s, err := call[wireSession](v, "session.get", map[string]any{"id": id}); err == nil {
+				out[e.Resource] = s.Title
+			}
+		case "relay":
+			if r, err := call[wireRelay](v, "relay.read", map[string]any{"loopId": id}); err == nil {
+				out[e.Resource] = firstLine(r.Task)
+			}
+		}
+	}
+	return out
 }
 
 // count makes figures of the newest entries.

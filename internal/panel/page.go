@@ -20,7 +20,7 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav(), boardNav(), spacesNav()}},
+		{"Work", []page{sessionsNav(), relaysNav(), boardNav(), spacesNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), systemNav()}},

@@ -12,10 +12,14 @@ import (
 	"tandem/internal/panel/static"
 )
 
-// Feed waits until something happened behind a sequence number and tells the
-// nouns it happened to, as ctx's caller may see them. With a negative number
-// it answers at once with the newest one.
-type Feed func(ctx context.Context, after int64) (last int64, nouns []string, err error)
+// Place is how far a page has heard: to which entry of the journal, and to
+// which change of what is not written there.
+type Place struct{ Seq, Moves int64 }
+
+// Feed waits until something happened behind a place and tells the nouns it
+// happened to, as ctx's caller may see them. With a negative number it answers
+// at once with the newest place.
+type Feed func(ctx context.Context, after Place) (last Place, nouns []string, err error)
 
 // Config is what a panel is made of. Doors know the gate and who is there;
 // the rest is handed in.

@@ -18,7 +18,8 @@ type SessionView struct {
 	Archived bool
 	Follow   string // the address of its own stream
 	Entries  []ChatEntry
-	Open     int // turns that have not ended
+	Program  *ProgramView // its program in a terminal, when it has one
+	Open     int          // turns that have not ended
 	Asks     []AskRow
 	Asked    []QuestionView
 	Todos    []TodoRow
@@ -194,6 +195,16 @@ func (v *visit) session(id, problem string) error {
 		out.Todos = append(out.Todos, TodoRow{t.Content, t.Status})
 	}
 	out.Facts = sessionFacts(ses, turns.Turns)
+	if ses.Driver == "terminal" {
+		seat, err := v.program(id)
+		if err != nil {
+			return err
+		}
+		if seat != nil {
+			out.Program, out.Facts = seat.view(), append(seat.facts(), out.Facts...)
+			out.May = out.May && seat.Relay == "" && seat.ClosedAt.IsZero()
+		}
+	}
 	s := v.shell("sessions", ses.Title)
 	s.Here = sessionHref(id)
 	s.Back, s.Keys = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}, []ui.KeyHelp{{Keys: "i", Does: "Write to the agent"}, {Keys: "Ctrl Enter", Does: "Send"}}
@@ -280,7 +291,7 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+t.Cost
 	}
 	facts := []ui.Pair{
-		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: s.Driver}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
+		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, "")}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
 		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
 	}

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"tandem/internal/panel/ui"
@@ -22,9 +23,20 @@ func sessionsNav() page {
 			refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
 		on := func(verb, op, said string, input func(v *visit) (any, error)) {
 			p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(sessionHref(v.r.PathValue("id")), said) },
-				refused: func(v *visit, err error) error { return v.session(v.r.PathValue("id"), words(err)) }})
+				done: func(v *visit, _ any, _ json.RawMessage) error {
+					if v.r.PostFormValue("from") == "terminal" {
+						return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
+					}
+					return v.go303(sessionHref(v.r.PathValue("id")), said)
+				},
+				refused: func(v *visit, err error) error {
+					if v.r.PostFormValue("from") == "terminal" {
+						return v.terminal(v.r.PathValue("id"), words(err))
+					}
+					return v.session(v.r.PathValue("id"), words(err))
+				}})
 		}
+		terminalRoutes(p)
 		on("prompt", "session.prompt", "", promptInput)
 		on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
 		on("archive", "session.update", "", archiveInput)
@@ -36,8 +48,10 @@ func sessionsNav() page {
 type SessionRow struct {
 	ID      string
 	Title   string
-	State   string // of its newest turn: queued, running, waiting, done, failed, cancelled; idle without one
-	Driver  string
+	State   string // of its newest turn: queued, running, waiting, done, failed, cancelled; idle without one; of its program in a terminal
+	Driver  string // what makes it go, as people say it
+	Held    string // who took its terminal over
+	Relay   bool   // a relay owns it
 	Model   string
 	Folder  string
 	Owner   string
@@ -54,6 +68,7 @@ type SessionsView struct {
 	Default  string   // the model of sessions that name none
 	Folders  []string // that sessions may work in
 	May      bool     // the viewer may open one
+	Programs bool     // and one with a program in a terminal
 	Problem  string
 }
 
@@ -77,7 +92,7 @@ type wireSession struct {
 }
 
 func (s wireSession) row(state string) SessionRow {
-	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: s.Driver, Model: s.Model, Folder: s.Directory, Owner: s.Owner, Changed: s.UpdatedAt}
+	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: driverName(s.Driver, s.Model), Model: s.Model, Folder: s.Directory, Owner: s.Owner, Changed: s.UpdatedAt}
 }
 
 const sessionsShown = 50
@@ -92,9 +107,21 @@ func (v *visit) sessions(problem string) error {
 		return err
 	}
 	out.More = list.More
-	for _, s := range list.Sessions {
-		out.Rows = append(out.Rows, s.row(v.newestState(s.ID)))
+	seats, err := v.programs()
+	if err != nil {
+		return err
 	}
+	for _, s := range list.Sessions {
+		seat, ok := seats[s.ID]
+		if !ok {
+			out.Rows = append(out.Rows, s.row(v.newestState(s.ID)))
+			continue
+		}
+		row := s.row(seat.State)
+		row.Driver, row.Held, row.Relay = driverName(s.Driver, seat.Agent), seat.Held, seat.Relay != ""
+		out.Rows = append(out.Rows, row)
+	}
+	out.Programs = v.has("session.open")
 	if out.May {
 		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
 			return err
@@ -105,6 +132,15 @@ func (v *visit) sessions(problem string) error {
 		s.Here = "/panel/sessions"
 	}
 	return v.show(sessionsPage(s, out))
+}
+
+// driverName says what makes a session go.
+func driverName(driver, agent string) string {
+	if driver != "terminal" {
+		return driver
+	}
+	agent, _, _ = strings.Cut(agent, "/")
+	return strings.TrimSpace(agent + " in a terminal")
 }
 
 // newestState is the state of a session's newest turn. Whoever may list a

@@ -18,7 +18,7 @@ const (
 )
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
-var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true, "Follow": true}
+var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true, "Follow": true, "LeadHref": true, "WorkerHref": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
@@ -86,6 +86,10 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"system":    systemPage(s, poisoned(sampleSystem())),
 		"sessions":  sessionsPage(s, poisoned(sampleSessions())),
 		"session":   sessionPage(s, poisoned(sampleSession())),
+		"terminal":  terminalPage(s, poisoned(sampleTerminal())),
+		"closed":    terminalPage(s, poisoned(closedTerminal())),
+		"relays":    relaysPage(s, poisoned(sampleRelays())),
+		"relay":     relayPage(s, poisoned(sampleRelay())),
 		"models":    modelsPage(s, poisoned(sampleModels())),
 		"board":     boardPage(s, poisoned(sampleBoard())),
 		"task":      taskPage(s, poisoned(sampleTask())),

@@ -102,6 +102,8 @@ func (v *visit) go303(to, said string) error {
 // that a link cannot put words into the panel's mouth.
 var said = map[string]string{
 	"approve": "Approved. It may run once.", "always": "Approved, and calls like it pass from now on.", "rework": "Sent back.", "cancel": "Cancelled.",
+	"terminal-taken": "You have the terminal.", "terminal-back": "The terminal is given back.", "terminal-closed": "The session is closed.",
+	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.", "relay-stopped": "The relay is stopped.",
 	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.", "provider-added": "The provider was added.",
 	"provider-gone": "The provider is forgotten.", "folder-granted": "Sessions may work in this folder.", "folder-gone": "The folder is taken back.",
 	"task-added": "The task is on the board.", "task-moved": "The task was moved.", "task-handed": "The task was handed over.", "space-made": "The space is open.", "space-joined": "You are in the space.",

@@ -22,12 +22,13 @@ import (
 // Prefix is where the panel mounts Handler.
 const Prefix = "/panel/static/"
 
-//go:embed *.css *.js *.woff2 *.svg
+//go:embed *.css *.js *.mjs *.woff2 *.svg
 var files embed.FS
 
 var mime = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
+	".mjs":   "text/javascript; charset=utf-8",
 	".woff2": "font/woff2",
 	".svg":   "image/svg+xml",
 }

@@ -30,7 +30,7 @@ func TestFilesAreKeptByTheirBuildAndNothingElseIsServed(t *testing.T) {
 // only in the browser.
 func TestFilesNameOnlyFilesThatExist(t *testing.T) {
 	for name, data := range content {
-		if name == "htmx.min.js" {
+		if name == "htmx.min.js" || name == "xterm.mjs" {
 			continue
 		}
 		for _, quote := range []string{"url(", "from './"} {

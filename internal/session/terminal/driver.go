@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/approval"
@@ -38,6 +39,8 @@ type Options struct {
 	// Sockets open and close a session's own door.
 	OpenSocket  func(caller func(context.Context) (op.Caller, error), session string) (string, error)
 	CloseSocket func(session string)
+	// Moved is told that a seat changed in what people see of it.
+	Moved func()
 }
 
 // Driver makes sessions in terminals go.
@@ -57,6 +60,9 @@ type Driver struct {
 	seats map[string]*seat // by session
 	all   sync.WaitGroup
 	taken chan struct{} // closed when what ran before the start was taken up
+
+	holds    holds // terminals that people took over
+	watching atomic.Int64
 	// Ended is told of every turn's end; notices and relays listen.
 	Ended []func(seat Seat, t *session.Turn, said string)
 }
@@ -66,6 +72,7 @@ var _ session.Driver = (*Driver)(nil)
 // New makes the driver. It does nothing until Run.
 func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o Options) *Driver {
 	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, taken: make(chan struct{})}
+	t.holds.now = d.Now
 	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
 	return t
 }

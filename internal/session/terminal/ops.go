@@ -79,7 +79,7 @@ func (d *Driver) byName(name string) op.Resource {
 // Ops is the driver's front door: the tools of the bridge, and what programs call.
 func (d *Driver) Ops() []op.Op {
 	named := func(in NameIn) op.Resource { return d.byName(in.Name) }
-	return []op.Op{
+	return append(d.watchOps(),
 		op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
 			Doc: "Open a real, interactive Claude Code session in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
 			func(OpenIn) op.Resource { return at("") }, d.Open, nil),
@@ -95,7 +95,7 @@ func (d *Driver) Ops() []op.Op {
 			Doc: "Close a session: its program ends; its conversation and record stay."}, named, d.closeOp, nil),
 		d.hookOp(),
 		d.useOp(),
-	}
+	)
 }
 
 // Open opens a session for the caller of ctx.
@@ -240,6 +240,8 @@ func (d *Driver) liveOp(ctx context.Context, in LiveIn) (SeatsOut, error) {
 		if s := d.present(ctx, r.Session); s != nil {
 			r.Seat = s.view()
 		}
+		held, _ := d.held(ctx, r.Session)
+		r.Held = held.Held
 		out.Sessions = append(out.Sessions, r.Seat)
 	}
 	return out, nil

@@ -99,6 +99,7 @@ func (s *seat) update(fn func(r *row) bool) {
 	if err := s.store(&r); err != nil {
 		s.d.log.Error("store a seat", "session", r.Session, "err", err)
 	}
+	s.d.moved()
 }
 
 func (s *seat) store(r *row) error {
@@ -147,7 +148,7 @@ func (s *seat) step(ctx context.Context) {
 	if s.turn != nil {
 		s.follow(ctx)
 	}
-	if s.turn == nil && s.view().State == Ready {
+	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State == Ready && !held {
 		t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 		if err != nil {
 			s.d.log.Error("look for a turn", "session", s.row.Session, "err", err)

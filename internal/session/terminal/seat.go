@@ -50,6 +50,7 @@ type Seat struct {
 	Skip      bool      `json:"skip_permissions,omitempty"`
 	Version   string    `json:"version,omitempty" jsonschema:"of the program, once it said so"`
 	Relay     string    `json:"relay,omitempty" jsonschema:"the relay that owns it"`
+	Held      string    `json:"held_by,omitempty" jsonschema:"the person who took the terminal over; prompts wait meanwhile"`
 	Attach    string    `json:"attach"`
 	CreatedAt time.Time `json:"created_at"`
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
