@@ -196,7 +196,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if !panel {
 			h = d.withoutPanel(h)
 		}
-		h = bridged(h)
+		h = bridged(d.bridgeOnly(h))
 		srv := &http.Server{Handler: d.counted(host.GitPaths(h)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
@@ -238,7 +238,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 				_, d.port, _ = net.SplitHostPort(addr)
 			}
 			panel := l.local || d.Settings.Bool("panel_public")
-			if err := start(l, networkAuth(d.identity, panel), hostAllowed(addr, d.Settings.Get("hosts")), panel); err != nil {
+			if err := start(l, networkAuth(d.identity, panel), d.named(l, hostAllowed(addr, d.Settings.Get("hosts"))), panel); err != nil {
 				return err
 			}
 		}
@@ -262,6 +262,11 @@ func (d *Daemon) serve(ctx context.Context) error {
 		}
 	})
 	servers.Go(func() { d.rooms.notify.Run(ctx) })
+	servers.Go(func() {
+		if err := d.rooms.tunnel.Run(ctx); err != nil {
+			d.Log.Error("the tunnel cannot be kept", "err", err)
+		}
+	})
 	servers.Go(func() {
 		if err := d.rooms.relay.Run(ctx); err != nil {
 			d.Log.Error("relays cannot run", "err", err)

@@ -22,7 +22,7 @@ func (d *Daemon) newPanel() *panel.Panel {
 		machine = "this machine"
 	}
 	return panel.New(panel.Config{Gate: d.gate, Identity: d.identity, Feed: d.feed, Check: d.checkReceipt, Log: d.Log, Now: time.Now,
-		Cookie: CookieName, Version: d.Version, Machine: machine})
+		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine})
 }
 
 // feedPatience is how long a page's stream stays silent at most.

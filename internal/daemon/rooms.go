@@ -32,6 +32,7 @@ import (
 	"tandem/internal/session/terminal"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
+	"tandem/internal/tunnel"
 )
 
 // migrations are all rooms' tables, in the order they may depend on each other.
@@ -51,6 +52,7 @@ var migrations = []db.Migrations{
 	host.Migrations,
 	terminal.Migrations,
 	relays.Migrations,
+	tunnel.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -79,6 +81,7 @@ type rooms struct {
 	terminal  *terminal.Driver
 	relay     *relays.Runner
 	notify    *notify.Notifier
+	tunnel    *tunnel.Room
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -117,6 +120,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.buildSessions(ctx); err != nil {
 		return err
 	}
+	d.buildTunnel()
 	if err := d.openRepos(ctx); err != nil {
 		return err
 	}
@@ -138,6 +142,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.remotes.ops(),
 		d.rooms.terminal.Ops(),
 		d.rooms.relay.Ops(),
+		d.rooms.tunnel.Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err

@@ -43,6 +43,11 @@ func connectRoutes(p *Panel) {
 func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
 	v := &visit{p: p, w: w, r: r, ctx: r.Context()}
 	q := r.URL.Query()
+	if p.Public != nil && p.Public(r.Host) {
+		q.Set("issuer", oauth.Base(r))
+		v.render(http.StatusOK, farPage(p.Machine, p.Near()+"/oauth/authorize?"+q.Encode()))
+		return
+	}
 	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
 		v.fail(fault.New(fault.Invalid, "oauth", "The program asked in a way that is not supported.").WithNext("It should send response_type=code and code_challenge_method=S256."))
 		return
@@ -55,7 +60,18 @@ func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
 		}
 		next.Set(k, q.Get(k))
 	}
+	if p.ours(q.Get("issuer")) {
+		next.Set("issuer", q.Get("issuer"))
+	}
 	v.render(http.StatusOK, doorwayPage("/panel/connect?"+next.Encode()))
+}
+
+// ours reports whether an issuer is this server under its public name. A
+// program that came through the tunnel expects that name in the answer, though
+// people consent on this machine only.
+func (p *Panel) ours(issuer string) bool {
+	u, err := url.Parse(issuer)
+	return err == nil && u.Scheme == "https" && u.Path == "" && p.Public != nil && p.Public(u.Host)
 }
 
 func connectInput(v *visit) connectIn {
@@ -94,6 +110,9 @@ func (v *visit) connected(in any, out json.RawMessage) error {
 		q.Set("state", s)
 	}
 	q.Set("iss", oauth.Base(v.r))
+	if issuer := v.r.URL.Query().Get("issuer"); v.p.ours(issuer) {
+		q.Set("iss", issuer)
+	}
 	back.RawQuery = q.Encode()
 	v.w.Header().Set("Refresh", "0; url="+back.String())
 	s := v.shell("actors", "Connected")

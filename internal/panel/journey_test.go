@@ -30,12 +30,12 @@ type house struct {
 	agent string // the agent's token
 }
 
-func startHouse(t *testing.T) *house {
+func startHouse(t *testing.T, env ...string) *house {
 	t.Helper()
 	data, port := filepath.Join(testenv.Dir(t), "data"), testenv.Port(t)
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
 	cmd := exec.Command(testenv.Tandem(t), "serve", "--data", data, "--listen", listen)
-	cmd.Env = testenv.Env(t)
+	cmd.Env = testenv.Env(t, env...)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {

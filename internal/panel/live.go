@@ -38,11 +38,19 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	after := Place{Seq: -1}
+	var from Place
+	if n, err := fmt.Sscanf(r.URL.Query().Get("from"), "%d.%d", &from.Seq, &from.Moves); n == 2 && err == nil && from.Seq >= 0 {
+		after = from
+	}
 	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= 0 {
 		after.Seq = n // what moved meanwhile is told at once, for nothing was heard yet
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
+	fmt.Fprint(w, "retry: 1000\n\n")
+	if out.Flush() != nil {
+		return
+	}
 	for {
 		last, nouns, err := p.Feed(ctx, after)
 		if err != nil {
@@ -53,7 +61,7 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		case len(nouns) > 0:
 			_, err = fmt.Fprintf(w, "id: %d\nevent: topic\ndata: %s\n\n", last.Seq, strings.Join(nouns, " "))
 		case after.Seq < 0:
-			_, err = fmt.Fprintf(w, "retry: 1000\nid: %d\n\n", last.Seq)
+			_, err = fmt.Fprintf(w, "id: %d\n\n", last.Seq)
 		default:
 			_, err = fmt.Fprint(w, ": still here\n\n")
 		}

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -16,6 +17,8 @@ import (
 // which change of what is not written there.
 type Place struct{ Seq, Moves int64 }
 
+func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Seq, p.Moves) }
+
 // Feed waits until something happened behind a place and tells the nouns it
 // happened to, as ctx's caller may see them. With a negative number it answers
 // at once with the newest place.
@@ -28,6 +31,8 @@ type Config struct {
 	Identity *identity.Room
 	Feed     Feed
 	Check    func(receipt []byte) error // whether a receipt proves what it says
+	Public   func(hostport string) bool // whether a request's host is the tunnel's
+	Near     func() string              // the panel's own address, on this machine
 	Log      *slog.Logger
 	Now      func() time.Time
 	Cookie   string // the name of the cookie that signs a browser in
@@ -82,6 +87,9 @@ func (p *Panel) page(show func(v *visit) error) http.HandlerFunc {
 		if c.Kind != op.Person || c.Door != op.DoorPanel {
 			v.render(http.StatusUnauthorized, signInPage(SignInView{Host: p.Machine}))
 			return
+		}
+		if from, _, err := p.Feed(v.ctx, Place{Seq: -1}); err == nil {
+			v.from = from
 		}
 		if err := show(v); err != nil {
 			v.fail(err)

@@ -24,6 +24,7 @@ type visit struct {
 	r      *http.Request
 	ctx    context.Context
 	caller op.Caller
+	from   Place // what happened before this is in the page
 }
 
 var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or it does not exist for you.")
@@ -115,7 +116,7 @@ var said = map[string]string{
 
 // shell is what surrounds a page.
 func (v *visit) shell(id, title string) ui.Shell {
-	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, Said: said[v.r.URL.Query().Get("said")]}
+	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, From: v.from.String(), Said: said[v.r.URL.Query().Get("said")]}
 	if asks, err := v.asks("pending"); err == nil {
 		s.Alert = len(asks)
 	}

@@ -41,5 +41,6 @@ var table = []Setting{
 	{Key: "done_webhook_secret", Env: []string{"TANDEM_DONE_WEBHOOK_SECRET"}, Doc: "signs the webhook's body (HMAC-SHA256 in Tandem-Signature)", Secret: true},
 	{Key: "ntfy_topic", Env: []string{"TANDEM_NTFY_TOPIC"}, Doc: "ntfy topic for pushes to a phone; empty for none", Secret: true},
 	{Key: "ntfy_server", Env: []string{"TANDEM_NTFY_SERVER"}, Default: "https://ntfy.sh", Doc: "the ntfy server"},
+	{Key: "setup_mode", Env: []string{"TANDEM_SETUP_MODE"}, Doc: "how tandem share reaches chat apps: tailscale, quick (also called web) or desktop"},
 	{Key: "terminal_answers", Env: []string{"TANDEM_TERMINAL_ANSWERS"}, Default: "1", Doc: "0: a yes typed at an agent's dialog does not count; people answer with proof of presence"},
 }

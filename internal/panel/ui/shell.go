@@ -20,6 +20,7 @@ type Shell struct {
 	Back   *Crumb     // where this page belongs, for pages below another
 	Keys   []KeyHelp  // the page's own shortcuts, for the help
 	Said   string     // what just happened, told once
+	From   string     // how far the page has heard when it was made
 }
 
 // NavGroup is a titled run of pages; the first has no title.

@@ -1,0 +1,175 @@
+package tunnel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// ShareIn says how the bridge is to be reached.
+type ShareIn struct {
+	Mode string `json:"mode,omitempty" jsonschema:"tailscale (the default), quick or desktop"`
+}
+
+// ShareOut is what goes into a chat app.
+type ShareOut struct {
+	Status
+	Connector string          `json:"connector" jsonschema:"the file that holds this, readable by this user only"`
+	MCP       string          `json:"mcp_url,omitempty" jsonschema:"the address with the connector's token: whoever has it drives sessions"`
+	OAuth     string          `json:"oauth_url,omitempty" jsonschema:"the address for apps that sign in by OAuth; a person consents in the panel"`
+	Config    json.RawMessage `json:"config" jsonschema:"as apps take it"`
+}
+
+// Nothing is no input.
+type Nothing struct{}
+
+// Ops is this room's front door.
+func (r *Room) Ops() []op.Op {
+	where := func(Nothing) op.Resource { return at() }
+	return []op.Op{
+		op.Effect(op.Spec{Name: "tunnel.share", Right: "tunnel.open", MCP: "-", Socket: true, People: true,
+			Doc: "Give the bridge an address for chat apps: a Tailscale Funnel, a Cloudflare quick tunnel, or a program that a desktop app starts."},
+			func(ShareIn) op.Resource { return at() }, r.share, nil),
+		op.Read(op.Spec{Name: "tunnel.status", Right: "tunnel.read", Method: "GET", Path: "/tunnel", MCP: "-", Doc: "Show whether the bridge has a public address."},
+			where, func(ctx context.Context, _ Nothing) (Status, error) { return r.load(ctx) }),
+		op.Effect(op.Spec{Name: "tunnel.stop", Right: "tunnel.open", Method: "DELETE", Path: "/tunnel", MCP: "-", People: true, Doc: "Take the public address down."}, where, r.stop, nil),
+	}
+}
+
+func (r *Room) share(ctx context.Context, in ShareIn) (ShareOut, error) {
+	mode, err := ParseMode(in.Mode)
+	if err != nil {
+		return ShareOut{}, err
+	}
+	if mode == Desktop {
+		out := ShareOut{Status: Status{Mode: Desktop, State: Open, Since: r.DB.Now()}}
+		return r.write(out, "desktop-connector.json", map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": r.Self, "args": []string{"mcp"}}}})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	port := r.Port()
+	if port == "" {
+		return ShareOut{}, fault.New(fault.Conflict, "tunnel", "this server was started on demand and listens on no port").WithNext("tandem up")
+	}
+	s, err := r.load(ctx)
+	if err != nil {
+		return ShareOut{}, err
+	}
+	if s.State == Open && (s.Mode != mode || s.Port != port) {
+		return ShareOut{}, fault.New(fault.Conflict, "tunnel", "the bridge is shared already: %s, %s", s.Mode, s.URL).WithNext("tandem share stop")
+	}
+	if s.State != Open || mode == Tailscale { // asking for a funnel again is how one is mended
+		if s, err = r.openOne(ctx, mode, port); err != nil {
+			return ShareOut{}, err
+		}
+	}
+	op.Note(ctx, "url", s.URL)
+	token, err := r.Token(ctx, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return ShareOut{}, err
+	}
+	out := ShareOut{Status: s, MCP: s.URL + "/" + token + "/mcp", OAuth: s.URL + "/mcp"}
+	return r.write(out, "connector.json", map[string]any{"name": "tandem", "url": out.MCP, "mode": mode,
+		"mcpServers": map[string]any{"tandem": map[string]any{"type": "http", "url": out.MCP}}})
+}
+
+// openOne opens a tunnel and stores that before it is believed, so that a crash cannot forget it.
+func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, error) {
+	o, err := r.opener(mode)
+	if err != nil {
+		return Status{}, err
+	}
+	wait, cancel := context.WithTimeout(ctx, r.Patience)
+	defer cancel()
+	up, err := o.Open(wait, port)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Mode: mode, State: Open, URL: up.URL, Port: port, Since: r.DB.Now(), PID: up.PID}
+	r.serve(s.URL)
+	if up.Wait != nil {
+		r.all.Go(func() { r.ended(s, up.Wait()) })
+	}
+	err = r.save(ctx, s)
+	if err == nil {
+		check, cancel := context.WithTimeout(ctx, r.Patience)
+		defer cancel()
+		if err = verify(check, s.URL); err != nil {
+			err = fault.New(fault.Conflict, "tunnel", "%s is there, but the bridge does not answer through it: %w", s.URL, err).WithNext("a new name can take some minutes; share again")
+		}
+	}
+	if err == nil {
+		return s, nil
+	}
+	r.serve("")
+	undo, cancelUndo := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancelUndo()
+	s.State, s.Reason = Closed, fault.Public(err).Msg
+	return Status{}, errors.Join(err, o.Close(undo, s.PID, port), r.save(undo, s))
+}
+
+// ended hears that a tunnel's program is gone, and tells it unless that was meant.
+func (r *Room) ended(s Status, why error) {
+	ctx := r.base
+	if ctx == nil || ctx.Err() != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, err := r.load(ctx)
+	if err != nil || now.State != Open || now.PID != s.PID || !now.Since.Equal(s.Since) {
+		return
+	}
+	if err := r.drop(ctx, now, why.Error()); err != nil {
+		r.Log.Error("store a dropped tunnel", "err", err)
+	}
+}
+
+func (r *Room) stop(ctx context.Context, _ Nothing) (Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.load(ctx)
+	if err != nil || s.State != Open {
+		return s, err
+	}
+	o, err := r.opener(s.Mode)
+	if err != nil {
+		return s, err
+	}
+	was := s
+	s.State, s.Reason, s.PID = Closed, "closed by "+op.CallerFrom(ctx).Name, 0
+	if err := r.save(ctx, s); err != nil { // first: its program's end is then no drop
+		return s, err
+	}
+	r.serve("")
+	if err := o.Close(ctx, was.PID, was.Port); err != nil {
+		r.serve(was.URL)
+		return was, errors.Join(err, r.save(ctx, was))
+	}
+	return s, nil
+}
+
+// write keeps what goes into an app in a file of this user's alone.
+func (r *Room) write(out ShareOut, name string, config any) (ShareOut, error) {
+	data, err := json.MarshalIndent(config, "", "  ")
+	if err != nil {
+		return out, err
+	}
+	out.Connector, out.Config = filepath.Join(r.Folder, name), data
+	tmp, err := os.CreateTemp(r.Folder, ".connector-*") // made 0600
+	if err != nil {
+		return out, fault.New(fault.Conflict, "tunnel", "cannot write into %s: %w", r.Folder, err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(append(data, '\n'))
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return out, err
+	}
+	return out, os.Rename(tmp.Name(), out.Connector)
+}

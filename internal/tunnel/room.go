@@ -1,0 +1,256 @@
+package tunnel
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are this room's tables.
+var Migrations = db.Migrations{Room: "tunnel", FS: schema}
+
+// State is where a tunnel stands; see the package comment.
+type State string
+
+// The states.
+const (
+	Open    State = "open"
+	Closed  State = "closed"
+	Dropped State = "dropped"
+)
+
+// Status is the tunnel as people see it.
+type Status struct {
+	Mode   Mode      `json:"mode,omitempty"`
+	State  State     `json:"state"`
+	URL    string    `json:"url,omitempty" jsonschema:"the public address, without a token"`
+	Port   string    `json:"port,omitempty" jsonschema:"of loopback, to which it leads"`
+	Since  time.Time `json:"since,omitzero"`
+	Reason string    `json:"reason,omitempty" jsonschema:"why it is not open"`
+	PID    int       `json:"pid,omitempty" jsonschema:"of the tunnel's program"`
+}
+
+// Config is what the room needs of the house.
+type Config struct {
+	DB     *db.DB
+	Log    *slog.Logger
+	Env    []string // what the tunnel's programs see
+	Folder string   // for the connectors' files
+	Self   string   // this program, for apps that start it themselves
+	Port   func() string
+	Token  func(ctx context.Context, tenant string) (string, error) // the connector's
+	Told   func(Status)                                             // hears when a tunnel dropped
+	Tenant string
+	// Patience bounds the wait for an address, and then for an answer through it.
+	Patience time.Duration
+}
+
+// Room keeps the one tunnel of a server.
+type Room struct {
+	Config
+	mu     sync.Mutex // one opens or closes at a time
+	now    sync.Mutex // guards what follows
+	host   string     // the public name, while one is open
+	base   context.Context
+	all    sync.WaitGroup
+	opener func(Mode) (Opener, error)
+}
+
+// New makes the room. Nothing is opened.
+func New(c Config) *Room {
+	r := &Room{Config: c}
+	r.opener = func(m Mode) (Opener, error) {
+		if m == Quick {
+			return newQuick(c.Env)
+		}
+		return newFunnel(c.Env)
+	}
+	return r
+}
+
+// checkEvery is how often a funnel, which others own, is looked at.
+const checkEvery = time.Minute
+
+// Run takes up what was open before the start, and watches until ctx ends. A quick tunnel ends with it.
+func (r *Room) Run(ctx context.Context) error {
+	r.now.Lock()
+	r.base = ctx
+	r.now.Unlock()
+	if err := r.takeUp(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			err := r.endQuick(bye, "the server stopped")
+			r.all.Wait()
+			return err
+		case <-tick.C:
+			r.look(ctx)
+		}
+	}
+}
+
+// takeUp goes on with a funnel, and ends a quick tunnel that a crash left behind.
+func (r *Room) takeUp(ctx context.Context) error {
+	s, err := r.load(ctx)
+	if err != nil || s.State != Open {
+		return err
+	}
+	if s.Mode == Quick {
+		return r.endQuick(ctx, "the server ended without closing it; share again for a new address")
+	}
+	if s.Port != r.Port() {
+		return r.drop(ctx, s, "the server listens on port "+r.Port()+" now; share again")
+	}
+	r.serve(s.URL)
+	r.look(ctx)
+	return nil
+}
+
+func (r *Room) endQuick(ctx context.Context, why string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.load(ctx)
+	if err != nil || s.State != Open || s.Mode != Quick {
+		return err
+	}
+	r.serve("")
+	if o, err := r.opener(Quick); err == nil {
+		if err := o.Close(ctx, s.PID, s.Port); err != nil {
+			return err
+		}
+	}
+	s.State, s.Reason, s.PID = Closed, why, 0
+	return r.save(ctx, s)
+}
+
+// look finds out whether a funnel is still there.
+func (r *Room) look(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.load(ctx)
+	if err != nil || s.State != Open || s.Mode != Tailscale {
+		return
+	}
+	o, err := r.opener(s.Mode)
+	if err == nil {
+		err = o.Up(ctx, s.Port)
+	}
+	if err != nil && ctx.Err() == nil {
+		if err := r.drop(ctx, s, fault.Public(err).Msg); err != nil {
+			r.Log.Error("store a dropped tunnel", "err", err)
+		}
+	}
+}
+
+// drop says that a tunnel is gone which nobody closed.
+func (r *Room) drop(ctx context.Context, s Status, why string) error {
+	r.serve("")
+	s.State, s.Reason, s.PID = Dropped, why, 0
+	r.Log.Warn("the tunnel dropped", "mode", s.Mode, "why", why)
+	err := r.save(ctx, s)
+	if r.Told != nil {
+		r.Told(s)
+	}
+	return err
+}
+
+// serve makes the tunnel's host one that requests may be addressed to.
+func (r *Room) serve(address string) {
+	host := ""
+	if u, err := url.Parse(address); err == nil {
+		host = strings.ToLower(u.Hostname())
+	}
+	r.now.Lock()
+	r.host = host
+	r.now.Unlock()
+}
+
+// Public reports whether a request's Host is the tunnel's.
+func (r *Room) Public(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	r.now.Lock()
+	defer r.now.Unlock()
+	return r.host != "" && strings.EqualFold(host, r.host)
+}
+
+// verify asks the bridge for its health through the tunnel, until it answers: names and certificates take a moment.
+func verify(ctx context.Context, base string) error {
+	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for {
+		err := health(ctx, client, base)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func health(ctx context.Context, client *http.Client, base string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var h struct{ Healthy bool }
+	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&h) != nil || !h.Healthy {
+		return fault.New(fault.Conflict, "tunnel", "the answer was %s, and not tandem's", resp.Status)
+	}
+	return nil
+}
+
+func (r *Room) load(ctx context.Context) (s Status, err error) {
+	var body string
+	err = r.DB.QueryRow(ctx, "SELECT body FROM tunnel WHERE tenant = ?", r.Tenant).Scan(&body)
+	if db.NoRows(err) {
+		return Status{State: Closed}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &s)
+	}
+	return s, err
+}
+
+func (r *Room) save(ctx context.Context, s Status) error {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(`INSERT INTO tunnel (tenant, state, body, updated_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (tenant) DO UPDATE SET state = excluded.state, body = excluded.body, updated_at = excluded.updated_at`, r.Tenant, string(s.State), string(body), tx.Now())
+		return err
+	})
+}
+
+func at() op.Resource { return op.Resource{Kind: "tunnel", Path: "/"} }
