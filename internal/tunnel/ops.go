@@ -38,7 +38,7 @@ func (r *Room) Ops() []op.Op {
 			func(ShareIn) op.Resource { return at() }, r.share, nil),
 		op.Read(op.Spec{Name: "tunnel.status", Right: "tunnel.read", Method: "GET", Path: "/tunnel", MCP: "-", Doc: "Show whether the bridge has a public address."},
 			where, func(ctx context.Context, _ Nothing) (Status, error) { return r.load(ctx) }),
-		op.Effect(op.Spec{Name: "tunnel.stop", Right: "tunnel.open", Method: "DELETE", Path: "/tunnel", MCP: "-", People: true, Doc: "Take the public address down."}, where, r.stop, nil),
+		op.Effect(op.Spec{Name: "tunnel.stop", Right: "tunnel.open", Method: "DELETE", Path: "/tunnel", MCP: "-", Doc: "Take the public address down."}, where, r.stop, nil),
 	}
 }
 
