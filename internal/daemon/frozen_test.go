@@ -34,6 +34,13 @@ func TestStartsOnTheFirstSchema(t *testing.T) {
 	}
 	unpack(t, data)
 	d, c := runAt(t, home)
+	copies, err := filepath.Glob(filepath.Join(data, "before-migrating-*.backup"))
+	if err != nil || len(copies) != 1 {
+		t.Errorf("copies made before migrating: %v, %v", copies, err)
+	}
+	for _, path := range copies {
+		t.Run("its copy", func(t *testing.T) { restores(t, path) })
+	}
 	var got struct {
 		Value string
 		Rev   int64
@@ -50,6 +57,25 @@ func TestStartsOnTheFirstSchema(t *testing.T) {
 	}
 	if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "kept/value", "value": "and on", "if_match_rev": 2}, nil); err != nil {
 		t.Errorf("going on: %v", err)
+	}
+}
+
+// restores starts a new house on a copy, as a restore does, and looks whether
+// everything is there.
+func restores(t *testing.T, path string) {
+	home := testenv.Dir(t)
+	data := filepath.Join(home, ".tandem")
+	content, err := os.ReadFile(path)
+	if err := errors.Join(err, os.Mkdir(data, 0o700), os.WriteFile(filepath.Join(data, "restore.pending"), content, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d, c := runAt(t, home)
+	var got struct{ Value string }
+	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil || got.Value != "from the first schema" {
+		t.Errorf("the key: %+v, %v", got, err)
+	}
+	if report, err := d.journal.Verify(t.Context(), nil); err != nil || !report.OK {
+		t.Errorf("the journal: %+v, %v", report, err)
 	}
 }
 
