@@ -193,6 +193,9 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	return nil
 }
 
+// Leave forgets the PIN: the next decision of a long command asks for it again.
+func (k *Kit) Leave() { k.pin = "" }
+
 // Secret asks on the terminal, without showing what is typed. Without a
 // terminal there is nobody to ask.
 func (k *Kit) Secret(prompt string) (string, error) {

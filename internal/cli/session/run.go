@@ -25,12 +25,13 @@ import (
 func newRun(k *kit.Kit) *cobra.Command {
 	var s settings
 	var id string
+	var files []string
 	cmd := &cobra.Command{
 		Use: "run PROMPT", Short: "Give an agent something to do, and watch", Args: cobra.MinimumNArgs(1),
 		Long: "Open a session in this folder (or go on in one), give it a prompt and show what happens until it is done. Text goes to standard output, everything else to standard error. " +
 			"When something needs an approval or an answer, it is asked for on the terminal; without one the command ends with exit code 8, and the turn waits. " +
 			"With --json every event is a line.",
-		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… \"now the tests\"",
+		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… \"now the tests\"\n  tandem run -a screenshot.png \"what is wrong here?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			text := strings.Join(args, " ")
@@ -48,8 +49,12 @@ func newRun(k *kit.Kit) *cobra.Command {
 				}
 				id = out.ID
 			}
+			in := room.PromptIn{ID: id, Text: text}
+			if err := attach(&in, files); err != nil {
+				return err
+			}
 			var turn room.Turn
-			if err := k.Call(ctx, "session.prompt", room.PromptIn{ID: id, Text: text}, &turn); err != nil {
+			if err := k.Call(ctx, "session.prompt", in, &turn); err != nil {
 				return err
 			}
 			return watch(ctx, k, id, turn.ID)
@@ -57,6 +62,7 @@ func newRun(k *kit.Kit) *cobra.Command {
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVarP(&id, "session", "s", "", "go on in this session")
+	cmd.Flags().StringSliceVarP(&files, "attach", "a", nil, "files to put beside the prompt: images or text")
 	return cmd
 }
 
