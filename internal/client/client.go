@@ -41,6 +41,15 @@ func Socket(path string) *Client {
 	return &Client{base: "http://tandem.localhost", http: &http.Client{Transport: t}, where: path}
 }
 
+// Listening says whether anybody answers behind a local socket.
+func Listening(path string) error {
+	conn, err := net.DialTimeout("unix", path, 3*time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
 // Remote speaks to a server at a URL with a token. transport may pin a key;
 // nil means the system's.
 func Remote(base, token string, transport http.RoundTripper) *Client {

@@ -57,10 +57,12 @@ func newRemotes(d *Daemon) *remotes {
 	return m
 }
 
-// watched is a copy on this machine whose server is followed.
+// watched is a repository elsewhere that copies on this machine follow, with
+// one stream for all of them.
 type watched struct {
-	cancel context.CancelFunc
-	used   time.Time
+	watcher *replica.Watcher
+	cancel  context.CancelFunc
+	used    map[string]time.Time // copies, by .jj/repo
 }
 
 func remoteAt(server string) op.Resource { return op.Resource{Kind: "workspace", Path: "/" + server} }
@@ -256,33 +258,41 @@ func (m *remotes) watch(host, dir, token string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	for d, w := range m.watched {
-		if now.Sub(w.used) > watchFor {
-			w.cancel()
-			delete(m.watched, d)
+	for key, w := range m.watched {
+		for d, used := range w.used {
+			if now.Sub(used) > watchFor {
+				w.watcher.Remove(d)
+				delete(w.used, d)
+			}
 		}
-	}
-	if w := m.watched[dir]; w != nil {
-		w.used = now
-		return
+		if len(w.used) == 0 {
+			w.cancel()
+			delete(m.watched, key)
+		}
 	}
 	c, err := replica.ReadConfig(dir)
 	if err != nil || c.Server != host {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	m.watched[dir] = &watched{cancel, now}
-	socket := client.Socket(SocketPath(m.d.data, m.d.Settings.Get("control_socket")))
-	remote := replica.Remote{Client: socket, Prefix: "/remote/" + host, Header: http.Header{}}
-	if token != "" {
-		remote.Header.Set("Tandem-Remote-Token", token)
+	key := host + "/" + c.Repo + "#" + token
+	w := m.watched[key]
+	if w == nil {
+		socket := client.Socket(SocketPath(m.d.data, m.d.Settings.Get("control_socket")))
+		remote := replica.Remote{Client: socket, Prefix: "/remote/" + host, Header: http.Header{}}
+		if token != "" {
+			remote.Header.Set("Tandem-Remote-Token", token)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		w = &watched{watcher: &replica.Watcher{Repo: c.Repo, Remote: remote}, cancel: cancel, used: map[string]time.Time{}}
+		m.watched[key] = w
+		stop := context.AfterFunc(m.ended, cancel)
+		m.running.Go(func() {
+			defer stop()
+			w.watcher.Watch(ctx)
+		})
 	}
-	watcher := &replica.Watcher{Config: c, Dir: dir, Remote: remote}
-	stop := context.AfterFunc(m.ended, cancel)
-	m.running.Go(func() {
-		defer stop()
-		watcher.Watch(ctx)
-	})
+	w.used[dir] = now
+	w.watcher.Add(dir)
 }
 
 // stop ends every watch.

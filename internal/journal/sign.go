@@ -115,6 +115,17 @@ func storeCheckpoint(tx *db.Tx, size int64, text string) error {
 	return err
 }
 
+// Signed names the newest checkpoint signed since the start, as its size and the
+// root of its tree; "" before the first.
+func (j *Journal) Signed() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.signed.Size == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d:%x", j.signed.Size, j.signed.Root[:])
+}
+
 func (j *Journal) remember(h head) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

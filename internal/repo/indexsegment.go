@@ -24,6 +24,7 @@ import (
 // A value with the top bit set points into an overflow table, bit-negated.
 type IndexSegment struct {
 	Name   string // the file's name
+	Parent string // the name of the one below, "" for the first
 	before Pos    // commits in the parents
 	count  int
 
@@ -65,11 +66,11 @@ func cutIndexHead(data []byte) (parent string, rest []byte, err error) {
 // commits. The bytes are used in place.
 func ParseIndexSegment(name string, data []byte, before int) (*IndexSegment, error) {
 	short := fmt.Errorf("index segment is cut short")
-	_, data, err := cutIndexHead(data)
+	parent, data, err := cutIndexHead(data)
 	if err != nil {
 		return nil, err
 	}
-	s := &IndexSegment{Name: name, before: Pos(before)}
+	s := &IndexSegment{Name: name, Parent: parent, before: Pos(before)}
 	var counts [4]int
 	ok := true
 	for i := range counts {

@@ -93,8 +93,10 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := k.Running(ctx)
-	if client.Absent(err) {
+	path := daemon.SocketPath(s.Data(), s.Get("control_socket"))
+	c := client.Socket(path)
+	// Whoever listens there is our daemon; its first answer says how it is.
+	if err = client.Listening(path); client.Absent(err) {
 		c, err = k.startOnDemand(ctx, s)
 	}
 	if err != nil {

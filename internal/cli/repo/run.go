@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"tandem/internal/cli/kit"
@@ -28,6 +29,9 @@ func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
 		return engine(args, dir, k.Env, k.In, k.Out, k.Err)
 	}
 	defer r.Close()
+	// A command is over before its garbage is worth collecting.
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(1 << 30)
 	c := &command{k: k, r: r, engine: engine, dir: dir}
 	return c.run(ctx, args)
 }
@@ -38,7 +42,8 @@ type command struct {
 	r      *replica.Replica
 	engine Engine
 	dir    string
-	away   error // why the server could not be reached
+	remote *replica.Remote // once it was needed
+	away   error           // why the server could not be reached
 }
 
 func (c *command) run(ctx context.Context, args []string) int {
@@ -47,15 +52,12 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.k.Fail(err)
 	}
 	if !current {
-		// What is on disk becomes an operation of its own before others' arrive.
-		c.engine.quiet(c.r.Root, c.k.Env, "debug", "snapshot")
 		// A refusal is told at the end, when it still stands: this command may be
 		// the one that takes it back.
 		if err := c.sync(ctx); fault.Is(err, fault.Internal) {
 			return c.k.Fail(err)
 		}
 	}
-	c.mend()
 	if args, err = c.rewrite(args); err != nil {
 		return c.k.Fail(err)
 	}
@@ -72,7 +74,6 @@ func (c *command) run(ctx context.Context, args []string) int {
 			c.k.Fail(err)
 			return max(code, 1)
 		}
-		c.mend()
 	}
 	c.tell(args)
 	return code
@@ -81,10 +82,20 @@ func (c *command) run(ctx context.Context, args []string) int {
 // sync brings both sides up to date. A server that cannot be reached is no
 // failure: work goes on here.
 func (c *command) sync(ctx context.Context) error {
-	m, err := way(ctx, c.k, c.r.Server, "")
+	var err error
+	if c.remote == nil {
+		var m replica.Remote
+		if m, err = way(ctx, c.k, c.r.Server, ""); err == nil {
+			m.Header.Set("Tandem-Replica", c.r.Store.Dir())
+			c.remote = &m
+		}
+	}
 	if err == nil {
-		m.Header.Set("Tandem-Replica", c.r.Store.Dir())
-		_, err = c.r.Sync(ctx, m)
+		var moved bool
+		moved, err = c.r.Sync(ctx, *c.remote, func() { c.engine.quiet(c.r.Root, c.k.Env, "debug", "snapshot") })
+		if moved {
+			c.mend()
+		}
 	}
 	if fault.Is(err, fault.Unavailable) {
 		c.away = err

@@ -19,6 +19,10 @@ type Question struct {
 type Answer struct {
 	Head    string `json:"head"`    // the server's operation head, with what was sent merged in
 	Version int64  `json:"version"` // grows with every change of the head
+	// Actor is who asked, and Checkpoint the newest signed state of the server's
+	// journal: operations made from now on name both.
+	Actor      string `json:"actor,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // Send writes what a delta lists, and the end.

@@ -1,8 +1,12 @@
 package gitstore
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tandem/internal/repo"
 )
@@ -12,6 +16,8 @@ import (
 // climbs out, and operations have their parents, views and commits.
 func (in *Incoming) Check() error {
 	in.parents = map[repo.CommitID][]repo.CommitID{}
+	in.there = map[repo.CommitID]struct{}{repo.RootCommitID: {}}
+	in.changes = map[repo.ChangeID]struct{}{}
 	for _, p := range in.packs {
 		for _, e := range p.entries {
 			if err := in.checkObject(e.id); err != nil {
@@ -47,6 +53,7 @@ func (in *Incoming) checkObject(id string) error {
 			return err
 		}
 		in.parents[c.ID] = c.Parents
+		in.changes[c.ChangeID] = struct{}{}
 		trees := append(repo.Merge[repo.TreeID]{}, c.Tree.IDs...)
 		if root, ok := rootTree(o.Data); ok {
 			trees = append(trees, root)
@@ -112,7 +119,7 @@ func (in *Incoming) typeOf(id string) (repo.ObjectType, error) {
 
 func (in *Incoming) checkCommits(ids []repo.CommitID) error {
 	for _, id := range ids {
-		if id == repo.RootCommitID {
+		if _, ok := in.there[id]; ok {
 			continue
 		}
 		if len(id) != repo.CommitIDLen {
@@ -121,6 +128,7 @@ func (in *Incoming) checkCommits(ids []repo.CommitID) error {
 		if t, err := in.typeOf(string(id)); err != nil || t != repo.CommitObject {
 			return refuse("commit %s is missing", id.Hex())
 		}
+		in.there[id] = struct{}{}
 	}
 	return nil
 }
@@ -139,6 +147,9 @@ func (in *Incoming) checkOperation(o *repo.Operation) error {
 	return in.checkCommits(o.CommitIDs())
 }
 
+// Changes lists the changes of the commits that were received, after Check.
+func (in *Incoming) Changes() []repo.ChangeID { return slices.Collect(maps.Keys(in.changes)) }
+
 // Operations lists what was received, in the order it came.
 func (in *Incoming) Operations() []*repo.Operation {
 	var out []*repo.Operation
@@ -156,67 +167,126 @@ func (in *Incoming) ReadView(id repo.ViewID) (*repo.View, error) {
 	return in.store.View(id)
 }
 
-// looseAtMost is how many objects are stored one by one: a pack for each small
-// push would soon be thousands, and every look-up asks them all.
-const looseAtMost = 16
-
 // Accept makes everything durable: objects, then views, then operations. No
 // head names them yet; Integrate does that. It refuses what was not checked.
-func (in *Incoming) Accept() error {
-	s := in.store
-	if in.parents == nil {
-		return refuse("what was received has not been checked")
+func (in *Incoming) Accept() error { return AcceptAll(in) }
+
+// AcceptAll accepts several quarantines of one repository with one wait for the
+// disk.
+func AcceptAll(all ...*Incoming) error {
+	if len(all) == 0 {
+		return nil
 	}
-	for len(in.packs) > 0 {
-		p := in.packs[0]
-		if len(p.entries) <= looseAtMost {
-			for _, e := range p.entries {
-				o, err := in.object(e.id)
-				if err != nil {
-					return err
-				}
-				if _, err := s.objects.put(o.Type, o.Data); err != nil {
-					return err
-				}
-			}
-		} else {
-			if err := installPack(filepath.Join(s.objects.dir, "pack"), p.file, p.entries, p.sum); err != nil {
-				return err
-			}
+	var b batch
+	defer b.drop()
+	s := all[0].store
+	var packs []string
+	for _, in := range all {
+		if in.parents == nil {
+			return refuse("what was received has not been checked")
 		}
-		p.pack.close()
-		p.file.Close()
-		os.Remove(p.file.Name())
-		in.packs = in.packs[1:]
+		bases, err := in.stageObjects(&b)
+		if err != nil {
+			return err
+		}
+		packs = append(packs, bases...)
 	}
-	if err := s.objects.flush(); err != nil {
+	settle, err := s.stage(&b)
+	if err != nil {
 		return err
 	}
-	if err := s.objects.rescan(); err != nil {
-		return err
-	}
-	if err := in.keepHeads(); err != nil {
-		return err
-	}
-	for id, v := range in.views {
-		if err := s.writeNamed(s.viewPath(id), v.data); err != nil {
+	for _, in := range all {
+		if err := in.stageNamed(&b); err != nil {
 			return err
 		}
 	}
-	if err := syncDir(filepath.Join(s.dir, "op_store", "views")); err != nil {
+	if err := b.commit(); err != nil {
+		return fmt.Errorf("store what was received: %w", err)
+	}
+	if err := settle(); err != nil {
 		return err
 	}
-	for _, id := range in.order {
-		if err := s.writeNamed(s.operationPath(id), in.operations[id].data); err != nil {
+	for _, base := range packs {
+		if err := s.objects.addPack(base); err != nil {
 			return err
 		}
 	}
-	return syncDir(filepath.Join(s.dir, "op_store", "operations"))
+	for _, in := range all {
+		for id, v := range in.views {
+			s.keepView(id, v.value, v.data)
+		}
+		for _, o := range in.operations {
+			s.keepOperation(o.value, o.data)
+		}
+		in.Close()
+	}
+	return s.objects.tidy()
 }
 
-// keepHeads protects received commits from git's garbage collection: the ones
-// that no other received commit descends from stand for the rest.
-func (in *Incoming) keepHeads() error {
+// stageObjects adds packs of many objects as they are; the objects of small ones
+// wait with everything else that is put.
+func (in *Incoming) stageObjects(b *batch) (packs []string, err error) {
+	objects := in.store.objects
+	for _, p := range in.packs {
+		if p.file != nil {
+			base, err := stageFinishedPack(b, filepath.Join(objects.dir, "pack"), p.file, p.entries, p.sum)
+			if err != nil {
+				return nil, err
+			}
+			packs = append(packs, base)
+			continue
+		}
+		if len(p.entries) > looseLimit && p.whole {
+			dir := filepath.Join(objects.dir, "pack")
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return nil, err
+			}
+			base := filepath.Join(dir, fmt.Sprintf("pack-%x", p.sum))
+			if err := errors.Join(b.add(base+".pack", p.pack.data, 0o444), b.add(base+".idx", encodePackIndex(p.entries, p.sum), 0o444)); err != nil {
+				return nil, err
+			}
+			packs = append(packs, base)
+			continue
+		}
+		for _, e := range p.entries {
+			if objects.has(e.id) {
+				continue
+			}
+			o, err := in.object(e.id)
+			if err == nil {
+				err = objects.hold(e.id, o)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return packs, in.stageKeeps(b)
+}
+
+func (in *Incoming) stageNamed(b *batch) error {
+	s := in.store
+	perm := 0o666 &^ umask()
+	for id, v := range in.views {
+		if err := b.add(s.viewPath(id), v.data, perm); err != nil {
+			return err
+		}
+	}
+	for _, id := range in.order {
+		if err := b.add(s.operationPath(id), in.operations[id].data, perm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stageKeeps protects received commits from git's garbage collection: the ones
+// that no other received commit descends from stand for the rest. A copy whose
+// git collects nothing by itself does without.
+func (in *Incoming) stageKeeps(b *batch) error {
+	if in.Unkept {
+		return nil
+	}
 	covered := map[repo.CommitID]struct{}{}
 	for _, parents := range in.parents {
 		for _, p := range parents {
@@ -227,7 +297,7 @@ func (in *Incoming) keepHeads() error {
 		if _, ok := covered[id]; ok {
 			continue
 		}
-		if err := in.store.keepCommit(id); err != nil {
+		if err := in.store.stageKeep(b, id); err != nil {
 			return err
 		}
 	}
@@ -237,13 +307,19 @@ func (in *Incoming) keepHeads() error {
 // Integrate makes stored operations part of the repository's history: each
 // becomes a head unless one descends from it, and several heads are merged
 // into one operation at once, in the given name. Nobody sees more than one
-// head on the way.
-func (s *Store) Integrate(who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions) (*repo.Repo, error) {
+// head on the way. Repositories that were loaded already are given by ready.
+func (s *Store) Integrate(who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions, ready map[repo.OperationID]*repo.Repo) (*repo.Repo, error) {
 	unlock, err := s.LockHeads()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r, _, err := s.mergeHeads(who, ops, o)
+	load := func(id repo.OperationID) (*repo.Repo, error) {
+		if r, ok := ready[id]; ok {
+			return r, nil
+		}
+		return s.At(id)
+	}
+	r, _, err := s.mergeHeads(load, who, ops, o)
 	return r, err
 }

@@ -27,10 +27,13 @@ func (s *Store) Index(op *repo.Operation) (*repo.Index, error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errBadIndex) {
 		return nil, err
 	}
-	if ix, err = s.buildIndex(op); err != nil {
+	if ix, err = s.buildIndex(s, op); err != nil {
 		return nil, err
 	}
-	return ix, s.SaveIndex(op.ID, ix)
+	if err := s.SaveIndex(op.ID, ix); err != nil {
+		return nil, err
+	}
+	return s.loadIndex(op.ID) // segments alone, which others share
 }
 
 var errBadIndex = errors.New("index is damaged")
@@ -72,50 +75,60 @@ func parseIndexLink(b []byte) (string, error) {
 	return "", fmt.Errorf("%w: bad link", errBadIndex)
 }
 
-type segmentFile struct {
-	name string
-	data []byte
-}
-
 // loadSegments reads a segment and its parents. A chain of n segments holds
-// at least 2ⁿ commits, so a long one is a ring or a forgery.
+// at least 2ⁿ commits, so a long one is a ring or a forgery. A segment's name
+// is the hash of its content, so one that was read before is the same; but what
+// is built on it must find it on disk.
 func (s *Store) loadSegments(name string) (*repo.Index, error) {
-	var files []segmentFile
+	type link struct {
+		name string
+		data []byte             // as read, or
+		seg  *repo.IndexSegment // known already
+	}
+	var chain []link // youngest first
 	for name != "" {
-		if len(files) > 64 {
+		if len(chain) > 64 {
 			return nil, fmt.Errorf("index has more than 64 segments")
 		}
 		if _, ok := repo.ParseViewID(name); !ok { // 128 digits, as views have
 			return nil, fmt.Errorf("index segment named %q", name)
 		}
+		if seg, ok := s.segments.get(name); ok && s.hasSegment(name) {
+			chain = append(chain, link{name: name, seg: seg})
+			name = seg.Parent
+			continue
+		}
 		data, err := os.ReadFile(s.indexPath("segments", name))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, segmentFile{name, data})
+		chain = append(chain, link{name: name, data: data})
 		if name, err = repo.IndexSegmentParent(data); err != nil {
 			return nil, err
 		}
 	}
 	var segs []*repo.IndexSegment
 	before := 0
-	for _, f := range slices.Backward(files) {
-		seg, err := repo.ParseIndexSegment(f.name, f.data, before)
-		if err != nil {
-			return nil, err
+	for _, l := range slices.Backward(chain) {
+		if l.seg == nil {
+			var err error
+			if l.seg, err = repo.ParseIndexSegment(l.name, l.data, before); err != nil {
+				return nil, err
+			}
+			s.segments.put(l.name, l.seg, len(l.data))
 		}
-		segs = append(segs, seg)
-		before += seg.Count()
+		segs = append(segs, l.seg)
+		before += l.seg.Count()
 	}
 	return repo.IndexOver(segs)
 }
 
 // buildIndex extends the index of the nearest indexed ancestor operation by
-// every commit that the operations since have named.
-func (s *Store) buildIndex(op *repo.Operation) (*repo.Index, error) {
+// every commit that the operations since have named; from gives those.
+func (s *Store) buildIndex(from repo.Store, op *repo.Operation) (*repo.Index, error) {
 	ix := repo.NewIndex()
 	var indexed []repo.OperationID
-	err := repo.WalkOperations(s, []repo.OperationID{op.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(from, []repo.OperationID{op.ID}, func(o *repo.Operation) (bool, error) {
 		if !s.hasIndexLink(o.ID) {
 			return true, nil
 		}
@@ -129,20 +142,25 @@ func (s *Store) buildIndex(op *repo.Operation) (*repo.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	since, err := repo.OperationRange(s, indexed, []repo.OperationID{op.ID})
+	since, err := repo.OperationRange(from, indexed, []repo.OperationID{op.ID})
 	if err != nil {
 		return nil, err
 	}
 	var named []repo.CommitID
 	for _, o := range since {
-		view, err := s.View(o.View)
+		view, err := from.View(o.View)
 		if err != nil {
 			return nil, err
 		}
 		named = append(named, view.CommitIDs()...)
 		named = append(named, o.CommitIDs()...)
 	}
-	return ix, ix.AddAll(s, named)
+	return ix, ix.AddAll(from, named)
+}
+
+func (s *Store) hasSegment(name string) bool {
+	_, err := os.Lstat(s.indexPath("segments", name))
+	return err == nil
 }
 
 func (s *Store) hasIndexLink(id repo.OperationID) bool {

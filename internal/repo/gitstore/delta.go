@@ -191,20 +191,29 @@ func (c *collector) tree(id repo.TreeID, bases []repo.TreeID) error {
 	return nil
 }
 
-// WritePack writes objects as one pack.
+// WritePack writes objects as one pack. How small ones look in a pack is
+// remembered: everybody who follows a repository is sent the same.
 func (s *Store) WritePack(w io.Writer, ids []string) error {
 	p, err := NewPackWriter(w, len(ids))
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		o := repo.Object{Type: repo.TreeObject}
-		if id != string(repo.EmptyTreeID) {
-			if o, err = s.objects.read(id); err != nil {
-				return err
+		entry, ok := s.entries.get(id)
+		if !ok {
+			o := repo.Object{Type: repo.TreeObject}
+			if id != string(repo.EmptyTreeID) {
+				if o, err = s.objects.read(id); err != nil {
+					return err
+				}
+			}
+			entry = p.encode(o)
+			if len(entry) < 32<<10 {
+				entry = bytes.Clone(entry)
+				s.entries.put(id, entry, len(entry)+100)
 			}
 		}
-		if err := p.Add(id, o); err != nil {
+		if err := p.addEncoded(id, entry); err != nil {
 			return err
 		}
 	}

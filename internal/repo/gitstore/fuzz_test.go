@@ -39,7 +39,7 @@ func FuzzPack(f *testing.F) {
 	f.Add([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01\x65\x01"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for at := int64(12); at < int64(min(len(data), 64)); at++ {
-			entryEnd(data, at)
+			readEntry(data, at)
 			p := &pack{data: data, lookup: func(string) (int64, bool) { return at, true }}
 			p.read(at, newCache[baseKey, repo.Object](1<<16), func(string) (repo.Object, error) { return repo.Object{}, nil })
 			p.typeAt(at, func(string) (repo.ObjectType, error) { return 0, nil })

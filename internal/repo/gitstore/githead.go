@@ -74,9 +74,7 @@ func (s *Store) ImportHead(tx *repo.Tx, workspace, root string) (repo.CommitID, 
 	}
 	if id != "" {
 		if !tx.Index.Has(id) {
-			if err := s.keepCommit(id); err != nil {
-				return "", err
-			}
+			s.keepCommit(id)
 		}
 		c, err := s.Commit(id)
 		if err != nil {

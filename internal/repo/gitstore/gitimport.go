@@ -77,9 +77,7 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 	before := repo.Pos(tx.Index.Len())
 	for _, id := range newHeads {
 		if !tx.Index.Has(id) {
-			if err := s.keepCommit(id); err != nil {
-				return nil, err
-			}
+			s.keepCommit(id)
 		}
 	}
 	if err := tx.AddHeads(newHeads); err != nil {

@@ -2,11 +2,9 @@ package gitstore
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -32,38 +30,50 @@ var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30}
 // it holds together with what is there, Accept makes it durable. Close drops
 // what was not accepted. Nothing of it can be seen before Accept.
 type Incoming struct {
+	// Unkept says that received commits need no protection from git's garbage
+	// collection.
+	Unkept bool
+
 	store  *Store
 	limits Limits
 
 	packs      []*incomingPack
-	views      map[repo.ViewID]incomingFile[*repo.View]
-	operations map[repo.OperationID]incomingFile[*repo.Operation]
+	views      map[repo.ViewID]named[*repo.View]
+	operations map[repo.OperationID]named[*repo.Operation]
 	order      []repo.OperationID
 	objects    int
 	total      int64
 	parents    map[repo.CommitID][]repo.CommitID // of received commits, after Check
+	there      map[repo.CommitID]struct{}        // commits that were found, during Check
+	changes    map[repo.ChangeID]struct{}        // of received commits, after Check
 }
 
-type incomingFile[T any] struct {
-	value T
-	data  []byte
-}
-
-// incomingPack is a pack under a temporary name.
+// incomingPack is a pack in memory when it is small, else under a temporary
+// name.
 type incomingPack struct {
-	file    *os.File
+	file    *os.File // nil in memory
 	pack    *pack
 	entries []packed
 	sum     []byte
 	types   map[string]repo.ObjectType
+	small   map[string]repo.Object // whole objects that need not be unpacked again
+	whole   bool                   // it has no differences from other objects
+}
+
+func (p *incomingPack) drop() {
+	p.pack.close()
+	if p.file != nil {
+		p.file.Close()
+		os.Remove(p.file.Name())
+	}
 }
 
 // Receive opens a quarantine.
 func (s *Store) Receive(limits Limits) *Incoming {
 	return &Incoming{
 		store: s, limits: limits,
-		views:      map[repo.ViewID]incomingFile[*repo.View]{},
-		operations: map[repo.OperationID]incomingFile[*repo.Operation]{},
+		views:      map[repo.ViewID]named[*repo.View]{},
+		operations: map[repo.OperationID]named[*repo.Operation]{},
 	}
 }
 
@@ -74,9 +84,7 @@ func refuse(format string, args ...any) error {
 // Close drops what was not accepted.
 func (in *Incoming) Close() {
 	for _, p := range in.packs {
-		p.pack.close()
-		p.file.Close()
-		os.Remove(p.file.Name())
+		p.drop()
 	}
 	in.packs = nil
 }
@@ -90,7 +98,7 @@ func (in *Incoming) View(id repo.ViewID, data []byte) error {
 	if got := v.ComputeID(); got != id {
 		return refuse("view %.12s is really %.12s", id.Hex(), got.Hex())
 	}
-	in.views[id] = incomingFile[*repo.View]{v, data}
+	in.views[id] = named[*repo.View]{v, data}
 	return nil
 }
 
@@ -107,44 +115,61 @@ func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
 	if _, ok := in.operations[id]; !ok {
 		in.order = append(in.order, id)
 	}
-	in.operations[id] = incomingFile[*repo.Operation]{o, data}
+	in.operations[id] = named[*repo.Operation]{o, data}
 	return nil
 }
 
+// inMemory is how large a pack may be to be kept in memory, and how many bytes
+// of whole objects are kept unpacked.
+const inMemory = 4 << 20
+
 // Pack takes in git objects. Each is unpacked and named by its own hash.
 func (in *Incoming) Pack(r io.Reader) (err error) {
+	r = io.LimitReader(r, in.limits.Bytes+1)
+	start, err := io.ReadAll(io.LimitReader(r, inMemory))
+	if err != nil {
+		return err
+	}
+	p := &incomingPack{pack: &pack{data: start, close: func() {}}, types: map[string]repo.ObjectType{}, small: map[string]repo.Object{}}
+	if len(start) == inMemory {
+		if err := in.spill(p, io.MultiReader(bytes.NewReader(start), r)); err != nil {
+			return err
+		}
+	}
+	if err := in.index(p); err != nil {
+		p.drop()
+		return err
+	}
+	in.packs = append(in.packs, p)
+	return nil
+}
+
+// spill writes a large pack to a file.
+func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 	dir := filepath.Join(in.store.objects.dir, "pack")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "tmp_pack_*")
-	if err != nil {
+	if p.file, err = os.CreateTemp(dir, "tmp_pack_*"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+			p.drop()
 		}
 	}()
-	n, err := io.Copy(f, io.LimitReader(r, in.limits.Bytes+1))
+	n, err := io.Copy(p.file, r)
 	if err != nil {
 		return err
 	}
 	if n > in.limits.Bytes {
 		return refuse("pack is larger than %d bytes", in.limits.Bytes)
 	}
-	data, release, err := mapFile(f.Name())
-	if err != nil {
-		return err
+	data, release, err := mapFile(p.file.Name())
+	if err == nil {
+		p.pack.data, p.pack.close = data, release
 	}
-	p := &incomingPack{file: f, pack: &pack{data: data, close: release}, types: map[string]repo.ObjectType{}}
-	if err := in.index(p); err != nil {
-		release()
-		return err
-	}
-	in.packs = append(in.packs, p)
-	return nil
+	return err
 }
 
 // index finds every entry of a pack, resolves it and names it.
@@ -166,12 +191,21 @@ func (in *Incoming) index(p *incomingPack) error {
 		return refuse("pack claims more objects than it has bytes")
 	}
 	at := int64(12)
+	p.whole = true
 	for range count {
-		end, err := entryEnd(body, at)
+		end, whole, err := readEntry(body, at)
 		if err != nil {
 			return refuse("pack cannot be read: %w", err)
 		}
-		p.entries = append(p.entries, packed{crc: crc32.ChecksumIEEE(body[at:end]), offset: at})
+		e := packed{crc: crc32.ChecksumIEEE(body[at:end]), offset: at}
+		if whole.Type != 0 {
+			if err := in.name(p, &e, whole); err != nil {
+				return err
+			}
+		} else {
+			p.whole = false
+		}
+		p.entries = append(p.entries, e)
 		at = end
 	}
 	if at != int64(len(body)) {
@@ -180,25 +214,35 @@ func (in *Incoming) index(p *incomingPack) error {
 	return in.resolve(p)
 }
 
-// entryEnd is where the entry at an offset ends.
-func entryEnd(data []byte, at int64) (int64, error) {
+// readEntry is where the entry at an offset ends, and the object it holds when
+// that is whole.
+func readEntry(data []byte, at int64) (end int64, whole repo.Object, err error) {
 	e, err := parseEntry(data, at)
 	if err != nil {
-		return 0, err
+		return 0, whole, err
 	}
 	src := bytes.NewReader(data[e.body:])
-	zr, err := zlib.NewReader(src)
+	body, err := inflate(src, e.size)
 	if err != nil {
-		return 0, err
+		return 0, whole, err
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(zr, int64(e.size)+1))
-	if err != nil {
-		return 0, err
+	if e.typ != offsetDelta && e.typ != refDelta {
+		whole = repo.Object{Type: e.typ, Data: body}
 	}
-	if n != int64(e.size) {
-		return 0, fmt.Errorf("entry at %d has not the size it claims", at)
+	return int64(len(data) - src.Len()), whole, nil
+}
+
+// name records what an entry is.
+func (in *Incoming) name(p *incomingPack, e *packed, o repo.Object) error {
+	if in.total += int64(len(o.Data)); in.total > in.limits.Total {
+		return refuse("objects unpack to more than %d bytes", in.limits.Total)
 	}
-	return int64(len(data) - src.Len()), nil
+	e.id = repo.HashObject(o.Type, o.Data)
+	p.types[e.id] = o.Type
+	if in.total <= inMemory {
+		p.small[e.id] = o
+	}
+	return nil
 }
 
 // resolve names the objects of a pack. Deltas against objects named by id may
@@ -210,9 +254,13 @@ func (in *Incoming) resolve(p *incomingPack) error {
 		at, ok := named[id]
 		return at, ok
 	}
-	waiting := make([]int, len(p.entries))
-	for i := range waiting {
-		waiting[i] = i
+	var waiting []int
+	for i, e := range p.entries {
+		if e.id == "" {
+			waiting = append(waiting, i)
+		} else {
+			named[e.id] = e.offset
+		}
 	}
 	for len(waiting) > 0 {
 		var later []int
@@ -226,12 +274,10 @@ func (in *Incoming) resolve(p *incomingPack) error {
 			if err != nil {
 				return refuse("pack cannot be read: %w", err)
 			}
-			if in.total += int64(len(o.Data)); in.total > in.limits.Total {
-				return refuse("objects unpack to more than %d bytes", in.limits.Total)
+			if err := in.name(p, e, o); err != nil {
+				return err
 			}
-			e.id = repo.HashObject(o.Type, o.Data)
 			named[e.id] = e.offset
-			p.types[e.id] = o.Type
 		}
 		if len(later) == len(waiting) {
 			return refuse("pack has differences from objects that are missing")
@@ -241,12 +287,25 @@ func (in *Incoming) resolve(p *incomingPack) error {
 	return nil
 }
 
-// object reads an object of the quarantine or of the repository.
-func (in *Incoming) object(id string) (repo.Object, error) {
+// received reads an object of the quarantine; it gives fs.ErrNotExist for one
+// that did not come.
+func (in *Incoming) received(id string) (repo.Object, error) {
 	for _, p := range in.packs {
+		if o, ok := p.small[id]; ok {
+			return o, nil
+		}
 		if at, ok := p.pack.lookup(id); ok {
 			return p.pack.read(at, in.store.objects.bases, in.object)
 		}
 	}
-	return in.store.objects.read(id)
+	return repo.Object{}, fs.ErrNotExist
+}
+
+// object reads an object of the quarantine or of the repository.
+func (in *Incoming) object(id string) (repo.Object, error) {
+	o, err := in.received(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return in.store.objects.read(id)
+	}
+	return o, err
 }

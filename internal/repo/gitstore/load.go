@@ -42,12 +42,12 @@ func (s *Store) Head(who *repo.Identity, o repo.MergeOptions) (r *repo.Repo, mer
 		return nil, 0, err
 	}
 	defer unlock()
-	return s.mergeHeads(who, nil, o)
+	return s.mergeHeads(s.At, who, nil, o)
 }
 
 // mergeHeads makes one head of all and of operations that are to become heads;
 // the caller holds the lock.
-func (s *Store) mergeHeads(who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
+func (s *Store) mergeHeads(load repo.Loader, who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
 	heads, err := s.Heads()
 	if err != nil {
 		return nil, 0, err
@@ -59,7 +59,7 @@ func (s *Store) mergeHeads(who *repo.Identity, add []repo.OperationID, o repo.Me
 		return nil, 0, err
 	}
 	if len(tops) == 1 {
-		r, err := s.At(tops[0].ID)
+		r, err := load(tops[0].ID)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -71,7 +71,7 @@ func (s *Store) mergeHeads(who *repo.Identity, add []repo.OperationID, o repo.Me
 	if o.Description == "" {
 		o.Description = "reconcile divergent operations"
 	}
-	r, n, err := repo.MergeOperations(s.At, who, tops, o)
+	r, n, err := repo.MergeOperations(load, who, tops, o)
 	if err != nil {
 		return nil, 0, fmt.Errorf("merge operations: %w", err)
 	}

@@ -8,7 +8,9 @@ import (
 	"syscall"
 )
 
-// fileLock is jj's lock on a file: flock, and the file goes when it is let go.
+// fileLock is jj's lock on a file: flock. Stock jj removes the file when it
+// lets go; ours stays for the next one, which spares a file system the making
+// and removing of one for every command.
 type fileLock struct{ f *os.File }
 
 // lockFile waits for the exclusive lock.
@@ -28,8 +30,8 @@ func lockFile(path string) (*fileLock, error) {
 			f.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		// The holder before us removes the file; then our lock is on a file
-		// that nobody else can find.
+		// The holder before us may have removed the file; then our lock is on a
+		// file that nobody else can find.
 		var st syscall.Stat_t
 		if err := syscall.Fstat(int(f.Fd()), &st); err == nil && st.Nlink > 0 {
 			return &fileLock{f}, nil
@@ -39,7 +41,4 @@ func lockFile(path string) (*fileLock, error) {
 }
 
 // unlock lets go.
-func (l *fileLock) unlock() {
-	os.Remove(l.f.Name())
-	l.f.Close()
-}
+func (l *fileLock) unlock() { l.f.Close() }

@@ -166,23 +166,20 @@ func readLoose(dir, id string) (repo.Object, error) {
 	return o, nil
 }
 
-// writeLoose writes objects as loose files and makes them durable: all files
-// first, then the directories they stand in.
-func writeLoose(dir string, ids []string, objects map[string]repo.Object) error {
-	dirs := map[string]struct{}{dir: {}}
+// stageLoose adds objects to a batch as loose files.
+func stageLoose(b *batch, dir string, ids []string, objects map[string]repo.Object) error {
 	for _, id := range ids {
 		path := loosePath(dir, id)
 		if _, err := os.Lstat(path); err == nil {
 			continue
 		}
-		sub := filepath.Dir(path)
-		if err := os.MkdirAll(sub, 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
-		if err := writeFile(path, encodeLoose(objects[id]), 0o444); err != nil {
+		b.touch(dir)
+		if err := b.add(path, encodeLoose(objects[id]), 0o444); err != nil {
 			return err
 		}
-		dirs[sub] = struct{}{}
 	}
-	return syncDirs(dirs)
+	return nil
 }

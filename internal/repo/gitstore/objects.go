@@ -29,7 +29,7 @@ type objects struct {
 }
 
 // Objects are written loose up to this many at a time, and as a pack beyond.
-const looseLimit = 32
+const looseLimit = 16
 
 // pendingLimit is how many bytes wait in memory before they go to disk early.
 const pendingLimit = 64 << 20
@@ -107,13 +107,6 @@ func (o *objects) scanPacks() error {
 	return nil
 }
 
-// rescan looks for packs that have come since.
-func (o *objects) rescan() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.scanPacks()
-}
-
 func (o *objects) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,16 +125,20 @@ func (o *objects) read(id string) (repo.Object, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return obj, err
 	}
-	// A repack may have moved it since the packs were listed.
-	o.mu.Lock()
-	before := len(o.order)
-	scanErr := o.scanPacks()
-	grown := len(o.order) > before
-	o.mu.Unlock()
-	if scanErr != nil || !grown {
+	if grown, scanErr := o.lookAgain(); scanErr != nil || !grown {
 		return obj, err
 	}
 	return o.tryRead(id)
+}
+
+// lookAgain says whether there are packs that were not there when they were
+// listed: a repack may have moved an object into one.
+func (o *objects) lookAgain() (grown bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before := len(o.order)
+	err = o.scanPacks()
+	return len(o.order) > before, err
 }
 
 func (o *objects) tryRead(id string) (repo.Object, error) {
@@ -202,39 +199,87 @@ func (o *objects) put(t repo.ObjectType, data []byte) (string, error) {
 	if o.has(id) {
 		return id, nil
 	}
+	return id, o.hold(id, repo.Object{Type: t, Data: data})
+}
+
+// hold keeps an object that is known not to be there until the next flush.
+func (o *objects) hold(id string, obj repo.Object) error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.pending[id] = repo.Object{Type: t, Data: data}
-	o.waiting += len(data)
-	if o.waiting > pendingLimit {
-		return id, o.flushLocked()
+	o.pending[id] = obj
+	o.waiting += len(obj.Data)
+	full := o.waiting > pendingLimit
+	o.mu.Unlock()
+	if full {
+		return o.flush()
 	}
-	return id, nil
+	return nil
 }
 
 // flush makes everything that waits durable.
 func (o *objects) flush() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.flushLocked()
-}
-
-func (o *objects) flushLocked() error {
-	if len(o.pending) == 0 {
-		return nil
+	var b batch
+	defer b.drop()
+	settle, err := o.stage(&b)
+	if err != nil {
+		return err
 	}
-	ids := slices.Sorted(maps.Keys(o.pending))
-	write := writeLoose
-	if len(ids) > looseLimit {
-		write = writePack
-	}
-	if err := write(o.dir, ids, o.pending); err != nil {
+	if err := b.commit(); err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
-	packedNow := len(ids) > looseLimit
-	o.pending, o.waiting = map[string]repo.Object{}, 0
-	if packedNow {
-		return o.scanPacks()
+	return settle()
+}
+
+// stage adds everything that waits to a batch: loose when it is little, as a
+// pack when it is much. After the batch is committed, settle lets it go from
+// memory.
+func (o *objects) stage(b *batch) (settle func() error, err error) {
+	o.mu.RLock()
+	pending := maps.Clone(o.pending)
+	o.mu.RUnlock()
+	ids := slices.Sorted(maps.Keys(pending))
+	base := ""
+	switch {
+	case len(ids) == 0:
+		return func() error { return nil }, nil
+	case len(ids) > looseLimit:
+		base, err = stagePack(b, o.dir, ids, pending)
+	default:
+		err = stageLoose(b, o.dir, ids, pending)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("write objects: %w", err)
+	}
+	return func() error {
+		if base != "" {
+			if err := o.addPack(base); err != nil {
+				return err
+			}
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for id, obj := range pending {
+			if _, ok := o.pending[id]; ok {
+				o.waiting -= len(obj.Data)
+				delete(o.pending, id)
+			}
+		}
+		return nil
+	}, nil
+}
+
+// addPack opens a pack that has just come.
+func (o *objects) addPack(base string) error {
+	p, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.packs[base] != nil {
+		p.close()
+		return nil
+	}
+	o.packs[base] = p
+	o.order = append(o.order, p)
 	return nil
 }

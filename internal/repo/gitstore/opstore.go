@@ -18,9 +18,19 @@ func (s *Store) viewPath(id repo.ViewID) string {
 	return filepath.Join(s.dir, "op_store", "views", id.Hex())
 }
 
-// HasOperation says whether an operation's file is there.
+// named is an operation or a view with its bytes. Both never change under
+// their id, so what was read once is kept.
+type named[T any] struct {
+	value T
+	data  []byte
+}
+
+// HasOperation says whether an operation is there.
 func (s *Store) HasOperation(id repo.OperationID) bool {
 	if id == repo.RootOperationID {
+		return true
+	}
+	if _, ok := s.operations.get(id); ok {
 		return true
 	}
 	_, err := os.Lstat(s.operationPath(id))
@@ -29,11 +39,17 @@ func (s *Store) HasOperation(id repo.OperationID) bool {
 
 // OperationBytes is an operation as stored, unknown fields and all.
 func (s *Store) OperationBytes(id repo.OperationID) ([]byte, error) {
+	if o, ok := s.operations.get(id); ok {
+		return o.data, nil
+	}
 	return readNamed(s.operationPath(id), "operation", id.Hex())
 }
 
 // ViewBytes is a view as stored, unknown fields and all.
 func (s *Store) ViewBytes(id repo.ViewID) ([]byte, error) {
+	if v, ok := s.views.get(id); ok {
+		return v.data, nil
+	}
 	return readNamed(s.viewPath(id), "view", id.Hex())
 }
 
@@ -50,6 +66,9 @@ func (s *Store) Operation(id repo.OperationID) (*repo.Operation, error) {
 	if id == repo.RootOperationID {
 		return repo.RootOperation(), nil
 	}
+	if o, ok := s.operations.get(id); ok {
+		return o.value, nil
+	}
 	data, err := s.OperationBytes(id)
 	if err != nil {
 		return nil, err
@@ -59,6 +78,7 @@ func (s *Store) Operation(id repo.OperationID) (*repo.Operation, error) {
 		return nil, fmt.Errorf("operation %s: %w", id.Hex(), err)
 	}
 	o.ID = id
+	s.keepOperation(o, data)
 	return o, nil
 }
 
@@ -66,6 +86,9 @@ func (s *Store) Operation(id repo.OperationID) (*repo.Operation, error) {
 func (s *Store) View(id repo.ViewID) (*repo.View, error) {
 	if id == repo.RootViewID {
 		return repo.RootView(), nil
+	}
+	if v, ok := s.views.get(id); ok {
+		return v.value, nil
 	}
 	data, err := s.ViewBytes(id)
 	if err != nil {
@@ -75,43 +98,56 @@ func (s *Store) View(id repo.ViewID) (*repo.View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("view %s: %w", id.Hex(), err)
 	}
+	s.keepView(id, v, data)
 	return v, nil
 }
 
-// PutView stores a view durably, after everything it may name.
+func (s *Store) keepOperation(o *repo.Operation, data []byte) {
+	s.operations.put(o.ID, named[*repo.Operation]{o, data}, 500+3*len(data))
+}
+
+func (s *Store) keepView(id repo.ViewID, v *repo.View, data []byte) {
+	s.views.put(id, named[*repo.View]{v, data}, 500+4*len(data))
+}
+
+// PutView stores a view durably, with everything put before.
 func (s *Store) PutView(v *repo.View) (repo.ViewID, error) {
 	id := v.ComputeID()
 	if id == repo.RootViewID {
 		return id, nil
 	}
-	return id, s.putNamed(s.viewPath(id), v.Encode())
+	data := v.Encode()
+	if err := s.putNamed(s.viewPath(id), data); err != nil {
+		return id, err
+	}
+	s.keepView(id, v.Clone(), data)
+	return id, nil
 }
 
 // PutOperation stores an operation durably, after everything it may name, and
 // sets its id. Nothing refers to it until PublishHead.
 func (s *Store) PutOperation(o *repo.Operation) error {
 	o.ID = o.ComputeID()
-	return s.putNamed(s.operationPath(o.ID), o.Encode())
+	data := o.Encode()
+	if err := s.putNamed(s.operationPath(o.ID), data); err != nil {
+		return err
+	}
+	s.keepOperation(o, data)
+	return nil
 }
 
 func (s *Store) putNamed(path string, data []byte) error {
-	if err := s.Flush(); err != nil {
+	var b batch
+	defer b.drop()
+	settle, err := s.stage(&b)
+	if err != nil {
 		return err
 	}
-	if err := s.writeNamed(path, data); err != nil {
-		return err
+	if err = b.add(path, data, 0o666&^umask()); err == nil {
+		err = b.commit()
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// writeNamed writes a content-addressed file unless it is there; its directory
-// is the caller's to sync.
-func (s *Store) writeNamed(path string, data []byte) error {
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	if err := writeFile(path, data, 0o666&^umask()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(filepath.Dir(path)), err)
 	}
-	return nil
+	return settle()
 }

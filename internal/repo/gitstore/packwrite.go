@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"tandem/internal/repo"
 )
@@ -39,10 +40,12 @@ func NewPackWriter(w io.Writer, count int) (*PackWriter, error) {
 
 // Add writes one object.
 func (p *PackWriter) Add(id string, o repo.Object) error {
-	if p.left == 0 {
-		return fmt.Errorf("more objects than the pack announced")
-	}
-	p.left--
+	return p.addEncoded(id, p.encode(o))
+}
+
+// encode is an object as an entry of a pack; the bytes are good until the next
+// call.
+func (p *PackWriter) encode(o repo.Object) []byte {
 	p.buf.Reset()
 	size := len(o.Data)
 	c := byte(o.Type)<<4 | byte(size&15)
@@ -52,13 +55,16 @@ func (p *PackWriter) Add(id string, o repo.Object) error {
 	}
 	p.buf.WriteByte(c)
 	p.zw.Reset(&p.buf)
-	if _, err := p.zw.Write(o.Data); err != nil {
-		return err
+	p.zw.Write(o.Data) // a buffer takes everything
+	p.zw.Close()
+	return p.buf.Bytes()
+}
+
+func (p *PackWriter) addEncoded(id string, b []byte) error {
+	if p.left == 0 {
+		return fmt.Errorf("more objects than the pack announced")
 	}
-	if err := p.zw.Close(); err != nil {
-		return err
-	}
-	b := p.buf.Bytes()
+	p.left--
 	p.entries = append(p.entries, packed{id, crc32.ChecksumIEEE(b), p.at})
 	p.at += int64(len(b))
 	_, err := p.w.Write(b)
@@ -76,52 +82,26 @@ func (p *PackWriter) Close() error {
 
 func (p *PackWriter) checksum() []byte { return p.sum.Sum(nil) }
 
-// writePack stores objects as one new pack with its index.
-func writePack(dir string, ids []string, objects map[string]repo.Object) error {
+// stagePack adds objects to a batch as one new pack with its index; base is its
+// path without suffix.
+func stagePack(b *batch, dir string, ids []string, objects map[string]repo.Object) (base string, err error) {
 	packDir := filepath.Join(dir, "pack")
 	if err := os.MkdirAll(packDir, 0o777); err != nil {
-		return err
+		return "", err
 	}
-	f, err := os.CreateTemp(packDir, "tmp_pack_*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	w, err := NewPackWriter(f, len(ids))
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := w.Add(id, objects[id]); err != nil {
-			return err
-		}
-	}
-	sum := w.checksum()
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return installPack(packDir, f, w.entries, sum)
+	return stageCopies(b, packDir, ids, func(id string) (repo.Object, error) { return objects[id], nil })
 }
 
-// installPack syncs a finished pack and gives it its name; the index comes
-// last, since readers look for that.
-func installPack(packDir string, f *os.File, entries []packed, sum []byte) error {
-	if err := f.Chmod(0o444); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
+// stageFinishedPack adds a pack that lies under a temporary name, and its
+// index. The index gets its name last, since readers look for that.
+func stageFinishedPack(b *batch, packDir string, f *os.File, entries []packed, sum []byte) (base string, err error) {
+	if err := f.Chmod(0o444); err != nil && runtime.GOOS != "windows" {
+		return "", err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return "", err
 	}
-	base := filepath.Join(packDir, fmt.Sprintf("pack-%x", sum))
-	if err := rename(f.Name(), base+".pack"); err != nil {
-		return err
-	}
-	if err := writeFile(base+".idx", encodePackIndex(entries, sum), 0o444); err != nil {
-		return err
-	}
-	return syncDir(packDir)
+	base = filepath.Join(packDir, fmt.Sprintf("pack-%x", sum))
+	b.take(f.Name(), base+".pack")
+	return base, b.add(base+".idx", encodePackIndex(entries, sum), 0o444)
 }

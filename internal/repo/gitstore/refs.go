@@ -274,15 +274,20 @@ func (s *Store) dropPackedRef(name string) error {
 	return os.Rename(path+".lock", path)
 }
 
-// keepCommit makes the ref that keeps a commit and its ancestors from git's
-// garbage collection.
-func (s *Store) keepCommit(id repo.CommitID) error {
+// stageKeep adds to a batch the ref that keeps a commit and its ancestors from
+// git's garbage collection.
+func (s *Store) stageKeep(b *batch, id repo.CommitID) error {
 	path := filepath.Join(s.gitDir, "refs", "jj", "keep", id.Hex())
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return writeFile(path, []byte(id.Hex()+"\n"), 0o666&^umask())
+	return b.add(path, []byte(id.Hex()+"\n"), 0o666&^umask())
+}
+
+// keepCommit keeps a commit that is here already; the ref is written with what
+// is flushed next.
+func (s *Store) keepCommit(id repo.CommitID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep[id] = struct{}{}
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +25,11 @@ type Store struct {
 	shallow map[repo.CommitID]struct{}
 	commits *cache[repo.CommitID, *repo.Commit]
 	trees   *cache[repo.TreeID, repo.Tree]
+
+	operations *cache[repo.OperationID, named[*repo.Operation]]
+	views      *cache[repo.ViewID, named[*repo.View]]
+	entries    *cache[string, []byte] // objects as they stand in a pack
+	segments   *cache[string, *repo.IndexSegment]
 
 	mu   sync.Mutex
 	keep map[repo.CommitID]struct{} // commits put since the last flush that no other such commit descends from
@@ -82,7 +89,12 @@ func open(dir, gitDir string) (*Store, error) {
 		extras:  newExtras(filepath.Join(dir, "store", "extra")),
 		commits: newCache[repo.CommitID, *repo.Commit](32 << 20),
 		trees:   newCache[repo.TreeID, repo.Tree](32 << 20),
-		keep:    map[repo.CommitID]struct{}{},
+
+		operations: newCache[repo.OperationID, named[*repo.Operation]](16 << 20),
+		views:      newCache[repo.ViewID, named[*repo.View]](32 << 20),
+		entries:    newCache[string, []byte](32 << 20),
+		segments:   newCache[string, *repo.IndexSegment](256 << 20),
+		keep:       map[repo.CommitID]struct{}{},
 	}
 	if s.shallow, err = readShallow(common); err != nil {
 		return nil, err
@@ -292,16 +304,39 @@ func (s *Store) PutObject(o repo.Object) (string, error) { return s.objects.put(
 // Flush makes everything put so far durable, and protects new commits from
 // git's garbage collection.
 func (s *Store) Flush() error {
-	if err := s.objects.flush(); err != nil {
+	var b batch
+	defer b.drop()
+	settle, err := s.stage(&b)
+	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id := range s.keep {
-		if err := s.keepCommit(id); err != nil {
-			return err
-		}
-		delete(s.keep, id)
+	if err := b.commit(); err != nil {
+		return fmt.Errorf("write objects: %w", err)
 	}
-	return nil
+	return settle()
+}
+
+// stage adds to a batch what was put so far. After the batch is committed,
+// settle lets it go from memory.
+func (s *Store) stage(b *batch) (settle func() error, err error) {
+	s.mu.Lock()
+	keep := slices.Collect(maps.Keys(s.keep))
+	s.mu.Unlock()
+	objects, err := s.objects.stage(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range keep {
+		if err := s.stageKeep(b, id); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		s.mu.Lock()
+		for _, id := range keep {
+			delete(s.keep, id)
+		}
+		s.mu.Unlock()
+		return objects()
+	}, nil
 }

@@ -63,7 +63,7 @@ func carry(t testing.TB, from, to *Store, who *repo.Identity) {
 	if err := in.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Integrate(who, want, repo.MergeOptions{OwnerWins: true}); err != nil {
+	if _, err := to.Integrate(who, want, repo.MergeOptions{OwnerWins: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 }

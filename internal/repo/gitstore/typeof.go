@@ -13,6 +13,16 @@ import (
 // there.
 func (o *objects) typeOf(id string) (repo.ObjectType, error) {
 	o.mu.RLock()
+	t, err := o.findType(id, 0)
+	o.mu.RUnlock()
+	if t != 0 || err != nil {
+		return t, err
+	}
+	grown, err := o.lookAgain()
+	if err != nil || !grown {
+		return 0, err
+	}
+	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.findType(id, 0)
 }

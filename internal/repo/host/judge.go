@@ -14,37 +14,83 @@ func denied(format string, args ...any) error {
 	return fault.New(fault.Denied, "repo.push", format, args...).WithNext("take it back: tandem undo; or ask the server's owner for the right")
 }
 
-// judge says whether a caller may do what an operation and those before it
-// change as a whole, since the last operation that is known here too.
-func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, tip repo.OperationID) error {
-	bases, err := repo.ClosestCommonOperations(s.store, []repo.OperationID{current.Operation.ID}, []repo.OperationID{tip})
+// judgeAll judges pushes one by one and gives those that pass; the others have
+// their reason.
+func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batch []*waiting) (good []*waiting, err error) {
+	owners, err := h.owners(ctx, s.name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(bases) == 0 {
-		return fault.New(fault.Invalid, "repo.push", "operation %.12s has no history in common with this repository", tip.Hex())
+	if err := h.loadAuthors(ctx, s); err != nil {
+		return nil, err
 	}
-	if bases[0].ID == tip {
-		return nil // it is known
-	}
-	was, err := s.store.View(bases[0].View)
-	if err != nil {
-		return err
-	}
-	r, err := s.store.At(tip)
-	if err != nil {
-		return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
-	}
-	j := &judgement{ctx: ctx, s: s, was: was, r: r, admin: op.May(ctx, "repo.admin", repoAt(s.name))}
-	if j.owners, err = h.owners(ctx, s.name); err != nil {
-		return err
-	}
-	for _, rule := range []func() error{j.workspaces, j.refs, j.gitsOwn} {
-		if err := rule(); err != nil {
-			return err
+	for _, w := range batch {
+		if w.err = h.judge(s, current, owners, w); w.err == nil {
+			good = append(good, w)
 		}
 	}
+	return good, nil
+}
+
+// judge says whether a caller may do what a push changes as a whole, since the
+// last operation that is known here too. Nothing of it is stored yet.
+func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, w *waiting) error {
+	me := op.CallerFrom(w.ctx)
+	for _, o := range w.quarantine.Operations() {
+		if name, said := o.Meta.Attributes["tandem.actor"]; said && name != me.Name {
+			return denied("operation %.12s says that it is %s's, and you are %s", o.ID.Hex(), clip(name), me.Name)
+		}
+	}
+	w.loaded = map[repo.OperationID]*repo.Repo{}
+	w.was = current.View
+	for _, tip := range w.tips {
+		if !w.quarantine.HasOperation(tip) {
+			return fault.New(fault.Invalid, "repo.push", "operation %.12s is missing", tip.Hex())
+		}
+		store := w.quarantine.Store()
+		bases, err := repo.ClosestCommonOperations(store, []repo.OperationID{current.Operation.ID}, []repo.OperationID{tip})
+		if err != nil {
+			return err
+		}
+		if len(bases) == 0 {
+			return fault.New(fault.Invalid, "repo.push", "operation %.12s has no history in common with this repository", tip.Hex())
+		}
+		if bases[0].ID == tip {
+			continue // it is known
+		}
+		if w.was, err = s.store.View(bases[0].View); err != nil {
+			return err
+		}
+		r, err := w.quarantine.At(tip)
+		if err != nil {
+			return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
+		}
+		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners}
+		j.findRewrites()
+		for _, rule := range []func() error{j.workspaces, j.commits, j.refs, j.gitsOwn} {
+			if err := rule(); err != nil {
+				return err
+			}
+		}
+		w.loaded[tip] = r
+	}
+	for name := range createdBy(w) {
+		owners[name] = owner{workspace: name, actor: me.Actor, name: me.Name}
+	}
 	return nil
+}
+
+// createdBy names the workspaces that a push brings into being.
+func createdBy(w *waiting) map[string]struct{} {
+	out := map[string]struct{}{}
+	for _, r := range w.loaded {
+		for name := range r.View.Workspaces {
+			if _, before := w.was.Workspaces[name]; !before {
+				out[name] = struct{}{}
+			}
+		}
+	}
+	return out
 }
 
 // judgement is one push under review.
@@ -55,6 +101,9 @@ type judgement struct {
 	r      *repo.Repo
 	owners map[string]owner
 	admin  bool
+
+	gone   map[repo.CommitID]struct{}        // commits that are not visible any more
+	became map[repo.ChangeID][]repo.CommitID // commits that are visible now and were not
 }
 
 // workspaces: one's own may go anywhere, others' only along with a rebase.
@@ -85,29 +134,6 @@ func (j *judgement) workspaces() error {
 		}
 	}
 	return nil
-}
-
-// follows says whether a commit is another one rebased as a merge here would
-// rebase it: same change, author and description, and the tree that we get.
-func (j *judgement) follows(old, now repo.CommitID) (bool, error) {
-	a, err := j.s.store.Commit(old)
-	if err != nil {
-		return false, err
-	}
-	b, err := j.s.store.Commit(now)
-	if err != nil {
-		return false, err
-	}
-	if a.ChangeID != b.ChangeID || a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email {
-		return false, nil
-	}
-	try := *j.r
-	try.Store = repo.NewOverlay(j.s.store)
-	d, err := try.Begin(j.s.who).NewMove(a, b.Parents).RebaseDraft(repo.RebaseOptions{})
-	if err != nil {
-		return false, err
-	}
-	return d.Tree.SameIDs(b.Tree), nil
 }
 
 // refs: bookmarks and tags go where somebody with the right to write them says,

@@ -22,7 +22,11 @@ type served struct {
 	store *gitstore.Store
 	who   *repo.Identity
 
-	mu      sync.Mutex // one writer of ours at a time
+	queue   sync.Mutex // guards waiting
+	waiting []*waiting // pushes that came while another was taken in
+
+	mu      sync.Mutex // one writer of ours at a time; guards authors
+	authors *authors
 	state   sync.Mutex // guards what follows
 	head    repo.OperationID
 	version int64

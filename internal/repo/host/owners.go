@@ -36,26 +36,31 @@ func (h *Host) owners(ctx context.Context, name string) (map[string]owner, error
 	return out, nil
 }
 
-// keepOwners gives new workspaces to the caller and forgets those that are
-// gone.
-func (h *Host) keepOwners(ctx context.Context, s *served, was, now *repo.View) error {
-	var come, gone []string
-	for _, name := range union(was.Workspaces, now.Workspaces) {
-		_, before := was.Workspaces[name]
-		_, after := now.Workspaces[name]
-		switch {
-		case after && !before:
-			come = append(come, name)
-		case before && !after:
-			gone = append(gone, name)
+// keepOwners gives new workspaces to those who made them and forgets those that
+// are gone.
+func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merged *repo.View) error {
+	come := map[string]op.Caller{}
+	var gone []string
+	for _, w := range good {
+		for _, r := range w.loaded {
+			for _, name := range union(w.was.Workspaces, r.View.Workspaces) {
+				_, before := w.was.Workspaces[name]
+				_, after := r.View.Workspaces[name]
+				_, still := merged.Workspaces[name]
+				switch {
+				case after && !before && still:
+					come[name] = op.CallerFrom(w.ctx)
+				case before && !after && !still:
+					gone = append(gone, name)
+				}
+			}
 		}
 	}
 	if len(come)+len(gone) == 0 {
 		return nil
 	}
-	me := op.CallerFrom(ctx)
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
-		for _, name := range come {
+		for name, me := range come {
 			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.name, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
 				return err

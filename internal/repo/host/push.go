@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"tandem/internal/fault"
@@ -56,41 +55,25 @@ func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
 			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s was made in the future", o.ID.Hex()).WithNext("set this machine's clock")
 		}
 	}
+	w := &waiting{ctx: ctx, in: in, quarantine: quarantine, tips: tips}
+	s.queue.Lock()
+	s.waiting = append(s.waiting, w)
+	s.queue.Unlock()
+	// Whoever gets the lock takes in all who wait, with one wait for the disk.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	current, err := h.refresh(ctx, s)
-	if err != nil {
-		return PushOut{}, err
+	if !w.done {
+		s.queue.Lock()
+		batch := s.waiting
+		s.waiting = nil
+		s.queue.Unlock()
+		h.takeBatch(context.WithoutCancel(ctx), s, batch)
 	}
-	if err := quarantine.Accept(); err != nil {
-		return PushOut{}, err
+	if w.err != nil {
+		return PushOut{}, w.err
 	}
-	for _, tip := range tips {
-		if !s.store.HasOperation(tip) {
-			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s is missing", tip.Hex())
-		}
-		if err := h.judge(ctx, s, current, tip); err != nil {
-			return PushOut{}, err
-		}
-	}
-	caller := op.CallerFrom(ctx)
-	merged, err := s.store.Integrate(s.who, tips, repo.MergeOptions{OwnerWins: true,
-		Attributes: map[string]string{"tandem.actor": caller.Name, "tandem.workspace": in.Workspace}})
-	if err != nil {
-		return PushOut{}, err
-	}
-	out := PushOut{Merged: !slices.Contains(tips, merged.Operation.ID) && merged.Operation.ID != current.Operation.ID}
-	if merged, err = s.exportGit(merged); err != nil {
-		return PushOut{}, err
-	}
-	if err := h.keepOwners(ctx, s, current.View, merged.View); err != nil {
-		return PushOut{}, err
-	}
-	s.remember(merged.Operation.ID)
-	_, out.Version, _ = s.now()
-	out.Head = merged.Operation.ID.Hex()
-	op.Note(ctx, "operation", out.Head)
-	return out, nil
+	op.Note(ctx, "operation", w.out.Head)
+	return w.out, nil
 }
 
 // recoverPush tells after a crash whether a push had become part of the

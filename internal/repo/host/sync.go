@@ -42,7 +42,8 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
-	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version}); err == nil {
+	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version,
+		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint()}); err == nil {
 		err = exchange.Send(out, s.store, delta)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -37,13 +37,13 @@ func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Iden
 	if err := r.keepObjects(); err != nil {
 		return nil, err
 	}
-	if _, err := r.Sync(ctx, m); err != nil {
+	if _, err := r.Sync(ctx, m, nil); err != nil {
 		return nil, err
 	}
 	if err := r.addWorkspace(who); err != nil {
 		return nil, err
 	}
-	if _, err := r.Sync(ctx, m); err != nil {
+	if _, err := r.Sync(ctx, m, nil); err != nil {
 		return nil, err
 	}
 	return r, nil

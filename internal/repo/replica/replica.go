@@ -22,8 +22,10 @@ type Config struct {
 
 // Known is the server's head as it was last seen, all of which is here.
 type Known struct {
-	Head    string `json:"head"`
-	Version int64  `json:"version"`
+	Head       string `json:"head"`
+	Version    int64  `json:"version"`
+	Actor      string `json:"actor,omitempty"`      // who we are to the server
+	Checkpoint string `json:"checkpoint,omitempty"` // the newest of its journal that it told of
 }
 
 // Replica is a workspace's folder and the copy behind it.

@@ -39,39 +39,95 @@ func (m Remote) send(ctx context.Context, method, path string, body io.Reader) (
 }
 
 // Sync brings the copy and the server to the same head in one request: what was
-// made here goes up, what others made comes down. It reports whether the head
-// here changed.
-func (r *Replica) Sync(ctx context.Context, m Remote) (moved bool, err error) {
+// made here goes up, what others made comes down. When others have moved the
+// workspace's own commit, save is called first, so that what is on disk becomes
+// an operation of its own and goes up before the files change. Sync reports
+// whether the head here changed.
+func (r *Replica) Sync(ctx context.Context, m Remote, save func()) (moved bool, err error) {
 	lock, err := gitstore.LockFile(r.path("sync.lock"))
 	if err != nil {
 		return false, err
 	}
 	defer lock.Unlock()
-	known, err := r.Known()
+	head, err := r.bring(ctx, m)
 	if err != nil {
 		return false, err
+	}
+	if save != nil {
+		touched, err := r.touches(head)
+		if err != nil {
+			return false, err
+		}
+		if touched {
+			before, err := r.Store.Heads()
+			if err != nil {
+				return false, err
+			}
+			save()
+			after, err := r.Store.Heads()
+			if err != nil {
+				return false, err
+			}
+			if !slices.Equal(before, after) {
+				if head, err = r.bring(ctx, m); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	return r.follow(head)
+}
+
+// touches says whether the server's head has another commit for this workspace
+// than ours.
+func (r *Replica) touches(head repo.OperationID) (bool, error) {
+	own, err := r.Head()
+	if err != nil || own == "" || own == head {
+		return false, err
+	}
+	var at [2]repo.CommitID
+	for i, id := range []repo.OperationID{own, head} {
+		o, err := r.Store.Operation(id)
+		if err != nil {
+			return false, err
+		}
+		v, err := r.Store.View(o.View)
+		if err != nil {
+			return false, err
+		}
+		at[i] = v.Workspaces[r.Workspace]
+	}
+	return at[0] != at[1], nil
+}
+
+// bring exchanges with the server until both have everything, and gives its
+// head. The caller holds the lock.
+func (r *Replica) bring(ctx context.Context, m Remote) (repo.OperationID, error) {
+	known, err := r.Known()
+	if err != nil {
+		return "", err
 	}
 	tips, err := r.Store.Heads()
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	moved, err = r.exchange(ctx, m, known, tips)
+	head, err := r.exchange(ctx, m, known, tips)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Data["unknown"] != "" {
 		// The server was restored from an older copy: send it everything.
-		moved, err = r.exchange(ctx, m, Known{}, tips)
+		head, err = r.exchange(ctx, m, Known{}, tips)
 	}
-	return moved, err
+	return head, err
 }
 
-func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []repo.OperationID) (bool, error) {
+func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []repo.OperationID) (repo.OperationID, error) {
 	var have []repo.OperationID
 	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
 		have = append(have, id)
 	}
 	delta, err := r.Store.Delta(have, tips)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	q := exchange.Question{Workspace: r.Workspace, Have: exchange.Hex(have)}
 	if len(delta.Operations) > 0 {
@@ -91,36 +147,37 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	defer func() { pr.Close(); <-sent }()
 	resp, err := m.send(ctx, http.MethodPost, "/repo/"+url.PathEscape(r.Repo)+"/sync", pr)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer resp.Body.Close()
 	in := exchange.NewReader(resp.Body)
 	var a exchange.Answer
 	if err := in.Head(&a); err != nil {
-		return false, err
+		return "", err
 	}
 	head, ok := repo.ParseOperationID(a.Head)
 	if !ok {
-		return false, fmt.Errorf("the server's head is %q", a.Head)
+		return "", fmt.Errorf("the server's head is %q", a.Head)
 	}
 	quarantine := r.Store.Receive(gitstore.DefaultLimits)
+	quarantine.Unkept = true
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
-		return false, err
+		return "", err
 	}
 	if len(quarantine.Operations()) > 0 {
 		if err := quarantine.Accept(); err != nil {
-			return false, err
+			return "", err
 		}
 	}
 	if !r.Store.HasOperation(head) {
-		return false, fmt.Errorf("the server's head %.12s did not arrive", a.Head)
+		return "", fmt.Errorf("the server's head %.12s did not arrive", a.Head)
 	}
-	moved, err := r.follow(head)
-	if err != nil {
-		return false, err
+	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint}
+	if now == known {
+		return head, nil
 	}
-	return moved, r.setKnown(Known{Head: a.Head, Version: a.Version})
+	return head, r.setKnown(now)
 }
 
 // follow makes the server's head ours. When something was made here meanwhile

@@ -2,18 +2,36 @@ package replica
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
 // patience is how long a silent stream is believed to be alive; the server
 // says something every five seconds.
 const patience = 12 * time.Second
+
+// seen is what watch.json holds: the server's head as a watcher last heard of
+// it. It is written over in place, many times a second when much happens, so a
+// sum tells a reader that it has met one state and not parts of two.
+type seen struct {
+	Head    string `json:"head"`
+	Version int64  `json:"version"`
+	Sum     uint32 `json:"sum"`
+}
+
+func (s seen) sum() uint32 { return crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %s", s.Version, s.Head)) }
+
+// seenSize is the length of watch.json; what is not text is blank.
+const seenSize = 256
 
 // Current says whether somebody watches the server and has seen nothing that
 // the copy lacks, so that a command need not ask.
@@ -29,18 +47,114 @@ func (r *Replica) Current() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var seen Known
-	ok, err := readJSON(r.path("watch.json"), &seen)
-	return ok && (seen.Head == known.Head || seen.Version <= known.Version), err
+	data, err := os.ReadFile(r.path("watch.json"))
+	if err != nil {
+		return false, nil // the watch has only begun
+	}
+	var s seen
+	if json.Unmarshal(data, &s) != nil || s.Sum != s.sum() {
+		return false, nil // it is just being written
+	}
+	return s.Head == known.Head || s.Version <= known.Version, nil
 }
 
-// Watcher follows the server for a copy, so that commands need not ask. It
-// holds the copy's watch.lock while the stream is alive, and writes what it
-// hears to watch.json.
+// Watcher follows one repository of a server for the copies of it on this
+// machine, so that their commands need not ask. While the stream is alive it
+// holds each copy's watch.lock and writes what it hears to its watch.json.
 type Watcher struct {
-	Config
-	Dir    string // .jj/repo
+	Repo   string
 	Remote Remote
+
+	mu     sync.Mutex
+	copies map[string]*follower // by .jj/repo; nil for one that is not told
+	last   seen                 // of the stream that is alive; zero without one
+}
+
+// follower is a copy that is told.
+type follower struct{ lock, file *os.File }
+
+func (f *follower) close() {
+	f.file.Close()
+	f.lock.Close()
+}
+
+// Add has a copy told from now on; dir is its .jj/repo.
+func (w *Watcher) Add(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.copies == nil {
+		w.copies = map[string]*follower{}
+	}
+	if _, ok := w.copies[dir]; !ok {
+		w.copies[dir] = nil
+		w.tell(dir)
+	}
+}
+
+// Remove forgets a copy.
+func (w *Watcher) Remove(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.copies[dir]; f != nil {
+		f.close()
+	}
+	delete(w.copies, dir)
+}
+
+// tell writes what was last heard into a copy. One that somebody else follows,
+// or that is gone, is left alone. The caller holds mu.
+func (w *Watcher) tell(dir string) {
+	if w.last.Head == "" {
+		return
+	}
+	f := w.copies[dir]
+	if f == nil {
+		lock, err := tryLock(stateFile(dir, "watch.lock"))
+		if err != nil || lock == nil {
+			return
+		}
+		file, err := os.OpenFile(stateFile(dir, "watch.json"), os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			lock.Close()
+			return
+		}
+		f = &follower{lock, file}
+	}
+	data, err := json.Marshal(w.last)
+	if err == nil {
+		text := append(bytes.Repeat([]byte{' '}, seenSize-1), '\n')
+		copy(text, data)
+		_, err = f.file.WriteAt(text, 0)
+	}
+	if err != nil {
+		f.close()
+		f = nil
+	}
+	w.copies[dir] = f
+}
+
+// hear tells every copy.
+func (w *Watcher) hear(s seen) {
+	s.Sum = s.sum()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = s
+	for dir := range w.copies {
+		w.tell(dir)
+	}
+}
+
+// deaf lets the copies know that nobody listens any more.
+func (w *Watcher) deaf() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = seen{}
+	for dir, f := range w.copies {
+		if f != nil {
+			f.close()
+			w.copies[dir] = nil
+		}
+	}
 }
 
 // Watch follows until ctx ends, and begins again when the stream breaks.
@@ -65,14 +179,9 @@ func (w *Watcher) stream(ctx context.Context) (heard bool) {
 		return false
 	}
 	defer resp.Body.Close()
+	defer w.deaf()
 	silence := time.AfterFunc(patience, cancel)
 	defer silence.Stop()
-	var lock *os.File
-	defer func() {
-		if lock != nil {
-			lock.Close()
-		}
-	}()
 	in := bufio.NewScanner(resp.Body)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -88,14 +197,7 @@ func (w *Watcher) stream(ctx context.Context) (heard bool) {
 		if json.Unmarshal([]byte(data), &c) != nil || len(c.Heads) != 1 {
 			return heard
 		}
-		if writeJSON(stateFile(w.Dir, "watch.json"), Known{Head: c.Heads[0], Version: c.Version}) != nil {
-			return heard // the copy is gone
-		}
-		if lock == nil {
-			if lock, err = tryLock(stateFile(w.Dir, "watch.lock")); err != nil || lock == nil {
-				return heard // somebody else watches
-			}
-		}
+		w.hear(seen{Head: c.Heads[0], Version: c.Version})
 		heard = true
 	}
 	return heard

@@ -1,0 +1,104 @@
+package gitstore
+
+import (
+	"errors"
+	"io/fs"
+
+	"tandem/internal/repo"
+)
+
+// quarantined reads the repository as it would be with what was received. It
+// takes nothing: what is computed on it goes into an overlay.
+type quarantined struct {
+	*Store
+	in *Incoming
+}
+
+func (q quarantined) typed(id string, want repo.ObjectType) ([]byte, bool, error) {
+	o, err := q.in.received(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err == nil && o.Type != want {
+		err = refuse("object %x is a %s, not a %s", id, o.Type, want)
+	}
+	return o.Data, true, err
+}
+
+// Commit reads a commit.
+func (q quarantined) Commit(id repo.CommitID) (*repo.Commit, error) {
+	data, ok, err := q.typed(string(id), repo.CommitObject)
+	if err != nil || !ok {
+		if err != nil {
+			return nil, err
+		}
+		return q.Store.Commit(id)
+	}
+	return repo.DecodeCommit(id, data)
+}
+
+// Tree reads a directory.
+func (q quarantined) Tree(id repo.TreeID) (repo.Tree, error) {
+	data, ok, err := q.typed(string(id), repo.TreeObject)
+	if err != nil || !ok {
+		if err != nil {
+			return nil, err
+		}
+		return q.Store.Tree(id)
+	}
+	return repo.DecodeTree(data)
+}
+
+// File reads a file's bytes.
+func (q quarantined) File(id repo.FileID) ([]byte, error) {
+	data, ok, err := q.typed(string(id), repo.BlobObject)
+	if err != nil || ok {
+		return data, err
+	}
+	return q.Store.File(id)
+}
+
+// Operation reads an operation.
+func (q quarantined) Operation(id repo.OperationID) (*repo.Operation, error) {
+	if o, ok := q.in.operations[id]; ok {
+		return o.value, nil
+	}
+	return q.Store.Operation(id)
+}
+
+// View reads a view.
+func (q quarantined) View(id repo.ViewID) (*repo.View, error) {
+	if v, ok := q.in.views[id]; ok {
+		return v.value, nil
+	}
+	return q.Store.View(id)
+}
+
+// Store reads the repository with what was received, and keeps what is put into
+// it in memory alone.
+func (in *Incoming) Store() repo.Store { return repo.NewOverlay(quarantined{in.store, in}) }
+
+// HasOperation says whether an operation was received or is known.
+func (in *Incoming) HasOperation(id repo.OperationID) bool {
+	_, ok := in.operations[id]
+	return ok || in.store.HasOperation(id)
+}
+
+// At is the repository as it would be at a received operation. Its Store is that
+// of the quarantine.
+func (in *Incoming) At(id repo.OperationID) (*repo.Repo, error) {
+	s := in.Store()
+	op, err := s.Operation(id)
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.View(op.View)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := in.store.buildIndex(s, op)
+	if err != nil {
+		return nil, err
+	}
+	return &repo.Repo{Store: s, Operation: op, View: view, Index: ix}, nil
+}
