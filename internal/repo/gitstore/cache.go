@@ -52,3 +52,10 @@ func (c *cache[K, V]) add(k K, e sized[V]) {
 	c.young[k] = e
 	c.size += e.cost
 }
+
+// clear forgets everything.
+func (c *cache[K, V]) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.young, c.old, c.size = map[K]sized[V]{}, nil, 0
+}

@@ -29,6 +29,8 @@ func (s *Store) GC(r *repo.Repo, keep time.Time) error {
 	if err := dropOld(filepath.Join(s.dir, "op_store", "views"), views, keep); err != nil {
 		return err
 	}
+	s.operations.clear()
+	s.views.clear()
 	return s.renewKeepRefs(r.Index, keep)
 }
 
@@ -66,10 +68,11 @@ func (s *Store) renewKeepRefs(ix *repo.Index, keep time.Time) error {
 	for _, p := range ix.Heads(all) {
 		if id := ix.ID(p); id != repo.RootCommitID {
 			wanted[id.Hex()] = true
-			if err := s.keepCommit(id); err != nil {
-				return err
-			}
+			s.keepCommit(id)
 		}
+	}
+	if err := s.Flush(); err != nil {
+		return err
 	}
 	refs, err := s.Refs(keepPrefix)
 	if err != nil {
