@@ -26,8 +26,8 @@ func (d *Daemon) buildRelays() {
 // openSide opens one side of a relay for the caller of ctx.
 func (d *Daemon) openSide(ctx context.Context, loop, name string, side relays.Side, folder string) (id, real string, err error) {
 	switch side.Agent {
-	case "", "claude":
-		s, err := d.rooms.terminal.Open(ctx, terminal.OpenIn{Name: name, Cwd: folder, Model: side.Model, Effort: side.Effort, Skip: d.Settings.Bool("skip_permissions"), Relay: loop})
+	case "", "claude", "codex", "opencode":
+		s, err := d.rooms.terminal.Open(ctx, terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model, Effort: side.Effort, Skip: d.Settings.Bool("skip_permissions"), Relay: loop})
 		return s.Session, s.Folder, err
 	case "model":
 		out, err := d.gate.Invoke(ctx, "session.create", session.CreateIn{Title: name, Directory: folder, Model: side.Model, Config: session.Config{Effort: side.Effort}})
@@ -36,7 +36,7 @@ func (d *Daemon) openSide(ctx context.Context, loop, name string, side relays.Si
 		}
 		return out.(*session.Session).ID, folder, nil
 	}
-	return "", "", fault.New(fault.Invalid, "relay.start", "agent %.40q is not accepted: use claude or model", side.Agent)
+	return "", "", fault.New(fault.Invalid, "relay.start", "agent %.40q is not accepted: use claude, codex, opencode or model", side.Agent)
 }
 
 // closeSide closes a side whatever drives it.

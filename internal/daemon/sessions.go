@@ -64,10 +64,15 @@ func (d *Daemon) buildTerminals() error {
 	if err != nil || wait < 0 {
 		return fault.New(fault.Invalid, "settings", "wait_ms should be a number of milliseconds, not %q", d.Settings.Get("wait_ms"))
 	}
+	hang, err := strconv.Atoi(d.Settings.Get("hang_secs"))
+	if err != nil || hang < 1 {
+		return fault.New(fault.Invalid, "settings", "hang_secs should be a number of seconds, not %q", d.Settings.Get("hang_secs"))
+	}
 	home := d.Settings.Home
 	o := terminal.Options{Self: self, Folder: filepath.Join(d.data, "terminals"), Home: home, Env: os.Environ(),
 		Allow: terminal.ParseAllowlist(d.Settings.Get("cwd_allowlist"), home), Default: cmp.Or(d.Settings.Get("default_cwd"), home),
-		Wait: time.Duration(wait) * time.Millisecond, Socket: d.Settings.Get("tmux_socket"), Claude: d.Settings.Get("claude"), Confine: d.Settings.Get("confine"),
+		Wait: time.Duration(wait) * time.Millisecond, Socket: d.Settings.Get("tmux_socket"), Claude: d.Settings.Get("claude"), Codex: d.Settings.Get("codex"), OpenCode: d.Settings.Get("opencode"),
+		Hang: time.Duration(hang) * time.Second, Confine: d.Settings.Get("confine"),
 		Answers: d.Settings.Bool("terminal_answers"), Skip: d.Settings.Bool("skip_permissions"),
 		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {
 			return d.sockets.Open(caller, id)

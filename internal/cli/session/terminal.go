@@ -19,8 +19,8 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	var in terminal.OpenIn
 	cmd := &cobra.Command{
 		Use: "open [NAME]", Short: "Open a real agent program in a terminal", Args: cobra.MaximumNArgs(1),
-		Long:    "Open a real, interactive Claude Code in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
-		Example: "  tandem session open builder -C ~/code/app --model opus\n  tmux attach -t ccm-builder",
+		Long:    "Open a real, interactive Claude Code, Codex or OpenCode in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
+		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tmux attach -t ccm-builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
@@ -44,8 +44,8 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&in.Cwd, "cwd", "C", "", "the working folder (this one)")
-	f.StringVar(&in.Agent, "agent", "", "the program: claude")
-	f.StringVarP(&in.Model, "model", "m", "", "default, opus, sonnet, haiku or a full claude-* id")
+	f.StringVar(&in.Agent, "agent", "", "the program: claude, codex or opencode")
+	f.StringVarP(&in.Model, "model", "m", "", "default, or a model of that program: opus, sonnet, haiku or a full claude-* id")
 	f.StringVar(&in.Effort, "effort", "", "low, medium, high, xhigh or max")
 	f.BoolVar(&in.Resume, "resume", false, "start it again in the same conversation after its program ended")
 	f.BoolVar(&in.Skip, "skip-permissions", false, "ask for no permissions, where that was granted")
@@ -181,6 +181,9 @@ func newLaunch(k *kit.Kit) *cobra.Command {
 			var l terminal.Launch
 			if err := readJSON(args[0], &l); err != nil || len(l.Argv) == 0 {
 				return fault.New(fault.Invalid, "launch", "%s does not say what to start: %w", args[0], err)
+			}
+			if len(l.Server) > 0 {
+				return both(l)
 			}
 			return become(l.Argv, l.Env)
 		},

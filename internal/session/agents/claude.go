@@ -94,18 +94,18 @@ func (c Claude) Write() error {
 			return err
 		}
 	}
-	return writeFile(filepath.Join(c.Folder, "instructions.md"), []byte(c.instructions()))
+	return writeFile(filepath.Join(c.Folder, "instructions.md"), []byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
 }
 
 // maxInstructions bounds what is taken from the project.
-const maxInstructions = 256 << 10
+const maxInstructions = 64 << 10
 
-// instructions are what the program would have read itself if the project's settings were not kept out: its CLAUDE.md.
-func (c Claude) instructions() string {
+// instructions are what a program would have read itself if the project's settings were not kept out.
+func instructions(project string, names ...string) string {
 	var b strings.Builder
 	b.WriteString("You work in a session that tandem opened. Its tools are named mcp__tandem__*; a tool call may wait for a person's approval.\n")
-	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md"} {
-		root, err := os.OpenRoot(c.Project)
+	for _, name := range names {
+		root, err := os.OpenRoot(project)
 		if err != nil {
 			break
 		}
@@ -115,7 +115,7 @@ func (c Claude) instructions() string {
 			continue
 		}
 		b.WriteString("\nContents of " + name + " (the project's instructions, checked into the codebase):\n\n")
-		b.Write(data[:min(len(data), maxInstructions)])
+		b.WriteString(strings.ToValidUTF8(string(data[:min(len(data), maxInstructions)]), "\ufffd"))
 		b.WriteString("\n")
 	}
 	return b.String()
@@ -146,17 +146,21 @@ func (c Claude) Argv() []string {
 	return append(argv, "--session-id", c.Conversation)
 }
 
-// allowed are the variables that reach the program; those with a star by their beginning.
-var allowed = []string{"HOME", "PATH", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR",
-	"DISABLE_*", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "IS_SANDBOX",
-	"API_TIMEOUT_MS", "MCP_TIMEOUT", "AWS_REGION", "CLOUD_ML_REGION", "XDG_*"}
+// allowed are the variables that reach every program, and those that reach one; those with a star by their beginning.
+var allowed = map[string][]string{
+	"": {"HOME", "PATH", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_*"},
+	ClaudeName:   {"ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "MCP_TIMEOUT", "AWS_REGION", "CLOUD_ML_REGION"},
+	CodexName:    {"OPENAI_*", "CODEX_*"},
+	OpenCodeName: {"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
+}
 
 // Environment picks what the program may see from tandem's own environment and adds the session's.
-func Environment(from []string, more ...string) []string {
+func Environment(agent string, from []string, more ...string) []string {
 	out := []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
 	for _, kv := range from {
 		name, _, _ := strings.Cut(kv, "=")
-		for _, a := range allowed {
+		for _, a := range slices.Concat(allowed[""], allowed[agent]) {
 			if begin, star := strings.CutSuffix(a, "*"); name == a || star && strings.HasPrefix(name, begin) {
 				out = append(out, kv)
 				break

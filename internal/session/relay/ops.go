@@ -14,7 +14,7 @@ import (
 
 // Side says what drives a side of the relay.
 type Side struct {
-	Agent  string `json:"agent,omitempty" jsonschema:"claude for a real Claude Code in a terminal (the default), or model for a session with a model"`
+	Agent  string `json:"agent,omitempty" jsonschema:"claude for a real Claude Code in a terminal (the default), codex, opencode, or model for a session with a model"`
 	Model  string `json:"model,omitempty" jsonschema:"its model"`
 	Effort string `json:"effort,omitempty" jsonschema:"its effort"`
 }

@@ -36,7 +36,7 @@ func ours(draft, text string) bool {
 }
 
 // deliver types a turn's prompt, and knows from the program itself that it was taken.
-func (s *seat) deliver(ctx context.Context, t *session.Turn) {
+func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 	text := tidy(t.Text())
 	if err := s.dress(ctx, t); err != nil {
 		s.begin(t)
@@ -93,7 +93,7 @@ func (s *seat) deliver(ctx context.Context, t *session.Turn) {
 
 // submit presses Enter, and once more only while our text still stands in the box: by then no dialog can be there that the
 // key would answer.
-func (s *seat) submit(ctx context.Context, text string) error {
+func (s *claude) submit(ctx context.Context, text string) error {
 	for try := range 2 {
 		if try == 1 {
 			r, err := s.screen(ctx)
@@ -115,7 +115,7 @@ func (s *seat) submit(ctx context.Context, text string) error {
 }
 
 // free makes sure that typing would reach an empty input box and nothing else.
-func (s *seat) free(ctx context.Context) error {
+func (s *claude) free(ctx context.Context) error {
 	conflict := func(format string, args ...any) *fault.Error {
 		return fault.New(fault.Conflict, "session.send", format, args...).WithNext("look at the terminal: %s", s.row.Attach)
 	}
@@ -143,7 +143,7 @@ func (s *seat) free(ctx context.Context) error {
 
 // dress starts the program anew when a turn wants another model or effort than it runs with, or the session's own again.
 // Flags of a start bind nobody else; the program's own commands would change what is saved for every session.
-func (s *seat) dress(ctx context.Context, t *session.Turn) error {
+func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 	model, effort := s.row.Model, s.row.Effort
 	if m := strings.TrimPrefix(t.Options.Model, "claude/"); m != "" {
 		model = m
@@ -165,7 +165,7 @@ func (s *seat) dress(ctx context.Context, t *session.Turn) error {
 }
 
 // command types a slash command. It ends with what it shows; a dialog that it opens is read and closed.
-func (s *seat) command(ctx context.Context, text string) {
+func (s *claude) command(ctx context.Context, text string) {
 	s.expect, s.taken = text, false
 	defer func() { s.expect = "" }()
 	old := s.row.Conversation

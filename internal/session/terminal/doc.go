@@ -2,9 +2,14 @@
 // and how it ended, carries their permission dialogs to people, and closes them. It is a session.Driver; the session itself,
 // its turns and messages are rows of the session room.
 //
+// # Programs
+//
+// Claude Code is typed to and watched (claude.go, deliver.go, turn.go). Codex is spoken to through a server of its own to
+// which its terminal is attached (spoken.go, codex.go), so nothing is typed but slash commands.
+//
 // # What it trusts
 //
-// In this order, each answer naming the one it was read from: the process (is it there?), the program's own hooks, its
+// In this order, each answer naming the one it was read from: the process (is it there?), the program's own hooks or server, its
 // registry file, its transcript, the terminal's title, the screen. A lower one never overrules a higher one.
 //
 // # States of a seat

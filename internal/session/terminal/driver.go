@@ -14,6 +14,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/session/agents"
 	"tandem/internal/session/terminal/tmux"
 )
 
@@ -30,7 +31,10 @@ type Options struct {
 	Default string // cwd when a call names none
 	Wait    time.Duration
 	Socket  string // of the tmux server; "" is the user's own
-	Claude  string // the program, "" to look on the path
+	// The programs; "" is to look on the path.
+	Claude, Codex, OpenCode string
+	// Hang is how long nothing may move in a turn before it is said to hang; zero is ten minutes.
+	Hang    time.Duration
 	Confine string // auto, bwrap or none
 	// Answers says whether a yes typed at the dialog counts, though nobody proved who typed it.
 	Answers bool
@@ -135,7 +139,14 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 // seat makes the live side of a row.
 func (d *Driver) seat(r *row) *seat {
 	s := &seat{d: d, row: *r, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{}, heard: map[string]bool{}, born: time.Now()}
-	s.transcript.Path = s.transcriptPath()
+	switch r.Agent {
+	case agents.CodexName, agents.OpenCodeName:
+		s.prog = newSpoken(s)
+	default:
+		c := &claude{seat: s}
+		c.transcript.Path = c.transcriptPath()
+		s.prog = c
+	}
 	return s
 }
 
@@ -178,6 +189,13 @@ func (d *Driver) Wake(_, id string) {
 			}
 		}
 	})
+}
+
+func (d *Driver) hangAfter() time.Duration {
+	if d.Hang > 0 {
+		return d.Hang
+	}
+	return 10 * time.Minute
 }
 
 func (d *Driver) live(id string) *seat {

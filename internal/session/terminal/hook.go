@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/session"
 	"tandem/internal/session/agents"
 )
 
@@ -71,15 +72,14 @@ func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
 	}
 }
 
-// hooked takes in what a hook told.
-func (s *seat) hooked(ctx context.Context, h hooked) {
+func (s *claude) hear(ctx context.Context, h hooked) {
 	if h.Agent != "" {
 		return
 	}
 	s.moved = s.d.db.Now()
 	switch h.Event {
 	case "SessionStart":
-		s.started, s.orderly = true, false
+		s.started, s.told = true, false
 		if h.Conversation != "" && h.Conversation != s.row.Conversation {
 			s.moveTo(h.Conversation, h.Transcript)
 		}
@@ -92,28 +92,30 @@ func (s *seat) hooked(ctx context.Context, h hooked) {
 		case s.expect != "" && same(h.Prompt, s.expect):
 			s.taken = true
 		case s.turn == nil && !strings.HasPrefix(h.Prompt, "<task-notification>"):
-			s.typedByHand(ctx, h.Prompt)
+			if t := s.typedByHand(ctx, h.Prompt); t != nil {
+				s.begin(t)
+			}
 		}
 	case "Stop", "StopFailure":
 		if s.turn != nil && s.expect == "" || s.turn != nil && s.taken {
-			s.ended = &h
+			s.stopped = &h
 		}
 	case "SessionEnd":
-		s.orderly = h.Reason != "clear"
+		s.told = h.Reason != "clear"
 	case "PostToolUse", "PostToolUseFailure":
 		s.answeredHere(h)
 	}
 }
 
-// typedByHand makes a turn of a prompt that somebody typed into the terminal.
-func (s *seat) typedByHand(ctx context.Context, text string) {
+// typedByHand makes a turn of a prompt that somebody typed into the terminal; nil when it could not be stored.
+func (s *seat) typedByHand(ctx context.Context, text string) *session.Turn {
 	t, err := s.d.room.Typed(ctx, s.row.Tenant, s.row.Session, text, "terminal")
 	if err != nil {
 		s.d.log.Error("record a typed prompt", "session", s.row.Session, "err", err)
-		return
+		return nil
 	}
-	s.begin(t)
 	s.update(func(r *row) bool { r.Typed = t.ID; return true })
+	return t
 }
 
 // show stores what a command showed on the screen.

@@ -35,7 +35,11 @@ const pin = "482915"
 
 func newHouse(t *testing.T, extra ...string) *house {
 	t.Helper()
-	dir := testenv.Dir(t)
+	return houseIn(t, testenv.Dir(t), extra...)
+}
+
+func houseIn(t *testing.T, dir string, extra ...string) *house {
+	t.Helper()
 	h := &house{t: t, dir: dir, project: filepath.Join(dir, "home", "code"), model: &scripted.Server{}}
 	if err := h.model.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
@@ -48,7 +52,7 @@ func newHouse(t *testing.T, extra ...string) *house {
 	h.env = append([]string{"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "TMPDIR=" + os.TempDir(),
 		"ANTHROPIC_BASE_URL=" + h.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
-		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none"}, extra...)
+		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_CODEX=" + testenv.Tool(t, "codex"), "TANDEM_OPENCODE=" + testenv.Tool(t, "opencode"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none"}, extra...)
 	h.start()
 	t.Cleanup(func() {
 		h.endTerminals()
@@ -116,8 +120,13 @@ func (h *house) call(name string, in, out any) {
 
 func (h *house) open(name string) terminal.Seat {
 	h.t.Helper()
+	return h.openAs(name, "")
+}
+
+func (h *house) openAs(name, agent string) terminal.Seat {
+	h.t.Helper()
 	var s terminal.Seat
-	h.call("session.open", terminal.OpenIn{Name: name, Cwd: h.project}, &s)
+	h.call("session.open", terminal.OpenIn{Name: name, Cwd: h.project, Agent: agent}, &s)
 	if s.State != terminal.Ready {
 		h.t.Fatalf("%s is %s (%s): %s\n%s", name, s.State, s.Signal, s.Detail, h.shown(name))
 	}

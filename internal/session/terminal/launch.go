@@ -19,6 +19,15 @@ import (
 type Launch struct {
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"`
+	// Server runs beside the program, which is attached to it: first the server, until its socket answers, then the program.
+	// When one of them ends the other is ended.
+	Server []string `json:"server,omitempty"`
+	Socket string   `json:"socket,omitempty"`
+	Log    string   `json:"log,omitempty"` // what the server prints
+
+	// What a confined program needs: folders and files of its own to write, folders to see, and one to use as its /tmp.
+	state, files, see []string
+	tmp               string
 }
 
 // tmuxEnv is what tmux itself sees of our environment.
@@ -41,12 +50,12 @@ func newConversation() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// findClaude is the program's real path.
-func (d *Driver) findClaude() (string, error) {
-	name := d.Claude
-	if name == "" {
-		name = "claude"
-	}
+// find is a program's real path.
+func (d *Driver) find(agent string) (string, error) {
+	names := map[string][3]string{agents.ClaudeName: {"Claude Code", d.Claude, "TANDEM_CLAUDE"}, agents.CodexName: {"Codex", d.Codex, "TANDEM_CODEX"},
+		agents.OpenCodeName: {"OpenCode", d.OpenCode, "TANDEM_OPENCODE"}}
+	n := names[agent]
+	name := orElse(n[1], agent)
 	path := name
 	if !filepath.IsAbs(name) {
 		path = ""
@@ -62,12 +71,18 @@ func (d *Driver) findClaude() (string, error) {
 		}
 	}
 	if path == "" {
-		return "", fault.New(fault.Conflict, "session.open", "Claude Code is not installed: there is no %s on the path", name).
-			WithNext("install it, or name it: TANDEM_CLAUDE=/path/to/claude")
+		return "", fault.New(fault.Conflict, "session.open", "%s is not installed: there is no %s on the path", n[0], name).
+			WithNext("install it, or name it: %s=/path/to/%s", n[2], agent)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", fault.New(fault.Unavailable, "session.open", "%s cannot be started: %w", path, err)
+		return "", fault.New(fault.Conflict, "session.open", "%s cannot be started: %v", path, err)
+	}
+	switch agent {
+	case agents.CodexName:
+		real = agents.Native(real, agents.CodexNative...)
+	case agents.OpenCodeName:
+		real = agents.Native(real, "bin/opencode.exe")
 	}
 	return real, nil
 }
@@ -83,10 +98,6 @@ func (d *Driver) data() string {
 
 // folder is the session's own: its socket, its configuration.
 func (s *seat) folder() string { return filepath.Join(s.d.Folder, s.row.Session) }
-
-func (s *seat) transcriptPath() string {
-	return agents.TranscriptPath(s.row.Config, s.row.Folder, s.row.Conversation)
-}
 
 // listen opens the session's own door.
 func (s *seat) listen() error {
@@ -110,28 +121,15 @@ func (s *seat) launch(ctx context.Context) error {
 	if err := s.listen(); err != nil {
 		return err
 	}
-	if !s.row.Begun {
-		s.row.Conversation = newConversation()
-	}
-	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.row.Config, Name: s.row.Name,
-		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip, HoldTools: !d.Answers}
-	if err := c.Write(); err != nil {
+	if err := os.MkdirAll(s.folder(), 0o700); err != nil {
 		return err
 	}
-	changed, err := c.Trust(d.Home)
+	l, err := s.prog.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	if changed {
-		d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
-	}
-	env := agents.Environment(d.Env, "TANDEM_SESSION_SOCKET="+s.socket, "TANDEM_SESSION="+s.row.Session)
-	if c.HoldTools {
-		env = append(env, "TANDEM_HOLD_TOOLS=1")
-	}
-	l := Launch{Argv: c.Argv(), Env: env}
 	if s.row.Confined == "bwrap" {
-		if l.Argv, err = s.confine(c, l.Argv); err != nil {
+		if l, err = s.confine(l); err != nil {
 			return err
 		}
 	}
@@ -148,22 +146,24 @@ func (s *seat) launch(ctx context.Context) error {
 	} else if err := d.tmux.Open(ctx, spec); err != nil {
 		return err
 	}
-	s.started, s.orderly, s.transcript = false, false, agents.Transcript{Path: s.transcriptPath()}
-	if st, err := os.Stat(s.transcript.Path); err == nil {
-		s.transcript.Offset = st.Size() // what was said before is stored already
-	}
+	s.prog.launched()
 	s.set(Starting, "launch", "")
 	return nil
 }
 
 // confine puts the program under bubblewrap: the system read-only, its working folder, its own state, and the session's
 // folder with the socket. Nothing else of the home folder, no tmux socket, no other session.
-func (s *seat) confine(c agents.Claude, argv []string) ([]string, error) {
+func (s *seat) confine(l Launch) (Launch, error) {
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
-		return nil, fault.New(fault.Conflict, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
+		return l, fault.New(fault.Conflict, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
 	}
-	out := []string{bwrap, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"}
+	out := []string{bwrap, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run"}
+	if l.tmp == "" {
+		out = append(out, "--tmpfs", "/tmp")
+	} else {
+		out = append(out, "--bind", l.tmp, "/tmp")
+	}
 	for _, dir := range []string{"/usr", "/etc", "/opt", "/nix"} {
 		if _, err := os.Stat(dir); err == nil {
 			out = append(out, "--ro-bind", dir, dir)
@@ -177,21 +177,31 @@ func (s *seat) confine(c agents.Claude, argv []string) ([]string, error) {
 		}
 	}
 	out = append(out, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve", "--tmpfs", s.d.Home)
-	if err := os.MkdirAll(c.Config, 0o700); err != nil {
-		return nil, err
+	for _, p := range l.state {
+		if err := os.MkdirAll(p, 0o700); err != nil {
+			return l, err
+		}
+		out = append(out, "--bind", p, p)
 	}
-	state := filepath.Join(s.d.Home, ".claude.json")
-	if _, err := os.Stat(state); err == nil && c.Config == filepath.Join(s.d.Home, ".claude") {
-		out = append(out, "--bind", state, state)
+	for _, p := range l.files {
+		out = append(out, "--bind-try", p, p)
 	}
-	out = append(out, "--bind", c.Config, c.Config, "--ro-bind-try", filepath.Join(s.d.Home, ".gitconfig"), filepath.Join(s.d.Home, ".gitconfig"),
-		"--bind", s.row.Folder, s.row.Folder)
+	out = append(out, "--ro-bind-try", filepath.Join(s.d.Home, ".gitconfig"), filepath.Join(s.d.Home, ".gitconfig"), "--bind", s.row.Folder, s.row.Folder)
 	if rel, err := filepath.Rel(s.row.Folder, s.d.data()); err == nil && !strings.HasPrefix(rel, "..") {
 		out = append(out, "--tmpfs", s.d.data()) // a working folder that holds tandem's own does not show it
 	}
-	for _, p := range []string{filepath.Dir(c.Program), filepath.Dir(c.Self), s.folder(), filepath.Dir(s.socket)} {
+	for _, p := range append([]string{filepath.Dir(s.row.Program), filepath.Dir(s.d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...) {
 		out = append(out, "--ro-bind", p, p)
 	}
 	out = append(out, "--chdir", s.row.Folder, "--")
-	return append(out, argv...), nil
+	if len(l.Server) == 0 {
+		l.Argv = append(out, l.Argv...)
+		return l, nil
+	}
+	// Both of them live in the same small world.
+	inner := filepath.Join(s.folder(), "inner.json")
+	if err := agents.WriteJSON(inner, l); err != nil {
+		return l, err
+	}
+	return Launch{Argv: append(out, s.d.Self, "launch", inner), Env: l.Env}, nil
 }

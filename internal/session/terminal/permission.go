@@ -70,13 +70,20 @@ func touch(in UseIn) op.Touch {
 		Notebook string `json:"notebook_path"`
 		Path     string `json:"path"`
 		URL      string `json:"url"`
+		Changes  []struct {
+			Path string `json:"path"`
+		} `json:"changes"`
 	}
 	t := op.Touch{Tool: toolName(in.Tool)}
 	if json.Unmarshal(in.Input, &a) != nil {
 		t.Opaque = true
 		return t
 	}
-	for _, p := range []string{a.File, a.Notebook, a.Path} {
+	paths := []string{a.File, a.Notebook, a.Path}
+	for _, c := range a.Changes {
+		paths = append(paths, c.Path)
+	}
+	for _, p := range paths {
 		if p == "" {
 			continue
 		}
@@ -116,7 +123,7 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	case effect == policy.Deny:
 		return verdict("PreToolUse", "deny", why), nil
 	case effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
-		err := s.ask(ctx, h)
+		err := s.ask(ctx, keyOf(h), h)
 		if err == nil {
 			return verdict("PreToolUse", "allow", "approved"), nil
 		}
@@ -134,7 +141,7 @@ func (s *seat) permission(ctx context.Context, h hooked) (HookOut, error) {
 	if h.Tool == "AskUserQuestion" {
 		return s.question(ctx, h)
 	}
-	err := s.ask(ctx, h)
+	err := s.ask(ctx, keyOf(h), h)
 	switch {
 	case err == nil:
 		return decision(map[string]any{"behavior": "allow"}), nil
@@ -146,18 +153,20 @@ func (s *seat) permission(ctx context.Context, h hooked) (HookOut, error) {
 	return HookOut{}, err
 }
 
+// keyOf is how a dialog of Claude Code is found again: its hooks name no call.
+func keyOf(h hooked) string { return h.Tool + "\x00" + string(h.ToolInput) }
+
 var errElsewhere = errors.New("answered elsewhere")
 
 // ask files the call with the gate and waits for people until it is allowed, refused, or answered at the terminal.
-func (s *seat) ask(ctx context.Context, h hooked) error {
+func (s *seat) ask(ctx context.Context, key string, h hooked) error {
 	w := &wait{tool: h.Tool, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
-	key := h.Tool + "\x00" + string(h.ToolInput)
 	for {
 		_, err := s.d.gate.Invoke(ctx, "session.tool", s.use(h))
 		var f *fault.Error
 		if err == nil || !errors.As(err, &f) || f.Kind != fault.Pending {
-			s.close(key, w)
+			s.closeWait(key, w)
 			return err
 		}
 		w.ask = f.Data["approval"]
@@ -180,13 +189,13 @@ func (s *seat) ask(ctx context.Context, h hooked) error {
 		default:
 		}
 		if ctx.Err() != nil { // the hook's process is gone: answered No at the dialog, interrupted, or killed
-			s.close(key, w)
+			s.closeWait(key, w)
 			w.why = "the dialog was closed at the terminal"
 			s.withdraw(w)
 			return ctx.Err()
 		}
 		if err != nil && !fault.Is(err, fault.Unavailable) {
-			s.close(key, w)
+			s.closeWait(key, w)
 			return err
 		}
 	}
@@ -220,7 +229,7 @@ func (s *seat) openWait(key string, w *wait) {
 	s.nudge()
 }
 
-func (s *seat) close(key string, w *wait) {
+func (s *seat) closeWait(key string, w *wait) {
 	s.mu.Lock()
 	if s.waits[key] == w {
 		delete(s.waits, key)
@@ -241,7 +250,7 @@ func (s *seat) openWaits() []*wait {
 
 // answeredHere closes what a tool's end shows to have been answered at the terminal: yes tells nobody else.
 func (s *seat) answeredHere(h hooked) {
-	key := h.Tool + "\x00" + string(h.ToolInput)
+	key := keyOf(h)
 	s.settleWaits("yes, at the terminal, presence unproven", func(k string, w *wait) bool { return k == key })
 }
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"tandem/internal/fault"
@@ -28,44 +29,58 @@ func (s *seat) question(ctx context.Context, h hooked) (HookOut, error) {
 	for _, q := range in.Questions {
 		qs = append(qs, tool.Question{Header: q.Header, Question: q.Question, Options: q.Options, Multiple: q.MultiSelect})
 	}
+	answer, given, err := s.inquire(ctx, keyOf(h), h, qs)
+	switch {
+	case err != nil:
+		return HookOut{}, err
+	case given:
+		answers := map[string]string{}
+		for _, one := range qs {
+			answers[one.Question] = answer
+		}
+		var input map[string]any
+		if err := json.Unmarshal(h.ToolInput, &input); err != nil {
+			return HookOut{}, err
+		}
+		input["answers"] = answers
+		return decision(map[string]any{"behavior": "allow", "updatedInput": input}), nil
+	case answer != "":
+		return decision(map[string]any{"behavior": "deny", "message": answer}), nil
+	}
+	return HookOut{}, nil
+}
+
+// inquire asks people and waits. given says that somebody answered; without it, answer says why nobody will, or is empty when
+// the question was answered at the terminal or is gone.
+func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Question) (answer string, given bool, err error) {
 	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 	if err != nil || t == nil {
-		return HookOut{}, err
+		return "", false, err
 	}
 	id, err := s.file(ctx, t, h, qs)
 	if err != nil {
-		return HookOut{}, err
+		return "", false, err
 	}
 	w := &wait{tool: h.Tool, local: make(chan struct{}), question: true, ask: id, detail: qs[0].Question}
-	key := h.Tool + "\x00" + string(h.ToolInput)
 	s.openWait(key, w)
-	defer s.close(key, w)
+	defer s.closeWait(key, w)
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
 	for {
 		q, err := s.d.room.Question(ctx, s.row.Tenant, id)
 		if err != nil {
-			return HookOut{}, err
+			return "", false, err
 		}
 		switch q.State {
 		case "answered":
-			answers := map[string]string{}
-			for _, one := range qs {
-				answers[one.Question] = q.Answer
-			}
-			var input map[string]any
-			if err := json.Unmarshal(h.ToolInput, &input); err != nil {
-				return HookOut{}, err
-			}
-			input["answers"] = answers
-			return decision(map[string]any{"behavior": "allow", "updatedInput": input}), nil
+			return q.Answer, true, nil
 		case "rejected":
-			return decision(map[string]any{"behavior": "deny", "message": "The person does not want to answer this. " + q.Answer}), nil
+			return strings.TrimSpace("The person does not want to answer this. " + q.Answer), false, nil
 		}
 		select {
 		case <-w.local:
-			return HookOut{}, nil
+			return "", false, nil
 		case <-ctx.Done():
-			return HookOut{}, nil
+			return "", false, nil
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -36,7 +36,7 @@ func (s State) Gone() bool { return s == Exited || s == Crashed || s == Closed }
 type Seat struct {
 	Name      string    `json:"name" jsonschema:"attach with: tmux attach -t ccm-NAME"`
 	Session   string    `json:"session" jsonschema:"the session's id"`
-	Agent     string    `json:"agent" jsonschema:"the program: claude"`
+	Agent     string    `json:"agent" jsonschema:"the program: claude, codex or opencode"`
 	Folder    string    `json:"cwd"`
 	Model     string    `json:"model,omitempty"`
 	Effort    string    `json:"effort,omitempty"`
@@ -68,6 +68,7 @@ type row struct {
 	RunEffort    string `json:"run_effort,omitempty"`
 	Typing       string `json:"typing,omitempty"` // the turn whose prompt may have been typed
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
+	Known        string `json:"known,omitempty"`  // the program's own name for it, where it has one
 }
 
 // Prefix is how tmux knows these sessions; others are not drivable.

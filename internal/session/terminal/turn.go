@@ -13,13 +13,17 @@ import (
 
 // begin takes a turn into the seat's hands.
 func (s *seat) begin(t *session.Turn) {
-	s.turn, s.since = t, time.Now()
-	s.worked, s.ended, s.cut, s.over, s.failure, s.idleSince, s.moved = false, nil, false, false, "", time.Time{}, time.Now()
+	s.turn, s.since, s.moved = t, time.Now(), time.Now()
 	s.said.Reset()
 }
 
+func (s *claude) begin(t *session.Turn) {
+	s.seat.begin(t)
+	s.worked, s.stopped, s.cut, s.over, s.failure, s.idleSince = false, nil, false, false, "", time.Time{}
+}
+
 // pickUp continues the turn that was open when the server stopped. What may have been typed is not typed again.
-func (s *seat) pickUp(ctx context.Context) error {
+func (s *claude) pickUp(ctx context.Context) error {
 	if s.view().State != Starting {
 		s.started = true // it was heard before the server stopped
 	}
@@ -67,7 +71,7 @@ func (s *seat) pickUp(ctx context.Context) error {
 }
 
 // follow looks whether the turn is over.
-func (s *seat) follow(ctx context.Context) {
+func (s *claude) follow(ctx context.Context) {
 	if t, err := s.d.room.Turn(ctx, s.turn.Tenant, s.turn.ID); err == nil {
 		if t.State.Ended() { // a waiting turn that was cancelled ends at once in its rows; the program has to follow
 			s.interrupt(ctx)
@@ -76,17 +80,17 @@ func (s *seat) follow(ctx context.Context) {
 		}
 		s.turn = t
 	}
-	if s.turn.Cancel && s.ended == nil {
+	if s.turn.Cancel && s.stopped == nil {
 		s.interrupt(ctx)
 		return
 	}
 	switch {
-	case s.ended != nil && s.ended.Event == "StopFailure":
+	case s.stopped != nil && s.stopped.Event == "StopFailure":
 		s.waitFor(ctx, time.Second, func() bool { return s.failure != "" })
-		s.finish(ctx, session.Failed, "error: "+s.ended.Error, "hook StopFailure", s.ended.Error+": "+s.ended.Last)
-	case s.ended != nil:
+		s.finish(ctx, session.Failed, "error: "+s.stopped.Error, "hook StopFailure", s.stopped.Error+": "+s.stopped.Last)
+	case s.stopped != nil:
 		s.waitFor(ctx, time.Second, func() bool {
-			return s.ended.Last == "" || strings.Contains(s.said.String(), strings.TrimSpace(s.ended.Last))
+			return s.stopped.Last == "" || strings.Contains(s.said.String(), strings.TrimSpace(s.stopped.Last))
 		})
 		s.finish(ctx, session.Done, "ok", "hook Stop", "")
 	case s.cut && (s.idleSince.IsZero() || time.Since(s.idleSince) > 200*time.Millisecond):
@@ -106,10 +110,6 @@ func (s *seat) follow(ctx context.Context) {
 // finish ends the turn in its rows and tells whoever listens.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
-	if s.ended != nil && s.ended.Last != "" && !strings.Contains(s.said.String(), strings.TrimSpace(s.ended.Last)) {
-		// The transcript did not have it yet; the hook's word is as good.
-		s.say(ctx, agents.Entry{ID: newConversation(), Text: s.ended.Last})
-	}
 	t, err := s.d.room.End(ctx, s.turn, state, reason)
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
@@ -118,7 +118,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	if t == nil {
 		t = s.turn
 	}
-	s.turn, s.expect = nil, ""
+	s.turn = nil
 	s.dropWaits("the turn ended")
 	s.update(func(r *row) bool {
 		r.Outcome, r.EndedBy, r.Typing = outcome, signal, ""
@@ -133,12 +133,21 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	}
 }
 
+// finish ends the turn; what the hook said and the transcript did not have yet is as good.
+func (s *claude) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
+	if s.stopped != nil && s.stopped.Last != "" && !strings.Contains(s.said.String(), strings.TrimSpace(s.stopped.Last)) {
+		s.say(context.WithoutCancel(ctx), agents.Entry{ID: newConversation(), Text: s.stopped.Last})
+	}
+	s.expect = ""
+	s.seat.finish(ctx, state, outcome, signal, reason)
+}
+
 // waitFor hears hooks and reads the transcript until ok, or the time is up.
 func (s *seat) waitFor(ctx context.Context, most time.Duration, ok func() bool) bool {
 	end := time.NewTimer(most)
 	defer end.Stop()
 	for {
-		s.read(ctx)
+		s.prog.read(ctx)
 		if ok() {
 			return true
 		}
@@ -151,7 +160,7 @@ func (s *seat) waitFor(ctx context.Context, most time.Duration, ok func() bool) 
 			pause.Stop()
 			return ok()
 		case h := <-s.hooks:
-			s.hooked(ctx, h)
+			s.prog.hear(ctx, h)
 		case <-pause.C:
 		}
 		pause.Stop()
@@ -159,7 +168,7 @@ func (s *seat) waitFor(ctx context.Context, most time.Duration, ok func() bool) 
 }
 
 // interrupt stops the running turn as a person would: one Escape, and not a second one unless the program still works.
-func (s *seat) interrupt(ctx context.Context) {
+func (s *claude) interrupt(ctx context.Context) {
 	prompt := s.turn.Text()
 	for range 3 {
 		s.lookReg(ctx)
@@ -173,24 +182,24 @@ func (s *seat) interrupt(ctx context.Context) {
 		if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err != nil {
 			return
 		}
-		if s.waitFor(ctx, 3*time.Second, func() bool { s.lookReg(ctx); return s.ended != nil || s.hasReg && s.reg.Idle() }) {
+		if s.waitFor(ctx, 3*time.Second, func() bool { s.lookReg(ctx); return s.stopped != nil || s.hasReg && s.reg.Idle() }) {
 			break
 		}
 	}
-	s.waitFor(ctx, 700*time.Millisecond, func() bool { return s.cut || s.ended != nil })
+	s.waitFor(ctx, 700*time.Millisecond, func() bool { return s.cut || s.stopped != nil })
 	signal := "registry"
 	if s.cut {
 		signal = "transcript"
 	}
-	if s.ended != nil { // it had ended by itself
-		s.finish(ctx, session.Done, "ok", "hook "+s.ended.Event, "")
+	if s.stopped != nil { // it had ended by itself
+		s.finish(ctx, session.Done, "ok", "hook "+s.stopped.Event, "")
 		return
 	}
 	s.finish(ctx, session.Cancelled, "interrupted", signal, "interrupted")
 	s.clearOwn(ctx, prompt)
 }
 
-func (s *seat) lookReg(ctx context.Context) {
+func (s *claude) lookReg(ctx context.Context) {
 	if p, err := s.d.tmux.Pane(ctx, s.row.Name); err == nil {
 		s.pane = p
 	}
@@ -198,7 +207,7 @@ func (s *seat) lookReg(ctx context.Context) {
 }
 
 // clearBox removes the prompt that an early interrupt puts back into the input box.
-func (s *seat) clearBox(ctx context.Context) {
+func (s *claude) clearBox(ctx context.Context) {
 	if ms, err := s.d.room.Messages(ctx, s.row.Tenant, s.row.Session); err == nil {
 		for i := len(ms) - 1; i >= 0; i-- {
 			if ms[i].Role == session.RoleUser {
@@ -210,7 +219,7 @@ func (s *seat) clearBox(ctx context.Context) {
 }
 
 // clearOwn empties the input box when what stands in it is our own prompt, and leaves a person's draft alone.
-func (s *seat) clearOwn(ctx context.Context, prompt string) {
+func (s *claude) clearOwn(ctx context.Context, prompt string) {
 	for i := range 400 {
 		r, err := s.screen(ctx)
 		if err != nil || r.Draft == "" && i > 0 {

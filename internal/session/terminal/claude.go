@@ -1,0 +1,204 @@
+package terminal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tandem/internal/session/agents"
+	"tandem/internal/session/screen"
+)
+
+// claude is a seat with Claude Code in it. It is typed to, and watched through its hooks, its registry and its transcript.
+type claude struct {
+	*seat
+	worked     bool    // it was seen at work since the prompt was taken
+	stopped    *hooked // Stop or StopFailure of this turn
+	cut, over  bool    // the transcript told of an interrupt, of an end
+	failure    string
+	idleSince  time.Time
+	transcript agents.Transcript
+	reg        agents.Registered
+	hasReg     bool
+	started    bool
+	told       bool   // it said that it ends
+	expect     string // the prompt that was typed and not yet taken
+	taken      bool
+}
+
+func (s *claude) finished() bool { return s.stopped != nil }
+func (s *claude) orderly() bool  { return s.told }
+func (s *claude) close()         {}
+
+// prepare writes the session's settings, and settles the question whether the folder is trusted.
+func (s *claude) prepare(context.Context) (Launch, error) {
+	d := s.d
+	if !s.row.Begun {
+		s.row.Conversation = newConversation()
+	}
+	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.row.Config, Name: s.row.Name,
+		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip, HoldTools: !d.Answers}
+	if err := c.Write(); err != nil {
+		return Launch{}, err
+	}
+	changed, err := c.Trust(d.Home)
+	if err != nil {
+		return Launch{}, err
+	}
+	if changed {
+		d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
+	}
+	l := Launch{Argv: c.Argv(), Env: s.environment()}
+	if c.HoldTools {
+		l.Env = append(l.Env, "TANDEM_HOLD_TOOLS=1")
+	}
+	if c.Config == filepath.Join(d.Home, ".claude") {
+		l.files = append(l.files, filepath.Join(d.Home, ".claude.json"))
+	}
+	l.state = append(l.state, c.Config)
+	return l, nil
+}
+
+func (s *claude) launched() {
+	s.started, s.told, s.transcript = false, false, agents.Transcript{Path: s.transcriptPath()}
+	if st, err := os.Stat(s.transcript.Path); err == nil {
+		s.transcript.Offset = st.Size() // what was said before is stored already
+	}
+}
+
+func (s *claude) transcriptPath() string {
+	return agents.TranscriptPath(s.row.Config, s.row.Folder, s.row.Conversation)
+}
+
+func (s *claude) look(ctx context.Context) {
+	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
+	if s.hasReg && s.reg.PID == s.pane.PID && s.reg.Conversation != "" && s.reg.Conversation != s.row.Conversation {
+		s.moveTo(s.reg.Conversation, "")
+	}
+	if s.hasReg && s.reg.Version != "" && s.reg.Version != s.row.Version {
+		s.update(func(r *row) bool { r.Version = s.reg.Version; return true })
+	}
+	s.read(ctx)
+	s.judge(ctx)
+}
+
+// judge says what the signals mean together.
+func (s *claude) judge(ctx context.Context) {
+	waits := s.openWaits()
+	busy := s.hasReg && s.reg.Status == "busy" || s.hasReg && s.reg.Status == "waiting"
+	if busy || s.hasReg && s.turn != nil && s.reg.At().After(s.since.Add(50*time.Millisecond)) {
+		s.worked = true
+	}
+	if !s.hasReg || !s.reg.Idle() {
+		s.idleSince = time.Time{}
+	} else if s.idleSince.IsZero() {
+		s.idleSince = time.Now()
+	}
+	switch {
+	case len(waits) > 0 && waits[0].question:
+		s.set(Asking, "hook PermissionRequest", waits[0].detail)
+	case len(waits) > 0:
+		s.set(Permission, "hook PermissionRequest", waits[0].detail)
+	case s.hasReg && s.reg.Status == "waiting" && s.reg.WaitingFor == "permission prompt":
+		s.set(Permission, "registry", s.reg.WaitingFor)
+	case s.hasReg && s.reg.Status == "waiting":
+		s.set(Dialog, "registry", s.reg.WaitingFor)
+	case s.hasReg && s.reg.Status == "busy":
+		s.busyScreen(ctx)
+	case s.turn != nil && s.stopped == nil && !s.worked:
+		s.set(Working, "hook UserPromptSubmit", "")
+	case s.hasReg && s.reg.Idle() && s.started:
+		s.set(Ready, "registry", "")
+	case s.hasReg && s.reg.Idle() && time.Since(s.born) > 20*time.Second:
+		s.set(Ready, "registry", "warning: this version's hooks were not heard; turns are judged by its registry and transcript")
+	case !s.hasReg && s.started && s.turn == nil:
+		s.byScreen(ctx)
+	case !s.started:
+		s.byScreen(ctx)
+	}
+}
+
+// busyScreen looks for what only the screen tells: that the model's provider fails and is tried again. A title that stands
+// still for long means that nothing moves at all: it ticks while the program lives.
+func (s *claude) busyScreen(ctx context.Context) {
+	if time.Since(s.lookedAt) > time.Second {
+		s.lookedAt = time.Now()
+		if r, err := s.screen(ctx); err == nil && r.State == screen.Retrying {
+			s.set(Retrying, "screen "+r.Signal, r.Detail)
+			return
+		}
+	} else if s.view().State == Retrying {
+		return
+	}
+	if s.turn != nil && !s.moved.IsZero() && time.Since(s.moved) > s.d.hangAfter() {
+		s.set(Hung, "title", "nothing moved for "+s.d.hangAfter().String())
+		return
+	}
+	s.set(Working, "registry", "")
+}
+
+// byScreen is the last witness, for a program that tells nothing yet or in a version that tells nothing any more.
+func (s *claude) byScreen(ctx context.Context) {
+	if time.Since(s.lookedAt) < time.Second {
+		return
+	}
+	s.lookedAt = time.Now()
+	r, err := s.screen(ctx)
+	if err != nil {
+		return
+	}
+	switch {
+	case r.State.Waiting():
+		s.set(Dialog, "screen "+r.Signal, string(r.State)+": a person has to answer it: "+s.row.Attach)
+	case s.started && r.State == screen.Ready:
+		s.set(Ready, "screen "+r.Signal, "warning: this version has no registry; its state is read from the screen")
+	case s.started && r.State == screen.Working:
+		s.set(Working, "screen "+r.Signal, "")
+	}
+}
+
+// moveTo follows the program to another conversation (/clear makes one).
+func (s *claude) moveTo(conversation, path string) {
+	s.update(func(r *row) bool { r.Conversation, r.Begun = conversation, false; return true })
+	if path == "" {
+		path = s.transcriptPath()
+	}
+	s.transcript = agents.Transcript{Path: path}
+}
+
+// read takes in what was added to the transcript.
+func (s *claude) read(ctx context.Context) {
+	entries, err := s.transcript.Next()
+	if err != nil {
+		s.d.log.Debug("read a transcript", "session", s.row.Session, "err", err)
+	}
+	for _, e := range entries {
+		s.moved = time.Now()
+		if s.turn == nil || e.At.Before(s.since.Add(-2*time.Second)) || s.heard[e.ID] {
+			if s.expect == "" || e.Kind != agents.Prompted {
+				continue
+			}
+		}
+		switch e.Kind {
+		case agents.Prompted, agents.Queued:
+			if s.expect != "" && same(e.Text, s.expect) {
+				s.taken = true
+			}
+		case agents.Said:
+			s.say(ctx, e)
+		case agents.Failed:
+			s.failure = e.Failure
+			s.say(ctx, e)
+		case agents.Interrupted:
+			s.cut = true
+		case agents.Ended:
+			s.over = true
+		case agents.Shown:
+			if text := agents.Local(e.Text); text != "" {
+				e.Text = text
+				s.say(ctx, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/session/agents"
+	"tandem/internal/session/terminal/codex"
+)
+
+// codexProgram is Codex: its app-server on a socket, with the terminal's program attached to it.
+type codexProgram struct{}
+
+func (codexProgram) signal() string { return "app-server" }
+
+// socketName is the server's socket; where the program is confined it lies in what it sees as /tmp.
+const socketName = "app.sock"
+
+// outside is the socket as we see it. The server puts its real socket below /tmp and makes a link to it.
+func (codexProgram) outside(s *spoken) (string, error) {
+	path, tmp := filepath.Join(s.folder(), socketName), ""
+	if s.row.Confined == "bwrap" {
+		tmp = filepath.Join(s.folder(), "tmp")
+		path = filepath.Join(tmp, socketName)
+	}
+	target, err := os.Readlink(path)
+	if err != nil {
+		return "", err
+	}
+	if tmp != "" {
+		below, ok := strings.CutPrefix(target, "/tmp/")
+		if !ok || !filepath.IsLocal(below) {
+			return "", fmt.Errorf("the socket leads to %s", target)
+		}
+		target = filepath.Join(tmp, below)
+	}
+	return target, nil
+}
+
+func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
+	d := s.d
+	if !d.Answers {
+		return Launch{}, fault.New(fault.Conflict, "session.open", "Codex shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
+			WithNext("open a Claude Code session, or let answers at the terminal count")
+	}
+	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), socketName), Session: s.socket, ID: s.row.Session,
+		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip}
+	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log"), state: []string{s.row.Config}}
+	if strings.HasPrefix(s.row.Config, "/tmp/") {
+		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while CODEX_HOME lies below /tmp").WithNext("put it elsewhere")
+	}
+	if s.row.Confined == "bwrap" {
+		l.tmp = filepath.Join(s.folder(), "tmp")
+		if err := os.RemoveAll(l.tmp); err != nil {
+			return l, err
+		}
+		if err := os.MkdirAll(l.tmp, 0o700); err != nil {
+			return l, err
+		}
+		c.Socket, l.Log = "/tmp/"+socketName, "/tmp/app-server.log"
+	}
+	if s.row.Begun {
+		c.Conversation = s.row.Conversation
+	} else {
+		s.row.Conversation = ""
+	}
+	hash, err := codex.Guard(ctx, c, l.Env)
+	if err != nil {
+		return l, fault.New(fault.Conflict, "session.open", "this Codex does not run tandem's guard before its tools: %v", err).
+			WithNext("use a version that has hooks; 0.166.0 is known to work")
+	}
+	c.Hash = hash
+	l.Argv, l.Server, l.Socket = c.Argv(), c.Server(), c.Socket
+	// Its helpers lie beside the folder of the program itself.
+	l.see = []string{filepath.Dir(filepath.Dir(s.row.Program))}
+	return l, nil
+}
+
+func (p codexProgram) connect(ctx context.Context, s *spoken) (agents.Link, error) {
+	path, err := p.outside(s)
+	if err != nil {
+		return nil, err
+	}
+	link, err := codex.Open(ctx, path, s.row.Conversation, !s.row.Skip, codex.Defaults{Model: s.row.Model, Effort: s.row.Effort})
+	if err != nil {
+		return nil, err
+	}
+	return link, nil
+}
+
+// environment is what the program sees.
+func (s *seat) environment() []string {
+	return agents.Environment(s.row.Agent, s.d.Env, "TANDEM_SESSION_SOCKET="+s.socket, "TANDEM_SESSION="+s.row.Session)
+}

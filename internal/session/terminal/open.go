@@ -1,0 +1,127 @@
+package terminal
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/agents"
+)
+
+// Open opens a session for the caller of ctx.
+func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
+	c := op.CallerFrom(ctx)
+	if in.Agent == "" {
+		in.Agent = agents.ClaudeName
+	}
+	if in.Name == "" {
+		in.Name = "s" + newConversation()[:8]
+	}
+	for _, err := range []error{CheckName(in.Name, in.Relay != ""), agents.Check(in.Agent, in.Model, in.Effort), d.noTmux} {
+		if err != nil {
+			return Seat{}, err
+		}
+	}
+	if in.Cwd == "" {
+		in.Cwd = d.Default
+	}
+	folder, err := d.Allow.Real(in.Cwd)
+	if err != nil {
+		return Seat{}, err
+	}
+	if rel, err := filepath.Rel(d.data(), folder); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return Seat{}, fault.New(fault.Denied, "session.open", "%s belongs to tandem itself", folder)
+	}
+	if in.Skip && !d.Skip {
+		return Seat{}, fault.New(fault.Denied, "session.open", "skipping permissions was not granted").WithNext("a person grants it in the settings: TANDEM_SKIP_PERMISSIONS=1")
+	}
+	if old, err := d.named(ctx, c.Tenant, in.Name); err == nil && old.ClosedAt.IsZero() {
+		return d.reopen(ctx, old, in, folder)
+	} else if err != nil && !fault.Is(err, fault.NotFound) {
+		return Seat{}, err
+	}
+	program, err := d.find(in.Agent)
+	if err != nil {
+		return Seat{}, err
+	}
+	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
+		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: "tmux attach -t " + Prefix + in.Name, Confined: d.confinement()}}
+	err = d.db.Write(ctx, func(tx *db.Tx) error {
+		model := in.Model
+		if model == "" {
+			model = "default"
+		}
+		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model}
+		if err := d.room.Add(tx, c, s); err != nil {
+			return err
+		}
+		r.Session, r.CreatedAt, r.Since = s.ID, tx.Now(), tx.Now()
+		return save(tx, r)
+	})
+	if err != nil {
+		return Seat{}, err
+	}
+	op.Note(ctx, "session", r.Session)
+	op.Note(ctx, "confined", r.Confined)
+	s := d.seat(r)
+	if err := s.launch(ctx); err != nil {
+		s.update(func(r *row) bool {
+			r.State, r.Detail, r.ClosedAt = Closed, fault.Public(err).Msg, d.db.Now()
+			return true
+		})
+		d.CloseSocket(r.Session)
+		return Seat{}, err
+	}
+	d.start(s)
+	return d.settled(ctx, s), nil
+}
+
+// reopen starts a session's program again when it ended, in the same conversation.
+func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string) (Seat, error) {
+	switch {
+	case !op.May(ctx, "session.prompt", at(old.Session)):
+		return Seat{}, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
+	case old.Relay != "" && in.Relay == "":
+		return Seat{}, owned(old)
+	case in.Agent != old.Agent:
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).WithNext("open it as that, or close it first")
+	case d.present(ctx, old.Session) != nil:
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
+	case folder != old.Folder:
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).WithNext("open it there, or close it first")
+	}
+	s := d.seat(old)
+	if err := s.launch(ctx); err != nil {
+		return Seat{}, err
+	}
+	op.Note(ctx, "session", old.Session)
+	d.start(s)
+	return d.settled(ctx, s), nil
+}
+
+// settled waits until a program that was started can be told something, or somebody has to look at it.
+func (d *Driver) settled(ctx context.Context, s *seat) Seat {
+	for end := time.Now().Add(d.Wait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if v := s.view(); v.State != Starting {
+			return v
+		}
+	}
+	return s.view()
+}
+
+func (d *Driver) confinement() string {
+	switch d.Confine {
+	case "bwrap":
+		return "bwrap"
+	case "auto":
+		if haveBwrap() {
+			return "bwrap"
+		}
+	}
+	return "none"
+}

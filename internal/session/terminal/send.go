@@ -1,0 +1,184 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/agents"
+)
+
+// drivable finds an open session that generic tools may drive.
+func (d *Driver) drivable(ctx context.Context, name string) (*row, error) {
+	r, err := d.named(ctx, op.CallerFrom(ctx).Tenant, strings.TrimPrefix(name, Prefix))
+	if err != nil {
+		return nil, err
+	}
+	if !op.May(ctx, "session.read", at(r.Session)) {
+		return nil, fault.New(fault.NotFound, "session", "there is no session %.64q", name)
+	}
+	if r.Relay != "" {
+		return nil, owned(r)
+	}
+	return r, nil
+}
+
+func (d *Driver) send(ctx context.Context, in SendIn) (SendOut, error) {
+	r, err := d.drivable(ctx, in.Name)
+	if err != nil {
+		return SendOut{}, err
+	}
+	return d.Send(ctx, r.Session, in)
+}
+
+// Send prompts a session as the caller of ctx and waits a bounded time for the end of the turn.
+func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	if op.CallerFrom(ctx).Session == id {
+		return SendOut{}, fault.New(fault.Conflict, "session.send", "a session that sends to itself would wait for itself")
+	}
+	s, err := d.room.Get(ctx, tenant, id)
+	if err != nil {
+		return SendOut{}, err
+	}
+	agent, _, _ := strings.Cut(s.Model, "/")
+	if err := agents.Check(agent, in.Model, in.Effort); err != nil {
+		return SendOut{}, err
+	}
+	cursor, turn := int64(0), ""
+	if in.Cursor != nil {
+		cursor = *in.Cursor
+	}
+	if in.Text != "" {
+		if err := CheckText(in.Text); err != nil {
+			return SendOut{}, err
+		}
+		if d.present(ctx, id) == nil {
+			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: open_session with its name and resume")
+		}
+		if in.Cursor == nil {
+			cursor = s.Events
+		}
+		p := session.PromptIn{ID: id, Text: in.Text, Options: session.Options{Effort: in.Effort}}
+		if in.Model != "" {
+			p.Options.Model = agent + "/" + in.Model
+		}
+		out, err := d.gate.Invoke(ctx, "session.prompt", p)
+		if err != nil {
+			return SendOut{}, err
+		}
+		turn = out.(*session.Turn).ID
+	}
+	wait := d.Wait
+	if in.Wait != nil {
+		wait = min(time.Duration(max(*in.Wait, 0))*time.Millisecond, 10*time.Minute)
+	}
+	t, err := d.await(ctx, tenant, id, turn, wait)
+	if err != nil {
+		return SendOut{}, err
+	}
+	only := ""
+	if in.Cursor == nil {
+		only = turn
+	}
+	return d.report(ctx, id, in.Name, t, cursor, only)
+}
+
+// await waits for a turn (any open one when turn is empty) to end or to need somebody.
+func (d *Driver) await(ctx context.Context, tenant, id, turn string, wait time.Duration) (t *session.Turn, err error) {
+	for end := time.Now().Add(wait); ; {
+		if turn == "" {
+			if t, err = d.room.Next(ctx, tenant, id); err != nil || t == nil {
+				return t, err
+			}
+			turn = t.ID
+		} else if t, err = d.room.Turn(ctx, tenant, turn); err != nil {
+			return nil, err
+		}
+		if t.State.Ended() || t.State == session.Waiting || !time.Now().Before(end) {
+			return t, nil
+		}
+		select {
+		case <-ctx.Done():
+			return t, nil
+		case <-time.After(40 * time.Millisecond):
+		}
+	}
+}
+
+// report is what a session said behind a place, or only in one turn.
+func (d *Driver) report(ctx context.Context, id, name string, t *session.Turn, cursor int64, only string) (SendOut, error) {
+	rows, err := d.rows(ctx, "tenant = ? AND session = ?", op.CallerFrom(ctx).Tenant, id)
+	if err != nil || len(rows) == 0 {
+		return SendOut{}, err
+	}
+	v := rows[0].Seat
+	if s := d.live(id); s != nil {
+		v = s.view()
+	}
+	out := SendOut{Name: name, Status: "idle", Idle: true, State: v.State, Signal: v.Signal, Cursor: cursor}
+	var said []string
+	for {
+		page, err := d.gate.Invoke(ctx, "session.events", session.EventsIn{ID: id, After: out.Cursor, Limit: 1000})
+		if err != nil {
+			return SendOut{}, err
+		}
+		events := page.(session.EventsOut).Events
+		for _, e := range events {
+			out.Cursor = e.Seq
+			if e.Type != session.EventMessage {
+				continue
+			}
+			var m session.Message
+			if err := json.Unmarshal(e.Body, &m); err != nil {
+				return SendOut{}, err
+			}
+			if text := words(m); m.Role == session.RoleAssistant && text != "" && (only == "" || m.Turn == only) {
+				said = append(said, text)
+			}
+		}
+		if len(events) < 1000 {
+			break
+		}
+	}
+	out.Report = strings.Join(said, "\n\n")
+	if v.State.Gone() {
+		out.Status, out.Reason = string(v.State), v.Detail
+	}
+	if t == nil {
+		return out, nil
+	}
+	out.Turn, out.Reason, out.Ask = t.ID, t.Reason, t.Ask
+	out.Idle = t.State.Ended()
+	switch t.State {
+	case session.Done:
+		out.Status, out.Signal = "done", v.EndedBy
+	case session.Failed:
+		out.Status, out.Signal = "failed", v.EndedBy
+	case session.Cancelled:
+		out.Status, out.Signal = "interrupted", v.EndedBy
+	case session.Waiting:
+		out.Status = "waiting"
+	default:
+		out.Status = "running"
+	}
+	return out, nil
+}
+
+func words(m session.Message) string {
+	var all []string
+	for _, b := range m.Blocks {
+		if b.Text != "" {
+			all = append(all, b.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func owned(r *row) error {
+	return fault.New(fault.Conflict, "session", "%s belongs to the relay %s", r.Name, r.Relay).WithNext("steer it with the relay tool: inject, enqueue or stop")
+}

@@ -1,0 +1,62 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"tandem/internal/fault"
+	"tandem/internal/session/agents"
+	"tandem/internal/tool"
+)
+
+// asked carries a permission to people, while the dialog in the terminal stays usable. The first answer wins.
+func (s *spoken) asked(ctx context.Context, link agents.Link, e agents.Event) {
+	err := s.ask(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: e.Input, ToolUse: e.Ask})
+	switch {
+	case errors.Is(err, errElsewhere) || ctx.Err() != nil:
+		return // the dialog has its answer, or stays for one
+	case err == nil:
+		err = link.Decide(ctx, e.Ask, true, "")
+	case fault.Is(err, fault.Denied), fault.Is(err, fault.NotFound):
+		err = link.Decide(ctx, e.Ask, false, fault.Public(err).Msg)
+	}
+	if err != nil {
+		s.d.log.Error("answer a program's request", "session", s.row.Session, "err", err)
+	}
+}
+
+// questioned carries a question to people.
+func (s *spoken) questioned(ctx context.Context, link agents.Link, e agents.Event) {
+	if len(e.Questions) == 0 {
+		return
+	}
+	var qs []tool.Question
+	for _, q := range e.Questions {
+		one := tool.Question{Header: q.Header, Question: q.Text, Multiple: q.Multiple}
+		for _, o := range q.Options {
+			one.Options = append(one.Options, tool.Option{Label: o.Label, Description: o.Description})
+		}
+		qs = append(qs, one)
+	}
+	input, err := json.Marshal(map[string]any{"questions": qs})
+	if err != nil {
+		return
+	}
+	answer, given, err := s.inquire(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: input, ToolUse: e.Ask}, qs)
+	switch {
+	case err != nil:
+		s.d.log.Error("carry a question", "session", s.row.Session, "err", err)
+	case given:
+		all := make([]string, len(qs))
+		for i := range all {
+			all[i] = answer
+		}
+		err = link.Answer(ctx, e.Ask, all)
+	case answer != "": // rejected
+		err = link.Answer(ctx, e.Ask, nil)
+	}
+	if err != nil {
+		s.d.log.Error("answer a program's question", "session", s.row.Session, "err", err)
+	}
+}
