@@ -40,7 +40,7 @@ func build() (string, error) {
 	return abs, err
 }
 
-func startProgram() (*program, error) {
+func startProgram(env ...string) (*program, error) {
 	bin, err := build()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func startProgram() (*program, error) {
 	}
 	p := &program{url: fmt.Sprintf("http://127.0.0.1:%d", port), dir: dir}
 	p.cmd = exec.Command(bin, "serve", "--data", filepath.Join(dir, "data"), "--listen", strings.TrimPrefix(p.url, "http://"))
-	p.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken}
+	p.cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken}, env...)
 	p.cmd.Stderr = &p.said
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {

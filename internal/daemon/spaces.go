@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"tandem/internal/board"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
@@ -27,7 +29,11 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	}
 	d.rooms.space = space.New(d.db, inner{d})
 	d.rooms.board = board.New(d.db, d.rooms.space)
-	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable})
+	wakes, err := strconv.Atoi(d.Settings.Get("wakes_per_hour"))
+	if err != nil || wakes < 1 {
+		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).WithNext("see it: tandem settings")
+	}
+	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Wakes: wakes})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
 }
 

@@ -16,6 +16,7 @@ var table = []Setting{
 	{Key: "log.level", Env: []string{"TANDEM_LOG_LEVEL"}, Default: "info", Doc: "trace, debug, info, warn or error"},
 	{Key: "log.format", Env: []string{"TANDEM_LOG_FORMAT"}, Default: "text", Doc: "text or json, for the terminal; the file is always json"},
 	{Key: "log.file", Env: []string{"TANDEM_LOG_FILE"}, Doc: "where the log goes (default: tandem.log in the data folder)"},
+	{Key: "wakes_per_hour", Env: []string{"TANDEM_WAKES_PER_HOUR"}, Default: "20", Doc: "how often an hour messages of a space may wake an idle agent; beyond it they wait"},
 	{Key: "idle_exit", Env: []string{"TANDEM_IDLE_EXIT"}, Default: "15m", Doc: "a daemon that was started on demand ends after this long without work"},
 	{Key: "api_token", Env: []string{"TANDEM_API_TOKEN"}, Doc: "the API's token: everyday rights; made when absent", Secret: true},
 	{Key: "api_token_file", Env: []string{"TANDEM_API_TOKEN_FILE"}, Doc: "a file that holds the API's token"},

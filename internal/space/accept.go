@@ -79,7 +79,7 @@ func (r *Room) Accept(tx *db.Tx, tenant string, env *seal.Envelope, classes []st
 		int64(env.Seq), tx.Now(), tenant, s.id, env.From); err != nil {
 		return none, err
 	}
-	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + s.id) })
+	tx.AfterCommit(func() { r.changed(tenant, s.id) })
 	return Accepted{Space: s.id, ID: env.ID, Seq: e.Seq, Hash: e.Hash, Epoch: s.epoch, At: e.At}, nil
 }
 
@@ -238,7 +238,7 @@ func (r *Room) HostEntry(tx *db.Tx, tenant, space, class string, facts any) erro
 	if err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + space) })
+	tx.AfterCommit(func() { r.changed(tenant, space) })
 	return s.append(tx, tenant, &Entry{Class: class, Facts: b})
 }
 

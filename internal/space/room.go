@@ -22,14 +22,15 @@ type Room struct {
 	wake   bells
 	knocks knocks
 
-	mu   sync.Mutex
-	seen map[string]time.Time // tenant/space/member → last pull; lost at a restart, told again in seconds
+	mu    sync.Mutex
+	seen  map[string]time.Time // tenant/space/member → last pull; lost at a restart, told again in seconds
+	views map[string]*view     // tenant/space
 }
 
 // New makes the room over an open database. Calls of members on other machines
 // re-enter through invoke.
 func New(d *db.DB, invoke op.Invoker) *Room {
-	return &Room{db: d, invoke: invoke, seen: map[string]time.Time{}}
+	return &Room{db: d, invoke: invoke, seen: map[string]time.Time{}, views: map[string]*view{}}
 }
 
 // Proof shows that a call comes from the holder of a member's key.
@@ -60,11 +61,16 @@ func (r *Room) check(ctx context.Context, tenant, space, what string, p Proof) (
 	if err != nil || !m.Verify("call/"+what, p.bytes(space), p.Sig) {
 		return nil, notFound(space)
 	}
-	if m.Removed != nil {
-		return nil, fault.New(fault.Denied, "space", "%s is no longer a member of this space", m.ID).With("reason", "removed").
-			WithNext("ask a member for a new invite and join again")
+	return m, m.belongs()
+}
+
+// belongs refuses a member that was removed.
+func (m *Member) belongs() error {
+	if m.Removed == nil {
+		return nil
 	}
-	return m, nil
+	return fault.New(fault.Denied, "space", "%s is no longer a member of this space", m.ID).With("reason", "removed").
+		WithNext("ask a member for a new invite and join again")
 }
 
 // StartIn starts a space with its first member.
@@ -216,10 +222,6 @@ type PullOut struct {
 
 func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	m, err := r.check(ctx, tenant, in.Space, "space.pull", in.Proof)
-	if err != nil {
-		return PullOut{}, err
-	}
 	if in.Limit <= 0 || in.Limit > PullLimit {
 		in.Limit = PullLimit
 	}
@@ -228,7 +230,15 @@ func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	key := tenant + "/" + in.Space
 	for {
 		bell := r.wake.hear(key)
-		out, err := r.read(ctx, tenant, m.ID, in)
+		l, err := r.look(ctx, tenant, in.Space)
+		if err != nil {
+			return PullOut{}, err
+		}
+		m, err := r.pulls(ctx, l, in.Proof)
+		if err != nil {
+			return PullOut{}, err
+		}
+		out, err := r.read(ctx, tenant, l, m.ID, in)
 		if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen || out.Taken != nil {
 			return out, err
 		}
@@ -242,55 +252,57 @@ func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	}
 }
 
-func (r *Room) read(ctx context.Context, tenant string, me seal.MemberID, in PullIn) (PullOut, error) {
-	out := PullOut{Space: in.Space, Entries: []*Entry{}}
+// read is what one member gets of a space as it is now.
+func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberID, in PullIn) (PullOut, error) {
+	now := r.db.Now()
+	out := PullOut{Space: in.Space, Entries: []*Entry{}, Seq: l.seq, Hash: l.hash, Epoch: l.epoch, Term: l.term, State: l.state, Creator: l.creator, MovedTo: l.moved, Now: db.Micros(now)}
 	r.saw(tenant, in.Space, me)
-	err := r.db.Read(ctx, func(tx *db.Tx) error {
-		s, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM space WHERE tenant = ? AND id = ?", tenant, in.Space))
-		if db.NoRows(err) {
-			return notFound(in.Space)
-		}
+	if in.Term > 0 && in.Term < l.term {
+		var err error
+		out.Taken, err = scanEntry(r.db.QueryRow(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq DESC LIMIT 1", tenant, in.Space, ClassTakeOver))
 		if err != nil {
-			return err
+			return out, fmt.Errorf("read the take-over: %w", err)
 		}
-		out.Seq, out.Hash, out.Epoch, out.Term, out.State, out.Creator, out.MovedTo = s.seq, s.hash, s.epoch, s.term, s.state, s.creator, s.moved
-		if in.Term > 0 && in.Term < s.term {
-			out.Taken, err = scanEntry(tx.QueryRow("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq DESC LIMIT 1", tenant, in.Space, ClassTakeOver))
-			if err != nil {
-				return fmt.Errorf("read the take-over: %w", err)
-			}
-			if in.Since >= out.Taken.Seq {
-				return nil // the member has to go back to where this term began
-			}
+		if in.Since >= out.Taken.Seq {
+			return out, nil // the member has to go back to where this term began
 		}
-		if in.Since > s.seq {
-			return fault.New(fault.Conflict, "space.pull", "you have entry %d, the host's last is %d", in.Since, s.seq).With("reason", "behind")
-		}
-		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq LIMIT ?", tenant, in.Space, in.Since, in.Limit)
-		if out.Entries, err = db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) }); err != nil {
-			return err
-		}
-		rows, err = tx.Query("SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND removed_at = 0 ORDER BY joined_at, id", tenant, in.Space)
-		members, err := collectMembers(rows, err)
-		if err != nil {
-			return err
-		}
-		for _, m := range members {
-			r.lastSeen(tenant, in.Space, m)
-			p := Presence{Member: m.ID, Here: m.Present(tx.Now()), Left: m.Left != nil, JoinedA: db.Micros(m.Joined)}
-			if m.Seen != nil {
-				p.SeenAt = db.Micros(*m.Seen)
-			}
-			out.Members = append(out.Members, p)
-		}
-		out.Now = db.Micros(tx.Now())
-		return nil
-	})
-	if out.Entries == nil {
-		out.Entries = []*Entry{}
 	}
-	out.Knocks = r.knocks.pending(tenant, in.Space, me, r.db.Now())
-	return out, err
+	if in.Since > l.seq {
+		return out, fault.New(fault.Conflict, "space.pull", "you have entry %d, the host's last is %d", in.Since, l.seq).With("reason", "behind")
+	}
+	entries, ok := l.since(in.Since, in.Limit)
+	if !ok {
+		rows, err := r.db.Query(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", tenant, in.Space, in.Since, l.seq, in.Limit)
+		if entries, err = db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) }); err != nil {
+			return out, err
+		}
+	}
+	out.Entries = append(out.Entries, entries...)
+	out.Members = r.presence(tenant, l, now)
+	out.Knocks = r.knocks.pending(tenant, in.Space, me, now)
+	return out, nil
+}
+
+// presence is who belongs, and who of them was heard of lately.
+func (r *Room) presence(tenant string, l *look, now time.Time) []Presence {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]Presence, 0, len(l.members))
+	for _, m := range l.members {
+		if m.Removed != nil {
+			continue
+		}
+		seen := *m // what is shared is not changed
+		if t, ok := r.seen[tenant+"/"+l.id+"/"+string(m.ID)]; ok && (m.Seen == nil || t.After(*m.Seen)) {
+			seen.Seen = &t
+		}
+		p := Presence{Member: m.ID, Here: seen.Present(now), Left: m.Left != nil, JoinedA: db.Micros(m.Joined)}
+		if seen.Seen != nil {
+			p.SeenAt = db.Micros(*seen.Seen)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 func (r *Room) saw(tenant, space string, m seal.MemberID) {

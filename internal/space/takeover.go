@@ -76,7 +76,7 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 		return none, err
 	}
 	_, err = tx.Exec("UPDATE space SET creator = ? WHERE tenant = ? AND id = ?", s.creator, tenant, space)
-	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + space) })
+	tx.AfterCommit(func() { r.changed(tenant, space) })
 	return Accepted{Space: space, ID: env.ID, Seq: e.Seq, Hash: e.Hash, Epoch: s.epoch, At: e.At}, err
 }
 
@@ -217,7 +217,7 @@ func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, erro
 	op.Note(ctx, "term", c.Term)
 	op.Note(ctx, "moved_to", in.Host)
 	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, tenant, s.id)
-	tx.AfterCommit(func() { r.wake.ring(tenant + "/" + s.id) })
+	tx.AfterCommit(func() { r.changed(tenant, s.id) })
 	return OK{err == nil}, err
 }
 

@@ -45,7 +45,7 @@ func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (sea
 		epoch := s.group.Epoch()
 		err = r.once(ctx, s, t)
 		if err == nil && s.group.Epoch() > epoch {
-			return c, s.posted[t.id], nil
+			return c, s.posted.at[t.id], nil
 		}
 		if reason(err) != "epoch" && reason(err) != "sequence" {
 			return c, 0, err
@@ -133,6 +133,13 @@ func (r *Room) removeLeft(ctx context.Context, s *seat) {
 
 // due lists members who left and are still in the group.
 func (s *seat) due() []seal.MemberID {
+	going := false
+	for _, how := range s.gone {
+		going = going || how == left
+	}
+	if !going {
+		return nil // the usual case, and reading the group costs
+	}
 	roster, err := s.group.Roster()
 	if err != nil {
 		return nil

@@ -75,12 +75,18 @@ func TestACrowd(t *testing.T) {
 
 // arrives waits until every member has opened a message.
 func (h *house) arrives(id string) {
+	var seq int64
+	for _, s := range h.peers.all() {
+		s.mu.Lock()
+		seq = max(seq, s.posted.at[id])
+		s.mu.Unlock()
+	}
 	h.t.Helper()
 	end := time.Now().Add(30 * time.Second)
 	for _, s := range h.peers.all() {
 		for {
 			s.mu.Lock()
-			_, ok := s.receipts[id]
+			ok := s.seq >= seq
 			bell := s.changed
 			s.mu.Unlock()
 			if ok {

@@ -76,14 +76,13 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 // withMail adds the fixed sentence about unread messages to an answer: the way
 // mail reaches an agent that is busy calling tools.
 func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
-	rows, err := r.db.Query(ctx, "SELECT env FROM peer_note WHERE tenant = ? AND seat = ? AND class = ? AND read_at = 0 ORDER BY seq", s.tenant, s.id, space.ClassMessage)
-	ids, err := db.Collect(rows, err, func(rows *sql.Rows) (v string, err error) { return v, rows.Scan(&v) })
+	ids, n, err := r.unread(ctx, s, "")
 	if err != nil {
 		return out, err
 	}
-	if len(ids) > 0 {
-		out.Text += "\n\n" + announce(ids)
-		s.wakes.fresh = nil // announced; no need to wake for them
+	if n > 0 {
+		out.Text += "\n\n" + announce(ids, n)
+		s.wakes.forget() // announced; no need to wake for them
 	}
 	return out, nil
 }
@@ -141,7 +140,7 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 		items, err = r.messages(ctx, s, "seq < ? ORDER BY seq DESC", in.Limit, before)
 		slices.Reverse(items)
 	} else {
-		items, err = r.messages(ctx, s, "read_at = 0 ORDER BY seq", in.Limit)
+		items, err = r.messages(ctx, s, "read_at = 0 AND class = 'message' ORDER BY seq", in.Limit)
 	}
 	if err != nil {
 		return Inbox{}, err
@@ -170,7 +169,7 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 	if stale != "" {
 		out.Text += "\n\nNot up to date: " + stale
 	}
-	s.wakes.fresh = nil
+	s.wakes.forget()
 	return out, nil
 }
 
@@ -275,15 +274,18 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 			return Receipt{Said{ID: in.ID, State: w.State, Text: fmt.Sprintf("%s is %s. %s", in.ID, w.State, w.Why)}, map[string]string{}}, nil
 		}
 	}
-	marks, ok := s.receipts[in.ID]
-	if !ok {
-		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s in this space", clip(in.ID)).WithNext("see intandem_inbox with all=true")
-	}
-	out := Receipt{Said{ID: in.ID, State: "stored"}, map[string]string{}}
 	to, err := r.addressees(ctx, s, in.ID)
 	if err != nil {
-		return out, err
+		return Receipt{}, err
 	}
+	if to == nil {
+		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s of yours in this space", clip(in.ID)).WithNext("see intandem_inbox with all=true; receipts are for a message's sender")
+	}
+	marks, err := r.marksOf(ctx, s, in.ID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	out := Receipt{Said{ID: in.ID, State: "stored"}, map[string]string{}}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is stored by the host.", in.ID)
 	for _, id := range to {
@@ -298,10 +300,15 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 	return out, nil
 }
 
+// addressees are those for whom an own message is; nil when there is no such
+// message.
 func (r *Room) addressees(ctx context.Context, s *seat, msg string) ([]seal.MemberID, error) {
 	var from, to string
-	err := r.db.QueryRow(ctx, "SELECT sender, recipient FROM peer_note WHERE tenant = ? AND seat = ? AND env = ?", s.tenant, s.id, msg).Scan(&from, &to)
-	if err != nil && !db.NoRows(err) {
+	err := r.db.QueryRow(ctx, "SELECT sender, recipient FROM peer_note WHERE tenant = ? AND seat = ? AND env = ? AND class = ?", s.tenant, s.id, msg, space.ClassMessage).Scan(&from, &to)
+	if db.NoRows(err) || err == nil && from != string(s.me.Card().ID) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	if to != "" {

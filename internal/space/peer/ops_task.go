@@ -31,8 +31,10 @@ func (r *Room) act(ctx context.Context, kind board.Kind, c board.Clear, w TaskWo
 
 func (r *Room) actOn(ctx context.Context, s *seat, kind board.Kind, c board.Clear, w TaskWords, text func(Line) string) (Tasked, error) {
 	before := map[board.TaskID]board.Status{}
-	for id, t := range s.board {
-		before[id] = t.Status
+	if kind == board.KindFinish { // what waited for it may open
+		for id, t := range s.board {
+			before[id] = t.Status
+		}
 	}
 	a, err := r.send(ctx, s, thing{class: "task." + string(kind), clear: c, content: w})
 	if err != nil {
@@ -40,9 +42,11 @@ func (r *Room) actOn(ctx context.Context, s *seat, kind board.Kind, c board.Clea
 	}
 	l := s.line(s.board[c.Task])
 	out := Tasked{Said{ID: a.ID, State: "stored", Text: text(l)}, l}
-	for _, t := range s.board.Sorted() {
-		if before[t.ID] == board.Blocked && t.Status != board.Blocked && t.ID != c.Task {
-			out.Text += "\nUnblocked: " + s.line(t).String()
+	if kind == board.KindFinish {
+		for _, t := range s.board.Sorted() {
+			if before[t.ID] == board.Blocked && t.Status != board.Blocked && t.ID != c.Task {
+				out.Text += "\nUnblocked: " + s.line(t).String()
+			}
 		}
 	}
 	out.Said, err = r.withMail(ctx, s, out.Said)

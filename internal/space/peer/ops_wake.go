@@ -104,21 +104,17 @@ func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	var known []string
-	me := s.me.Card().ID
-	for id, marks := range s.receipts {
-		if (marks[me] == "" || marks[me] == "waiting") && slices.ContainsFunc(in.Texts, func(t string) bool { return strings.Contains(t, id) }) {
-			known = append(known, id)
-		}
+	known, err := r.unsurfaced(ctx, s, in.Texts)
+	if err != nil {
+		return Said{}, err
 	}
-	slices.Sort(known)
 	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: known}, r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: in.How})
 }
 
 // wakesUsedUp tells the senders that what is new waits, when an agent that a
 // hook could wake has no wakes left in this hour. The caller holds s.mu.
 func (r *Room) wakesUsedUp(s *seat) {
-	if s.waiter == 0 || s.wakes.left(r.now()) > 0 || s.telling {
+	if s.waiter == 0 || s.wakes.left(r.now()) > 0 || s.telling || s.wakes.told {
 		return
 	}
 	s.telling = true
@@ -126,15 +122,11 @@ func (r *Room) wakesUsedUp(s *seat) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.telling = false
-		var ids []string
-		for _, id := range s.wakes.fresh {
-			if s.receipts[id][s.me.Card().ID] == "" {
-				ids = append(ids, id)
-			}
-		}
+		ids := slices.Clone(s.wakes.fresh)
 		if len(ids) == 0 || s.state != active {
 			return
 		}
+		s.wakes.told = true
 		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt, clear: space.ReceiptClear{Waiting: ids, How: "wakes used up"}}); err != nil {
 			r.log.Warn("senders not told that their messages wait", "space", s.space, "err", err)
 		}

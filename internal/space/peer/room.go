@@ -26,6 +26,7 @@ type Room struct {
 	log    *slog.Logger
 	now    func() time.Time
 	addr   func() (host, pin string) // where other machines reach this daemon; empty when they cannot
+	wakes  int
 
 	mu    sync.Mutex
 	seats map[string]*seat // by id
@@ -41,6 +42,7 @@ type Config struct {
 	Key    []byte // 32 bytes that never leave this machine
 	Log    *slog.Logger
 	Addr   func() (host, pin string)
+	Wakes  int // how often an hour an agent may be woken; WakesPerHour when 0
 }
 
 // New makes the room. Start brings its seats to life.
@@ -48,8 +50,11 @@ func New(c Config) *Room {
 	if c.Addr == nil {
 		c.Addr = func() (string, string) { return "", "" }
 	}
+	if c.Wakes == 0 {
+		c.Wakes = WakesPerHour
+	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Room{db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, ctx: ctx, end: end}
+	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, ctx: ctx, end: end}
 }
 
 // Start reads the active seats and begins to follow their spaces.
@@ -89,6 +94,7 @@ func (r *Room) Stop() {
 
 // add starts following with a seat.
 func (r *Room) add(s *seat) {
+	s.wakes.limit = r.wakes
 	r.mu.Lock()
 	r.seats[s.id] = s
 	r.mu.Unlock()

@@ -65,6 +65,7 @@ type seat struct {
 	lost       error         // why the host was not reached last
 	poke       chan struct{} // somebody wants it to be tried again
 	drop       func()        // ends the wait for news
+	queued     bool          // something may wait in the outbox
 
 	// folded from the log
 	cards    map[seal.MemberID]seal.Card
@@ -79,9 +80,8 @@ type seat struct {
 	paths    map[string]Path     // by tag
 	profiles map[seal.MemberID]Profile
 	findings []Finding
-	receipts map[string]map[seal.MemberID]string // message → member → stored, surfaced, read
 	here     map[seal.MemberID]space.Presence
-	posted   map[string]int64 // own envelopes in the log
+	posted   recent // own envelopes in the log
 	max      int64
 
 	changed   chan struct{} // closed and replaced when something new arrived
@@ -99,7 +99,7 @@ func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
 		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
-		receipts: map[string]map[seal.MemberID]string{}, here: map[seal.MemberID]space.Presence{}, posted: map[string]int64{},
+		here: map[seal.MemberID]space.Presence{}, queued: true,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1), hands: map[string]*seal.Handshake{}, admitting: map[string]bool{}}
 }
 
@@ -190,7 +190,7 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 	}
 	from, env := e.Env.From, e.Env
 	if from == s.me.Card().ID {
-		s.posted[env.ID] = e.Seq
+		s.posted.add(env.ID, e.Seq)
 	}
 	switch e.Class {
 	case space.ClassCommit:
@@ -209,18 +209,9 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 		}
 	case space.ClassLeave:
 		s.gone[from] = left
-	case space.ClassMessage:
-		if s.receipts[env.ID] == nil {
-			s.receipts[env.ID] = map[seal.MemberID]string{}
-		}
 	case space.ClassReceipt:
-		var c space.ReceiptClear
-		if err := space.Clear(env, &c); err != nil {
-			return err
-		}
-		s.mark(from, c.Waiting, "waiting")
-		s.mark(from, c.Surfaced, "surfaced")
-		s.mark(from, c.Read, "read")
+		_, err := marks(e)
+		return err
 	case space.ClassVar:
 		return s.foldVar(e, content)
 	case space.ClassReserve, space.ClassRelease:
@@ -262,17 +253,6 @@ func (s *seat) foldHost(e *space.Entry) error {
 	s.cards[f.Creator.ID], s.creator, s.max = f.Creator, f.Creator.ID, f.Members
 	s.order = append(s.order, f.Creator.ID)
 	return nil
-}
-
-// howFar orders what a receipt can say; it never goes back.
-var howFar = []string{"waiting", "surfaced", "read"}
-
-func (s *seat) mark(by seal.MemberID, ids []string, how string) {
-	for _, id := range ids {
-		if m := s.receipts[id]; m != nil && slices.Index(howFar, how) > slices.Index(howFar, m[by]) {
-			m[by] = how
-		}
-	}
 }
 
 func (s *seat) foldVar(e *space.Entry, content []byte) error {

@@ -64,7 +64,7 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 	}
 	var last error
 	for range 6 {
-		if seq, ok := s.posted[t.id]; ok { // an earlier try got through and only its answer was lost
+		if seq, ok := s.posted.at[t.id]; ok { // an earlier try got through and only its answer was lost
 			return space.Accepted{Space: s.space, ID: t.id, Seq: seq, Again: true}, nil
 		}
 		env, err := s.seal(t, clear, content, r.now().UnixMilli())
@@ -175,19 +175,16 @@ func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accep
 	if t.class == space.ClassMessage {
 		t.id = id.New("m") // short: it travels through models' contexts
 	}
-	var waiting int
-	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", s.tenant, s.id).Scan(&waiting); err != nil {
-		return a, false, err
+	if s.queued && r.flush(ctx, s) == nil { // what waits goes first, or the order would change
+		s.queued = false
 	}
-	if waiting > 0 && r.flush(ctx, s) == nil { // what waits goes first, or the order would change
-		waiting = 0
-	}
-	if waiting == 0 {
+	if !s.queued {
 		a, err = r.send(ctx, s, t)
 		if err == nil || !fault.Is(err, fault.Unavailable) {
 			return a, false, err
 		}
 	}
+	s.queued = true
 	a.ID = t.id
 	return a, true, r.db.Write(ctx, func(tx *db.Tx) error { return r.enqueue(tx, s, t, tx.Now()) })
 }
@@ -217,12 +214,13 @@ func (r *Room) enqueue(tx *db.Tx, s *seat, t thing, at time.Time) error {
 // flush sends what waited, in order. What the host refuses is kept with the
 // reason, for the sender to see. The caller holds s.mu.
 func (r *Room) flush(ctx context.Context, s *seat) error {
-	for s.state == active {
+	for s.state == active && s.queued {
 		var t thing
 		var clear, box []byte
 		err := r.db.QueryRow(ctx, "SELECT id, class, clear, recipient, content FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued' ORDER BY created_at, id LIMIT 1", s.tenant, s.id).
 			Scan(&t.id, &t.class, &clear, &t.to, &box)
 		if db.NoRows(err) {
+			s.queued = false
 			return nil
 		}
 		if err != nil {

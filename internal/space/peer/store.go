@@ -18,8 +18,8 @@ var schema embed.FS
 // Migrations are the tables of this room.
 var Migrations = db.Migrations{Room: "peer", FS: schema}
 
-// saveSeat writes where a seat stands; its secrets are one sealed value, which
-// is written only when it changed.
+// saveSeat writes what a seat is; its secrets are one sealed value, which is
+// written only when it changed. How far it came is also told by its log.
 func (r *Room) saveSeat(tx *db.Tx, s *seat) error {
 	if !s.dirty {
 		_, err := tx.Exec("UPDATE peer_seat SET owner = ?, folder = ?, state = ?, why = ?, host = ?, pin = ?, seq = ?, hash = ?, term = ?, updated_at = ? WHERE tenant = ? AND id = ?",
@@ -53,6 +53,9 @@ func (r *Room) saveNote(tx *db.Tx, s *seat, n note) error {
 		env, from, to = n.entry.Env.ID, string(n.entry.Env.From), string(n.entry.Env.To)
 	}
 	if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES (?, ?, ?, ?, ?)", s.tenant, s.id, n.entry.Seq, env, string(entry)); err != nil {
+		return err
+	}
+	if err := r.keepMarks(tx, s, n.marks()); err != nil {
 		return err
 	}
 	if n.content == nil {
@@ -111,6 +114,7 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 		return err
 	}
 	defer rows.Close()
+	var said []mark
 	for rows.Next() {
 		var text, env string
 		var box, content []byte
@@ -132,11 +136,26 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 		if err := s.fold(&e, content); err != nil {
 			return err
 		}
+		if e.Class == space.ClassReceipt {
+			said = append(said, note{entry: &e}.marks()...)
+		}
+		s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term // the log itself says how far this seat came
 		if e.Seq == s.joined {
 			s.base()
 		}
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	if err := r.fillMarks(ctx, s, said); err != nil {
+		return err
+	}
+	ids, n, err := r.unread(ctx, s, " AND surfaced_at = 0")
+	s.wakes.fresh, s.wakes.more = ids, n-len(ids) // nobody was woken for them yet, or it is forgotten
+	return err
 }
 
 // reload throws away what is in memory and reads the seat again.
@@ -148,7 +167,7 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
 	s.host, s.pin = fresh.host, fresh.pin
 	s.cards, s.order, s.gone, s.creator, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.heir, fresh.window, fresh.board, fresh.words
-	s.vars, s.paths, s.profiles, s.findings, s.receipts, s.posted = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.receipts, fresh.posted
+	s.vars, s.paths, s.profiles, s.findings, s.posted = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted
 	return nil
 }
 
