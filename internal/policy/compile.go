@@ -4,12 +4,13 @@ import (
 	"slices"
 )
 
-// Source is what a tenant's policy is written as: grants as rows, rules as Cedar text, and the boundary of its data.
+// Source is what a tenant's policy is written as: grants as rows, rules as Cedar text, which data lies where, and what may pass.
 type Source struct {
 	Tenant   string
 	Version  int64
 	Grants   []ScopedGrant
 	Rules    string
+	Labels   []Label
 	Boundary DataBoundary
 }
 
@@ -20,6 +21,7 @@ type Compiled struct {
 	version  int64
 	grants   []*grant
 	rules    []*rule
+	labels   []Label
 	boundary DataBoundary
 	// reads are the attributes that any rule reads; others need not be made.
 	reads map[string]bool
@@ -34,7 +36,10 @@ func Compile(src Source) (*Compiled, error) {
 	if err := src.Boundary.check(); err != nil {
 		return nil, err
 	}
-	c := &Compiled{tenant: src.Tenant, version: src.Version, boundary: src.Boundary}
+	if err := checkLabels(src.Labels, src.Tenant); err != nil {
+		return nil, err
+	}
+	c := &Compiled{tenant: src.Tenant, version: src.Version, boundary: src.Boundary, labels: slices.Clone(src.Labels)}
 	for _, g := range slices.Clone(src.Grants) {
 		compiled, err := compileGrant(&g, src.Tenant)
 		if err != nil {

@@ -143,7 +143,9 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 		q.kind = kindMask(q.Resource.Kind)
 	}
 	if q.Class == "" {
-		q.Class, q.anyClass = Internal, q.mask
+		labelled := false
+		q.Class, labelled = v.policy.classOf(q.Resource)
+		q.anyClass = q.mask && !labelled
 	}
 	q.reads = v.policy.reads
 	if q.now = q.Now; q.now.IsZero() {

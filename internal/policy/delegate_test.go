@@ -67,7 +67,7 @@ func TestCheckDelegation(t *testing.T) {
 		"another place":    func(g *ScopedGrant) { g.Scope.Root.Path = "/etc" },
 		"too deep":         func(g *ScopedGrant) { g.Scope.Root.Path = "/code/a/b/c" },
 		"no end":           func(g *ScopedGrant) { g.ExpiresAt = time.Time{} },
-		"more data":        func(g *ScopedGrant) { g.DataClasses = []DataClass{SourceCode} },
+		"more data":        func(g *ScopedGrant) { g.DataClasses = []DataClass{CustomerData} },
 		"passed on again":  func(g *ScopedGrant) { g.Redelegate = 1 },
 		"not the holder":   func(g *ScopedGrant) { g.SourcePrincipal = &PrincipalRef{Person, "bob"} },
 		"another parent":   func(g *ScopedGrant) { g.DelegationID = "q" },

@@ -168,7 +168,7 @@ func (g *grant) coversClass(q *question) bool {
 	case q.anyClass:
 		return len(g.DataClasses) == 0 || hasClass(g.DataClasses, AnyClass)
 	case len(g.DataClasses) == 0:
-		return g.Effect == Deny || q.Class == Public || q.Class == Internal
+		return g.Effect == Deny || q.Class.everyday()
 	}
 	return hasClass(g.DataClasses, q.Class)
 }

@@ -84,7 +84,7 @@ func bit(p AccessPermission) bits {
 	return 0
 }
 
-// DataClass says how sensitive data is. A request that names none is taken as internal.
+// DataClass says how sensitive data is. A request that names none is of the class that its resource is labelled with.
 type DataClass string
 
 // The classes of the published vocabulary. AnyClass covers them all.

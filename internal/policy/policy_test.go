@@ -212,7 +212,7 @@ func TestExpiryAndClass(t *testing.T) {
 	r.Now = noon.Add(time.Hour)
 	want(t, a, r, Deny, "")
 	r.Now = noon
-	r.Class = SourceCode
+	r.Class = CustomerData
 	want(t, a, r, Deny, "")
 	want(t, b, r, Allow, "grant:classed")
 	r.Class = Regulated

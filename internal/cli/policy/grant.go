@@ -90,7 +90,7 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&perms, "can", "read", "of view, read, edit, execute, delegate, admin, with commas")
-	f.StringVar(&classes, "class", "", "classes of data, with commas; * is all (public,internal)")
+	f.StringVar(&classes, "class", "", "classes of data, with commas; * is all (public,internal,source_code)")
 	f.StringVar(&in.Effect, "effect", "", "allow, ask or deny (allow)")
 	f.BoolFunc("ask", "the same as --effect ask", func(string) error { in.Effect = "ask"; return nil })
 	f.BoolFunc("deny", "the same as --effect deny", func(string) error { in.Effect = "deny"; return nil })

@@ -20,7 +20,7 @@ import (
 func Commands(k *kit.Kit) []*cobra.Command {
 	policy := &cobra.Command{Use: "policy", Short: "The rules: show, explain, test and edit them",
 		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it, @reason and @id. A denial always wins, and what nothing grants is refused."}
-	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k))
+	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
 	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k))
 	return []*cobra.Command{policy, grant}
@@ -48,6 +48,9 @@ func newShow(k *kit.Kit) *cobra.Command {
 				}
 				if len(out.Boundary.Denied) > 0 {
 					fmt.Fprintf(w, "// data that may not pass: %v\n", out.Boundary.Denied)
+				}
+				for _, l := range out.Labels {
+					fmt.Fprintf(w, "// %s holds %s\n", l.Resource, l.Class)
 				}
 				fmt.Fprintln(w, strings.TrimRight(out.Rules, "\n"))
 				for _, v := range out.History {
@@ -95,7 +98,7 @@ func newExplain(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Op, "op", "", "an operation, e.g. resource.put")
 	f.StringVar(&in.Right, "right", "", "a right instead of an operation, e.g. folder.write")
 	f.StringVar(&in.Resource, "resource", "", "what it touches: kind:/path or /path")
-	f.StringVar(&in.Class, "class", "", "the data's class (internal)")
+	f.StringVar(&in.Class, "class", "", "the data's class (what the resource is labelled with)")
 	f.StringVar(&in.Tool, "tool", "", "the tool that is called")
 	f.StringArrayVar(&in.Paths, "path", nil, "a path that the call touches")
 	f.StringVar(&in.Command, "command", "", "the shell line that the call runs")

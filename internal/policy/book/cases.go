@@ -15,7 +15,7 @@ type Case struct {
 	Op       string   `json:"op,omitempty" jsonschema:"an operation, e.g. resource.put"`
 	Right    string   `json:"right,omitempty" jsonschema:"a right instead of an operation, e.g. folder.write"`
 	Resource string   `json:"resource,omitempty" jsonschema:"what it touches, as kind:/path or /path"`
-	Class    string   `json:"class,omitempty" jsonschema:"the data's class; internal unless told"`
+	Class    string   `json:"class,omitempty" jsonschema:"the data's class; what the resource is labelled with unless told"`
 	Tool     string   `json:"tool,omitempty" jsonschema:"the tool that is called, e.g. bash"`
 	Paths    []string `json:"paths,omitempty" jsonschema:"paths that the tool's call touches"`
 	Command  string   `json:"command,omitempty" jsonschema:"the shell line that the tool's call runs"`

@@ -32,7 +32,7 @@ type GrantIn struct {
 	Effect      string   `json:"effect,omitempty" jsonschema:"allow (the default), ask or deny"`
 	Resource    string   `json:"resource" jsonschema:"the tree it covers: kind:/path, or *:/ for everything"`
 	Permissions []string `json:"permissions" jsonschema:"of view, read, edit, execute, delegate, admin"`
-	Classes     []string `json:"data_classes,omitempty" jsonschema:"classes of data it covers; public and internal when left out, * for all"`
+	Classes     []string `json:"data_classes,omitempty" jsonschema:"classes of data it covers; public, internal and source_code when left out, * for all"`
 	Tools       []string `json:"tool_patterns,omitempty" jsonschema:"e.g. edit, mcp.github.*, bash(command: git log), read(path: /code/**)"`
 	Approvers   []string `json:"approvers,omitempty" jsonschema:"who may answer when the effect is ask: person:name"`
 	MaxDepth    *int     `json:"max_depth,omitempty" jsonschema:"how many components below the resource it reaches; 0 is the resource alone"`

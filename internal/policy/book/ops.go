@@ -3,7 +3,6 @@ package book
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"strings"
 
 	"tandem/internal/db"
@@ -23,6 +22,7 @@ type ShowOut struct {
 	Version  int64               `json:"version"`
 	Rules    string              `json:"rules" jsonschema:"Cedar text"`
 	Boundary policy.DataBoundary `json:"boundary"`
+	Labels   []LabelView         `json:"labels" jsonschema:"which class of data lies where"`
 	Grants   int                 `json:"grants" jsonschema:"how many are in force, the house's own included"`
 	Schema   string              `json:"schema" jsonschema:"the words that rules may use, in Cedar's notation"`
 	History  []Version           `json:"history,omitempty"`
@@ -87,6 +87,9 @@ func (b *Book) Ops() []op.Op {
 		op.State(op.Spec{Name: "policy.edit", Right: "policy.edit", Method: "PUT", Path: "/policy", Present: true, People: true,
 			Doc: "Replace the rules. What does not compile is refused. Needs a person present."},
 			func(EditIn) op.Resource { return atPolicy() }, b.edit),
+		op.State(op.Spec{Name: "policy.label", Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
+			Doc: "Say which class of data lies in a tree, or take that back. Grants and the boundary then treat it so. Needs a person present."},
+			func(LabelIn) op.Resource { return atPolicy() }, b.label),
 	}, b.grantOps()...)
 }
 
@@ -108,7 +111,7 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 		if err != nil {
 			return err
 		}
-		out.Rules, out.Boundary, out.Grants = src.Rules, src.Boundary, len(src.Grants)
+		out.Rules, out.Boundary, out.Labels, out.Grants = src.Rules, src.Boundary, labelViews(src.Labels), len(src.Grants)
 		if in.History {
 			rows, err := tx.Query("SELECT version, change, subject, note, made_by, made_at FROM policy_version WHERE tenant = ? AND version <= ? ORDER BY version", tenant, out.Version)
 			out.History, err = db.Collect(rows, err, func(rows *sql.Rows) (v Version, err error) {
@@ -206,12 +209,12 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 	if err != nil {
 		return EditOut{}, err
 	}
-	_, boundary, err := rulesAt(tx, c.Tenant, was)
+	_, d, err := rulesAt(tx, c.Tenant, was)
 	if err != nil {
 		return EditOut{}, err
 	}
 	if in.Boundary != nil {
-		boundary = *in.Boundary
+		d.DataBoundary = *in.Boundary
 	}
 	v, err := next(tx, c.Tenant, "edit", "", in.Note, c.Name)
 	if err != nil {
@@ -222,11 +225,7 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 		return EditOut{}, fault.New(fault.Conflict, "policy.edit", "the policy is at version %d, not %d: somebody changed it meanwhile", v-1, *in.IfVersion).
 			WithNext("look at the change: tandem policy show --history; then edit again")
 	}
-	text, err := json.Marshal(boundary)
-	if err != nil {
-		return EditOut{}, err
-	}
-	if _, err := tx.Exec("INSERT INTO policy_rules (tenant, version, rules, boundary) VALUES (?, ?, ?, ?)", c.Tenant, v, in.Rules, string(text)); err != nil {
+	if err := putRules(tx, c.Tenant, v, in.Rules, d); err != nil {
 		return EditOut{}, err
 	}
 	compiled, err := b.check(tx, c.Tenant, "policy.edit")

@@ -30,8 +30,8 @@ type Grant struct {
 // Version is one change of a tenant's policy.
 type Version struct {
 	Version int64     `json:"version"`
-	Change  string    `json:"change" jsonschema:"edit, grant or revoke"`
-	Subject string    `json:"subject,omitempty" jsonschema:"the grant that was added or revoked"`
+	Change  string    `json:"change" jsonschema:"edit, label, grant or revoke"`
+	Subject string    `json:"subject,omitempty" jsonschema:"the grant that was added or revoked, or what was labelled"`
 	Note    string    `json:"note,omitempty"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
@@ -57,20 +57,36 @@ func next(tx *db.Tx, tenant, change, subject, note, by string) (v int64, err err
 	return v, err
 }
 
+// data is what a policy says of data: which lies where, and which may pass.
+type data struct {
+	policy.DataBoundary
+	Labels []policy.Label `json:"labels,omitempty"`
+}
+
 // rulesAt reads the rules that are in force at a version.
-func rulesAt(tx *db.Tx, tenant string, version int64) (rules string, boundary policy.DataBoundary, err error) {
+func rulesAt(tx *db.Tx, tenant string, version int64) (rules string, d data, err error) {
 	var text string
 	err = tx.QueryRow("SELECT rules, boundary FROM policy_rules WHERE tenant = ? AND version <= ? ORDER BY version DESC LIMIT 1", tenant, version).Scan(&rules, &text)
 	if db.NoRows(err) {
-		return "", boundary, nil
+		return "", d, nil
 	}
 	if err != nil {
-		return "", boundary, err
+		return "", d, err
 	}
-	if err := json.Unmarshal([]byte(text), &boundary); err != nil {
-		return "", boundary, fmt.Errorf("read the data boundary of version %d: %w", version, err)
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		return "", d, fmt.Errorf("read the data boundary of version %d: %w", version, err)
 	}
-	return rules, boundary, nil
+	return rules, d, nil
+}
+
+// putRules writes the rules of a new version.
+func putRules(tx *db.Tx, tenant string, version int64, rules string, d data) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO policy_rules (tenant, version, rules, boundary) VALUES (?, ?, ?, ?)", tenant, version, rules, string(text))
+	return err
 }
 
 // grantsAt reads the grants in force at a version, the house's own first. Those that were taken back by then follow in revoked.
@@ -132,10 +148,11 @@ func whenever(micros int64) *time.Time {
 // source reads a whole policy as of a version.
 func source(tx *db.Tx, tenant string, version int64) (policy.Source, []Grant, error) {
 	src := policy.Source{Tenant: tenant, Version: version}
-	var err error
-	if src.Rules, src.Boundary, err = rulesAt(tx, tenant, version); err != nil {
+	rules, d, err := rulesAt(tx, tenant, version)
+	if err != nil {
 		return src, nil, err
 	}
+	src.Rules, src.Boundary, src.Labels = rules, d.DataBoundary, d.Labels
 	live, revoked, err := grantsAt(tx, tenant, version)
 	for _, g := range live {
 		src.Grants = append(src.Grants, g.ScopedGrant)
