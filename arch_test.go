@@ -61,6 +61,7 @@ var houseMap = []wall{
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session"},
 	{pkg: "connector", may: "spine tool egress"},
+	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine"},
 
 	// repositories: jj's model, and what surrounds it

@@ -86,6 +86,9 @@ func (s *Server) Mounts() map[string]http.Handler {
 	for pattern, h := range connectorRoutes {
 		out[pattern] = s.handle(h)
 	}
+	for pattern, h := range signInRoutes {
+		out[pattern] = s.handle(h)
+	}
 	out["GET /run/{run}/events"] = http.HandlerFunc(s.runEvents)
 	out["GET /global/event"] = http.HandlerFunc(s.GlobalEvents)
 	return out

@@ -181,7 +181,11 @@ func syncConnector(q *request) (any, error) {
 		return nil, err
 	}
 	var c connector
-	if err := q.call("connector.sync", in, &c); err != nil {
+	err := q.call("connector.sync", in, &c)
+	if dataOf(err, "auth") == "required" {
+		return signIn(q)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r := c.record()

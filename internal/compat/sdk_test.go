@@ -1,8 +1,11 @@
 package compat_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/connector/connectortest"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/testenv"
 )
@@ -23,6 +27,8 @@ const (
 // engine is the real program, with a granted folder, a scripted provider and a token that decides.
 type engine struct {
 	url, folder, deciding string
+	home                  string
+	mail                  *connectortest.Server // an outside server that wants a sign-in
 }
 
 func start(t *testing.T) engine {
@@ -78,7 +84,9 @@ func start(t *testing.T) engine {
 	call(present, "folder.grant", m{"path": folder}, nil)
 	var minted struct{ Secret string }
 	call(present, "token.new", m{"actor": "owner", "decide": true, "expires_in_secs": 600}, &minted)
-	return engine{"http://" + status.Listen, folder, minted.Secret}
+	mail, stop := connectortest.Start()
+	t.Cleanup(stop)
+	return engine{"http://" + status.Listen, folder, minted.Secret, home, mail}
 }
 
 func (e engine) run(t *testing.T, argv ...string) string {
@@ -86,7 +94,7 @@ func (e engine) run(t *testing.T, argv ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(testenv.Env(t), "TANDEM_URL="+e.url, "TANDEM_API_TOKEN="+token, "DECIDING_TOKEN="+e.deciding, "FOLDER="+e.folder,
+	cmd.Env = append(testenv.Env(t), "TANDEM_URL="+e.url, "TANDEM_API_TOKEN="+token, "DECIDING_TOKEN="+e.deciding, "FOLDER="+e.folder, "MAIL_URL="+e.mail.URL,
 		"SDK="+filepath.Join(testenv.NodeModules(t), "@frumu/tandem-client/dist/index.js"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -114,16 +122,66 @@ func TestPublishedClients(t *testing.T) {
 			}
 		})
 	}
+	e.signInOnTheCommandLine(t)
 	// A key that was stored through a client is in no log, no event and no answer.
 	if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", "tandem.log")); err != nil || bytes.Contains(b, []byte("sk-sdk-0123456789")) {
 		t.Errorf("the key is in the log: %v", err)
 	}
-	for _, file := range []string{"tandem.db", "tandem.db-wal"} {
-		if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", file)); err == nil && bytes.Contains(b, []byte("sk-sdk-0123456789")) {
-			t.Errorf("the key is in the clear in %s", file)
+	for _, file := range []string{"tandem.db", "tandem.db-wal", "tandem.log"} {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", file))
+		for _, secret := range []string{"sk-sdk-0123456789", "access-token-", "refresh-token-"} {
+			if err == nil && bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s is in the clear in %s", secret, file)
+			}
 		}
 	}
 	if b, err := os.ReadFile(filepath.Join(e.folder, "out.txt")); err != nil || string(b) != "sent once" {
 		t.Errorf("the approved text is %q: %v", b, err)
+	}
+}
+
+// signInOnTheCommandLine signs in with tandem connector login: the browser is sent back to the server itself.
+func (e engine) signInOnTheCommandLine(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	tandem := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, testenv.Tandem(t), args...)
+		cmd.Dir, cmd.Env = e.home, append(testenv.Env(t), "HOME="+e.home)
+		return cmd
+	}
+	if out, err := tandem("connector", "add", "typed", e.mail.URL).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if out, err := tandem("connector", "sync", "typed").CombinedOutput(); err == nil || !bytes.Contains(out, []byte("tandem connector login typed")) {
+		t.Errorf("%v %s", err, out)
+	}
+	login := tandem("connector", "login", "typed")
+	stderr, err := login.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	login.Stdout = &said
+	if err := login.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "http") {
+			continue
+		}
+		resp, err := http.Get(lines.Text()) // the browser: it is sent back to the server, and follows
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if !strings.Contains(string(page), "You are signed in") {
+			t.Errorf("%s %s", resp.Status, page)
+		}
+	}
+	if err := login.Wait(); err != nil || !strings.Contains(said.String(), "signed in; typed is quarantined") {
+		t.Errorf("%v %s", err, said.String())
 	}
 }

@@ -24,6 +24,8 @@ const (
 	Ready       State = "ready"
 	Quarantined State = "quarantined"
 	Failed      State = "failed"
+	// AuthRequired: it wants a person to sign in first.
+	AuthRequired State = "auth_required"
 )
 
 // Connector is an outside MCP server.
@@ -126,6 +128,8 @@ func (c *Connector) usable(tool string) error {
 		return fault.New(fault.Conflict, "connector.call", "%s is disabled", c.Name).WithNext("a person can enable it: tandem connector enable %s", c.Name)
 	case c.State == Quarantined:
 		return fault.New(fault.Denied, "connector.call", "the tools of %s changed, and nobody has looked at them yet", c.Name).WithNext("a person accepts them: tandem connector accept %s", c.Name)
+	case c.State == AuthRequired:
+		return fault.New(fault.Conflict, "connector.call", "%s wants a sign-in", c.Name).With("auth", "required").WithNext("a person signs in: tandem connector login %s", c.Name)
 	case c.State != Ready:
 		return fault.New(fault.Unavailable, "connector.call", "%s is not ready: %s", c.Name, c.Failure).WithNext("look again: tandem connector sync %s", c.Name)
 	case !c.allows(tool):

@@ -3,12 +3,14 @@ package connector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/internal/fault"
@@ -71,8 +73,7 @@ func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value strin
 
 func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.Transport, error) {
 	if c.URL != "" {
-		return &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{Transport: withHeader{r.guarded(c), c.Header, value},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+		return r.httpTransport(c, value, &signer{r: r, c: c}), nil
 	}
 	if r.sandbox == nil {
 		return nil, fault.New(fault.Conflict, "connector.call", "this machine has no working bubblewrap, so commands cannot be confined").WithNext("install bubblewrap")
@@ -89,10 +90,21 @@ func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.T
 	return &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}, nil
 }
 
+// httpTransport speaks to a connector at an address: with its secret in its header, or, without one, signed in by handler.
+func (r *Room) httpTransport(c *Connector, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
+	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{Transport: withHeader{r.guarded(c), c.Header, value},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if c.Header == "" {
+		t.OAuthHandler = handler
+	}
+	return t
+}
+
 // explain makes a fault that names the connector and holds no secret.
 func (r *Room) explain(ctx context.Context, c *Connector, value string, err error) error {
-	if fault.KindOf(err) != fault.Internal {
-		return err
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return known
 	}
 	msg := err.Error()
 	if value != "" {

@@ -82,7 +82,7 @@ func named(in NameIn) op.Resource { return at(in.Name) }
 
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
-	return []op.Op{
+	return append([]op.Op{
 		op.Read(op.Spec{Name: "connector.list", Right: "connector.list", Masked: true, Method: "GET", Path: "/connectors", Doc: "List connectors, their state and what they offer."},
 			func(Nothing) op.Resource { return at("") }, r.list),
 		op.State(op.Spec{Name: "connector.add", Right: "connector.write", Method: "POST", Path: "/connectors", MCP: "-",
@@ -107,7 +107,7 @@ func (r *Room) Ops() []op.Op {
 			func(_ context.Context, in CallIn) op.Touch {
 				return op.Touch{Tool: "mcp." + in.Connector + "." + in.Tool}
 			}),
-	}
+	}, r.signInOps()...)
 }
 
 func (r *Room) list(ctx context.Context, _ Nothing) (ListOut, error) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,6 +27,9 @@ var Migrations = db.Migrations{Room: "connector", FS: schema}
 type Keys struct {
 	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
 	Put  func(tx *db.Tx, tenant, name, value, by string) error
+	Drop func(tx *db.Tx, tenant, name string) error
+	// Learn keeps a value out of errors, events and logs.
+	Learn func(value []byte)
 }
 
 // Room keeps connectors and calls them.
@@ -33,6 +37,10 @@ type Room struct {
 	db      *db.DB
 	keys    Keys
 	sandbox *tool.Sandbox
+	flows   flows
+
+	// Callback is where a browser comes back to after a sign-in, "" when it cannot.
+	Callback func() string
 }
 
 // New makes the room.
@@ -134,7 +142,10 @@ func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*Con
 func settle(c *Connector, tools []Tool, failed error, accept bool) {
 	if failed != nil {
 		c.Failure = fault.Public(failed).Msg
-		if c.State != Quarantined {
+		switch {
+		case dataOf(failed, "auth") == "required":
+			c.State = AuthRequired
+		case c.State != Quarantined:
 			c.State = Failed
 		}
 		return
@@ -176,6 +187,11 @@ func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
 		out.Result = result(res)
 		return nil
 	})
+	if dataOf(err, "auth") == "required" { // the next who looks sees why
+		if _, e := r.look(ctx, c.Tenant, c.Name, false); e != nil && dataOf(e, "auth") == "" {
+			err = e
+		}
+	}
 	if err != nil || !changed {
 		return out, err
 	}
@@ -184,4 +200,13 @@ func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
 	}
 	c.State = Quarantined
 	return CallOut{}, c.usable(in.Tool)
+}
+
+// dataOf is a fact that a fault carries.
+func dataOf(err error, key string) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Data[key]
+	}
+	return ""
 }

@@ -170,6 +170,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"/mcp":                        tools,
 		"POST /join":                  http.HandlerFunc(d.join),
 		"GET /sessions/{id}/stream":   http.HandlerFunc(d.followSession),
+		"GET /connectors/callback":    http.HandlerFunc(d.signedIn),
 		"GET /sessions/{id}/terminal": http.HandlerFunc(d.watchTerminal),
 		"POST /repo/{repo}/sync":      http.HandlerFunc(d.rooms.repo.Sync),
 		"GET /repo/{repo}/watch":      http.HandlerFunc(d.rooms.repo.Watch),
@@ -187,6 +188,11 @@ func (d *Daemon) construct(ctx context.Context) error {
 	maps.Copy(d.web.Mounts, icons())
 	published := d.newCompat()
 	maps.Copy(d.web.Mounts, published.Mounts())
+	answer := published.Callback(func(name, code, state, iss, failure string) error {
+		return d.rooms.connector.Finish(connector.CallbackIn{Name: name, Code: code, State: state, Iss: iss, Error: failure})
+	})
+	d.web.Mounts["POST /mcp/{name}/auth/callback"] = answer
+	d.web.Mounts["GET /mcp/{name}/auth/callback"] = answer
 	d.web.Compat = http.HandlerFunc(published.Events)
 	d.web.Mounts["/mcp"] = published.MCP(tools)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}

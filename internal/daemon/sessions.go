@@ -47,7 +47,13 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		}}
 	box := tool.FindSandbox(ctx)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
-	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put}, box)
+	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: d.rooms.secret.Drop, Learn: d.redact.Learn}, box)
+	d.rooms.connector.Callback = func() string {
+		if d.port == "" {
+			return ""
+		}
+		return "http://127.0.0.1:" + d.port + "/connectors/callback"
+	}
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
 	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
@@ -96,6 +102,22 @@ func (d *Daemon) newCompat() *compat.Server {
 				return send(data)
 			})
 		}}
+}
+
+// signedIn is where a browser comes back to from a connector's authorization server. It brings a state that only the sign-in knows,
+// which is its right to be here.
+func (d *Daemon) signedIn(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	err := d.rooms.connector.Finish(connector.CallbackIn{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss"), Error: q.Get("error")})
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if err != nil {
+		f := fault.Public(d.redact.Error(err))
+		w.WriteHeader(f.Kind.Status())
+		fmt.Fprintf(w, "The sign-in failed: %s.\n", f.Msg)
+		return
+	}
+	fmt.Fprintln(w, "You are signed in. You can close this window.")
 }
 
 // heartbeat keeps a stream open through proxies.

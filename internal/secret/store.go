@@ -51,6 +51,12 @@ func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
 	return info, err
 }
 
+// Drop forgets a secret, in the caller's transaction; one that is not there is no error.
+func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
+	_, err := tx.Exec("DELETE FROM secret WHERE tenant = ? AND name = ?", tenant, name)
+	return err
+}
+
 // open reads and unseals one secret.
 func (r *Room) open(tx *db.Tx, tenant, name string) ([]byte, error) {
 	b := bound{tenant: tenant, name: name}

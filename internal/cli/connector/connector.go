@@ -19,8 +19,8 @@ import (
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "connector", Aliases: []string{"connectors"}, Short: "Outside MCP servers as tools of sessions",
 		Long: "Outside MCP servers. A connector can be called once a person accepted what it offers; when that changes, it is quarantined until somebody looks again."}
-	cmd.AddCommand(newList(k), newShow(k), newAdd(k), newSecret(k), newVerb(k, "sync", "Ask a connector what it offers now"), newVerb(k, "accept", "Accept what a connector offers; needs your PIN"),
-		newEnable(k, "enable", true), newEnable(k, "disable", false), newRemove(k))
+	cmd.AddCommand(newList(k), newShow(k), newAdd(k), newSecret(k), newLogin(k), newVerb(k, "sync", "Ask a connector what it offers now"), newVerb(k, "accept", "Accept what a connector offers; needs your PIN"),
+		newEnable(k, "enable", true), newEnable(k, "disable", false), newVerb(k, "logout", "Forget the sign-in of a connector"), newRemove(k))
 	return []*cobra.Command{cmd}
 }
 

@@ -116,4 +116,48 @@ await person.mcp.setEnabled("docs", false);
 assert.equal((await client.mcp.list()).docs.enabled, false);
 await person.mcp.delete("docs");
 assert.deepEqual(await client.mcp.list(), {});
+
+// a connector that wants a sign-in: where to go, the browser's answer, signed in, signed out
+await person.mcp.add({ name: "mail", transport: process.env.MAIL_URL });
+const wanted = await person.mcp.connect("mail");
+assert.equal(wanted.pendingAuth, true);
+const back = async (url) => Object.fromEntries(new URL((await fetch(url, { redirect: "manual" })).headers.get("location")).searchParams);
+assert((await person.mcp.authCallback("mail", await back(wanted.authorizationUrl))).ok);
+assert.equal((await client.mcp.list()).mail.state, "quarantined"); // a person has to accept what it offers
+assert.match(await client.mcp.catalogToml("mail"), /^name = "mail"$/m);
+assert.equal((await person.mcp.refresh("mail")).count, 1);
+await person.mcp.patch("mail", { allowed_tools: ["say"] });
+assert((await person.mcp.deleteAuth("mail")).ok);
+assert.equal((await client.mcp.list()).mail.state, "auth_required");
+const again = await person.mcp.authenticate("mail");
+assert((await person.mcp.authCallback("mail", await back(again.authorizationUrl))).ok);
+assert((await person.mcp.disconnect("mail")).ok);
+await person.mcp.delete("mail");
+
+// always: a standing rule, shown with its owner and end, which the next call passes by
+const more = await client.sessions.promptAsync(id, '[[tool bash {"command":"echo again"}]] [[tool bash {"command":"echo again and again"}]] [[say passed]]');
+let bash;
+for (let i = 0; i < 200 && !bash; i++) {
+  bash = (await client.permissions.list()).requests.find((r) => r.status === "pending" && r.sessionID === id);
+  await new Promise((r) => setTimeout(r, 20));
+}
+await assert.rejects(client.permissions.reply(bash.id, "always"));
+await person.permissions.reply(bash.id, "always");
+for await (const e of client.stream(id, more.runId)) if (e.type === "run.failed") throw new Error(JSON.stringify(e));
+const rules = (await client.permissions.list()).rules;
+assert(rules.some((r) => r.pattern === "bash(command: echo again)" && r.sessionID === id && r.owner === "owner" && r.expiresAtMs > Date.now()), JSON.stringify(rules));
+
+// everything that happens, in one stream
+const all = client.globalStream();
+const types = [];
+const listening = (async () => {
+  for await (const e of all) {
+    types.push(e.type);
+    if (e.type === "session.run.finished") break;
+  }
+})();
+await new Promise((r) => setTimeout(r, 300));
+await client.sessions.promptSync(id, "[[say to everybody]]");
+await listening;
+assert(types.includes("server.connected") && types.includes("run.completed"), types.join());
 console.log("core set ok");

@@ -113,7 +113,52 @@ async def main():
         await person.mcp.set_enabled("docs", False)
         await person.mcp.delete("docs")
         assert await c.mcp.list() == {}
+
+        await person.mcp.add("mailpy", os.environ["MAIL_URL"])
+        wanted = await person.mcp.connect("mailpy")
+        assert wanted["pendingAuth"] is True
+        assert (await person.mcp.auth_callback("mailpy", await back(wanted["authorizationUrl"])))["ok"]
+        assert (await c.mcp.list())["mailpy"]["state"] == "quarantined"
+        assert 'name = "mailpy"' in await c.mcp.catalog_toml("mailpy")
+        assert (await person.mcp.refresh("mailpy"))["count"] == 1
+        await person.mcp.patch("mailpy", allowed_tools=["say"])
+        await person.mcp.delete_auth("mailpy")
+        assert (await c.mcp.list())["mailpy"]["state"] == "auth_required"
+        again = await person.mcp.authenticate("mailpy")
+        assert (await person.mcp.auth_callback("mailpy", await back(again["authorizationUrl"])))["ok"]
+        begun = await person.mcp.auth("mailpy")
+        assert begun["ok"]
+        await person.mcp.disconnect("mailpy")
+        await person.mcp.delete("mailpy")
+
+        run = await c.sessions.prompt_async(sid, '[[tool bash {"command":"echo again"}]] [[tool bash {"command":"echo again and again"}]] [[say passed]]')
+        ask = (await until(pending))[0]
+        await refused(c.permissions.reply(ask.id, "always"))
+        await person.permissions.reply(ask.id, "always")
+        text, _ = await text_of(c, sid, run.run_id)
+        assert text == "passed", text
+        assert any(r["pattern"] == "bash(command: echo again)" and r["owner"] == "owner" for r in (await c.permissions.list()).rules)
+
+        types = []
+
+        async def listen():
+            async for e in c.global_stream():
+                types.append(e.type)
+                if e.type == "session.run.finished":
+                    return
+
+        listening = asyncio.create_task(listen())
+        await asyncio.sleep(0.3)
+        await c.sessions.prompt_sync(sid, "[[say to everybody]]")
+        await asyncio.wait_for(listening, 20)
+        assert "run.completed" in types, types
     print("core set ok")
+
+
+async def back(url):
+    async with httpx.AsyncClient() as browser:
+        res = await browser.get(url)
+    return dict(httpx.URL(res.headers["location"]).params)
 
 
 async def opened(c):
