@@ -30,6 +30,7 @@ import (
 	"tandem/internal/cli/server"
 	"tandem/internal/cli/session"
 	"tandem/internal/cli/setup"
+	"tandem/internal/cli/share"
 	"tandem/internal/cli/space"
 )
 
@@ -157,6 +158,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	server.Commands,
 	session.Commands,
 	setup.Commands,
+	share.Commands,
 	space.Commands,
 }
 

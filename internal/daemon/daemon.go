@@ -208,6 +208,10 @@ func (d *Daemon) serve(ctx context.Context) error {
 		})
 		return nil
 	}
+	if err := d.rooms.tunnel.Recall(ctx); err != nil {
+		socket.Close()
+		return err
+	}
 	if !d.OnDemand {
 		doors, err := listenTCP(d.Settings, d.certificate)
 		if err != nil && d.cameBack { // the command that started us can do without

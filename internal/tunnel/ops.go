@@ -33,7 +33,7 @@ type Nothing struct{}
 func (r *Room) Ops() []op.Op {
 	where := func(Nothing) op.Resource { return at() }
 	return []op.Op{
-		op.Effect(op.Spec{Name: "tunnel.share", Right: "tunnel.open", MCP: "-", Socket: true, People: true,
+		op.Effect(op.Spec{Name: "tunnel.share", Right: "tunnel.open", MCP: "-", Socket: true,
 			Doc: "Give the bridge an address for chat apps: a Tailscale Funnel, a Cloudflare quick tunnel, or a program that a desktop app starts."},
 			func(ShareIn) op.Resource { return at() }, r.share, nil),
 		op.Read(op.Spec{Name: "tunnel.status", Right: "tunnel.read", Method: "GET", Path: "/tunnel", MCP: "-", Doc: "Show whether the bridge has a public address."},
@@ -94,6 +94,9 @@ func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, err
 	s := Status{Mode: mode, State: Open, URL: up.URL, Port: port, Since: r.DB.Now(), PID: up.PID}
 	r.serve(s.URL)
 	if up.Wait != nil {
+		r.now.Lock()
+		r.child = up.PID
+		r.now.Unlock()
 		r.all.Go(func() { r.ended(s, up.Wait()) })
 	}
 	err = r.save(ctx, s)
@@ -111,11 +114,16 @@ func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, err
 	undo, cancelUndo := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancelUndo()
 	s.State, s.Reason = Closed, fault.Public(err).Msg
-	return Status{}, errors.Join(err, o.Close(undo, s.PID, port), r.save(undo, s))
+	return Status{}, errors.Join(err, r.close(undo, o, s), r.save(undo, s))
 }
 
 // ended hears that a tunnel's program is gone, and tells it unless that was meant.
 func (r *Room) ended(s Status, why error) {
+	r.now.Lock()
+	if r.child == s.PID {
+		r.child = 0
+	}
+	r.now.Unlock()
 	ctx := r.base
 	if ctx == nil || ctx.Err() != nil {
 		return
@@ -148,7 +156,7 @@ func (r *Room) stop(ctx context.Context, _ Nothing) (Status, error) {
 		return s, err
 	}
 	r.serve("")
-	if err := o.Close(ctx, was.PID, was.Port); err != nil {
+	if err := r.close(ctx, o, was); err != nil {
 		r.serve(was.URL)
 		return was, errors.Join(err, r.save(ctx, was))
 	}

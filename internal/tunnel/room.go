@@ -65,6 +65,7 @@ type Room struct {
 	mu     sync.Mutex // one opens or closes at a time
 	now    sync.Mutex // guards what follows
 	host   string     // the public name, while one is open
+	child  int        // the tunnel's program, when this process started it
 	base   context.Context
 	all    sync.WaitGroup
 	opener func(Mode) (Opener, error)
@@ -109,6 +110,15 @@ func (r *Room) Run(ctx context.Context) error {
 	}
 }
 
+// Recall answers to a funnel's name from the first request on; whether the funnel is still there, Run finds out.
+func (r *Room) Recall(ctx context.Context) error {
+	s, err := r.load(ctx)
+	if err == nil && s.State == Open && s.Mode == Tailscale {
+		r.serve(s.URL)
+	}
+	return err
+}
+
 // takeUp goes on with a funnel, and ends a quick tunnel that a crash left behind.
 func (r *Room) takeUp(ctx context.Context) error {
 	s, err := r.load(ctx)
@@ -135,12 +145,24 @@ func (r *Room) endQuick(ctx context.Context, why string) error {
 	}
 	r.serve("")
 	if o, err := r.opener(Quick); err == nil {
-		if err := o.Close(ctx, s.PID, s.Port); err != nil {
+		if err := r.close(ctx, o, s); err != nil {
 			return err
 		}
 	}
 	s.State, s.Reason, s.PID = Closed, why, 0
 	return r.save(ctx, s)
+}
+
+// close takes a tunnel down. A process that another run of the server started is ended only when it is still that program.
+func (r *Room) close(ctx context.Context, o Opener, s Status) error {
+	r.now.Lock()
+	mine := s.PID != 0 && s.PID == r.child
+	r.now.Unlock()
+	if mine {
+		endProcess(s.PID)
+		return nil
+	}
+	return o.Close(ctx, s.PID, s.Port)
 }
 
 // look finds out whether a funnel is still there.

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+)
+
+// Ensure makes sure that a server listens, not only one that was started on
+// demand, and prints nothing.
+func Ensure(ctx context.Context, k *kit.Kit) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	if err := replaceOnDemand(ctx, k); err != nil {
+		return err
+	}
+	if _, err := k.Running(ctx); !client.Absent(err) {
+		return err
+	}
+	if err := k.Spawn(s, "serve", "--daemon"); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	return started(wait, client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket"))), filepath.Join(s.Data(), "start.log"))
+}
