@@ -32,6 +32,7 @@ install: bin/tandem ## put the program in $(PREFIX)/bin
 	install -m 755 bin/tandem '$(PREFIX)/bin/tandem'
 
 bench: ## measure, and write bench/RESULTS.md
+	./scripts/tools-seed
 	CGO_ENABLED=0 $(GO) run ./bench/run
 
 soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)

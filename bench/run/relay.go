@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,7 +12,7 @@ import (
 type relay struct {
 	l    net.Listener
 	to   string
-	half time.Duration
+	half atomic.Int64 // nanoseconds
 }
 
 func startRelay(to string, roundTrip time.Duration) (*relay, error) {
@@ -19,7 +20,8 @@ func startRelay(to string, roundTrip time.Duration) (*relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{l, to, roundTrip / 2}
+	r := &relay{l: l, to: to}
+	r.distance(roundTrip)
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -34,9 +36,14 @@ func startRelay(to string, roundTrip time.Duration) (*relay, error) {
 
 func (r *relay) addr() string { return r.l.Addr().String() }
 
+// distance sets the round trip from now on.
+func (r *relay) distance(roundTrip time.Duration) { r.half.Store(int64(roundTrip / 2)) }
+
+func (r *relay) delay() time.Duration { return time.Duration(r.half.Load()) }
+
 func (r *relay) join(near net.Conn) {
 	defer near.Close()
-	time.Sleep(2 * r.half) // the handshake
+	time.Sleep(2 * r.delay()) // the handshake
 	far, err := net.Dial("tcp", r.to)
 	if err != nil {
 		return
@@ -67,7 +74,7 @@ func (r *relay) carry(to io.Writer, from io.Reader) {
 			buf := make([]byte, 32<<10)
 			n, err := from.Read(buf)
 			if n > 0 {
-				parcels <- parcel{time.Now().Add(r.half), buf[:n]}
+				parcels <- parcel{time.Now().Add(r.delay()), buf[:n]}
 			}
 			if err != nil {
 				return

@@ -60,7 +60,7 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 		if err != nil {
 			dir = "."
 		}
-		return engine(args[1:], dir, env, in, out, errw)
+		return engine(repo.Line{Args: args[1:], Dir: dir, Env: env, In: in, Out: out, Err: errw})
 	}
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
@@ -84,8 +84,9 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 func programName(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
 
 // engine runs jj's own command line.
-func engine(args []string, dir string, env []string, in io.Reader, out, errw io.Writer) int {
-	return jj.Main(args, jj.IO{Stdin: in, Stdout: out, Stderr: errw, Env: env, Dir: dir})
+func engine(l repo.Line) int {
+	return jj.Main(l.Args, jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir,
+		Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote})
 }
 
 // jjEntry lists jj among the commands; Main hands its words over before they

@@ -24,7 +24,7 @@ func DefaultGrants() []ScopedGrant {
 	}
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
 		g := tree("default-git-"+string(who), who, KindRepo, Ask, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
-		g.Note = "what leaves or enters by git needs an approval"
+		g.Note = "what leaves or enters by git, and what commands agents, needs an approval"
 		out = append(out, g)
 	}
 	enter := tree("default-join", Service, KindJoin, Ask, []AccessPermission{CanEdit}, Public, Internal)

@@ -22,6 +22,9 @@ func TestReplicasAndServerAgree(t *testing.T) {
 		j := stocktest.New(t)
 		// The server's own working copy is not the agents' to move.
 		j.Run(f.repo, "workspace", "forget", "default")
+		for _, a := range f.agents {
+			f.must(t, a.dir, "st") // everybody has heard of it
+		}
 		first := f.agents[0].dir
 		for i := range 3 {
 			stocktest.Write(t, filepath.Join(first, fmt.Sprintf("f%d", r.IntN(3))), stocktest.Text(r))

@@ -23,6 +23,7 @@ type fleet struct {
 	repo   string
 	home   string
 	env    []string
+	addr   string // where agents find the server
 	agents []*committer
 }
 
@@ -40,16 +41,23 @@ func newFleet(t testing.TB, n int) *fleet {
 	f.repo = filepath.Join(f.server.home, "project")
 	f.server.args = []string{"--repo", f.repo}
 	f.server.start()
+	f.addr = strings.TrimPrefix(f.server.url, "http://")
 	f.env = testenv.Env(t, "HOME="+f.home, "TANDEM_API_TOKEN="+apiToken, "JJ_USER=Agent", "JJ_EMAIL=agent@example.com", "TANDEM_IDLE_EXIT=2m", "NO_COLOR=1")
 	t.Cleanup(func() { f.tandem(f.home, "down") })
+	f.join(n)
+	return f
+}
+
+// join makes workspaces for agents.
+func (f *fleet) join(n int) {
+	f.t.Helper()
 	for i := range n {
 		a := &committer{f: f, name: fmt.Sprintf("agent-%d", i), dir: filepath.Join(f.home, fmt.Sprintf("w%d", i)), safe: map[string]string{}}
-		if out, err := f.tandem(f.home, "init", "--tandem-server", strings.TrimPrefix(f.server.url, "http://"), "--workspace", a.name, a.dir); err != nil {
-			t.Fatalf("init: %v\n%s", err, out)
+		if out, err := f.tandem(f.home, "init", "--tandem-server", f.addr, "--workspace", a.name, a.dir); err != nil {
+			f.t.Fatalf("init: %v\n%s", err, out)
 		}
 		f.agents = append(f.agents, a)
 	}
-	return f
 }
 
 // tandem runs one command on the agents' machine and gives all it printed.
@@ -152,8 +160,8 @@ func TestAgentsAtOnce(t *testing.T) {
 	}
 }
 
-// The server is killed again and again while agents work. No command fails for
-// it, and every commit that an agent was told is safe is in the server's
+// The server is killed again and again while agents work, and connections are
+// cut in the middle. No command fails for it, and every commit that an agent was told is safe is in the server's
 // repository at the end, byte for byte.
 func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 	agents, length := 6, 10*time.Second
@@ -161,7 +169,10 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 		agents, length = 24, 2*time.Minute
 	}
 	r := testenv.Random(t)
-	f := newFleet(t, agents)
+	f := newFleet(t, 0)
+	wire := newShears(t, f.addr)
+	f.addr = wire.addr()
+	f.join(agents)
 	end := time.Now().Add(length)
 	var wg sync.WaitGroup
 	for _, a := range f.agents {
@@ -173,7 +184,8 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 					return
 				}
 				if own.IntN(4) == 0 {
-					line := [][]string{{"log"}, {"st"}, {"describe", "-m", "thinking"}, {"new", "@-"}, {"undo"}}[own.IntN(5)]
+					line := [][]string{{"log"}, {"st"}, {"describe", "-m", "thinking"}, {"new", "@-"}, {"undo"}, {"squash", "-u"}, {"duplicate", "@-"},
+						{"bookmark", "set", "-B", a.name, "-r", "@-"}, {"rebase", "-r", "@", "-d", "root()"}, {"abandon"}}[own.IntN(10)]
 					if out, err := f.tandem(a.dir, line...); err != nil && !strings.Contains(out, "nothing was done") {
 						t.Errorf("%s: %v: %v\n%s", a.name, line, err, out)
 					}
@@ -181,8 +193,12 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 			}
 		})
 	}
-	kills := 0
+	kills, cuts := 0, 0
 	for time.Now().Before(end) {
+		for range 1 + r.IntN(3) {
+			time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+			cuts += wire.cut()
+		}
 		time.Sleep(time.Duration(500+r.IntN(2000)) * time.Millisecond)
 		f.server.kill9()
 		kills++
@@ -195,6 +211,6 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 			t.Errorf("%s after all: %v\n%s", a.name, err, out)
 		}
 	}
-	t.Logf("%d kills, %d safe commits", kills, f.inRepo())
+	t.Logf("%d agents, %d kills, %d connections cut, %d safe commits, all there", len(f.agents), kills, cuts, f.inRepo())
 	f.sound()
 }

@@ -165,6 +165,11 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 		return none, internalf(err, "Failed to snapshot the working copy")
 	}
 	took := !tree.Equal(commit.Tree)
+	if took && w.io.Wrote != nil {
+		if err := w.io.Wrote(w.store, w.name, commit.Tree, tree); err != nil {
+			return none, err
+		}
+	}
 	if took {
 		if err := w.commitSnapshot(commit, tree); err != nil {
 			return none, err

@@ -66,6 +66,9 @@ func (w *wsEnv) updateStale() (workcopy.SnapshotStats, error) {
 
 // catchUp checks out the commit that the repository has for the workspace.
 func (w *wsEnv) catchUp(before, now *repo.Commit) error {
+	if err := w.io.admit(w.store, w.name, w.wc.Tree(), now); err != nil {
+		return err
+	}
 	if w.colocated() {
 		if err := w.withGit(func() error {
 			t, err := w.begin()

@@ -34,6 +34,9 @@ func (w *wsEnv) begin() (*tx, error) {
 	}
 	t.SetWorkspace(w.name)
 	t.SetAttribute("args", w.commandLine())
+	for key, value := range w.io.Attributes {
+		t.SetAttribute(key, value)
+	}
 	return t, nil
 }
 
@@ -82,6 +85,9 @@ func (t *tx) conclude(description string) error {
 	if err := t.keepMutable(); err != nil {
 		return err
 	}
+	if err := t.admit(); err != nil {
+		return err
+	}
 	if w.colocated() && !w.global.noIntegrate {
 		return w.withGit(func() error {
 			if err := t.exportGit(); err != nil {
@@ -91,6 +97,21 @@ func (t *tx) conclude(description string) error {
 		})
 	}
 	return t.publishAndReport(description, old, oldWC)
+}
+
+// admit asks whether the files may become those that the transaction has for
+// the workspace.
+func (t *tx) admit() error {
+	w := t.w
+	id, ok := t.View.Workspaces[w.name]
+	if w.io.Admit == nil || !ok || w.atOp || w.global.noIntegrate || w.global.ignoreWorkingCopy {
+		return nil
+	}
+	c, err := t.Store.Commit(id)
+	if err != nil {
+		return err
+	}
+	return w.io.admit(t.Store, w.name, w.wc.Tree(), c)
 }
 
 func (t *tx) publishAndReport(description string, old *repo.Repo, oldWC *repo.Commit) error {

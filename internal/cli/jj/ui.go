@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/internal/cli/jj/config"
+	"tandem/internal/repo"
 	"tandem/internal/repo/text"
 )
 
@@ -24,6 +25,25 @@ type IO struct {
 	Stderr io.Writer
 	Env    []string
 	Dir    string
+
+	// Attributes are recorded in every operation beside jj's own.
+	Attributes map[string]string
+	// Admit is asked before a workspace's files become those of a commit; an
+	// error leaves them, and the repository, as they are. It may be nil.
+	Admit func(s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error
+	// Wrote is told of what a snapshot found changed. It may be nil.
+	Wrote func(s repo.Store, workspace string, from, to repo.MergedTree) error
+}
+
+// admit asks before files change.
+func (s *IO) admit(store repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error {
+	if s.Admit == nil {
+		return nil
+	}
+	if err := s.Admit(store, workspace, from, to); err != nil {
+		return userf("%s", err)
+	}
+	return nil
 }
 
 func (s *IO) getenv(key string) string {

@@ -1,17 +1,54 @@
 package repo
 
 import (
-	"bytes"
 	"io"
 	"strings"
+
+	model "tandem/internal/repo"
 )
 
-// Engine runs one jj command line in a folder and returns its exit code.
-type Engine func(args []string, dir string, env []string, in io.Reader, out, errw io.Writer) int
+// Line is one jj command line, where it runs, and what is to be known of it.
+type Line struct {
+	Args     []string
+	Dir      string
+	Env      []string
+	In       io.Reader
+	Out, Err io.Writer
 
-// quiet runs a command whose output nobody needs to see, and gives it.
-func (e Engine) quiet(dir string, env []string, args ...string) (string, bool) {
-	var out, errw bytes.Buffer
-	code := e(args, dir, env, strings.NewReader(""), &out, &errw)
-	return out.String(), code == 0
+	Attributes map[string]string                                                                    // for every operation it makes
+	Admit      func(s model.Store, workspace string, from model.MergedTree, to *model.Commit) error // asked before files change
+	Wrote      func(s model.Store, workspace string, from, to model.MergedTree) error               // told what was found changed on disk
+}
+
+// Engine runs a command line and returns its exit code.
+type Engine func(Line) int
+
+// quiet runs a command whose output nobody needs to see.
+func (c *command) quiet(args ...string) {
+	l := c.line(args)
+	l.Dir, l.In, l.Out, l.Err = c.r.Root, strings.NewReader(""), io.Discard, io.Discard
+	c.engine(l)
+}
+
+// line is a command line in this workspace.
+func (c *command) line(args []string) Line {
+	return Line{Args: args, Dir: c.dir, Env: c.k.Env, In: c.k.In, Out: c.k.Out, Err: c.k.Err,
+		Attributes: c.attributes(), Admit: c.admit, Wrote: c.r.Wrote}
+}
+
+// attributes say in every operation who made it, in which session, and the
+// newest checkpoint of the server's journal that was seen.
+func (c *command) attributes() map[string]string {
+	known, err := c.r.Known()
+	if err != nil || known.Actor == "" {
+		return nil
+	}
+	out := map[string]string{"tandem.actor": known.Actor}
+	if known.Checkpoint != "" {
+		out["tandem.checkpoint"] = known.Checkpoint
+	}
+	if s := lookup(c.k.Env, "TANDEM_SESSION"); s != "" {
+		out["tandem.session"] = s
+	}
+	return out
 }

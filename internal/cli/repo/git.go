@@ -51,7 +51,7 @@ func (c *command) git(ctx context.Context, args []string) error {
 	if verb == "" {
 		return kit.Usagef("git push or git fetch?")
 	}
-	m, err := way(ctx, c.k, c.r.Server, "")
+	m, err := c.way(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,24 +27,26 @@ func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
 		return k.Fail(err)
 	}
 	if r == nil || aside(args) {
-		return engine(args, dir, k.Env, k.In, k.Out, k.Err)
+		return engine(Line{Args: args, Dir: dir, Env: k.Env, In: k.In, Out: k.Out, Err: k.Err})
 	}
 	defer r.Close()
 	// A command is over before its garbage is worth collecting.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(1 << 30)
-	c := &command{k: k, r: r, engine: engine, dir: dir}
+	c := &command{ctx: ctx, k: k, r: r, engine: engine, dir: dir}
 	return c.run(ctx, args)
 }
 
 // command is one jj command in a workspace.
 type command struct {
+	ctx    context.Context // of the whole command, for what the engine asks back
 	k      *kit.Kit
 	r      *replica.Replica
 	engine Engine
 	dir    string
 	remote *replica.Remote // once it was needed
 	away   error           // why the server could not be reached
+	held   error           // why files were not changed
 }
 
 func (c *command) run(ctx context.Context, args []string) int {
@@ -58,13 +61,19 @@ func (c *command) run(ctx context.Context, args []string) int {
 			return c.k.Fail(err)
 		}
 	}
+	if c.held != nil {
+		return c.k.Fail(c.held) // somebody moved our commit, and its files may not come yet
+	}
 	if args, err = c.rewrite(args); err != nil {
 		return c.k.Fail(err)
 	}
 	if Subcommand(args) == "git" {
 		return c.k.Fail(c.git(ctx, args))
 	}
-	code := c.engine(args, c.dir, c.k.Env, c.k.In, c.k.Out, c.k.Err)
+	code := c.engine(c.line(args))
+	if c.held != nil {
+		code = c.k.Fail(c.held)
+	}
 	waiting, err := c.r.Waiting()
 	if err != nil {
 		return c.k.Fail(err)
@@ -82,17 +91,10 @@ func (c *command) run(ctx context.Context, args []string) int {
 // sync brings both sides up to date. A server that cannot be reached is no
 // failure: work goes on here.
 func (c *command) sync(ctx context.Context) error {
-	var err error
-	if c.remote == nil {
-		var m replica.Remote
-		if m, err = way(ctx, c.k, c.r.Server, ""); err == nil {
-			m.Header.Set("Tandem-Replica", c.r.Store.Dir())
-			c.remote = &m
-		}
-	}
+	m, err := c.way(ctx)
 	if err == nil {
 		var moved bool
-		moved, err = c.r.Sync(ctx, *c.remote, func() { c.engine.quiet(c.r.Root, c.k.Env, "debug", "snapshot") })
+		moved, err = c.r.Sync(ctx, m, func() { c.quiet("debug", "snapshot") })
 		if moved {
 			c.mend()
 		}
@@ -104,10 +106,23 @@ func (c *command) sync(ctx context.Context) error {
 	return err
 }
 
+// way is how to reach the server, found once.
+func (c *command) way(ctx context.Context) (replica.Remote, error) {
+	if c.remote != nil {
+		return *c.remote, nil
+	}
+	m, err := way(ctx, c.k, c.r.Server, "")
+	if err == nil {
+		m.Header.Set("Tandem-Replica", c.r.Store.Dir())
+		c.remote = &m
+	}
+	return m, err
+}
+
 // mend brings the files up to a commit that others have moved.
 func (c *command) mend() {
 	if stale, err := c.r.Stale(); err == nil && stale {
-		c.engine.quiet(c.r.Root, c.k.Env, "workspace", "update-stale")
+		c.quiet("workspace", "update-stale")
 	}
 }
 
@@ -128,6 +143,10 @@ func (c *command) tell(args []string) {
 	operations := "operations wait"
 	if waiting == 1 {
 		operations = "operation waits"
+	}
+	var f *fault.Error
+	if errors.As(c.away, &f) && f.Op == "repo.push" { // it is there, and could not
+		fmt.Fprintf(c.k.Err, "warning: %s\n", f.Msg)
 	}
 	fmt.Fprintf(to, "%d %s to be sent to %s\n", waiting, operations, c.r.Server)
 }

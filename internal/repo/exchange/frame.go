@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"syscall"
 
 	"tandem/internal/fault"
 )
@@ -109,11 +111,20 @@ type Reader struct{ r *bufio.Reader }
 // NewReader reads frames from r.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
 
+var errCut = errors.New("the connection ended in the middle")
+
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.New(fault.Invalid, "repo.sync", "the sync was cut short")
+		return fault.New(fault.Invalid, "repo.sync", "the sync was cut short: %w", errCut)
 	}
 	return err
+}
+
+// Cut says whether an exchange failed because the connection ended, so that
+// trying again may help.
+func Cut(err error) bool {
+	var network net.Error
+	return errors.Is(err, errCut) || errors.As(err, &network) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Next reads a frame. A Fault frame comes back as the fault it holds.

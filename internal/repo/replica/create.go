@@ -132,6 +132,10 @@ func (r *Replica) addWorkspace(who *repo.Identity) error {
 	if err != nil {
 		return err
 	}
+	if _, err := r.Commanding(r.Store, r.Workspace, repo.EmptyTree(), wc); err != nil {
+		locked.Discard()
+		return err
+	}
 	if _, err := locked.CheckOut(tree); err != nil {
 		locked.Discard()
 		return err

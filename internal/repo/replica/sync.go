@@ -153,7 +153,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	in := exchange.NewReader(resp.Body)
 	var a exchange.Answer
 	if err := in.Head(&a); err != nil {
-		return "", err
+		return "", broken(err)
 	}
 	head, ok := repo.ParseOperationID(a.Head)
 	if !ok {
@@ -163,7 +163,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	quarantine.Unkept = true
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
-		return "", err
+		return "", broken(err)
 	}
 	if len(quarantine.Operations()) > 0 {
 		if err := quarantine.Accept(); err != nil {
@@ -178,6 +178,15 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return head, nil
 	}
 	return head, r.setKnown(now)
+}
+
+// broken makes of a connection that ended in the middle of an answer a server
+// that is away: the next sync asks again.
+func broken(err error) error {
+	if exchange.Cut(err) {
+		return fault.New(fault.Unavailable, "repo.sync", "the connection to the server broke: %w", err)
+	}
+	return err
 }
 
 // follow makes the server's head ours. When something was made here meanwhile

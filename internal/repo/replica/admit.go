@@ -1,0 +1,186 @@
+package replica
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"tandem/internal/repo"
+	"tandem/internal/repo/diff"
+)
+
+// Held is a change to a file that commands agents or tools which this workspace
+// has not had on its disk before: somebody else made it.
+type Held struct {
+	Path   repo.Path
+	Status string // added, modified or removed
+	By     string // the author of the commit that brings it
+	Diff   string
+	key    string
+}
+
+// commanding matches the files that tell agents and tools what to do.
+type commanding struct{}
+
+var (
+	commandingDirs  = []string{".claude", ".codex", ".vscode"}
+	commandingFiles = []string{".mcp.json", "opencode.json", "agents.md", "claude.md", ".envrc"}
+)
+
+// Match is true for such a file anywhere in the tree, in whatever letters a
+// file system might take for the same.
+func (commanding) Match(p repo.Path) bool {
+	parts := p.Components()
+	for i, name := range parts {
+		name = strings.ToLower(name)
+		if i == len(parts)-1 && slices.Contains(commandingFiles, name) || i < len(parts)-1 && slices.Contains(commandingDirs, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Visit is always true: they may lie anywhere.
+func (commanding) Visit(repo.Path) bool { return true }
+
+// had is what a workspace has had on its disk at such paths: what it wrote
+// itself, what it began with, and what was approved.
+type had map[repo.Path][]string
+
+func (h had) add(p repo.Path, key string) bool {
+	if slices.Contains(h[p], key) {
+		return false
+	}
+	h[p] = append(h[p], key)
+	return true
+}
+
+func (r *Replica) hadFile(workspace string) string {
+	return r.path("had-" + url.PathEscape(workspace) + ".json")
+}
+
+// keyOf names what is at a path: the ids of all its terms.
+func keyOf(v repo.Merge[repo.TreeValue]) string {
+	if !repo.IsPresent(v) {
+		return ""
+	}
+	var terms []string
+	for _, t := range v {
+		terms = append(terms, fmt.Sprintf("%d:%s", t.Kind, hex.EncodeToString([]byte(t.ID))))
+	}
+	return strings.Join(terms, "/")
+}
+
+// Wrote notes what a snapshot found: what a workspace wrote itself needs no
+// approval when it comes again.
+func (r *Replica) Wrote(s repo.Store, workspace string, from, to repo.MergedTree) error {
+	h := had{}
+	if _, err := readJSON(r.hadFile(workspace), &h); err != nil {
+		return err
+	}
+	grown := false
+	err := repo.DiffTrees(s, from, to, commanding{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		a, b := h.add(p, keyOf(before)), h.add(p, keyOf(after))
+		grown = grown || a || b
+		return nil
+	})
+	if err != nil || !grown {
+		return err
+	}
+	return writeJSON(r.hadFile(workspace), h)
+}
+
+// Commanding lists what a checkout would bring into a workspace that commands
+// agents or tools and that it has not had. A workspace that has only begun is
+// given what is there.
+func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) ([]Held, error) {
+	h := had{}
+	begun, err := readJSON(r.hadFile(workspace), &h)
+	if err != nil {
+		return nil, err
+	}
+	var held []Held
+	grown := !begun
+	err = repo.DiffTrees(s, from, to.Tree, commanding{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		grown = h.add(p, keyOf(before)) || grown
+		key := keyOf(after)
+		if !begun {
+			h.add(p, key)
+		}
+		if slices.Contains(h[p], key) {
+			return nil
+		}
+		x, err := hold(s, p, before, after, to)
+		if err == nil {
+			x.key = key
+			held = append(held, x)
+		}
+		return err
+	})
+	if err != nil || !grown {
+		return held, err
+	}
+	return held, writeJSON(r.hadFile(workspace), h)
+}
+
+// maxShown is how much of a change is shown and asked for; of a longer one the
+// beginning, and how much is left out.
+const maxShown = 16 << 10
+
+func hold(s repo.Store, p repo.Path, before, after repo.Merge[repo.TreeValue], to *repo.Commit) (Held, error) {
+	x := Held{Path: p, Status: "modified"}
+	switch {
+	case !repo.IsPresent(before):
+		x.Status = "added"
+	case !repo.IsPresent(after):
+		x.Status = "removed"
+	}
+	a, err := repo.Content(s, before, nil)
+	if err != nil {
+		return x, err
+	}
+	b, err := repo.Content(s, after, nil)
+	if err != nil {
+		return x, err
+	}
+	if x.Diff = diff.Unified(a, b, 3); len(x.Diff) > maxShown {
+		x.Diff = fmt.Sprintf("%s\n(%d bytes more)\n", strings.ToValidUTF8(x.Diff[:maxShown], "?"), len(x.Diff)-maxShown)
+	}
+	x.Diff = strings.ToValidUTF8(x.Diff, "?")
+	x.By, err = bringer(s, p, keyOf(after), to)
+	return x, err
+}
+
+// bringer is the author of the oldest commit below to that has a path as it is
+// there, as far as the first parents tell.
+func bringer(s repo.Store, p repo.Path, key string, to *repo.Commit) (string, error) {
+	by := to.Author.Email
+	for at, n := to, 0; n < 500; n++ {
+		v, err := repo.ValueAt(s, at.Tree, p)
+		if err != nil || keyOf(v) != key {
+			return by, err
+		}
+		by = at.Author.Email
+		if len(at.Parents) == 0 || at.Parents[0] == repo.RootCommitID {
+			return by, nil
+		}
+		if at, err = s.Commit(at.Parents[0]); err != nil {
+			return by, err
+		}
+	}
+	return by, nil
+}
+
+// Admit notes that changes were approved.
+func (r *Replica) Admit(workspace string, held []Held) error {
+	h := had{}
+	if _, err := readJSON(r.hadFile(workspace), &h); err != nil {
+		return err
+	}
+	for _, x := range held {
+		h.add(x.Path, x.key)
+	}
+	return writeJSON(r.hadFile(workspace), h)
+}

@@ -1,0 +1,79 @@
+package proof
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// shears is a wire to a server that can be cut: everything on it ends at once,
+// in the middle of whatever was said.
+type shears struct {
+	l  net.Listener
+	to string
+
+	mu   sync.Mutex
+	open map[net.Conn]net.Conn
+}
+
+func newShears(t testing.TB, to string) *shears {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shears{l: l, to: to, open: map[net.Conn]net.Conn{}}
+	t.Cleanup(func() { l.Close(); s.cut() })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.join(near)
+		}
+	}()
+	return s
+}
+
+func (s *shears) addr() string { return s.l.Addr().String() }
+
+func (s *shears) join(near net.Conn) {
+	far, err := net.Dial("tcp", s.to)
+	if err != nil {
+		near.Close()
+		return
+	}
+	s.mu.Lock()
+	s.open[near] = far
+	s.mu.Unlock()
+	done := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+		go func() {
+			io.Copy(way[0], way[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+	near.Close()
+	far.Close()
+	s.mu.Lock()
+	delete(s.open, near)
+	s.mu.Unlock()
+}
+
+// cut ends every connection and says how many there were.
+func (s *shears) cut() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for near, far := range s.open {
+		for _, c := range []net.Conn{near, far} {
+			c.(*net.TCPConn).SetLinger(0) // a reset, not a farewell
+			c.Close()
+		}
+	}
+	n := len(s.open)
+	clear(s.open)
+	return n
+}
