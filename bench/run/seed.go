@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-//go:embed nodelay.c
+//go:embed preload/nodelay.c
 var nodelaySource []byte
 
 const seedVersion = "0.3.3"

@@ -1,225 +1,232 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"net/http"
-	"os"
+	"net"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
-// yard is one machine of agents and one server, with stock jj beside them.
-type yard struct {
-	tandem, jj string
-	dir        string
-	env        []string
-	addr       string
-	server     *exec.Cmd
-}
-
-const benchFiles = 1000
-
-// newYard serves a repository of a thousand files.
-func newYard() (*yard, error) {
-	bin, err := build()
-	if err != nil {
-		return nil, err
-	}
-	tools := os.Getenv("TANDEM_TEST_TOOLS")
-	if tools == "" {
-		tools = filepath.Join(os.Getenv("HOME"), ".cache", "tandem-test")
-	}
-	y := &yard{tandem: bin, jj: filepath.Join(tools, "jj-0.45.1", "bin", "jj")}
-	if _, err := os.Stat(y.jj); err != nil {
-		return nil, fmt.Errorf("stock jj is missing: run make test-tools")
-	}
-	if y.dir, err = os.MkdirTemp("", "tw"); err != nil {
-		return nil, err
-	}
-	y.env = []string{"HOME=" + y.dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken, "JJ_USER=B", "JJ_EMAIL=b@example.com",
-		"TANDEM_DATA=" + filepath.Join(y.dir, "agents")}
-	repo := filepath.Join(y.dir, "project")
-	if err := y.run(y.dir, y.jj, "git", "init", "--colocate", repo); err != nil {
-		return nil, err
-	}
-	for i := range benchFiles {
-		path := filepath.Join(repo, fmt.Sprintf("d%02d", i%20), fmt.Sprintf("f%04d.txt", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, bytes.Repeat([]byte(fmt.Sprintln(i)), 100), 0o644)); err != nil {
-			return nil, err
-		}
-	}
-	if err := y.run(repo, y.jj, "commit", "-m", "a thousand files"); err != nil {
-		return nil, err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	y.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	y.server = exec.Command(bin, "serve", "--data", filepath.Join(y.dir, "server"), "--listen", y.addr, "--repo", repo)
-	y.server.Env = y.env
-	if err := y.server.Start(); err != nil {
-		return nil, err
-	}
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
-		if resp, err := http.Get("http://" + y.addr + "/global/health"); err == nil {
-			resp.Body.Close()
-			return y, nil
-		}
-	}
-	return nil, errors.Join(errors.New("the server is not healthy after 20 s"), y.stop())
-}
-
-func (y *yard) stop() error {
-	down := y.run(y.dir, y.tandem, "down")
-	err := y.server.Process.Signal(os.Interrupt)
-	return errors.Join(down, err, y.server.Wait(), os.RemoveAll(y.dir))
-}
-
-func (y *yard) run(dir string, line ...string) error {
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Dir, cmd.Env = dir, y.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, out)
-	}
-	return nil
-}
-
-func (y *yard) workspace(name, addr string) (string, error) {
-	dir := filepath.Join(y.dir, name)
-	return dir, y.run(y.dir, y.tandem, "init", "--tandem-server", addr, "--workspace", name, dir)
-}
-
-// median is the middle of several runs; before prepares each.
-func median(n int, before func(i int) error, run func() error) (time.Duration, error) {
-	var took []time.Duration
-	for i := range n {
-		if err := before(i); err != nil {
-			return 0, err
-		}
-		began := time.Now()
-		if err := run(); err != nil {
-			return 0, err
-		}
-		took = append(took, time.Since(began))
-	}
-	slices.Sort(took)
-	return took[n/2], nil
-}
-
-// workspaces measures jj over the network beside stock jj alone.
+// workspaces measures jj over the network on a thousand files.
 func workspaces(int) (section, error) {
-	s := section{title: "Workspaces", how: "A repository of 1,000 files; agents and server on this machine, a relay of our own between them. Stock jj 0.45.1 works on a local clone in the same run."}
-	y, err := newYard()
+	return distances(section{title: "Workspaces: 1,000 files", how: "Agents and server on this machine, a relay of our own between them, the same for every contestant; medians. " +
+		"Stock jj 0.45.1 works on a local clone; git commits and pushes through git daemon; the seed is the crate jj-tandem 0.3.3, as published and with TCP_NODELAY forced on its server's sockets (bench/run/preload)."},
+		thousand, 9, 40*time.Second)
+}
+
+// largeWorkspaces measures the same on a long history.
+func largeWorkspaces(int) (section, error) {
+	return distances(section{title: "Workspaces: 50,000 commits, 20,000 files", how: "As above. The seed's client is stopped when it has not made a workspace after 20 s."},
+		large, 5, 20*time.Second)
+}
+
+// lane is a contestant on its own copy.
+type lane struct {
+	dir      string
+	log, new []string
+}
+
+func distances(s section, fill func(*yard) error, runs int, patience time.Duration) (section, error) {
+	y, err := newYard(fill)
 	if err != nil {
 		return s, err
 	}
 	defer y.stop()
-	plain := filepath.Join(y.dir, "plain")
-	if err := y.run(y.dir, "git", "clone", "--quiet", filepath.Join(y.dir, "project"), plain); err != nil {
+	plain := lane{filepath.Join(y.dir, "plain"), []string{y.jj, "log"}, []string{y.jj, "new"}}
+	if err := y.run(y.dir, "git", "clone", "--quiet", y.repo, plain.dir); err != nil {
 		return s, err
 	}
-	if err := y.run(plain, y.jj, "git", "init", "--colocate"); err != nil {
+	if err := y.run(plain.dir, y.jj, "git", "init", "--colocate"); err != nil {
 		return s, err
 	}
+	git, err := y.gitLane()
+	if err != nil {
+		return s, err
+	}
+	defer git.stop()
+	old, err := y.seedLanes(patience)
+	if err != nil {
+		return s, err
+	}
+	defer old.stop()
+	began := time.Now()
+	ours := lane{log: []string{y.tandem, "log"}, new: []string{y.tandem, "new"}}
+	if ours.dir, err = y.workspace("far", y.relay.addr()); err != nil {
+		return s, err
+	}
+	s.figures = append(s.figures, figure{what: "a workspace from nothing (init), 0 ms away", value: ms(time.Since(began)), compared: old.initText + " the seed with NODELAY"})
 	for _, rtt := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
-		if err := y.distance(&s, plain, rtt); err != nil {
-			return s, err
-		}
-	}
-	for _, c := range []struct{ agents, commits int }{{5, 10}, {50, 20}} {
-		if err := y.crowd(&s, c.agents, c.commits); err != nil {
+		y.relay.distance(rtt)
+		git.relay.distance(rtt)
+		if err := y.distance(&s, rtt, runs, ours, plain, git, old); err != nil {
 			return s, err
 		}
 	}
 	return s, nil
 }
 
-// distance compares reading and committing at one round trip.
-func (y *yard) distance(s *section, plain string, rtt time.Duration) error {
-	r, err := startRelay(y.addr, rtt)
-	if err != nil {
+// distance compares reading and committing at one round trip. Contestants take
+// turns, so that whatever disturbs the machine disturbs all of them.
+func (y *yard) distance(s *section, rtt time.Duration, runs int, ours, plain lane, git *gitLane, old *seedLanes) error {
+	if err := y.run(ours.dir, y.tandem, "log"); err != nil { // the watch begins, and hears
 		return err
 	}
-	defer r.l.Close()
-	dir, err := y.workspace(fmt.Sprintf("at-%d", rtt.Milliseconds()), r.addr())
-	if err != nil {
-		return err
-	}
-	time.Sleep(500*time.Millisecond + 3*rtt) // the watch begins
-	const runs = 9
+	time.Sleep(500*time.Millisecond + 3*rtt)
 	nothing := func(int) error { return nil }
-	files := func(dir string) func(int) error {
-		return func(i int) error {
-			for f := range 32 {
-				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("new-%d-%d", i, f)), []byte(fmt.Sprintln(i, f)), 0o644); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	var took [4]time.Duration
+	tag := rtt.String()
+	var took [5]time.Duration
 	for i, m := range []struct {
 		before func(int) error
 		line   []string
 		dir    string
 	}{
-		{nothing, []string{y.tandem, "log"}, dir}, {nothing, []string{y.jj, "log"}, plain},
-		{files(dir), []string{y.tandem, "new"}, dir}, {files(plain), []string{y.jj, "new"}, plain},
+		{nothing, ours.log, ours.dir}, {nothing, plain.log, plain.dir},
+		{files(ours.dir, tag), ours.new, ours.dir}, {files(plain.dir, tag), plain.new, plain.dir},
+		{files(git.dir, tag), []string{"sh", "-ec", "git add -A; git commit -qm step; git push -q"}, git.dir},
 	} {
+		var err error
 		if took[i], err = median(runs, m.before, func() error { return y.run(m.dir, m.line...) }); err != nil {
 			return err
 		}
 	}
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.0f ms", float64(d.Microseconds())/1000) }
+	pull, err := median(runs, nothing, func() error { return y.run(git.dir, "git", "pull", "-q") })
+	if err != nil {
+		return err
+	}
+	seedLog, seedNew, err := old.measure(rtt)
+	if err != nil {
+		return err
+	}
+	away := rtt.Milliseconds()
 	s.figures = append(s.figures,
-		figure{what: fmt.Sprintf("log, %d ms away, watch current", rtt.Milliseconds()), value: ms(took[0]), compared: ms(took[1]) + " stock jj alone",
+		figure{what: fmt.Sprintf("log, %d ms away, watch current", away), value: ms(took[0]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git pull", ms(took[1]), seedLog, ms(pull)),
 			target: "1.2 × stock jj", met: float64(took[0]) <= 1.2*float64(took[1])},
-		figure{what: fmt.Sprintf("new with 32 files, %d ms away", rtt.Milliseconds()), value: ms(took[2]), compared: ms(took[3]) + " stock jj alone",
+		figure{what: fmt.Sprintf("new with 32 files, %d ms away", away), value: ms(took[2]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git commit and push", ms(took[3]), seedNew, ms(took[4])),
 			target: "stock jj + one round trip + 30 ms", met: took[2] <= took[3]+rtt+30*time.Millisecond})
 	return nil
 }
 
-// crowd lets agents commit all at once.
-func (y *yard) crowd(s *section, agents, commits int) error {
-	var dirs []string
-	for i := range agents {
-		dir, err := y.workspace(fmt.Sprintf("c%d-%d", agents, i), y.addr)
-		if err != nil {
-			return err
+// gitLane is git with a remote behind git daemon and a relay.
+type gitLane struct {
+	dir    string
+	daemon *exec.Cmd
+	relay  *relay
+}
+
+func (y *yard) gitLane() (*gitLane, error) {
+	g := &gitLane{dir: filepath.Join(y.dir, "git")}
+	bare := filepath.Join(y.dir, "bare.git")
+	if err := y.run(y.dir, "git", "clone", "--quiet", "--bare", y.repo, bare); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	g.daemon = exec.Command("git", "daemon", "--export-all", "--enable=receive-pack", "--listen=127.0.0.1", fmt.Sprintf("--port=%d", port), "--base-path="+y.dir, y.dir)
+	g.daemon.Env = y.env
+	if err := g.daemon.Start(); err != nil {
+		return nil, err
+	}
+	to := fmt.Sprintf("127.0.0.1:%d", port)
+	for range 200 {
+		if c, err := net.Dial("tcp", to); err == nil {
+			c.Close()
+			break
 		}
-		dirs = append(dirs, dir)
+		time.Sleep(20 * time.Millisecond)
 	}
-	began := time.Now()
-	failed := make(chan error, agents*commits)
-	var wg sync.WaitGroup
-	for a, dir := range dirs {
-		wg.Go(func() {
-			for n := range commits {
-				err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("own-%d-%d", a, n)), []byte(fmt.Sprintln(a, n)), 0o644)
-				if err = errors.Join(err, y.run(dir, y.tandem, "commit", "-m", fmt.Sprintf("agent %d step %d", a, n))); err != nil {
-					failed <- err
-				}
-			}
-		})
+	if g.relay, err = startRelay(to, 0); err != nil {
+		return nil, err
 	}
-	wg.Wait()
-	took := time.Since(began)
-	close(failed)
-	f := figure{what: fmt.Sprintf("%d agents × %d commits", agents, commits), value: fmt.Sprintf("%.1f s, %.0f commits/s, %d commands failed", took.Seconds(), float64(agents*commits)/took.Seconds(), len(failed))}
-	switch agents {
-	case 5:
-		f.compared, f.target, f.met = "637 s, 19 failed: the seed's program, as published", "50 × the seed, none failed", took < 637*time.Second/50 && len(failed) == 0
-	default:
-		f.target, f.met = "30 commits/s on two idle cores, none failed", float64(agents*commits)/took.Seconds() > 30 && len(failed) == 0
+	if err := y.run(y.dir, "git", "clone", "--quiet", "git://"+g.relay.addr()+"/bare.git", g.dir); err != nil {
+		g.stop()
+		return nil, err
 	}
-	s.figures = append(s.figures, f)
-	return nil
+	return g, y.run(g.dir, "git", "config", "push.default", "current")
+}
+
+func (g *gitLane) stop() {
+	if g.relay != nil {
+		g.relay.l.Close()
+	}
+	g.daemon.Process.Kill()
+	g.daemon.Wait() // it was killed
+}
+
+// seedLanes is the seed's client in one workspace, which meets its server as
+// published and with its delay taken away.
+type seedLanes struct {
+	servers  [2]*seed // as published, at once
+	relays   [2]*relay
+	dir      string
+	broken   string // why nothing can be measured
+	initText string
+	n        int
+}
+
+func (y *yard) seedLanes(patience time.Duration) (*seedLanes, error) {
+	repo := filepath.Join(y.dir, "seedrepo")
+	if err := y.run(y.dir, "cp", "-a", y.repo, repo); err != nil {
+		return nil, err
+	}
+	// It serves what jj made; ours is a repository of jj's too, but not yet
+	// there when this one is copied.
+	if err := y.run(repo, "sh", "-ec", `test -d .jj || "$0" git init --colocate`, y.jj); err != nil {
+		return nil, err
+	}
+	o := &seedLanes{dir: filepath.Join(y.dir, "seedws")}
+	for i := range o.servers {
+		s, err := newSeed(y, repo)
+		if err == nil {
+			err = s.start(i == 1)
+		}
+		if err == nil {
+			o.servers[i] = s
+			o.relays[i], err = startRelay(s.addr, 0)
+		}
+		if err != nil {
+			o.stop()
+			return nil, err
+		}
+	}
+	quick := o.servers[1]
+	took, err := quick.run(patience, y.dir, quick.addr, "init", "--server", quick.addr, "--workspace", "seedws", o.dir)
+	o.initText = text(took, err)
+	if err != nil {
+		o.broken = "the seed made no workspace (" + o.initText + ")"
+	}
+	return o, nil
+}
+
+func (o *seedLanes) stop() {
+	for i, s := range o.servers {
+		if o.relays[i] != nil {
+			o.relays[i].l.Close()
+		}
+		if s != nil {
+			s.stop()
+		}
+	}
+}
+
+// measure runs log and new with 32 files once for each server.
+func (o *seedLanes) measure(rtt time.Duration) (log, new string, err error) {
+	if o.broken != "" {
+		return o.broken, o.broken, nil
+	}
+	var texts [2][2]string
+	for i, s := range o.servers {
+		o.relays[i].distance(rtt)
+		addr := o.relays[i].addr()
+		texts[0][i] = text(s.run(30*time.Second, o.dir, addr, "log"))
+		o.n++
+		if err := files(o.dir, fmt.Sprintf("seed-%d", o.n))(0); err != nil {
+			return "", "", err
+		}
+		texts[1][i] = text(s.run(30*time.Second, o.dir, addr, "new"))
+	}
+	words := func(t [2]string) string { return fmt.Sprintf("%s the seed, %s with NODELAY", t[0], t[1]) }
+	return words(texts[0]), words(texts[1]), nil
 }

@@ -106,7 +106,7 @@ func (s *IndexSegment) check() error {
 	for i := range s.count {
 		own := s.before + Pos(i)
 		p1, p2 := u32(s.graph, i*graphEntry+4), u32(s.graph, i*graphEntry+8)
-		if p1 != noParent && p1&overflow != 0 {
+		if p1&overflow != 0 { // none at all is none of the first
 			from, n := uint64(^p1), uint64(^p2)
 			if from+n > uint64(len(s.overflowParents)/4) {
 				return bad
@@ -168,7 +168,7 @@ func (s *IndexSegment) changeID(c int) []byte {
 func (s *IndexSegment) parents(i int) []Pos {
 	p1, p2 := u32(s.graph, i*graphEntry+4), u32(s.graph, i*graphEntry+8)
 	switch {
-	case p1 == noParent:
+	case p1 == noParent && p2 == noParent:
 		return nil
 	case p1&overflow != 0:
 		from, n := int(^p1), int(^p2)

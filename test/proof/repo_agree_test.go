@@ -23,7 +23,8 @@ func TestReplicasAndServerAgree(t *testing.T) {
 		// The server's own working copy is not the agents' to move.
 		j.Run(f.repo, "workspace", "forget", "default")
 		for _, a := range f.agents {
-			f.must(t, a.dir, "st") // everybody has heard of it
+			f.must(t, a.dir, "st")                                       // everybody has heard of it
+			j.Run(a.dir, "--ignore-working-copy", "log", "-r", "root()") // and says once that its settings are elsewhere
 		}
 		first := f.agents[0].dir
 		for i := range 3 {
