@@ -107,7 +107,7 @@ func text(took time.Duration, err error) string {
 	case err != nil:
 		return "failed"
 	}
-	return ms(took)
+	return span(took)
 }
 
 // crowd lets the seed's agents commit for a while and counts what they

@@ -55,7 +55,7 @@ func distances(s section, fill func(*yard) error, runs int, patience time.Durati
 	if ours.dir, err = y.workspace("far", y.relay.addr()); err != nil {
 		return s, err
 	}
-	s.figures = append(s.figures, figure{what: "a workspace from nothing (init), 0 ms away", value: ms(time.Since(began)), compared: old.initText + " the seed with NODELAY"})
+	s.figures = append(s.figures, figure{what: "a workspace from nothing (init), 0 ms away", value: span(time.Since(began)), compared: old.initText + " the seed with NODELAY"})
 	for _, rtt := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
 		y.relay.distance(rtt)
 		git.relay.distance(rtt)
@@ -75,7 +75,7 @@ func (y *yard) distance(s *section, rtt time.Duration, runs int, ours, plain lan
 	time.Sleep(500*time.Millisecond + 3*rtt)
 	nothing := func(int) error { return nil }
 	tag := rtt.String()
-	var took [5]time.Duration
+	var t [5]time.Duration
 	for i, m := range []struct {
 		before func(int) error
 		line   []string
@@ -86,7 +86,7 @@ func (y *yard) distance(s *section, rtt time.Duration, runs int, ours, plain lan
 		{files(git.dir, tag), []string{"sh", "-ec", "git add -A; git commit -qm step; git push -q"}, git.dir},
 	} {
 		var err error
-		if took[i], err = median(runs, m.before, func() error { return y.run(m.dir, m.line...) }); err != nil {
+		if t[i], err = median(runs, m.before, func() error { return y.run(m.dir, m.line...) }); err != nil {
 			return err
 		}
 	}
@@ -100,10 +100,10 @@ func (y *yard) distance(s *section, rtt time.Duration, runs int, ours, plain lan
 	}
 	away := rtt.Milliseconds()
 	s.figures = append(s.figures,
-		figure{what: fmt.Sprintf("log, %d ms away, watch current", away), value: ms(took[0]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git pull", ms(took[1]), seedLog, ms(pull)),
-			target: "1.2 × stock jj", met: float64(took[0]) <= 1.2*float64(took[1])},
-		figure{what: fmt.Sprintf("new with 32 files, %d ms away", away), value: ms(took[2]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git commit and push", ms(took[3]), seedNew, ms(took[4])),
-			target: "stock jj + one round trip + 30 ms", met: took[2] <= took[3]+rtt+30*time.Millisecond})
+		figure{what: fmt.Sprintf("log, %d ms away, watch current", away), value: span(t[0]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git pull", span(t[1]), seedLog, span(pull)),
+			target: "1.2 × stock jj", met: float64(t[0]) <= 1.2*float64(t[1])},
+		figure{what: fmt.Sprintf("new with 32 files, %d ms away", away), value: span(t[2]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git commit and push", span(t[3]), seedNew, span(t[4])),
+			target: "stock jj + one round trip + 30 ms", met: t[2] <= t[3]+rtt+30*time.Millisecond})
 	return nil
 }
 

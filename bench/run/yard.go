@@ -142,7 +142,7 @@ func median(n int, before func(i int) error, run func() error) (time.Duration, e
 	return took[n/2], nil
 }
 
-func ms(d time.Duration) string {
+func span(d time.Duration) string {
 	if d > 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}

@@ -196,10 +196,10 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 	kills, cuts := 0, 0
 	for time.Now().Before(end) {
 		for range 1 + r.IntN(3) {
-			time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+			time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
 			cuts += wire.cut()
 		}
-		time.Sleep(time.Duration(500+r.IntN(2000)) * time.Millisecond)
+		time.Sleep(time.Duration(1000+r.IntN(2000)) * time.Millisecond)
 		f.server.kill9()
 		kills++
 		time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
