@@ -79,8 +79,8 @@ var houseMap = []wall{
 	{pkg: "repo/workcopy", may: "repo repo/gitstore"},
 	{pkg: "repo/stocktest", may: "repo testenv"}, // tests only
 	{pkg: "repo/exchange", may: "repo repo/gitstore"},
-	{pkg: "repo/host", may: "spine gate repo repo/gitstore repo/workcopy repo/exchange resource"},
-	{pkg: "repo/replica", may: "repo repo/gitstore repo/workcopy repo/exchange client"},
+	{pkg: "repo/host", may: "spine gate repo repo/gitstore repo/workcopy repo/exchange repo/diff resource"},
+	{pkg: "repo/replica", may: "repo repo/diff repo/gitstore repo/workcopy repo/exchange client"},
 
 	// leaves below the rooms
 	{pkg: "provider"},
