@@ -1,0 +1,296 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"tandem/internal/testenv"
+)
+
+// consent is a person with a browser: signed in, they open the address that a program sent them to, read which program it is,
+// type the PIN, and are sent back. It returns where to.
+func (s *server) consent(address string, pin string) (*url.URL, error) {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	var link struct{ Code string }
+	near, err := s.socket().Post("http://tandem/op/signin.link", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return nil, err
+	}
+	err = json.NewDecoder(near.Body).Decode(&link)
+	near.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if resp, err := browser.PostForm(s.url+"/signin", url.Values{"code": {link.Code}}); err != nil {
+		return nil, err
+	} else {
+		resp.Body.Close()
+	}
+	page, err := browser.Get(address)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := io.ReadAll(page.Body)
+	page.Body.Close()
+	next := regexp.MustCompile(`href="(/panel/connect\?[^"]+)"`).FindSubmatch(text)
+	if next == nil {
+		return nil, fmt.Errorf("the page behind %s leads nowhere: %.400s", address, text)
+	}
+	form := s.url + strings.ReplaceAll(string(next[1]), "&amp;", "&")
+	if page, err = browser.Get(form); err != nil {
+		return nil, err
+	}
+	text, _ = io.ReadAll(page.Body)
+	page.Body.Close()
+	if !bytes.Contains(text, []byte("Its answer goes to")) {
+		return nil, fmt.Errorf("nobody is asked: %d %.400s", page.StatusCode, text)
+	}
+	done, err := browser.PostForm(form, url.Values{"pin": {pin}})
+	if err != nil {
+		return nil, err
+	}
+	text, _ = io.ReadAll(done.Body)
+	done.Body.Close()
+	_, back, ok := strings.Cut(done.Header.Get("Refresh"), "url=")
+	if !ok {
+		return nil, fmt.Errorf("not sent back: %d %s", done.StatusCode, text)
+	}
+	return url.Parse(back)
+}
+
+// newAuthorized starts a server whose owner has a PIN.
+func newAuthorized(t *testing.T) *server {
+	t.Helper()
+	s := newServer(t).start()
+	body, _ := json.Marshal(map[string]string{"pin": pin})
+	resp, err := s.socket().Post("http://tandem/op/pin.set", "application/json", bytes.NewReader(body))
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatalf("set a PIN: %v %v", resp, err)
+	}
+	resp.Body.Close()
+	return s
+}
+
+// kept collects what goes over the wire, so that a test can look for it in logs afterwards.
+type kept struct {
+	mu     sync.Mutex
+	tokens []string
+	id     string // of the program, as it was registered
+}
+
+func (k *kept) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(r.URL.Path, "/oauth/") {
+		return resp, err
+	}
+	data, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	var t struct {
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+		ID      string `json:"client_id"`
+	}
+	if json.Unmarshal(data, &t) == nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if t.ID != "" {
+			k.id = t.ID
+		}
+		if t.Access != "" {
+			k.tokens = append(k.tokens, t.Access, t.Refresh)
+		}
+	}
+	return resp, err
+}
+
+// The Go SDK's own OAuth client connects with nothing but the address: it discovers, registers, a person consents, it calls a
+// tool. Its tokens work here alone, rotate, and are in no log; without the person's PIN there are none.
+func TestOAuthWithTheGoSDK(t *testing.T) {
+	s := newAuthorized(t)
+	wire := &kept{}
+	client := &http.Client{Transport: wire}
+	refused := ""
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Go SDK", RedirectURIs: []string{"http://127.0.0.1:1/callback"}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		Client:                          client,
+		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			if _, err := s.consent(args.URL, "000000"); err != nil {
+				refused = err.Error()
+			}
+			back, err := s.consent(args.URL, pin)
+			if err != nil {
+				return nil, err
+			}
+			q := back.Query()
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: client, OAuthHandler: handler}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if !strings.Contains(refused, "the PIN is wrong") {
+		t.Errorf("a wrong PIN: %q", refused)
+	}
+	info := conn.InitializeResult()
+	if !strings.Contains(info.Instructions, `"start tandem"`) || !strings.Contains(info.Instructions, `"check"`) || len(info.ServerInfo.Icons) == 0 || !strings.HasPrefix(info.ServerInfo.Icons[0].Source, "data:image/png;base64,") {
+		t.Errorf("server info: %+v", info)
+	}
+	tools, err := conn.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, x := range tools.Tools {
+		names[x.Name] = true
+	}
+	for _, want := range []string{"open_session", "list_sessions", "send_to_session", "interrupt_session", "close_session", "relay"} {
+		if !names[want] {
+			t.Errorf("there is no tool %s", want)
+		}
+	}
+	res, err := conn.CallTool(ctx, &mcp.CallToolParams{Name: "list_sessions", Arguments: map[string]any{}})
+	if err != nil || res.IsError {
+		t.Errorf("list_sessions: %+v %v", res, err)
+	}
+
+	wire.mu.Lock()
+	tokens := append([]string{}, wire.tokens...)
+	wire.mu.Unlock()
+	if len(tokens) < 2 {
+		t.Fatalf("%d tokens", len(tokens))
+	}
+	// An OAuth token is no secret for URLs, and can neither decide nor administer.
+	for path, want := range map[string]int{"/" + tokens[0] + "/mcp": 403, "/mcp?token=" + tokens[0]: 403} {
+		if a, err := s.try(ctx, "", "POST", path, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "ping"}, "Accept", "application/json, text/event-stream"); err != nil || a.status != want {
+			t.Errorf("an OAuth token in the URL: %d %s %v", a.status, a.body, err)
+		}
+	}
+	if a := s.as(tokens[0], "POST", "/op/token.list", map[string]any{}); a.status == 200 && bytes.Contains(a.body, []byte("tok_api")) {
+		t.Errorf("it lists tokens: %s", a.body)
+	}
+	for _, log := range []string{s.log.String(), read(filepath.Join(s.data, "tandem.log")), s.must("audit", "log", "--json")} {
+		for _, secret := range tokens {
+			if strings.Contains(log, secret) {
+				t.Error("a token is in a log")
+			}
+		}
+	}
+	// A refresh token works once; a second use burns all of that program's.
+	refresh := func(token string) (answer, string) {
+		resp, err := http.PostForm(s.url+"/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {wire.id}, "refresh_token": {token}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		data, _ := io.ReadAll(resp.Body)
+		var out struct {
+			Access string `json:"access_token"`
+		}
+		_ = json.Unmarshal(data, &out)
+		return answer{resp.StatusCode, data}, out.Access
+	}
+	a, fresh := refresh(tokens[1])
+	if a.status != 200 || fresh == "" || fresh == tokens[0] {
+		t.Fatalf("refresh: %d %s", a.status, a.body)
+	}
+	if again, _ := refresh(tokens[1]); again.status != 400 {
+		t.Errorf("a refresh token worked twice: %d %s", again.status, again.body)
+	}
+	if a := s.as(fresh, "POST", "/op/session.live", map[string]any{}); a.status != 401 {
+		t.Errorf("after a refresh token was used twice its program may still: %d", a.status)
+	}
+}
+
+// The real Claude Code is told the address and nothing else: claude mcp add --transport http, claude mcp login, and it is
+// connected.
+func TestOAuthWithClaudeCode(t *testing.T) {
+	s := newAuthorized(t)
+	claude, home := testenv.Tool(t, "claude"), testenv.Dir(t)
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "BROWSER=true"}
+	run := func(args ...string) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, claude, args...)
+		cmd.Env, cmd.Dir = env, home
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Logf("claude %v: %v", args, err)
+		}
+		return string(out)
+	}
+	if out := run("mcp", "add", "--transport", "http", "tandem", s.url+"/mcp"); !strings.Contains(out, "tandem") {
+		t.Fatalf("add: %s", out)
+	}
+	if out := run("mcp", "list"); !strings.Contains(out, "Needs authentication") {
+		t.Errorf("before: %s", out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, claude, "mcp", "login", "--no-browser", "tandem")
+	cmd.Env, cmd.Dir = env, home
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 2000}) // an address on one line
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	var shown lockedBuffer
+	go io.Copy(&shown, tty)
+	address := regexp.MustCompile(regexp.QuoteMeta(s.url) + `/oauth/authorize\?[^\s\x1b]+`)
+	var found string
+	for end := time.Now().Add(60 * time.Second); found == "" && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		found = address.FindString(shown.String())
+	}
+	if found == "" {
+		t.Fatalf("claude showed no address: %q", shown.String())
+	}
+	time.Sleep(300 * time.Millisecond)
+	found = address.FindString(shown.String())
+	back, err := s.consent(found, pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(tty, "%s\r", back)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("login: %v %q", err, shown.String())
+	}
+	if out := run("mcp", "list"); !strings.Contains(out, "Connected") {
+		t.Errorf("after: %s\nlogin said: %q", out, shown.String())
+	}
+	// The connector's token in the URL, as for chat apps that know no OAuth.
+	if out := s.must("token", "list"); !strings.Contains(out, "claude") {
+		t.Errorf("no token names the program: %s", out)
+	}
+}
