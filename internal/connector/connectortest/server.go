@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -104,7 +106,8 @@ func (g *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if q.Get("code_challenge_method") != "S256" || q.Get("state") == "" || g.clients[q.Get("client_id")] != q.Get("redirect_uri") || q.Get("scope") != "mail.send offline_access" {
+	if q.Get("code_challenge_method") != "S256" || q.Get("state") == "" || g.clients[q.Get("client_id")] != q.Get("redirect_uri") ||
+		!slices.Contains(strings.Fields(q.Get("scope")), "mail.send") || !slices.Contains(strings.Fields(q.Get("scope")), "offline_access") {
 		refuse(w, "this is no proper request: "+r.URL.RawQuery)
 		return
 	}
