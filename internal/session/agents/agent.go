@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -8,13 +9,14 @@ import (
 )
 
 // Names are the programs that sessions can be opened with.
-var Names = []string{ClaudeName, CodexName}
+var Names = []string{ClaudeName, CodexName, OpenCodeName}
 
 // Check refuses a program that is not known, and a model or an effort that it would not understand, and says what is accepted.
 func Check(agent, model, effort string) error {
 	checks := map[string][2]func(string) error{
-		ClaudeName: {CheckModel, CheckEffort},
-		CodexName:  {CheckCodexModel, CheckCodexEffort},
+		ClaudeName:   {CheckModel, CheckEffort},
+		CodexName:    {CheckCodexModel, CheckCodexEffort},
+		OpenCodeName: {CheckOpenCodeModel, CheckOpenCodeEffort},
 	}
 	if !slices.Contains(Names, agent) {
 		return fault.New(fault.Invalid, "session.open", "agent %.40q is not accepted: use %s", agent, strings.Join(Names, ", "))
@@ -30,6 +32,8 @@ func StateFolder(agent string, env []string, home string) string {
 	switch agent {
 	case CodexName:
 		return CodexFolder(env, home)
+	case OpenCodeName:
+		return filepath.Join(home, ".local", "share", "opencode")
 	}
 	return ConfigFolder(env, home)
 }

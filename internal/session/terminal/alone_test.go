@@ -22,6 +22,7 @@ func alone(t *testing.T) bool {
 	if os.Getenv(inside) != "" {
 		return true
 	}
+	t.Parallel() // out here it only waits
 	flags := "-rn"
 	if os.Getuid() == 0 { // root needs no namespace of users, in which a program's own sandbox would have to nest
 		flags = "-n"

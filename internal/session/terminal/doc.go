@@ -4,8 +4,8 @@
 //
 // # Programs
 //
-// Claude Code is typed to and watched (claude.go, deliver.go, turn.go). Codex is spoken to through a server of its own to
-// which its terminal is attached (spoken.go, codex.go), so nothing is typed but slash commands.
+// Claude Code is typed to and watched (claude.go, deliver.go, turn.go). Codex and OpenCode are spoken to through a
+// server of their own, beside their terminal (spoken.go, codex.go, opencode.go), so nothing is typed but slash commands.
 //
 // # What it trusts
 //

@@ -68,7 +68,9 @@ type row struct {
 	RunEffort    string `json:"run_effort,omitempty"`
 	Typing       string `json:"typing,omitempty"` // the turn whose prompt may have been typed
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
-	Known        string `json:"known,omitempty"`  // the program's own name for it, where it has one
+	Port         int    `json:"port,omitempty"`   // where a program that listens on loopback does so, and what it wants to be told
+	Password     string `json:"password,omitempty"`
+	Known        string `json:"known,omitempty"` // the program's own name for it, where it has one
 }
 
 // Prefix is how tmux knows these sessions; others are not drivable.

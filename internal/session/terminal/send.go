@@ -57,7 +57,7 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		if err := CheckText(in.Text); err != nil {
 			return SendOut{}, err
 		}
-		if d.present(ctx, id) == nil {
+		if s := d.present(ctx, id); s == nil || s.view().State.Gone() {
 			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: open_session with its name and resume")
 		}
 		if in.Cursor == nil {

@@ -27,8 +27,7 @@ type spoken struct {
 	retry  string
 	own    string // the program's name for the turn
 	over   *agents.Event
-	ends   map[string]agents.Event // of turns, told before their names were known
-	spent  provider.Usage
+	early  []agents.Event // told of a turn before its name was known
 }
 
 // maker is what differs between the programs that are spoken to.
@@ -39,7 +38,11 @@ type maker interface {
 }
 
 func newSpoken(s *seat) *spoken {
-	return &spoken{seat: s, maker: codexProgram{}, ends: map[string]agents.Event{}}
+	p := &spoken{seat: s, maker: codexProgram{}}
+	if s.row.Agent == agents.OpenCodeName {
+		p.maker = openCode{}
+	}
+	return p
 }
 
 func (s *spoken) prepare(ctx context.Context) (Launch, error) { return s.maker.prepare(ctx, s) }
@@ -77,6 +80,9 @@ func (s *spoken) read(ctx context.Context) {
 
 func (s *spoken) take(ctx context.Context, e agents.Event) {
 	s.moved = time.Now()
+	if s.turn != nil && s.own == "" && e.Turn != "" {
+		s.early = append(s.early, e)
+	}
 	switch e.Kind {
 	case agents.Moved:
 		s.update(func(r *row) bool {
@@ -111,11 +117,8 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 	case agents.Settled:
 		s.settleWaits("answered at the terminal, presence unproven", func(key string, _ *wait) bool { return key == "ask "+e.Ask })
 	case agents.Ended, agents.Interrupted, agents.Failed:
-		switch {
-		case s.turn != nil && s.own == e.Turn:
+		if s.mine(e) {
 			s.over = &e
-		case s.turn != nil && s.own == "":
-			s.ends[e.Turn] = e
 		}
 		s.busy, s.retry = false, ""
 	}
@@ -156,15 +159,20 @@ func (s *spoken) fresh(e agents.Event) bool {
 func (s *spoken) name(turn string) {
 	s.own = turn
 	s.update(func(r *row) bool { was := r.Known; r.Known = turn; return was != turn })
-	if e, ok := s.ends[turn]; ok {
-		s.over = &e
+	early := s.early
+	s.early = nil
+	for _, e := range early {
+		switch e.Kind {
+		case agents.Said, agents.Spent, agents.Ended, agents.Interrupted, agents.Failed:
+			s.take(s.d.base, e)
+		}
 	}
 }
 
 func (s *spoken) begin(t *session.Turn) {
 	s.seat.begin(t)
 	s.own, s.over, s.retry = "", nil, ""
-	clear(s.ends)
+	s.early = nil
 }
 
 // spend counts the tokens of a model call.
@@ -264,14 +272,16 @@ func (s *spoken) pickUp(ctx context.Context) error {
 	for _, m := range ms {
 		s.heard["stored "+m.ID] = true
 	}
-	known := s.row.Known
+	turn, found := s.row.Known, s.row.Typed == t.ID
 	s.begin(t)
 	s.since = *t.StartedAt
+	if found {
+		s.name(turn)
+	}
 	s.waitFor(ctx, patience, func() bool { s.look(ctx); return s.link != nil || s.view().State.Gone() })
 	if s.link == nil {
 		return nil // judged by what comes: the program is gone, or will answer
 	}
-	turn, found := known, s.row.Typed == t.ID
 	if !found {
 		for range 20 { // the conversation may not be loaded yet
 			if turn, found, err = s.link.Find(ctx, agents.Prompt{ID: t.ID, Text: tidy(t.Text())}); found {

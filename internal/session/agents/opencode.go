@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+// CheckOpenCodeModel refuses what cannot name a model of OpenCode's, which is provider/model.
+func CheckOpenCodeModel(model string) error {
+	if model == "" || model == "default" || anyModel.MatchString(model) && strings.Contains(strings.Trim(model, "/"), "/") {
+		return nil
+	}
+	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use default, or provider/model", model)
+}
+
+// CheckOpenCodeEffort refuses every effort: its models have variants of their own.
+func CheckOpenCodeEffort(effort string) error {
+	if effort == "" {
+		return nil
+	}
+	return fault.New(fault.Invalid, "session.open", "effort %.60q is not accepted: OpenCode has none", effort)
+}
+
+// OpenCode is OpenCode as it is started for one session: one process with its terminal and its HTTP API.
+type OpenCode struct {
+	Program  string
+	Self     string
+	Project  string
+	Socket   string // tandem's socket for the session
+	ID       string
+	Port     int
+	Resume   string // the conversation to show, when there is one
+	Model    string
+	Password string
+}
+
+// Argv is the command line.
+func (o OpenCode) Argv() []string {
+	argv := []string{o.Program, "--hostname", "127.0.0.1", "--port", strconv.Itoa(o.Port)}
+	if o.Model != "" && o.Model != "default" {
+		argv = append(argv, "--model", o.Model)
+	}
+	if o.Resume != "" {
+		argv = append(argv, "--session", o.Resume)
+	}
+	return append(argv, o.Project)
+}
+
+// Environment is what it gets beside the usual: every tool asks, so that policy is asked, and a project brings no settings
+// of its own; its AGENTS.md is named as an instruction.
+func (o OpenCode) Environment() ([]string, error) {
+	config := map[string]any{"permission": map[string]string{"*": "ask"}, "autoupdate": false, "share": "disabled",
+		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": []string{o.Self, "mcp"}, "enabled": true,
+			"environment": map[string]string{"TANDEM_SESSION_SOCKET": o.Socket, "TANDEM_SESSION": o.ID}}}}
+	if agents := filepath.Join(o.Project, "AGENTS.md"); plain(agents) {
+		config["instructions"] = []string{agents}
+	}
+	data, err := json.Marshal(config)
+	return []string{"OPENCODE_CONFIG_CONTENT=" + string(data), "OPENCODE_SERVER_PASSWORD=" + o.Password, "OPENCODE_DISABLE_PROJECT_CONFIG=1",
+		"OPENCODE_DISABLE_AUTOUPDATE=1"}, err
+}
+
+// plain says that a path is a file and no link.
+func plain(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular()
+}
