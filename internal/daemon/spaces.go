@@ -66,3 +66,15 @@ func (d *Daemon) returnTasks(ctx context.Context) {
 		d.Log.Error("return tasks", "err", err)
 	}
 }
+
+// leased is the gate's caution: a file that a member of a space has leased is
+// changed by somebody else only when a person says so.
+func (d *Daemon) leased(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
+	if changed, ok := in.(peer.ChangedIn); ok && o.Name == "space.changed" {
+		return peer.Caution(d.rooms.peer.Held(c, changed.Files())), nil
+	}
+	if t := o.Touch(ctx, in); t != nil && (t.Tool == "edit" || t.Tool == "write") {
+		return peer.Caution(d.rooms.peer.Held(c, t.Paths)), nil
+	}
+	return "", nil
+}

@@ -65,6 +65,9 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 				With("presence", "required").WithNext("%s", withPresence))
 		}
 	}
+	if _, err := g.cautioned(ctx, c); err != nil {
+		return err
+	}
 	switch {
 	case c.decision.Effect == policy.Allow:
 		return nil
@@ -92,7 +95,37 @@ func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Effect, s
 		return policy.Deny, "", err
 	}
 	c.decision = c.weigh(ctx, c.view, g.db.Now())
+	if _, err := g.cautioned(ctx, c); err != nil {
+		return policy.Deny, "", err
+	}
 	return c.decision.Effect, c.decision.Reason, nil
+}
+
+// Cautioned reports whether a call touches what somebody else asked to be left alone.
+func (g *Gate) Cautioned(ctx context.Context, name string, in any) (bool, error) {
+	o := g.table.Get(name)
+	if o == nil {
+		return false, fault.New(fault.NotFound, "gate", "there is no operation %s", name)
+	}
+	c := &call{op: o, in: in, caller: op.CallerFrom(ctx), decision: policy.Decision{Effect: policy.Allow}}
+	return g.cautioned(ctx, c)
+}
+
+// cautioned turns a yes into an ask where a caution is due.
+func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
+	if g.Caution == nil || c.decision.Effect != policy.Allow && c.decision.Effect != policy.Ask {
+		return false, nil
+	}
+	why, err := g.Caution(ctx, c.caller, c.op, c.in)
+	if err != nil || why == "" {
+		return false, err
+	}
+	if c.decision.Effect == policy.Ask {
+		c.decision.Reason += "; " + why
+		return true, nil
+	}
+	c.decision = policy.Decision{Effect: policy.Ask, Code: policy.CodeAsk, Reason: why, Approvers: []policy.PrincipalRef{{Kind: "person", ID: "*"}}}
+	return true, nil
 }
 
 // weigh asks policy about everything that the call touches; the narrowest answer is the call's.

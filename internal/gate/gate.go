@@ -41,6 +41,9 @@ type Gate struct {
 	Strangers Strangers
 	// Redact takes secrets out of errors, events and stored answers.
 	Redact *secret.Redactor
+	// Caution says why a person should decide a call that policy allows: it touches what somebody else asked to be left
+	// alone. "" lets it pass; an error refuses it.
+	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
 }
 
 // New makes a gate over a table of operations.

@@ -194,6 +194,9 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 		if _, err := tx.Exec("UPDATE space_member SET removed_at = ? WHERE tenant = ? AND space = ? AND id = ?", tx.Now(), tenant, s.id, id); err != nil {
 			return err
 		}
+		if _, err := tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, s.id, id); err != nil {
+			return err
+		}
 	}
 	for _, card := range c.Add {
 		if err := r.add(tx, tenant, s, card); err != nil {

@@ -128,6 +128,9 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 		return r.commit(tx, tenant, s, e.Env)
 	case ClassLeave:
 		_, err := tx.Exec("UPDATE space_member SET left_at = ? WHERE tenant = ? AND space = ? AND id = ?", db.Time(e.At), tenant, s.id, e.Env.From)
+		if err == nil {
+			_, err = tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, s.id, e.Env.From)
+		}
 		return err
 	case ClassReserve:
 		var f LeaseFacts

@@ -64,6 +64,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if c.held != nil {
 		return c.k.Fail(c.held) // somebody moved our commit, and its files may not come yet
 	}
+	c.baseMoved(ctx)
 	if args, err = c.rewrite(args); err != nil {
 		return c.k.Fail(err)
 	}
@@ -80,8 +81,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	}
 	if waiting > 0 && c.away == nil {
 		if err := c.sync(ctx); err != nil {
-			c.k.Fail(err)
-			return max(code, 1)
+			return max(code, c.k.Fail(err))
 		}
 	}
 	c.tell(args)
@@ -93,8 +93,14 @@ func (c *command) run(ctx context.Context, args []string) int {
 func (c *command) sync(ctx context.Context) error {
 	m, err := c.way(ctx)
 	if err == nil {
+		err = c.leased(ctx)
+	}
+	if err == nil {
 		var moved bool
-		moved, err = c.r.Sync(ctx, m, func() { c.quiet("debug", "snapshot") })
+		moved, err = c.r.Sync(ctx, m, func() error {
+			c.quiet("debug", "snapshot")
+			return c.leased(ctx)
+		})
 		if moved {
 			c.mend()
 		}

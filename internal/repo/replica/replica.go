@@ -34,6 +34,7 @@ type Replica struct {
 	Root      string // the workspace's folder
 	Workspace string // its name
 	Store     *gitstore.Store
+	seen      repo.OperationID // that the files were last brought up to date with
 }
 
 // Find looks for the workspace that a folder lies in. Without one, or when it
@@ -69,7 +70,7 @@ func Open(root string) (*Replica, error) {
 		r.Store.Close()
 		return nil, err
 	}
-	r.Workspace = w.Workspace()
+	r.Workspace, r.seen = w.Workspace(), w.Operation()
 	return r, nil
 }
 

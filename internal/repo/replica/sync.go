@@ -43,7 +43,7 @@ func (m Remote) send(ctx context.Context, method, path string, body io.Reader) (
 // workspace's own commit, save is called first, so that what is on disk becomes
 // an operation of its own and goes up before the files change. Sync reports
 // whether the head here changed.
-func (r *Replica) Sync(ctx context.Context, m Remote, save func()) (moved bool, err error) {
+func (r *Replica) Sync(ctx context.Context, m Remote, save func() error) (moved bool, err error) {
 	lock, err := gitstore.LockFile(r.path("sync.lock"))
 	if err != nil {
 		return false, err
@@ -63,7 +63,9 @@ func (r *Replica) Sync(ctx context.Context, m Remote, save func()) (moved bool, 
 			if err != nil {
 				return false, err
 			}
-			save()
+			if err := save(); err != nil {
+				return false, err
+			}
 			after, err := r.Store.Heads()
 			if err != nil {
 				return false, err

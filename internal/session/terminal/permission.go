@@ -119,9 +119,17 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	if err != nil {
 		return HookOut{}, err
 	}
+	held := false
+	if effect == policy.Ask && s.d.Answers {
+		if held, err = s.d.gate.Cautioned(ctx, "session.tool", s.use(h)); err != nil {
+			return HookOut{}, err
+		}
+	}
 	switch {
 	case effect == policy.Deny:
 		return verdict("PreToolUse", "deny", why), nil
+	case held: // whatever the program's own mode: a dialog comes up, and people are asked beside it
+		return verdict("PreToolUse", "ask", why), nil
 	case effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
 		err := s.ask(ctx, keyOf(h), h)
 		if err == nil {

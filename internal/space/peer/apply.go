@@ -82,6 +82,7 @@ func (r *Room) stop(ctx context.Context, s *seat, state, why string) {
 		return
 	}
 	s.state, s.why, s.online = state, why, false
+	r.publish(s)
 	if err := r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
 		r.log.Error("seat not saved", "seat", s.id, "err", err)
 	}
@@ -272,7 +273,10 @@ func (r *Room) arrived(s *seat, n note) {
 		if s.heir == s.me.Card().ID {
 			r.later(func(ctx context.Context) { r.inherit(ctx, s) })
 		}
+	case space.ClassReserve, space.ClassRelease, space.ClassCommit:
+		r.publish(s)
 	case space.ClassLeave:
+		r.publish(s)
 		r.later(func(ctx context.Context) { r.removeLeft(ctx, s) })
 	case space.ClassMessage:
 		if n.content != nil && n.entry.Env.From != s.me.Card().ID {

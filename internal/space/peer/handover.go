@@ -2,7 +2,9 @@ package peer
 
 import (
 	"context"
+	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
@@ -41,20 +43,38 @@ func (r *Room) handOver(ctx context.Context, s *seat, to seal.MemberID) error {
 
 // inherit makes this daemon the host when the leaving one named this member.
 func (r *Room) inherit(ctx context.Context, s *seat) {
+	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := r.inheritNow(ctx, s)
+		if err == nil {
+			return
+		}
+		r.log.Warn("space not inherited yet", "space", s.space, "err", err, "again_in", wait)
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+// inheritNow is one try; nil when there is nothing left to do.
+func (r *Room) inheritNow(ctx context.Context, s *seat) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if here, _ := r.addr(); s.heir != s.me.Card().ID || s.state != active || s.host == "" || here == "" {
-		return
+	mine := func() bool {
+		here, _ := r.addr()
+		return s.heir == s.me.Card().ID && s.state == active && s.host != "" && here != ""
 	}
-	if err := r.sync(ctx, s, 0); err != nil { // what it still took in comes along
-		r.log.Warn("the leaving host is gone already", "space", s.space, "err", err)
+	if !mine() {
+		return nil
 	}
-	if s.heir != s.me.Card().ID || s.state != active {
-		return
+	if err := r.sync(ctx, s, 0); err != nil && !fault.Is(err, fault.Unavailable) { // what it still took in comes along
+		return err
+	}
+	if !mine() {
+		return nil
 	}
 	if err := r.host(ctx, s); err != nil {
-		r.log.Error("space not inherited", "space", s.space, "err", err)
-		return
+		return err
 	}
 	r.log.Info("space inherited from a host that left", "space", s.space, "term", s.term)
+	return nil
 }

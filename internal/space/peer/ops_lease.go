@@ -14,7 +14,7 @@ import (
 
 // ReserveIn leases a path.
 type ReserveIn struct {
-	Path    string `json:"path,omitempty" jsonschema:"a path inside the project; left out, the leases are listed"`
+	Path    string `json:"path,omitempty" jsonschema:"a file or folder inside the project; left out, the leases are listed"`
 	Minutes int64  `json:"minutes,omitempty" jsonschema:"how long, 60 when left out, 480 at most"`
 }
 
@@ -25,7 +25,7 @@ type Leases struct {
 }
 
 func cleanPath(p string) (string, error) {
-	q := strings.TrimPrefix(strings.ReplaceAll(p, "\\", "/"), "./")
+	q := strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(p, "\\", "/"), "./"), "/")
 	if q == "" || strings.HasPrefix(q, "/") || slices.Contains(strings.Split(q, "/"), "..") || len(q) > 1000 {
 		return "", fault.New(fault.Invalid, "space.reserve", "%q is not a path inside the project", clip(p)).WithNext("name it relative to the project's root, e.g. internal/auth/token.go")
 	}

@@ -40,6 +40,7 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 		}
 	}
 	s.state, s.why = left, "you left"
+	r.publish(s)
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
 		return Said{}, err
 	}

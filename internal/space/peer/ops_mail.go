@@ -80,6 +80,10 @@ func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
 	if err != nil {
 		return out, err
 	}
+	if len(s.shifted) > 0 {
+		out.Text += "\n\nChanged under you, though you lease it: " + escape(strings.Join(s.shifted, ", "))
+		s.shifted = nil
+	}
 	if n > 0 {
 		out.Text += "\n\n" + announce(ids, n)
 		s.wakes.forget() // announced; no need to wake for them

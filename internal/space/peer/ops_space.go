@@ -233,6 +233,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 			s.owner = old
 			return Joined{}, err
 		}
+		r.publish(s)
 		r.fresh(ctx, s)
 		return s.connected("Reconnected"), nil
 	}

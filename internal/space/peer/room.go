@@ -28,6 +28,8 @@ type Room struct {
 	addr   func() (host, pin string) // where other machines reach this daemon; empty when they cannot
 	wakes  int
 
+	leased sync.Map // seat id → *leases
+
 	mu    sync.Mutex
 	seats map[string]*seat // by id
 	ctx   context.Context
@@ -98,6 +100,7 @@ func (r *Room) add(s *seat) {
 	r.mu.Lock()
 	r.seats[s.id] = s
 	r.mu.Unlock()
+	r.publish(s)
 	r.later(func(ctx context.Context) { r.run(ctx, s) })
 }
 

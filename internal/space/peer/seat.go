@@ -3,6 +3,7 @@ package peer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -89,7 +90,8 @@ type seat struct {
 	admitting map[string]bool
 	wakes     wakes
 	telling   bool
-	waiter    int // the newest hook that waits
+	waiter    int      // the newest hook that waits
+	shifted   []string // own leased files that changed below, until the owner is told
 }
 
 // place is where a host is, and its key; empty for this daemon.
@@ -206,9 +208,11 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 			if s.gone[id] == "" {
 				s.gone[id] = removed
 			}
+			s.unlease(id)
 		}
 	case space.ClassLeave:
 		s.gone[from] = left
+		s.unlease(from)
 	case space.ClassReceipt:
 		_, err := marks(e)
 		return err
@@ -270,6 +274,11 @@ func (s *seat) foldVar(e *space.Entry, content []byte) error {
 		s.vars[c.Tag] = v
 	}
 	return nil
+}
+
+// unlease drops what somebody held who is gone.
+func (s *seat) unlease(id seal.MemberID) {
+	maps.DeleteFunc(s.paths, func(_ string, p Path) bool { return p.By == string(id) })
 }
 
 func (s *seat) foldLease(e *space.Entry, content []byte) error {

@@ -56,7 +56,8 @@ func (r *Room) host(ctx context.Context, s *seat) error {
 	}
 	old := s.host
 	here := inside{invoke: r.invoke, tenant: s.tenant, as: s.id}
-	if err := here.call(ctx, "board.adopt", board.AdoptIn{Space: s.space, Entries: entries, Envelope: &env}, nil); err != nil {
+	err = here.call(ctx, "board.adopt", board.AdoptIn{Space: s.space, Entries: entries, Envelope: &env}, nil)
+	if err != nil && !fault.Is(err, fault.Conflict) { // a conflict: an earlier try got that far, and is followed now
 		return err
 	}
 	s.state, s.why = active, ""

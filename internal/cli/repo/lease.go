@@ -1,0 +1,37 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/internal/space/peer"
+)
+
+// leased asks this machine's daemon whether what was edited here may go out: a
+// file that a peer of a space has leased is a person's to decide. The edits
+// stay here meanwhile.
+func (c *command) leased(ctx context.Context) error {
+	waiting, err := c.r.Waiting()
+	if err != nil || waiting == 0 {
+		return err
+	}
+	files, err := c.r.Edited()
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace}, nil)
+}
+
+// baseMoved tells whoever leased a file here that it was changed below. That it
+// could not be told is no reason to fail: the change itself is in the log.
+func (c *command) baseMoved(ctx context.Context) {
+	files, err := c.r.BaseMoved()
+	if err != nil || len(files) == 0 {
+		return
+	}
+	var out peer.Said
+	if err := c.k.Call(ctx, "space.moved", peer.ChangedIn{Folder: c.r.Root, Paths: files}, &out); err == nil && len(out.IDs) > 0 {
+		fmt.Fprintf(c.k.Err, "Warning: leased here, and changed under you: %s\n", strings.Join(out.IDs, ", "))
+	}
+}

@@ -1,0 +1,152 @@
+package replica
+
+import (
+	"maps"
+	"slices"
+
+	"tandem/internal/repo"
+)
+
+// Edited lists the files that were changed on disk in this workspace, in
+// snapshots that the server has not got yet, and that a sync would bring it: what
+// was taken back since is not among them.
+func (r *Replica) Edited() ([]string, error) {
+	known, err := r.Known()
+	if err != nil {
+		return nil, err
+	}
+	var roots []repo.OperationID
+	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
+		roots = append(roots, id)
+	}
+	heads, err := r.Store.Heads()
+	if err != nil {
+		return nil, err
+	}
+	ops, err := repo.OperationRange(r.Store, roots, heads)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]bool{}
+	for _, o := range ops {
+		if !o.Meta.Snapshot || len(o.Parents) != 1 {
+			continue
+		}
+		after, err := r.treeAt(o.ID)
+		if err != nil {
+			return nil, err
+		}
+		before, err := r.treeAt(o.Parents[0])
+		if err != nil {
+			return nil, err
+		}
+		if err := r.differ(before, after, files); err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 || len(roots) == 0 || len(heads) != 1 {
+		return slices.Sorted(maps.Keys(files)), nil
+	}
+	out, err := r.outgoing(roots[0], heads[0])
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(files, func(f string, _ bool) bool { return !out[f] })
+	return slices.Sorted(maps.Keys(files)), nil
+}
+
+// outgoing are the files that are different in some commit of ours than they
+// were in this workspace when the server was last heard of.
+func (r *Replica) outgoing(known, own repo.OperationID) (map[string]bool, error) {
+	before, err := r.treeAt(known)
+	if err != nil {
+		return nil, err
+	}
+	was, err := r.viewAt(known)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.viewAt(own)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for id := range now.Heads {
+		if _, old := was.Heads[id]; old {
+			continue
+		}
+		c, err := r.Store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.differ(before, c.Tree, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// BaseMoved lists the files that others made different below this workspace's
+// commit since its files were last brought up to date.
+func (r *Replica) BaseMoved() ([]string, error) {
+	head, err := r.Head()
+	if err != nil || head == "" || head == r.seen || !r.Store.HasOperation(r.seen) {
+		return nil, err
+	}
+	before, err := r.baseAt(r.seen)
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.baseAt(head)
+	if err != nil || len(before.IDs) == 0 || len(after.IDs) == 0 || before.SameIDs(after) {
+		return nil, err
+	}
+	files := map[string]bool{}
+	err = r.differ(before, after, files)
+	return slices.Sorted(maps.Keys(files)), err
+}
+
+// baseAt is the tree below this workspace's commit at an operation.
+func (r *Replica) baseAt(id repo.OperationID) (repo.MergedTree, error) {
+	c, err := r.commitAt(id)
+	if err != nil || len(c.Parents) == 0 {
+		return repo.MergedTree{}, err
+	}
+	p, err := r.Store.Commit(c.Parents[0])
+	if err != nil {
+		return repo.MergedTree{}, err
+	}
+	return p.Tree, nil
+}
+
+func (r *Replica) differ(before, after repo.MergedTree, files map[string]bool) error {
+	return repo.DiffTrees(r.Store, before, after, repo.Everything{}, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+		files[string(p)] = true
+		return nil
+	})
+}
+
+// treeAt is the tree of this workspace's commit at an operation.
+func (r *Replica) treeAt(id repo.OperationID) (repo.MergedTree, error) {
+	c, err := r.commitAt(id)
+	if err != nil {
+		return repo.MergedTree{}, err
+	}
+	return c.Tree, nil
+}
+
+func (r *Replica) commitAt(id repo.OperationID) (*repo.Commit, error) {
+	v, err := r.viewAt(id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Store.Commit(v.Workspaces[r.Workspace])
+}
+
+func (r *Replica) viewAt(id repo.OperationID) (*repo.View, error) {
+	o, err := r.Store.Operation(id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Store.View(o.View)
+}

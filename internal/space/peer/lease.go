@@ -1,0 +1,203 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/op"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// leases are a seat's leased paths as others of this daemon may ask for them:
+// a copy, so that nobody waits for a seat that waits for its host.
+type leases struct {
+	tenant, owner, space, folder string
+	seat                         string
+	me                           seal.MemberID
+	key                          seal.Key
+	paths                        map[string]Path // by tag
+}
+
+// Holding is a file of this machine that somebody else has leased.
+type Holding struct {
+	File   string // relative to the project
+	Holder seal.MemberID
+	Until  time.Time
+	lease  string // the leased path: the file, or a folder above it
+	seat   string // a seat of this machine that knows of it
+}
+
+// publish makes a seat's leases known in this daemon. The caller holds s.mu.
+func (r *Room) publish(s *seat) {
+	if s.state != active || s.folder == "" || len(s.paths) == 0 {
+		r.leased.Delete(s.id)
+		return
+	}
+	folder := s.folder
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	l := &leases{tenant: s.tenant, owner: s.owner, space: s.space, folder: folder, seat: s.id, me: s.me.Card().ID, key: s.sec.Space, paths: map[string]Path{}}
+	for tag, p := range s.paths {
+		l.paths[tag] = p
+	}
+	r.leased.Store(s.id, l)
+}
+
+// Held finds which of some files, by absolute path, are leased to somebody else
+// than the caller in a space that is at work in their folder. A leased folder
+// holds all that is below it.
+func (r *Room) Held(c op.Caller, files []string) []Holding {
+	var all []*leases
+	own := map[seal.MemberID]bool{} // the caller's own members
+	r.leased.Range(func(_, v any) bool {
+		if l := v.(*leases); l.tenant == c.Tenant {
+			all = append(all, l)
+			if l.owner == owner(c) {
+				own[l.me] = true
+			}
+		}
+		return true
+	})
+	var out []Holding
+	for _, file := range files {
+		for _, l := range all {
+			rel, err := filepath.Rel(l.folder, file)
+			if err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			h, ok := l.holding(filepath.ToSlash(rel), r.now())
+			if ok && !own[h.Holder] && !slices.ContainsFunc(out, func(o Holding) bool { return o.File == h.File && o.Holder == h.Holder }) {
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+// holding is the lease on a path or on a folder above it.
+func (l *leases) holding(path string, now time.Time) (Holding, bool) {
+	for p := path; p != "." && p != "/" && p != ""; p = slashDir(p) {
+		if held, ok := l.paths[l.key.Tag("path", p)]; ok && now.Before(micros(held.Until)) {
+			return Holding{File: path, Holder: seal.MemberID(held.By), Until: micros(held.Until), lease: p, seat: l.seat}, true
+		}
+	}
+	return Holding{}, false
+}
+
+func slashDir(p string) string {
+	i := strings.LastIndexByte(p, '/')
+	return p[:max(i, 0)]
+}
+
+// Caution is the sentence about files that somebody else has leased; "" when
+// there are none. It is kept with the ask, so the holder is in it by id: names
+// are for members' eyes.
+func Caution(held []Holding) string {
+	if len(held) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, h := range held {
+		parts = append(parts, fmt.Sprintf("%s is leased to %s until %s", h.File, h.Holder, h.Until.Format("15:04 MST")))
+	}
+	if n := len(parts); n > 5 {
+		parts = append(parts[:5], fmt.Sprintf("and %d more", n-5))
+	}
+	return strings.Join(parts, "; ") + " (who that is: tandem space reserve)"
+}
+
+// ChangedIn names files that a workspace is about to send.
+type ChangedIn struct {
+	Folder string   `json:"folder" jsonschema:"the workspace's folder, absolute"`
+	Paths  []string `json:"paths" jsonschema:"the changed files, relative to it"`
+	By     string   `json:"by,omitempty" jsonschema:"the workspace's name"`
+}
+
+// Files are the absolute paths.
+func (in ChangedIn) Files() []string {
+	folder := in.Folder
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	var out []string
+	for _, p := range in.Paths {
+		out = append(out, filepath.Join(folder, filepath.FromSlash(p)))
+	}
+	return out
+}
+
+// opChanged lets changed files go out. When somebody else has leased one of
+// them, the gate has asked a person by now; the holder is told that the ground
+// moves.
+func (r *Room) opChanged(ctx context.Context, in ChangedIn) (Said, error) {
+	held := r.Held(op.CallerFrom(ctx), in.Files())
+	told := 0
+	for i, h := range held {
+		if slices.ContainsFunc(held[:i], func(o Holding) bool { return o.lease == h.lease && o.Holder == h.Holder }) {
+			continue
+		}
+		if err := r.tellHolder(ctx, h, in.By); err != nil {
+			return Said{}, err
+		}
+		told++
+	}
+	return Said{Text: fmt.Sprintf("%d holders told", told), State: "stored"}, nil
+}
+
+// opMoved tells the holders of this machine that files they lease changed below
+// their workspace. It answers with those files.
+func (r *Room) opMoved(ctx context.Context, in ChangedIn) (Said, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	out := Said{State: "stored"}
+	for _, s := range r.all() {
+		v, ok := r.leased.Load(s.id)
+		if !ok || v.(*leases).tenant != tenant {
+			continue
+		}
+		l := v.(*leases)
+		for _, file := range in.Files() {
+			rel, err := filepath.Rel(l.folder, file)
+			if err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			h, ok := l.holding(filepath.ToSlash(rel), r.now())
+			if !ok || h.Holder != l.me || slices.Contains(out.IDs, h.File) {
+				continue
+			}
+			out.IDs = append(out.IDs, h.File)
+			s.mu.Lock()
+			s.shifted = append(s.shifted, h.File)
+			s.mu.Unlock()
+		}
+	}
+	out.Text = fmt.Sprintf("%d leased files changed", len(out.IDs))
+	return out, nil
+}
+
+// tellHolder says in the space that a leased file changed.
+func (r *Room) tellHolder(ctx context.Context, h Holding, by string) error {
+	r.mu.Lock()
+	s := r.seats[h.seat]
+	r.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := fmt.Sprintf("%s, which you lease, was changed in the workspace %s with a person's approval. Your base moves with your next command.", h.lease, orElse(by, "of a peer"))
+	t := thing{class: space.ClassMessage, content: Words{Type: "status", Text: text}}
+	if h.Holder != s.me.Card().ID {
+		t.to = h.Holder
+	}
+	if t.to == "" { // the holder sits at this very seat: there is nobody to write to, and its inbox is its own
+		return nil
+	}
+	_, _, err := r.sendOrQueue(ctx, s, t)
+	return err
+}

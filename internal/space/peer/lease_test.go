@@ -1,0 +1,47 @@
+package peer
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/op"
+)
+
+// A leased path is somebody else's for everybody but its holder, in every
+// folder of this machine where its space is at work; a leased folder holds what
+// is below it; leaving gives it back.
+func TestHeld(t *testing.T) {
+	h := newHouse(t)
+	a, b := t.TempDir(), t.TempDir()
+	seated(h, "ann")
+	h.folder = a
+	do[Said](h, "ann", "space.leave", nil)
+	c := do[Created](h, "ann", "space.create", CreateIn{Name: "leases"})
+	h.folder = b
+	do[Joined](h, "bob", "space.join", JoinIn{Code: c.Code})
+	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "src/auth/"})
+	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "docs/a.md"})
+	do[Leases](h, "ann", "space.reserve", ReserveIn{})
+	held := func(who string, files ...string) string {
+		return Caution(h.peers.Held(op.CallerFrom(h.as(who)), files))
+	}
+	for _, c := range []struct {
+		who, file, want string
+	}{
+		{"ann", filepath.Join(a, "src/auth/token.go"), ""},
+		{"bob", filepath.Join(b, "src/auth/token.go"), "src/auth/token.go is leased to mem_"},
+		{"bob", filepath.Join(b, "src/auth"), "src/auth is leased to mem_"},
+		{"bob", filepath.Join(b, "src/authority.go"), ""},
+		{"bob", filepath.Join(b, "docs/a.md"), ""},
+		{"ann", filepath.Join(a, "docs/a.md"), "docs/a.md is leased to mem_"},
+		{"stranger", filepath.Join(a, "docs/a.md"), "docs/a.md is leased to mem_"},
+		{"bob", "/elsewhere/src/auth/token.go", ""},
+	} {
+		if got := held(c.who, c.file); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %s: %q, want %q", c.who, c.file, got, c.want)
+		}
+	}
+	do[Said](h, "ann", "space.leave", nil)
+	eventually(t, "ann's leases ending", func() bool { return held("bob", filepath.Join(b, "src/auth/token.go")) == "" })
+}
