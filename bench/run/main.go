@@ -30,7 +30,7 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces or agents, and print it")
+	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents or jj, and print it")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
 	flag.Parse()
@@ -46,7 +46,7 @@ func main() {
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}, {"workspaces-large", largeWorkspaces}, {"crowd", crowds}, {"spaces", spaces}, {"agents", realAgents}} {
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}, {"workspaces-large", largeWorkspaces}, {"crowd", crowds}, {"spaces", spaces}, {"agents", realAgents}, {"jj", nativeJJ}} {
 		if *only != "" && *only != m.name {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,7 +34,9 @@ var mime = map[string]string{
 	".svg":   "image/svg+xml",
 }
 
-var content, stamp = load()
+// built reads the files once, when the first is asked for: most runs of the
+// program never show a page.
+var built = sync.OnceValues(load)
 
 func load() (map[string][]byte, string) {
 	out, sum := map[string][]byte{}, sha256.New()
@@ -56,6 +59,7 @@ func load() (map[string][]byte, string) {
 // URL is the address of a file. A name that does not exist is a mistake in a
 // template, found by the first test that renders it.
 func URL(name string) string {
+	content, stamp := built()
 	if _, ok := content[name]; !ok {
 		panic(fmt.Sprintf("panel/static: no file %q", name))
 	}
@@ -67,6 +71,7 @@ func URL(name string) string {
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		build, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
+		content, stamp := built()
 		b, ok := content[name]
 		if !ok {
 			http.NotFound(w, r)

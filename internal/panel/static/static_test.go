@@ -7,6 +7,7 @@ import (
 )
 
 func TestFilesAreKeptByTheirBuildAndNothingElseIsServed(t *testing.T) {
+	_, stamp := built()
 	for path, want := range map[string]struct {
 		code  int
 		cache string
@@ -29,6 +30,7 @@ func TestFilesAreKeptByTheirBuildAndNothingElseIsServed(t *testing.T) {
 // A style sheet or script that names a file which does not exist would fail
 // only in the browser.
 func TestFilesNameOnlyFilesThatExist(t *testing.T) {
+	content, _ := built()
 	for name, data := range content {
 		if name == "htmx.min.js" || name == "xterm.mjs" {
 			continue

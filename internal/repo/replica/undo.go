@@ -9,7 +9,7 @@ import (
 
 // reverts finds which operation another one took back, by what jj writes as
 // its description.
-var reverts = regexp.MustCompile(`^revert operation ([0-9a-f]{12,128})$`)
+var reverts = regexp.MustCompile(`^revert operation ([0-9a-f]+)$`)
 
 // own lists what was done in this workspace, latest first: snapshots are not
 // something anybody did.

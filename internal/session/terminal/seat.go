@@ -79,11 +79,11 @@ const Prefix = "ccm-"
 // MaxText bounds one prompt.
 const MaxText = 1 << 20
 
-var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // CheckName refuses names that tmux would change or that belong to relays.
 func CheckName(name string, relay bool) error {
-	if !goodName.MatchString(name) {
+	if len(name) > 64 || !goodName.MatchString(name) {
 		return fault.New(fault.Invalid, "session.open", "%.60q cannot name a session", name).WithNext("use letters, digits, - and _, at most 64")
 	}
 	if strings.HasPrefix(name, "relay-") && !relay {
