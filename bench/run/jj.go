@@ -61,6 +61,11 @@ func nativeJJ(int) (section, error) {
 				return b.s, err
 			}
 		}
+		if size.commits > 1000 {
+			if err := b.time("`jj log -r ::@`, all of them", repo, size.limit, "log", "-r", "::@"); err != nil {
+				return b.s, err
+			}
+		}
 		if err := b.memory("memory of `jj log`, "+size.name, repo, "log"); err != nil {
 			return b.s, err
 		}
@@ -161,7 +166,7 @@ func (b *jjBench) score() error {
 // repository is a colocated one of so many commits and files, kept among the
 // tools because the big one takes a while to make.
 func (b *jjBench) repository(commits, files int) (string, error) {
-	dir := filepath.Join(b.tools, "jj-bench-2", fmt.Sprintf("%d-%d", commits, files))
+	dir := filepath.Join(b.tools, "jj-bench-3", fmt.Sprintf("%d-%d", commits, files))
 	if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
 		return filepath.Join(dir, "repo"), nil
 	}
@@ -177,7 +182,7 @@ func (b *jjBench) repository(commits, files int) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("git fast-import: %w", err)
 	}
-	for _, step := range [][]string{{"git", "reset", "-q", "--hard", "main"}, {b.stock, "git", "init", "--colocate"}} {
+	for _, step := range [][]string{{"git", "checkout", "-q", "-b", "main", "--no-track", "origin/main"}, {b.stock, "git", "init", "--colocate"}} {
 		if err := b.run(repo, step...); err != nil {
 			return "", err
 		}
@@ -199,7 +204,7 @@ func jjHistory(commits, files int) *strings.Reader {
 	var s strings.Builder
 	blob := func(text string) { fmt.Fprintf(&s, "data %d\n%s\n", len(text), text) }
 	for c := range commits {
-		fmt.Fprintf(&s, "commit refs/heads/main\ncommitter B <b@example.com> %d +0000\n", 1_600_000_000+60*c)
+		fmt.Fprintf(&s, "commit refs/remotes/origin/main\ncommitter B <b@example.com> %d +0000\n", 1_600_000_000+60*c)
 		blob(fmt.Sprintf("commit %d\n", c))
 		first, last := c%files, c%files+1
 		if c == 0 {
@@ -226,7 +231,7 @@ func (b *jjBench) run(dir string, words ...string) error {
 func (b *jjBench) time(what, repo string, limit float64, args ...string) error {
 	out := filepath.Join(b.dir, "times.json")
 	line := strings.Join(args, " ")
-	cmd := exec.Command("hyperfine", "-N", "--warmup", "2", "--min-runs", "8", "--max-runs", "40", "--export-json", out, b.ours+" "+line, b.stock+" "+line)
+	cmd := exec.Command("hyperfine", "-N", "--warmup", "2", "--min-runs", "5", "--max-runs", "40", "--export-json", out, b.ours+" "+line, b.stock+" "+line)
 	cmd.Dir, cmd.Env = repo, b.env
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("hyperfine: %w\n%s", err, said)

@@ -83,8 +83,11 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 
 func programName(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
 
-// engine runs jj's own command line.
+// engine runs jj's own command line. The process ends with it, so memory is
+// given back rarely, up to a bound.
 func engine(l repo.Line) int {
+	debug.SetGCPercent(200)
+	debug.SetMemoryLimit(512 << 20)
 	return jj.Main(l.Args, jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir,
 		Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote})
 }

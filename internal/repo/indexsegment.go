@@ -192,9 +192,31 @@ func (s *IndexSegment) entry(i int) indexEntry {
 	}
 }
 
-// byIDFrom is the first place in the order of ids that is not below id.
+// byIDFrom is the first place in the order of ids that is not below id. Ids
+// are as good as random, so their first bytes tell about where that is.
 func (s *IndexSegment) byIDFrom(id string) int {
-	return sort.Search(s.count, func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id })
+	above := func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id }
+	var first [4]byte
+	copy(first[:], id)
+	guess := int(uint64(binary.BigEndian.Uint32(first[:])) * uint64(s.count) >> 32)
+	lo, hi := 0, s.count
+	for step := 16; ; step *= 4 {
+		if k := guess - step; k > lo && above(k) {
+			continue
+		} else if k > lo {
+			lo = k + 1
+		}
+		break
+	}
+	for step := 16; ; step *= 4 {
+		if k := guess + step; k < hi && !above(k) {
+			continue
+		} else if k < hi {
+			hi = k
+		}
+		break
+	}
+	return lo + sort.Search(hi-lo, func(k int) bool { return above(lo + k) })
 }
 
 func (s *IndexSegment) idAt(k int) CommitID { return CommitID(s.id(int(u32(s.byID, 4*k)))) }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
@@ -153,12 +154,13 @@ func (w *wsEnv) dropFound(paths *[]repo.Path, t repo.MergedTree) error {
 func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(*repo.Commit) error) error {
 	w := s.w
 	w.ui.page()
-	for i := range ps {
-		at := i
+	order := func(i int) repo.CommitID {
 		if reversed {
-			at = len(ps) - 1 - i
+			i = len(ps) - 1 - i
 		}
-		c, err := w.store.Commit(rr.Index.ID(ps[at]))
+		return rr.Index.ID(ps[i])
+	}
+	for c, err := range w.ahead(len(ps), order) {
 		if err != nil {
 			return err
 		}
@@ -179,6 +181,34 @@ func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(
 		}
 	}
 	return nil
+}
+
+// ahead reads commits one after the other while those before are being shown.
+func (w *wsEnv) ahead(n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit, error] {
+	type result struct {
+		c   *repo.Commit
+		err error
+	}
+	return func(yield func(*repo.Commit, error) bool) {
+		results, done := make(chan result, 256), make(chan struct{})
+		defer close(done)
+		go func() {
+			defer close(results)
+			for i := range n {
+				c, err := w.store.Commit(id(i))
+				select {
+				case results <- result{c, err}:
+				case <-done:
+					return
+				}
+			}
+		}()
+		for r := range results {
+			if !yield(r.c, r.err) {
+				return
+			}
+		}
+	}
 }
 
 // logKey is a commit in the graph, or the gap above it.
@@ -214,11 +244,13 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 		return err
 	}
 	w.ui.page()
-	for _, n := range nodes {
-		c, err := w.store.Commit(rr.Index.ID(n.ID))
+	i := -1
+	for c, err := range w.ahead(len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
 		if err != nil {
 			return err
 		}
+		i++
+		n := nodes[i]
 		if err := seen(c); err != nil {
 			return err
 		}

@@ -46,6 +46,9 @@ func Main(args []string, s IO) int {
 		return e.completeFor(shell, args)
 	}
 	err := e.run(args)
+	if ferr := u.flush(); err == nil {
+		err = ferr
+	}
 	if err == nil {
 		return 0
 	}

@@ -71,6 +71,7 @@ type ui struct {
 	pager   *pager
 	conf    *config.Stack
 	in      *bufio.Reader // of answers, once one was asked for
+	buf     *bufio.Writer // of long output that goes to no terminal
 }
 
 type pager struct {
@@ -297,6 +298,11 @@ func (u *ui) hints(hs []hint) {
 
 // page sends what follows through a pager when the output is a terminal.
 func (u *ui) page() {
+	if u.pager == nil && u.buf == nil && !isTerminal(u.io.Stdout) {
+		u.buf = bufio.NewWriterSize(u.out, 1<<16)
+		u.out = u.buf
+		return
+	}
 	if u.pager != nil || u.conf == nil || u.conf.Str("ui.paginate") == "never" || !isTerminal(u.io.Stdout) {
 		return
 	}
@@ -325,8 +331,17 @@ func (u *ui) page() {
 	u.out = in
 }
 
+// flush writes out what is held back.
+func (u *ui) flush() error {
+	if u.buf == nil {
+		return nil
+	}
+	return u.buf.Flush()
+}
+
 // close waits for the pager.
 func (u *ui) close() {
+	u.flush()
 	if u.pager != nil {
 		u.pager.in.Close()
 		u.pager.cmd.Wait()

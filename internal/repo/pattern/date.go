@@ -24,338 +24,223 @@ func (d Date) Match(millis int64) bool {
 
 // NewDate reads a date in words or digits, seen from now.
 func NewDate(kind, text string, now time.Time) (Date, error) {
-	if kind != "after" && kind != "before" {
-		if _, err := ParseDate(text, now); err != nil {
-			return Date{}, err
-		}
-		return Date{}, fmt.Errorf("Invalid date pattern kind `%s:`", kind)
-	}
 	t, err := ParseDate(text, now)
 	if err != nil {
 		return Date{}, err
 	}
+	if kind != "after" && kind != "before" {
+		return Date{}, fmt.Errorf("Invalid date pattern kind `%s:`", kind)
+	}
 	return Date{After: kind == "after", Millis: t.UnixMilli()}, nil
 }
 
-var (
-	errDate = errors.New("expected unsupported identifier as position of unsupported date time")
-	errEnd  = errors.New("expected week day or month name")
-)
-
 // ParseDate reads forms such as "2024-02-03", "2024-02-03 14:00", "2 days ago",
-// "yesterday, 5pm", "last friday" and "3/25/2023".
+// "yesterday 5pm", "last friday", "3/25/2023" and "1975". What the text leaves
+// open is taken from now, and its zone.
 func ParseDate(text string, now time.Time) (time.Time, error) {
-	s := strings.ToLower(strings.TrimSpace(text))
-	for _, layout := range []string{time.RFC3339, "2006-01-02t15:04:05z07:00", "2006-01-02 15:04:05 z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 -07:00"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t, nil
-		}
-		if t, err := time.Parse(layout, strings.ToUpper(s)); err == nil {
-			return t, nil
-		}
-	}
-	s = strings.ReplaceAll(s, ",", " ")
-	if len(s) > 10 && s[10] == 't' {
-		s = s[:10] + " " + s[11:]
-	}
-	p := &dateParser{words: strings.Fields(s), now: now}
-	return p.parse()
-}
-
-type dateParser struct {
-	words []string
-	now   time.Time
-	at    int
-}
-
-func (p *dateParser) peek() string {
-	if p.at < len(p.words) {
-		return p.words[p.at]
-	}
-	return ""
-}
-
-func midnight(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
-}
-
-func (p *dateParser) parse() (time.Time, error) {
-	if len(p.words) == 0 {
-		return time.Time{}, errEnd
-	}
-	day, timed, err := p.date()
+	p := &dateParser{text: text, now: now}
+	day, err := p.date()
 	if err != nil {
 		return time.Time{}, err
 	}
-	if p.at == len(p.words) {
-		return day, nil
-	}
-	if timed {
-		return time.Time{}, errDate
-	}
-	return p.clock(day)
-}
-
-// date reads the day; timed says that the result already has a time of day.
-func (p *dateParser) date() (t time.Time, timed bool, err error) {
-	w := p.peek()
-	switch w {
-	case "now":
-		p.at++
-		return p.now, true, nil
-	case "today":
-		p.at++
-		return midnight(p.now), false, nil
-	case "yesterday":
-		p.at++
-		return midnight(p.now.AddDate(0, 0, -1)), false, nil
-	case "tomorrow":
-		p.at++
-		return midnight(p.now.AddDate(0, 0, 1)), false, nil
-	case "last", "next":
-		p.at++
-		return p.relativeDay(w == "last")
-	}
-	if wd, ok := weekday(w); ok {
-		p.at++
-		return p.lastDay(wd, false), false, nil
-	}
-	if t, ok := digits(w, p.now.Location()); ok {
-		p.at++
-		return t, false, nil
-	}
-	if m, ok := month(w); ok {
-		return p.monthFirst(m)
-	}
-	if n, unit, ok := glued(w); ok {
-		p.at++
-		return p.shift(n, unit)
-	}
-	if n, err := strconv.Atoi(w); err == nil {
-		p.at++
-		return p.counted(n)
-	}
-	if strings.Contains(w, ":") || strings.HasSuffix(w, "am") || strings.HasSuffix(w, "pm") {
-		return midnight(p.now), false, nil
-	}
-	return t, false, errEnd
-}
-
-func (p *dateParser) relativeDay(last bool) (time.Time, bool, error) {
-	w := p.peek()
-	p.at++
-	if wd, ok := weekday(w); ok {
-		return p.lastDay(wd, !last), false, nil
-	}
-	n := 1
-	if last {
-		n = -1
-	}
-	switch strings.TrimSuffix(w, "s") {
-	case "week":
-		return midnight(p.now.AddDate(0, 0, 7*n)), false, nil
-	case "month":
-		return midnight(p.now.AddDate(0, n, 0)), false, nil
-	case "year":
-		return midnight(p.now.AddDate(n, 0, 0)), false, nil
-	}
-	return time.Time{}, false, errEnd
-}
-
-func (p *dateParser) lastDay(wd time.Weekday, next bool) time.Time {
-	step := -1
-	if next {
-		step = 1
-	}
-	t := midnight(p.now)
-	for {
-		t = t.AddDate(0, 0, step)
-		if t.Weekday() == wd {
-			return t
-		}
-	}
-}
-
-// counted reads "2 days ago", "2 days" or "4 July 2023" after the number.
-func (p *dateParser) counted(n int) (time.Time, bool, error) {
-	if m, ok := month(p.peek()); ok {
-		p.at++
-		year := p.now.Year()
-		if y, err := strconv.Atoi(p.peek()); err == nil && len(p.peek()) == 4 {
-			p.at++
-			year = y
-		}
-		return time.Date(year, m, n, 0, 0, 0, 0, p.now.Location()), false, nil
-	}
-	unit := p.peek()
-	p.at++
-	return p.shift(n, unit)
-}
-
-func (p *dateParser) shift(n int, unit string) (time.Time, bool, error) {
-	if p.peek() == "ago" {
-		p.at++
-		n = -n
-	}
-	unit = strings.TrimSuffix(unit, "s")
-	switch unit {
-	case "":
-		return p.now.Add(time.Duration(n) * time.Second), true, nil
-	case "sec", "second":
-		return p.now.Add(time.Duration(n) * time.Second), true, nil
-	case "min", "minute", "m":
-		return p.now.Add(time.Duration(n) * time.Minute), true, nil
-	case "h", "hr", "hour":
-		return p.now.Add(time.Duration(n) * time.Hour), true, nil
-	case "d", "day":
-		return p.now.AddDate(0, 0, n), false, nil
-	case "w", "week":
-		return p.now.AddDate(0, 0, 7*n), false, nil
-	case "mon", "month":
-		return p.now.AddDate(0, n, 0), false, nil
-	case "y", "yr", "year":
-		return p.now.AddDate(n, 0, 0), false, nil
-	}
-	return time.Time{}, false, errDate
-}
-
-func glued(w string) (int, string, bool) {
-	i := 0
-	for i < len(w) && (w[i] >= '0' && w[i] <= '9' || i == 0 && w[i] == '-') {
-		i++
-	}
-	n, err := strconv.Atoi(w[:i])
-	if err != nil || i == len(w) || strings.ContainsAny(w[i:], ":-/") || w[i:] == "am" || w[i:] == "pm" {
-		return 0, "", false
-	}
-	return n, w[i:], true
-}
-
-func (p *dateParser) monthFirst(m time.Month) (time.Time, bool, error) {
-	p.at++
-	d, err := strconv.Atoi(p.peek())
+	clock, err := p.clock()
 	if err != nil {
-		return time.Time{}, false, errEnd
+		return time.Time{}, err
 	}
-	p.at++
-	year := p.now.Year()
-	if y, err := strconv.Atoi(p.peek()); err == nil && len(p.peek()) == 4 {
-		p.at++
-		year = y
-	}
-	return time.Date(year, m, d, 0, 0, 0, 0, p.now.Location()), false, nil
-}
-
-// clock reads a time of day and perhaps a zone.
-func (p *dateParser) clock(day time.Time) (time.Time, error) {
-	w := p.peek()
-	p.at++
-	half := ""
-	for _, suffix := range []string{"am", "pm"} {
-		if rest, ok := strings.CutSuffix(w, suffix); ok && rest != "" {
-			w, half = rest, suffix
-		}
-	}
-	if half == "" && (p.peek() == "am" || p.peek() == "pm") {
-		half = p.peek()
-		p.at++
-	}
-	zone := day.Location()
-	if i := strings.IndexAny(w, "+-z"); i > 0 {
-		z, ok := offset(w[i:])
-		if !ok {
-			return time.Time{}, errDate
-		}
-		zone, w = z, w[:i]
-	} else if p.at < len(p.words) {
-		if z, ok := offset(p.peek()); ok {
-			zone = z
-			p.at++
-		}
-	}
-	h, mi, sec, ok := hms(w)
-	if !ok || p.at != len(p.words) {
-		return time.Time{}, errDate
-	}
-	if half == "pm" && h < 12 {
-		h += 12
-	}
-	if half == "am" && h == 12 {
-		h = 0
-	}
-	y, m, d := day.Date()
-	return time.Date(y, m, d, h, mi, sec, 0, zone), nil
-}
-
-func hms(w string) (h, m, s int, ok bool) {
-	parts := strings.Split(w, ":")
-	if len(parts) > 3 {
-		return 0, 0, 0, false
-	}
-	vals := [3]int{}
-	for i, p := range parts {
-		p, _, _ = strings.Cut(p, ".")
-		v, err := strconv.Atoi(p)
-		if err != nil || v < 0 || v > 59 || (i == 0 && v > 23) {
-			return 0, 0, 0, false
-		}
-		vals[i] = v
-	}
-	return vals[0], vals[1], vals[2], true
-}
-
-func offset(w string) (*time.Location, bool) {
-	if w == "z" || w == "utc" || w == "gmt" {
-		return time.UTC, true
-	}
-	sign := 1
 	switch {
-	case strings.HasPrefix(w, "-"):
-		sign = -1
-	case !strings.HasPrefix(w, "+"):
-		return nil, false
-	}
-	d := strings.ReplaceAll(w[1:], ":", "")
-	v, err := strconv.Atoi(d)
-	if err != nil || len(d) > 4 {
-		return nil, false
-	}
-	if len(d) <= 2 {
-		v *= 100
-	}
-	return time.FixedZone("", sign*(v/100*3600+v%100*60)), true
-}
-
-func digits(w string, loc *time.Location) (time.Time, bool) {
-	for _, layout := range []string{"2006-01-02", "2006-1-2", "1/2/2006", "1/2/06"} {
-		if t, err := time.ParseInLocation(layout, w, loc); err == nil {
-			return t, true
+	case day != nil:
+		if t, ok := day(now, clock); ok {
+			return t, nil
+		}
+		return time.Time{}, errNoDate
+	case clock != nil:
+		y, m, d := now.Date()
+		if t, ok := clock.on(y, int(m), d, now.Location()); ok {
+			return t, nil
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, errNoTime
 }
 
-func weekday(w string) (time.Weekday, bool) {
-	if len(w) < 3 {
-		return 0, false
-	}
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if strings.HasPrefix(strings.ToLower(d.String()), w) {
-			return d, true
-		}
-	}
-	return 0, false
+var (
+	errNoDate = errors.New("date could not be parsed from input")
+	errNoTime = errors.New("time could not be parsed from input")
+)
+
+// day turns now and a time of day into a moment; it fails for days that do not
+// exist.
+type day func(now time.Time, c *clock) (time.Time, bool)
+
+// clock is a time of day, perhaps in a zone of its own.
+type clock struct {
+	hour, min, sec, micro int
+	zone                  *time.Location
 }
 
-func month(w string) (time.Month, bool) {
-	if len(w) < 3 {
-		return 0, false
+func (c *clock) on(y, m, d int, zone *time.Location) (time.Time, bool) {
+	if m < 1 || m > 12 || d < 1 || d > time.Date(y, time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day() || c.min > 59 || c.sec > 59 {
+		return time.Time{}, false
 	}
-	for m := time.January; m <= time.December; m++ {
-		if strings.HasPrefix(strings.ToLower(m.String()), w) {
-			return m, true
+	if c.zone != nil {
+		zone = c.zone
+	}
+	return time.Date(y, time.Month(m), d, c.hour, c.min, c.sec, 1000*c.micro, zone), true
+}
+
+func orMidnight(c *clock) *clock {
+	if c == nil {
+		return &clock{}
+	}
+	return c
+}
+
+// absolute is a day of the calendar.
+func absolute(y, m, d int) day {
+	return func(now time.Time, c *clock) (time.Time, bool) { return orMidnight(c).on(y, m, d, now.Location()) }
+}
+
+// direction says which one is meant of days that come again.
+type direction int
+
+const (
+	here direction = iota
+	next
+	last
+)
+
+// towards corrects a day that lies on the wrong side of now.
+func (d direction) towards(t, now time.Time) int {
+	switch {
+	case d == last && t.After(now):
+		return -1
+	case d == next && t.Before(now):
+		return 1
+	}
+	return 0
+}
+
+// named is a month, with a day or as a whole.
+func named(m, d int, way direction) day {
+	return func(now time.Time, c *clock) (time.Time, bool) {
+		y, nm, nd := now.Date()
+		today := time.Date(y, nm, nd, 0, 0, 0, 0, time.UTC)
+		y += way.towards(time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC), today)
+		return orMidnight(c).on(y, m, d, now.Location())
+	}
+}
+
+// weekdayOf is a day of the week: the next one unless said otherwise.
+func weekdayOf(wd int, way direction) day {
+	if way == here {
+		way = next
+	}
+	return func(now time.Time, c *clock) (time.Time, bool) {
+		c = orMidnight(c)
+		y, m, d := now.Date()
+		today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+		diff := wd - (int(now.Weekday())+6)%7
+		t := today.AddDate(0, 0, diff)
+		t = t.AddDate(0, 0, 7*way.towards(t, today))
+		if diff == 0 {
+			at := today.Add(time.Duration(c.hour)*time.Hour + time.Duration(c.min)*time.Minute + time.Duration(c.sec)*time.Second)
+			clockNow := today.Add(time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second)
+			t = t.AddDate(0, 0, 7*way.towards(at, clockNow))
+		}
+		return c.on(t.Year(), int(t.Month()), t.Day(), now.Location())
+	}
+}
+
+// span is a length of time in one of three measures.
+type span struct{ seconds, days, months int }
+
+func (s span) times(n int) span { return span{n * s.seconds, n * s.days, n * s.months} }
+
+// from is the moment at that distance from now.
+func (s span) from(now time.Time, c *clock) (time.Time, bool) {
+	y, m, d := now.Date()
+	switch {
+	case s.seconds != 0:
+		return now.Add(time.Duration(s.seconds) * time.Second), true
+	case s.months != 0:
+		first := time.Date(y, m+time.Month(s.months), 1, 0, 0, 0, 0, time.UTC)
+		d = min(d, first.AddDate(0, 1, -1).Day())
+		return orMidnight(c).on(first.Year(), int(first.Month()), d, now.Location())
+	}
+	t := time.Date(y, m, d+s.days, 0, 0, 0, 0, time.UTC)
+	if c == nil {
+		c = &clock{hour: now.Hour(), min: now.Minute(), sec: now.Second(), micro: now.Nanosecond() / 1000}
+	}
+	return c.on(t.Year(), int(t.Month()), t.Day(), now.Location())
+}
+
+func shorten(s string) string { return s[:min(3, len(s))] }
+
+func weekday(s string) (int, bool) {
+	i := strings.Index("montuewedthufrisatsun", shorten(s))
+	return i / 3, len(s) >= 3 && i >= 0 && i%3 == 0
+}
+
+func month(s string) (int, bool) {
+	i := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", shorten(s))
+	return i/3 + 1, len(s) >= 3 && i >= 0 && i%3 == 0
+}
+
+func unit(s string) (span, bool) {
+	for _, u := range []struct {
+		letter, start string
+		span          span
+	}{
+		{"s", "se", span{seconds: 1}}, {"m", "mi", span{seconds: 60}}, {"h", "ho", span{seconds: 3600}}, {"d", "da", span{days: 1}},
+		{"w", "we", span{days: 7}}, {"", "mo", span{months: 1}}, {"y", "ye", span{months: 12}},
+	} {
+		if s == u.letter || strings.HasPrefix(s, u.start) {
+			return u.span, true
 		}
 	}
-	return 0, false
+	return span{}, false
+}
+
+// dateToken is a number of at most four digits, a word, or one sign.
+type dateToken struct {
+	kind       byte // '0' for a number, 'a' for a word, else the sign; 0 at the end
+	num        int
+	word       string
+	start, end int
+}
+
+func (t dateToken) want(what string) error {
+	if t.kind == 0 {
+		return fmt.Errorf("expected %s at the end of the input", what)
+	}
+	return fmt.Errorf("expected %s as position %d..%d", what, t.start, t.end)
+}
+
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// scanDate reads the token at a place.
+func scanDate(s string, at int) dateToken {
+	for at < len(s) && strings.IndexByte(" \t\n\f", s[at]) >= 0 {
+		at++
+	}
+	t := dateToken{start: at, end: at}
+	if at == len(s) {
+		return t
+	}
+	switch c := s[at]; {
+	case digit(c):
+		for t.end < len(s) && t.end < at+4 && digit(s[t.end]) {
+			t.end++
+		}
+		t.kind = '0'
+		t.num, _ = strconv.Atoi(s[at:t.end])
+	case letter(c):
+		for t.end < len(s) && letter(s[t.end]) {
+			t.end++
+		}
+		t.kind, t.word = 'a', strings.ToLower(s[at:t.end])
+	default:
+		t.kind, t.end = c, at+1
+	}
+	return t
 }
