@@ -64,7 +64,7 @@ const (
 	maxDoc    = 16 << 10
 )
 
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // check refuses a connector that cannot be what it says.
 func (c *Connector) check() error {
@@ -72,7 +72,7 @@ func (c *Connector) check() error {
 		return fault.New(fault.Invalid, "connector.add", format, args...)
 	}
 	switch {
-	case !name.MatchString(c.Name) || strings.Contains(c.Name, "__"):
+	case len(c.Name) > 32 || !name.MatchString(c.Name) || strings.Contains(c.Name, "__"):
 		return bad("%.60q is not a name: lower-case letters, digits, - and single _, at most 32", c.Name)
 	case (c.URL == "") == (len(c.Command) == 0):
 		return bad("a connector has an address or a command, and not both")

@@ -206,13 +206,13 @@ func (r *Room) listModels(ctx context.Context, in ProviderIn) (ModelsOut, error)
 	return out, err
 }
 
-var providerID = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
+var providerID = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (catalog.Entry, error) {
 	bad := func(format string, args ...any) (catalog.Entry, error) {
 		return catalog.Entry{}, fault.New(fault.Invalid, "provider.add", format, args...)
 	}
-	if !providerID.MatchString(in.ID) || in.ID == "local" {
+	if len(in.ID) > 40 || !providerID.MatchString(in.ID) || in.ID == "local" {
 		return bad("%.60q is not a name for a provider: lower-case letters, digits and - . _", in.ID)
 	}
 	u, err := url.Parse(in.Base)

@@ -7,19 +7,19 @@ import (
 
 var (
 	// The input box begins with a no-break space; echoed prompts and menus with a plain one.
-	claudeBox     = regexp.MustCompile("^❯\u00a0")
-	claudeRule    = regexp.MustCompile(`^─{20,}`)
-	claudePrompt  = regexp.MustCompile(`^❯ \S`)
-	claudeSpinner = regexp.MustCompile(`^[·✢✳✶✻✽*] \S+…( \(|$)`)
-	claudeRetry   = regexp.MustCompile(`Retrying in \d+ ?s.* attempt \d+/\d+`)
-	claudeError   = regexp.MustCompile(`^● (API Error|Please run /login)`)
-	claudeBroken  = regexp.MustCompile(`^\s*⎿[\s\x{a0}]+Interrupted`)
-	claudeAsk     = regexp.MustCompile(`^\s*Do you want to .*\?`)
-	claudeEnd     = regexp.MustCompile(`Esc to (cancel|exit)`)
+	claudeBox     = lazily("^❯\u00a0")
+	claudeRule    = lazily(`^─{20,}`)
+	claudePrompt  = lazily(`^❯ \S`)
+	claudeSpinner = lazily(`^[·✢✳✶✻✽*] \S+…( \(|$)`)
+	claudeRetry   = lazily(`Retrying in \d+ ?s.* attempt \d+/\d+`)
+	claudeError   = lazily(`^● (API Error|Please run /login)`)
+	claudeBroken  = lazily(`^\s*⎿[\s\x{a0}]+Interrupted`)
+	claudeAsk     = lazily(`^\s*Do you want to .*\?`)
+	claudeEnd     = lazily(`Esc to (cancel|exit)`)
 )
 
 func claude(lines []string, title string) Reading {
-	if i := last(lines, claudeBox); i >= 0 && bottom(lines, i) {
+	if i := last(lines, claudeBox()); i >= 0 && bottom(lines, i) {
 		return claudeOpen(lines, i, title)
 	}
 	opts := menu(lines)
@@ -36,9 +36,9 @@ func claude(lines []string, title string) Reading {
 		r.State, r.Signal, r.Detail = Question, "question menu", claudeQuestion(lines)
 	case opts != nil && strings.Contains(tail, "Exit plan mode?"), opts != nil && strings.Contains(tail, "Would you like to proceed?"):
 		r.State, r.Signal = Plan, "plan menu"
-	case opts != nil && find(lines, 40, claudeAsk) != "" && strings.HasPrefix(opts[0], "Yes"):
-		r.State, r.Signal, r.Detail = Permission, "permission menu", find(lines, 40, claudeAsk)
-	case len(lines) > 0 && claudeEnd.MatchString(strings.Join(lines[max(len(lines)-2, 0):], " ")):
+	case opts != nil && find(lines, 40, claudeAsk()) != "" && strings.HasPrefix(opts[0], "Yes"):
+		r.State, r.Signal, r.Detail = Permission, "permission menu", find(lines, 40, claudeAsk())
+	case len(lines) > 0 && claudeEnd().MatchString(strings.Join(lines[max(len(lines)-2, 0):], " ")):
 		r.State, r.Signal = Dialog, "dialog footer"
 	case braille(title):
 		r.State, r.Signal = Working, "title"
@@ -51,7 +51,7 @@ func claude(lines []string, title string) Reading {
 // bottom tells whether the box at i is the real one: a rule follows, and then only a footer.
 func bottom(lines []string, i int) bool {
 	for j := i + 1; j < len(lines); j++ {
-		if claudeRule.MatchString(lines[j]) {
+		if claudeRule().MatchString(lines[j]) {
 			return len(lines)-j <= 4
 		}
 	}
@@ -62,14 +62,14 @@ func bottom(lines []string, i int) bool {
 func claudeOpen(lines []string, box int, title string) Reading {
 	r := Reading{Draft: strings.TrimSpace(strings.TrimPrefix(lines[box], "❯\u00a0"))}
 	above := lines[:box]
-	if i := last(above, claudeRule); i >= 0 {
+	if i := last(above, claudeRule()); i >= 0 {
 		above = above[:i]
 	}
-	if i := last(above, claudePrompt); i >= 0 {
+	if i := last(above, claudePrompt()); i >= 0 {
 		above = above[i:]
 	}
 	footer := strings.Join(lines[box+1:], " ")
-	retry := find(above, 8, claudeRetry)
+	retry := find(above, 8, claudeRetry())
 	switch {
 	case retry != "":
 		r.State, r.Detail, r.Signal = Retrying, retry, "retry line"
@@ -77,24 +77,24 @@ func claudeOpen(lines []string, box int, title string) Reading {
 		r.State, r.Signal = Working, "title"
 	case strings.Contains(footer, "esc to interrupt"):
 		r.State, r.Signal = Working, "footer"
-	case find(above, 8, claudeSpinner) != "":
+	case find(above, 8, claudeSpinner()) != "":
 		r.State, r.Signal = Working, "spinner"
 	default:
 		r.State, r.Signal = Ready, "input box"
-		if e := find(above, 12, claudeError); e != "" {
+		if e := find(above, 12, claudeError()); e != "" {
 			r.Outcome, r.Detail = Failed, strings.TrimPrefix(e, "● ")
-		} else if find(above, 3, claudeBroken) != "" {
+		} else if find(above, 3, claudeBroken()) != "" {
 			r.Outcome = Interrupted
 		}
 	}
 	return r
 }
 
-var claudeHeader = regexp.MustCompile(`^\s*[☐☒✔] `)
+var claudeHeader = lazily(`^\s*[☐☒✔] `)
 
 // claudeQuestion is the first text below the question's header.
 func claudeQuestion(lines []string) string {
-	if i := last(lines, claudeHeader); i >= 0 {
+	if i := last(lines, claudeHeader()); i >= 0 {
 		for _, l := range lines[i+1:] {
 			if strings.TrimSpace(l) != "" {
 				return strings.TrimSpace(l)

@@ -1,16 +1,15 @@
 package screen
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	codexBox     = regexp.MustCompile(`^› `)
-	codexWorking = regexp.MustCompile(`^\s*[•◦] .*\(.*esc to interrupt\)`)
-	codexRetry   = regexp.MustCompile(`(?i)(reconnecting|retrying).*\d+/\d+`)
-	codexAsk     = regexp.MustCompile(`^\s*Would you like to .*\?`)
-	codexError   = regexp.MustCompile(`^■ `)
+	codexBox     = lazily(`^› `)
+	codexWorking = lazily(`^\s*[•◦] .*\(.*esc to interrupt\)`)
+	codexRetry   = lazily(`(?i)(reconnecting|retrying).*\d+/\d+`)
+	codexAsk     = lazily(`^\s*Would you like to .*\?`)
+	codexError   = lazily(`^■ `)
 )
 
 // codexIdle is what stands in an empty input box; it is not a draft.
@@ -22,8 +21,8 @@ func codex(lines []string, title string) Reading {
 	if opts != nil && codexMenuOpen(lines) {
 		r := Reading{State: Dialog, Signal: "menu", Options: opts}
 		switch {
-		case find(lines, 40, codexAsk) != "":
-			r.State, r.Signal, r.Detail = Permission, "approval menu", find(lines, 40, codexAsk)
+		case find(lines, 40, codexAsk()) != "":
+			r.State, r.Signal, r.Detail = Permission, "approval menu", find(lines, 40, codexAsk())
 		case strings.Contains(tail, "Sign in with"):
 			r.State, r.Signal = SignIn, "sign-in menu"
 		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"), strings.Contains(tail, "rust this directory"):
@@ -34,7 +33,7 @@ func codex(lines []string, title string) Reading {
 	if strings.HasPrefix(title, "[") && strings.Contains(title, "Action Required") {
 		return Reading{State: Permission, Signal: "title"}
 	}
-	i := last(lines, codexBox)
+	i := last(lines, codexBox())
 	if i < 0 || len(lines)-i > 8 {
 		if braille(title) {
 			return Reading{State: Working, Signal: "title"}
@@ -46,19 +45,19 @@ func codex(lines []string, title string) Reading {
 		r.Draft = ""
 	}
 	above := lines[:i]
-	if j := last(above, codexBox); j >= 0 {
+	if j := last(above, codexBox()); j >= 0 {
 		above = above[j+1:]
 	}
 	switch {
-	case find(above, 6, codexRetry) != "":
-		r.State, r.Detail, r.Signal = Retrying, find(above, 6, codexRetry), "retry line"
+	case find(above, 6, codexRetry()) != "":
+		r.State, r.Detail, r.Signal = Retrying, find(above, 6, codexRetry()), "retry line"
 	case braille(title):
 		r.State, r.Signal = Working, "title"
-	case find(above, 6, codexWorking) != "":
+	case find(above, 6, codexWorking()) != "":
 		r.State, r.Signal = Working, "working line"
 	default:
 		r.State, r.Signal = Ready, "input box"
-		switch e := strings.TrimPrefix(find(above, 12, codexError), "■ "); {
+		switch e := strings.TrimPrefix(find(above, 12, codexError()), "■ "); {
 		case strings.HasPrefix(e, "Conversation interrupted"):
 			r.Outcome = Interrupted
 		case e != "":

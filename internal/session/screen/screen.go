@@ -3,6 +3,7 @@ package screen
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Program names an agent program whose screens are understood.
@@ -91,7 +92,13 @@ func clean(text string) []string {
 	return out
 }
 
-var option = regexp.MustCompile(`^\s*([❯›>])?\s*(\d)\.\s*(\S.*)$`)
+// lazily compiles an expression when it is first used: most runs of the
+// program never look at a screen.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var option = lazily(`^\s*([❯›>])?\s*(\d)\.\s*(\S.*)$`)
 
 // menu reads the numbered entries nearest to the bottom. It reads upwards until entry 1, so that a list in the agent's
 // own text above is not taken for entries.
@@ -99,7 +106,7 @@ func menu(lines []string) []string {
 	var out []string
 	cursor := false
 	for i := len(lines) - 1; i >= 0 && i > len(lines)-40; i-- {
-		m := option.FindStringSubmatch(lines[i])
+		m := option().FindStringSubmatch(lines[i])
 		if m == nil {
 			continue
 		}
