@@ -78,22 +78,30 @@ func (e *env) defaultCommand() ([]string, error) {
 	return e.conf.Strings("ui", "default-command")
 }
 
+// aliases is unalias that tells of aliases that can have no effect.
 func (e *env) aliases(root *command, args []string) ([]string, error) {
-	table := e.conf.Table("aliases")
-	defined := map[string]bool{}
 	var shadow []string
-	if table != nil {
+	if table := e.conf.Table("aliases"); table != nil {
 		for _, k := range table.Keys {
 			if isCommand(root, k) {
 				shadow = append(shadow, k)
-			} else {
-				defined[k] = true
 			}
 		}
 	}
 	sortStrings(shadow)
 	for _, k := range shadow {
 		e.ui.warnf("Cannot define an alias that overrides the built-in command '%s'.", k)
+	}
+	return e.unalias(root, args)
+}
+
+// unalias replaces aliases by what they stand for.
+func (e *env) unalias(root *command, args []string) ([]string, error) {
+	defined := map[string]bool{}
+	if table := e.conf.Table("aliases"); table != nil {
+		for _, k := range table.Keys {
+			defined[k] = !isCommand(root, k)
+		}
 	}
 	type frame struct {
 		name       string

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -109,13 +110,16 @@ func lookStock(s *IO) string {
 
 // run finds the command and runs it.
 func (e *env) run(args []string) error {
-	if err := e.loadBaseConfig(args); err != nil {
+	if err := e.loadConfig("", nil, args); err != nil {
 		e.ui.configure(e.conf)
 		return err
 	}
 	root := commandTree()
 	expanded, err := e.expand(root, args)
 	if err != nil {
+		return err
+	}
+	if err := e.loadForLine(root, args, expanded); err != nil {
 		return err
 	}
 	e.args = expanded
@@ -141,6 +145,25 @@ func (e *env) run(args []string) error {
 		return &cmdError{kind: clapErr, msg: helpText(p.path)}
 	}
 	return c.run(e, p)
+}
+
+// loadForLine reads the settings again as the whole line wants them. Aliases
+// come from where the command was typed: others are told of.
+func (e *env) loadForLine(root *command, args, expanded []string) error {
+	if slices.Equal(args, expanded) && earlyValue(args, "repository", "R") == "" && earlyValue(args, "config", "") == "" && earlyValue(args, "config-file", "") == "" {
+		return nil
+	}
+	if err := e.loadBaseConfig(expanded); err != nil {
+		return err
+	}
+	if firstWord(args) < 0 {
+		return nil
+	}
+	again, err := e.unalias(root, args)
+	if err != nil || !slices.Equal(again, expanded) {
+		e.ui.warnf("Command aliases cannot be loaded from -R/--repository path or --config/--config-file arguments.")
+	}
+	return nil
 }
 
 // Version is the jj whose behaviour this is.

@@ -20,10 +20,16 @@ func setTable(t *config.Table, name string, v any) {
 	t.SetPath(keys, &config.Value{V: v})
 }
 
-// loadBaseConfig reads everything that does not depend on the repository, and
-// the repository's own settings when there is one, because aliases may be
-// there.
+// loadBaseConfig reads the settings for a command line: everything that does
+// not depend on the repository, and the settings of the repository that -R
+// names or that lies around the directory.
 func (e *env) loadBaseConfig(args []string) error {
+	return e.loadConfig(earlyValue(args, "repository", "R"), args, args)
+}
+
+// loadConfig is loadBaseConfig with the place of the repository and the words
+// whose settings count given apart from those that decide how to print.
+func (e *env) loadConfig(at string, settings, flags []string) error {
 	var err error
 	if e.conf, err = config.Defaults(); err != nil {
 		return err
@@ -32,14 +38,16 @@ func (e *env) loadBaseConfig(args []string) error {
 	if err := e.addUserLayers(); err != nil {
 		return err
 	}
-	e.findWorkspace(earlyValue(args, "repository", "R"))
+	e.ws = nil
+	e.findWorkspace(at)
 	if err := e.addRepoLayers(); err != nil {
 		return err
 	}
-	if err := e.addArgLayers(args); err != nil {
+	if err := e.addArgLayers(settings); err != nil {
 		return err
 	}
-	e.resolveScopes(args)
+	e.addFlagLayer(flags)
+	e.resolveScopes(settings)
 	return e.ui.configure(e.conf)
 }
 
@@ -197,27 +205,56 @@ func (e *env) addFile(src config.Source, path string) error {
 	return nil
 }
 
+// addArgLayers adds what --config and --config-file say, in their order.
 func (e *env) addArgLayers(args []string) error {
-	for _, p := range earlyValues(args, "config-file", "") {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(e.io.Dir, p)
+	var t *config.Table
+	add := func() {
+		if t != nil {
+			e.conf.Add(config.Layer{Source: config.CommandArg, Root: t})
+			t = nil
 		}
-		if _, err := os.Stat(p); err != nil {
-			return configf(fmt.Errorf("Cannot access %s", p), "Failed to read configuration file").because(fmt.Errorf("Cannot access %s", p))
+	}
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		name, val, has := strings.Cut(args[i], "=")
+		if name != "--config" && name != "--config-file" {
+			continue
 		}
-		if err := e.addFile(config.CommandArg, p); err != nil {
+		if !has {
+			if i++; i == len(args) {
+				break
+			}
+			val = args[i]
+		}
+		if name == "--config" {
+			if t == nil {
+				t = config.NewTable()
+			}
+			if err := parseConfigArg(t, val); err != nil {
+				return err
+			}
+			continue
+		}
+		add()
+		if err := e.addArgFile(val); err != nil {
 			return err
 		}
 	}
-	if items := earlyValues(args, "config", ""); len(items) > 0 {
-		t := config.NewTable()
-		for _, item := range items {
-			if err := parseConfigArg(t, item); err != nil {
-				return err
-			}
-		}
-		e.conf.Add(config.Layer{Source: config.CommandArg, Root: t})
+	add()
+	return nil
+}
+
+func (e *env) addArgFile(path string) error {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(e.io.Dir, path)
 	}
+	if _, err := os.Stat(path); err != nil {
+		return configf(fmt.Errorf("Cannot access %s", path), "Failed to read configuration file")
+	}
+	return e.addFile(config.CommandArg, path)
+}
+
+// addFlagLayer adds the options that are settings by another name.
+func (e *env) addFlagLayer(args []string) {
 	top := config.NewTable()
 	if c := earlyValue(args, "color", ""); c != "" {
 		setTable(top, "ui.color", c)
@@ -236,7 +273,6 @@ func (e *env) addArgLayers(args []string) error {
 	if len(top.Keys) > 0 {
 		e.conf.Add(config.Layer{Source: config.CommandArg, Root: top})
 	}
-	return nil
 }
 
 // parseConfigArg adds NAME=VALUE; a value that is no TOML is a string.

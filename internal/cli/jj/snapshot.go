@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/repo"
@@ -257,35 +258,60 @@ func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 		hinted("Run `jj workspace update-stale` to recover.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
 }
 
-// warnUntracked tells about files that were left out for their size.
+// warnUntracked tells about files that were left out, and what to do.
 func (w *wsEnv) warnUntracked(s workcopy.SnapshotStats) {
+	if biggest := w.warnLeftOut(s); biggest > 0 {
+		w.hintLarge(biggest, nil)
+	}
+}
+
+// warnLeftOut lists files that were left out for their size or their name, and
+// gives the biggest size.
+func (w *wsEnv) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 	var lines []string
-	biggest := int64(0)
-	var first workcopy.Untracked
+	slices.SortFunc(s.Untracked, func(a, b workcopy.Untracked) int { return repo.ComparePaths(a.Path, b.Path) })
 	for _, u := range s.Untracked {
 		if u.Size == 0 {
 			continue
 		}
-		if u.Size > biggest {
-			biggest, first = u.Size, u
-		}
+		biggest = max(biggest, u.Size)
 		lines = append(lines, fmt.Sprintf("  %s: %s (%d bytes); the maximum size allowed is %s (%d bytes)",
 			w.paths().Format(u.Path), humanSize(u.Size), u.Size, humanSize(u.MaxSize), u.MaxSize))
 	}
-	if len(lines) == 0 {
-		return
+	if len(lines) > 0 {
+		w.ui.warnf("Refused to snapshot some files:")
+		fmt.Fprintln(w.ui.io.Stderr, strings.Join(lines, "\n"))
 	}
-	w.ui.warnf("Refused to snapshot some files:")
-	for _, l := range lines {
-		fmt.Fprintln(w.ui.io.Stderr, l)
+	if len(s.InvalidNames) > 0 {
+		w.ui.warnf("Skipped some paths because they are not valid UTF-8:")
+		slices.Sort(s.InvalidNames)
+		for _, name := range s.InvalidNames {
+			dir, base := filepath.Split(name)
+			fmt.Fprintf(w.ui.io.Stderr, "  %s: %q\n", w.paths().Format(repo.Path(strings.TrimSuffix(filepath.ToSlash(dir), "/"))), base)
+		}
+	}
+	return biggest
+}
+
+// hintLarge says what can be done about files that are too large; named are
+// those that were asked for by name.
+func (w *wsEnv) hintLarge(size int64, named []string) {
+	command, more := "status", ""
+	if len(named) > 0 {
+		var quoted []string
+		for _, n := range named {
+			quoted = append(quoted, shellQuote(n))
+		}
+		list := strings.Join(quoted, " ")
+		command = "file track " + list
+		more = "\n  * Run `jj file track --include-ignored " + list + "`\n    This will track the file(s) regardless of size."
 	}
 	w.ui.hintf("This is to prevent large files from being added by accident. To fix this:\n"+
-		"  - Add the file to `.gitignore`\n"+
-		"  - Run `jj config set --repo snapshot.max-new-file-size %d`\n"+
+		"  * Add the file(s) to `.gitignore`\n"+
+		"  * Run `jj config set --repo snapshot.max-new-file-size %d`\n"+
 		"    This will increase the maximum file size allowed for new files, in this repository only.\n"+
-		"  - Run `jj --config snapshot.max-new-file-size=%d %s`\n"+
-		"    This will increase the maximum file size allowed for new files, for this command only.",
-		first.Size, first.Size, "st")
+		"  * Run `jj --config snapshot.max-new-file-size=%d %s`\n"+
+		"    This will increase the maximum file size allowed for new files, for this command only.%s", size, size, command, more)
 }
 
 func humanSize(n int64) string {

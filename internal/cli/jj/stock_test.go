@@ -103,10 +103,10 @@ func (p *pair) revision(r *rand.Rand) string {
 
 // step is a random command.
 func (p *pair) step(r *rand.Rand) []string {
-	rev, other := p.revision(r), p.revision(r)
+	rev, other, third := p.revision(r), p.revision(r), p.revision(r)
 	name := string(rune('a' + r.IntN(3)))
 	all := [][]string{
-		{"new"}, {"new", rev}, {"new", rev, other}, {"new", "-A", rev, "--no-edit"}, {"new", "-B", rev},
+		{"new"}, {"new", rev}, {"new", rev, other}, {"new", rev, other, third}, {"new", "-A", rev, "--no-edit"}, {"new", "-B", rev},
 		{"commit", "-m", "commit " + name}, {"describe", "-m", "about " + name}, {"describe", rev, "-m", "said " + name},
 		{"edit", rev}, {"squash"}, {"squash", "--from", rev, "--into", other, "-u"}, {"squash", "-r", rev, "-m", "both"},
 		{"abandon"}, {"abandon", rev}, {"abandon", rev, "--restore-descendants"},
@@ -114,6 +114,10 @@ func (p *pair) step(r *rand.Rand) []string {
 		{"rebase", "-r", rev, "-A", other}, {"rebase", "-r", rev, "-B", other},
 		{"restore", "--from", rev}, {"restore", "-c", rev}, {"duplicate", rev}, {"duplicate", rev, "-d", other},
 		{"revert", "-r", rev, "-d", other}, {"parallelize", rev + "::" + other}, {"split", "-r", rev, "-m", "part", "f1"},
+		{"absorb"}, {"absorb", "--from", rev}, {"simplify-parents", "-r", rev}, {"restore", "--from", rev, "--into", other, "f1"},
+		{"duplicate", rev, "-A", other}, {"duplicate", rev, "-B", other}, {"revert", "-r", rev, "-A", other}, {"op", "revert"}, {"op", "revert", "@-"},
+		{"workspace", "add", "../w" + name}, {"workspace", "forget", "w" + name}, {"workspace", "list"}, {"next"}, {"prev"}, {"file", "annotate", "f1"},
+		{"bookmark", "move", name, "--to", rev, "-B"}, {"bookmark", "rename", name, name + "x"}, {"metaedit", rev, "-m", "edited"}, {"resolve", "--list"},
 		{"undo"}, {"redo"}, {"op", "restore", "@-"}, {"op", "log", "-n5"}, {"op", "show"}, {"op", "diff"},
 		{"bookmark", "create", name, "-r", rev}, {"bookmark", "set", name, "-r", rev, "-B"}, {"bookmark", "delete", name}, {"bookmark", "list"},
 		{"tag", "set", "t" + name, "-r", rev}, {"tag", "list"}, {"metaedit", "--update-change-id", rev},
@@ -122,6 +126,9 @@ func (p *pair) step(r *rand.Rand) []string {
 	}
 	return all[r.IntN(len(all))]
 }
+
+// unborn is what git fsck says of a store whose HEAD nobody uses.
+const unborn = "notice: HEAD points to an unborn branch (main)\n"
 
 // TestRandomCommandsAgainstStock runs the same random commands with stock jj
 // and here: the same words, ids, operations and files after each of them.
@@ -136,6 +143,15 @@ func TestRandomCommandsAgainstStock(t *testing.T) {
 				}
 				p.run(p.step(r)...)
 				p.same()
+			}
+			// What was written here is good in the eyes of others.
+			for _, dir := range []string{p.theirs, p.our} {
+				p.stock.Run(dir, "debug", "reindex")
+			}
+			p.same()
+			git := p.stock.Run(p.our, "git", "root", "--ignore-working-copy")
+			if out := p.stock.Git(p.our, "--git-dir", strings.TrimSpace(git), "fsck", "--full", "--no-dangling"); strings.Trim(out, "\n") != "" && out != unborn {
+				t.Fatalf("git fsck:\n%s", out)
 			}
 		})
 	}

@@ -28,7 +28,9 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 	if err != nil {
 		return err
 	}
-	tree, stats, err := locked.Snapshot(o)
+	// Only the state of the files knows of them now; the next command makes
+	// them part of the commit.
+	_, stats, err := locked.Snapshot(o)
 	if err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to snapshot the working copy")
@@ -37,17 +39,6 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 	if err != nil {
 		locked.Discard()
 		return err
-	}
-	if !tree.Equal(c.Tree) {
-		d, err := t.Rewrite(c)
-		if err == nil {
-			d.Tree = tree
-			_, err = t.Write(d)
-		}
-		if err != nil {
-			locked.Discard()
-			return err
-		}
 	}
 	n, err := t.RebaseDescendants(repo.RebaseOptions{})
 	if err != nil {
@@ -73,7 +64,17 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 			stats.Untracked[i] = old
 		}
 	}
-	w.warnUntracked(stats)
+	w.warnLeftOut(stats)
+	size, names := int64(0), []string{}
+	for _, u := range stats.Untracked {
+		if u.Size > 0 {
+			size = max(size, u.Size)
+			names = append(names, w.paths().Format(u.Path))
+		}
+	}
+	if len(names) > 0 {
+		w.hintLarge(size, names)
+	}
 	return nil
 }
 

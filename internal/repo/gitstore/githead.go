@@ -121,6 +121,9 @@ func (s *Store) ResetHead(tx *repo.Tx, workspace, root string, wc *repo.Commit) 
 	if err != nil {
 		return err
 	}
+	if err := s.Flush(); err != nil {
+		return err
+	}
 	return writeGitIndex(filepath.Join(dir, "index"), entries)
 }
 
@@ -161,7 +164,11 @@ func (s *Store) indexEntries(base, wc repo.MergedTree) ([]gitIndexEntry, error) 
 		if repo.IsPresent(before) || !ok || !v.IsFile() {
 			return nil
 		}
-		v.ID = repo.HashObject(repo.BlobObject, nil)
+		empty, err := s.PutFile(nil) // git's fsck looks for it
+		if err != nil {
+			return err
+		}
+		v.ID = string(empty)
 		out = append(out, gitIndexEntry{path: p, value: v, added: true})
 		return nil
 	})
