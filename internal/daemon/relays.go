@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/notify"
@@ -15,12 +16,33 @@ import (
 )
 
 // buildRelays makes the room of relays, and the notices of what ended.
-func (d *Daemon) buildRelays() {
-	d.rooms.notify = notify.New(notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"), Secret: []byte(d.Settings.Get("done_webhook_secret")),
-		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Click: "http://127.0.0.1:" + d.Settings.Get("port") + "/"}, d.Log)
-	d.rooms.relay = relays.New(d.db, d.rooms.session, d.Log, filepath.Join(d.data, "manager"), relays.Sessions{Open: d.openSide, Close: d.closeSide})
+func (d *Daemon) buildRelays(ctx context.Context) error {
+	secret, err := d.webhookSecret(ctx)
+	if err != nil {
+		return err
+	}
+	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"), Secret: secret,
+		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Panel: d.panelURL}, d.Log)
+	d.rooms.relay = relays.New(d.db, d.rooms.session, d.Log, filepath.Join(d.data, "manager"), relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
+	d.rooms.session.Guard = d.rooms.relay.Guard
 	d.rooms.relay.Told = d.relayTold
 	d.rooms.terminal.Ended = append(d.rooms.terminal.Ended, d.turnEnded)
+	return nil
+}
+
+// webhookSecret signs calls of the webhook: the one that settings name, or one that is made and sealed, so that a person can
+// be shown it (tandem secret unmask webhook/done).
+func (d *Daemon) webhookSecret(ctx context.Context) ([]byte, error) {
+	if d.Settings.Get("done_webhook") == "" {
+		return nil, nil
+	}
+	given := d.Settings.Get("done_webhook_secret")
+	made, err := d.sealToken(ctx, "webhook/done", given)
+	if fault.Is(err, fault.Unavailable) { // the keyring is locked
+		d.Log.Warn("the webhook's secret cannot be unsealed", "err", err)
+		made, err = given, nil
+	}
+	return []byte(made), err
 }
 
 // openSide opens one side of a relay for the caller of ctx.
@@ -63,12 +85,13 @@ func (d *Daemon) turnEnded(s terminal.Seat, t *session.Turn, said string) {
 	if now, err := d.rooms.session.Get(context.Background(), t.Tenant, t.Session); err == nil {
 		cursor = now.Events
 	}
-	d.rooms.notify.Tell(notify.Event{TS: d.db.Now(), Type: "session", Status: status, ID: s.Name, Cursor: cursor, Summary: summary(said), Reason: t.Reason, Folder: s.Folder, Push: notify.Normal})
+	d.rooms.notify.Tell(t.Tenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "session", Status: status, ID: s.Name, Cursor: cursor, Summary: summary(said), Reason: t.Reason},
+		Folder: s.Folder, Push: notify.Normal, Page: "/panel/sessions/" + s.Session})
 }
 
 // relayTold tells of a relay: routine ends are only written down, what a person should know wakes the phone.
-func (d *Daemon) relayTold(r relays.Relay, what string) {
-	e := notify.Event{TS: d.db.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary), Reason: r.Reason, Folder: r.Folder}
+func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary), Reason: r.Reason}, Folder: r.Folder, Page: "/panel/relays/" + r.ID}
 	switch r.Status {
 	case relays.NeedsInput:
 		e.Push, e.Summary, e.Next = notify.Answer, summary(r.Question), "Answer it: relay enqueue with the answer as task."
@@ -77,7 +100,7 @@ func (d *Daemon) relayTold(r relays.Relay, what string) {
 	case relays.Done, relays.Stopped:
 		e.Push = notify.Normal
 	}
-	d.rooms.notify.Tell(e)
+	return d.rooms.notify.Put(tx, r.Tenant, e)
 }
 
 // summary is the first line of what was said.

@@ -52,6 +52,7 @@ var migrations = []db.Migrations{
 	host.Migrations,
 	terminal.Migrations,
 	relays.Migrations,
+	notify.Migrations,
 	tunnel.Migrations,
 }
 

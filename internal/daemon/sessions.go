@@ -57,11 +57,11 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
 	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
-	return d.buildTerminals()
+	return d.buildTerminals(ctx)
 }
 
 // buildTerminals makes the driver of agent programs in terminals.
-func (d *Daemon) buildTerminals() error {
+func (d *Daemon) buildTerminals(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0] // no /proc, as in an empty root: everything but hooks works
@@ -86,8 +86,7 @@ func (d *Daemon) buildTerminals() error {
 		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
-	d.buildRelays()
-	return nil
+	return d.buildRelays(ctx)
 }
 
 // newCompat opens the door for the published clients.

@@ -26,7 +26,8 @@ func (d *Daemon) buildTunnel() {
 			return token, err
 		},
 		Told: func(s tunnel.Status) {
-			d.rooms.notify.Tell(notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State), ID: string(s.Mode), Summary: s.URL, Reason: s.Reason, Next: "Share again: tandem share", Push: notify.Urgent})
+			d.rooms.notify.Tell(identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State), ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
+				Next: "Share again: tandem share", Push: notify.Urgent, Page: "/panel/system"})
 		}})
 }
 

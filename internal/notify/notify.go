@@ -1,42 +1,42 @@
-// Package notify tells people and programs that work has ended: a line in events.log, a signed call of a webhook, a push to a
-// phone by ntfy. It decides nothing: a push points to where a person decides. What it could not deliver it says in the log;
-// the line in events.log is always written first.
 package notify
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
+	"embed"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"tandem/internal/fault"
+	"tandem/internal/db"
+	"tandem/internal/id"
 )
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are this room's tables.
+var Migrations = db.Migrations{Room: "notify", FS: schema}
 
 // Event is one line of events.log.
 type Event struct {
 	TS      time.Time `json:"ts"`
-	Type    string    `json:"type"` // session or relay
+	Type    string    `json:"type"` // session, relay or tunnel
 	Status  string    `json:"status"`
 	ID      string    `json:"id"`
 	Cursor  int64     `json:"cursor"`
 	Summary string    `json:"summary"`
 	Reason  string    `json:"reason"`
 	Handoff string    `json:"handoff"`
+}
 
-	Folder string `json:"-"` // for the commit in the handoff
-	Next   string `json:"-"`
-	Push   Push   `json:"-"`
+// Notice is an event with how it is told.
+type Notice struct {
+	Event
+	Folder string `json:"folder,omitempty"` // for the commit in the handoff
+	Next   string `json:"next,omitempty"`
+	Push   Push   `json:"push,omitempty"`
+	Page   string `json:"page,omitempty"` // of the panel, where a push leads
 }
 
 // Push says whether a phone is woken, and how.
@@ -54,162 +54,166 @@ const (
 type Config struct {
 	File    string // events.log
 	Webhook string
-	Secret  []byte // signs the webhook's body; without one it is not signed
+	Secret  []byte // signs the webhook's body
 	Server  string // of ntfy
 	Topic   string
-	Click   string // where a push leads
+	Panel   func() string // the panel's address, which a push leads into
 }
 
-// Notifier sends notices, in order, without holding up whoever reports.
+// The ways a notice goes.
+const (
+	toLog     = "log"
+	toWebhook = "webhook"
+	toPhone   = "ntfy"
+)
+
+// Notifier keeps notices and tells them.
 type Notifier struct {
 	Config
-	log   *slog.Logger
-	queue chan Event
-	file  sync.Mutex
-	wait  func(int) time.Duration
+	db   *db.DB
+	log  *slog.Logger
+	kick map[string]chan struct{}
+	wait func(try int64) time.Duration
 }
 
-// New makes a notifier. It sends nothing until Run.
-func New(c Config, log *slog.Logger) *Notifier {
-	return &Notifier{Config: c, log: log, queue: make(chan Event, 1024), wait: func(try int) time.Duration { return time.Second << (2 * try) }}
-}
+// giveUp is how long a notice is tried.
+const giveUp = 24 * time.Hour
 
-// Tell takes a notice. The line is written before it returns; the rest follows.
-func (n *Notifier) Tell(e Event) {
-	e.Handoff = n.handoff(e)
-	if err := n.write(e); err != nil {
-		n.log.Error("write events.log", "err", err)
+// New makes a notifier. It tells nothing until Run.
+func New(d *db.DB, c Config, log *slog.Logger) *Notifier {
+	n := &Notifier{Config: c, db: d, log: log, kick: map[string]chan struct{}{}, wait: func(try int64) time.Duration { return min(time.Second<<(2*min(try, 6)), time.Hour) }}
+	for _, way := range []string{toLog, toWebhook, toPhone} {
+		n.kick[way] = make(chan struct{}, 1)
 	}
-	select {
-	case n.queue <- e:
-	default:
-		n.log.Warn("too many notices wait; one is only in events.log", "id", e.ID)
-	}
+	return n
 }
 
-// Run delivers until ctx ends.
-func (n *Notifier) Run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case e := <-n.queue:
-			n.deliver(ctx, e)
-		}
-	}
-}
-
-func (n *Notifier) write(e Event) error {
-	line, err := json.Marshal(e)
+// Put stores a notice in the transaction of what it tells of: either both are there after a crash, or neither is.
+func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
+	body, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	n.file.Lock()
-	defer n.file.Unlock()
-	f, err := os.OpenFile(n.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	notice := id.New("note")
+	if _, err := tx.Exec("INSERT INTO notice (tenant, id, body, created_at) VALUES (?, ?, ?, ?)", tenant, notice, string(body), tx.Now()); err != nil {
 		return err
 	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// handoff is a block that a person can paste into a chat.
-func (n *Notifier) handoff(e Event) string {
-	commit, files := "none", "unknown"
-	if e.Folder != "" {
-		if out, err := git(e.Folder, "rev-parse", "--short", "HEAD"); err == nil {
-			commit = out
-			if names, err := git(e.Folder, "diff-tree", "--no-commit-id", "--name-only", "-r", "--root", "HEAD"); err == nil {
-				files = fmt.Sprint(len(strings.Fields(names)))
-			}
+	for _, way := range n.ways(e) {
+		if _, err := tx.Exec("INSERT INTO notice_send (tenant, notice, channel, tries, due) VALUES (?, ?, ?, 0, ?)", tenant, notice, way, db.Micros(tx.Now())); err != nil {
+			return err
 		}
 	}
-	next := e.Next
-	if next == "" {
-		next = "Review the output and decide the next step."
+	tx.AfterCommit(n.wake)
+	return nil
+}
+
+// Tell stores a notice by itself.
+func (n *Notifier) Tell(tenant string, e Notice) {
+	if err := n.db.Write(context.Background(), func(tx *db.Tx) error { return n.Put(tx, tenant, e) }); err != nil {
+		n.log.Error("a notice was not stored", "id", e.ID, "err", err)
 	}
-	return fmt.Sprintf("CC check — %s %q finished (%s).\nSummary: %s\nCommit: %s\nFiles changed: %s\nNext: %s", e.Type, e.ID, e.Status, e.Summary, commit, files, next)
 }
 
-// git reads from a repository that an agent may have prepared: only commands that run no filter, hook or helper of its
-// configuration, for at most three seconds.
-func git(folder string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "HOME=" + filepath.Dir(os.DevNull)}
-	cmd.WaitDelay = 200 * time.Millisecond
-	out, err := cmd.Output()
-	return strings.TrimSpace(string(out)), err
-}
-
-const tries = 5
-
-func (n *Notifier) deliver(ctx context.Context, e Event) {
+func (n *Notifier) ways(e Notice) []string {
+	ways := []string{toLog}
 	if n.Webhook != "" {
-		body, err := json.Marshal(e)
-		if err == nil {
-			h := map[string]string{"Content-Type": "application/json"}
-			if len(n.Secret) > 0 {
-				mac := hmac.New(sha256.New, n.Secret)
-				mac.Write(body)
-				h["Tandem-Signature"] = "sha256=" + hex.EncodeToString(mac.Sum(nil))
-			}
-			n.post(ctx, "webhook", n.Webhook, body, h)
-		}
+		ways = append(ways, toWebhook)
 	}
 	if n.Topic != "" && e.Push != Quiet {
-		h := map[string]string{"Title": fmt.Sprintf("tandem: %s %s", e.ID, e.Push), "Click": n.Click}
-		if e.Push == Answer || e.Push == Urgent {
-			h["Priority"] = "urgent"
+		ways = append(ways, toPhone)
+	}
+	return ways
+}
+
+func (n *Notifier) wake() {
+	for _, c := range n.kick {
+		select {
+		case c <- struct{}{}:
+		default:
 		}
-		body := e.Handoff
-		if e.Push == Answer {
-			body = e.Summary + "\n\n" + body
-		}
-		n.post(ctx, "ntfy", strings.TrimSuffix(n.Server, "/")+"/"+n.Topic, []byte(body), h)
 	}
 }
 
-// post tries a few times, further and further apart.
-func (n *Notifier) post(ctx context.Context, what, url string, body []byte, header map[string]string) {
-	for try := range tries {
-		err := once(ctx, url, body, header)
-		if err == nil || ctx.Err() != nil {
-			return
+// Run tells until ctx ends, each way by itself. While nothing is due it does nothing.
+func (n *Notifier) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push} {
+		all.Go(func() { n.deliver(ctx, way, tell) })
+	}
+	all.Wait()
+}
+
+// item is a notice on one way.
+type item struct {
+	tenant, id string
+	tries      int64
+	due        time.Time
+	created    time.Time
+	notice     Notice
+}
+
+func (n *Notifier) deliver(ctx context.Context, way string, tell func(context.Context, item) error) {
+	for ctx.Err() == nil {
+		x, ok, err := n.next(ctx, way)
+		pause := time.Hour
+		switch {
+		case err != nil:
+			n.log.Error("look for notices", "err", err)
+			pause = 10 * time.Second
+		case ok && !n.db.Now().Before(x.due):
+			if err := n.settle(ctx, way, x, tell(ctx, x)); err != nil && ctx.Err() == nil {
+				n.log.Error("store that a notice was told", "err", err)
+				pause = 10 * time.Second
+			} else {
+				continue
+			}
+		case ok:
+			pause = time.Until(x.due)
 		}
-		n.log.Warn("notice not delivered", "to", what, "try", try+1, "err", err)
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			return
-		case <-time.After(n.wait(try)):
+		case <-n.kick[way]:
+		case <-timer.C:
 		}
+		timer.Stop()
 	}
 }
 
-func once(ctx context.Context, url string, body []byte, header map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return fault.New(fault.Invalid, "notify", "the address cannot be used")
+// next is what is due first on a way.
+func (n *Notifier) next(ctx context.Context, way string) (x item, ok bool, err error) {
+	var body string
+	var due, created int64
+	err = n.db.QueryRow(ctx, `SELECT s.tenant, s.notice, s.tries, s.due, o.created_at, o.body FROM notice_send s JOIN notice o ON o.tenant = s.tenant AND o.id = s.notice
+		WHERE s.channel = ? ORDER BY s.due, s.notice LIMIT 1`, way).Scan(&x.tenant, &x.id, &x.tries, &due, &created, &body)
+	if db.NoRows(err) {
+		return x, false, nil
 	}
-	for k, v := range header {
-		if v != "" {
-			req.Header.Set(k, v)
+	if err != nil {
+		return x, false, err
+	}
+	x.due, x.created = db.Time(due), db.Time(created)
+	return x, true, json.Unmarshal([]byte(body), &x.notice)
+}
+
+// settle takes a notice off a way that took it, or puts it back for later.
+func (n *Notifier) settle(ctx context.Context, way string, x item, failed error) error {
+	if failed != nil && ctx.Err() != nil {
+		return nil // we are ending; the next start tries again
+	}
+	return n.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
+		if failed != nil && tx.Now().Sub(x.created) < giveUp {
+			n.log.Warn("notice not delivered", "to", way, "try", x.tries+1, "err", failed)
+			_, err := tx.Exec("UPDATE notice_send SET tries = ?, due = ? WHERE tenant = ? AND notice = ? AND channel = ?", x.tries+1, db.Micros(tx.Now().Add(n.wait(x.tries))), x.tenant, x.id, way)
+			return err
 		}
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fault.New(fault.Unavailable, "notify", "nobody answered")
-	}
-	resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		return fault.New(fault.Unavailable, "notify", "the answer was %s", resp.Status)
-	}
-	return nil
+		if failed != nil {
+			n.log.Error("notice given up", "to", way, "id", x.notice.ID, "err", failed)
+		}
+		if _, err := tx.Exec("DELETE FROM notice_send WHERE tenant = ? AND notice = ? AND channel = ?", x.tenant, x.id, way); err != nil {
+			return err
+		}
+		_, err := tx.Exec("DELETE FROM notice WHERE tenant = ? AND id = ? AND NOT EXISTS (SELECT 1 FROM notice_send s WHERE s.tenant = ? AND s.notice = ?)", x.tenant, x.id, x.tenant, x.id)
+		return err
+	})
 }

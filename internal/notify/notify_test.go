@@ -17,7 +17,22 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tandem/internal/db"
 )
+
+func open(t *testing.T, path string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
 
 type got struct {
 	path, body string
@@ -41,13 +56,28 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	}))
 	defer srv.Close()
 	file := filepath.Join(t.TempDir(), "events.log")
-	n := New(Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Click: "http://127.0.0.1:39731/"}, slog.New(slog.DiscardHandler))
-	n.wait = func(int) time.Duration { return time.Millisecond }
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go n.Run(ctx)
-	n.Tell(Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"})
-	n.Tell(Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?", Push: Answer, Folder: t.TempDir()})
+	d := open(t, filepath.Join(t.TempDir(), "db"))
+	config := Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Panel: func() string { return "http://127.0.0.1:39731" }}
+	start := func() (n *Notifier, stop func()) {
+		n = New(d, config, slog.New(slog.DiscardHandler))
+		n.wait = func(int64) time.Duration { return 200 * time.Millisecond }
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { n.Run(ctx); close(done) }()
+		return n, func() { cancel(); <-done }
+	}
+	n, stop := start()
+	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"}})
+	for mu.Lock(); !failed; mu.Lock() { // until the webhook refused it once
+		mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	mu.Unlock()
+	stop()
+	// What was not told is told after the next start.
+	n, stop = start()
+	defer stop()
+	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"}, Push: Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		mu.Lock()
 		done := len(all) == 3
@@ -73,7 +103,7 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 			}
 		case "/topic":
 			pushes++
-			if g.header.Get("Title") != "tandem: loop_1 NEEDS YOUR ANSWER" || g.header.Get("Priority") != "urgent" || g.header.Get("Click") == "" || !strings.Contains(g.body, "Which colour?") {
+			if g.header.Get("Title") != "tandem: loop_1 NEEDS YOUR ANSWER" || g.header.Get("Priority") != "urgent" || g.header.Get("Click") != "http://127.0.0.1:39731/panel/relays/loop_1" || !strings.Contains(g.body, "Which colour?") {
 				t.Errorf("push: %+v", g)
 			}
 		}
@@ -95,5 +125,14 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	}
 	if lines != 2 {
 		t.Errorf("%d lines", lines)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var left int
+		if err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left); err == nil && left == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("notices that were told are kept")
+		}
 	}
 }

@@ -342,6 +342,9 @@ func (r *Room) promptOp(ctx context.Context, tx *db.Tx, in PromptIn) (*Turn, err
 	c := op.CallerFrom(ctx)
 	var t *Turn
 	s, err := r.change(tx, c.Tenant, in.ID, func(s *Session) (err error) {
+		if err := r.guard(ctx, tx, s); err != nil {
+			return err
+		}
 		check := *s
 		check.Model, check.Mode = orElse(in.Options.Model, s.Model), orElse(in.Options.Mode, s.Mode)
 		if err := check.check(); err != nil {
@@ -369,6 +372,9 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 	tenant := op.CallerFrom(ctx).Tenant
 	out := CancelOut{OK: true}
 	s, err := r.change(tx, tenant, in.ID, func(s *Session) error {
+		if err := r.guard(ctx, tx, s); err != nil {
+			return err
+		}
 		open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0 AND (? = '' OR id = ?)", tenant, s.ID, in.Turn, in.Turn)
 		if err != nil {
 			return err

@@ -30,6 +30,8 @@ type Room struct {
 	outputs outputs
 	keys    Keys
 	house   House
+	// Guard may refuse that somebody drives a session that belongs to another room.
+	Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 }
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.
@@ -37,6 +39,13 @@ func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, 
 	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, drivers: map[string]Driver{}}
 	r.hub = newHub(r)
 	return r
+}
+
+func (r *Room) guard(ctx context.Context, tx *db.Tx, s *Session) error {
+	if r.Guard == nil {
+		return nil
+	}
+	return r.Guard(ctx, tx, s.Tenant, s.ID)
 }
 
 // Drive adds a driver by its name.

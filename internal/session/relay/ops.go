@@ -28,6 +28,8 @@ type StartIn struct {
 	Worker  Side   `json:"worker,omitzero"`
 	Turns   int64  `json:"max_turns,omitempty" jsonschema:"turns of the lead for each task, 24 when left out, 50 at most"`
 	Budget  int64  `json:"budget_secs,omitempty" jsonschema:"time for each task, half an hour when left out"`
+	Tokens  int64  `json:"budget_tokens,omitempty" jsonschema:"tokens of both for each task; no limit when left out"`
+	Cents   int64  `json:"budget_cents,omitempty" jsonschema:"cost of both for each task in US cents, where it is known; no limit when left out"`
 	Park    int64  `json:"idle_secs,omitempty" jsonschema:"how long it waits for the next task, 15 minutes when left out, an hour at most"`
 	Answer  int64  `json:"answer_secs,omitempty" jsonschema:"how long it waits for an answer, an hour when left out, six at most"`
 }
@@ -80,6 +82,8 @@ type StartOptions struct {
 	Worker  Side   `json:"worker,omitzero"`
 	Turns   int64  `json:"max_turns,omitempty"`
 	Budget  int64  `json:"budget_secs,omitempty"`
+	Tokens  int64  `json:"budget_tokens,omitempty"`
+	Cents   int64  `json:"budget_cents,omitempty"`
 	Park    int64  `json:"idle_secs,omitempty"`
 	Answer  int64  `json:"answer_secs,omitempty"`
 }
@@ -112,7 +116,7 @@ func (r *Runner) tool(ctx context.Context, in ToolIn) (ReadOut, error) {
 	switch in.Action {
 	case "start":
 		o := in.StartOptions
-		name, arg = "relay.start", StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker, Turns: o.Turns, Budget: o.Budget, Park: o.Park, Answer: o.Answer}
+		name, arg = "relay.start", StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker, Turns: o.Turns, Budget: o.Budget, Tokens: o.Tokens, Cents: o.Cents, Park: o.Park, Answer: o.Answer}
 	case "read":
 		name, arg = "relay.read", ReadIn{ID: in.ID, Cursor: in.Cursor}
 	case "enqueue":
@@ -161,6 +165,10 @@ func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 	if x.Turns < 1 || x.Turns > MaxTurns {
 		return nil, fault.New(fault.Invalid, "relay.start", "max_turns lies between 1 and %d", MaxTurns)
 	}
+	if in.Tokens < 0 || in.Cents < 0 {
+		return nil, fault.New(fault.Invalid, "relay.start", "a budget is not negative")
+	}
+	x.MaxTokens, x.MaxCost = in.Tokens, in.Cents*10_000_000 // a cent is 10^7 nano dollars
 	var err error
 	if x.Budget, err = seconds(in.Budget, DefaultBudget, MaxBudget, "budget_secs"); err != nil {
 		return nil, err
@@ -183,6 +191,11 @@ func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
 		x.CreatedAt, x.UpdatedAt = tx.Now(), tx.Now()
 		x.begin(in.Task, tx.Now())
+		for _, side := range []string{x.Lead, x.Worker} {
+			if _, err := tx.Exec("INSERT INTO relay_side (tenant, session, relay) VALUES (?, ?, ?)", x.Tenant, side, x.ID); err != nil {
+				return err
+			}
+		}
 		return save(tx, x)
 	})
 	if err != nil {
@@ -233,10 +246,13 @@ func (r *Runner) move(ctx context.Context, tx *db.Tx, relay string, fn func(x *R
 		return nil, err
 	}
 	x.UpdatedAt = tx.Now()
+	after := *x
+	if err := r.tell(tx, before, after); err != nil {
+		return nil, err
+	}
 	tx.AfterCommit(func() {
 		r.wake(x.Tenant, x.ID)
-		after := *x
-		r.all.Go(func() { r.show(&after); r.tell(before, after) })
+		r.all.Go(func() { r.show(&after) })
 	})
 	return x, save(tx, x)
 }

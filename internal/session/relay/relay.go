@@ -59,6 +59,10 @@ type Relay struct {
 	Folder   string   `json:"cwd"`
 	Step     int64    `json:"step" jsonschema:"turns of both, over all tasks"`
 
+	Tokens    int64         `json:"tokens" jsonschema:"used in this task, by both"`
+	Cost      int64         `json:"cost_nano_usd" jsonschema:"of this task, where it is known"`
+	MaxTokens int64         `json:"budget_tokens,omitempty"`
+	MaxCost   int64         `json:"budget_nano_usd,omitempty"`
 	Budget    time.Duration `json:"budget_ns"`
 	Park      time.Duration `json:"park_ns"`
 	Answer    time.Duration `json:"answer_ns"`
@@ -175,6 +179,7 @@ func (r *Relay) begin(task string, now time.Time) {
 	r.Task, r.Turn, r.TaskSince, r.Status, r.Deadline = task, 0, now, Running, time.Time{}
 	r.TaskNo++
 	r.Report, r.Question, r.Reason, r.Next = "", "", "", "lead"
+	r.Tokens, r.Cost = 0, 0
 }
 
 // park ends a task: the next one begins at once when there is one.
@@ -244,6 +249,12 @@ func (r *Relay) prepare(log []Entry, now time.Time) {
 			return
 		case now.Sub(r.TaskSince) > r.Budget:
 			r.park("stopped: the task's time is used up", now)
+			return
+		case r.MaxTokens > 0 && r.Tokens >= r.MaxTokens:
+			r.park(fmt.Sprintf("stopped: %d tokens are used up", r.MaxTokens), now)
+			return
+		case r.MaxCost > 0 && r.Cost >= r.MaxCost:
+			r.park(fmt.Sprintf("stopped: %.2f USD are used up", float64(r.MaxCost)/1e9), now)
 			return
 		}
 		r.Turn++

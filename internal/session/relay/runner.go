@@ -26,10 +26,11 @@ var schema embed.FS
 // Migrations are this room's tables.
 var Migrations = db.Migrations{Room: "relay", FS: schema}
 
-// Sessions open and close the two sides.
+// Sessions open and close the two sides. Owned are the sessions with a program that belong to a relay, by session.
 type Sessions struct {
 	Open  func(ctx context.Context, relay, name string, side Side, folder string) (id string, real string, err error)
 	Close func(ctx context.Context, id string) error
+	Owned func(ctx context.Context) (map[string]string, error)
 }
 
 // Runner keeps relays and runs them.
@@ -41,8 +42,8 @@ type Runner struct {
 	log      *slog.Logger
 	folder   string // the view for people
 	sessions Sessions
-	// Told hears of every end and every question; done says that the relay itself is over.
-	Told func(r Relay, event string)
+	// Told hears of every end and every question, in the transaction in which it came about.
+	Told func(tx *db.Tx, r Relay, event string) error
 
 	mu   sync.Mutex
 	base context.Context
@@ -52,7 +53,7 @@ type Runner struct {
 
 // New makes the room. It does nothing until Run.
 func New(d *db.DB, room *session.Room, log *slog.Logger, folder string, s Sessions) *Runner {
-	return &Runner{db: d, room: room, log: log, folder: folder, sessions: s, live: map[string]chan struct{}{}, Told: func(Relay, string) {}}
+	return &Runner{db: d, room: room, log: log, folder: folder, sessions: s, live: map[string]chan struct{}{}, Told: func(*db.Tx, Relay, string) error { return nil }}
 }
 
 // Through gives the room its gate.
@@ -68,11 +69,33 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.orphans(ctx, open)
 	for _, x := range open {
 		r.wake(x.Tenant, x.ID)
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// orphans closes the programs of relays that are over, or that a crash kept from coming about.
+func (r *Runner) orphans(ctx context.Context, open []*Relay) {
+	owned, err := r.sessions.Owned(ctx)
+	if err != nil {
+		r.log.Error("look for orphans of relays", "err", err)
+	}
+	living := map[string]bool{}
+	for _, x := range open {
+		living[x.ID] = true
+	}
+	for session, relay := range owned {
+		if living[relay] {
+			continue
+		}
+		r.log.Warn("close what a relay left behind", "relay", relay, "session", session)
+		if err := r.sessions.Close(ctx, session); err != nil {
+			r.log.Error("close what a relay left behind", "session", session, "err", err)
+		}
+	}
 }
 
 // Busy says whether a relay runs or waits with a deadline.
@@ -179,7 +202,7 @@ func (r *Runner) step(ctx context.Context, x *Relay) error {
 		// The key makes a step that a crash interrupted find the same turn again.
 		c := x.Caller
 		c.Idempotency = fmt.Sprintf("%s.%d", x.ID, x.Step)
-		out, err := r.gate.Invoke(op.WithCaller(ctx, c), "session.prompt", session.PromptIn{ID: side, Text: x.Prompt})
+		out, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.prompt", session.PromptIn{ID: side, Text: x.Prompt})
 		if err != nil {
 			return r.block(ctx, x, err)
 		}
@@ -193,6 +216,15 @@ func (r *Runner) step(ctx context.Context, x *Relay) error {
 	if err != nil || t == nil {
 		return err
 	}
+	if t.State == session.Cancelled && r.late(x) {
+		return r.change(ctx, x.Tenant, x.ID, "relay.turn", func(now *Relay, at time.Time) error {
+			if now.Flight != t.ID || now.Status != Running {
+				return errStale
+			}
+			now.park("stopped: the task's time is used up", at)
+			return nil
+		}, Entry{Role: x.Next, Turn: t.ID, Text: "(interrupted: the task's time is used up)"})
+	}
 	if t.State != session.Done {
 		return r.block(ctx, x, fault.New(fault.Unavailable, "relay", "the %s's turn %s: %s", x.Next, t.State, t.Reason))
 	}
@@ -204,6 +236,8 @@ func (r *Runner) step(ctx context.Context, x *Relay) error {
 		if now.Flight != t.ID || now.Status != Running {
 			return errStale
 		}
+		now.Tokens += t.Usage.Input + t.Usage.Output
+		now.Cost += int64(t.Cost)
 		now.heard(text, at)
 		return nil
 	}, Entry{Role: x.Next, Turn: t.ID, Text: text})
@@ -226,7 +260,7 @@ func (r *Runner) block(ctx context.Context, x *Relay, why error) error {
 
 // ended waits for the end of the turn under way; nil when the relay was stopped meanwhile.
 func (r *Runner) ended(ctx context.Context, x *Relay) (*session.Turn, error) {
-	for {
+	for asked := false; ; {
 		t, err := r.room.Turn(ctx, x.Tenant, x.Flight)
 		if err != nil || t.State.Ended() {
 			return t, err
@@ -243,8 +277,18 @@ func (r *Runner) ended(ctx context.Context, x *Relay) (*session.Turn, error) {
 		if Status(status) != Running {
 			return nil, nil
 		}
+		if r.late(x) && !asked {
+			asked = true
+			c := x.Caller
+			if _, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.cancel", session.TurnIn{ID: t.Session, Turn: t.ID}); err != nil {
+				r.log.Warn("interrupt a turn whose task's time is used up", "relay", x.ID, "err", err)
+			}
+		}
 	}
 }
+
+// late says that the task under way has used up its time.
+func (r *Runner) late(x *Relay) bool { return r.db.Now().Sub(x.TaskSince) > x.Budget }
 
 // said is all that a side said in a turn.
 func (r *Runner) said(ctx context.Context, tenant, side, turn string) (string, error) {
@@ -298,8 +342,8 @@ func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x
 		if err := save(tx, x); err != nil {
 			return err
 		}
-		if event == "" {
-			return nil
+		if err := r.tell(tx, before, after); err != nil || event == "" {
+			return err
 		}
 		payload, err := json.Marshal(map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight, "reason": x.Reason})
 		if err != nil {
@@ -315,21 +359,22 @@ func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x
 		return err
 	}
 	r.show(&after)
-	r.tell(before, after)
 	return nil
 }
 
 // tell says what somebody outside wants to know.
-func (r *Runner) tell(before, after Relay) {
+func (r *Runner) tell(tx *db.Tx, before, after Relay) error {
 	switch {
 	case after.Status == before.Status && after.TaskNo == before.TaskNo:
+		return nil
 	case after.Status.Over():
-		r.Told(after, string(after.Status))
+		return r.Told(tx, after, string(after.Status))
 	case after.Status == NeedsInput:
-		r.Told(after, "needs input")
+		return r.Told(tx, after, "needs input")
 	case before.Status == Running && (after.Status == Parked || after.TaskNo > before.TaskNo && before.TaskNo > 0):
-		r.Told(after, "task done")
+		return r.Told(tx, after, "task done")
 	}
+	return nil
 }
 
 func save(tx *db.Tx, x *Relay) error {

@@ -1,6 +1,8 @@
 package terminal_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
+	"tandem/internal/testenv"
 )
 
 // led is a script in which the lead gives instructions until a turn, and then ends its task.
@@ -30,7 +33,7 @@ func led(last string) scripted.Script {
 // question waits for its answer.
 func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	h := newHouse(t)
-	h.model.Script = led("Turn 10 of 24")
+	h.model.Script = led("Turn 11 of 24")
 	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
 	side := relay.Side{Agent: "model", Model: "mine/scripted"}
 	var r relay.ReadOut
@@ -47,19 +50,24 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	}
 	h.eventually("it parks", func() bool { return read().Status == relay.Parked })
 	out := read()
-	want(t, "steps", out.Step, 19) // ten of the lead, nine of the worker
-	seen := map[string]bool{}
+	want(t, "steps", out.Step, 21) // eleven of the lead, ten of the worker
 	for _, e := range out.Log {
-		if seen[e.Turn] {
-			t.Errorf("turn %s is there twice", e.Turn)
-		}
-		seen[e.Turn] = true
+		want(t, "entries of the journal for step "+fmt.Sprint(e.Step), h.journalled("relay.turn", e.Turn), 1)
+		want(t, "ends in the journal of turn "+e.Turn, h.journalled("session.turn", e.Turn), 1)
+	}
+	if err := h.c.Call(t.Context(), "session.prompt", session.PromptIn{ID: r.Lead, Text: "x"}, nil); !fault.Is(err, fault.Conflict) {
+		t.Errorf("prompt a relay's session: %v", err)
+	}
+	if err := h.c.Call(t.Context(), "session.cancel", session.TurnIn{ID: r.Worker}, nil); !fault.Is(err, fault.Conflict) {
+		t.Errorf("cancel a relay's session: %v", err)
 	}
 	want(t, "summary", out.Summary, "all steps are done")
 
+	// A minute whole, a tenth of it by default.
 	before := len(h.model.Requests())
-	time.Sleep(2 * time.Second)
+	time.Sleep(time.Duration(testenv.Rounds(60)) * time.Second)
 	want(t, "model calls while parked", len(h.model.Requests())-before, 0)
+	want(t, "status", read().Status, relay.Parked)
 
 	h.call("relay.do", relay.ToolIn{Action: "enqueue", ID: r.ID, Task: "ask me first"}, nil)
 	h.eventually("it asks", func() bool { return read().Status == relay.NeedsInput })
@@ -94,12 +102,83 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 		{relay.ToolIn{Action: "inject", ID: r.ID, Text: "x"}, fault.Conflict},
 		{relay.ToolIn{Action: "enqueue", ID: r.ID, Task: "x"}, fault.Conflict},
 		{relay.ToolIn{Action: "start", Task: "x", StartOptions: relay.StartOptions{Turns: 51}}, fault.Invalid},
+		{relay.ToolIn{Action: "start", Task: "x", StartOptions: relay.StartOptions{Park: 3601}}, fault.Invalid},
+		{relay.ToolIn{Action: "start", Task: "x", StartOptions: relay.StartOptions{Answer: 21601}}, fault.Invalid},
+		{relay.ToolIn{Action: "start", Task: "x", StartOptions: relay.StartOptions{Lead: relay.Side{Agent: "parrot"}}}, fault.Invalid},
 		{relay.ToolIn{Action: "start", Task: "x", StartOptions: relay.StartOptions{Cwd: "/etc"}}, fault.Denied},
 	} {
 		if err := h.c.Call(t.Context(), "relay.do", c.in, nil); !fault.Is(err, c.kind) {
 			t.Errorf("%+v: %v, want %v", c.in, err, c.kind)
 		}
 	}
+}
+
+// journalled counts the entries of a type that tell of a turn.
+func (h *house) journalled(typ, turn string) int {
+	h.t.Helper()
+	n, after := 0, int64(0)
+	for {
+		var page struct {
+			Entries []struct {
+				Seq     int64
+				Payload json.RawMessage
+			}
+			More bool
+		}
+		h.call("audit.log", map[string]any{"type": typ, "after": after, "limit": 1000}, &page)
+		for _, e := range page.Entries {
+			after = e.Seq
+			if strings.Contains(string(e.Payload), turn) {
+				n++
+			}
+		}
+		if !page.More {
+			return n
+		}
+	}
+}
+
+// A task that takes too long is interrupted in the middle of a turn, and the manager waits for the next one; tokens are counted
+// and stop it, too. A lead that is a model and a worker that is a real Claude Code work together.
+func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
+	h := newHouse(t)
+	say := func(text string) []scripted.Turn { return []scripted.Turn{{{Say: text}}} }
+	h.model.Script = scripted.Script{Rules: []scripted.Rule{
+		{Prompt: `You lead a relay(?s:.*)slowly`, Turns: []scripted.Turn{{{Slow: 60}}}},
+		{Prompt: `You lead a relay(?s:.*)did what you said`, Turns: say("fine\nRELAY_DONE")},
+		{Prompt: `You lead a relay`, Turns: say("do it by hand")},
+		{Prompt: `do it by hand`, Turns: say("did what you said")},
+	}}
+	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
+	side := relay.Side{Agent: "model", Model: "mine/scripted"}
+	start := func(o relay.StartOptions, task string) (read func() relay.ReadOut) {
+		var r relay.ReadOut
+		o.Cwd, o.Lead = h.project, side
+		h.call("relay.do", relay.ToolIn{Action: "start", Task: task, StartOptions: o}, &r)
+		return func() (out relay.ReadOut) {
+			h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
+			return out
+		}
+	}
+	late := start(relay.StartOptions{Worker: side, Budget: 3}, "go slowly")
+	h.eventually("the slow one parks", func() bool { return late().Status == relay.Parked })
+	want(t, "summary", late().Summary, "stopped: the task's time is used up")
+	poor := start(relay.StartOptions{Worker: side, Tokens: 1}, "climb")
+	h.eventually("the poor one parks", func() bool { return poor().Status == relay.Parked })
+	want(t, "summary", poor().Summary, "stopped: 1 tokens are used up")
+	mixed := start(relay.StartOptions{}, "climb")
+	h.eventually("the mixed one parks", func() bool { return mixed().Status != relay.Running })
+	want(t, "status", mixed().Status, relay.Parked)
+	want(t, "summary", mixed().Summary, "fine")
+	want(t, "steps", mixed().Step, 3)
+	for _, r := range []relay.ReadOut{late(), poor(), mixed()} {
+		h.call("relay.stop", relay.IDIn{ID: r.ID}, nil)
+	}
+	h.eventually("no program is left", func() bool {
+		var seats terminal.SeatsOut
+		h.call("session.live", terminal.LiveIn{}, &seats)
+		return len(seats.Sessions) == 1 && seats.Sessions[0].State == terminal.Closed
+	})
 }
 
 // Two real Claude Codes in a relay: generic tools keep their hands off, and no program is left when it is stopped.

@@ -232,3 +232,13 @@ func (d *Driver) moved() {
 		d.Moved()
 	}
 }
+
+// Owned are the open sessions that belong to relays, with their relays.
+func (d *Driver) Owned(ctx context.Context) (map[string]string, error) {
+	rows, err := d.rows(ctx, "closed_at = 0 AND relay <> ''")
+	out := map[string]string{}
+	for _, r := range rows {
+		out[r.Session] = r.Relay
+	}
+	return out, err
+}

@@ -1,0 +1,134 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// event is what is told, with its handoff.
+func (x item) event(ctx context.Context) Event {
+	e := x.notice.Event
+	e.Handoff = handoff(ctx, x.notice)
+	return e
+}
+
+func (n *Notifier) write(ctx context.Context, x item) error {
+	line, err := json.Marshal(x.event(ctx))
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(n.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// call calls the webhook. A notice that waited for a restart without one is dropped.
+func (n *Notifier) call(ctx context.Context, x item) error {
+	if n.Webhook == "" {
+		return nil
+	}
+	body, err := json.Marshal(x.event(ctx))
+	if err != nil {
+		return err
+	}
+	h := map[string]string{"Content-Type": "application/json", "Tandem-Notice": x.id}
+	if len(n.Secret) > 0 {
+		mac := hmac.New(sha256.New, n.Secret)
+		mac.Write(body)
+		h["Tandem-Signature"] = "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	}
+	return post(ctx, n.Webhook, body, h)
+}
+
+// push wakes a phone. Its link leads to a page of the panel, and decides nothing.
+func (n *Notifier) push(ctx context.Context, x item) error {
+	if n.Topic == "" {
+		return nil
+	}
+	e := x.event(ctx)
+	h := map[string]string{"Title": fmt.Sprintf("tandem: %s %s", e.ID, x.notice.Push)}
+	if n.Panel != nil && n.Panel() != "" {
+		h["Click"] = n.Panel() + x.notice.Page
+	}
+	body := e.Handoff
+	switch x.notice.Push {
+	case Answer:
+		body = e.Summary + "\n\n" + body
+		h["Priority"] = "urgent"
+	case Urgent:
+		h["Priority"] = "urgent"
+	}
+	return post(ctx, strings.TrimSuffix(n.Server, "/")+"/"+n.Topic, []byte(body), h)
+}
+
+// handoff is a block that a person can paste into a chat.
+func handoff(ctx context.Context, e Notice) string {
+	commit, files := "none", "unknown"
+	if e.Folder != "" {
+		if out, err := git(ctx, e.Folder, "rev-parse", "--short", "HEAD"); err == nil {
+			commit = out
+			if names, err := git(ctx, e.Folder, "diff-tree", "--no-commit-id", "--name-only", "-r", "--root", "HEAD"); err == nil {
+				files = fmt.Sprint(len(strings.Fields(names)))
+			}
+		}
+	}
+	next := e.Next
+	if next == "" {
+		next = "Review the output and decide the next step."
+	}
+	return fmt.Sprintf("CC check — %s %q finished (%s).\nSummary: %s\nCommit: %s\nFiles changed: %s\nNext: %s", e.Type, e.ID, e.Status, e.Summary, commit, files, next)
+}
+
+// git reads from a repository that an agent may have prepared: only commands that run no filter, hook or helper of its
+// configuration, for at most three seconds.
+func git(ctx context.Context, folder string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "HOME=" + filepath.Dir(os.DevNull)}
+	cmd.WaitDelay = 200 * time.Millisecond
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+func post(ctx context.Context, url string, body []byte, header map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return fault.New(fault.Invalid, "notify", "the address cannot be used")
+	}
+	for k, v := range header {
+		if v != "" {
+			req.Header.Set(k, v)
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fault.New(fault.Unavailable, "notify", "nobody answered") // the error would name the address, which is a secret
+	}
+	resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return fault.New(fault.Unavailable, "notify", "the answer was %s", resp.Status)
+	}
+	return nil
+}
