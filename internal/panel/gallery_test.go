@@ -337,5 +337,10 @@ func sampleRepos() ReposView {
 		Work: []WorkRow{{Name: "builder", Owner: "builder", Change: graph[0].Change, Commit: graph[0].Commit, Description: graph[0].Description, Changed: before(2 * time.Minute)},
 			{Name: "default", Change: graph[2].Change, Commit: graph[2].Commit, Description: graph[2].Description, Changed: before(time.Hour)}},
 		Graph: graph, More: true,
-		Selected: &CommitView{CommitRow: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []struct{ Status, Path string }{{"M", "internal/billing/invoice.go"}, {"A", "internal/billing/round.go"}}}}
+		Selected: &CommitView{CommitRow: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []PathRow{
+			{Status: "M", Path: "internal/billing/invoice.go", Before: sampleBefore, After: sampleAfter},
+			{Status: "C", Path: "internal/billing/round.go", Before: "package billing\n", After: "package billing\n\n<<<<<<< conflict 1 of 1\n+++++++ one\nfunc up() {}\n------- base\n+++++++ two\nfunc down() {}\n>>>>>>> conflict 1 of 1 ends\n"},
+			{Status: "A", Path: "logo.png", Omitted: "not text"}},
+			Operations: []OperationRow{{Operation: strings.Repeat("a", 128), Description: "describe commit 1111", Workspace: "builder", Actor: "builder", Commit: graph[0].Commit, When: before(2 * time.Minute)},
+				{Operation: strings.Repeat("b", 128), Description: "snapshot working copy", Workspace: "builder", Actor: "builder", Commit: graph[0].Commit, When: before(3 * time.Minute)}}}}
 }

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"fmt"
 	"net/url"
 	"time"
 
@@ -42,9 +43,46 @@ type CommitRow struct {
 // CommitView is one commit with what it touches.
 type CommitView struct {
 	CommitRow
-	Text  string
-	Paths []struct{ Status, Path string }
-	More  bool
+	Text       string
+	Paths      []PathRow
+	More       bool
+	Operations []OperationRow
+}
+
+// PathRow is a file that a commit touches.
+type PathRow struct{ Status, Path, Before, After, Omitted string }
+
+// OperationRow is an operation that made a version of a change.
+type OperationRow struct {
+	Operation, Description, Workspace, Actor, Commit string
+	When                                             time.Time
+}
+
+// pathWords are the states of a file.
+var pathWords = map[string]struct {
+	tone ui.Tone
+	word string
+}{"A": {ui.Good, "added"}, "M": {ui.Info, "modified"}, "D": {ui.Quiet, "removed"}, "C": {ui.Bad, "conflict"}}
+
+func (p PathRow) tone() ui.Tone { return pathWords[p.Status].tone }
+func (p PathRow) word() string  { return pathWords[p.Status].word }
+
+func conflictWords(n int) string {
+	if n == 1 {
+		return "One file of this commit is in conflict."
+	}
+	return fmt.Sprintf("%d files of this commit are in conflict.", n)
+}
+
+// conflicts counts the files in conflict.
+func (c CommitView) conflicts() int {
+	n := 0
+	for _, p := range c.Paths {
+		if p.Status == "C" {
+			n++
+		}
+	}
+	return n
 }
 
 // ReposView is the repositories, one of them with its graph, and perhaps a

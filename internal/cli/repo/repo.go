@@ -61,6 +61,7 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				}
 				return err
 			}},
+		newGC(k),
 		&cobra.Command{Use: "workspaces NAME", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				var out host.WorkspacesOut

@@ -267,6 +267,23 @@ func (o *objects) stage(b *batch) (settle func() error, err error) {
 	}, nil
 }
 
+// reload finds packs that have come and lets those go whose files are gone.
+func (o *objects) reload() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.scanPacks(); err != nil {
+		return err
+	}
+	for base, p := range o.packs {
+		if _, err := os.Lstat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
+			delete(o.packs, base)
+			o.order = slices.DeleteFunc(o.order, func(q *pack) bool { return q == p })
+			p.close()
+		}
+	}
+	return nil
+}
+
 // addPack opens a pack that has just come.
 func (o *objects) addPack(base string) error {
 	p, err := openPack(base)

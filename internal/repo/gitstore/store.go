@@ -183,6 +183,9 @@ func (s *Store) GitDir() string { return s.gitDir }
 // Close lets the mapped files go. What was put and not flushed is dropped.
 func (s *Store) Close() { s.objects.close() }
 
+// Reload looks at the packs again after somebody repacked.
+func (s *Store) Reload() error { return s.objects.reload() }
+
 // Has says whether a git object of any kind is there, by raw id.
 func (s *Store) Has(id string) bool {
 	return id == string(repo.RootCommitID) || id == string(repo.EmptyTreeID) || s.objects.has(id)

@@ -30,6 +30,13 @@ func (h *Host) status(ctx context.Context, in RepoIn) (out StatusOut, err error)
 	if out.Repository, err = s.describe(); err != nil {
 		return out, err
 	}
+	size, err := s.size(ctx)
+	out.Operations, out.Objects, out.Bytes = size.Operations, size.Objects, size.Bytes
+	return out, err
+}
+
+// size counts what is on disk.
+func (s *served) size(ctx context.Context) (out Size, err error) {
 	names, err := os.ReadDir(filepath.Join(s.store.Dir(), "op_store", "operations"))
 	if err != nil {
 		return out, err

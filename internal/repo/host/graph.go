@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/fault"
 	"tandem/internal/repo"
 )
 
@@ -130,73 +129,4 @@ func (l *rails) next(n Node) string {
 	}
 	*l = rest
 	return strings.TrimRight(b.String(), " ")
-}
-
-// ChangeIn names a commit.
-type ChangeIn struct {
-	Repo   string `json:"repo" jsonschema:"the repository"`
-	Commit string `json:"commit" jsonschema:"the commit's id, 40 digits"`
-}
-
-// ChangedPath is a file that a commit touches.
-type ChangedPath struct {
-	Status string `json:"status"` // A added, M modified, D removed, C conflicted
-	Path   string `json:"path"`
-}
-
-// ChangeOut is a commit with what it touches.
-type ChangeOut struct {
-	Node
-	Text  string        `json:"text"` // the whole description
-	Paths []ChangedPath `json:"paths"`
-	More  bool          `json:"more"`
-}
-
-const maxPaths = 500
-
-func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
-	out := ChangeOut{Paths: []ChangedPath{}}
-	s, err := h.find(ctx, in.Repo)
-	if err != nil {
-		return out, err
-	}
-	head, _, _ := s.now()
-	r, err := s.store.At(head)
-	if err != nil {
-		return out, err
-	}
-	id, ok := repo.ParseCommitID(in.Commit)
-	if !ok || !r.Index.Has(id) {
-		return out, fault.New(fault.NotFound, "repo.change", "there is no commit %q in %s", clip(in.Commit), s.name)
-	}
-	if out.Node, err = s.node(r, id); err != nil {
-		return out, err
-	}
-	c, err := s.store.Commit(id)
-	if err != nil {
-		return out, err
-	}
-	out.Text = c.Description
-	base, err := repo.ParentTree(s.store, r.Index, c)
-	if err != nil {
-		return out, err
-	}
-	err = repo.DiffTrees(s.store, base, c.Tree, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		if len(out.Paths) == maxPaths {
-			out.More = true
-			return nil
-		}
-		status := "M"
-		switch {
-		case !after.IsResolved():
-			status = "C"
-		case !repo.IsPresent(before):
-			status = "A"
-		case !repo.IsPresent(after):
-			status = "D"
-		}
-		out.Paths = append(out.Paths, ChangedPath{status, string(p)})
-		return nil
-	})
-	return out, err
 }
