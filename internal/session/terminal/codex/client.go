@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -43,10 +45,21 @@ func (e *rpcError) Error() string { return e.Message }
 // answerIn is how long the server is given. Some requests are never answered, so every one has an end.
 const answerIn = 10 * time.Second
 
+// maxSocketPath is what a socket's address can hold everywhere.
+const maxSocketPath = 100
+
 var errGone = errors.New("the app-server is gone")
 
 func dial(ctx context.Context, path string) (*client, error) {
 	var d net.Dialer
+	if len(path) > maxSocketPath { // reached through its folder, which Linux lets us name by a number
+		folder, err := os.Open(filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		defer folder.Close()
+		path = fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path))
+	}
 	conn, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
