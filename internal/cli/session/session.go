@@ -15,6 +15,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
+	"tandem/internal/session/terminal"
 )
 
 // Commands are this package's commands.
@@ -29,24 +30,40 @@ func Commands(k *kit.Kit) []*cobra.Command {
 func newList(k *kit.Kit) *cobra.Command {
 	var in room.ListIn
 	cmd := &cobra.Command{
-		Use: "list [TEXT]", Short: "List sessions, newest first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
+		Use: "list [TEXT]", Short: "List sessions of every kind, newest first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Query = args[0]
 			}
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "session.list", in, &out); err != nil {
+			var out struct {
+				room.ListOut
+				Terminals []terminal.Seat `json:"terminals"`
+			}
+			if err := k.Call(cmd.Context(), "session.list", in, &out.ListOut); err != nil {
 				return err
 			}
+			var seats terminal.SeatsOut
+			if err := k.Call(cmd.Context(), "session.live", terminal.LiveIn{Recent: 500}, &seats); err != nil {
+				return err
+			}
+			state := map[string]string{}
+			for _, s := range seats.Sessions {
+				state[s.Session] = string(s.State)
+			}
+			out.Terminals = seats.Sessions
 			return k.Show(out, func(w io.Writer) {
 				if len(out.Sessions) == 0 {
 					fmt.Fprintln(w, "no sessions")
 					return
 				}
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "ID\tTITLE\tMODEL\tCHANGED\tFOLDER")
+				fmt.Fprintln(t, "ID\tTITLE\tDRIVER\tSTATE\tMODEL\tCHANGED\tFOLDER")
 				for _, s := range out.Sessions {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
+					now := state[s.ID]
+					if now == "" {
+						now = "-"
+					}
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
 				}
 				t.Flush()
 				if out.More {

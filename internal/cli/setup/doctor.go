@@ -19,6 +19,7 @@ import (
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/secret"
+	"tandem/internal/session/terminal"
 	"tandem/internal/settings"
 )
 
@@ -68,7 +69,7 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSecrets(ctx, k)}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},
@@ -147,6 +148,24 @@ func checkSecrets(ctx context.Context, k *kit.Kit) Check {
 			"encrypt the disk, or set secret_keeper to keyring and run: tandem secret rotate"}
 	}
 	return Check{"secrets", "ok", fmt.Sprintf("%d sealed; the master key is in the %s", len(out.Secrets), out.Keeper), ""}
+}
+
+// checkTerminals ends what closed sessions left behind, and says so.
+func checkTerminals(ctx context.Context, k *kit.Kit) Check {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	c, err := k.Running(ctx)
+	if err != nil {
+		return Check{"terminals", "note", "not checked: the daemon is not running", ""}
+	}
+	var out terminal.ReapOut
+	if err := c.Call(ctx, "session.reap", nil, &out); err != nil {
+		return broken("terminals", err)
+	}
+	if len(out.Ended) > 0 {
+		return Check{"terminals", "note", "ended what closed sessions had left behind: " + strings.Join(out.Ended, ", "), ""}
+	}
+	return Check{"terminals", "ok", "nothing was left behind by closed sessions", ""}
 }
 
 func checkProgram(program, why, debian string) Check {

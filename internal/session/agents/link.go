@@ -67,5 +67,6 @@ const (
 	Asked      EntryKind = "asked"      // may a tool be used?
 	Questioned EntryKind = "questioned" // the agent asks something
 	Settled    EntryKind = "settled"    // a permission or question has its answer
+	Alive      EntryKind = "alive"      // something moves, for example a text that streams in
 	Spent      EntryKind = "spent"      // tokens of one model call
 )

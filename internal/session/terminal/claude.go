@@ -25,6 +25,8 @@ type claude struct {
 	told       bool   // it said that it ends
 	expect     string // the prompt that was typed and not yet taken
 	taken      bool
+	title      string
+	prompt     string // the program's name for the prompt of this turn: its end carries it
 }
 
 func (s *claude) finished() bool { return s.stopped != nil }
@@ -72,6 +74,9 @@ func (s *claude) transcriptPath() string {
 }
 
 func (s *claude) look(ctx context.Context) {
+	if s.pane.Title != s.title { // it ticks while the program lives
+		s.title, s.moved = s.pane.Title, time.Now()
+	}
 	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
 	if s.hasReg && s.reg.PID == s.pane.PID && s.reg.Conversation != "" && s.reg.Conversation != s.row.Conversation {
 		s.moveTo(s.reg.Conversation, "")

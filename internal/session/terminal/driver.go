@@ -103,6 +103,13 @@ func (d *Driver) Run(ctx context.Context) error {
 		}
 	}
 	close(d.taken)
+	if d.noTmux == nil {
+		if names, err := d.Reap(ctx); err != nil {
+			d.log.Error("look for what was left behind", "err", err)
+		} else if len(names) > 0 {
+			d.log.Warn("ended what no session owns any more", "left", names)
+		}
+	}
 	<-ctx.Done()
 	return nil
 }

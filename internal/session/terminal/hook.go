@@ -29,6 +29,7 @@ type hooked struct {
 	Transcript   string          `json:"transcript_path"`
 	Source       string          `json:"source"`
 	Prompt       string          `json:"prompt"`
+	PromptID     string          `json:"prompt_id"`
 	Tool         string          `json:"tool_name"`
 	ToolInput    json.RawMessage `json:"tool_input"`
 	ToolUse      string          `json:"tool_use_id"`
@@ -90,14 +91,17 @@ func (s *claude) hear(ctx context.Context, h hooked) {
 		}
 		switch {
 		case s.expect != "" && same(h.Prompt, s.expect):
-			s.taken = true
+			s.taken, s.prompt = true, h.PromptID
 		case s.turn == nil && !strings.HasPrefix(h.Prompt, "<task-notification>"):
 			if t := s.typedByHand(ctx, h.Prompt); t != nil {
 				s.begin(t)
+				s.prompt = h.PromptID
 			}
 		}
 	case "Stop", "StopFailure":
-		if s.turn != nil && s.expect == "" || s.turn != nil && s.taken {
+		// A prompt that somebody queued, or a note that woke the program, ends with an end of its own.
+		ours := s.prompt == "" || h.PromptID == "" || s.prompt == h.PromptID
+		if s.turn != nil && ours && (s.expect == "" || s.taken) {
 			s.stopped = &h
 		}
 	case "SessionEnd":

@@ -85,6 +85,9 @@ func (d *Driver) Ops() []op.Op {
 			Doc: "Interrupt a session's running turn and keep the session. Needs the right to prompt it."}, named, d.interruptOp),
 		op.Effect(op.Spec{Name: "session.close", Right: "session.prompt", Method: "DELETE", Path: "/terminals/{name}", MCP: "close_session",
 			Doc: "Close a session: its program ends; its conversation and record stay."}, named, d.closeOp, nil),
+		op.Effect(op.Spec{Name: "session.reap", Right: "session.prompt", Method: "POST", Path: "/terminals-reap", MCP: "-",
+			Doc: "End terminals and programs that were left behind by sessions which are closed."},
+			func(ReapIn) op.Resource { return at("") }, d.reapOp, nil),
 		d.hookOp(),
 		d.useOp(),
 	)

@@ -224,7 +224,7 @@ func TestClaudeCode(t *testing.T) {
 			{"session.send", terminal.SendIn{Name: "a", Text: "x", Effort: "huge"}, fault.Invalid},
 			{"session.send", terminal.SendIn{Name: "a", Text: "esc \x1b[201~ out"}, fault.Invalid},
 			{"session.send", terminal.SendIn{Name: "a", Text: "!rm -rf ."}, fault.Denied},
-			{"session.send", terminal.SendIn{Name: "a", Text: strings.Repeat("x", 2<<20)}, fault.Invalid},
+			{"session.send", terminal.SendIn{Name: "a", Text: strings.Repeat("x", 10<<20)}, fault.Invalid},
 			{"session.open", terminal.OpenIn{Name: "b", Cwd: "/etc"}, fault.Denied},
 			{"session.open", terminal.OpenIn{Name: "b", Cwd: link}, fault.Denied},
 			{"session.open", terminal.OpenIn{Name: "b", Cwd: h.project + "/../../../etc"}, fault.Denied},

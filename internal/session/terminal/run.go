@@ -37,15 +37,14 @@ type seat struct {
 	waits map[string]*wait // dialogs that people were asked about
 
 	// What follows belongs to the goroutine.
-	prog      program
-	turn      *session.Turn
-	since     time.Time // when the turn's prompt was taken
-	said      strings.Builder
-	heard     map[string]bool
-	pane      tmux.Pane
-	lookedAt  time.Time // at the screen
-	moved     time.Time // last sign of life
-	lastTitle string
+	prog     program
+	turn     *session.Turn
+	since    time.Time // when the turn's prompt was taken
+	said     strings.Builder
+	heard    map[string]bool
+	pane     tmux.Pane
+	lookedAt time.Time // at the screen
+	moved    time.Time // last sign of life
 }
 
 // program is what differs between agent programs: Claude Code is typed to and watched, Codex and OpenCode are spoken to.
@@ -188,9 +187,6 @@ func (s *seat) look(ctx context.Context) {
 		}
 		s.gone(ctx, state, "tmux pane", strings.TrimSpace("the program ended "+pane.Code)+s.lastLine(ctx))
 		return
-	}
-	if pane.Title != s.lastTitle {
-		s.lastTitle, s.moved = pane.Title, time.Now()
 	}
 	s.pane = pane
 	s.prog.look(ctx)

@@ -19,7 +19,7 @@ func (s *seat) begin(t *session.Turn) {
 
 func (s *claude) begin(t *session.Turn) {
 	s.seat.begin(t)
-	s.worked, s.stopped, s.cut, s.over, s.failure, s.idleSince = false, nil, false, false, "", time.Time{}
+	s.worked, s.stopped, s.cut, s.over, s.failure, s.prompt, s.idleSince = false, nil, false, false, "", "", time.Time{}
 }
 
 // pickUp continues the turn that was open when the server stopped. What may have been typed is not typed again.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"tandem/internal/session/agents"
 )
@@ -71,6 +72,10 @@ func (l *Link) notice(method string, params json.RawMessage) {
 		if p.Retry {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Error.Message}, Turn: p.TurnID})
 		}
+	case "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta", "item/commandExecution/outputDelta", "item/mcpToolCall/progress":
+		if l.sign() {
+			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Alive}})
+		}
 	case "serverRequest/resolved":
 		l.mu.Lock()
 		name := askName(p.Request)
@@ -81,6 +86,17 @@ func (l *Link) notice(method string, params json.RawMessage) {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Settled}, Ask: name})
 		}
 	}
+}
+
+// sign says whether a sign of life is worth telling: one each second is.
+func (l *Link) sign() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.signed) < time.Second {
+		return false
+	}
+	l.signed = time.Now()
+	return true
 }
 
 type usage struct {

@@ -26,6 +26,7 @@ type Link struct {
 	active     string
 	policy     string
 	base       Defaults
+	signed     time.Time // the last sign of life that was told
 }
 
 // Defaults are what a turn runs with when nobody says otherwise.

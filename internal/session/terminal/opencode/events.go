@@ -152,6 +152,11 @@ func (l *Link) heard(data []byte) {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Prompted, ID: p.Part.Message, Text: p.Part.Text}, Turn: p.Part.Message})
 		}
+	case "message.part.delta":
+		if time.Since(l.signed) > time.Second {
+			l.signed = time.Now()
+			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Alive}})
+		}
 	case "session.error":
 		f := failed(p.Error)
 		l.mu.Lock()

@@ -33,7 +33,8 @@ type Link struct {
 	turn    string // the user message that the running turn began with
 	failed  *agents.Event
 	told    map[string]bool
-	unseen  bool // the terminal may not show the session yet: the API answers before the terminal's side listens
+	signed  time.Time // the last sign of life that was told; of the reading side alone
+	unseen  bool      // the terminal may not show the session yet: the API answers before the terminal's side listens
 }
 
 var _ agents.Link = (*Link)(nil)

@@ -19,8 +19,9 @@ type Pane struct {
 	Code    string // exit code or signal, when tmux knows it
 	Title   string
 	Command string
-	InMode  bool // copy mode: keys would not reach the program
-	Clients int  // people attached
+	InMode  bool   // copy mode: keys would not reach the program
+	Clients int    // people attached
+	Started string // the command it was started with
 }
 
 // Spec is a new session.
@@ -57,7 +58,7 @@ func (s *Server) Open(ctx context.Context, spec Spec) error {
 	return err
 }
 
-const paneFormat = "#{session_name}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_current_command}\t#{pane_in_mode}\t#{session_attached}\t#{pane_title}"
+const paneFormat = "#{session_name}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_current_command}\t#{pane_in_mode}\t#{session_attached}\t#{pane_start_command}\t#{pane_title}"
 
 // Panes are all sessions with the prefix.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
@@ -70,11 +71,11 @@ func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	}
 	var all []Pane
 	for _, line := range strings.Split(out, "\n") {
-		f := strings.SplitN(line, "\t", 9)
-		if len(f) != 9 || !strings.HasPrefix(f[0], s.prefix) {
+		f := strings.SplitN(line, "\t", 10)
+		if len(f) != 10 || !strings.HasPrefix(f[0], s.prefix) {
 			continue
 		}
-		p := Pane{Session: strings.TrimPrefix(f[0], s.prefix), Dead: f[2] == "1", Code: f[3], Command: f[5], InMode: f[6] == "1", Title: f[8]}
+		p := Pane{Session: strings.TrimPrefix(f[0], s.prefix), Dead: f[2] == "1", Code: f[3], Command: f[5], InMode: f[6] == "1", Started: f[8], Title: f[9]}
 		p.PID, _ = strconv.Atoi(f[1])
 		p.Clients, _ = strconv.Atoi(f[7])
 		if f[4] != "" {
