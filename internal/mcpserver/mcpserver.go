@@ -149,6 +149,7 @@ func (s *Server) call(o *op.Op, c op.Caller) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
+		ctx = s.progress(ctx, req)
 		out, err := s.gate.Do(ctx, o, in)
 		if err != nil {
 			if fault.KindOf(err) == fault.Internal {
@@ -158,6 +159,21 @@ func (s *Server) call(o *op.Op, c op.Caller) mcp.ToolHandler {
 		}
 		return answer(out)
 	}
+}
+
+// progress passes on how a call goes, when its client gave a token for that.
+func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx
+	}
+	told := 0.0
+	return op.WithProgress(ctx, func(message string) {
+		told++
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: message}); err != nil {
+			s.log.Debug("progress was not told", "tool", req.Params.Name, "err", err)
+		}
+	})
 }
 
 // Text is an output that is meant to be read by a model as it stands.

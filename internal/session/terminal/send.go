@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -90,7 +91,7 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 
 // await waits for a turn (any open one when turn is empty) to end or to need somebody.
 func (d *Driver) await(ctx context.Context, tenant, id, turn string, wait time.Duration) (t *session.Turn, err error) {
-	for end := time.Now().Add(wait); ; {
+	for tell, end := d.teller(ctx, id), time.Now().Add(wait); ; {
 		if turn == "" {
 			if t, err = d.room.Next(ctx, tenant, id); err != nil || t == nil {
 				return t, err
@@ -102,11 +103,32 @@ func (d *Driver) await(ctx context.Context, tenant, id, turn string, wait time.D
 		if t.State.Ended() || t.State == session.Waiting || !time.Now().Before(end) {
 			return t, nil
 		}
+		tell()
 		select {
 		case <-ctx.Done():
 			return t, nil
 		case <-time.After(40 * time.Millisecond):
 		}
+	}
+}
+
+// teller tells whoever waits what the program does, when that changes and every few seconds.
+func (d *Driver) teller(ctx context.Context, id string) func() {
+	var last string
+	var next time.Time
+	began := time.Now()
+	return func() {
+		s := d.live(id)
+		if s == nil {
+			return
+		}
+		v := s.view()
+		now := strings.TrimSpace(string(v.State) + " " + v.Detail)
+		if now == last && time.Now().Before(next) {
+			return
+		}
+		last, next = now, time.Now().Add(5*time.Second)
+		op.Progress(ctx, fmt.Sprintf("%s, %d s", now, int(time.Since(began).Seconds())))
 	}
 }
 
