@@ -17,25 +17,33 @@ import (
 	"tandem/internal/testenv"
 )
 
-const frozenFile = "testdata/first-schema.tar.gz"
+// frozen are data folders that earlier programs wrote, oldest first. A file is
+// never made again: TANDEM_FREEZE=v0.1.0 makes the one of a release, once.
+var frozen = []string{"first-schema"}
+
+func frozenFile(name string) string { return filepath.Join("testdata", name+".tar.gz") }
 
 // frozenKept is what a data folder of the first schema consists of.
 var frozenKept = []string{"tandem.db", "journal.key", "secret.key", "space.key"}
 
-// Every later program starts on a data folder that the first schema wrote,
-// with everything in it. The file is never made again: TANDEM_FREEZE=1 makes
-// it once.
-func TestStartsOnTheFirstSchema(t *testing.T) {
+// Every later program starts on a data folder that an earlier one wrote, with
+// everything in it, and with a copy of it from before.
+func TestStartsOnWhatEarlierProgramsWrote(t *testing.T) {
+	if name := os.Getenv("TANDEM_FREEZE"); name != "" {
+		freeze(t, testenv.Dir(t), frozenFile(name))
+	}
+	for _, name := range frozen {
+		t.Run(name, func(t *testing.T) { startsOn(t, frozenFile(name)) })
+	}
+}
+
+func startsOn(t *testing.T, file string) {
 	home := testenv.Dir(t)
 	data := filepath.Join(home, ".tandem")
-	if os.Getenv("TANDEM_FREEZE") != "" {
-		freeze(t, home)
-		return
-	}
-	unpack(t, data)
+	unpack(t, file, data)
 	d, c := runAt(t, home)
 	copies, err := filepath.Glob(filepath.Join(data, "before-migrating-*.backup"))
-	if err != nil || len(copies) != 1 {
+	if err != nil || len(copies) > 1 || (len(copies) == 0 && file == frozenFile(frozen[0])) {
 		t.Errorf("copies made before migrating: %v, %v", copies, err)
 	}
 	for _, path := range copies {
@@ -102,9 +110,9 @@ func runAt(t *testing.T, home string) (*Daemon, *client.Client) {
 	return d, client.Socket(SocketPath(filepath.Join(home, ".tandem"), ""))
 }
 
-func unpack(t *testing.T, data string) {
+func unpack(t *testing.T, file, data string) {
 	t.Helper()
-	raw, err := os.ReadFile(frozenFile)
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +141,11 @@ func unpack(t *testing.T, data string) {
 	}
 }
 
-// freeze writes a data folder of this program into the file.
-func freeze(t *testing.T, home string) {
+// freeze writes a data folder of this program into a file.
+func freeze(t *testing.T, home, file string) {
+	if _, err := os.Stat(file); err == nil {
+		t.Fatalf("%s exists: what is frozen is not made again", file)
+	}
 	t.Run("fill", func(t *testing.T) {
 		_, c := runAt(t, home)
 		for i := range 300 { // more than one tile of the journal
@@ -172,7 +183,7 @@ func freeze(t *testing.T, home string) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(files.Close(), zip.Close(), os.MkdirAll(filepath.Dir(frozenFile), 0o755), os.WriteFile(frozenFile, b.Bytes(), 0o644)); err != nil {
+	if err := errors.Join(files.Close(), zip.Close(), os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
