@@ -47,6 +47,9 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Agent, "agent", "", "the program: claude, codex or opencode")
 	f.StringVarP(&in.Model, "model", "m", "", "default, or a model of that program: opus, sonnet, haiku or a full claude-* id")
 	f.StringVar(&in.Effort, "effort", "", "low, medium, high, xhigh or max")
+	f.Int64Var(&in.Budget.Turns, "budget-turns", 0, "stop after so many turns")
+	f.Int64Var(&in.Budget.Seconds, "budget-seconds", 0, "stop after so many seconds of work")
+	f.Int64Var(&in.Budget.Tokens, "budget-tokens", 0, "stop after so many tokens")
 	f.BoolVar(&in.Resume, "resume", false, "start it again in the same conversation after its program ended")
 	f.BoolVar(&in.Skip, "skip-permissions", false, "ask for no permissions, where that was granted")
 	return cmd

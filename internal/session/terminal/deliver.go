@@ -56,9 +56,11 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		s.finish(ctx, session.Cancelled, "interrupted", "request", "cancelled before it was typed")
 		return
 	}
-	if err := CheckText(text); err != nil {
-		fail("request", err)
-		return
+	for _, err := range []error{CheckText(text), s.within(ctx, t, false)} {
+		if err != nil {
+			fail("request", err)
+			return
+		}
 	}
 	if err := s.free(ctx); err != nil {
 		fail("screen", err)

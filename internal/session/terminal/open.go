@@ -22,7 +22,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if in.Name == "" {
 		in.Name = "s" + newConversation()[:8]
 	}
-	for _, err := range []error{CheckName(in.Name, in.Relay != ""), agents.Check(in.Agent, in.Model, in.Effort), d.noTmux} {
+	for _, err := range []error{CheckName(in.Name, in.Relay != ""), agents.Check(in.Agent, in.Model, in.Effort), checkBudget(in.Budget), d.noTmux} {
 		if err != nil {
 			return Seat{}, err
 		}
@@ -56,7 +56,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		if model == "" {
 			model = "default"
 		}
-		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model}
+		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model, Config: session.Config{Budget: in.Budget}}
 		if err := d.room.Add(tx, c, s); err != nil {
 			return err
 		}

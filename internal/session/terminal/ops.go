@@ -5,18 +5,20 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 // OpenIn opens a real agent program in a terminal.
 type OpenIn struct {
-	Cwd    string `json:"cwd,omitempty" jsonschema:"the working folder, absolute, in the allowlist; the default one when left out"`
-	Name   string `json:"name,omitempty" jsonschema:"letters, digits, - and _; one is made when left out. The terminal is ccm-NAME"`
-	Agent  string `json:"agent,omitempty" jsonschema:"the program: claude (the default), codex or opencode"`
-	Model  string `json:"model,omitempty" jsonschema:"for this session only: default, or with claude opus, sonnet, haiku or a full claude-* id, with codex a model's id, with opencode provider/model"`
-	Effort string `json:"effort,omitempty" jsonschema:"for this session only: low, medium, high, xhigh or max"`
-	Skip   bool   `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
-	Resume bool   `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`
-	Relay  string `json:"-"`
+	Cwd    string         `json:"cwd,omitempty" jsonschema:"the working folder, absolute, in the allowlist; the default one when left out"`
+	Name   string         `json:"name,omitempty" jsonschema:"letters, digits, - and _; one is made when left out. The terminal is ccm-NAME"`
+	Agent  string         `json:"agent,omitempty" jsonschema:"the program: claude (the default), codex or opencode"`
+	Model  string         `json:"model,omitempty" jsonschema:"for this session only: default, or with claude opus, sonnet, haiku or a full claude-* id, with codex a model's id, with opencode provider/model"`
+	Effort string         `json:"effort,omitempty" jsonschema:"for this session only: low, medium, high, xhigh or max"`
+	Skip   bool           `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
+	Budget session.Budget `json:"budget,omitzero" jsonschema:"limits of this session: turns, seconds and tokens"`
+	Resume bool           `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`
+	Relay  string         `json:"-"`
 }
 
 // NameIn names a session.

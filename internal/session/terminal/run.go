@@ -44,6 +44,8 @@ type seat struct {
 	heard    map[string]bool
 	pane     tmux.Pane
 	lookedAt time.Time // at the screen
+	weighed  time.Time // against its budget
+	spent    error     // the budget that ends the turn
 	moved    time.Time // last sign of life
 }
 
@@ -60,6 +62,8 @@ type program interface {
 	deliver(ctx context.Context, t *session.Turn)
 	// follow looks whether the turn is over.
 	follow(ctx context.Context)
+	// interrupt stops the turn and keeps the program.
+	interrupt(ctx context.Context)
 	// hear takes in what a hook told.
 	hear(ctx context.Context, h hooked)
 	// finished says whether the turn had ended by itself before the program went, and orderly whether it was told to go.
@@ -156,6 +160,15 @@ func (s *seat) step(ctx context.Context) {
 	s.look(ctx)
 	if s.view().State.Gone() || ctx.Err() != nil {
 		return
+	}
+	if s.turn != nil && time.Since(s.weighed) > time.Second {
+		s.weighed = time.Now()
+		if s.spent == nil {
+			s.spent = s.within(ctx, s.turn, true)
+		}
+		if s.spent != nil {
+			s.prog.interrupt(ctx)
+		}
 	}
 	if s.turn != nil {
 		s.prog.follow(ctx)

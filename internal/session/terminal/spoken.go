@@ -361,6 +361,10 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		fail("request", CheckText(text))
 		return
 	}
+	if err := s.within(ctx, t, false); err != nil {
+		fail("request", err)
+		return
+	}
 	s.update(func(r *row) bool { r.Typing = t.ID; return true })
 	if strings.HasPrefix(text, "/") && !strings.Contains(text, "\n") {
 		s.command(ctx, text)

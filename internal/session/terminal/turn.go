@@ -13,7 +13,7 @@ import (
 
 // begin takes a turn into the seat's hands.
 func (s *seat) begin(t *session.Turn) {
-	s.turn, s.since, s.moved = t, time.Now(), time.Now()
+	s.turn, s.since, s.moved, s.spent = t, time.Now(), time.Now(), nil
 	s.said.Reset()
 }
 
@@ -110,6 +110,9 @@ func (s *claude) follow(ctx context.Context) {
 // finish ends the turn in its rows and tells whoever listens.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
+	if s.spent != nil && state == session.Cancelled {
+		state, outcome, reason = session.Failed, "error: budget", fault.Public(s.spent).Msg
+	}
 	t, err := s.d.room.End(ctx, s.turn, state, reason)
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
