@@ -22,6 +22,14 @@ func (d *Daemon) buildTunnel() {
 	d.rooms.tunnel = tunnel.New(tunnel.Config{DB: d.db, Log: d.Log, Env: os.Environ(), Folder: d.data, Self: self, Tenant: identity.LocalTenant, Patience: 45 * time.Second,
 		Port: func() string { return d.port },
 		Token: func(ctx context.Context, tenant string) (token string, err error) {
+			if err := d.keepTokens(ctx); err != nil { // a revoked one is replaced
+				return "", err
+			}
+			if revoked, err := d.identity.Revoked(ctx, tenant, "tok_connector"); err != nil {
+				return "", err
+			} else if revoked {
+				return "", fault.New(fault.Conflict, "tunnel", "the connector's token is revoked, and TANDEM_TOKEN still names it").WithNext("change or remove TANDEM_TOKEN, restart, and share again")
+			}
 			err = d.rooms.secret.Lend(ctx, tenant, "token/"+identity.Connector, func(v []byte) error { token = string(v); return nil })
 			return token, err
 		},

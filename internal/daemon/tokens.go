@@ -31,7 +31,13 @@ func (d *Daemon) keepTokens(ctx context.Context) error {
 				return err
 			}
 		}
-		token, err := d.sealToken(ctx, "token/"+t.actor, given)
+		seal := given
+		if revoked, err := d.identity.Revoked(ctx, identity.LocalTenant, t.id); err != nil {
+			return err
+		} else if revoked && given == "" { // what a person took back is never given out again
+			seal = identity.NewSecret("tdm_")
+		}
+		token, err := d.sealToken(ctx, "token/"+t.actor, seal)
 		if err == nil {
 			err = d.identity.Keep(ctx, t.id, t.actor, token)
 		}

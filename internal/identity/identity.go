@@ -170,10 +170,21 @@ func (r *Room) touch(ctx context.Context, tenant, token string, now time.Time) {
 func (r *Room) Keep(ctx context.Context, tokenID, actorName, secret string) error {
 	return r.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET hash = excluded.hash, revoked_at = 0`,
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET
+			revoked_at = CASE WHEN token.hash = excluded.hash THEN token.revoked_at ELSE 0 END, hash = excluded.hash`,
 			LocalTenant, tokenID, WellKnown(actorName), hashOf(secret), "made by tandem", tx.Now(), WellKnown(System))
 		return err
 	})
+}
+
+// Revoked reports whether a token was taken back.
+func (r *Room) Revoked(ctx context.Context, tenant, tokenID string) (bool, error) {
+	var at int64
+	err := r.db.QueryRow(ctx, "SELECT revoked_at FROM token WHERE tenant = ? AND id = ?", tenant, tokenID).Scan(&at)
+	if db.NoRows(err) {
+		return false, nil
+	}
+	return at > 0, err
 }
 
 // NewSecret makes a credential for one of the default tokens.

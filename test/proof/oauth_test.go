@@ -294,3 +294,109 @@ func TestOAuthWithClaudeCode(t *testing.T) {
 		t.Errorf("no token names the program: %s", out)
 	}
 }
+
+// The connector's token drives sessions and no more; a person takes it back, and then it is dead, also after a restart: the
+// next one is another.
+func TestARevokedConnectorStaysRevoked(t *testing.T) {
+	s := newAuthorized(t)
+	owner := func(name string, in any) []byte {
+		t.Helper()
+		body, _ := json.Marshal(in)
+		req, err := http.NewRequest("POST", "http://tandem/op/"+name, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Tandem-Pin", pin)
+		resp, err := s.socket().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		data, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != 200 {
+			t.Fatalf("%s: %d %s", name, resp.StatusCode, data)
+		}
+		return data
+	}
+	token := func() string {
+		var out struct{ Value string }
+		if err := json.Unmarshal(owner("secret.unmask", map[string]any{"name": "token/connector"}), &out); err != nil || out.Value == "" {
+			t.Fatalf("unmask: %v", err)
+		}
+		return out.Value
+	}
+	knock := func(token string) int {
+		a, err := s.rpc("", []byte(hello))
+		if err != nil || a.status != 401 {
+			t.Fatalf("a stranger: %d %v", a.status, err)
+		}
+		if a, err = s.rpc(token, []byte(hello)); err != nil {
+			t.Fatal(err)
+		}
+		return a.status
+	}
+	old := token()
+	if n := knock(old); n != 200 {
+		t.Fatalf("the connector's token: %d", n)
+	}
+	for _, name := range []string{"approval.decide", "token.new", "grant.add", "setting.set", "tunnel.share", "secret.unmask"} {
+		if a := s.as(old, "POST", "/op/"+name, map[string]any{}); a.status < 400 {
+			t.Errorf("the connector may %s: %d %s", name, a.status, a.body)
+		}
+	}
+	owner("token.revoke", map[string]any{"id": "tok_connector"})
+	if n := knock(old); n != 401 {
+		t.Errorf("revoked: %d", n)
+	}
+	s.stop()
+	s.start()
+	if n := knock(old); n != 401 {
+		t.Errorf("revoked, after a restart: %d", n)
+	}
+	fresh := token()
+	if fresh == old || knock(fresh) != 200 {
+		t.Error("there is no new one")
+	}
+}
+
+// A program that came through the tunnel is consented to on the machine itself, and gets an answer that names the public
+// address it knows.
+func TestOAuthThroughATunnel(t *testing.T) {
+	x := newShared(t, map[string]string{"cloudflared": standInCloudflared})
+	body, _ := json.Marshal(map[string]string{"pin": pin})
+	if resp, err := x.socket().Post("http://tandem/op/pin.set", "application/json", bytes.NewReader(body)); err != nil || resp.StatusCode != 200 {
+		t.Fatalf("set a PIN: %v %v", resp, err)
+	}
+	shared := x.share("--mode", "quick")
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "A chat app", RedirectURIs: []string{"https://chat.example/callback"}}},
+		Client:                          x.client,
+		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			status, page := x.do(t, "GET", args.URL, "", "")
+			near := regexp.MustCompile(`href="http://tandem\.localhost:\d+(/oauth/authorize\?[^"]+)"`).FindStringSubmatch(page)
+			if status != 200 || near == nil {
+				return nil, fmt.Errorf("the public page: %d %.600s", status, page)
+			}
+			back, err := x.consent(x.url+strings.ReplaceAll(near[1], "&amp;", "&"), pin)
+			if err != nil {
+				return nil, err
+			}
+			q := back.Query()
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: shared.URL + "/mcp", HTTPClient: x.client, OAuthHandler: handler}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if res, err := conn.CallTool(ctx, &mcp.CallToolParams{Name: "list_sessions", Arguments: map[string]any{}}); err != nil || res.IsError {
+		t.Errorf("list_sessions: %+v %v", res, err)
+	}
+}
