@@ -30,13 +30,21 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents or jj, and print it")
+	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj or sessions, and print it")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
+	peer := flag.String("opencode", "", "measure OpenCode's server at this path, print it as JSON, and nothing else")
 	flag.Parse()
 	if *relay != "" {
 		fmt.Fprintln(os.Stderr, "bench:", serveRelay(*relay))
 		os.Exit(1)
+	}
+	if *peer != "" {
+		if err := insideOpenCode(*peer); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if *bare != "" {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(*bare))
@@ -46,7 +54,7 @@ func main() {
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}, {"workspaces-large", largeWorkspaces}, {"crowd", crowds}, {"spaces", spaces}, {"agents", realAgents}, {"jj", nativeJJ}} {
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}, {"workspaces-large", largeWorkspaces}, {"crowd", crowds}, {"spaces", spaces}, {"agents", realAgents}, {"jj", nativeJJ}, {"sessions", sessions}} {
 		if *only != "" && *only != m.name {
 			continue
 		}

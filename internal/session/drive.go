@@ -44,22 +44,26 @@ func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session,
 func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		if t.State == Running {
-			t.since = tx.Now() // the time in which the server was down is nobody's
 			return nil
 		}
 		if t.StartedAt == nil {
-			now := tx.Now()
-			t.StartedAt = &now
-			if err := r.unrevert(tx, s, false); err != nil {
-				return err
-			}
-			if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: t.prompt}); err != nil {
+			if err := r.begin(tx, s, t); err != nil {
 				return err
 			}
 		}
 		t.State, t.Ask, t.Reason = Running, "", ""
 		return tell(tx, s, t.ID, EventTurn, t)
 	})
+}
+
+// begin makes a turn run: its prompt becomes part of the conversation.
+func (r *Room) begin(tx *db.Tx, s *Session, t *Turn) error {
+	now := tx.Now()
+	t.State, t.StartedAt = Running, &now
+	if err := r.unrevert(tx, s, false); err != nil {
+		return err
+	}
+	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: t.prompt})
 }
 
 // Park lets a turn go until somebody answered ask.
@@ -297,8 +301,14 @@ func (r *Room) Question(ctx context.Context, tenant, qid string) (*Question, err
 	return q, err
 }
 
-// CutParts closes parts that a crash left open, before anything else happens.
+// CutParts closes parts that a crash left open, before anything else happens. The time in which the server was down is nobody's.
 func (r *Room) CutParts(ctx context.Context) error {
+	if err := r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("UPDATE session_turn SET since = ? WHERE ended_at = 0 AND since > 0", tx.Now())
+		return err
+	}); err != nil {
+		return err
+	}
 	rows, err := r.db.Query(ctx, `SELECT e.tenant, e.session, e.seq, e.turn, e.body FROM session_event e WHERE e.type IN (?, ?) AND NOT EXISTS
 		(SELECT 1 FROM session_event x WHERE x.tenant = e.tenant AND x.session = e.session AND x.seq > e.seq AND x.type = ?)`, EventPart, EventOutput, EventPartEnd)
 	if err != nil {

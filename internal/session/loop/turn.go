@@ -19,9 +19,11 @@ const (
 
 // turn runs a turn until it ends or has to wait.
 func (r *Runner) turn(ctx context.Context, s *session.Session, t *session.Turn) error {
-	t, err := r.room.Start(ctx, t)
-	if err != nil {
-		return err
+	if t.State != session.Running {
+		var err error
+		if t, err = r.room.Start(ctx, t); err != nil {
+			return err
+		}
 	}
 	for {
 		parked, err := r.step(ctx, s, &t)
