@@ -244,7 +244,7 @@ func (m *remotes) transport(a client.Address) http.RoundTripper {
 	if !a.Plain {
 		t = client.OpenPins(filepath.Join(m.d.data, "known_servers")).Transport(a.Host, "")
 	}
-	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext
+	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 5 * time.Second, Control: giveUp(6 * time.Second)}).DialContext
 	t.IdleConnTimeout, t.MaxIdleConnsPerHost = 10*time.Minute, 32
 	m.transports[a.Host] = t
 	return t

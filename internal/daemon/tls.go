@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,6 +46,32 @@ func (d *Daemon) certificate(host string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
+// namesOf is what a listener can be called: programs that do not pin, such as
+// git, compare the certificate with the address they were given.
+func namesOf(host string) (names []string, addresses []net.IP) {
+	names = []string{"tandem.localhost"}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case ip == nil && host != "":
+		return append(names, host), nil
+	case ip != nil && !ip.IsUnspecified():
+		return names, []net.IP{ip}
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return names, nil // it can still be pinned
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok {
+			addresses = append(addresses, n.IP)
+		}
+	}
+	return names, addresses
+}
+
 func makeCertificate(certFile, keyFile, host string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,8 +81,8 @@ func makeCertificate(certFile, keyFile, host string) error {
 	if err != nil {
 		return err
 	}
-	name, _ := os.Hostname()
-	t := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "tandem"}, DNSNames: []string{"tandem.localhost", name, host},
+	names, addresses := namesOf(host)
+	t := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "tandem"}, DNSNames: names, IPAddresses: addresses,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
 	if err != nil {

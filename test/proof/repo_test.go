@@ -37,14 +37,22 @@ type committer struct {
 
 func newFleet(t testing.TB, n int) *fleet {
 	t.Helper()
-	f := &fleet{t: t, server: newServer(t), home: testenv.Dir(t)}
-	f.repo = filepath.Join(f.server.home, "project")
-	f.server.args = []string{"--repo", f.repo}
-	f.server.start()
-	f.addr = strings.TrimPrefix(f.server.url, "http://")
+	s := newServer(t)
+	f := newFleetOn(t, s, filepath.Join(s.home, "project"))
+	f.join(n)
+	return f
+}
+
+// newFleetOn starts a server that was prepared, with a repository; no agent has
+// joined yet.
+func newFleetOn(t testing.TB, s *server, repo string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, server: s, repo: repo, home: testenv.Dir(t)}
+	s.args = []string{"--repo", repo}
+	s.start()
+	f.addr = strings.TrimPrefix(s.url, "http://")
 	f.env = testenv.Env(t, "HOME="+f.home, "TANDEM_API_TOKEN="+apiToken, "JJ_USER=Agent", "JJ_EMAIL=agent@example.com", "TANDEM_IDLE_EXIT=2m", "NO_COLOR=1")
 	t.Cleanup(func() { f.tandem(f.home, "down") })
-	f.join(n)
 	return f
 }
 
