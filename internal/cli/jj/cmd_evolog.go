@@ -206,7 +206,7 @@ func runEvolog(e *env, p *parsed) error {
 	}
 	g := render.NewGraph[repo.CommitID](w.conf.Str("ui.graph.style"))
 	if g == nil {
-		return missing("the graph style %q", w.conf.Str("ui.graph.style"))
+		return w.wrongStyle()
 	}
 	for _, n := range nodes {
 		en := byID[n.ID]

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -229,7 +230,7 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 	}
 	g := render.NewGraph[logKey](w.conf.Str("ui.graph.style"))
 	if g == nil {
-		return missing("the graph style %q", w.conf.Str("ui.graph.style"))
+		return w.wrongStyle()
 	}
 	elide, err := w.conf.Bool("ui.log-synthetic-elided-nodes")
 	if err != nil {
@@ -393,3 +394,8 @@ func (w *wsEnv) logHints(p *parsed, empty bool) error {
 }
 
 var _ repo.Matcher = (*fileset.Set)(nil)
+
+// wrongStyle is the error for a way to draw graphs that does not exist.
+func (w *wsEnv) wrongStyle() error {
+	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`", w.conf.Str("ui.graph.style")))
+}

@@ -243,7 +243,7 @@ func (s *opShower) run(ops []*repo.Operation, symbol *template.Renderer, plain, 
 	}
 	g := render.NewGraph[repo.OperationID](w.conf.Str("ui.graph.style"))
 	if g == nil {
-		return missing("the graph style %q", w.conf.Str("ui.graph.style"))
+		return w.wrongStyle()
 	}
 	for _, n := range nodes {
 		op := byID[n.ID]

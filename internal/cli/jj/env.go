@@ -123,6 +123,7 @@ type wsEnv struct {
 	revsetAliases  *dsl.Aliases
 	filesetAliases *dsl.Aliases
 	immutable      *immutability
+	trunkChecked   bool
 }
 
 // open loads the workspace and takes a snapshot of its files, unless the
@@ -210,7 +211,34 @@ func (w *wsEnv) bind() error {
 		}
 	}
 	w.prefixes = w.newPrefixes(w.repo)
-	return nil
+	return w.checkTrunk()
+}
+
+// checkTrunk tells of a configured trunk() that does not exist, once, and goes
+// on without: everything else depends on it.
+func (w *wsEnv) checkTrunk() error {
+	body, ok := w.revsetAliases.FuncBody("trunk")
+	if !ok || w.trunkChecked {
+		return nil
+	}
+	w.trunkChecked = true
+	x, err := revset.Compile(body, w.scope())
+	if err != nil {
+		return nil // said where it is used
+	}
+	if err = w.revRepo(w.repo, nil).Resolve(x); err == nil {
+		return nil
+	}
+	w.ui.warnf("Failed to resolve `revset-aliases.trunk()`: %s", err)
+	t := w.ui.newText()
+	t.Label("warning", "The `trunk()` alias is temporarily set to `root()`.\n")
+	w.ui.colours.WriteTo(w.io.Stderr, t)
+	w.ui.hintf("Use `jj config edit --repo` to adjust the `trunk()` alias.")
+	d, err := revset.ParseDecl("trunk()")
+	if err == nil {
+		w.revsetAliases.Set(d, "root()")
+	}
+	return err
 }
 
 func (e *env) aliasTable(name string, parse func(string) (*dsl.Node, error), decl func(string) (dsl.Decl, error)) (*dsl.Aliases, error) {

@@ -209,7 +209,7 @@ func (x *opDiff) graph(o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commi
 	}
 	g := render.NewGraph[repo.Pos](x.w.conf.Str("ui.graph.style"))
 	if g == nil {
-		return missing("the graph style %q", x.w.conf.Str("ui.graph.style"))
+		return x.w.wrongStyle()
 	}
 	for _, n := range render.Group(nodes, nil) {
 		n.Edges = slices.DeleteFunc(n.Edges, func(e render.Edge[repo.Pos]) bool { return e.Kind == render.Missing })

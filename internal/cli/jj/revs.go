@@ -50,10 +50,10 @@ func (m matchFunc) Match(p repo.Path) bool { return m(p) }
 func (m matchFunc) Visit(repo.Path) bool { return true }
 
 func (w *wsEnv) scope() *revset.Scope {
-	now := time.Now()
+	now := time.Now().In(w.io.zone())
 	if ts, ok, _ := w.timeSetting("debug.commit-timestamp"); ok {
 		if t, err := time.Parse(time.RFC3339, ts); err == nil {
-			now = t
+			now = t.In(w.io.zone())
 		}
 	}
 	return &revset.Scope{

@@ -104,6 +104,12 @@ func (u *ui) configure(conf *config.Stack) error {
 	default:
 		return conf.Wrong("ui.color", fmt.Errorf("unknown variant `%s`, expected one of `always`, `never`, `debug`, `auto`", mode))
 	}
+	switch when, _, err := conf.String("ui.paginate"); {
+	case err != nil:
+		return err
+	case when != "" && when != "never" && when != "auto":
+		return conf.Wrong("ui.paginate", fmt.Errorf("unknown variant `%s`, expected `never` or `auto`", when))
+	}
 	if u.quiet, err = conf.Bool("ui.quiet"); err != nil {
 		return err
 	}

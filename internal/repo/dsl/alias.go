@@ -82,6 +82,16 @@ func (a *Aliases) FuncNames() []string { return keys(a.funcs) }
 // HasFunc reports whether a function alias of any arity has that name.
 func (a *Aliases) HasFunc(name string) bool { return len(a.funcs[name]) > 0 }
 
+// FuncBody is the definition of a function alias without parameters.
+func (a *Aliases) FuncBody(name string) (string, bool) {
+	for _, f := range a.funcs[name] {
+		if len(f.decl.Params) == 0 {
+			return f.body, true
+		}
+	}
+	return "", false
+}
+
 func keys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {

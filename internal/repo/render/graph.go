@@ -126,6 +126,9 @@ func (g *Graph[K]) Width(id K, edges []Edge[K]) int {
 		}
 	}
 	w += max(0, max(0, need-free)-1)
+	if g.style.large {
+		return w * 3
+	}
 	return w*2 + 1
 }
 
@@ -283,6 +286,7 @@ func (g *Graph[K]) draw(r *row, symbol, message string) string {
 	}
 	var b strings.Builder
 	for i, v := range r.node {
+		b.WriteString(g.style.gap(i))
 		if i == r.at {
 			b.WriteString(symbol + " ")
 		} else {
@@ -291,17 +295,20 @@ func (g *Graph[K]) draw(r *row, symbol, message string) string {
 	}
 	line(b.String())
 	if r.hasLink {
-		line(g.style.link(r))
+		for _, l := range g.style.link(r) {
+			line(l)
+		}
 	}
 	base := ""
-	for _, v := range r.pads {
-		base += g.style.pad(v)
+	for i, v := range r.pads {
+		base += g.style.gap(i) + g.style.pad(v)
 	}
 	extra := false
 	if r.hasTerm {
 		for _, mark := range []string{g.style.pad(vertParent), "~ "} {
 			b.Reset()
 			for i, t := range r.term {
+				b.WriteString(g.style.gap(i))
 				if t {
 					b.WriteString(mark)
 				} else {

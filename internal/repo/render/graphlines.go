@@ -12,16 +12,19 @@ type lines struct {
 	forkLeft, forkRight, forkBoth    string
 	joinLeft, joinRight, joinBoth    string
 	ascii                            bool
+	large                            bool // columns three wide, links two lines high
 }
 
 func graphStyle(name string) *lines {
 	switch name {
 	case "curved":
-		return &lines{"  ", "──", "│ ", "╷ ", "╯ ", "╰─", "┴─", "╮ ", "╭─", "┬─", "┤ ", "├─", "┼─", false}
+		return &lines{"  ", "──", "│ ", "╷ ", "╯ ", "╰─", "┴─", "╮ ", "╭─", "┬─", "┤ ", "├─", "┼─", false, false}
 	case "square":
-		return &lines{"  ", "──", "│ ", "· ", "┘ ", "└─", "┴─", "┐ ", "┌─", "┬─", "┤ ", "├─", "┼─", false}
+		return &lines{"  ", "──", "│ ", "· ", "┘ ", "└─", "┴─", "┐ ", "┌─", "┬─", "┤ ", "├─", "┼─", false, false}
 	case "ascii":
 		return &lines{space: "  ", parent: "| ", far: ". ", ascii: true}
+	case "ascii-large":
+		return &lines{space: "  ", parent: "| ", far: ". ", large: true}
 	}
 	return nil
 }
@@ -36,15 +39,52 @@ func (l *lines) pad(v link) string {
 	return l.space
 }
 
-func (l *lines) link(r *row) string {
-	if l.ascii {
-		return asciiLink(r.links)
+// gap is what stands before a column.
+func (l *lines) gap(i int) string {
+	if l.large && i > 0 {
+		return " "
+	}
+	return ""
+}
+
+// link draws the line, or the two lines, between a node and its parents.
+func (l *lines) link(r *row) []string {
+	switch {
+	case l.large:
+		return largeLinks(r.links)
+	case l.ascii:
+		return []string{asciiLink(r.links)}
 	}
 	var b strings.Builder
 	for _, c := range r.links {
 		b.WriteString(l.stroke(c, r.merge))
 	}
-	return b.String()
+	return []string{b.String()}
+}
+
+// largeLinks draws slanted lines: merges above, forks below.
+func largeLinks(links []link) []string {
+	var top, bottom strings.Builder
+	choose := func(b *strings.Builder, c link, marks ...any) {
+		for i := 0; i < len(marks); i += 2 {
+			if c&marks[i].(link) != 0 {
+				b.WriteString(marks[i+1].(string))
+				return
+			}
+		}
+		b.WriteByte(' ')
+	}
+	for i, c := range links {
+		if i > 0 {
+			choose(&top, c, leftMerge, "/", horizontal, "_")
+			choose(&bottom, c, leftFork, "\\")
+		}
+		choose(&top, c, vertParent, "|", vertFar, ".", anyMerge, " ", horizontal, "_")
+		choose(&bottom, c, vertParent, "|", vertFar, ".")
+		choose(&top, c, rightMerge, "\\", horizontal, "_")
+		choose(&bottom, c, rightFork, "/")
+	}
+	return []string{top.String(), bottom.String()}
 }
 
 // pick chooses a stroke by which sides it is joined to.

@@ -50,6 +50,12 @@ func (r *Repo) Set(x *Expr) (repo.PosSet, error) {
 	return ev.eval(x)
 }
 
+// Resolve says whether everything an expression names is there.
+func (r *Repo) Resolve(x *Expr) error {
+	_, err := r.evaluator(x)
+	return err
+}
+
 func (r *Repo) evaluator(x *Expr) (*evaluator, error) {
 	ev := &evaluator{r: r, n: r.Index.Len()}
 	for id := range r.View.Heads {

@@ -35,7 +35,7 @@ func RFC3339(t repo.Timestamp) string {
 	if t.Millis%1000 != 0 {
 		layout += ".000"
 	}
-	return Time(t).Format(layout + "-07:00")
+	return Time(t).Format(layout + "Z07:00")
 }
 
 func timestampType() Type {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -167,6 +168,14 @@ func (s *Stack) Wrong(name string, reason error) error {
 	path, err := ParseName(name)
 	if err != nil {
 		return err
+	}
+	// A value of the wrong type is reported by the TOML library of jj, which
+	// ends its sentences with a line.
+	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field "} {
+		if strings.HasPrefix(reason.Error(), start) {
+			reason = errors.New(reason.Error() + "\n")
+			break
+		}
 	}
 	e := &TypeError{Name: name, Err: reason}
 	if _, l := s.GetFrom(path...); l != nil {
