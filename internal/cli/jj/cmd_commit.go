@@ -56,7 +56,7 @@ func runCommit(e *env, p *parsed) error {
 	}
 	tree, err := sel.choose(base, c.Tree, set, func() (string, error) {
 		s, err := w.summaryText(c)
-		return "You are splitting the working-copy commit: " + s + "\n" +
+		return "You are splitting the working-copy commit: " + s + "\n\n" +
 			"The diff initially shows all changes. Adjust the right side until it shows the\n" +
 			"contents you want for the first commit. The remainder will be included in the\n" +
 			"new working-copy commit.\n", err

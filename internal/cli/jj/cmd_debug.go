@@ -1,10 +1,16 @@
 package jj
 
 import (
+	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/workcopy"
 )
 
 func debugCommand() *command {
@@ -17,13 +23,30 @@ func debugCommand() *command {
 			}},
 			{name: "tree", about: "List the recursive entries of a tree", opts: []opt{
 				{id: "revision", long: "revision", short: "r", value: "REVSET"},
+				{id: "id", long: "id", value: "ID", conflicts: []string{"revision"}},
+				{id: "dir", long: "dir", value: "DIR"},
 				{id: "pos", pos: true, many: true, value: "FILESETS"},
 			}, run: runDebugTree},
-			{name: "reindex", about: "Rebuild commit index", run: func(e *env, p *parsed) error { return missing("`jj debug reindex`") }},
-			absentCommand("copy-detection"), absentCommand("fileset"), absentCommand("index"), absentCommand("init-simple"),
-			absentCommand("index-changed-paths"), absentCommand("local-working-copy"), absentCommand("object"), absentCommand("operation"),
-			absentCommand("revset"), absentCommand("stacked-table"), absentCommand("template"), absentCommand("watchman"), absentCommand("working-copy"),
+			{name: "reindex", about: "Rebuild commit index", run: runDebugReindex},
+			{name: "copy-detection", about: "Show which files a revision copied or renamed", opts: []opt{{id: "revision", pos: true, value: "REVSET"}}, run: runDebugCopies},
+			{name: "working-copy", about: "Show where the working copy stands", run: runDebugWorkingCopy},
+			{name: "local-working-copy", about: "Show what is known of the files of the working copy", run: runDebugFiles},
+			{name: "object", about: "Show an object of the store", subs: []*command{
+				{name: "file", about: "Print a file", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, false) }},
+				{name: "symlink", about: "Print the target of a symlink", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, true) }},
+				absentCommand("commit"), absentCommand("operation"), absentCommand("tree"), absentCommand("view"),
+			}},
+			absentCommand("fileset"), absentCommand("index"), absentCommand("init-simple"), absentCommand("index-changed-paths"),
+			absentCommand("operation"), absentCommand("revset"), absentCommand("stacked-table"), absentCommand("template"), absentCommand("watchman"),
 		},
+	}
+}
+
+func debugObjectOpts() []opt {
+	return []opt{
+		{id: "path", pos: true, required: true, value: "PATH"},
+		{id: "id", pos: true, value: "ID", conflicts: []string{"revision"}},
+		{id: "revision", long: "revision", short: "r", value: "REVISION"},
 	}
 }
 
@@ -32,18 +55,173 @@ func runDebugTree(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
-	if err != nil {
-		return err
-	}
 	set, err := w.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	return repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
-		w.ui.printf("%s: Ok(%s)\n", w.paths().Format(path), debugValue(v))
+	dir, err := fileset.Inside(p.str("dir"))
+	if err != nil {
+		return userf("%s", err)
+	}
+	tree := repo.MergedTree{}
+	if id, ok := p.get("id"); ok {
+		raw, err := hex.DecodeString(id)
+		if err != nil || len(raw) != len(repo.EmptyTreeID) {
+			return userf("Invalid tree ID hex: %s", id)
+		}
+		tree.IDs = repo.Resolved(repo.TreeID(raw))
+	} else {
+		c, err := w.single(p.or("revision", "@"))
+		if err != nil {
+			return err
+		}
+		tree, dir = c.Tree, ""
+	}
+	below := repo.Matcher(set)
+	if dir != "" {
+		below = repo.Everything{}
+	}
+	return repo.WalkTree(w.store, tree, below, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		if full := dir.Join(string(path)); set.Match(full) {
+			w.ui.printf("%s: Ok(%s)\n", w.paths().Format(full), debugValue(v))
+		}
 		return nil
 	})
+}
+
+func runDebugReindex(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	n, err := w.store.Reindex(w.repo.Operation)
+	if err != nil {
+		return internalf(err, "Failed to rebuild the index")
+	}
+	w.ui.statusf("Finished indexing %d commits.\n", n)
+	return nil
+}
+
+func runDebugCopies(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	c, err := w.single(p.or("revision", "@"))
+	if err != nil {
+		return err
+	}
+	parents, err := w.commits(c.Parents)
+	if err != nil {
+		return err
+	}
+	for _, q := range parents {
+		found, err := render.FindCopies(w.store, q.Tree, c.Tree)
+		if err != nil {
+			return err
+		}
+		for _, to := range slices.Sorted(maps.Keys(found)) {
+			w.ui.printf("%s -> %s\n", found[to].From, to)
+		}
+	}
+	return nil
+}
+
+// sayWorkingCopy prints where the working copy stands.
+func (w *wsEnv) sayWorkingCopy() {
+	tree := w.wc.Tree()
+	var ids []string
+	for _, id := range tree.IDs {
+		ids = append(ids, fmt.Sprintf("TreeId(%q)", id.Hex()))
+	}
+	shown, labels := "Resolved("+ids[0]+")", "Unlabeled"
+	if len(ids) > 1 {
+		shown = "Conflicted([" + strings.Join(ids, ", ") + "])"
+	}
+	if len(tree.Labels) > 0 {
+		var quoted []string
+		for _, l := range tree.Labels {
+			quoted = append(quoted, fmt.Sprintf("%q", l))
+		}
+		labels = "Labeled([" + strings.Join(quoted, ", ") + "])"
+	}
+	w.ui.printf("Current operation: OperationId(%q)\n", w.wc.Operation().Hex())
+	w.ui.printf("Current tree: MergedTree { tree_ids: %s, labels: %s, .. }\n", shown, labels)
+}
+
+func runDebugWorkingCopy(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	w.ui.printf("Type: \"local\"\n")
+	w.sayWorkingCopy()
+	return nil
+}
+
+func runDebugFiles(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	w.sayWorkingCopy()
+	for _, f := range w.wc.Files() {
+		kind, marks := map[workcopy.FileType]string{
+			workcopy.Normal: "Normal { exec_bit: ExecBit(false) }", workcopy.Executable: "Normal { exec_bit: ExecBit(true) }",
+			workcopy.Symlink: "Symlink", workcopy.Submodule: "GitSubmodule",
+		}[f.Type], "None"
+		if f.MarkerLen > 0 {
+			marks = fmt.Sprintf("Some(MaterializedConflictData { conflict_marker_len: %d })", f.MarkerLen)
+		}
+		w.ui.printf("%s %13d %10d %s %q\n", kind, f.Size, f.Mtime, marks, string(f.Path))
+	}
+	return nil
+}
+
+func runDebugObject(e *env, p *parsed, link bool) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	what, kind := "file", "single file"
+	if link {
+		what, kind = "symlink", "single symlink"
+	}
+	path, err := fileset.Inside(p.str("path"))
+	if err != nil {
+		return userf("%s", err)
+	}
+	var id repo.FileID
+	if text, ok := p.get("revision"); ok {
+		c, err := w.single(text)
+		if err != nil {
+			return err
+		}
+		v, err := repo.ValueAt(w.store, c.Tree, path)
+		if err != nil {
+			return err
+		}
+		t, ok := v.AsResolved()
+		if !ok || link != (t.Kind == repo.Symlink) || !link && !t.IsFile() {
+			return userf("The path is not a %s in the commit", kind)
+		}
+		id = t.FileID()
+	} else {
+		raw, err := hex.DecodeString(p.str("id"))
+		if err != nil {
+			return userf("Invalid hex %s id: %q", what, p.str("id"))
+		}
+		id = repo.FileID(raw)
+	}
+	data, err := w.store.File(id)
+	if err != nil {
+		return err
+	}
+	w.ui.printf("%s", data)
+	if link {
+		w.ui.printf("\n")
+	}
+	return nil
 }
 
 func debugValue(v repo.Merge[repo.TreeValue]) string {

@@ -8,7 +8,7 @@ import (
 
 func diffCommand() *command {
 	opts := []opt{
-		{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
+		{id: "revisions", long: "revisions", short: "r", alias: []string{"revision"}, value: "REVSETS", many: true},
 		{id: "from", long: "from", short: "f", value: "REVSET", conflicts: []string{"revisions"}},
 		{id: "to", long: "to", short: "t", value: "REVSET", conflicts: []string{"revisions"}},
 		{id: "pos", pos: true, many: true, value: "FILESETS"},
@@ -30,11 +30,12 @@ func runDiff(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	from, to, err := w.diffTrees(p)
+	s, err := w.diffSides(p)
 	if err != nil {
 		return err
 	}
-	copies, err := render.FindCopies(w.store, from, to)
+	from, to := s.from, s.to
+	copies, err := render.CopiesBetween(w.store, s.parents, s.heads, to)
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,14 @@ func runDiff(e *env, p *parsed) error {
 	return w.warnUnmatched(set, from, to)
 }
 
-// diffTrees finds the two sides of a diff.
-func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
+// diffSides are the two sides of a diff: the trees, and the commits they are
+// made of, among which copies are looked for.
+type diffSides struct {
+	from, to       repo.MergedTree
+	parents, heads []repo.MergedTree
+}
+
+func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 	if p.has("from") || p.has("to") {
 		at := func(id string) (*repo.Commit, error) {
 			if s, ok := p.get(id); ok {
@@ -87,13 +94,13 @@ func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
 		}
 		a, err := at("from")
 		if err != nil {
-			return from, to, err
+			return s, err
 		}
 		b, err := at("to")
 		if err != nil {
-			return from, to, err
+			return s, err
 		}
-		return a.Tree, b.Tree, nil
+		return diffSides{a.Tree, b.Tree, []repo.MergedTree{a.Tree}, []repo.MergedTree{b.Tree}}, nil
 	}
 	texts := p.all("revisions")
 	if len(texts) == 0 {
@@ -101,35 +108,35 @@ func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
 	}
 	x, err := w.compileAll(texts)
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	rr := w.rev()
 	ids, err := rr.IDs(x)
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	gaps, err := rr.IDs(revset.Minus(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)), revset.Commits(ids...)))
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	if len(gaps) > 0 {
-		return from, to, userf("Cannot diff revsets with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
+		return s, userf("Cannot diff revsets with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
 	}
 	heads, err := rr.IDs(revset.Heads(revset.Commits(ids...)))
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	roots, err := rr.IDs(revset.Roots(revset.Commits(ids...)))
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	hc, err := w.commits(heads)
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	rc, err := w.commits(roots)
 	if err != nil {
-		return from, to, err
+		return s, err
 	}
 	seen := map[repo.CommitID]bool{}
 	for _, id := range ids {
@@ -139,7 +146,7 @@ func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
 	for _, c := range rc {
 		ps, err := w.commits(c.Parents)
 		if err != nil {
-			return from, to, err
+			return s, err
 		}
 		for _, q := range ps {
 			if !seen[q.ID] {
@@ -154,9 +161,15 @@ func (w *wsEnv) diffTrees(p *parsed) (from, to repo.MergedTree, err error) {
 		}
 		return repo.ParentsTree(w.store, w.repo.Index, cs)
 	}
-	if from, err = tree(parents); err != nil {
-		return from, to, err
+	for _, c := range parents {
+		s.parents = append(s.parents, c.Tree)
 	}
-	to, err = tree(hc)
-	return from, to, err
+	for _, c := range hc {
+		s.heads = append(s.heads, c.Tree)
+	}
+	if s.from, err = tree(parents); err != nil {
+		return s, err
+	}
+	s.to, err = tree(hc)
+	return s, err
 }

@@ -78,7 +78,7 @@ func runSplit(e *env, p *parsed) error {
 	}
 	s.k.picked, err = sel.choose(s.k.parent, s.k.c.Tree, set, func() (string, error) {
 		one, err := w.summaryText(s.k.c)
-		return "You are splitting a commit into two: " + one + "\n" +
+		return "You are splitting a commit into two: " + one + "\n\n" +
 			"The diff initially shows the changes in the commit you're splitting.\n\n" +
 			"Adjust the right side until it shows the contents you want to split into the\nnew commit.\n" +
 			"The changes that are not selected will replace the original commit.\n", err

@@ -224,10 +224,10 @@ func (s *squash) instructions(c *repo.Commit) (string, error) {
 	if err := s.t.summary(o, s.dest); err != nil {
 		return "", err
 	}
-	return "You are moving changes from: " + a + "\ninto commit: " + o.String() + "\n" +
+	return "You are moving changes from: " + a + "\ninto commit: " + o.String() + "\n\n" +
 		"The left side of the diff shows the contents of the parent commit. The\n" +
 		"right side initially shows the contents of the commit you're moving\n" +
-		"changes from.\n" +
+		"changes from.\n\n" +
 		"Adjust the right side until the diff shows the changes you want to move\n" +
 		"to the destination. If you don't make any changes, then all the changes\n" +
 		"from the source will be moved into the destination.\n", nil

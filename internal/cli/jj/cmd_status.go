@@ -69,7 +69,7 @@ func (w *wsEnv) statusOf(o *text.Text, c *repo.Commit, set *fileset.Set, stats w
 				return err
 			}
 			diff := w.ui.newText()
-			if err := d.show(diff, from, c.Tree, set, w.ui.width()); err != nil {
+			if err := d.patch(diff, c, set, w.ui.width()); err != nil {
 				return err
 			}
 			if diff.Len() > 0 {

@@ -271,5 +271,9 @@ func (d *differ) patch(o *text.Text, c *repo.Commit, match repo.Matcher, width i
 	if err != nil {
 		return err
 	}
-	return d.show(o, from, c.Tree, match, width)
+	copies, err := render.CopiesOf(d.w.store, c)
+	if err != nil {
+		return err
+	}
+	return d.showWith(o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
 }

@@ -32,6 +32,7 @@ func (w *wsEnv) diffEditor(name string) (*diffTool, error) {
 type side struct {
 	dir   string
 	files map[repo.Path]written
+	paths []repo.Path // that may be there; others do not count
 }
 
 // written is a file as it was put into the folder.
@@ -181,7 +182,7 @@ func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, s
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	s := &side{dir: dir, files: map[repo.Path]written{}}
+	s := &side{dir: dir, files: map[repo.Path]written{}, paths: paths}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -252,6 +253,9 @@ func (w *wsEnv) readSide(s *side, base repo.MergedTree) (repo.MergedTree, error)
 			return err
 		}
 		p := repo.Path(filepath.ToSlash(rel))
+		if !slices.Contains(s.paths, p) {
+			return nil
+		}
 		seen[p] = true
 		v, err := w.readBack(s.files[p], full, en)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/cli/jj/config"
@@ -154,14 +155,57 @@ func (e *env) openNoSnapshot() (*wsEnv, error) {
 		return nil, internalf(err, "The repository appears broken or inaccessible")
 	}
 	w := &wsEnv{env: e, store: store}
+	if _, err := w.markerStyle(); err != nil {
+		return nil, internalf(err, "Failed to read the tree state settings")
+	}
 	if w.wc, err = workcopy.Open(e.ws.root, store); err != nil {
 		return nil, internalf(err, "Failed to access working copy state")
+	}
+	if err := w.configureFiles(); err != nil {
+		return nil, err
 	}
 	w.name = w.wc.Workspace()
 	if err := w.load(); err != nil {
 		return nil, err
 	}
 	return w, w.bind()
+}
+
+// configureFiles reads the settings of the working copy, and refuses those that
+// cannot be followed here.
+func (w *wsEnv) configureFiles() error {
+	const ends, exec = "working-copy.eol-conversion", "working-copy.exec-bit-change"
+	choose := func(name string, from ...string) (int, error) {
+		s, _, err := w.conf.String(name)
+		if err != nil {
+			return 0, err
+		}
+		if i := slices.Index(from, s); i >= 0 {
+			return i, nil
+		}
+		return 0, w.conf.Wrong(name, fmt.Errorf("unknown variant `%s`, expected one of `%s`", s, strings.Join(from, "`, `")))
+	}
+	unreadable := func(err error) error { return internalf(err, "Failed to read the tree state settings") }
+	n, err := choose(ends, "none", "input", "input-output")
+	if err != nil {
+		return unreadable(err)
+	}
+	w.wc.Ends = workcopy.LineEnds(n)
+	if n, err = choose(exec, "ignore", "respect", "auto"); err != nil {
+		return unreadable(err)
+	}
+	w.wc.KeepExec = n == 0
+	for _, s := range []struct{ name, only string }{
+		{"merge.hunk-level", "line"}, {"merge.same-change", "accept"}, {"signing.behavior", "keep"},
+	} {
+		if v := w.conf.Str(s.name); v != s.only && !(s.name == "signing.behavior" && (v == "drop" || w.conf.Str("signing.backend") == "none")) {
+			return missing("the setting %s = %q", s.name, v)
+		}
+	}
+	if on, err := w.conf.Bool("git.write-change-id-header"); err != nil || on {
+		return err
+	}
+	return missing("the setting git.write-change-id-header = false")
 }
 
 // load reads the repository at the head, or at the operation asked for.

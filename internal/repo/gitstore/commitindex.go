@@ -204,3 +204,27 @@ func writeCache(path string, data []byte) error {
 	}
 	return err
 }
+
+// Reindex builds the commit index at an operation anew from the operations and
+// commits, and gives the number of commits in it. All indexes before are gone.
+func (s *Store) Reindex(op *repo.Operation) (int, error) {
+	for _, kind := range []string{"op_links", "segments"} {
+		entries, err := os.ReadDir(s.indexPath(kind, ""))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range entries {
+			if err := os.Remove(s.indexPath(kind, e.Name())); err != nil {
+				return 0, err
+			}
+		}
+	}
+	ix, err := s.Index(op)
+	if err != nil {
+		return 0, err
+	}
+	return ix.Len(), nil
+}

@@ -160,7 +160,24 @@ func (l *Lang) DiffOf(c *repo.Commit, match repo.Matcher) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.DiffBetween(from, c.Tree, match)
+	d, err := l.DiffBetween(from, c.Tree, match)
+	if err == nil && len(c.Parents) > 1 {
+		d.Copies, err = CopiesOf(l.Repo.Store, c)
+	}
+	return d, err
+}
+
+// CopiesOf finds what a commit copied or renamed, against each of its parents.
+func CopiesOf(s repo.Store, c *repo.Commit) (map[repo.Path]Copy, error) {
+	var parents []repo.MergedTree
+	for _, id := range c.Parents {
+		p, err := s.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		parents = append(parents, p.Tree)
+	}
+	return CopiesBetween(s, parents, []repo.MergedTree{c.Tree}, c.Tree)
 }
 
 // DiffBetween is the difference of two trees, with copies found.

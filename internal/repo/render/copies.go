@@ -107,6 +107,43 @@ func FindCopies(s repo.Store, from, to repo.MergedTree) (map[repo.Path]Copy, err
 	return out, nil
 }
 
+// CopiesBetween looks for copies from each of some trees to each of others, as
+// of merges and ranges. A file with more than one origin has none. shown is the
+// tree that says whether an origin is still there. Of a tree in conflict its
+// first side counts, as for git.
+func CopiesBetween(s repo.Store, from, to []repo.MergedTree, shown repo.MergedTree) (map[repo.Path]Copy, error) {
+	first := func(t repo.MergedTree) repo.MergedTree { return repo.MergedTree{IDs: repo.Resolved(t.IDs.First())} }
+	out := map[repo.Path]Copy{}
+	unclear := map[repo.Path]bool{}
+	for _, a := range from {
+		for _, b := range to {
+			found, err := FindCopies(s, first(a), first(b))
+			if err != nil {
+				return nil, err
+			}
+			for p, c := range found {
+				if old, ok := out[p]; ok && old.From != c.From {
+					unclear[p] = true
+				}
+				out[p] = c
+			}
+		}
+	}
+	for p, c := range out {
+		v, err := repo.ValueAt(s, shown, c.From)
+		if err != nil {
+			return nil, err
+		}
+		there, resolved := v.AsResolved()
+		c.Rename = resolved && (there.IsAbsent() || there.IsTree())
+		out[p] = c
+		if unclear[p] {
+			delete(out, p)
+		}
+	}
+	return out, nil
+}
+
 func base(p repo.Path) string { return path.Base(string(p)) }
 
 const emptyBlobID = "\xe6\x9d\xe2\x9b\xb2\xd1\xd6\x43\x4b\x8b\x29\xae\x77\x5a\xd8\xc2\xe4\x8c\x53\x91"

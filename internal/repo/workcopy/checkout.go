@@ -289,7 +289,7 @@ func (c *checkoutRun) write(path repo.Path, name string, v repo.Merge[repo.TreeV
 		if err != nil {
 			return FileState{}, err
 		}
-		return c.writeFile(path, name, data, c.diskType(path, value.Kind == repo.Executable))
+		return c.writeFile(path, name, c.Ends.written(data), c.diskType(path, value.Kind == repo.Executable))
 	case repo.Symlink:
 		target, err := c.store.File(value.FileID())
 		if err != nil {
@@ -322,7 +322,7 @@ func (c *checkoutRun) writeConflict(path repo.Path, name string, v repo.Merge[re
 		return c.writeFile(path, name, []byte(repo.DescribeConflict(v, c.labels)), Normal)
 	}
 	n := repo.MarkerLen(conflict.Contents)
-	f, err := c.writeFile(path, name, conflict.Materialize(c.Style, n), c.diskType(path, conflict.Executable))
+	f, err := c.writeFile(path, name, c.Ends.written(conflict.Materialize(c.Style, n)), c.diskType(path, conflict.Executable))
 	f.MarkerLen = uint32(n)
 	return f, err
 }

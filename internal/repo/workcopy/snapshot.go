@@ -385,6 +385,7 @@ func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeV
 	if err != nil {
 		return nil, fmt.Errorf("read file: %w", err)
 	}
+	data = s.Ends.taken(data)
 	was, resolved := old.AsResolved()
 	if resolved {
 		id, err := s.store.PutFile(data)

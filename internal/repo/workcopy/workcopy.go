@@ -11,7 +11,12 @@ import (
 
 // WorkingCopy is the files of a workspace and what is known of them.
 type WorkingCopy struct {
-	Root  string // the workspace's folder
+	Root string // the workspace's folder
+	// Ends is how ends of lines are treated, and KeepExec leaves executable
+	// bits in the repository alone.
+	Ends     LineEnds
+	KeepExec bool
+
 	dir   string // .jj/working_copy
 	store repo.Store
 	at    checkout
@@ -112,7 +117,7 @@ func (w *WorkingCopy) Lock() (*Locked, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Locked{WorkingCopy: w, lock: lock, IgnoreExec: noExecBits}
+	l := &Locked{WorkingCopy: w, lock: lock, IgnoreExec: noExecBits || w.KeepExec}
 	if err := w.read(); err != nil {
 		lock.Unlock()
 		return nil, err

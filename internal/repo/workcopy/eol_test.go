@@ -1,0 +1,25 @@
+package workcopy
+
+import "testing"
+
+func TestLineEnds(t *testing.T) {
+	for _, c := range []struct {
+		ends                 LineEnds
+		disk, kept, shownNow string
+	}{
+		{KeepEnds, "a\r\nb\n", "a\r\nb\n", "a\r\nb\n"},
+		{UnixEnds, "a\r\nb\nc", "a\nb\nc", "a\nb\nc"},
+		{BothWays, "a\r\nb\nc", "a\nb\nc", "a\r\nb\r\nc"},
+		{BothWays, "a\rb\r\n", "a\rb\r\n", "a\rb\r\n"},
+		{BothWays, "a\x00\r\n", "a\x00\r\n", "a\x00\r\n"},
+		{UnixEnds, "", "", ""},
+	} {
+		kept := c.ends.taken([]byte(c.disk))
+		if string(kept) != c.kept {
+			t.Errorf("%d: %q is kept as %q, want %q", c.ends, c.disk, kept, c.kept)
+		}
+		if got := c.ends.written(kept); string(got) != c.shownNow {
+			t.Errorf("%d: %q is shown as %q, want %q", c.ends, kept, got, c.shownNow)
+		}
+	}
+}
