@@ -2,6 +2,7 @@ package space
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,10 +74,17 @@ func hook(k *kit.Kit, cmd *cobra.Command, e event) error {
 // watch waits until there is mail, a newer hook took its place, or the agent
 // has ended. An agent that joins a space later is waited for too.
 func watch(k *kit.Kit, cmd *cobra.Command, up []int) error {
+	// An agent that ends leaves its hooks running; one that went on would take
+	// the next message and tell it to nobody.
+	ctx, ended := context.WithCancel(cmd.Context())
+	defer ended()
+	go hangup(ctx, ended)
 	for {
 		var out peer.Said
-		err := k.Call(cmd.Context(), "space.wait", peer.WaitIn{Seconds: 60, Parents: up}, &out)
+		err := k.Call(ctx, "space.wait", peer.WaitIn{Seconds: 60, Parents: up}, &out)
 		switch {
+		case ctx.Err() != nil:
+			return nil
 		case err == nil && out.Text != "":
 			fmt.Fprintln(k.Err, out.Text)
 			return kit.Silent{Code: 2}
@@ -86,7 +94,7 @@ func watch(k *kit.Kit, cmd *cobra.Command, up []int) error {
 			return err
 		case err != nil:
 			select {
-			case <-cmd.Context().Done():
+			case <-ctx.Done():
 				return nil
 			case <-time.After(2 * time.Second):
 			}

@@ -76,6 +76,12 @@ func (c Claude) Settings() map[string]any {
 	// Anything but a clean end blocks the tool: the program itself lets a tool run when its hook breaks.
 	hooks["PreToolUse"] = hook("PreToolUse", " || exit 2", guard)
 	hooks["PermissionRequest"] = hook("PermissionRequest", "", AnswerSeconds)
+	// Mail of a space: the one that waits wakes the idle program when it ends with code 2, the other one sees it arrive.
+	mail := ShellQuote(c.Self) + " space hook"
+	for _, e := range []string{"SessionStart", "Stop"} {
+		hooks[e] = append(hooks[e].([]any), map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "asyncRewake": true, "timeout": 24 * 3600}}})
+	}
+	hooks["UserPromptSubmit"] = append(hooks["UserPromptSubmit"].([]any), map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "timeout": GuardSeconds}}})
 	s := map[string]any{"hooks": hooks}
 	if c.Skip {
 		s["skipDangerousModePermissionPrompt"] = true

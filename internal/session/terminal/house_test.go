@@ -248,3 +248,15 @@ func quote(s string) string {
 	}
 	return string(b)
 }
+
+// tandem runs a command in a folder of this house.
+func (h *house) tandem(dir string, args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(testenv.Tandem(h.t), args...)
+	cmd.Dir, cmd.Env = dir, h.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("tandem %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}

@@ -19,14 +19,15 @@ type WaitIn struct {
 	Parents []int `json:"parents,omitempty" jsonschema:"process ids above a hook: its agent is among them"`
 }
 
-// hookSeat is the seat that a hook speaks for: the caller's own, or that of the
-// agent whose child the hook is. The agent's tandem mcp has the same parent.
+// hookSeat is the seat that a hook speaks for: that of the agent whose child the
+// hook is (the agent's tandem mcp has the same parent), and never that of the
+// person whose account both run under. Without parents, and in a session of
+// tandem's, it is the caller's own.
 func (r *Room) hookSeat(ctx context.Context, parents []int) (*seat, error) {
-	s, err := r.enterSeat(ctx)
-	if err == nil || len(parents) == 0 {
-		return s, err
-	}
 	c := op.CallerFrom(ctx)
+	if len(parents) == 0 || c.Session != "" {
+		return r.enterSeat(ctx)
+	}
 	for _, s := range r.all() {
 		s.mu.Lock()
 		if s.tenant == c.Tenant && s.state == active && childOf(s.owner, c.Actor, parents) {
@@ -34,7 +35,7 @@ func (r *Room) hookSeat(ctx context.Context, parents []int) (*seat, error) {
 		}
 		s.mu.Unlock()
 	}
-	return nil, err
+	return nil, fault.New(fault.Conflict, "space", "the agent of this hook is in no space")
 }
 
 // childOf reports whether a seat's program was started by one of the processes.
@@ -50,19 +51,35 @@ func childOf(who, actor string, parents []int) bool {
 }
 
 // opWait returns when there is something new to announce. It costs nothing
-// while it waits, and the budget of wakes is spent only when it answers. One
-// waiter per seat: a newer one ends the older, so that one message starts one
-// turn.
+// while it waits, also for somebody who has no seat yet, and the budget of wakes
+// is spent only when it answers. One waiter per seat: a newer one ends the
+// older, so that one message starts one turn.
 func (r *Room) opWait(ctx context.Context, in WaitIn) (Said, error) {
-	s, err := r.hookSeat(ctx, in.Parents)
-	if err != nil {
-		return Said{}, err
-	}
 	if in.Seconds <= 0 || in.Seconds > 600 {
 		in.Seconds = 25
 	}
 	deadline := time.NewTimer(time.Duration(in.Seconds) * time.Second)
 	defer deadline.Stop()
+	var s *seat
+	for {
+		r.mu.Lock()
+		taken := r.taken
+		r.mu.Unlock()
+		var err error
+		if s, err = r.hookSeat(ctx, in.Parents); err == nil {
+			break
+		}
+		if len(in.Parents) == 0 && op.CallerFrom(ctx).Session == "" {
+			return Said{}, err // a person or a script, who wants to know
+		}
+		select {
+		case <-taken: // an agent that joins later is waited for too
+		case <-deadline.C:
+			return Said{}, nil
+		case <-ctx.Done():
+			return Said{}, nil
+		}
+	}
 	s.waiter++
 	mine := s.waiter
 	s.ring()

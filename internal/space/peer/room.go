@@ -32,6 +32,7 @@ type Room struct {
 
 	mu    sync.Mutex
 	seats map[string]*seat // by id
+	taken chan struct{}    // closed and replaced when a seat is taken
 	ctx   context.Context
 	end   context.CancelFunc
 	work  sync.WaitGroup
@@ -56,7 +57,7 @@ func New(c Config) *Room {
 		c.Wakes = WakesPerHour
 	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, ctx: ctx, end: end}
+	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
 // Start reads the active seats and begins to follow their spaces.
@@ -99,6 +100,8 @@ func (r *Room) add(s *seat) {
 	s.wakes.limit = r.wakes
 	r.mu.Lock()
 	r.seats[s.id] = s
+	close(r.taken)
+	r.taken = make(chan struct{})
 	r.mu.Unlock()
 	r.publish(s)
 	r.later(func(ctx context.Context) { r.run(ctx, s) })

@@ -1,0 +1,152 @@
+package terminal_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/session/agents"
+	"tandem/internal/space/peer"
+	"tandem/internal/testenv"
+)
+
+// Messages of a space reach two real Claude Codes in their terminals: one that
+// tandem opened, one that a person started in a project with tandem's hooks.
+// Idle, a message wakes them and is known to be surfaced by the prompt that
+// carries its id; busy, it is folded into the running turn, the tool goes on,
+// and the transcript tells. A wake says ids and no words, and a half-typed
+// draft stays.
+func TestMailWakesRealAgents(t *testing.T) {
+	h := newHouse(t)
+	var made peer.Created
+	h.call("space.rename", peer.RenameIn{Name: "person"}, nil)
+	h.call("space.create", peer.CreateIn{Name: "wakes"}, &made)
+	code := func() string {
+		var inv peer.Invited
+		h.call("space.invite", peer.InviteIn{}, &inv)
+		return inv.Code
+	}
+	send := func(to, words string) string {
+		var said peer.Said
+		h.call("space.send", peer.SendIn{Type: "question", Message: words, To: to}, &said)
+		return said.ID
+	}
+	reached := func(id, who string) string {
+		var r peer.Receipt
+		h.call("space.receipt", peer.ReceiptIn{ID: id}, &r)
+		return r.Peers[who]
+	}
+	woken := func(id string) bool {
+		for _, q := range h.model.Requests() {
+			if strings.Contains(string(q.Body), id+": call intandem_inbox") {
+				return true
+			}
+		}
+		return false
+	}
+	wakes := func(who string) string {
+		t.Helper()
+		id := send(who, "words that are not in a wake")
+		h.eventually("the message wakes "+who, func() bool { return woken(id) })
+		h.eventually("it is known to be surfaced", func() bool { return reached(id, who) == "surfaced" })
+		for _, q := range h.model.Requests() {
+			if strings.Contains(string(q.Body), id) && strings.Contains(string(q.Body), "words that are not in a wake") {
+				t.Error("the wake carries words")
+			}
+		}
+		return id
+	}
+
+	t.Run("a session that tandem opened", func(t *testing.T) {
+		h.open("a")
+		for _, call := range []string{fmt.Sprintf(`intandem_join {"code":%q}`, made.Code), `intandem_rename {"name":"opened"}`} {
+			out := h.begin("a", "work [[tool mcp__tandem__"+call+"]] [[result]]")
+			h.decide(approval.Approve, "")
+			h.ended("a", out.Cursor)
+		}
+		h.eventually("it waits for a prompt", func() bool { return h.seat("a").State == "ready" })
+		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "half a thought")
+		h.eventually("a draft stands", func() bool { return strings.Contains(h.shown("a"), "half a thought") })
+		wakes("opened")
+		if !strings.Contains(h.shown("a"), "half a thought") {
+			t.Errorf("the draft is gone:\n%s", h.shown("a"))
+		}
+		h.tmux("send-keys", "-t", "=ccm-a:", "C-u")
+		h.eventually("it waits again", func() bool { s := h.seat("a"); return s.State == "ready" && !strings.Contains(h.shown("a"), "half a thought") })
+
+		out := h.begin("a", `[[tool Bash {"command":"sleep 3; echo ran > ran.txt","description":"wait"}]] [[say went on]]`)
+		h.decide(approval.Approve, "")
+		time.Sleep(500 * time.Millisecond)
+		id := send("opened", "while you are busy")
+		if out = h.ended("a", out.Cursor); !strings.Contains(out.Report, "went on") {
+			t.Errorf("%+v", out)
+		}
+		if _, err := os.Stat(filepath.Join(h.project, "ran.txt")); err != nil {
+			t.Errorf("the running tool was cancelled: %v", err)
+		}
+		h.eventually("the folded message is known to be surfaced", func() bool { return reached(id, "opened") == "surfaced" })
+	})
+
+	t.Run("a program that a person started", func(t *testing.T) {
+		dir := filepath.Join(h.dir, "home", "hers")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		init := h.tandem(dir, "space", "init", "--hooks")
+		if !strings.Contains(init, "messages wake an idle agent") {
+			t.Fatal(init)
+		}
+		trust := agents.Claude{Project: dir, Config: filepath.Join(h.dir, "home", ".claude")}
+		if _, err := trust.Trust(filepath.Join(h.dir, "home")); err != nil {
+			t.Fatal(err)
+		}
+		line := []string{"new-session", "-d", "-s", "hers", "-x", "160", "-y", "50", "-c", dir, "env", "-i"}
+		line = append(line, h.env...)
+		line = append(line, testenv.Tool(t, "claude"), "--allowedTools", "mcp__intandem")
+		h.tmux(line...)
+		shown := func() string { return h.tmux("capture-pane", "-p", "-t", "=hers:") }
+		h.eventually("she is asked about the server", func() bool { return strings.Contains(shown(), "1. Use this MCP server") })
+		h.tmux("send-keys", "-t", "=hers:", "Enter")
+		say := func(text string) {
+			t.Helper()
+			h.eventually("an empty input box", func() bool { return strings.Contains(shown(), "? for shortcuts") })
+			h.eventually("the text stands there", func() bool { // what is typed too early is dropped
+				if !strings.Contains(shown(), text[len(text)-15:]) {
+					h.tmux("send-keys", "-l", "-t", "=hers:", text)
+					time.Sleep(2 * time.Second)
+				}
+				return strings.Contains(shown(), text[len(text)-15:])
+			})
+			h.tmux("send-keys", "-t", "=hers:", "Enter")
+		}
+		seated := func(name string) func() bool {
+			return func() bool {
+				var p peer.Peers
+				h.call("space.peers", nil, &p)
+				for _, m := range p.Peers {
+					if m.Username == name {
+						return true
+					}
+				}
+				return false
+			}
+		}
+		done := false
+		defer func() {
+			if !done {
+				t.Log(shown())
+			}
+		}()
+		say(fmt.Sprintf(`[[tool mcp__intandem__intandem_join {"code":%q}]] [[tool mcp__intandem__intandem_rename {"name":"hers"}]] [[say in]]`, code()))
+		h.eventually("it sits in the space", seated("hers"))
+		h.eventually("its turn is over", func() bool { return strings.Contains(shown(), "● in") })
+		id := wakes("hers")
+		say(`[[tool mcp__intandem__intandem_inbox {}]] [[say read it]]`)
+		h.eventually("it is read", func() bool { return reached(id, "hers") == "read" })
+		done = true
+	})
+}
