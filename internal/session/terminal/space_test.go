@@ -76,7 +76,10 @@ func TestMailWakesRealAgents(t *testing.T) {
 			t.Errorf("the draft is gone:\n%s", h.shown("a"))
 		}
 		h.tmux("send-keys", "-t", "=ccm-a:", "C-u")
-		h.eventually("it waits again", func() bool { s := h.seat("a"); return s.State == "ready" && !strings.Contains(h.shown("a"), "half a thought") })
+		h.eventually("it waits again", func() bool {
+			s := h.seat("a")
+			return s.State == "ready" && !strings.Contains(h.shown("a"), "half a thought")
+		})
 
 		out := h.begin("a", `[[tool Bash {"command":"sleep 3; echo ran > ran.txt","description":"wait"}]] [[say went on]]`)
 		h.decide(approval.Approve, "")
