@@ -134,7 +134,7 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 	narrowest := view.Decide(req)
 	for _, r := range also {
 		req.Resource = policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path}
-		if d := view.Decide(req); d.Effect < narrowest.Effect {
+		if d := view.Decide(req); d.Effect < narrowest.Effect || d.Effect == narrowest.Effect && d.Recorded() {
 			narrowest = d
 		}
 	}

@@ -128,7 +128,21 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	if err := g.spendAlone(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := g.looked(ctx, c); err != nil {
+		return nil, err
+	}
 	return o.RunRead(ctx, in)
+}
+
+// looked writes down that somebody is about to see data of a sensitive class. An approved look is an event already.
+func (g *Gate) looked(ctx context.Context, c *call) error {
+	if !c.decision.Recorded() || c.decision.Effect == policy.Ask && !c.ruled {
+		return nil
+	}
+	return g.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := g.append(tx, c, journal.Done, 0, map[string]any{"class": c.decision.Class})
+		return err
+	})
 }
 
 // May reports whether the caller of ctx could call an operation at all: what

@@ -33,7 +33,12 @@ type Decision struct {
 	By string `json:"by,omitempty"`
 	// Approvers are who may answer an ask.
 	Approvers []PrincipalRef `json:"approvers,omitempty"`
+	// Class is the data's.
+	Class DataClass `json:"class,omitempty"`
 }
+
+// Recorded says that even looking is written down: the data is of a class that somebody called sensitive.
+func (d Decision) Recorded() bool { return d.Class != "" && !d.Class.everyday() }
 
 // Codes of decisions.
 const (
@@ -78,7 +83,10 @@ func no(code, format string, args ...any) Decision {
 
 // Decide answers one request.
 func (v *View) Decide(r Request) Decision {
-	return v.decide(&question{Request: r})
+	q := &question{Request: r}
+	d := v.decide(q)
+	d.Class = q.Class
+	return d
 }
 
 func (v *View) decide(q *question) (d Decision) {
