@@ -27,6 +27,11 @@ func DefaultGrants() []ScopedGrant {
 		g.Note = "what leaves or enters by git, and what commands agents, needs an approval"
 		out = append(out, g)
 	}
+	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
+		g := tree("default-skip-"+string(who), who, KindTool, Ask, []AccessPermission{CanExecute}, Public, Internal, SourceCode)
+		g.Scope.Root.Path, g.Note = "/skip-permissions", "agents that skip their permissions need an approval"
+		out = append(out, g)
+	}
 	enter := tree("default-join", Service, KindJoin, Ask, []AccessPermission{CanEdit}, Public, Internal)
 	enter.Note = "a newcomer needs an approval"
 	redeem := tree("default-join-invited", Service, KindJoin, Allow, []AccessPermission{CanExecute}, Public, Internal)

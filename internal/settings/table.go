@@ -33,7 +33,7 @@ var table = []Setting{
 	{Key: "search.url", Env: []string{"TANDEM_SEARCH_URL"}, Doc: "any address that answers ?q= with JSON results"},
 	{Key: "cwd_allowlist", Env: []string{"TANDEM_CWD_ALLOWLIST"}, Doc: "folders that agent programs may be opened in, colon-separated (default: the home folder)"},
 	{Key: "default_cwd", Env: []string{"TANDEM_DEFAULT_CWD"}, Doc: "where an agent program is opened when nobody says (default: the home folder)"},
-	{Key: "skip_permissions", Env: []string{"TANDEM_SKIP_PERMISSIONS"}, Doc: "1 lets sessions be opened that ask for no permissions"},
+	{Key: "skip_permissions", Env: []string{"TANDEM_SKIP_PERMISSIONS"}, Doc: "1 asks a person, once, when a session that skips its permissions is opened without a grant for it"},
 	{Key: "wait_ms", Env: []string{"TANDEM_WAIT_MS"}, Default: "25000", Doc: "how long sending to a session waits for the end of the turn"},
 	{Key: "tmux_socket", Env: []string{"TANDEM_TMUX_SOCKET"}, Doc: "name or path of the tmux server for agent programs; empty for your own"},
 	{Key: "claude", Env: []string{"TANDEM_CLAUDE"}, Doc: "the Claude Code program (default: claude on the path)"},

@@ -153,10 +153,12 @@ func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 	if t.Options.Effort != "" {
 		effort = t.Options.Effort
 	}
-	if model == s.row.RunModel && effort == s.row.RunEffort {
+	ended := s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil
+	if model == s.row.RunModel && effort == s.row.RunEffort && !ended {
 		return nil
 	}
-	s.update(func(r *row) bool { r.RunModel, r.RunEffort = model, effort; return true })
+	// A grant to skip permissions that ended leaves the program with them.
+	s.update(func(r *row) bool { r.RunModel, r.RunEffort, r.Skip = model, effort, r.Skip && !ended; return true })
 	if err := s.launch(ctx); err != nil {
 		return err
 	}

@@ -37,8 +37,10 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if rel, err := filepath.Rel(d.data(), folder); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return Seat{}, fault.New(fault.Denied, "session.open", "%s belongs to tandem itself", folder)
 	}
-	if in.Skip && !d.Skip {
-		return Seat{}, fault.New(fault.Denied, "session.open", "skipping permissions was not granted").WithNext("a person grants it in the settings: TANDEM_SKIP_PERMISSIONS=1")
+	if in.Skip {
+		if err := d.maySkip(ctx, c.Tenant, folder, d.Skip); err != nil {
+			return Seat{}, err
+		}
 	}
 	if old, err := d.named(ctx, c.Tenant, in.Name); err == nil && old.ClosedAt.IsZero() {
 		return d.reopen(ctx, old, in, folder)

@@ -365,6 +365,10 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		fail("request", err)
 		return
 	}
+	if s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil {
+		fail("request", fault.New(fault.Denied, "session.send", "the grant to skip permissions ended").WithNext("close the session and open it again, with its permissions"))
+		return
+	}
 	s.update(func(r *row) bool { r.Typing = t.ID; return true })
 	if strings.HasPrefix(text, "/") && !strings.Contains(text, "\n") {
 		s.command(ctx, text)

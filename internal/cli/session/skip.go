@@ -1,0 +1,68 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/session/terminal"
+)
+
+func newSkip(k *kit.Kit) *cobra.Command {
+	var lasts time.Duration
+	var list bool
+	var revoke string
+	cmd := &cobra.Command{
+		Use: "skip [FOLDER]", Short: "Let agents in a folder skip their permissions for a while", Args: cobra.MaximumNArgs(1),
+		Long:    "Ask that sessions opened in a folder may skip their permissions until a time. A person approves it (tandem approvals); then run the command again. Deny rules hold all the same.",
+		Example: "  tandem session skip ~/code/app --for 4h\n  tandem session skip --list\n  tandem session skip --revoke skp_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case list:
+				var out terminal.SkipsOut
+				if err := k.Call(cmd.Context(), "session.skips", terminal.LiveIn{}, &out); err != nil {
+					return err
+				}
+				return k.Show(out, func(w io.Writer) {
+					t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+					fmt.Fprintln(t, "ID\tFOLDER\tGRANTED BY\tUNTIL")
+					for _, s := range out.Skips {
+						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.ID, s.Folder, s.Owner, s.ExpiresAt.Local().Format("01-02 15:04"))
+					}
+					t.Flush()
+				})
+			case revoke != "":
+				var out terminal.SkipIDIn
+				if err := k.Call(cmd.Context(), "session.unskip", terminal.SkipIDIn{ID: revoke}, &out); err != nil {
+					return err
+				}
+				return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is taken back\n", out.ID) })
+			}
+			folder := "."
+			if len(args) == 1 {
+				folder = args[0]
+			}
+			abs, err := filepath.Abs(folder)
+			if err != nil {
+				return err
+			}
+			var out terminal.Skip
+			if err := k.Call(cmd.Context(), "session.skip", terminal.SkipIn{Folder: abs, Seconds: int64(lasts.Seconds())}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: agents in %s may skip their permissions until %s\n", out.ID, out.Folder, out.ExpiresAt.Local().Format("2006-01-02 15:04"))
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&lasts, "for", 8*time.Hour, "for how long")
+	f.BoolVar(&list, "list", false, "list the grants that stand")
+	f.StringVar(&revoke, "revoke", "", "take this grant back")
+	return cmd
+}
