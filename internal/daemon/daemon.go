@@ -267,6 +267,11 @@ func (d *Daemon) serve(ctx context.Context) error {
 	})
 	servers.Go(func() { d.rooms.notify.Run(ctx) })
 	servers.Go(func() {
+		if err := d.keepBridgeLog(ctx, filepath.Join(d.data, "bridge.log")); err != nil && ctx.Err() == nil {
+			d.Log.Error("bridge.log cannot be kept", "err", err)
+		}
+	})
+	servers.Go(func() {
 		if err := d.rooms.tunnel.Run(ctx); err != nil {
 			d.Log.Error("the tunnel cannot be kept", "err", err)
 		}

@@ -108,6 +108,9 @@ func (v *visit) overview() error {
 			if title := named[e.Resource]; title != "" {
 				m.Detail = title
 			}
+			if title := named["session:/"+e.Actor]; title != "" {
+				m.Who = "session " + title
+			}
 			out.Recent = append(out.Recent, m)
 		}
 	}
@@ -133,23 +136,35 @@ func (v *visit) overview() error {
 func (v *visit) titles(entries []wireEntry) map[string]string {
 	out := map[string]string{}
 	for _, e := range entries {
-		kind, path, _ := strings.Cut(e.Resource, ":/")
-		if _, ok := out[e.Resource]; ok || path == "" {
-			continue
+		about := []string{e.Resource}
+		if strings.HasPrefix(e.Actor, "ses_") {
+			about = append(about, "session:/"+e.Actor)
 		}
-		id, _, _ := strings.Cut(path, "/")
-		switch kind {
-		case "session":
-			if s, err := call[wireSession](v, "session.get", map[string]any{"id": id}); err == nil {
-				out[e.Resource] = s.Title
-			}
-		case "relay":
-			if r, err := call[wireRelay](v, "relay.read", map[string]any{"loopId": id}); err == nil {
-				out[e.Resource] = firstLine(r.Task)
+		for _, resource := range about {
+			if _, ok := out[resource]; !ok {
+				out[resource] = v.title(resource)
 			}
 		}
 	}
 	return out
+}
+
+// title is a session's title or a relay's task, "" for everything else.
+func (v *visit) title(resource string) string {
+	kind, path, _ := strings.Cut(resource, ":/")
+	id, _, _ := strings.Cut(path, "/")
+	switch {
+	case id == "":
+	case kind == "session":
+		if s, err := call[wireSession](v, "session.get", map[string]any{"id": id}); err == nil {
+			return s.Title
+		}
+	case kind == "relay":
+		if r, err := call[wireRelay](v, "relay.read", map[string]any{"loopId": id}); err == nil {
+			return firstLine(r.Task)
+		}
+	}
+	return ""
 }
 
 // count makes figures of the newest entries.

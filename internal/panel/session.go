@@ -291,7 +291,7 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+t.Cost
 	}
 	facts := []ui.Pair{
-		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, "")}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
+		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
 		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
 	}

@@ -154,7 +154,7 @@ async function relay() {
   out.seen.relayLog = (await page.locator('.relay-log').innerText()).includes('painted it');
   await open('');
   const recent = await page.locator('main').innerText();
-  out.seen.overview = recent.includes('make the door nice') && !/session\/ses_/.test(recent);
+  out.seen.overview = recent.includes('make the door nice') && !/ses_/.test(recent);
   await shot('overview-titles');
   await open('relays');
   await page.locator('[data-row-link]').first().click();

@@ -93,6 +93,10 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 		}
 		return true
 	})
+	h.eventually("it is in bridge.log, each once", func() bool {
+		data, _ := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "bridge.log"))
+		return strings.Count(string(data), `"action":"relay.turn"`) == int(read().Step) && strings.Count(string(data), `"action":"relay.stop"`) == 1 && strings.Contains(string(data), `"action":"session.prompt"`)
+	})
 	for _, c := range []struct {
 		in   relay.ToolIn
 		kind fault.Kind
