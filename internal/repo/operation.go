@@ -37,11 +37,16 @@ func RootOperation() *Operation {
 // CommitIDs lists the commits the operation itself names.
 func (o *Operation) CommitIDs() []CommitID {
 	seen := map[CommitID]struct{}{}
+	o.AddCommitIDs(seen)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// AddCommitIDs adds them to a set.
+func (o *Operation) AddCommitIDs(seen map[CommitID]struct{}) {
 	for id, olds := range o.Predecessors {
 		seen[id] = struct{}{}
 		for _, old := range olds {
 			seen[old] = struct{}{}
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
 }

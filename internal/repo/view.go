@@ -205,6 +205,13 @@ func setTarget(m map[string]RefTarget, name string, t RefTarget) {
 // included. All of them must be present for the view to be usable.
 func (v *View) CommitIDs() []CommitID {
 	seen := map[CommitID]struct{}{}
+	v.AddCommitIDs(seen)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// AddCommitIDs adds them to a set: views that follow each other name nearly the
+// same.
+func (v *View) AddCommitIDs(seen map[CommitID]struct{}) {
 	add := func(id CommitID) {
 		if id != "" {
 			seen[id] = struct{}{}
@@ -236,5 +243,4 @@ func (v *View) CommitIDs() []CommitID {
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
 }

@@ -25,17 +25,17 @@ func (in *Incoming) Check() error {
 			}
 		}
 	}
+	named := map[repo.CommitID]struct{}{}
 	for _, id := range in.order {
 		if err := in.checkOperation(in.operations[id].value); err != nil {
 			return err
 		}
+		in.operations[id].value.AddCommitIDs(named)
 	}
 	for _, v := range in.views {
-		if err := in.checkCommits(v.value.CommitIDs()); err != nil {
-			return err
-		}
+		v.value.AddCommitIDs(named)
 	}
-	return nil
+	return in.checkCommits(slices.Collect(maps.Keys(named)))
 }
 
 func (in *Incoming) checkObject(id string) error {
@@ -144,7 +144,7 @@ func (in *Incoming) checkOperation(o *repo.Operation) error {
 			return refuse("operation %.12s needs view %.12s, which is missing", o.ID.Hex(), o.View.Hex())
 		}
 	}
-	return in.checkCommits(o.CommitIDs())
+	return nil
 }
 
 // Changes lists the changes of the commits that were received, after Check.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,16 +147,16 @@ func (s *Store) buildIndex(from repo.Store, op *repo.Operation) (*repo.Index, er
 	if err != nil {
 		return nil, err
 	}
-	var named []repo.CommitID
+	named := map[repo.CommitID]struct{}{}
 	for _, o := range since {
 		view, err := from.View(o.View)
 		if err != nil {
 			return nil, err
 		}
-		named = append(named, view.CommitIDs()...)
-		named = append(named, o.CommitIDs()...)
+		view.AddCommitIDs(named)
+		o.AddCommitIDs(named)
 	}
-	return ix, ix.AddAll(from, named)
+	return ix, ix.AddAll(from, slices.Collect(maps.Keys(named)))
 }
 
 func (s *Store) hasSegment(name string) bool {

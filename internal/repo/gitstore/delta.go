@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"tandem/internal/repo"
@@ -34,13 +35,13 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 		}
 		views[op.View] = struct{}{}
 	}
-	var named []repo.CommitID
+	names := map[repo.CommitID]struct{}{}
 	for _, op := range slices.Backward(ops) {
 		if op.ID == repo.RootOperationID {
 			continue
 		}
 		d.Operations = append(d.Operations, op.ID)
-		named = append(named, op.CommitIDs()...)
+		op.AddCommitIDs(names)
 		if _, ok := views[op.View]; ok {
 			continue
 		}
@@ -50,7 +51,7 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 		if err != nil {
 			return nil, err
 		}
-		named = append(named, v.CommitIDs()...)
+		v.AddCommitIDs(names)
 	}
 	// Whoever has an operation has every commit that it or an earlier one
 	// named, and that is what the index at it holds.
@@ -69,7 +70,7 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 	c := collector{store: s, seen: map[string]struct{}{}, has: func(id repo.CommitID) bool {
 		return id == repo.RootCommitID || slices.ContainsFunc(indexes, func(ix *repo.Index) bool { return ix.Has(id) })
 	}}
-	if err := c.commits(named); err != nil {
+	if err := c.commits(slices.Sorted(maps.Keys(names))); err != nil {
 		return nil, err
 	}
 	d.Objects = c.out

@@ -184,6 +184,19 @@ func (r *Replica) Head() (repo.OperationID, error) {
 	return heads[0], nil
 }
 
+// pointerAt is the workspace's commit at an operation, "" when it has none.
+func (r *Replica) pointerAt(id repo.OperationID) (repo.CommitID, error) {
+	o, err := r.Store.Operation(id)
+	if err != nil {
+		return "", err
+	}
+	v, err := r.Store.View(o.View)
+	if err != nil {
+		return "", err
+	}
+	return v.Workspaces[r.Workspace], nil
+}
+
 // Stale says whether the workspace's commit has moved under its files, as it
 // does when somebody rebases it.
 func (r *Replica) Stale() (bool, error) {
@@ -194,6 +207,11 @@ func (r *Replica) Stale() (bool, error) {
 	w, err := workcopy.Open(r.Root, r.Store)
 	if err != nil || w.Operation() == head {
 		return false, err
+	}
+	if was, err := r.pointerAt(w.Operation()); err == nil {
+		if now, err := r.pointerAt(head); err != nil || was == now {
+			return false, err // the index need not be asked
+		}
 	}
 	at, err := r.Store.At(head)
 	if err != nil {

@@ -87,19 +87,12 @@ func (r *Replica) touches(head repo.OperationID) (bool, error) {
 	if err != nil || own == "" || own == head {
 		return false, err
 	}
-	var at [2]repo.CommitID
-	for i, id := range []repo.OperationID{own, head} {
-		o, err := r.Store.Operation(id)
-		if err != nil {
-			return false, err
-		}
-		v, err := r.Store.View(o.View)
-		if err != nil {
-			return false, err
-		}
-		at[i] = v.Workspaces[r.Workspace]
+	ours, err := r.pointerAt(own)
+	if err != nil {
+		return false, err
 	}
-	return at[0] != at[1], nil
+	theirs, err := r.pointerAt(head)
+	return ours != theirs, err
 }
 
 // bring exchanges with the server until both have everything, and gives its
