@@ -162,6 +162,15 @@ func checkTerminals(ctx context.Context, k *kit.Kit) Check {
 	if err := c.Call(ctx, "session.reap", nil, &out); err != nil {
 		return broken("terminals", err)
 	}
+	var known terminal.ChecksOut
+	if err := c.Call(ctx, "session.programs", nil, &known); err != nil {
+		return broken("terminals", err)
+	}
+	for _, p := range known.Programs {
+		if len(p.Missing) > 0 {
+			return Check{"terminals", "note", p.Verdict, "use a version that works, or check again: tandem session check " + p.Agent}
+		}
+	}
 	if len(out.Ended) > 0 {
 		return Check{"terminals", "note", "ended what closed sessions had left behind: " + strings.Join(out.Ended, ", "), ""}
 	}

@@ -78,6 +78,9 @@ func (s *claude) look(ctx context.Context) {
 		s.title, s.moved = s.pane.Title, time.Now()
 	}
 	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
+	if s.hasReg && s.reg.Status != "" {
+		s.mark("registry")
+	}
 	if s.hasReg && s.reg.PID == s.pane.PID && s.reg.Conversation != "" && s.reg.Conversation != s.row.Conversation {
 		s.moveTo(s.reg.Conversation, "")
 	}
@@ -191,6 +194,7 @@ func (s *claude) read(ctx context.Context) {
 				s.taken = true
 			}
 		case agents.Said:
+			s.mark("transcript")
 			s.say(ctx, e)
 		case agents.Failed:
 			s.failure = e.Failure

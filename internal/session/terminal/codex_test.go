@@ -39,6 +39,7 @@ func TestCodex(t *testing.T) {
 		if !found {
 			t.Error("the project's AGENTS.md did not reach the model")
 		}
+		want(t, "check", h.seat("a").Check, "all signals of codex 0.166.0 work")
 		h.eventually("the terminal shows it", func() bool { return strings.Contains(h.shown("a"), "plain words") })
 	})
 
@@ -216,6 +217,14 @@ func TestCodex(t *testing.T) {
 		}
 	})
 
+	t.Run("a probe says which signals work", func(t *testing.T) {
+		var c terminal.Checked
+		h.call("session.probe", terminal.ProbeIn{Agent: "codex", Cwd: h.project}, &c)
+		if c.Version != "0.166.0" || len(c.Missing) != 0 || len(c.Works) != 4 {
+			t.Errorf("%+v", c)
+		}
+	})
+
 	t.Run("bad input changes nothing", func(t *testing.T) {
 		for _, c := range []struct {
 			op   string
@@ -235,6 +244,15 @@ func TestCodex(t *testing.T) {
 		if out := h.send("a", "ok [[say unharmed]]"); out.Report != "unharmed" {
 			t.Errorf("%+v", out)
 		}
+	})
+
+	t.Run("nobody answers for the model's provider", func(t *testing.T) {
+		h.model.Close()
+		out := h.send("a", "anybody there?")
+		if out.Status != "failed" || !strings.Contains(out.Reason, "server_error") {
+			t.Errorf("%+v", out)
+		}
+		want(t, "state", h.seat("a").State, terminal.Ready)
 	})
 }
 

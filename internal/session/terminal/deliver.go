@@ -138,8 +138,10 @@ func (s *claude) free(ctx context.Context) error {
 	case r.State != screen.Ready:
 		return conflict("no empty input box is on the screen (%s); nothing was typed", r.State)
 	case r.Draft != "":
+		s.mark("screen")
 		return conflict("a draft stands in the input box; nothing was typed").With("draft", r.Draft)
 	}
+	s.mark("screen")
 	return nil
 }
 

@@ -78,6 +78,7 @@ func (s *claude) hear(ctx context.Context, h hooked) {
 		return
 	}
 	s.moved = s.d.db.Now()
+	s.mark("hook " + h.Event)
 	switch h.Event {
 	case "SessionStart":
 		s.started, s.told = true, false

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"slices"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -73,7 +74,7 @@ func (d *Driver) byName(name string) op.Resource {
 // Ops is the driver's front door: the tools of the bridge, and what programs call.
 func (d *Driver) Ops() []op.Op {
 	named := func(in NameIn) op.Resource { return d.byName(in.Name) }
-	return append(append(d.watchOps(), d.skipOps()...),
+	return append(slices.Concat(d.watchOps(), d.skipOps(), d.checkOps()),
 		op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
 			Doc: "Open a real, interactive agent (Claude Code, Codex or OpenCode) in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
 			func(OpenIn) op.Resource { return at("") }, d.Open, nil),

@@ -33,6 +33,7 @@ func TestClaudeCode(t *testing.T) {
 		if !found {
 			t.Error("the project's CLAUDE.md did not reach the model")
 		}
+		want(t, "check", h.seat("a").Check, "all signals of claude 2.1.197 work")
 	})
 
 	t.Run("a prompt of 100 KB arrives whole", func(t *testing.T) {
@@ -242,6 +243,15 @@ func TestClaudeCode(t *testing.T) {
 		if out := h.send("a", "ok [[say unharmed]]"); out.Report != "unharmed" {
 			t.Errorf("%+v", out)
 		}
+	})
+
+	t.Run("nobody answers for the model's provider", func(t *testing.T) {
+		h.model.Close()
+		out := h.send("a", "anybody there?")
+		if out.Status != "failed" || !strings.Contains(out.Reason, "server_error") || out.Signal != "hook StopFailure" {
+			t.Errorf("%+v", out)
+		}
+		want(t, "state", h.seat("a").State, terminal.Ready)
 	})
 
 	t.Run("close", func(t *testing.T) {

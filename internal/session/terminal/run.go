@@ -46,6 +46,7 @@ type seat struct {
 	lookedAt time.Time // at the screen
 	weighed  time.Time // against its budget
 	spent    error     // the budget that ends the turn
+	signals  []string  // of the program, that were there
 	moved    time.Time // last sign of life
 }
 

@@ -49,6 +49,7 @@ type Seat struct {
 	Confined  string    `json:"confined" jsonschema:"bwrap, or none: then the sandbox does not keep it from anything this user may do"`
 	Skip      bool      `json:"skip_permissions,omitempty"`
 	Version   string    `json:"version,omitempty" jsonschema:"of the program, once it said so"`
+	Check     string    `json:"check,omitempty" jsonschema:"which signals of this version of the program work, once a turn showed them"`
 	Relay     string    `json:"relay,omitempty" jsonschema:"the relay that owns it"`
 	Held      string    `json:"held_by,omitempty" jsonschema:"the person who took the terminal over; prompts wait meanwhile"`
 	Attach    string    `json:"attach"`

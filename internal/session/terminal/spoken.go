@@ -102,6 +102,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 		s.prompted(ctx, e)
 	case agents.Said:
 		if s.mine(e) && !s.heard[e.ID] && !s.heard["stored "+messageID(e.ID)] {
+			s.mark("words")
 			s.say(ctx, e.Entry)
 		}
 	case agents.Spent:
@@ -119,6 +120,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 	case agents.Ended, agents.Interrupted, agents.Failed:
 		if s.mine(e) {
 			s.over = &e
+			s.mark("turn end")
 		}
 		s.busy, s.retry = false, ""
 	}
@@ -214,6 +216,7 @@ func (s *spoken) connectNow(ctx context.Context) {
 	}
 	in := make(chan agents.Event, 4096)
 	s.link, s.events, s.linked, s.busy = link, in, true, false
+	s.mark("server")
 	s.d.all.Go(func() {
 		defer close(in)
 		for e := range link.Events() {
@@ -396,6 +399,7 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		}
 	}
 	s.busy = true
+	s.mark("receipt")
 	s.update(func(r *row) bool { r.Typed, r.Begun = t.ID, true; return true })
 	s.name(turn)
 	s.set(Working, s.signal()+" turn", "")

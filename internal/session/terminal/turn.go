@@ -113,6 +113,9 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	if s.spent != nil && state == session.Cancelled {
 		state, outcome, reason = session.Failed, "error: budget", fault.Public(s.spent).Msg
 	}
+	if state == session.Done && !strings.HasPrefix(signal, "screen") {
+		s.check(ctx)
+	}
 	t, err := s.d.room.End(ctx, s.turn, state, reason)
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
