@@ -76,6 +76,7 @@ type Relay struct {
 	Prompt   string    `json:"prompt,omitempty"`
 	Flight   string    `json:"flight,omitempty" jsonschema:"the turn under way"`
 	Report   string    `json:"report,omitempty" jsonschema:"what the worker said last"`
+	Cut      int64     `json:"cut,omitempty" jsonschema:"how often a restart cut this turn off"`
 	Injected []string  `json:"injected,omitempty"`
 	Caller   op.Caller `json:"caller"`
 }
@@ -218,7 +219,7 @@ func (r *Relay) enqueue(text string, now time.Time) (answer bool, err error) {
 // heard takes what the side whose turn it was said, and decides what comes next.
 func (r *Relay) heard(text string, now time.Time) {
 	role := r.Next
-	r.Prompt, r.Flight = "", ""
+	r.Prompt, r.Flight, r.Cut = "", "", 0
 	if role == "worker" {
 		r.Report, r.Next = text, "lead"
 		return
@@ -238,6 +239,18 @@ func (r *Relay) heard(text string, now time.Time) {
 		}
 		r.Next, r.Prompt = "worker", r.worker(v.Text)
 	}
+}
+
+// maxCut is how often a turn that a restart cut off is begun again.
+const maxCut = 3
+
+const cutNote = "Your last turn was cut off when the machine or its server ended. Look at what is done already, and go on from there.\n\n"
+
+// again lets the side whose turn a restart cut off go on, in a turn of its own.
+func (r *Relay) again() {
+	r.Cut++
+	r.Flight = ""
+	r.Prompt = cutNote + strings.TrimPrefix(r.Prompt, cutNote)
 }
 
 // prepare writes the next prompt, or ends a task that used up its turns or its time.

@@ -1,10 +1,15 @@
 package relay
 
 import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 )
 
@@ -79,5 +84,63 @@ func TestARelayParksAnswersAndEnds(t *testing.T) {
 	r.heard("BLOCKED: no way", now)
 	if _, err := r.enqueue("x", now); !r.Status.Over() || !fault.Is(err, fault.Conflict) {
 		t.Errorf("%s: %v", r.Status, err)
+	}
+}
+
+// A program whose relay is over, or never came about, is closed at the next start; a living relay's is left alone.
+func TestOrphansAreClosedAtStart(t *testing.T) {
+	d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan string, 8)
+	r := New(d, nil, slog.New(slog.DiscardHandler), t.TempDir(), Sessions{
+		Close: func(_ context.Context, id string) error { closed <- id; return nil },
+		Owned: func(context.Context) (map[string]string, error) {
+			return map[string]string{"ses_never": "loop_never", "ses_over": "loop_over", "ses_alive": "loop_alive"}, nil
+		}})
+	now := time.Now()
+	err = d.Write(t.Context(), func(tx *db.Tx) error {
+		if err := save(tx, &Relay{ID: "loop_over", Tenant: "local", Status: Stopped, Lead: "ses_over"}); err != nil {
+			return err
+		}
+		return save(tx, &Relay{ID: "loop_alive", Tenant: "local", Status: Parked, Lead: "ses_alive", Deadline: now.Add(time.Hour)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	got := []string{<-closed, <-closed}
+	slices.Sort(got)
+	time.Sleep(50 * time.Millisecond)
+	cancel()
+	if err := <-done; err != nil || len(closed) != 0 || strings.Join(got, " ") != "ses_never ses_over" {
+		t.Errorf("closed %v and %d more, %v", got, len(closed), err)
+	}
+}
+
+// A turn that a restart cut off is begun again with a note, and never with two.
+func TestACutTurnGoesOn(t *testing.T) {
+	now := time.Unix(1000, 0)
+	r := &Relay{Turns: 5, Budget: time.Hour}
+	r.begin("first", now)
+	r.prepare(nil, now)
+	prompt := r.Prompt
+	for range 2 {
+		r.Flight = "turn_1"
+		r.again()
+	}
+	if r.Cut != 2 || r.Flight != "" || r.Prompt != cutNote+prompt || r.Next != "lead" {
+		t.Errorf("%+v", r)
+	}
+	r.heard("do it", now)
+	if r.Cut != 0 || r.Next != "worker" || strings.Contains(r.Prompt, cutNote) {
+		t.Errorf("%+v", r)
 	}
 }

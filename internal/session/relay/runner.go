@@ -46,6 +46,7 @@ type Runner struct {
 	Told func(tx *db.Tx, r Relay, event string) error
 
 	mu   sync.Mutex
+	born time.Time // of this run: what was prompted before was under way when the server ended
 	base context.Context
 	live map[string]chan struct{}
 	all  sync.WaitGroup
@@ -62,7 +63,7 @@ func (r *Runner) Through(g op.Invoker, j *journal.Journal) { r.gate, r.journal =
 // Run goes on with every relay that is not over, until ctx ends.
 func (r *Runner) Run(ctx context.Context) error {
 	r.mu.Lock()
-	r.base = ctx
+	r.base, r.born = ctx, r.db.Now()
 	r.mu.Unlock()
 	defer r.all.Wait()
 	open, err := r.rows(ctx, "status IN (?, ?, ?)", string(Running), string(Parked), string(NeedsInput))
@@ -224,6 +225,15 @@ func (r *Runner) step(ctx context.Context, x *Relay) error {
 			now.park("stopped: the task's time is used up", at)
 			return nil
 		}, Entry{Role: x.Next, Turn: t.ID, Text: "(interrupted: the task's time is used up)"})
+	}
+	if t.State == session.Failed && t.CreatedAt.Before(r.born) && x.Cut < maxCut {
+		return r.change(ctx, x.Tenant, x.ID, "relay.turn", func(now *Relay, _ time.Time) error {
+			if now.Flight != t.ID || now.Status != Running {
+				return errStale
+			}
+			now.again()
+			return nil
+		}, Entry{Role: x.Next, Turn: t.ID, Text: "(cut off: " + t.Reason + ")"})
 	}
 	if t.State != session.Done {
 		return r.block(ctx, x, fault.New(fault.Unavailable, "relay", "the %s's turn %s: %s", x.Next, t.State, t.Reason))

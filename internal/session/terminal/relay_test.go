@@ -1,11 +1,18 @@
 package terminal_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,7 +39,8 @@ func led(last string) scripted.Script {
 // A relay of two sessions with models goes on over two kills of the server, each turn once; parked it calls nobody; a
 // question waits for its answer.
 func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
-	h := newHouse(t)
+	told := newListener(t)
+	h := newHouse(t, "TANDEM_NTFY_SERVER="+told.URL, "TANDEM_NTFY_TOPIC=phone", "TANDEM_DONE_WEBHOOK="+told.URL+"/hook", "TANDEM_DONE_WEBHOOK_SECRET=a secret of mine")
 	h.model.Script = led("Turn 11 of 24")
 	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
 	side := relay.Side{Agent: "model", Model: "mine/scripted"}
@@ -93,6 +101,10 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 		}
 		return true
 	})
+	// Routine ends are written down and called; only a question and the end of it all wake the phone.
+	h.eventually("the phone and the webhook heard", func() bool { return told.count("/phone") == 2 && told.count("/hook") == 4 })
+	want(t, "pushes", told.titles("/phone"), "tandem: "+r.ID+" NEEDS YOUR ANSWER (urgent), tandem: "+r.ID+" done ()")
+	told.checkSigned("a secret of mine")
 	h.eventually("it is in bridge.log, each once", func() bool {
 		data, _ := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "bridge.log"))
 		return strings.Count(string(data), `"action":"relay.turn"`) == int(read().Step) && strings.Count(string(data), `"action":"relay.stop"`) == 1 && strings.Contains(string(data), `"action":"session.prompt"`)
@@ -149,6 +161,7 @@ func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
 	say := func(text string) []scripted.Turn { return []scripted.Turn{{{Say: text}}} }
 	h.model.Script = scripted.Script{Rules: []scripted.Rule{
 		{Prompt: `You lead a relay(?s:.*)slowly`, Turns: []scripted.Turn{{{Slow: 60}}}},
+		{Prompt: `You lead a relay(?s:.*)the impossible`, Turns: say("I see no way.\nBLOCKED: nobody can")},
 		{Prompt: `You lead a relay(?s:.*)did what you said`, Turns: say("fine\nRELAY_DONE")},
 		{Prompt: `You lead a relay`, Turns: say("do it by hand")},
 		{Prompt: `do it by hand`, Turns: say("did what you said")},
@@ -170,6 +183,9 @@ func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
 	poor := start(relay.StartOptions{Worker: side, Tokens: 1}, "climb")
 	h.eventually("the poor one parks", func() bool { return poor().Status == relay.Parked })
 	want(t, "summary", poor().Summary, "stopped: 1 tokens are used up")
+	stuck := start(relay.StartOptions{Worker: side}, "do the impossible")
+	h.eventually("the stuck one ends", func() bool { return stuck().Status == relay.Blocked })
+	want(t, "reason", stuck().Reason, "nobody can")
 	mixed := start(relay.StartOptions{}, "climb")
 	h.eventually("the mixed one parks", func() bool { return mixed().Status != relay.Running })
 	want(t, "status", mixed().Status, relay.Parked)
@@ -188,7 +204,7 @@ func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
 // Two real Claude Codes in a relay: generic tools keep their hands off, and no program is left when it is stopped.
 func TestARelayOfRealAgents(t *testing.T) {
 	h := newHouse(t)
-	h.model.Script = led("Turn 2 of 24")
+	h.model.Script = led("Turn 3 of 24")
 	var r relay.ReadOut
 	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project}}, &r)
 	var lead string
@@ -204,11 +220,29 @@ func TestARelayOfRealAgents(t *testing.T) {
 		t.Errorf("send to a relay's session: %v", err)
 	}
 	var out relay.ReadOut
+	h.eventually("it has begun", func() bool {
+		h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
+		return out.Step >= 1
+	})
+	h.stop(os.Kill) // the programs work on; the next server finds them
+	h.start()
 	h.eventually("it parks", func() bool {
 		h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
 		return out.Status != relay.Running
 	})
-	if out.Status != relay.Parked || out.Step != 3 {
+	for _, e := range out.Log {
+		want(t, "entries of the journal for step "+fmt.Sprint(e.Step), h.journalled("relay.turn", e.Turn), 1)
+	}
+	cut := 0 // a kill that falls into the typing of a prompt costs a turn, which is said, and nothing more
+	for _, e := range out.Log {
+		if strings.HasPrefix(e.Text, "(cut off") {
+			cut++
+		}
+	}
+	if cut > 1 {
+		t.Errorf("%d turns were cut off by one kill", cut)
+	}
+	if out.Status != relay.Parked || out.Step != int64(5+cut) {
 		t.Errorf("%+v\n%s", out, h.shown(lead))
 	}
 	h.call("relay.do", relay.ToolIn{Action: "stop", ID: r.ID}, nil)
@@ -221,4 +255,60 @@ func TestARelayOfRealAgents(t *testing.T) {
 		}
 		return len(seats.Sessions) == 2
 	})
+}
+
+// listener is ntfy and a webhook at once.
+type listener struct {
+	t   *testing.T
+	URL string
+	mu  sync.Mutex
+	got []heard
+}
+
+type heard struct {
+	path, body string
+	header     http.Header
+}
+
+func newListener(t *testing.T) *listener {
+	l := &listener{t: t}
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.got = append(l.got, heard{r.URL.Path, string(body), r.Header})
+	}))
+	t.Cleanup(srv.Close)
+	l.URL = srv.URL
+	return l
+}
+
+func (l *listener) on(path string) (out []heard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, g := range l.got {
+		if g.path == path {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func (l *listener) count(path string) int { return len(l.on(path)) }
+
+func (l *listener) titles(path string) string {
+	var out []string
+	for _, g := range l.on(path) {
+		out = append(out, g.header.Get("Title")+" ("+g.header.Get("Priority")+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+func (l *listener) checkSigned(secret string) {
+	l.t.Helper()
+	for _, g := range l.on("/hook") {
+		mac := hmac.New(sha256.New, []byte(secret))
+		io.WriteString(mac, g.body)
+		want(l.t, "signature", g.header.Get("Tandem-Signature"), "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	}
 }

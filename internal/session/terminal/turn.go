@@ -65,6 +65,7 @@ func (s *claude) pickUp(ctx context.Context) error {
 		s.begin(t)
 		s.finish(ctx, session.Failed, "error: not delivered", "transcript",
 			"the server stopped while the prompt was being typed, and the agent never took it; it was not typed again")
+		s.clearOwn(ctx, t.Text()) // what was typed of it would stand in the way of the next one
 	default: // nothing was typed: the turn is delivered as if it were new
 	}
 	return nil
