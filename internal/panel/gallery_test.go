@@ -293,6 +293,7 @@ func galleryPages() []struct {
 		{"board-none", noBoardPage(galleryShell("board", "Board", nil), "")},
 		{"task", taskPage(galleryShell("board", "Take the credit off", &ui.Crumb{Label: "Board", Href: "/panel/board"}), sampleTask())},
 		{"space", spacesPage(galleryShell("spaces", "Spaces", nil), sampleSpace())},
+		{"space-hosted", hostedPage(galleryShell("spaces", "Hosted here", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}), sampleHosted())},
 		{"space-none", spacesPage(galleryShell("spaces", "Spaces", nil), SpaceView{Now: galleryNow})},
 		{"mail", mailPage(galleryShell("spaces", "Messages", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}), sampleMail())},
 		{"signin", signInPage(SignInView{Code: "tds_one-time", Host: "builder-7"})},

@@ -94,7 +94,11 @@ func sampleSpace() SpaceView {
 			{Tone: ui.Quiet, Icon: "dot", Who: "swift-otter", Title: "message", Detail: "Please look at the rounding.", At: before(9 * time.Minute)},
 			{Tone: ui.Quiet, Icon: "dot", Who: "brave-lynx", Title: "joined", At: before(4 * time.Hour)},
 		},
-		Seats: []SeatRow{{Space: "sp_01jcq2v7m3k9t4x8w5z6y7r2pd", Title: "release 0.4", Me: "swift-otter", State: "active", Host: "this machine", Online: true}, {Space: "sp_01jbx0a1c3e", Title: "old work", Me: "calm-heron", State: "left", Host: "hub.example:39731"}},
+		Vars:     []VarRow{{"datasource_uid", "P8E80F9AEF21F6940", "calm-heron"}, {"staging", "https://staging.example/atlas", "swift-otter"}},
+		Findings: []FindingRow{{ID: "F-1", Severity: "high", Service: "billing", Summary: "Credits are rounded twice.", By: "calm-heron", Task: "T-98fe76", Advice: "Round once, at the end."}},
+		Leases:   []LeaseRow{{"internal/billing/credit.go", "calm-heron", after(40 * time.Minute)}},
+		Hosted:   []HostedRow{{Space: "spc_01jcq2v7m3k9t4x8w5z6y7r2pd", State: "open", Term: 1, Epoch: 4, Entries: 212, Members: 3, Here: 2, Started: before(5 * time.Hour), Hash: "459f4ed172de20f7"}},
+		Seats:    []SeatRow{{Space: "sp_01jcq2v7m3k9t4x8w5z6y7r2pd", Title: "release 0.4", Me: "swift-otter", State: "active", Host: "this machine", Online: true}, {Space: "sp_01jbx0a1c3e", Title: "old work", Me: "calm-heron", State: "left", Host: "hub.example:39731"}},
 	}
 }
 
@@ -103,5 +107,12 @@ func sampleMail() MailView {
 		{ID: "m_1", Type: "question", From: "calm-heron", To: "swift-otter", Text: "Before or after rounding?\nI read <b>before</b> in the old notes.", At: before(12 * time.Minute)},
 		{ID: "m_2", Type: "context", From: "calm-heron", Text: "This is the place.", File: "internal/billing/credit.go", Snippet: "func (c Credit) Off(m Money) Money {\n\treturn m - c.Amount\n}", At: before(8 * time.Minute)},
 		{ID: "m_3", Type: "chat", From: "brave-lynx", Text: "Back tomorrow.\u200b", New: true, At: before(time.Minute)},
+	}}
+}
+
+func sampleHosted() HostedView {
+	return HostedView{HostedRow: HostedRow{Space: "spc_01jcq2v7m3k9t4x8w5z6y7r2pd", State: "open", Term: 2, Epoch: 4, Entries: 212, Members: 3, Here: 2, Started: before(5 * time.Hour), Hash: "459f4ed172de20f7"}, Now: galleryNow, Tasks: []HostedTask{
+		{ID: "T-98fe76", Status: "in_progress", Priority: "high", Holder: "mem_4ke3jqpepfgpxverfp6dtwkaf8", Creator: "mem_vqg190wvsxy32873arbqqp24t4", Version: 3, Changed: before(3 * time.Minute)},
+		{ID: "T-12ab34", Status: "blocked", Priority: "medium", Needs: []string{"T-98fe76"}, Creator: "mem_vqg190wvsxy32873arbqqp24t4", Version: 1, Changed: before(time.Hour)},
 	}}
 }

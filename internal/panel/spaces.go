@@ -13,6 +13,7 @@ import (
 func spacesNav() page {
 	return page{id: "spaces", label: "Spaces", href: "/panel/spaces", icon: "spaces", key: "g e", needs: "space.list", routes: func(p *Panel) {
 		p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
+		p.get("/panel/spaces/hosted/{id}", func(v *visit) error { return v.hosted(v.r.PathValue("id")) })
 		p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
 		form := func(path, op, to, said string, input func(v *visit) (any, error)) {
 			p.act(act{pattern: path, op: op, input: input,
@@ -70,8 +71,12 @@ type SpaceView struct {
 	Health     string
 	Phrase     string
 	Peers      []PeerRow
+	Vars       []VarRow
+	Findings   []FindingRow
+	Leases     []LeaseRow
 	Moments    []ui.Moment
 	Seats      []SeatRow
+	Hosted     []HostedRow
 	Invite     string // a code that was made just now
 	InviteEnds time.Time
 	Problem    string
@@ -174,6 +179,9 @@ func (v *visit) spaces(out SpaceView) error {
 	if out.Seats, err = v.seats(); err != nil {
 		return err
 	}
+	if out.Hosted, err = v.hostedRows(); err != nil {
+		return err
+	}
 	peers, err := call[wirePeers](v, "space.peers", nil)
 	switch {
 	case err == nil:
@@ -235,7 +243,7 @@ func (v *visit) spaceDetails(out *SpaceView) error {
 		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "dot", Who: peersWords(e.Actor), Title: peersWords(e.Action), Detail: peersWords(ui.Short(e.Detail, 200)), At: at})
 	}
 	slices.Reverse(out.Moments)
-	return nil
+	return v.spaceThings(out)
 }
 
 // mail shows the newest messages. To look is to read: the senders are told,

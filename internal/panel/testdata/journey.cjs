@@ -311,6 +311,12 @@ async function board() {
   await page.getByLabel('With these words').fill('It was the cache.');
   await page.getByRole('button', { name: 'Move' }).click();
   await page.waitForSelector('[data-column=done] .task');
+  await open('spaces');
+  out.seen.spaceCards = (await page.locator('.card-head h2').allInnerTexts()).join(', ');
+  await page.locator('a[href^="/panel/spaces/hosted/"]').click();
+  await page.waitForSelector('caption:text("Tasks")', { state: 'attached' });
+  out.seen.hosted = await page.locator('tbody td').nth(1).innerText();
+  out.seen.hostedWords = String((await page.locator('main').innerText()).includes('Look into'));
   await open('spaces/messages');
   await page.getByLabel('Message').fill('done with it');
   await page.getByRole('button', { name: 'Send' }).click();

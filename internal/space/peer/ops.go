@@ -70,6 +70,8 @@ func (r *Room) spaceOps() []op.Op {
 			"List the peers, whether they are here, what they work on and what tools they have."), here[Nothing], data(r.opPeers)),
 		op.Effect(row("space.reserve", "space.post", "POST", "/space/reserve", "intandem_reserve",
 			"Lease a file or folder, so that nobody else changes it for a while: changes to it through tandem need a person's approval. Without a path, list the leases.", "path"), here[ReserveIn], data(r.opReserve), nil),
+		op.Read(row("space.leases", "space.read", "GET", "/space/leases", "-",
+			"List the leased files and folders, and who holds them."), here[Nothing], data(r.opLeases)),
 		op.Effect(row("space.release", "space.post", "POST", "/space/release", "intandem_release",
 			"Give a leased path free again.", "path"), here[ReleaseIn], data(r.opRelease), nil),
 		op.Effect(row("space.changed", "space.post", "POST", "/space/changed", "-",

@@ -50,6 +50,22 @@ func (r *Room) opReserve(ctx context.Context, in ReserveIn) (Leases, error) {
 	} else {
 		r.fresh(ctx, s)
 	}
+	return r.listLeases(s), nil
+}
+
+// opLeases lists the leases.
+func (r *Room) opLeases(ctx context.Context, _ Nothing) (Leases, error) {
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Leases{}, err
+	}
+	defer s.mu.Unlock()
+	r.fresh(ctx, s)
+	return r.listLeases(s), nil
+}
+
+// listLeases are the leases that have not run out.
+func (r *Room) listLeases(s *seat) Leases {
 	out := Leases{Leases: []Path{}}
 	for _, p := range s.paths {
 		if r.now().Before(micros(p.Until)) {
@@ -65,7 +81,7 @@ func (r *Room) opReserve(ctx context.Context, in ReserveIn) (Leases, error) {
 	for _, p := range out.Leases {
 		out.Text += fmt.Sprintf("\n  %s: %s until %s", escape(orElse(p.Path, "(leased before you joined)")), escape(p.By), micros(p.Until).Format(time.RFC3339))
 	}
-	return out, nil
+	return out
 }
 
 // ReleaseIn names a path.
