@@ -208,7 +208,7 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 		}
 	}
 	// A refresh token works once; a second use burns all of that program's.
-	refresh := func(token string) (answer, string) {
+	refresh := func(token string) (a answer, access, next string) {
 		resp, err := http.PostForm(s.url+"/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {wire.id}, "refresh_token": {token}})
 		if err != nil {
 			t.Fatal(err)
@@ -216,20 +216,29 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 		defer resp.Body.Close()
 		data, _ := io.ReadAll(resp.Body)
 		var out struct {
-			Access string `json:"access_token"`
+			Access  string `json:"access_token"`
+			Refresh string `json:"refresh_token"`
 		}
 		_ = json.Unmarshal(data, &out)
-		return answer{resp.StatusCode, data}, out.Access
+		return answer{resp.StatusCode, data}, out.Access, out.Refresh
 	}
-	a, fresh := refresh(tokens[1])
-	if a.status != 200 || fresh == "" || fresh == tokens[0] {
+	may := func(token string) int { return s.as(token, "POST", "/op/session.live", map[string]any{}).status }
+	a, second, next := refresh(tokens[1])
+	if a.status != 200 || second == "" || second == tokens[0] || may(second) != 200 {
 		t.Fatalf("refresh: %d %s", a.status, a.body)
 	}
-	if again, _ := refresh(tokens[1]); again.status != 400 {
+	a, third, _ := refresh(next)
+	if a.status != 200 || may(third) != 200 {
+		t.Fatalf("refresh again: %d %s", a.status, a.body)
+	}
+	if resp, err := http.PostForm(s.url+"/oauth/revoke", url.Values{"token": {second}}); err != nil || resp.StatusCode != 200 || may(second) != 401 || may(third) != 200 {
+		t.Errorf("revoke one token: %v %v, it may %d, the other %d", resp, err, may(second), may(third))
+	}
+	if again, _, _ := refresh(tokens[1]); again.status != 400 {
 		t.Errorf("a refresh token worked twice: %d %s", again.status, again.body)
 	}
-	if a := s.as(fresh, "POST", "/op/session.live", map[string]any{}); a.status != 401 {
-		t.Errorf("after a refresh token was used twice its program may still: %d", a.status)
+	if n := may(third); n != 401 {
+		t.Errorf("after a refresh token was used twice its program may still: %d", n)
 	}
 }
 
