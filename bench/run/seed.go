@@ -110,17 +110,21 @@ func text(took time.Duration, err error) string {
 	return span(took)
 }
 
-// crowd lets the seed's agents commit for a while and counts what they
-// finished.
-func (s *seed) crowd(agents int, length time.Duration) (rate float64, failed int64, err error) {
-	var dirs []string
-	for i := range agents {
-		dir := filepath.Join(s.y.dir, fmt.Sprintf("seed-%s-%d", filepath.Base(s.addr), i))
-		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("s%d-%d", os.Getpid(), time.Now().UnixNano()), dir); err != nil {
-			return 0, 0, err
+// workspaces makes workspaces of the seed's.
+func (s *seed) workspaces(n int) (dirs []string, err error) {
+	for i := range n {
+		dir := filepath.Join(s.y.dir, fmt.Sprintf("seed-%d", i))
+		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("s%d", i), dir); err != nil {
+			return nil, fmt.Errorf("the seed makes a workspace: %w", err)
 		}
 		dirs = append(dirs, dir)
 	}
+	return dirs, nil
+}
+
+// crowd lets the seed's agents commit for a while and counts what they
+// finished.
+func (s *seed) crowd(dirs []string, length time.Duration) (rate float64, failed int64) {
 	var done, bad atomic.Int64
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -141,5 +145,5 @@ func (s *seed) crowd(agents int, length time.Duration) (rate float64, failed int
 		})
 	}
 	wg.Wait()
-	return float64(done.Load()) / time.Since(began).Seconds(), bad.Load(), nil
+	return float64(done.Load()) / time.Since(began).Seconds(), bad.Load()
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -12,6 +13,9 @@ import (
 type shears struct {
 	l  net.Listener
 	to string
+
+	carried atomic.Int64 // bytes from the server
+	limit   atomic.Int64 // after which everything is cut, once; 0 for never
 
 	mu   sync.Mutex
 	open map[net.Conn]net.Conn
@@ -51,7 +55,11 @@ func (s *shears) join(near net.Conn) {
 	done := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 		go func() {
-			io.Copy(way[0], way[1])
+			if way[0] == near {
+				io.Copy(&counted{s, near}, far)
+			} else {
+				io.Copy(far, near)
+			}
 			done <- struct{}{}
 		}()
 	}
@@ -61,6 +69,20 @@ func (s *shears) join(near net.Conn) {
 	s.mu.Lock()
 	delete(s.open, near)
 	s.mu.Unlock()
+}
+
+// counted is the way back from the server.
+type counted struct {
+	s  *shears
+	to net.Conn
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	if most := c.s.limit.Load(); c.s.carried.Add(int64(n)) > most && most > 0 && c.s.limit.CompareAndSwap(most, 0) {
+		c.s.cut()
+	}
+	return n, err
 }
 
 // cut ends every connection and says how many there were.

@@ -91,7 +91,12 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 		}
 		config = replica.Config{Server: a.Host, Repo: name, First: claimed.Name}
 	}
-	r, err := replica.Create(ctx, root, config, m, identityOf(k))
+	show := newBar(k)
+	r, err := replica.Create(ctx, root, config, m, identityOf(k), show.step)
+	show.end()
+	if fault.Is(err, fault.Unavailable) {
+		return fault.New(fault.Unavailable, "init", "%w", err).WithNext("run the same again: what has arrived is kept, and it goes on from there")
+	}
 	if err != nil {
 		return err
 	}

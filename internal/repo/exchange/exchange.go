@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"io"
+	"slices"
 
 	"tandem/internal/fault"
 	"tandem/internal/repo"
@@ -13,6 +14,10 @@ type Question struct {
 	Workspace string   `json:"workspace"`       // in which the new operations were made
 	Have      []string `json:"have"`            // operations of the server's that the replica holds with all they name
 	Heads     []string `json:"heads,omitempty"` // the replica's own operation heads; they or their ancestors follow
+	// Want and Skip go on with a fetch that was broken off: the head that was
+	// being fetched, and how many of its objects are there already.
+	Want string `json:"want,omitempty"`
+	Skip int    `json:"skip,omitempty"`
 }
 
 // Answer is the head of a response.
@@ -23,12 +28,17 @@ type Answer struct {
 	// journal: operations made from now on name both.
 	Actor      string `json:"actor,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
+	Objects    int    `json:"objects,omitempty"` // how many there are, skipped ones included
 }
+
+// partSize is how many objects travel in one pack: what has arrived whole need
+// not be sent again.
+const partSize = 4096
 
 // Send writes what a delta lists, and the end.
 func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta) error {
-	if len(d.Objects) > 0 {
-		if err := s.WritePack(packWriter{w}, d.Objects); err != nil {
+	for part := range slices.Chunk(d.Objects, partSize) {
+		if err := s.WritePack(packWriter{w}, part); err != nil {
 			return err
 		}
 		if err := w.Frame(Pack); err != nil {

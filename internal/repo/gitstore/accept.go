@@ -223,45 +223,49 @@ func AcceptAll(all ...*Incoming) error {
 	return s.objects.tidy()
 }
 
-// stageObjects adds packs of many objects as they are; the objects of small ones
-// wait with everything else that is put.
+// stageObjects adds what was received to a batch.
 func (in *Incoming) stageObjects(b *batch) (packs []string, err error) {
-	objects := in.store.objects
 	for _, p := range in.packs {
-		if p.file != nil {
-			base, err := stageFinishedPack(b, filepath.Join(objects.dir, "pack"), p.file, p.entries, p.sum)
-			if err != nil {
-				return nil, err
-			}
-			packs = append(packs, base)
-			continue
+		bases, err := in.stagePack(b, p)
+		if err != nil {
+			return nil, err
 		}
-		if len(p.entries) > looseLimit && p.whole {
-			dir := filepath.Join(objects.dir, "pack")
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return nil, err
-			}
-			base := filepath.Join(dir, fmt.Sprintf("pack-%x", p.sum))
-			if err := errors.Join(b.add(base+".pack", p.pack.data, 0o444), b.add(base+".idx", encodePackIndex(p.entries, p.sum), 0o444)); err != nil {
-				return nil, err
-			}
-			packs = append(packs, base)
-			continue
-		}
-		for _, e := range p.entries {
-			if objects.has(e.id) {
-				continue
-			}
-			o, err := in.object(e.id)
-			if err == nil {
-				err = objects.hold(e.id, o)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+		packs = append(packs, bases...)
 	}
 	return packs, in.stageKeeps(b)
+}
+
+// stagePack adds a pack of many objects as it is; the objects of a small one
+// wait with everything else that is put.
+func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err error) {
+	objects := in.store.objects
+	dir := filepath.Join(objects.dir, "pack")
+	switch {
+	case p.stored:
+		return nil, nil
+	case p.file != nil:
+		base, err := stageFinishedPack(b, dir, p.file, p.entries, p.sum)
+		return []string{base}, err
+	case len(p.entries) > looseLimit && p.whole:
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		base := filepath.Join(dir, fmt.Sprintf("pack-%x", p.sum))
+		return []string{base}, errors.Join(b.add(base+".pack", p.pack.data, 0o444), b.add(base+".idx", encodePackIndex(p.entries, p.sum), 0o444))
+	}
+	for _, e := range p.entries {
+		if objects.has(e.id) {
+			continue
+		}
+		o, err := in.object(e.id)
+		if err == nil {
+			err = objects.hold(e.id, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 func (in *Incoming) stageNamed(b *batch) error {

@@ -30,6 +30,10 @@ var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30}
 // it holds together with what is there, Accept makes it durable. Close drops
 // what was not accepted. Nothing of it can be seen before Accept.
 type Incoming struct {
+	// Arrived, when it is not nil, has every pack stored at once, and is told how
+	// many objects it had: what has arrived stays when the rest does not.
+	Arrived func(objects int) error
+
 	// Unkept says that received commits need no protection from git's garbage
 	// collection.
 	Unkept bool
@@ -58,6 +62,7 @@ type incomingPack struct {
 	types   map[string]repo.ObjectType
 	small   map[string]repo.Object // whole objects that need not be unpacked again
 	whole   bool                   // it has no differences from other objects
+	stored  bool                   // its objects are in the repository already
 }
 
 func (p *incomingPack) drop() {
@@ -141,6 +146,43 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 		return err
 	}
 	in.packs = append(in.packs, p)
+	if in.Arrived == nil {
+		return nil
+	}
+	n := len(p.entries)
+	if err := in.storeAtOnce(p); err != nil {
+		return err
+	}
+	return in.Arrived(n)
+}
+
+// storeAtOnce makes a pack durable before the rest is here. Nothing names its
+// objects yet.
+func (in *Incoming) storeAtOnce(p *incomingPack) error {
+	var b batch
+	defer b.drop()
+	bases, err := in.stagePack(&b, p)
+	if err != nil {
+		return err
+	}
+	settle, err := in.store.stage(&b)
+	if err != nil {
+		return err
+	}
+	if err := b.commit(); err != nil {
+		return err
+	}
+	if err := settle(); err != nil {
+		return err
+	}
+	for _, base := range bases {
+		if err := in.store.objects.addPack(base); err != nil {
+			return err
+		}
+	}
+	p.drop()
+	p.pack = &pack{lookup: func(string) (int64, bool) { return 0, false }, close: func() {}}
+	p.file, p.small, p.stored = nil, nil, true
 	return nil
 }
 

@@ -30,20 +30,26 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	question, head, version, err := h.takeIn(ctx, s, r)
+	q, have, head, version, err := h.takeIn(ctx, s, r)
 	if err != nil {
 		h.Fail(w, r, err)
 		return
 	}
-	delta, err := s.store.Delta(question, []repo.OperationID{head})
+	if head, version, err = s.resume(q, head, version); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	delta, err := s.store.Delta(have, []repo.OperationID{head})
 	if err != nil {
 		h.Fail(w, r, err)
 		return
 	}
+	objects := len(delta.Objects)
+	delta.Objects = delta.Objects[min(max(q.Skip, 0), objects):]
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
 	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version,
-		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint()}); err == nil {
+		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects}); err == nil {
 		err = exchange.Send(out, s.store, delta)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -54,53 +60,66 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// resume is the head that a fetch which was broken off was about, when it is
+// still part of the history; its version is not told, so that whoever has it
+// asks again.
+func (s *served) resume(q exchange.Question, head repo.OperationID, version int64) (repo.OperationID, int64, error) {
+	want, ok := repo.ParseOperationID(q.Want)
+	if !ok || want == head || len(q.Heads) > 0 {
+		return head, version, nil
+	}
+	if known, err := s.contains(head, []repo.OperationID{want}); err != nil || !known {
+		return head, version, err
+	}
+	return want, 0, nil
+}
+
 // takeIn reads a request and pushes what it brings. It gives the operations the
 // replica has now, and the head.
-func (h *Host) takeIn(ctx context.Context, s *served, r *http.Request) (have []repo.OperationID, head repo.OperationID, version int64, err error) {
+func (h *Host) takeIn(ctx context.Context, s *served, r *http.Request) (q exchange.Question, have []repo.OperationID, head repo.OperationID, version int64, err error) {
 	in := exchange.NewReader(r.Body)
-	var q exchange.Question
 	if err := in.Head(&q); err != nil {
-		return nil, "", 0, err
+		return q, nil, "", 0, err
 	}
 	if have, err = exchange.ParseOperations(q.Have); err != nil {
-		return nil, "", 0, err
+		return q, nil, "", 0, err
 	}
 	tips, err := exchange.ParseOperations(q.Heads)
 	if err != nil {
-		return nil, "", 0, err
+		return q, nil, "", 0, err
 	}
 	if i := slices.IndexFunc(have, func(id repo.OperationID) bool { return !s.store.HasOperation(id) }); i >= 0 {
-		return nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
+		return q, nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
 			With("unknown", have[i].Hex()).WithNext("the server was restored from an older copy; the replica sends all it has")
 	}
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
-		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
+		return q, nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
 	}
 	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
-		return nil, "", 0, err
+		return q, nil, "", 0, err
 	}
 	if len(quarantine.Operations()) == 0 {
 		// What the replica names is here already, or it only reads.
 		if err := h.look(ctx, s); err != nil {
-			return nil, "", 0, err
+			return q, nil, "", 0, err
 		}
 		head, version, _ = s.now()
 		if known, err := s.contains(head, tips); err != nil || known {
-			return slices.Concat(have, tips), head, version, err
+			return q, slices.Concat(have, tips), head, version, err
 		}
 	}
 	if len(tips) == 0 {
-		return nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
+		return q, nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
 	}
 	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
 	if err != nil {
-		return nil, "", 0, err
+		return q, nil, "", 0, err
 	}
 	done := out.(PushOut)
 	head, _ = repo.ParseOperationID(done.Head)
-	return slices.Concat(have, tips), head, done.Version, nil
+	return q, slices.Concat(have, tips), head, done.Version, nil
 }
 
 // contains says whether operations are part of the history of a head.

@@ -16,8 +16,8 @@ import (
 // Create makes a workspace of a name that the server has given us, in a folder
 // that has none. What was fetched before a failure stays, and calling it again
 // goes on from there.
-func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity) (_ *Replica, err error) {
-	r := &Replica{Config: c, Root: root, Workspace: c.First}
+func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity, progress func(done, total int)) (_ *Replica, err error) {
+	r := &Replica{Config: c, Root: root, Workspace: c.First, Progress: progress}
 	dir := filepath.Join(root, ".jj", "repo")
 	if _, statErr := os.Stat(dir); statErr == nil {
 		if r.Store, err = gitstore.Open(dir); err != nil {

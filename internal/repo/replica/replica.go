@@ -34,7 +34,10 @@ type Replica struct {
 	Root      string // the workspace's folder
 	Workspace string // its name
 	Store     *gitstore.Store
-	seen      repo.OperationID // that the files were last brought up to date with
+	// Progress is told how many objects of how many have come when a copy is
+	// made. It may be nil.
+	Progress func(done, total int)
+	seen     repo.OperationID // that the files were last brought up to date with
 }
 
 // Find looks for the workspace that a folder lies in. Without one, or when it

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -128,6 +129,13 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if len(delta.Operations) > 0 {
 		q.Heads = exchange.Hex(tips)
 	}
+	var fetch fetching
+	if known.Head == "" && len(q.Heads) == 0 {
+		if _, err := readJSON(r.path("fetching.json"), &fetch); err != nil {
+			return "", err
+		}
+		q.Want, q.Skip = fetch.Head, fetch.Objects
+	}
 	pr, pw := io.Pipe()
 	sent := make(chan struct{})
 	go func() {
@@ -156,6 +164,18 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	quarantine := r.Store.Receive(gitstore.DefaultLimits)
 	quarantine.Unkept = true
+	if known.Head == "" {
+		if fetch.Head != a.Head {
+			fetch = fetching{Head: a.Head}
+		}
+		quarantine.Arrived = func(objects int) error {
+			fetch.Objects += objects
+			if r.Progress != nil {
+				r.Progress(fetch.Objects, a.Objects)
+			}
+			return writeJSON(r.path("fetching.json"), fetch)
+		}
+	}
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
 		return "", broken(err)
@@ -168,11 +188,40 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if !r.Store.HasOperation(head) {
 		return "", fmt.Errorf("the server's head %.12s did not arrive", a.Head)
 	}
+	if q.Skip > 0 {
+		if err := r.whole(head); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Remove(r.path("fetching.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
 	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint}
 	if now == known {
 		return head, nil
 	}
 	return head, r.setKnown(now)
+}
+
+// fetching is how far the first fetch of a copy has come.
+type fetching struct {
+	Head    string `json:"head"`
+	Objects int    `json:"objects"`
+}
+
+// whole checks that everything an operation names is there, when it came in
+// several pieces.
+func (r *Replica) whole(head repo.OperationID) error {
+	all, err := r.Store.Delta(nil, []repo.OperationID{head})
+	if err != nil {
+		return err
+	}
+	for _, id := range all.Objects {
+		if !r.Store.Has(id) {
+			return fmt.Errorf("object %x did not arrive", id)
+		}
+	}
+	return nil
 }
 
 // broken makes of a connection that ended in the middle of an answer a server
