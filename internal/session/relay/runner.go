@@ -2,13 +2,10 @@ package relay
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -385,89 +382,4 @@ func (r *Runner) tell(tx *db.Tx, before, after Relay) error {
 		return r.Told(tx, after, "task done")
 	}
 	return nil
-}
-
-func save(tx *db.Tx, x *Relay) error {
-	body, err := json.Marshal(x)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(`INSERT INTO relay (tenant, id, status, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, body = excluded.body, updated_at = excluded.updated_at`,
-		x.Tenant, x.ID, string(x.Status), string(body), x.CreatedAt, x.UpdatedAt)
-	return err
-}
-
-func scan(row interface{ Scan(...any) error }) (*Relay, error) {
-	var x Relay
-	var tenant, body string
-	if err := row.Scan(&tenant, &body); err != nil {
-		return nil, err
-	}
-	err := json.Unmarshal([]byte(body), &x)
-	x.Tenant = tenant
-	return &x, err
-}
-
-func missing(id string) error {
-	return fault.New(fault.NotFound, "relay", "there is no relay %.60s", id)
-}
-
-func load(tx *db.Tx, tenant, id string) (*Relay, error) {
-	x, err := scan(tx.QueryRow("SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
-	if db.NoRows(err) {
-		return nil, missing(id)
-	}
-	return x, err
-}
-
-func (r *Runner) get(ctx context.Context, tenant, id string) (*Relay, error) {
-	x, err := scan(r.db.QueryRow(ctx, "SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?", tenant, id))
-	if db.NoRows(err) {
-		return nil, missing(id)
-	}
-	return x, err
-}
-
-func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay, error) {
-	rows, err := r.db.Query(ctx, "SELECT tenant, body FROM relay WHERE "+where+" ORDER BY created_at", args...)
-	return db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })
-}
-
-func (r *Runner) entries(ctx context.Context, tenant, id string, after int64, limit int) ([]Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT step, task, role, turn, text, at FROM relay_log WHERE tenant = ? AND relay = ? AND step > ? ORDER BY step LIMIT ?", tenant, id, after, limit)
-	return db.Collect(rows, err, func(rows *sql.Rows) (e Entry, err error) {
-		var at int64
-		err = rows.Scan(&e.Step, &e.Task, &e.Role, &e.Turn, &e.Text, &at)
-		e.At = db.Time(at)
-		return e, err
-	})
-}
-
-// show writes the view for people. It may be late or missing; the rows are the truth.
-func (r *Runner) show(x *Relay) {
-	dir := filepath.Join(r.folder, x.ID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		r.log.Warn("show a relay", "relay", x.ID, "err", err)
-		return
-	}
-	log, err := r.entries(context.WithoutCancel(r.base), x.Tenant, x.ID, 0, 10_000)
-	if err != nil {
-		return
-	}
-	var lines strings.Builder
-	for _, e := range log {
-		fmt.Fprintf(&lines, "- %s task %d, step %d, %s: %s\n", e.At.Format(time.RFC3339), e.Task, e.Step, e.Role, line(e.Text, 300))
-	}
-	state, _ := json.MarshalIndent(map[string]any{"status": x.Status, "turn": x.Turn, "task": x.Task, "blockedReason": x.Reason, "question": x.Question, "step": x.Step}, "", "  ")
-	queue, _ := json.MarshalIndent(append([]string{}, x.Queue...), "", "  ")
-	for name, data := range map[string]string{"MISSION.md": x.Mission + "\n", "STATE.json": string(state) + "\n", "LOG.md": lines.String(), "QUEUE.json": string(queue) + "\n"} {
-		tmp := filepath.Join(dir, "."+name)
-		if err := os.WriteFile(tmp, []byte(data), 0o600); err == nil {
-			err = os.Rename(tmp, filepath.Join(dir, name))
-			if err != nil {
-				r.log.Warn("show a relay", "relay", x.ID, "err", err)
-			}
-		}
-	}
 }

@@ -1,0 +1,67 @@
+package relay
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+func save(tx *db.Tx, x *Relay) error {
+	body, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO relay (tenant, id, status, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, body = excluded.body, updated_at = excluded.updated_at`,
+		x.Tenant, x.ID, string(x.Status), string(body), x.CreatedAt, x.UpdatedAt)
+	return err
+}
+
+func scan(row interface{ Scan(...any) error }) (*Relay, error) {
+	var x Relay
+	var tenant, body string
+	if err := row.Scan(&tenant, &body); err != nil {
+		return nil, err
+	}
+	err := json.Unmarshal([]byte(body), &x)
+	x.Tenant = tenant
+	return &x, err
+}
+
+func missing(id string) error {
+	return fault.New(fault.NotFound, "relay", "there is no relay %.60s", id)
+}
+
+func load(tx *db.Tx, tenant, id string) (*Relay, error) {
+	x, err := scan(tx.QueryRow("SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	if db.NoRows(err) {
+		return nil, missing(id)
+	}
+	return x, err
+}
+
+func (r *Runner) get(ctx context.Context, tenant, id string) (*Relay, error) {
+	x, err := scan(r.db.QueryRow(ctx, "SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?", tenant, id))
+	if db.NoRows(err) {
+		return nil, missing(id)
+	}
+	return x, err
+}
+
+func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay, error) {
+	rows, err := r.db.Query(ctx, "SELECT tenant, body FROM relay WHERE "+where+" ORDER BY created_at", args...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })
+}
+
+func (r *Runner) entries(ctx context.Context, tenant, id string, after int64, limit int) ([]Entry, error) {
+	rows, err := r.db.Query(ctx, "SELECT step, task, role, turn, text, at FROM relay_log WHERE tenant = ? AND relay = ? AND step > ? ORDER BY step LIMIT ?", tenant, id, after, limit)
+	return db.Collect(rows, err, func(rows *sql.Rows) (e Entry, err error) {
+		var at int64
+		err = rows.Scan(&e.Step, &e.Task, &e.Role, &e.Turn, &e.Text, &at)
+		e.At = db.Time(at)
+		return e, err
+	})
+}
