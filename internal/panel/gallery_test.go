@@ -287,6 +287,7 @@ func galleryPages() []struct {
 		{"relays-empty", relaysPage(galleryShell("relays", "Relays", nil), RelaysView{Now: galleryNow, May: true})},
 		{"relay", relayPage(galleryShell("relays", "Credits on invoices", &ui.Crumb{Label: "Relays", Href: "/panel/relays"}), sampleRelay())},
 		{"session-new", sessionPage(galleryShell("sessions", "New session", sessionsCrumb), SessionView{Now: galleryNow, SessionRow: SessionRow{ID: "ses_1", Title: "New session", State: "idle"}, May: true, Facts: sampleSession().Facts})},
+		{"connectors", connectorsPage(galleryShell("connectors", "Connectors", nil), sampleConnectors())},
 		{"models", modelsPage(galleryShell("models", "Models and tools", nil), sampleModels())},
 		{"board", boardPage(galleryShell("board", "Board", nil), sampleBoard())},
 		{"board-empty", boardPage(galleryShell("board", "Board", nil), BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter"})},

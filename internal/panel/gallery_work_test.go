@@ -54,8 +54,12 @@ func sampleModels() ModelsView {
 			{ID: "openrouter", Name: "OpenRouter", Base: "https://openrouter.ai/api/v1", Wire: "chat", Env: "OPENROUTER_API_KEY"},
 			{ID: "lab", Name: "lab", Base: "http://127.0.0.1:8080/v1", Wire: "chat", Model: "qwen3", Custom: true},
 		},
-		Folders: []FolderRow{{"/home/me/src/atlas", "owner", false, before(90 * time.Hour)}, {"/home/me/papers", "owner", true, before(2 * time.Hour)}},
-		Tools:   []ToolRow{{"bash", "Run a command in the sandbox.", true}, {"edit", "Replace a piece of a file.", true}, {"grep", "Search files for a pattern.", false}, {"read", "Read a file.", false}},
+		Folders:   []FolderRow{{"/home/me/src/atlas", "owner", false, before(90 * time.Hour)}, {"/home/me/papers", "owner", true, before(2 * time.Hour)}},
+		MayForget: true, MaySet: true,
+		Rules: []RuleRow{{"rul_1", "bash(command: go test; command: go vet)", "ses_01jcq2v7m3k9t4x8w5z6y7r2pd", "owner", before(-3 * time.Hour)}, {"rul_2", "edit(path: /home/me/src/atlas/internal/**)", "its folder", "owner", before(-30 * time.Hour)}},
+		Search: []SearchRow{{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured.", Value: "auto", Set: true}, {Key: "search.brave_key", Label: "Brave Search", About: "A key.", Secret: true, Set: true},
+			{Key: "search.searxng_url", Label: "SearXNG", About: "The address of one.", Value: "http://search.lan"}},
+		Tools: []ToolRow{{"bash", "Run a command in the sandbox.", true}, {"edit", "Replace a piece of a file.", true}, {"grep", "Search files for a pattern.", false}, {"read", "Read a file.", false}},
 	}
 }
 
@@ -114,5 +118,15 @@ func sampleHosted() HostedView {
 	return HostedView{HostedRow: HostedRow{Space: "spc_01jcq2v7m3k9t4x8w5z6y7r2pd", State: "open", Term: 2, Epoch: 4, Entries: 212, Members: 3, Here: 2, Started: before(5 * time.Hour), Hash: "459f4ed172de20f7"}, Now: galleryNow, Tasks: []HostedTask{
 		{ID: "T-98fe76", Status: "in_progress", Priority: "high", Holder: "mem_4ke3jqpepfgpxverfp6dtwkaf8", Creator: "mem_vqg190wvsxy32873arbqqp24t4", Version: 3, Changed: before(3 * time.Minute)},
 		{ID: "T-12ab34", Status: "blocked", Priority: "medium", Needs: []string{"T-98fe76"}, Creator: "mem_vqg190wvsxy32873arbqqp24t4", Version: 1, Changed: before(time.Hour)},
+	}}
+}
+
+func sampleConnectors() ConnectorsView {
+	tools := []ConnectorTool{{"send", "Sends an e-mail. \u202eIt says so itself.", "{\n  \"type\": \"object\"\n}"}, {"search", "Finds e-mails.", "{\n  \"type\": \"object\"\n}"}}
+	return ConnectorsView{Now: galleryNow, May: true, Onward: "https://calendar.example/authorize?client_id=1&scope=read", PIN: true, Passkeys: 1, Rows: []ConnectorRow{
+		{Name: "mail", Where: "https://mail.example/mcp", State: "quarantined", Digest: "5f1c0a77b1e34a7c9d11", By: "owner", Enabled: true, Tools: tools, Looked: before(3 * time.Minute)},
+		{Name: "docs", Where: "https://docs.example/mcp", Header: "Authorization", State: "ready", By: "owner", Enabled: true, Tools: tools[1:], Looked: before(5 * time.Hour)},
+		{Name: "calendar", Where: "https://calendar.example/mcp", State: "auth_required", Failure: "calendar wants a sign-in", By: "ann", Enabled: true, Looked: before(time.Hour)},
+		{Name: "files", Where: "/usr/local/bin/mcp-files --quiet", Program: true, State: "failed", Failure: "it did not answer in time", By: "owner", Enabled: false, Looked: before(50 * time.Hour)},
 	}}
 }

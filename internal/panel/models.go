@@ -27,6 +27,7 @@ func modelsNav() page {
 			return in, nil
 		})
 		form("/panel/folders/revoke", "folder.revoke", "folder-gone", func(v *visit) (any, error) { return formFields(v, "path"), nil })
+		ruleRoutes(p)
 		confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?", text: "Sessions that name one of its models stop working. Its key stays in the store.",
 			does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
 	}}
@@ -52,6 +53,10 @@ type ModelsView struct {
 	Folders    []FolderRow
 	MayWrite   bool // providers can be changed
 	MayGrant   bool
+	Rules      []RuleRow
+	Search     []SearchRow
+	MayForget  bool // end a standing answer
+	MaySet     bool // change settings
 	KeyPresent bool // storing a key needs presence
 	PIN        bool
 	Passkeys   int
@@ -143,6 +148,9 @@ func (v *visit) models(problem string) error {
 			line, _, _ := strings.Cut(t.Doc, "\n")
 			out.Tools = append(out.Tools, ToolRow{t.Name, line, t.Changes})
 		}
+	}
+	if err := v.rulesAndSearch(&out); err != nil {
+		return err
 	}
 	s := v.shell("models", "Models and tools")
 	s.Here = "/panel/models"

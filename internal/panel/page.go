@@ -23,7 +23,7 @@ func pages() []pageGroup {
 		{"Work", []page{sessionsNav(), relaysNav(), boardNav(), spacesNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
-		{"House", []page{modelsNav(), systemNav()}},
+		{"House", []page{modelsNav(), connectorsNav(), systemNav()}},
 	}
 }
 

@@ -2,9 +2,14 @@ package panel
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
 
@@ -192,7 +197,38 @@ func promptInput(v *visit) (any, error) {
 	if v.r.PostFormValue("plan") != "" {
 		in["options"] = map[string]any{"mode": "plan"}
 	}
-	return in, nil
+	return in, attachments(v, in)
+}
+
+// attachments puts the files of a form beside the prompt: images as images, texts as texts that are marked as files.
+func attachments(v *visit, in map[string]any) error {
+	if v.r.MultipartForm == nil {
+		return nil
+	}
+	images := []map[string]any{}
+	for _, h := range v.r.MultipartForm.File["files"] {
+		f, err := h.Open()
+		if err != nil {
+			return fault.New(fault.Invalid, "session.prompt", "%s cannot be read", h.Filename)
+		}
+		data, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			return fault.New(fault.Invalid, "session.prompt", "%s cannot be read", h.Filename)
+		}
+		switch mime := http.DetectContentType(data); {
+		case strings.HasPrefix(mime, "image/"):
+			images = append(images, map[string]any{"mime": mime, "data": data})
+		case utf8.Valid(data):
+			in["text"] = fmt.Sprintf("%s\n<file name=%q>\n%s\n</file>", in["text"], h.Filename, data)
+		default:
+			return fault.New(fault.Invalid, "session.prompt", "%s is neither an image nor text", h.Filename)
+		}
+	}
+	if len(images) > 0 {
+		in["images"] = images
+	}
+	return nil
 }
 
 func archiveInput(v *visit) (any, error) {

@@ -1,0 +1,94 @@
+package panel
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// RuleRow is a standing answer to asks.
+type RuleRow struct {
+	ID, Pattern, Where, Owner string
+	Until                     time.Time
+}
+
+// SearchRow is one setting of websearch.
+type SearchRow struct {
+	Key, Label, About, Value, Source string
+	Secret, Set                      bool
+}
+
+// searchKeys are the settings of websearch, as people read them.
+var searchKeys = []SearchRow{
+	{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured, in this order, and goes on when one refuses; or brave, exa, searxng, url."},
+	{Key: "search.brave_key", Label: "Brave Search", About: "A key, given as TANDEM_BRAVE_SEARCH_API_KEY.", Secret: true},
+	{Key: "search.exa_key", Label: "Exa", About: "A key, given as TANDEM_EXA_API_KEY.", Secret: true},
+	{Key: "search.searxng_url", Label: "SearXNG", About: "The address of one."},
+	{Key: "search.url", Label: "Another address", About: "Any that answers ?q= with JSON results."},
+}
+
+// ruleRoutes are the acts on what stands on the page of models and tools.
+func ruleRoutes(p *Panel) {
+	form := func(path, op, said string, input func(v *visit) (any, error)) {
+		p.act(act{pattern: path, op: op, input: input,
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/models", said) },
+			refused: func(v *visit, err error) error { return v.models(words(err)) }})
+	}
+	form("/panel/rules/forget", "approval.forget", "rule-gone", func(v *visit) (any, error) { return formFields(v, "id"), nil })
+	form("/panel/search", "setting.set", "search-set", func(v *visit) (any, error) {
+		return map[string]any{"key": v.r.PostFormValue("key"), "value": strings.TrimSpace(v.r.PostFormValue("value"))}, nil
+	})
+}
+
+// rulesAndSearch adds standing answers and the settings of websearch to the page.
+func (v *visit) rulesAndSearch(out *ModelsView) error {
+	if v.has("approval.rules") {
+		list, err := call[struct {
+			Rules []struct {
+				ID      string    `json:"id"`
+				Scope   string    `json:"scope"`
+				Session string    `json:"session"`
+				Pattern string    `json:"pattern"`
+				Owner   string    `json:"owner"`
+				Expires time.Time `json:"expires_at"`
+			} `json:"rules"`
+		}](v, "approval.rules", nil)
+		if err != nil {
+			return err
+		}
+		for _, r := range list.Rules {
+			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: r.Owner, Until: r.Expires}
+			if r.Scope == "folder" {
+				row.Where = "its folder"
+			}
+			out.Rules = append(out.Rules, row)
+		}
+		out.MayForget = v.has("approval.forget")
+	}
+	if !v.has("server.settings") {
+		return nil
+	}
+	all, err := call[struct {
+		Settings []struct {
+			Key    string `json:"key"`
+			Value  string `json:"value"`
+			Source string `json:"source"`
+		} `json:"settings"`
+	}](v, "server.settings", nil)
+	if err != nil {
+		return err
+	}
+	for _, row := range searchKeys {
+		for _, s := range all.Settings {
+			if s.Key == row.Key {
+				row.Value, row.Source, row.Set = s.Value, s.Source, s.Value != ""
+			}
+		}
+		if row.Secret {
+			row.Value = ""
+		}
+		out.Search = append(out.Search, row)
+	}
+	out.MaySet = v.has("setting.set")
+	return nil
+}

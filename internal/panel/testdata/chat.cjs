@@ -1,0 +1,95 @@
+// A conversation in a real browser: a file beside the prompt, an ask answered always here, the rule that comes of it; and a
+// connector that is signed in to, looked at and accepted.
+const { chromium } = require('playwright-core');
+const fs = require('fs');
+const path = require('path');
+
+const input = JSON.parse(fs.readFileSync(0, 'utf8'));
+const out = { seen: {}, problems: [] };
+let browser, page;
+
+const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`), fullPage: true });
+const text = (t) => page.waitForFunction((t) => document.body.innerText.includes(t), t, { timeout: 20000 });
+
+async function prompt(words, file) {
+  await page.goto(`${input.base}/panel/sessions/${input.session}`);
+  await page.waitForFunction(() => window.htmx && document.getElementById('live')?.dataset.state === 'on');
+  await page.fill('#prompt', words);
+  if (file) await page.setInputFiles('input[name=files]', file);
+  await page.getByRole('button', { name: /^Send/ }).click();
+}
+
+async function chat() {
+  await page.goto(`${input.base}/signin?code=${input.code}`);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/panel/');
+  await prompt('what is in it?', [
+    { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('buy milk\n') },
+    { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64') },
+  ]);
+  await text('buy milk');
+  await text('image/png');
+  out.seen.attached = true;
+  await shot('chat-attached');
+  await prompt('[[tool bash {"command":"echo one"}]] [[tool bash {"command":"echo one more"}]] [[say both ran]]');
+  await text('waits for an approval');
+  await shot('chat-ask');
+  await page.locator('a', { hasText: 'Look and answer' }).first().click();
+  await page.getByRole('button', { name: /Always here/ }).first().click();
+  await page.waitForSelector('#decide-always[open]');
+  await shot('always');
+  await page.fill('#decide-always-pin', input.pin);
+  await page.getByRole('button', { name: 'Always here with PIN' }).click();
+  await text('calls like it pass from now on');
+  await page.goto(`${input.base}/panel/sessions/${input.session}`);
+  await text('both ran');
+  out.seen.always = true;
+  await page.goto(`${input.base}/panel/models`);
+  await text('bash(command: echo one)');
+  out.seen.rule = true;
+  await shot('rules');
+  await page.getByRole('button', { name: /^End bash/ }).click();
+  await text('The next call asks again');
+  await page.fill('[id="set-search.searxng_url"]', 'http://search.example');
+  await page.getByRole('button', { name: 'Set SearXNG' }).click();
+  await text('from the next start');
+  out.seen.search = true;
+}
+
+async function connect() {
+  await page.goto(`${input.base}/panel/connectors`);
+  await page.getByRole('button', { name: /Add a connector/ }).click();
+  await page.fill('#connector-name', 'mail');
+  await page.fill('#connector-url', input.mail);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await text('The connector was added');
+  await page.getByRole('button', { name: 'Look again: mail' }).click();
+  await text('wants a sign-in');
+  await shot('connector-signin');
+  await page.goto(`${input.base}/panel/connectors`);
+  await page.getByRole('button', { name: 'Sign in: mail' }).click();
+  await page.getByRole('link', { name: 'Go there' }).click();
+  await text('You are signed in');
+  await page.goto(`${input.base}/panel/connectors`);
+  await text('nobody has accepted');
+  await shot('connector-offers');
+  await page.getByRole('button', { name: /^Accept/ }).first().click();
+  await page.waitForSelector('#accept-mail[open]');
+  await page.fill('#accept-mail-pin', input.pin);
+  await page.getByRole('button', { name: 'Accept with PIN' }).click();
+  await text('Sessions can use it');
+  out.seen.accepted = (await page.locator('article', { hasText: 'mail' }).first().innerText()).includes('ready');
+}
+
+(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.on('pageerror', (e) => out.problems.push(String(e)));
+  page.on('console', (m) => { if (m.type() === 'error' && !/403|409|Failed to load resource/.test(m.text())) out.problems.push(m.text()); });
+  try { await chat(); await connect(); } catch (e) {
+    out.problems.push(String(e) + '\n' + (await page.evaluate(() => document.body.innerText)).slice(0, 1500));
+    await shot('chat-failed');
+  }
+  await browser.close();
+  console.log(JSON.stringify(out));
+})();
