@@ -136,7 +136,7 @@ func (e *env) newPlace(dir string, store *gitstore.Store) (*wsEnv, error) {
 	if err := w.bind(); err != nil {
 		return nil, err
 	}
-	if err := recordWorkspace(e.ws.repoDir, w.name, dir); err != nil {
+	if err := recordWorkspace(store, w.name, dir); err != nil {
 		return nil, err
 	}
 	return w, w.firstCheckout("add workspace 'default'")

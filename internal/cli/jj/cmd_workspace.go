@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
 	"tandem/internal/repo/workcopy"
@@ -141,12 +142,10 @@ func runWorkspaceForget(e *env, p *parsed) error {
 			return err
 		}
 	}
-	list, err := readWorkspaces(w.workspaceIndex())
+	err = w.store.SetWorkspaces(func(list []gitstore.Workspace) []gitstore.Workspace {
+		return slices.DeleteFunc(list, func(x gitstore.Workspace) bool { return slices.Contains(gone, x.Name) })
+	})
 	if err != nil {
-		return err
-	}
-	list = slices.DeleteFunc(list, func(np namedPath) bool { return slices.Contains(gone, np.name) })
-	if err := writeWorkspaces(w.workspaceIndex(), list); err != nil {
 		return err
 	}
 	word := "workspace"
@@ -192,15 +191,14 @@ func runWorkspaceRename(e *env, p *parsed) error {
 		v.GitHeads[now] = h
 		delete(v.GitHeads, old)
 	}
-	list, err := readWorkspaces(w.workspaceIndex())
-	if err == nil {
+	err = w.store.SetWorkspaces(func(list []gitstore.Workspace) []gitstore.Workspace {
 		for i := range list {
-			if list[i].name == old {
-				list[i].name = now
+			if list[i].Name == old {
+				list[i].Name = now
 			}
 		}
-		err = writeWorkspaces(w.workspaceIndex(), list)
-	}
+		return list
+	})
 	if err == nil {
 		err = w.publish(t, fmt.Sprintf("Renamed workspace '%s' to '%s'", revset.FormatSymbol(old), revset.FormatSymbol(now)))
 	}
@@ -334,7 +332,7 @@ func (w *wsEnv) initWorkspace(root, name string) (*wsEnv, error) {
 	if err := os.WriteFile(filepath.Join(dot, "repo"), []byte(filepath.ToSlash(rel)), 0o666); err != nil {
 		return nil, err
 	}
-	if err := recordWorkspace(w.ws.repoDir, name, root); err != nil {
+	if err := recordWorkspace(w.store, name, root); err != nil {
 		return nil, err
 	}
 	e := *w.env
@@ -361,8 +359,10 @@ func (w *wsEnv) firstCheckout(title string) error {
 	if err := w.publish(t, title); err != nil {
 		return err
 	}
-	w.wc, err = workcopy.Init(w.ws.root, w.store, w.repo.Operation.ID, w.name)
-	return err
+	if w.wc, err = workcopy.Init(w.ws.root, w.store, w.repo.Operation.ID, w.name); err != nil {
+		return err
+	}
+	return w.configureFiles()
 }
 
 func runUpdateStale(e *env, p *parsed) error {

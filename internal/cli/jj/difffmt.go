@@ -49,6 +49,13 @@ func (w *wsEnv) diffOptions(p *parsed) (render.DiffOptions, error) {
 		return o, err
 	}
 	o.MaxAlternation = int(n)
+	switch how := w.conf.Str("diff.color-words.conflict"); how {
+	case "materialize":
+	case "pair":
+		return o, missing("the setting diff.color-words.conflict = \"pair\"")
+	default:
+		return o, w.conf.Wrong("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
+	}
 	if o.Style, err = w.markerStyle(); err != nil {
 		return o, err
 	}

@@ -254,7 +254,7 @@ func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 		return internalf(nil, "The repo was loaded at operation %s, which seems to be a sibling of the working copy's operation %s", w.repo.Operation.ID.Hex()[:12], op).
 			hinted("Run `jj op integrate %s` to add the working copy's operation to the operation log.", op)
 	}
-	return userf("Could not read working copy's operation.").because(&repo.MissingError{Type: "operation", ID: w.wc.Operation().Hex()}).
+	return userf("Could not read working copy's operation.").
 		hinted("Run `jj workspace update-stale` to recover.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
 }
 

@@ -72,6 +72,10 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 		Repo: rr, Workspace: w.name, UserEmail: w.conf.Str("user.email"), Paths: w.paths(), Diff: opts,
 		Base: w.baseLanguage(), CurrentOp: w.repo.Operation.ID,
 	}
+	l.GitContext = func() (int, error) {
+		n, _, err := w.conf.Int("diff.git.context")
+		return int(n), err
+	}
 	var fixed repo.PosSet
 	l.Immutable = func(id repo.CommitID) (bool, error) {
 		if fixed == nil {

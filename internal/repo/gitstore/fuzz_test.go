@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"slices"
 	"bytes"
 	"testing"
 
@@ -78,5 +79,19 @@ func FuzzRefs(f *testing.F) {
 		parsePackedRefs(data)
 		parseRef(string(data))
 		parseIndexLink(data)
+	})
+}
+
+func FuzzWorkspaces(f *testing.F) {
+	f.Add([]byte("\x0a\x0f\x0a\x07default\x12\x04../."))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := decodeWorkspaces(data)
+		if err != nil {
+			return
+		}
+		again, err := decodeWorkspaces(encodeWorkspaces(list))
+		if err != nil || !slices.Equal(list, again) {
+			t.Fatalf("read back as another: %v, %v, %v", list, again, err)
+		}
 	})
 }

@@ -88,8 +88,11 @@ func (s *Store) SetWorkspaces(change func([]Workspace) []Workspace) error {
 	if err != nil {
 		return err
 	}
-	var b []byte
-	for _, w := range change(list) {
+	return writeFile(s.workspacesPath(), encodeWorkspaces(change(list)), 0o666&^umask())
+}
+
+func encodeWorkspaces(list []Workspace) (b []byte) {
+	for _, w := range list {
 		e := protowire.AppendTag(nil, 1, protowire.BytesType)
 		e = protowire.AppendString(e, w.Name)
 		e = protowire.AppendTag(e, 2, protowire.BytesType)
@@ -97,5 +100,5 @@ func (s *Store) SetWorkspaces(change func([]Workspace) []Workspace) error {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendBytes(b, e)
 	}
-	return writeFile(s.workspacesPath(), b, 0o666&^umask())
+	return b
 }

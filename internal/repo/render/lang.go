@@ -16,6 +16,8 @@ type Lang struct {
 	UserEmail string
 	Paths     fileset.Paths
 	Diff      DiffOptions
+	// GitContext is how many lines a diff in git's format shows around changes.
+	GitContext func() (int, error)
 	// Immutable says whether a commit may not be rewritten.
 	Immutable func(repo.CommitID) (bool, error)
 	// Contained returns a test for membership in a revset.

@@ -179,11 +179,17 @@ func (l *Lang) bindStats() {
 }
 
 func (l *Lang) diffMethods() map[string]template.Method {
-	shown := func(write func(d *Diff, o *text.Text) error) template.Method {
+	shown := func(git bool, write func(d *Diff, o *text.Text) error) template.Method {
 		return func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 			size, err := sizeArg(b, call, -1)
 			if err != nil {
 				return nil, err
+			}
+			usual := -1
+			if git && l.GitContext != nil {
+				if usual, err = l.GitContext(); err != nil {
+					return nil, dsl.Exprf(call.NameSpan, "Failed to load diff settings").With(err)
+				}
 			}
 			return template.Tmpl(func(o *text.Text) error {
 				v, err := self.Eval()
@@ -194,6 +200,9 @@ func (l *Lang) diffMethods() map[string]template.Method {
 				n, err := size()
 				if err != nil {
 					return o.Fail(err)
+				}
+				if n < 0 {
+					n = usual
 				}
 				if n >= 0 {
 					d.Opts.Context = n
@@ -210,9 +219,9 @@ func (l *Lang) diffMethods() map[string]template.Method {
 			es, err := d.Entries()
 			return template.Items(es), err
 		}),
-		"color_words": shown(func(d *Diff, o *text.Text) error { return d.ColorWords(o) }),
-		"git":         shown(func(d *Diff, o *text.Text) error { return d.Git(o) }),
-		"summary":     shown(func(d *Diff, o *text.Text) error { return d.Summary(o) }),
+		"color_words": shown(false, func(d *Diff, o *text.Text) error { return d.ColorWords(o) }),
+		"git":         shown(true, func(d *Diff, o *text.Text) error { return d.Git(o) }),
+		"summary":     shown(false, func(d *Diff, o *text.Text) error { return d.Summary(o) }),
 		"stat": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 			size, err := sizeArg(b, call, 80)
 			if err != nil {

@@ -438,6 +438,18 @@ func (b *Builder) config(n *dsl.Node) (*Expr, error) {
 		return nil, err
 	}
 	get := b.Lang.Config
+	err = dsl.Catch(args[0], func(n *dsl.Node) error {
+		if n.Kind != dsl.String {
+			return nil
+		}
+		if _, err := get(n.Name); err != nil {
+			return dsl.Exprf(n.Span, "Failed to parse config name").With(err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	return Value(ConfigOpt, func() (any, error) {
 		key, err := name()
 		if err != nil {

@@ -228,7 +228,7 @@ func (s *Stack) Bool(name string) (bool, error) {
 }
 
 // Int returns a number.
-func (s *Stack) Int(name string) (int64, bool, error) { return typed[int64](s, name, "i64") }
+func (s *Stack) Int(name string) (int64, bool, error) { return typed[int64](s, name, "usize") }
 
 // Str is String where absence is the empty text.
 func (s *Stack) Str(name string) string {
