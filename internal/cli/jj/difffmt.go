@@ -52,7 +52,7 @@ func (w *wsEnv) diffOptions(p *parsed) (render.DiffOptions, error) {
 	switch how := w.conf.Str("diff.color-words.conflict"); how {
 	case "materialize":
 	case "pair":
-		return o, missing("the setting diff.color-words.conflict = \"pair\"")
+		o.Pairs = true
 	default:
 		return o, w.conf.Wrong("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
 	}

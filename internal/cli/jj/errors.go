@@ -195,6 +195,10 @@ func parseError(language string, err error) error {
 	if h := languageHint(language, de); h != "" {
 		e.hinted("%s", h)
 	}
+	var te *config.TypeError
+	if errors.As(de, &te) && te.Path != "" {
+		e.hinted("Check the config file: %s", te.Path)
+	}
 	return e
 }
 

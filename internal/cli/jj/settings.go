@@ -189,7 +189,10 @@ func (e *env) addPath(src config.Source, path string) error {
 	return nil
 }
 
-func (e *env) addFile(src config.Source, path string) error {
+func (e *env) addFile(src config.Source, path string) error { return e.addFileAs(src, path, path) }
+
+// addFileAs is addFile for a file that people know by another path.
+func (e *env) addFileAs(src config.Source, path, shown string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -199,9 +202,9 @@ func (e *env) addFile(src config.Source, path string) error {
 	}
 	t, err := config.ParseTOML(string(data))
 	if err != nil {
-		return configf(err, "Configuration cannot be parsed as TOML document").hinted("Check the config file: %s", path)
+		return configf(err, "Configuration cannot be parsed as TOML document").hinted("Check the config file: %s", shown)
 	}
-	e.conf.Add(config.Layer{Source: src, Path: path, Root: t})
+	e.conf.Add(config.Layer{Source: src, Path: shown, Root: t})
 	return nil
 }
 
@@ -244,13 +247,14 @@ func (e *env) addArgLayers(args []string) error {
 }
 
 func (e *env) addArgFile(path string) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.io.Dir, path)
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(e.io.Dir, full)
 	}
-	if _, err := os.Stat(path); err != nil {
-		return configf(fmt.Errorf("Cannot access %s", path), "Failed to read configuration file")
+	if _, err := os.Stat(full); err != nil {
+		return configf(fmt.Errorf("Cannot access %s", full), "Failed to read configuration file")
 	}
-	return e.addFile(config.CommandArg, path)
+	return e.addFileAs(config.CommandArg, full, path)
 }
 
 // addFlagLayer adds the options that are settings by another name.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,8 +128,9 @@ func (p *pair) step(r *rand.Rand) []string {
 	return all[r.IntN(len(all))]
 }
 
-// unborn is what git fsck says of a store whose HEAD nobody uses.
-const unborn = "notice: HEAD points to an unborn branch (main)\n"
+// unborn is what git fsck says of a HEAD that stands nowhere, as stock jj leaves
+// it, too.
+var unborn = []string{"notice: HEAD points to an unborn branch (main)", "error: HEAD points to something strange (refs/jj/root)"}
 
 // TestRandomCommandsAgainstStock runs the same random commands with stock jj
 // and here: the same words, ids, operations and files after each of them.
@@ -150,8 +152,11 @@ func TestRandomCommandsAgainstStock(t *testing.T) {
 			}
 			p.same()
 			git := p.stock.Run(p.our, "git", "root", "--ignore-working-copy")
-			if out := p.stock.Git(p.our, "--git-dir", strings.TrimSpace(git), "fsck", "--full", "--no-dangling"); strings.Trim(out, "\n") != "" && out != unborn {
-				t.Fatalf("git fsck:\n%s", out)
+			out := p.stock.Fsck(strings.TrimSpace(git))
+			for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+				if line != "" && !slices.Contains(unborn, line) {
+					t.Fatalf("git fsck:\n%s", out)
+				}
 			}
 		})
 	}

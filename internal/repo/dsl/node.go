@@ -106,6 +106,11 @@ func Catch(n *Node, f func(*Node) error) error {
 	if err == nil {
 		return nil
 	}
+	return InAliases(err, stack)
+}
+
+// InAliases wraps an error in expansions, outermost first.
+func InAliases(err error, stack []*Node) error {
 	for i := len(stack) - 1; i >= 0; i-- {
 		err = within(err, stack[i].Alias, stack[i].Span)
 	}

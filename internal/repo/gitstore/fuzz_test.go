@@ -1,8 +1,8 @@
 package gitstore
 
 import (
-	"slices"
 	"bytes"
+	"slices"
 	"testing"
 
 	"tandem/internal/repo"

@@ -107,6 +107,10 @@ type words struct {
 
 func (d *Diff) colorHunks(o *text.Text, left, right content) {
 	w := &words{d: d, o: o, left: 1, right: 1, minus: "removed", plus: "added"}
+	if d.Opts.Pairs && (len(left.terms) > 0 || len(right.terms) > 0) {
+		w.pairs(left, right)
+		return
+	}
 	w.resolved(left.data, right.data)
 }
 

@@ -22,6 +22,7 @@ type Diff struct {
 
 // DiffOptions are people's choices.
 type DiffOptions struct {
+	Pairs          bool // conflicts are compared term by term
 	Context        int
 	Compare        diff.Compare
 	MaxAlternation int // of changed words in one line; < 0 for no limit

@@ -94,7 +94,7 @@ func (l *Lang) idMethods(t *template.Type, length func(any) int) map[string]temp
 				return nil, err
 			}
 			if l.Repo.Prefixes.Err() != nil && b.Lang.Warn != nil {
-				b.Lang.Warn(dsl.Exprf(call.NameSpan, "Failed to load short-prefixes index").With(l.Repo.Prefixes.Err()))
+				b.Warn(dsl.Exprf(call.NameSpan, "Failed to load short-prefixes index").With(l.Repo.Prefixes.Err()))
 			}
 			return template.Map(self, l.Shortest, func(v any) (any, error) {
 				n, err := size()

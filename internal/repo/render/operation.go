@@ -32,9 +32,7 @@ func (l *Lang) bindOperations() {
 			"id":                template.Field(l.OperationID, func(o operation) any { return o.ID }),
 			"attributes":        attributes,
 			"tags": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
-				if b.Lang.Warn != nil {
-					b.Lang.Warn(dsl.Exprf(call.NameSpan, "operation.tags() is deprecated; use .attributes() instead"))
-				}
+				b.Warn(dsl.Exprf(call.NameSpan, "operation.tags() is deprecated; use .attributes() instead"))
 				return attributes(b, self, call)
 			},
 			"snapshot": template.Field(boolean, func(o operation) any { return o.Meta.Snapshot }),

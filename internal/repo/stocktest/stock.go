@@ -178,3 +178,11 @@ func (s *JJ) TryGit(dir string, args ...string) string {
 	out, _ := cmd.Output()
 	return string(out)
 }
+
+// Fsck is what git's check of a repository says.
+func (s *JJ) Fsck(gitDir string) string {
+	cmd := exec.Command("git", "--git-dir", gitDir, "fsck", "--full", "--no-dangling")
+	cmd.Env = s.env()
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}

@@ -24,6 +24,8 @@ type Builder struct {
 	Lang   *Language
 	self   *Expr
 	locals map[string]*Expr
+
+	through []*dsl.Node // aliases around the node that is being built
 }
 
 // Renderer writes a template for one value after another.
@@ -85,12 +87,27 @@ func extend(err error, aliases *dsl.Aliases) error {
 
 // Build makes the expression of a node.
 func (b *Builder) Build(n *dsl.Node) (e *Expr, err error) {
+	_, through := dsl.Skip(n)
+	outside := b.through
+	b.through = append(outside[:len(outside):len(outside)], through...)
 	err = dsl.Catch(n, func(n *dsl.Node) error {
 		var err error
 		e, err = b.build(n)
 		return err
 	})
+	b.through = outside
 	return e, err
+}
+
+// Warn tells of something about the node that is being built, and of the
+// aliases that led to it.
+func (b *Builder) Warn(err *dsl.Error) {
+	if b.Lang.Warn == nil {
+		return
+	}
+	if in, ok := dsl.InAliases(err, b.through).(*dsl.Error); ok {
+		b.Lang.Warn(in)
+	}
 }
 
 func (b *Builder) build(n *dsl.Node) (*Expr, error) {
