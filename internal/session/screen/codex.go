@@ -21,11 +21,14 @@ func codex(lines []string, title string) Reading {
 	if opts != nil && codexMenuOpen(lines) {
 		r := Reading{State: Dialog, Signal: "menu", Options: opts}
 		switch {
+		case strings.Contains(lines[len(lines)-1], "enter to submit answer"):
+			r.State, r.Signal, r.Detail = Question, "question menu", codexQuestion(lines)
 		case find(lines, 40, codexAsk()) != "":
 			r.State, r.Signal, r.Detail = Permission, "approval menu", find(lines, 40, codexAsk())
 		case strings.Contains(tail, "Sign in with"):
 			r.State, r.Signal = SignIn, "sign-in menu"
-		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"), strings.Contains(tail, "rust this directory"):
+		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"), strings.Contains(tail, "rust this directory"),
+			strings.Contains(tail, "Folder access"):
 			r.State, r.Signal = Trust, "trust menu"
 		}
 		return r
@@ -67,8 +70,18 @@ func codex(lines []string, title string) Reading {
 	return r
 }
 
+// codexQuestion is the text below the question's header.
+func codexQuestion(lines []string) string {
+	for i := len(lines) - 2; i >= 0; i-- {
+		if strings.HasPrefix(strings.TrimSpace(lines[i]), "Question ") {
+			return strings.TrimSpace(lines[i+1])
+		}
+	}
+	return ""
+}
+
 // codexMenuOpen tells a menu from an input box: below a menu's entries stands only a line that says how to answer.
 func codexMenuOpen(lines []string) bool {
 	end := strings.ToLower(strings.TrimSpace(lines[len(lines)-1]))
-	return strings.HasPrefix(end, "press enter") || strings.Contains(end, "enter continue") || strings.Contains(end, "enter to confirm") || strings.Contains(end, "esc to cancel")
+	return strings.HasPrefix(end, "press enter") || strings.Contains(end, "enter continue") || strings.Contains(end, "enter to confirm") || strings.Contains(end, "enter to submit answer") || strings.Contains(end, "enter confirm") || strings.Contains(end, "esc to cancel")
 }

@@ -23,6 +23,7 @@ var details = map[string]Reading{
 	"claude-2.1.197/apikey/custom":         {Options: []string{"Yes", "No (recommended)"}},
 	"codex-0.166.0/ready/wide-draft":       {Draft: "half a thought"},
 	"codex-0.166.0/permission/wide-exec":   {Detail: "Would you like to run the following command?"},
+	"codex-0.166.0/question/wide-one":      {Detail: "Which colour?"},
 	"opencode-1.18.33/question/one":        {Detail: "Which colour?", Options: []string{"Red", "Blue", "Type your own answer"}},
 	"opencode-1.18.33/permission/bash":     {Detail: "Shell command", Options: []string{"Allow once", "Allow always", "Reject"}},
 	"opencode-1.18.33/failed/401":          {Detail: "scripted error 401"},

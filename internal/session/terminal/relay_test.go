@@ -312,3 +312,24 @@ func (l *listener) checkSigned(secret string) {
 		want(l.t, "signature", g.header.Get("Tandem-Signature"), "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
 }
+
+// A relay takes any two drivers: here Codex leads a session with a model.
+func TestARelayOfCodexAndAModel(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	h := spokenHouse(t)
+	h.model.Script = led("Turn 3 of 24")
+	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
+	var r relay.ReadOut
+	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project, Lead: relay.Side{Agent: "codex"}, Worker: relay.Side{Agent: "model", Model: "mine/scripted"}}}, &r)
+	var out relay.ReadOut
+	h.eventually("it parks", func() bool {
+		h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
+		return out.Status != relay.Running
+	})
+	if out.Status != relay.Parked || out.Step != 5 || out.Summary != "all steps are done" {
+		t.Errorf("%+v", out)
+	}
+	h.call("relay.do", relay.ToolIn{Action: "stop", ID: r.ID}, nil)
+}
