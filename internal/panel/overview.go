@@ -128,7 +128,27 @@ func (v *visit) overview() error {
 		return err
 	}
 	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(st, len(keys), out.Active > 1)
+	if err := v.public(&out); err != nil {
+		return err
+	}
 	return v.show(overviewPage(v.shell("overview", "Overview"), out))
+}
+
+// public tells whether the bridge has an address beyond this machine.
+func (v *visit) public(out *OverviewView) error {
+	if !v.has("tunnel.status") {
+		return nil
+	}
+	t, err := call[struct{ Mode, State, URL, Reason string }](v, "tunnel.status", nil)
+	switch {
+	case err != nil:
+		return err
+	case t.State == "open":
+		out.Health = append(out.Health, ui.Pair{Key: "Shared as", Value: t.URL + " (" + t.Mode + ")", Mono: true})
+	case t.State == "dropped":
+		out.Problems = append(out.Problems, Check{Name: "The public address is gone", Tone: ui.Warn, Said: t.Reason, Mend: "Share again: tandem share"})
+	}
+	return nil
 }
 
 // titles are the names by which people know the sessions and relays that

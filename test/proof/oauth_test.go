@@ -30,25 +30,9 @@ import (
 // type the PIN, and are sent back. It returns where to.
 func (s *server) consent(address string, pin string) (*url.URL, error) {
 	s.t.Helper()
-	jar, err := cookiejar.New(nil)
+	browser, err := s.browser()
 	if err != nil {
 		return nil, err
-	}
-	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
-	var link struct{ Code string }
-	near, err := s.socket().Post("http://tandem/op/signin.link", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		return nil, err
-	}
-	err = json.NewDecoder(near.Body).Decode(&link)
-	near.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	if resp, err := browser.PostForm(s.url+"/signin", url.Values{"code": {link.Code}}); err != nil {
-		return nil, err
-	} else {
-		resp.Body.Close()
 	}
 	page, err := browser.Get(address)
 	if err != nil {
@@ -80,6 +64,30 @@ func (s *server) consent(address string, pin string) (*url.URL, error) {
 		return nil, fmt.Errorf("not sent back: %d %s", done.StatusCode, text)
 	}
 	return url.Parse(back)
+}
+
+// browser is one that is signed in to the panel.
+func (s *server) browser() (*http.Client, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	near, err := s.socket().Post("http://tandem/op/signin.link", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return nil, err
+	}
+	var link struct{ Code string }
+	err = json.NewDecoder(near.Body).Decode(&link)
+	near.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	resp, err := browser.PostForm(s.url+"/signin", url.Values{"code": {link.Code}})
+	if err != nil {
+		return nil, err
+	}
+	return browser, resp.Body.Close()
 }
 
 // newAuthorized starts a server whose owner has a PIN.

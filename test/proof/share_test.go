@@ -222,6 +222,22 @@ func (x *shared) token() string {
 	return strings.Split(u.Path, "/")[1]
 }
 
+// overview is the panel's first page, for a person on this machine.
+func (x *shared) overview() string {
+	x.t.Helper()
+	browser, err := x.browser()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	resp, err := browser.Get(x.url + "/panel/")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, _ := io.ReadAll(resp.Body)
+	return string(data)
+}
+
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
@@ -262,6 +278,9 @@ func TestShareQuick(t *testing.T) {
 	if status, body := x.do(t, "GET", s.URL+"/.well-known/oauth-authorization-server", "", ""); status != 200 || !strings.Contains(body, `"issuer":"`+s.URL+`"`) {
 		t.Errorf("metadata through the tunnel: %d %s", status, body)
 	}
+	if page := x.overview(); !strings.Contains(page, "Shared as") || !strings.Contains(page, s.URL) {
+		t.Error("the overview does not say that the bridge is shared")
+	}
 	if again := x.share("--mode", "quick"); again.URL != s.URL {
 		t.Errorf("shared again: %+v", again)
 	}
@@ -276,6 +295,9 @@ func TestShareQuick(t *testing.T) {
 	})
 	if status, _ := x.do(t, "GET", s.URL+"/health", "", ""); status != 403 {
 		t.Errorf("a name that is no longer ours is answered %d", status)
+	}
+	if page := x.overview(); !strings.Contains(page, "The public address is gone") {
+		t.Error("the overview does not say that the address is gone")
 	}
 	s = x.share()
 	if s.URL == "" || s.PID == 0 {
