@@ -165,6 +165,17 @@ func TestThirtyMessagesAMinute(t *testing.T) {
 	}
 }
 
+// Everything else has a limit too: a flood of findings, variables or tasks ends.
+func TestAFloodEnds(t *testing.T) {
+	d := newDesk(t)
+	for i := range otherPerMinute {
+		if _, err := d.post(d.seal(ClassFinding, fmt.Sprint(i), nil)); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+	d.refuse("one more", d.seal(ClassFinding, "x", nil), fault.Exhausted, "rate")
+}
+
 // Two members offer a commit for one epoch: the host takes one.
 func TestOneCommitAnEpoch(t *testing.T) {
 	d := newDesk(t)

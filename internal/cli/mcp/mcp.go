@@ -25,10 +25,12 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{{
-		Use:     "mcp",
-		Short:   "Speak MCP over standard input and output",
-		Long:    "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent.",
+	var channel bool
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Speak MCP over standard input and output",
+		Long: "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent. " +
+			"With --channel, messages of a space are announced as channel notifications; Claude Code takes them only when it was started with that channel, and does not say whether it did, so they are never the only way.",
 		Example: "  tandem mcp\n  claude mcp add tandem -- tandem mcp",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,20 +38,23 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			return pipe(cmd.Context(), c, k.In, k.Out)
+			return pipe(cmd.Context(), c, k.In, k.Out, channel)
 		},
-	}}
+	}
+	cmd.Flags().BoolVar(&channel, "channel", false, "also announce messages of a space as channel notifications")
+	return []*cobra.Command{cmd}
 }
 
 // pipe carries one JSON-RPC message a line to the daemon, each in its own
 // request, and whatever comes back to standard output.
-func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) error {
+func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, channel bool) error {
 	var mu sync.Mutex
 	write := func(msg []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		out.Write(append(bytes.TrimSpace(msg), '\n'))
 	}
+	plain := write
 	var flying sync.WaitGroup
 	defer flying.Wait()
 	lines := bufio.NewReaderSize(in, 64<<10)
@@ -61,13 +66,21 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) er
 		return err
 	}
 	c = c.WithClient(self, folder, "")
+	telling, end := context.WithCancel(ctx)
+	defer end()
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if name := agentName(line); name != "" {
 				c = c.WithClient(self, folder, name)
 			}
-			c := c
+			c, write := c, write
+			if channel && method(line) == "initialize" {
+				write = func(msg []byte) { plain(withChannel(msg)) }
+			}
+			if channel && method(line) == "notifications/initialized" {
+				go announce(telling, c, plain)
+			}
 			flying.Go(func() { carry(ctx, c, line, write) })
 		}
 		if errors.Is(err, io.EOF) {

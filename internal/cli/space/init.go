@@ -16,7 +16,7 @@ import (
 )
 
 func newInit(k *kit.Kit) *cobra.Command {
-	var hooks bool
+	var hooks, channel bool
 	cmd := &cobra.Command{Use: "init [FOLDER]", Short: "Write .mcp.json, so that agents in this project can use spaces",
 		Long:    "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is. With --hooks, Claude Code is also set up to be woken by messages while it is idle.",
 		Example: "  tandem space init\n  tandem space init --hooks", Args: cobra.MaximumNArgs(1),
@@ -26,7 +26,7 @@ func newInit(k *kit.Kit) *cobra.Command {
 				folder = args[0]
 			}
 			path := filepath.Join(folder, ".mcp.json")
-			if err := addServer(path, program()); err != nil {
+			if err := addServer(path, program(), channel); err != nil {
 				return err
 			}
 			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp)\nStart your agent here, then tell it: Create an intandem workspace called …\n", path)
@@ -41,6 +41,7 @@ func newInit(k *kit.Kit) *cobra.Command {
 			return nil
 		}}
 	cmd.Flags().BoolVar(&hooks, "hooks", false, "also let messages wake an idle Claude Code")
+	cmd.Flags().BoolVar(&channel, "channel", false, "also announce messages as channel notifications, for a Claude Code started with --channels")
 	return cmd
 }
 
@@ -61,9 +62,13 @@ func program() string {
 }
 
 // addServer puts our server into an .mcp.json and keeps the rest.
-func addServer(path, command string) error {
+func addServer(path, command string, channel bool) error {
+	args := []string{"mcp"}
+	if channel {
+		args = append(args, "--channel")
+	}
 	return change(path, "mcpServers", func(servers map[string]json.RawMessage) error {
-		ours, err := json.Marshal(map[string]any{"command": command, "args": []string{"mcp"}})
+		ours, err := json.Marshal(map[string]any{"command": command, "args": args})
 		servers["intandem"] = ours
 		return err
 	})

@@ -1,8 +1,10 @@
 package terminal_test
 
 import (
+	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,6 +94,49 @@ func TestMailWakesRealAgents(t *testing.T) {
 			t.Errorf("the running tool was cancelled: %v", err)
 		}
 		h.eventually("the folded message is known to be surfaced", func() bool { return reached(id, "opened") == "surfaced" })
+	})
+
+	t.Run("a channel", func(t *testing.T) {
+		cmd := exec.Command(testenv.Tandem(t), "mcp", "--channel")
+		cmd.Dir, cmd.Env = h.project, h.env
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { in.Close(); cmd.Wait() }()
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 4<<20)
+		until := func(want string) string {
+			t.Helper()
+			for lines.Scan() {
+				if strings.Contains(lines.Text(), want) {
+					return lines.Text()
+				}
+			}
+			t.Fatalf("%q never came", want)
+			return ""
+		}
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+		until(`"experimental":{"claude/channel":{}}`)
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		for i, call := range []string{fmt.Sprintf(`"intandem_join","arguments":{"code":%q}`, code()), `"intandem_rename","arguments":{"name":"listener"}`} {
+			fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`+"\n", i+2, call)
+			until(fmt.Sprintf(`"id":%d,`, i+2))
+		}
+		id := send("listener", "words that are not in a wake")
+		if said := until("notifications/claude/channel"); !strings.Contains(said, id) || strings.Contains(said, "words that are") {
+			t.Error(said)
+		}
+		if how := reached(id, "listener"); how != "stored" { // nobody knows whether a channel was heard
+			t.Errorf("the message is %s", how)
+		}
 	})
 
 	t.Run("a program that a person started", func(t *testing.T) {
