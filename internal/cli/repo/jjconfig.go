@@ -15,7 +15,7 @@ import (
 
 // workspaceConfig is what stock jj is told when somebody runs it in a workspace:
 // mend stale files by itself, need no file watcher, leave others' working copies
-// alone.
+// alone. Those that stand on ours do not freeze it: they follow when it changes.
 const workspaceConfig = `[snapshot]
 auto-update-stale = true
 
@@ -23,7 +23,7 @@ auto-update-stale = true
 backend = "none"
 
 [revset-aliases]
-"immutable_heads()" = "builtin_immutable_heads() | (working_copies() ~ @)"
+"immutable_heads()" = "builtin_immutable_heads() | (working_copies() ~ @::)"
 `
 
 func lookup(env []string, key string) string {
