@@ -69,7 +69,6 @@ type Env struct {
 	Operate    func(ctx context.Context, name string, input json.RawMessage) (any, error)
 	// Sandbox runs commands.
 	Sandbox *Sandbox
-	Network bool // the session was granted the network
 }
 
 // Todo is one entry of a session's list.

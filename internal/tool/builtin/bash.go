@@ -25,6 +25,7 @@ type bashArgs struct {
 	Description string `json:"description,omitempty" jsonschema:"what it does, in a few words"`
 	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds until it is ended, 120 when left out, 600 at most"`
 	Path        string `json:"path,omitempty" jsonschema:"the folder to run in; the working folder when left out"`
+	Network     bool   `json:"network,omitempty" jsonschema:"the command needs the network, which a person has to grant"`
 }
 
 const (
@@ -55,7 +56,11 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		return nil, err
 	}
 	touch := op.Touch{Tool: "bash", Paths: []string{slashed(p.Path)}, Shell: a.Command}
-	return &tool.Plan{Title: "$ " + a.Command, Resource: op.Resource{Kind: "tool", Path: "/bash"}, Touch: touch,
+	title, at := "$ "+a.Command, op.Resource{Kind: "tool", Path: "/bash"}
+	if a.Network { // a right of its own: who may run commands may not send out what they read
+		title, at, touch.Tool = title+" (with the network)", op.Resource{Kind: "tool", Path: "/network"}, "bash.network"
+	}
+	return &tool.Plan{Title: title, Resource: at, Touch: touch,
 		Run: func(ctx context.Context, emit func(string)) (tool.Result, error) {
 			if env.Sandbox == nil {
 				return tool.Result{}, fault.New(fault.Conflict, "bash", "this machine has no working bubblewrap, so commands cannot be confined").
@@ -63,7 +68,7 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			cmd, err := env.Sandbox.Command(ctx, env.Scope, p.Path, a.Command, env.Network)
+			cmd, err := env.Sandbox.Command(ctx, env.Scope, p.Path, a.Command, a.Network)
 			if err != nil {
 				return tool.Result{}, err
 			}
