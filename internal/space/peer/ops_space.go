@@ -201,7 +201,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		if in.Host != "" && in.Host != s.host {
 			s.moved = in.Host
 			if !r.found(ctx, s) {
-				return Joined{}, fault.New(fault.Unavailable, "space.rejoin", "%s does not host this space, or not a newer term of it", clip(in.Host)).WithNext("see its state over there: tandem space list")
+				return Joined{}, fault.New(fault.Conflict, "space.rejoin", "%s does not host this space, or not a newer term of it", clip(in.Host)).WithNext("see its state over there: tandem space list")
 			}
 		}
 		if stale := r.fresh(ctx, s); stale != "" {
