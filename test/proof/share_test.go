@@ -179,6 +179,11 @@ func newShared(t *testing.T, programs map[string]string) *shared {
 	x.how("fine")
 	s.env = append(s.env, "PATH="+x.stand+":"+os.Getenv("PATH"), "STANDIN="+x.stand, "HTTPS_PROXY="+x.proxy, "SSL_CERT_FILE="+x.ca)
 	s.start()
+	t.Cleanup(func() { // before the server is killed: nobody would end what it started
+		if out, err := x.run("share", "stop"); err != nil {
+			t.Errorf("share stop: %v %s", err, out)
+		}
+	})
 	return x
 }
 
