@@ -111,10 +111,10 @@ func text(took time.Duration, err error) string {
 }
 
 // workspaces makes workspaces of the seed's.
-func (s *seed) workspaces(n int) (dirs []string, err error) {
+func (s *seed) workspaces(n int, tag string) (dirs []string, err error) {
 	for i := range n {
-		dir := filepath.Join(s.y.dir, fmt.Sprintf("seed-%d", i))
-		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("s%d", i), dir); err != nil {
+		dir := filepath.Join(s.y.dir, fmt.Sprintf("seed-%s-%d", tag, i))
+		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("%s-%d", tag, i), dir); err != nil {
 			return nil, fmt.Errorf("the seed makes a workspace: %w", err)
 		}
 		dirs = append(dirs, dir)
