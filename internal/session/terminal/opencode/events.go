@@ -175,9 +175,7 @@ func (l *Link) heard(data []byte) {
 func (l *Link) over() {
 	ms, err := l.messages(l.ctx)
 	l.mu.Lock()
-	if l.unseen && l.turn != "" {
-		l.unseen = l.show(l.ctx) != nil
-	}
+	again := l.unseen && l.turn != ""
 	turn, end := l.turn, l.failed
 	if turn == "" && len(ms) > 0 { // it began before this link did
 		for _, m := range ms {
@@ -188,6 +186,11 @@ func (l *Link) over() {
 	}
 	l.turn, l.failed = "", nil
 	l.mu.Unlock()
+	if again && l.show(l.ctx) == nil {
+		l.mu.Lock()
+		l.unseen = false
+		l.mu.Unlock()
+	}
 	if turn == "" || err != nil {
 		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Idle}})
 		return
