@@ -112,6 +112,9 @@ func FindCopies(s repo.Store, from, to repo.MergedTree) (map[repo.Path]Copy, err
 // tree that says whether an origin is still there. Of a tree in conflict its
 // first side counts, as for git.
 func CopiesBetween(s repo.Store, from, to []repo.MergedTree, shown repo.MergedTree) (map[repo.Path]Copy, error) {
+	if len(from) == 1 && len(to) == 1 {
+		return FindCopies(s, from[0], to[0])
+	}
 	first := func(t repo.MergedTree) repo.MergedTree { return repo.MergedTree{IDs: repo.Resolved(t.IDs.First())} }
 	out := map[repo.Path]Copy{}
 	unclear := map[repo.Path]bool{}
