@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -65,7 +66,32 @@ func (o *outside) start(t *testing.T) string {
 	return srv.URL
 }
 
-func room(t *testing.T) (*Room, *db.DB, map[string]string) {
+// safe stands in for the secret room: calls at once use it.
+type safe struct {
+	mu sync.Mutex
+	of map[string]string
+}
+
+func (s *safe) get(name string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.of[name]
+	return v, ok
+}
+
+func (s *safe) put(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[name] = value
+}
+
+func (s *safe) drop(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, name)
+}
+
+func room(t *testing.T) (*Room, *db.DB, *safe) {
 	t.Helper()
 	d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"), nil)
 	if err != nil {
@@ -75,16 +101,16 @@ func room(t *testing.T) (*Room, *db.DB, map[string]string) {
 	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
 		t.Fatal(err)
 	}
-	secrets := map[string]string{}
+	secrets := &safe{of: map[string]string{}}
 	keys := Keys{
 		Lend: func(_ context.Context, _, name string, fn func([]byte) error) error {
-			v, ok := secrets[name]
+			v, ok := secrets.get(name)
 			if !ok {
 				return fault.New(fault.NotFound, "secret", "none")
 			}
 			return fn([]byte(v))
 		},
-		Put: func(_ *db.Tx, _, name, value, _ string) error { secrets[name] = value; return nil },
+		Put: func(_ *db.Tx, _, name, value, _ string) error { secrets.put(name, value); return nil },
 	}
 	return New(d, keys, tool.FindSandbox(t.Context())), d, secrets
 }
@@ -176,11 +202,11 @@ func TestSecretsAndDisabling(t *testing.T) {
 	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "needs a secret") {
 		t.Errorf("without its secret: %v", err)
 	}
-	secrets["connector/out"] = "wrong-key-456"
+	secrets.put("connector/out", "wrong-key-456")
 	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); err == nil || strings.Contains(err.Error(), "wrong-key-456") {
 		t.Errorf("with a wrong one: %v", err)
 	}
-	secrets["connector/out"] = "right-key-123"
+	secrets.put("connector/out", "right-key-123")
 	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); err != nil {
 		t.Fatal(err)
 	}

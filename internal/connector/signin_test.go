@@ -27,7 +27,7 @@ func agree(t *testing.T, address string) CallbackIn {
 // A connector that wants a sign-in says so, a person signs in, and the sign-in is renewed until it cannot be.
 func TestSignIn(t *testing.T) {
 	r, d, secrets := room(t)
-	r.keys.Drop = func(_ *db.Tx, _, name string) error { delete(secrets, name); return nil }
+	r.keys.Drop = func(_ *db.Tx, _, name string) error { secrets.drop(name); return nil }
 	g, stop := connectortest.Start()
 	defer stop()
 	if err := add(t, r, d, AddIn{Name: "mail", URL: g.URL}); err != nil {
@@ -119,8 +119,8 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("after the second sign-in: %v", err)
 	}
 	// Refused in the browser, and signed out.
-	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.logout(as(t), tx, NameIn{"mail"}); return err }); err != nil || len(secrets) != 0 {
-		t.Errorf("%v %v", err, secrets)
+	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.logout(as(t), tx, NameIn{"mail"}); return err }); err != nil || len(secrets.of) != 0 {
+		t.Errorf("%v %v", err, secrets.of)
 	}
 	if out, err = r.login(as(t), NameIn{"mail"}); err != nil {
 		t.Fatal(err)
