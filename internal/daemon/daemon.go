@@ -212,8 +212,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 		socket.Close()
 		return err
 	}
+	var doors []door
 	if !d.OnDemand {
-		doors, err := listenTCP(d.Settings, d.certificate)
+		doors, err = listenTCP(d.Settings, d.certificate)
 		if err != nil && d.cameBack { // the command that started us can do without
 			d.Log.Error("cannot listen again", "err", err)
 			d.OnDemand, d.cameBack, doors, err = true, false, nil, nil
@@ -236,24 +237,25 @@ func (d *Daemon) serve(ctx context.Context) error {
 			}
 		}
 		for _, l := range doors {
-			addr := l.Addr().String()
-			d.listens = append(d.listens, addr)
+			d.listens = append(d.listens, l.Addr().String())
 			if l.local {
-				_, d.port, _ = net.SplitHostPort(addr)
+				_, d.port, _ = net.SplitHostPort(l.Addr().String())
 			}
-			panel := l.local || d.Settings.Bool("panel_public")
-			if err := start(l, networkAuth(d.identity, panel), d.named(l, hostAllowed(addr, d.Settings.Get("hosts"))), panel); err != nil {
-				return err
-			}
+		}
+	}
+	if err := d.rooms.peer.Start(ctx); err != nil { // before anybody asks for a seat
+		return err
+	}
+	defer d.rooms.peer.Stop()
+	for _, l := range doors {
+		panel := l.local || d.Settings.Bool("panel_public")
+		if err := start(l, networkAuth(d.identity, panel), d.named(l, hostAllowed(l.Addr().String(), d.Settings.Get("hosts"))), panel); err != nil {
+			return err
 		}
 	}
 	if err := start(socket, controlAuth(d.identity), nil, false); err != nil {
 		return err
 	}
-	if err := d.rooms.peer.Start(ctx); err != nil {
-		return err
-	}
-	defer d.rooms.peer.Stop()
 	defer d.rooms.repo.Close()
 	defer d.rooms.remotes.stop()
 	servers.Go(func() { d.rooms.repo.Run(ctx) })
