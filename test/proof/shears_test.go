@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // shears is a wire to a server that can be cut: everything on it ends at once,
@@ -80,6 +81,7 @@ type counted struct {
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
 	if most := c.s.limit.Load(); c.s.carried.Add(int64(n)) > most && most > 0 && c.s.limit.CompareAndSwap(most, 0) {
+		time.Sleep(time.Second) // what came through a line before it broke can be read; closing it here would take that back
 		c.s.cut()
 	}
 	return n, err
