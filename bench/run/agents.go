@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem/internal/client"
@@ -68,7 +69,7 @@ func (s *stage) tmux() string    { return filepath.Join(s.dir, "tmux.sock") }
 func (s *stage) stop() error {
 	_ = s.c.Call(context.Background(), "session.close", terminal.NameIn{Name: "a"}, nil) // it may not have been opened
 	_ = exec.Command("tmux", "-S", s.tmux(), "kill-server").Run()                        // it ends with its last session
-	err := s.cmd.Process.Signal(os.Interrupt)
+	err := s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait()
 	return errors.Join(err, s.model.Close(), os.RemoveAll(s.dir))
 }

@@ -51,26 +51,30 @@ func main() {
 		os.Exit(1)
 	}
 	var r results
+	failed := false
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"workspaces", workspaces}, {"workspaces-large", largeWorkspaces}, {"crowd", crowds}, {"spaces", spaces}, {"agents", realAgents}, {"jj", nativeJJ}, {"sessions", sessions}} {
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces}, {"workspaces-large", largeWorkspaces}} {
 		if *only != "" && *only != m.name {
 			continue
 		}
 		s, err := m.measure(*entries)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
+		if err != nil { // what was measured before and comes after still counts
+			fmt.Fprintln(os.Stderr, "bench:", m.name+":", err)
+			s.how, failed = s.how+"\n\n**This measurement broke off.**", true
 		}
 		r.sections = append(r.sections, s)
 		fmt.Print(s.text())
+		if *only != "" {
+			continue
+		}
+		if err := os.WriteFile(*out, r.text(*entries), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
 	}
-	if *only != "" {
-		return
-	}
-	if err := os.WriteFile(*out, r.text(*entries), 0o644); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+	if failed {
 		os.Exit(1)
 	}
 }

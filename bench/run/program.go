@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -76,7 +77,7 @@ func startProgram(env ...string) (*program, error) {
 }
 
 func (p *program) stop() error {
-	err := p.cmd.Process.Signal(os.Interrupt)
+	err := p.cmd.Process.Signal(syscall.SIGTERM)
 	if ended := p.cmd.Wait(); ended != nil {
 		err = errors.Join(err, fmt.Errorf("the program ended: %w\n%s", ended, p.said.String()))
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -107,7 +108,7 @@ func (y *yard) stop() error {
 	if y.relay != nil {
 		y.relay.l.Close()
 	}
-	err := y.server.Process.Signal(os.Interrupt)
+	err := y.server.Process.Signal(syscall.SIGTERM)
 	return errors.Join(down, err, y.server.Wait(), os.RemoveAll(y.dir))
 }
 

@@ -61,14 +61,31 @@ func hook(k *kit.Kit, cmd *cobra.Command, e event) error {
 	case "UserPromptSubmit":
 		return k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: []string{e.Prompt}, How: "hook", Parents: up}, nil)
 	case "SessionStart", "Stop":
-		if texts := folded(e.Transcript); len(texts) > 0 {
-			if err := k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: texts, How: "transcript", Parents: up}, nil); err != nil && !fault.Is(err, fault.Conflict) {
-				return err
-			}
-		}
+		go report(k, cmd, e.Transcript, up)
 		return watch(k, cmd, up)
 	}
 	return nil
+}
+
+// report tells which messages an agent took into a running turn. The program
+// writes its transcript a moment after it called the hook, so it is looked at
+// more than once; what a hook that ends early misses, the next one finds.
+func report(k *kit.Kit, cmd *cobra.Command, transcript string, up []int) {
+	told := 0
+	for _, wait := range []time.Duration{0, 300 * time.Millisecond, time.Second, 4 * time.Second} {
+		select {
+		case <-cmd.Context().Done():
+			return
+		case <-time.After(wait):
+		}
+		texts := folded(transcript)
+		if len(texts) == told {
+			continue
+		}
+		if err := k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: texts, How: "transcript", Parents: up}, nil); err == nil {
+			told = len(texts)
+		}
+	}
 }
 
 // watch waits until there is mail, a newer hook took its place, or the agent
