@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -30,7 +31,7 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj or sessions, and print it")
+	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj or sessions, print it, and replace its section in the results")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
 	peer := flag.String("opencode", "", "measure OpenCode's server at this path, print it as JSON, and nothing else")
@@ -66,10 +67,15 @@ func main() {
 		}
 		r.sections = append(r.sections, s)
 		fmt.Print(s.text())
-		if *only != "" {
-			continue
+		text := r.text(*entries)
+		if *only != "" { // the others stay as they were measured
+			old, err := os.ReadFile(*out)
+			if err != nil {
+				continue
+			}
+			text = replace(old, s)
 		}
-		if err := os.WriteFile(*out, r.text(*entries), 0o644); err != nil {
+		if err := os.WriteFile(*out, text, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -77,6 +83,22 @@ func main() {
 	if failed {
 		os.Exit(1)
 	}
+}
+
+// replace puts a section where the results have the one of the same title, or
+// at their end.
+func replace(results []byte, s section) []byte {
+	parts := strings.SplitAfter(string(results), "\n\n## ")
+	for i, p := range parts[1:] {
+		if strings.HasPrefix(p, s.title+"\n") {
+			parts[i+1] = strings.TrimPrefix(s.text(), "## ")
+			if i+1 < len(parts)-1 {
+				parts[i+1] += "## "
+			}
+			return []byte(strings.Join(parts, ""))
+		}
+	}
+	return append(results, s.text()...)
 }
 
 func (s section) text() string {
