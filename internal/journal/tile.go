@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -82,7 +83,9 @@ func rootAt(tx *db.Tx, h head, size int64) (Hash, error) {
 	return Hash(root), err
 }
 
-var staticPath = regexp.MustCompile(`^tile/([0-9]|[1-5][0-9]|6[0-3]|entries)/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?$`)
+var staticPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^tile/([0-9]|[1-5][0-9]|6[0-3]|entries)/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?$`)
+})
 
 // Static answers the paths of C2SP tlog-tiles below the journal's prefix:
 // "checkpoint", "tile/<level>/<n>[.p/<width>]" and "tile/entries/<n>[.p/…]".
@@ -95,7 +98,7 @@ func (j *Journal) Static(ctx context.Context, path string) (data []byte, immutab
 		}
 		return []byte(a.Checkpoint), false, nil
 	}
-	m := staticPath.FindStringSubmatch(path)
+	m := staticPath().FindStringSubmatch(path)
 	if m == nil {
 		return nil, false, fault.New(fault.NotFound, "journal.tile", "no such part of the journal: %q", path)
 	}

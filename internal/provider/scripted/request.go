@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // The wires that the server speaks; the names are those of the clients' verbatim blocks.
@@ -42,7 +43,9 @@ type item struct {
 }
 
 // Agent programs wrap reminders and their own context around a prompt; those are not what the user typed.
-var reminder = regexp.MustCompile(`(?s)<(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>.*?</(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>`)
+var reminder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>.*?</(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>`)
+})
 
 func parse(wire string, r *http.Request, body []byte) (*Request, error) {
 	q := &Request{Wire: wire, Method: r.Method, Path: r.URL.Path, Body: body}
@@ -103,7 +106,7 @@ func (q *Request) read(raw []json.RawMessage) {
 			}
 			continue
 		}
-		it.text = strings.TrimSpace(reminder.ReplaceAllString(it.text, ""))
+		it.text = strings.TrimSpace(reminder().ReplaceAllString(it.text, ""))
 		if it.role == "user" && it.text == "" && len(it.results) == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"tandem/internal/fault"
 )
@@ -31,12 +32,12 @@ type Claude struct {
 var (
 	ClaudeModels  = []string{"default", "opus", "sonnet", "haiku"}
 	ClaudeEfforts = []string{"low", "medium", "high", "xhigh", "max"}
-	claudeID      = regexp.MustCompile(`^claude-[a-z0-9][a-z0-9.-]*(\[1m\])?$`)
+	claudeID      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^claude-[a-z0-9][a-z0-9.-]*(\[1m\])?$`) })
 )
 
 // CheckModel refuses what the program would not understand, and says what it would.
 func CheckModel(model string) error {
-	if model == "" || slices.Contains(ClaudeModels, model) || len(model) <= 92 && claudeID.MatchString(model) {
+	if model == "" || slices.Contains(ClaudeModels, model) || len(model) <= 92 && claudeID().MatchString(model) {
 		return nil
 	}
 	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use %s, or a full id that begins with claude-", model, strings.Join(ClaudeModels, ", "))

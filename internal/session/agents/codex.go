@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"tandem/internal/fault"
 )
@@ -38,11 +39,11 @@ type Codex struct {
 // CodexEfforts are accepted beside the empty one.
 var CodexEfforts = []string{"none", "minimal", "low", "medium", "high", "xhigh"}
 
-var anyModel = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,100}$`)
+var anyModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,100}$`) })
 
 // CheckCodexModel refuses what cannot be a model's name. Which models there are depends on the account.
 func CheckCodexModel(model string) error {
-	if model == "" || anyModel.MatchString(model) {
+	if model == "" || anyModel().MatchString(model) {
 		return nil
 	}
 	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use default, or a model's id such as gpt-5.1-codex", model)

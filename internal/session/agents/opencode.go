@@ -12,7 +12,7 @@ import (
 
 // CheckOpenCodeModel refuses what cannot name a model of OpenCode's, which is provider/model.
 func CheckOpenCodeModel(model string) error {
-	if model == "" || model == "default" || anyModel.MatchString(model) && strings.Contains(strings.Trim(model, "/"), "/") {
+	if model == "" || model == "default" || anyModel().MatchString(model) && strings.Contains(strings.Trim(model, "/"), "/") {
 		return nil
 	}
 	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use default, or provider/model", model)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -54,9 +55,9 @@ func read(path string, v any) bool {
 	return err == nil && json.Unmarshal(data, v) == nil
 }
 
-var other = regexp.MustCompile(`[^A-Za-z0-9]`)
+var other = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9]`) })
 
 // TranscriptPath is where the program writes a conversation.
 func TranscriptPath(config, project, conversation string) string {
-	return filepath.Join(config, "projects", other.ReplaceAllString(project, "-"), conversation+".jsonl")
+	return filepath.Join(config, "projects", other().ReplaceAllString(project, "-"), conversation+".jsonl")
 }
