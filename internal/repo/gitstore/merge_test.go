@@ -38,7 +38,16 @@ func TestMergeIsJJs(t *testing.T) {
 			continue
 		}
 		n := j.N
-		j.Run(theirs, "--ignore-working-copy", "op", "log", "-n1")
+		if out, ok := j.Try(theirs, "--ignore-working-copy", "op", "log", "-n1"); !ok {
+			// A merge of which all but one side was abandoned down to the root: stock jj cannot write it and gives up.
+			if !strings.Contains(out, "merge commits with the root commit") {
+				t.Fatalf("jj op log: %s", out)
+			}
+			if _, _, err := s.Head(j.Identity(), repo.MergeOptions{Workspace: "default"}); err == nil || !strings.Contains(err.Error(), "merge commits with the root commit") {
+				t.Fatalf("ours: %v", err)
+			}
+			continue
+		}
 		want := headOp(t, openTest(t, theirs))
 		j.N = n
 		got, heads, err := s.Head(j.Identity(), repo.MergeOptions{
