@@ -117,6 +117,8 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	if state == session.Done && !strings.HasPrefix(signal, "screen") {
 		s.check(ctx)
 	}
+	// Who waits for the turn reads this as soon as it has ended.
+	s.update(func(r *row) bool { r.Outcome, r.EndedBy = outcome, signal; return true })
 	t, err := s.d.room.End(ctx, s.turn, state, reason)
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
@@ -128,7 +130,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	s.turn = nil
 	s.dropWaits("the turn ended")
 	s.update(func(r *row) bool {
-		r.Outcome, r.EndedBy, r.Typing = outcome, signal, ""
+		r.Typing = ""
 		if r.State == Working || r.State == Retrying {
 			r.State, r.Signal, r.Detail, r.Since = Ready, signal, "", s.d.db.Now()
 		}
