@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -256,6 +257,20 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		}
 		if !strings.HasPrefix(p.Doc, want) {
 			t.Errorf("%s has no package comment that begins with %q: say what it owns and what it refuses", p.ImportPath, want)
+		}
+	}
+}
+
+// docs/ARCHITECTURE.md has a place for every room of the map.
+func TestTheMapIsDrawn(t *testing.T) {
+	drawing, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range houseMap {
+		room, _, _ := strings.Cut(w.pkg, "/")
+		if room != ".." && !strings.Contains(string(drawing), room) { // ".." are the folders beside internal
+			t.Errorf("internal/%s is not in docs/ARCHITECTURE.md", room)
 		}
 	}
 }

@@ -14,14 +14,18 @@ import (
 func newGC(k *kit.Kit) *cobra.Command {
 	var age time.Duration
 	cmd := &cobra.Command{
-		Use:   "gc NAME",
+		Use:   "gc [NAME]",
 		Short: "Pack a repository, and remove what nothing names",
 		Long: `Pack a repository, and remove what no operation of its history names and is older
 than two weeks. Nothing that a workspace somewhere holds can go.`,
 		Example: "  tandem repo gc project\n  tandem repo gc project --older-than 48h",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := host.GCIn{Repo: args[0], OlderThan: int64(age / time.Second)}
+			name, err := served(cmd.Context(), k, args)
+			if err != nil {
+				return err
+			}
+			in := host.GCIn{Repo: name, OlderThan: int64(age / time.Second)}
 			if age != 0 && in.OlderThan == 0 {
 				in.OlderThan = 1 // refused with the reason
 			}

@@ -4,18 +4,38 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
 	"tandem/internal/repo/host"
 )
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	return []*cobra.Command{newInit(k), newWatch(k), newRepo(k)}
+}
+
+// served is the repository that was named, or the only one there is.
+func served(ctx context.Context, k *kit.Kit, args []string) (string, error) {
+	if len(args) == 1 {
+		return args[0], nil
+	}
+	var out host.ListOut
+	if err := k.Call(ctx, "repo.list", nil, &out); err != nil {
+		return "", err
+	}
+	switch len(out.Items) {
+	case 0:
+		return "", fault.New(fault.NotFound, "repo", "no repository is served").WithNext("serve one: tandem up --repo PATH")
+	case 1:
+		return out.Items[0].Name, nil
+	}
+	return "", kit.Usagef("several repositories are served: name one of them (tandem repo list)")
 }
 
 func newRepo(k *kit.Kit) *cobra.Command {
@@ -32,25 +52,36 @@ func newRepo(k *kit.Kit) *cobra.Command {
 					for _, r := range out.Items {
 						fmt.Fprintf(w, "%s  %s  version %d  %d workspaces\n", r.Name, r.Path, r.Version, r.Workspaces)
 					}
+					if len(out.Items) == 0 {
+						fmt.Fprintln(w, "no repository is served; serve one: tandem up --repo PATH")
+					}
 				})
 			}},
-		&cobra.Command{Use: "status NAME", Short: "Say where a repository is and how large it is", Example: "  tandem repo status project", Args: cobra.ExactArgs(1),
+		&cobra.Command{Use: "status [NAME]", Short: "Say where a repository is and how large it is", Example: "  tandem repo status project", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				name, err := served(cmd.Context(), k, args)
+				if err != nil {
+					return err
+				}
 				var out host.StatusOut
-				if err := k.Call(cmd.Context(), "repo.status", host.RepoIn{Repo: args[0]}, &out); err != nil {
+				if err := k.Call(cmd.Context(), "repo.status", host.RepoIn{Repo: name}, &out); err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
 					fmt.Fprintf(w, "%s: %s\nhead %.12s, version %d\n%d operations, %d objects, %d bytes\n", out.Name, out.Path, out.Head, out.Version, out.Operations, out.Objects, out.Bytes)
 				})
 			}},
-		&cobra.Command{Use: "check NAME", Short: "Verify everything a repository holds", Example: "  tandem repo check project", Args: cobra.ExactArgs(1),
+		&cobra.Command{Use: "check [NAME]", Short: "Verify everything a repository holds", Example: "  tandem repo check project", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				var out host.CheckOut
-				if err := k.Call(cmd.Context(), "repo.check", host.RepoIn{Repo: args[0]}, &out); err != nil {
+				name, err := served(cmd.Context(), k, args)
+				if err != nil {
 					return err
 				}
-				err := k.Show(out, func(w io.Writer) {
+				var out host.CheckOut
+				if err := k.Call(cmd.Context(), "repo.check", host.RepoIn{Repo: name}, &out); err != nil {
+					return err
+				}
+				err = k.Show(out, func(w io.Writer) {
 					for _, p := range out.Problems {
 						fmt.Fprintln(w, p)
 					}
@@ -62,10 +93,14 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				return err
 			}},
 		newGC(k),
-		&cobra.Command{Use: "workspaces NAME", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.ExactArgs(1),
+		&cobra.Command{Use: "workspaces [NAME]", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				name, err := served(cmd.Context(), k, args)
+				if err != nil {
+					return err
+				}
 				var out host.WorkspacesOut
-				if err := k.Call(cmd.Context(), "workspace.list", host.RepoIn{Repo: args[0]}, &out); err != nil {
+				if err := k.Call(cmd.Context(), "workspace.list", host.RepoIn{Repo: name}, &out); err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {

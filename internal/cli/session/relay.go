@@ -102,6 +102,9 @@ func newRelayList(k *kit.Kit) *cobra.Command {
 				for _, r := range out.Relays {
 					showRelay(w, *r)
 				}
+				if len(out.Relays) == 0 {
+					fmt.Fprintln(w, "there are no relays; start one: tandem relay start TASK")
+				}
 			})
 		},
 	}
