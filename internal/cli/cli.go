@@ -196,6 +196,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	for _, commands := range groups {
 		root.AddCommand(commands(k)...)
 	}
+	file(root)
 	usageErrors(root)
 	return root
 }

@@ -13,21 +13,24 @@ import (
 
 // LogIn asks for entries.
 type LogIn struct {
-	Type     string `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
-	Phase    string `json:"phase,omitempty" jsonschema:"only events of this phase: done, intent, outcome, denied, asked or unknown"`
-	Actor    string `json:"actor,omitempty" jsonschema:"only events of this actor, by id"`
-	Resource string `json:"resource,omitempty" jsonschema:"only events about this resource and what lies below it, e.g. resource:/lock"`
-	Request  string `json:"request,omitempty" jsonschema:"only events of this request, by id"`
-	After    int64  `json:"after,omitempty" jsonschema:"only events behind this sequence number"`
-	Before   int64  `json:"before,omitempty" jsonschema:"with newest: only events before this sequence number"`
-	Newest   bool   `json:"newest,omitempty" jsonschema:"begin with the newest and go backwards"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"at most this many, 100 unless told, 1000 at most"`
+	Type     string    `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
+	Phase    string    `json:"phase,omitempty" jsonschema:"only events of this phase: done, intent, outcome, denied, asked or unknown"`
+	Actor    string    `json:"actor,omitempty" jsonschema:"only events of this actor, by id"`
+	Resource string    `json:"resource,omitempty" jsonschema:"only events about this resource and what lies below it, e.g. resource:/lock"`
+	Request  string    `json:"request,omitempty" jsonschema:"only events of this request, by id"`
+	Text     string    `json:"text,omitempty" jsonschema:"only events that show all these words, in any of their fields"`
+	Since    time.Time `json:"since,omitzero" jsonschema:"only events from this time on"`
+	After    int64     `json:"after,omitempty" jsonschema:"only events behind this sequence number"`
+	Before   int64     `json:"before,omitempty" jsonschema:"with newest: only events before this sequence number"`
+	Newest   bool      `json:"newest,omitempty" jsonschema:"begin with the newest and go backwards"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"at most this many, 100 unless told, 1000 at most"`
 }
 
 // LogOut is a page of entries.
 type LogOut struct {
 	Entries []Entry `json:"entries"`
 	More    bool    `json:"more,omitempty"`
+	At      int64   `json:"at,omitempty" jsonschema:"with more: the last sequence number that was looked at; go on from there"`
 	Head    int64   `json:"head" jsonschema:"sequence number of the journal's newest event"`
 }
 
@@ -105,45 +108,6 @@ func (j *Journal) Ops() []op.Op {
 func (e *Entry) Visible(ctx context.Context) bool {
 	kind, path, ok := strings.Cut(e.Resource, ":")
 	return !ok || op.May(ctx, kind+".view", op.Resource{Kind: kind, Path: path})
-}
-
-func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
-	out := LogOut{Entries: []Entry{}}
-	if in.Limit < 0 || in.Limit > maxRead || in.After < 0 || in.Before < 0 {
-		return out, fault.New(fault.Invalid, "audit.log", "limit lies between 1 and %d, and after and before are not negative", maxRead)
-	}
-	if in.Limit == 0 {
-		in.Limit = 100
-	}
-	f := Filter{Type: in.Type, Phase: in.Phase, Actor: in.Actor, Resource: in.Resource, Request: in.Request, Newest: in.Newest}
-	at := in.After
-	if in.Newest {
-		at = in.Before
-	}
-	var err error
-	if out.Head, err = j.Head(ctx); err != nil {
-		return out, err
-	}
-	for { // the mask leaves entries out, so pages are read until one is full
-		page, err := j.Read(ctx, op.CallerFrom(ctx).Tenant, at, maxRead, f)
-		if err != nil || len(page) == 0 {
-			return out, err
-		}
-		for i := range page {
-			at = page[i].Seq
-			if in.Newest && at <= in.After {
-				return out, nil
-			}
-			if !page[i].Visible(ctx) {
-				continue
-			}
-			if len(out.Entries) == in.Limit {
-				out.More = true
-				return out, nil
-			}
-			out.Entries = append(out.Entries, page[i])
-		}
-	}
 }
 
 func (j *Journal) show(ctx context.Context, in SeqIn) (*Entry, error) {

@@ -140,7 +140,7 @@ func (v *visit) verdict(a wireAsk) *Verdict {
 	if !v.has("audit.log") {
 		return out
 	}
-	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "limit": 1})
+	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "since": a.DecidedAt, "limit": 1})
 	if err == nil && len(log.Entries) == 1 {
 		out.Seq = log.Entries[0].Seq
 		how, _ := log.Entries[0].details()["present"].(string)

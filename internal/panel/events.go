@@ -2,7 +2,6 @@ package panel
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +27,7 @@ type wireEntry struct {
 type wireLog struct {
 	Entries []wireEntry `json:"entries"`
 	More    bool        `json:"more"`
+	At      int64       `json:"at"` // with More: where to go on
 	Head    int64       `json:"head"`
 }
 
@@ -116,14 +116,10 @@ func (v *visit) kinds() map[string]string {
 	return out
 }
 
-// search is how many entries words are looked for in.
-const search = 5000
-
-// find reads entries by what was asked for. Words are looked for in everything
-// that an entry shows.
+// find reads entries by what was asked for, the newest first.
 func (v *visit) find(q journalQuery) (wireLog, error) {
-	in := map[string]any{"newest": true, "limit": q.limit}
-	for field, value := range map[string]string{"type": q.Kind, "phase": q.Phase, "actor": q.Actor, "resource": q.Resource, "request": q.Request} {
+	in := map[string]any{"newest": true, "limit": 50}
+	for field, value := range map[string]string{"type": q.Kind, "phase": q.Phase, "actor": q.Actor, "resource": q.Resource, "request": q.Request, "text": q.Text} {
 		if value != "" {
 			in[field] = value
 		}
@@ -131,46 +127,19 @@ func (v *visit) find(q journalQuery) (wireLog, error) {
 	if q.Before > 0 {
 		in["before"] = q.Before
 	}
-	if len(q.Words) == 0 {
-		return call[wireLog](v, "audit.log", in)
-	}
-	in["limit"] = 1000
-	var out wireLog
-	for seen := 0; seen < search; {
-		page, err := call[wireLog](v, "audit.log", in)
-		if err != nil {
-			return out, err
-		}
-		out.Head = page.Head
-		for _, e := range page.Entries {
-			if q.matches(e) {
-				out.Entries = append(out.Entries, e)
-			}
-			if len(out.Entries) == q.limit {
-				out.More = true
-				return out, nil
-			}
-		}
-		if !page.More {
-			break
-		}
-		seen += len(page.Entries)
-		in["before"] = page.Entries[len(page.Entries)-1].Seq
-	}
-	return out, nil
+	return call[wireLog](v, "audit.log", in)
 }
 
 // journalQuery is what a search box means: a resource (kind:/path), a request
 // (req_…), a type (noun.verb or noun.*), and words.
 type journalQuery struct {
-	Actor, Kind, Phase, Resource, Request string
-	Words                                 []string
-	Before                                int64
-	limit                                 int
+	Actor, Kind, Phase, Resource, Request, Text string
+	Before                                      int64
 }
 
 func parseQuery(text string) journalQuery {
-	q := journalQuery{limit: 50}
+	var q journalQuery
+	var words []string
 	for _, w := range strings.Fields(text) {
 		switch noun, verb, dotted := strings.Cut(w, "."); {
 		case strings.Contains(w, ":/"):
@@ -180,18 +149,9 @@ func parseQuery(text string) journalQuery {
 		case dotted && verb == "*" && noun != "":
 			q.Kind = w
 		default:
-			q.Words = append(q.Words, strings.ToLower(w))
+			words = append(words, w)
 		}
 	}
+	q.Text = strings.Join(words, " ")
 	return q
-}
-
-func (q journalQuery) matches(e wireEntry) bool {
-	text := strings.ToLower(strings.Join([]string{strconv.FormatInt(e.Seq, 10), e.Type, e.Phase, e.Actor, e.Resource, e.Request, string(e.Payload)}, " "))
-	for _, w := range q.Words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
 }

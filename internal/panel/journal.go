@@ -111,7 +111,7 @@ func (v *visit) journal() error {
 		out.Rows = append(out.Rows, v.event(e, kinds))
 	}
 	if log.More {
-		out.Older = "/panel/journal?" + out.params(log.Entries[len(log.Entries)-1].Seq).Encode()
+		out.Older = "/panel/journal?" + out.params(log.At).Encode()
 	}
 	return v.show(journalPage(v.shell("journal", "Journal"), out))
 }

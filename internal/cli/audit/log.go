@@ -17,11 +17,16 @@ import (
 
 func newLog(k *kit.Kit) *cobra.Command {
 	in := journal.LogIn{Newest: true}
+	var since string
 	cmd := &cobra.Command{
 		Use: "log", Short: "List what happened, the newest last", Args: cobra.NoArgs,
-		Example: "  tandem audit log\n  tandem audit log --type 'resource.*' --phase denied --limit 20",
+		Example: "  tandem audit log\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem audit log --since 2h --text deploy",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Newest = in.After == 0
+			var err error
+			if in.Since, err = moment(since, time.Now()); err != nil {
+				return err
+			}
 			var out journal.LogOut
 			if err := k.Call(cmd.Context(), "audit.log", in, &out); err != nil {
 				return err
@@ -37,9 +42,9 @@ func newLog(k *kit.Kit) *cobra.Command {
 				}
 				t.Flush()
 				if out.More && in.Newest {
-					fmt.Fprintf(w, "older: tandem audit log --before %d\n", out.Entries[0].Seq)
+					fmt.Fprintf(w, "older: the same with --before %d\n", out.At)
 				} else if out.More {
-					fmt.Fprintf(w, "more: tandem audit log --after %d\n", out.Entries[len(out.Entries)-1].Seq)
+					fmt.Fprintf(w, "more: the same with --after %d\n", out.At)
 				}
 			})
 		},
@@ -50,10 +55,28 @@ func newLog(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Actor, "actor", "", "only this actor")
 	f.StringVar(&in.Resource, "resource", "", "only this resource and what lies below it, e.g. resource:/lock")
 	f.StringVar(&in.Request, "request", "", "only this request")
+	f.StringVar(&in.Text, "text", "", "only events that show all these words, in any field")
+	f.StringVar(&since, "since", "", "only from this time on: 2h, 2026-11-15, or 2026-11-15T16:00:00Z")
 	f.Int64Var(&in.After, "after", 0, "only what is behind this number, oldest first")
 	f.Int64Var(&in.Before, "before", 0, "only what is before this number")
 	f.IntVar(&in.Limit, "limit", 50, "at most this many")
 	return cmd
+}
+
+// moment is a time as people type it: how long ago, a day, or a full time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, kit.Usagef("--since %q is no time; say how long ago (2h), a day (2026-11-15) or a time (2026-11-15T16:00:00Z)", text)
 }
 
 func who(e journal.Entry) string {

@@ -1,0 +1,30 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// chapters are the parts of the help, in the order in which a new user needs
+// them; a command is in exactly one.
+var chapters = []struct {
+	id, title string
+	commands  []string
+}{
+	{"start", "The server:", []string{"up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server", "uninstall"}},
+	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
+	{"code", "Code:", []string{"init", "repo", "watch", "jj"}},
+	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},
+	{"authority", "Authority and proof:", []string{"approvals", "grant", "policy", "actor", "token", "pin", "secret", "audit"}},
+}
+
+// file puts the commands into their chapters.
+func file(root *cobra.Command) {
+	chapter := map[string]string{}
+	for _, c := range chapters {
+		root.AddGroup(&cobra.Group{ID: c.id, Title: c.title})
+		for _, name := range c.commands {
+			chapter[name] = c.id
+		}
+	}
+	for _, c := range root.Commands() {
+		c.GroupID = chapter[c.Name()]
+	}
+}
