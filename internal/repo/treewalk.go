@@ -39,6 +39,9 @@ func IsPresent(v Merge[TreeValue]) bool { return len(v) > 1 || len(v) == 1 && !v
 // directories only.
 func isDir(v Merge[TreeValue]) bool { return IsPresent(v) && isTreeMerge(v) }
 
+// IsFileLike says whether there is something that is not a directory.
+func IsFileLike(v Merge[TreeValue]) bool { return IsPresent(v) && !isTreeMerge(v) }
+
 // WalkTree visits the files of a tree in order of path, with their values;
 // conflicts of directories are looked into, conflicts with a file are visited
 // as one.

@@ -3,8 +3,6 @@ package jj
 import (
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"tandem/internal/repo"
@@ -116,12 +114,9 @@ func runDebugCopies(e *env, p *parsed) error {
 		return err
 	}
 	for _, q := range parents {
-		found, err := render.FindCopies(w.store, q.Tree, c.Tree)
+		err := render.FindRewrites(w.store, q, c, func(from, to repo.Path) { w.ui.printf("%s -> %s\n", from, to) })
 		if err != nil {
 			return err
-		}
-		for _, to := range slices.Sorted(maps.Keys(found)) {
-			w.ui.printf("%s -> %s\n", found[to].From, to)
 		}
 	}
 	return nil

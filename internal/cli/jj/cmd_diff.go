@@ -35,7 +35,7 @@ func runDiff(e *env, p *parsed) error {
 		return err
 	}
 	from, to := s.from, s.to
-	copies, err := render.CopiesBetween(w.store, s.parents, s.heads, to)
+	copies, err := render.CopiesBetween(w.store, s.parents, s.heads, set)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func runDiff(e *env, p *parsed) error {
 		if err != nil {
 			return err
 		}
-		if err := d.showWith(o, df, w.ui.width()); err != nil {
+		if err := d.show(o, df, w.ui.width()); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func runDiff(e *env, p *parsed) error {
 // made of, among which copies are looked for.
 type diffSides struct {
 	from, to       repo.MergedTree
-	parents, heads []repo.MergedTree
+	parents, heads []*repo.Commit
 }
 
 func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
@@ -100,7 +100,7 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 		if err != nil {
 			return s, err
 		}
-		return diffSides{a.Tree, b.Tree, []repo.MergedTree{a.Tree}, []repo.MergedTree{b.Tree}}, nil
+		return diffSides{a.Tree, b.Tree, []*repo.Commit{a}, []*repo.Commit{b}}, nil
 	}
 	texts := p.all("revisions")
 	if len(texts) == 0 {
@@ -115,18 +115,19 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 	if err != nil {
 		return s, err
 	}
-	gaps, err := rr.IDs(revset.Minus(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)), revset.Commits(ids...)))
+	set := revset.Commits(ids...)
+	gaps, err := rr.IDs(revset.Minus(revset.Range(revset.Roots(set), revset.Heads(set)), set))
 	if err != nil {
 		return s, err
 	}
 	if len(gaps) > 0 {
 		return s, userf("Cannot diff revsets with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
 	}
-	heads, err := rr.IDs(revset.Heads(revset.Commits(ids...)))
+	heads, err := rr.IDs(revset.Heads(set))
 	if err != nil {
 		return s, err
 	}
-	roots, err := rr.IDs(revset.Roots(revset.Commits(ids...)))
+	roots, err := rr.IDs(revset.Roots(set))
 	if err != nil {
 		return s, err
 	}
@@ -161,12 +162,7 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 		}
 		return repo.ParentsTree(w.store, w.repo.Index, cs)
 	}
-	for _, c := range parents {
-		s.parents = append(s.parents, c.Tree)
-	}
-	for _, c := range hc {
-		s.heads = append(s.heads, c.Tree)
-	}
+	s.parents, s.heads = parents, hc
 	if s.from, err = tree(parents); err != nil {
 		return s, err
 	}

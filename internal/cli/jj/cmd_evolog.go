@@ -236,7 +236,7 @@ func (d *differ) interDiff(o *text.Text, l *render.Lang, from []*repo.Commit, to
 	if err != nil {
 		return err
 	}
-	return d.showWith(o, df, width)
+	return d.show(o, df, width)
 }
 
 func interdiffCommand() *command {

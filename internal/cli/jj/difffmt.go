@@ -226,16 +226,8 @@ func (d *differ) choose(formats ...string) {
 	}
 }
 
-// show writes the difference of two trees in all formats.
-func (d *differ) show(o *text.Text, from, to repo.MergedTree, match repo.Matcher, width int) error {
-	copies, err := render.FindCopies(d.w.store, from, to)
-	if err != nil {
-		return err
-	}
-	return d.showWith(o, &render.Diff{Store: d.w.store, From: from, To: to, Match: match, Copies: copies, Paths: d.w.paths()}, width)
-}
-
-func (d *differ) showWith(o *text.Text, df *render.Diff, width int) error {
+// show writes a difference in all formats.
+func (d *differ) show(o *text.Text, df *render.Diff, width int) error {
 	o.Push("diff")
 	defer o.Pop()
 	for _, f := range d.formats {
@@ -278,9 +270,9 @@ func (d *differ) patch(o *text.Text, c *repo.Commit, match repo.Matcher, width i
 	if err != nil {
 		return err
 	}
-	copies, err := render.CopiesOf(d.w.store, c)
+	copies, err := render.CopiesOf(d.w.store, c, match)
 	if err != nil {
 		return err
 	}
-	return d.showWith(o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
+	return d.show(o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
 }

@@ -21,23 +21,42 @@ func (w *wsEnv) revRepo(r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
 		}
 		return w.store.At(o.ID)
 	}
-	rr.Empty = func(c *repo.Commit) (bool, error) { return repo.IsEmpty(r.Store, r.Index, c) }
-	rr.Changes = func(c *repo.Commit, match func(repo.Path) bool) (bool, error) {
-		found := errors.New("found")
-		from, err := repo.ParentTree(r.Store, r.Index, c)
+	rr.Changes = func(c *repo.Commit, set *fileset.Set) (bool, error) { return changes(r, c, set) }
+	rr.Lines = w.changedLines(r)
+	return rr
+}
+
+// changes says whether a commit changes files of a set. As stock jj does it, the
+// merge of parents is resolved only for files that differ, so that an empty
+// merge with conflicts may count as one that changes them.
+func changes(r *repo.Repo, c *repo.Commit, set *fileset.Set) (bool, error) {
+	var parents []*repo.Commit
+	for _, id := range c.Parents {
+		p, err := r.Store.Commit(id)
 		if err != nil {
 			return false, err
 		}
-		err = repo.DiffTrees(r.Store, from, c.Tree, matchFunc(match), func(repo.Path, repo.Merge[repo.TreeValue], repo.Merge[repo.TreeValue]) error {
-			return found
-		})
-		if err == found {
-			return true, nil
-		}
+		parents = append(parents, p)
+	}
+	if len(parents) == 1 && set.IsAll() {
+		return !c.Tree.SameIDs(parents[0].Tree), nil
+	}
+	from, err := repo.UnresolvedParentsTree(r.Store, r.Index, parents)
+	if err != nil {
 		return false, err
 	}
-	rr.Lines = w.changedLines(r)
-	return rr
+	found := errors.New("found")
+	err = repo.DiffTrees(r.Store, from, c.Tree, set, func(_ repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		before, err := repo.ResolveFileValue(r.Store, before)
+		if err == nil && !before.Equal(after) {
+			err = found
+		}
+		return err
+	})
+	if err == found {
+		return true, nil
+	}
+	return false, err
 }
 
 // matchFunc is a function as a matcher that looks everywhere.

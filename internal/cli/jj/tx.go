@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
 	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
 	"tandem/internal/repo/text"
@@ -272,7 +273,7 @@ func (w *wsEnv) report(old *repo.Repo) error {
 	}
 	rr := w.revRepo(w.repo, nil)
 	conflicted := func(from, to *repo.Repo) ([]*repo.Commit, error) {
-		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)), revset.WithConflicts())
+		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)), revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
 		ids, err := rr.IDs(x)
 		if err != nil {
 			return nil, err
@@ -283,13 +284,7 @@ func (w *wsEnv) report(old *repo.Repo) error {
 			if err != nil {
 				return nil, err
 			}
-			empty, err := repo.IsEmpty(w.store, w.repo.Index, c)
-			if err != nil {
-				return nil, err
-			}
-			if !empty {
-				out = append(out, c)
-			}
+			out = append(out, c)
 		}
 		return out, nil
 	}

@@ -160,33 +160,11 @@ func (l *Lang) DiffOf(c *repo.Commit, match repo.Matcher) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.DiffBetween(from, c.Tree, match)
-	if err == nil && len(c.Parents) > 1 {
-		d.Copies, err = CopiesOf(l.Repo.Store, c)
-	}
-	return d, err
-}
-
-// CopiesOf finds what a commit copied or renamed, against each of its parents.
-func CopiesOf(s repo.Store, c *repo.Commit) (map[repo.Path]Copy, error) {
-	var parents []repo.MergedTree
-	for _, id := range c.Parents {
-		p, err := s.Commit(id)
-		if err != nil {
-			return nil, err
-		}
-		parents = append(parents, p.Tree)
-	}
-	return CopiesBetween(s, parents, []repo.MergedTree{c.Tree}, c.Tree)
-}
-
-// DiffBetween is the difference of two trees, with copies found.
-func (l *Lang) DiffBetween(from, to repo.MergedTree, match repo.Matcher) (*Diff, error) {
-	copies, err := FindCopies(l.Repo.Store, from, to)
+	copies, err := CopiesOf(l.Repo.Store, c, match)
 	if err != nil {
 		return nil, err
 	}
-	return &Diff{Store: l.Repo.Store, From: from, To: to, Match: match, Copies: copies, Paths: l.Paths, Opts: l.Diff}, nil
+	return &Diff{Store: l.Repo.Store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: l.Paths, Opts: l.Diff}, nil
 }
 
 func (l *Lang) commitFiles(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {

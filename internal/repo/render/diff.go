@@ -14,10 +14,9 @@ type Diff struct {
 	Store    repo.Store
 	From, To repo.MergedTree
 	Match    repo.Matcher
-	// Copies maps a new path to the one its content came from.
-	Copies map[repo.Path]Copy
-	Paths  fileset.Paths
-	Opts   DiffOptions
+	Copies   Copies
+	Paths    fileset.Paths
+	Opts     DiffOptions
 }
 
 // DiffOptions are people's choices.
@@ -30,12 +29,6 @@ type DiffOptions struct {
 	Style          repo.MarkerStyle
 	NoPrefix       bool
 	MaxBar         int // 0 for as wide as fits
-}
-
-// Copy says where a file came from.
-type Copy struct {
-	From   repo.Path
-	Rename bool
 }
 
 // Entry is one path of a diff.
@@ -79,28 +72,26 @@ func (e Entry) Shown(p fileset.Paths) string {
 
 // Entries lists what differs, in order of path.
 func (d *Diff) Entries() ([]Entry, error) {
-	gone := map[repo.Path]bool{}
-	for _, c := range d.Copies {
-		if c.Rename {
-			gone[c.From] = true
-		}
-	}
 	m := d.Match
 	if m == nil {
 		m = repo.Everything{}
 	}
 	var out []Entry
 	err := repo.DiffTrees(d.Store, d.From, d.To, m, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		if c, ok := d.Copies[path]; ok && repo.IsPresent(after) {
-			source, err := repo.ValueAt(d.Store, d.From, c.From)
+		if from := d.Copies.origin[path]; from != "" {
+			source, err := repo.ValueAt(d.Store, d.From, from)
 			if err != nil {
 				return err
 			}
-			out = append(out, Entry{Path: path, From: c.From, Rename: c.Rename, Before: source, After: after})
+			left, err := repo.ValueAt(d.Store, d.To, from)
+			if err != nil {
+				return err
+			}
+			out = append(out, Entry{Path: path, From: from, Rename: !repo.IsFileLike(left), Before: source, After: after})
 			return nil
 		}
-		if gone[path] && !repo.IsPresent(after) {
-			return nil
+		if !repo.IsPresent(after) && d.Copies.source[path] {
+			return nil // the rename tells it
 		}
 		out = append(out, Entry{Path: path, Before: before, After: after})
 		return nil

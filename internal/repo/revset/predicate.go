@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
 )
 
 var errNoTrees = errors.New("revset: file contents are not available here")
@@ -36,15 +37,16 @@ func (ev *evaluator) test(p *predicate, c *repo.Commit) (bool, error) {
 	case "conflicts":
 		return c.Tree.HasConflict(), nil
 	case "empty":
-		if ev.r.Empty == nil {
+		if ev.r.Changes == nil {
 			return false, errNoTrees
 		}
-		return ev.r.Empty(c)
+		changes, err := ev.r.Changes(c, fileset.All())
+		return !changes, err
 	case "files":
 		if ev.r.Changes == nil {
 			return false, errNoTrees
 		}
-		return ev.r.Changes(c, p.files.Match)
+		return ev.r.Changes(c, p.files)
 	}
 	if ev.r.Lines == nil {
 		return false, errNoTrees

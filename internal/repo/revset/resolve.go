@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
+	"tandem/internal/repo/fileset"
 )
 
 // Repo is what an expression is evaluated against.
@@ -18,10 +19,8 @@ type Repo struct {
 	Prefixes *Prefixes
 	// AtOp loads the repository at an operation given in words.
 	AtOp func(op string) (*repo.Repo, error)
-	// Empty says whether a commit changes nothing against its parents.
-	Empty func(c *repo.Commit) (bool, error)
-	// Changes says whether a commit changes a file that match accepts.
-	Changes func(c *repo.Commit, match func(repo.Path) bool) (bool, error)
+	// Changes says whether a commit changes a file of a set.
+	Changes func(c *repo.Commit, set *fileset.Set) (bool, error)
 	// Lines calls yield for the lines a commit removes (-1) and adds (+1) in
 	// files that match accepts, until it answers false.
 	Lines func(c *repo.Commit, match func(repo.Path) bool, yield func(side int, line string) bool) error
