@@ -51,7 +51,9 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 			text = string(data)
 		}
 		body = strings.NewReader(text)
-		header.Set("Content-Type", "application/json")
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+		}
 	}
 	req, err := http.NewRequest(args[0], ts.Getenv("URL")+args[1], body)
 	ts.Check(err)

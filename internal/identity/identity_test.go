@@ -190,11 +190,11 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cookie, life, err := h.Exchange(t.Context(), link.Code)
+		cookie, life, err := h.Exchange(t.Context(), link.Code, "Firefox on a phone")
 		if err != nil || life <= 0 {
 			t.Fatal(err)
 		}
-		if _, _, err := h.Exchange(t.Context(), link.Code); !fault.Is(err, fault.Unauthenticated) {
+		if _, _, err := h.Exchange(t.Context(), link.Code, "Firefox on a phone"); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("the link again: %v", err)
 		}
 		c, err := h.Cookie(t.Context(), cookie)
@@ -207,6 +207,10 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 		if _, err := h.Bearer(t.Context(), cookie, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a cookie as a token: %v", err)
 		}
+		list, err := h.browsers(op.WithCaller(t.Context(), c), Nothing{})
+		if err != nil || len(list.Browsers) != 1 || list.Browsers[0].Agent != "Firefox on a phone" || !list.Browsers[0].Here {
+			t.Errorf("signed-in browsers: %+v, %v", list.Browsers, err)
+		}
 		if err := h.SignOut(t.Context(), cookie); err != nil {
 			t.Fatal(err)
 		}
@@ -218,8 +222,41 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(linkLife)
-		if _, _, err := h.Exchange(t.Context(), late.Code); !fault.Is(err, fault.Unauthenticated) {
+		if _, _, err := h.Exchange(t.Context(), late.Code, "Firefox on a phone"); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("an old link: %v", err)
+		}
+	})
+}
+
+func TestASignedInBrowserIsEndedFromElsewhere(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		var cookies, ids []string
+		for range 2 {
+			link, err := do(t, h, owner(""), h.link, Nothing{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cookie, _, err := h.Exchange(t.Context(), link.Code, "a browser\x00\xff"+strings.Repeat("!", 900))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := h.Cookie(t.Context(), cookie)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cookies, ids = append(cookies, cookie), append(ids, c.Token)
+		}
+		if _, err := do(t, h, owner("pin"), h.endBrowser, BrowserIn{ID: "signin_0000000000000000"}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a browser that is not there: %v", err)
+		}
+		if _, err := do(t, h, owner("pin"), h.endBrowser, BrowserIn{ID: ids[0]}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Cookie(t.Context(), cookies[0]); !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("the ended browser: %v", err)
+		}
+		if _, err := h.Cookie(t.Context(), cookies[1]); err != nil {
+			t.Errorf("the other browser: %v", err)
 		}
 	})
 }

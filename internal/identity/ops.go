@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"tandem/internal/db"
@@ -82,7 +83,7 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
-	return append(append(append(r.passkeyOps(), r.joinOps()...), r.oauthOps()...), []op.Op{
+	return slices.Concat(r.passkeyOps(), r.joinOps(), r.oauthOps(), r.browserOps(), []op.Op{
 		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
@@ -108,7 +109,7 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "signin.link", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Make a sign-in link for the panel, good once and for ten minutes."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/signin"} }, r.link),
-	}...)
+	})
 }
 
 func (r *Room) whoami(ctx context.Context, _ Nothing) (WhoOut, error) {

@@ -2,7 +2,7 @@ package identity
 
 import (
 	"context"
-	"encoding/hex"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -32,8 +32,9 @@ func putSignin(tx *db.Tx, kind, tenant, actor, secret string, life time.Duration
 	return err
 }
 
-// Exchange turns the code of a sign-in link into the value of a cookie.
-func (r *Room) Exchange(ctx context.Context, code string) (cookie string, life time.Duration, err error) {
+// Exchange turns the code of a sign-in link into the value of a cookie for the
+// browser that calls itself agent.
+func (r *Room) Exchange(ctx context.Context, code, agent string) (cookie string, life time.Duration, err error) {
 	cookie = newSecret("tdc_")
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
 		var tenant, actor string
@@ -45,7 +46,11 @@ func (r *Room) Exchange(ctx context.Context, code string) (cookie string, life t
 		if err != nil {
 			return err
 		}
-		return putSignin(tx, kindCookie, tenant, actor, cookie, cookieLife)
+		if err := putSignin(tx, kindCookie, tenant, actor, cookie, cookieLife); err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE signin SET browser = ? WHERE hash = ?", shorten(agent), hashOf(kindCookie+cookie))
+		return err
 	})
 	return cookie, cookieLife, err
 }
@@ -62,7 +67,7 @@ func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
 		return op.Caller{}, err
 	}
 	c, err := r.Caller(ctx, tenant, actor, op.DoorPanel)
-	c.Token = "signin_" + hex.EncodeToString(hashOf(kindCookie + cookie)[:8]) // tells this browser from the person's others
+	c.Token = browserID(hashOf(kindCookie + cookie)) // tells this browser from the person's others
 	return c, err
 }
 
@@ -72,4 +77,13 @@ func (r *Room) SignOut(ctx context.Context, cookie string) error {
 		_, err := tx.Exec("DELETE FROM signin WHERE hash = ?", hashOf(kindCookie+cookie))
 		return err
 	})
+}
+
+// shorten keeps what a stranger's browser says of itself small and valid.
+func shorten(agent string) string {
+	agent = strings.ToValidUTF8(agent, "")
+	if runes := []rune(agent); len(runes) > 200 {
+		agent = string(runes[:200])
+	}
+	return strings.ReplaceAll(agent, "\x00", "")
 }

@@ -34,7 +34,7 @@ func (p *Panel) signIn(w http.ResponseWriter, r *http.Request) {
 // exchange turns a link into a cookie for this browser. The cookie lets one
 // look around; it is never presence.
 func (p *Panel) exchange(w http.ResponseWriter, r *http.Request) {
-	cookie, life, err := p.Identity.Exchange(r.Context(), r.PostFormValue("code"))
+	cookie, life, err := p.Identity.Exchange(r.Context(), r.PostFormValue("code"), r.UserAgent())
 	if err != nil {
 		v := &visit{p: p, w: w, r: r, ctx: r.Context()}
 		f := fault.Public(err)

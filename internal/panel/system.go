@@ -13,6 +13,10 @@ func systemNav() page {
 	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: "server.status", routes: func(p *Panel) {
 		p.get("/panel/system", (*visit).system)
 		passkeyRoutes(p)
+		confirm(p, confirmed{
+			path: "/panel/browsers/{id}/end", op: "signin.end", title: "Sign this browser out?", does: "Sign it out", back: "/panel/system", said: "browser-gone", nav: "system",
+			text: "Its next page asks for a new sign-in link. Do this when you do not know the browser, or have lost the device.",
+		})
 	}}
 }
 
@@ -41,6 +45,37 @@ type PasskeyRow struct {
 	LastUse time.Time
 }
 
+// BrowserRow is a browser that is signed in to the panel.
+type BrowserRow struct {
+	ID        string    `json:"id"`
+	Agent     string    `json:"agent"`
+	SignedIn  time.Time `json:"signed_in_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Here      bool      `json:"here"`
+}
+
+// name is what a person calls it; browsers write long lines about themselves,
+// in which the maker's other names come first.
+func (b BrowserRow) name() string {
+	product, system := "A browser", ""
+	for _, p := range []string{"Firefox", "Edg", "OPR", "Chrome", "Safari"} {
+		if strings.Contains(b.Agent, p+"/") {
+			product = map[string]string{"Edg": "Edge", "OPR": "Opera"}[p]
+			if product == "" {
+				product = p
+			}
+			break
+		}
+	}
+	for _, s := range [][2]string{{"Android", "Android"}, {"iPhone", "an iPhone"}, {"iPad", "an iPad"}, {"Mac OS X", "a Mac"}, {"Windows", "Windows"}, {"Linux", "Linux"}} {
+		if strings.Contains(b.Agent, s[0]) {
+			system = " on " + s[1]
+			break
+		}
+	}
+	return product + system
+}
+
 // SystemView is the server itself.
 type SystemView struct {
 	Now      time.Time
@@ -49,6 +84,7 @@ type SystemView struct {
 	Checks   []Check
 	Settings []Setting
 	Passkeys []PasskeyRow
+	Browsers []BrowserRow
 }
 
 func (c Check) word() string {
@@ -129,7 +165,11 @@ func (v *visit) system() error {
 	if err != nil {
 		return err
 	}
-	out := SystemView{Now: v.now(), Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
+	signed, err := call[struct{ Browsers []BrowserRow }](v, "signin.list", nil)
+	if err != nil {
+		return err
+	}
+	out := SystemView{Now: v.now(), Browsers: signed.Browsers, Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
 		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true}, {Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
 	for _, k := range keys {
 		out.Passkeys = append(out.Passkeys, PasskeyRow{ID: k.ID, Name: k.Name, Host: k.Host, Created: k.CreatedAt, LastUse: orZero(k.UsedAt)})

@@ -113,7 +113,7 @@ var said = map[string]string{
 	"connector-secret": "The secret is stored, sealed.", "connector-out": "Signed out.", "connector-changed": "Changed; the next call obeys it.", "connector-gone": "The connector is removed.",
 	"rule-gone": "Ended. The next call asks again.", "search-set": "Stored. It counts from the next start of the server on.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
-	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.",
+	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.",
 	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",
 }
 

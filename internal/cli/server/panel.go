@@ -5,6 +5,9 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"strconv"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,8 +50,45 @@ func newPanel(k *kit.Kit) *cobra.Command {
 		},
 	}
 	open.Flags().BoolVar(&printOnly, "print", false, "only print the link")
-	cmd.AddCommand(open)
+	cmd.AddCommand(open, newBrowsers(k), newSignOut(k))
 	return cmd
+}
+
+func newBrowsers(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "browsers", Short: "List the browsers that are signed in", Args: cobra.NoArgs, Example: "  tandem panel browsers",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out identity.BrowsersOut
+			if err := k.Call(cmd.Context(), "signin.list", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Browsers) == 0 {
+					fmt.Fprintln(w, "No browser is signed in. Open one: tandem panel open")
+					return
+				}
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "ID\tSIGNED IN\tUNTIL\tBROWSER")
+				for _, b := range out.Browsers {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.ID, b.SignedIn.Local().Format(time.DateTime), b.ExpiresAt.Local().Format(time.DateTime), strconv.QuoteToASCII(b.Agent))
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newSignOut(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "signout ID", Short: "Sign a browser out; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem panel signout signin_5f0c4e1f2a3b4c5d",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out identity.OK
+			if err := k.Call(cmd.Context(), "signin.end", identity.BrowserIn{ID: args[0]}, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, "It is signed out.") })
+		},
+	}
 }
 
 // browse opens the person's browser; where there is none the printed link does.

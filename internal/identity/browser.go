@@ -1,0 +1,81 @@
+package identity
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// Browser is one that is signed in to the panel.
+type Browser struct {
+	ID        string    `json:"id"`
+	Agent     string    `json:"agent" jsonschema:"what the browser calls itself"`
+	SignedIn  time.Time `json:"signed_in_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Here      bool      `json:"here,omitempty" jsonschema:"it is the one that asks"`
+}
+
+// BrowsersOut lists browsers.
+type BrowsersOut struct {
+	Browsers []*Browser `json:"browsers"`
+}
+
+// BrowserIn names a signed-in browser.
+type BrowserIn struct {
+	ID string `json:"id" jsonschema:"the browser's id, signin_…"`
+}
+
+// browserID names the browser that holds a cookie, without telling the cookie.
+func browserID(hash []byte) string { return "signin_" + hex.EncodeToString(hash[:8]) }
+
+func (r *Room) browserOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "signin.list", Right: "token.read", Masked: true, Method: "GET", Path: "/signin/browsers", MCP: "-",
+			Doc: "List the browsers that are signed in to the panel."},
+			func(Nothing) op.Resource { return tokenAt("") }, r.browsers),
+		op.State(op.Spec{Name: "signin.end", Right: "token.revoke", Method: "DELETE", Path: "/signin/browsers/{id}", Present: true, People: true, MCP: "-",
+			Doc: "Sign a browser out of the panel: its next page asks for a new link."},
+			func(in BrowserIn) op.Resource { return tokenAt(in.ID) }, r.endBrowser),
+	}
+}
+
+func (r *Room) browsers(ctx context.Context, _ Nothing) (BrowsersOut, error) {
+	c := op.CallerFrom(ctx)
+	rows, err := r.db.Query(ctx, "SELECT hash, browser, created_at, expires_at FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ? ORDER BY created_at DESC",
+		c.Tenant, kindCookie, r.db.Now())
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Browser, error) {
+		var b Browser
+		var hash []byte
+		var created, expires int64
+		err := rows.Scan(&hash, &b.Agent, &created, &expires)
+		if err == nil {
+			b.ID, b.SignedIn, b.ExpiresAt = browserID(hash), db.Time(created), db.Time(expires)
+			b.Here = b.ID == c.Token
+		}
+		return &b, err
+	})
+	if all == nil {
+		all = []*Browser{}
+	}
+	return BrowsersOut{all}, err
+}
+
+func (r *Room) endBrowser(ctx context.Context, tx *db.Tx, in BrowserIn) (OK, error) {
+	rows, err := tx.Query("SELECT hash FROM signin WHERE tenant = ? AND kind = ?", op.CallerFrom(ctx).Tenant, kindCookie)
+	hashes, err := db.Collect(rows, err, func(rows *sql.Rows) (hash []byte, err error) { return hash, rows.Scan(&hash) })
+	if err != nil {
+		return OK{}, err
+	}
+	for _, hash := range hashes {
+		if browserID(hash) == in.ID {
+			_, err := tx.Exec("DELETE FROM signin WHERE hash = ?", hash)
+			return OK{err == nil}, err
+		}
+	}
+	return OK{}, fault.New(fault.NotFound, "signin.end", "no browser %s is signed in", in.ID).WithNext("list them: tandem panel browsers")
+}
