@@ -212,6 +212,8 @@ func sampleSystem() SystemView {
 			{"api_token", "", ".env", "Sealed; shown with tandem token show."},
 		},
 		Passkeys: []PasskeyRow{{"pk_1", "laptop", "tandem.localhost", before(200 * time.Hour), before(2 * time.Minute)}, {"pk_2", "blue key", "tandem.localhost", before(90 * time.Hour), time.Time{}}},
+		Browsers: []BrowserRow{{"signin_1", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", before(2 * time.Minute), galleryNow.Add(300 * time.Hour), true},
+			{"signin_2", "Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1", before(70 * time.Hour), galleryNow.Add(200 * time.Hour), false}},
 	}
 }
 
