@@ -25,6 +25,18 @@ type BrowsersOut struct {
 	Browsers []*Browser `json:"browsers"`
 }
 
+// StartIn spends a sign-in link.
+type StartIn struct {
+	Code  string `json:"code" jsonschema:"of the link, tds_…"`
+	Agent string `json:"agent,omitempty" jsonschema:"what the browser calls itself"`
+}
+
+// StartOut is what the browser keeps.
+type StartOut struct {
+	Cookie   string `json:"cookie"`
+	LifeSecs int    `json:"life_secs"`
+}
+
 // BrowserIn names a signed-in browser.
 type BrowserIn struct {
 	ID string `json:"id" jsonschema:"the browser's id, signin_…"`
@@ -35,6 +47,12 @@ func browserID(hash []byte) string { return "signin_" + hex.EncodeToString(hash[
 
 func (r *Room) browserOps() []op.Op {
 	return []op.Op{
+		op.State(op.Spec{Name: "signin.start", Right: "join.use", MCP: "-", Secret: []string{"code"},
+			Doc: "Sign a browser in to the panel with the code of a link, which works once."},
+			func(StartIn) op.Resource { return joinAt("panel") }, r.start),
+		op.State(op.Spec{Name: "signin.leave", Right: "server.view", MCP: "-",
+			Doc: "Sign out of the panel, in the browser that asks."},
+			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.leave),
 		op.Read(op.Spec{Name: "signin.list", Right: "token.read", Masked: true, Method: "GET", Path: "/signin/browsers", MCP: "-",
 			Doc: "List the browsers that are signed in to the panel."},
 			func(Nothing) op.Resource { return tokenAt("") }, r.browsers),
@@ -42,6 +60,34 @@ func (r *Room) browserOps() []op.Op {
 			Doc: "Sign a browser out of the panel: its next page asks for a new link."},
 			func(in BrowserIn) op.Resource { return tokenAt(in.ID) }, r.endBrowser),
 	}
+}
+
+func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, error) {
+	var tenant, actor string
+	err := tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING tenant, actor",
+		hashOf(kindLink+in.Code), kindLink, tx.Now()).Scan(&tenant, &actor)
+	if db.NoRows(err) {
+		return StartOut{}, fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").WithNext("make a new one: tandem panel open")
+	}
+	if err != nil {
+		return StartOut{}, err
+	}
+	out := StartOut{Cookie: newSecret("tdc_"), LifeSecs: int(cookieLife.Seconds())}
+	if err := putSignin(tx, kindCookie, tenant, actor, out.Cookie, cookieLife); err != nil {
+		return StartOut{}, err
+	}
+	hash := hashOf(kindCookie + out.Cookie)
+	_, err = tx.Exec("UPDATE signin SET browser = ? WHERE hash = ?", shorten(in.Agent), hash)
+	op.Note(ctx, "browser", browserID(hash))
+	return out, err
+}
+
+func (r *Room) leave(ctx context.Context, tx *db.Tx, _ Nothing) (OK, error) {
+	c := op.CallerFrom(ctx)
+	if c.Door != op.DoorPanel {
+		return OK{}, fault.New(fault.Invalid, "signin.leave", "only a browser signs out").WithNext("end another one: tandem panel signout ID")
+	}
+	return r.endBrowser(ctx, tx, BrowserIn{ID: c.Token})
 }
 
 func (r *Room) browsers(ctx context.Context, _ Nothing) (BrowsersOut, error) {

@@ -190,11 +190,13 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cookie, life, err := h.Exchange(t.Context(), link.Code, "Firefox on a phone")
-		if err != nil || life <= 0 {
+		newcomer := op.WithCaller(t.Context(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Newcomer), Name: Newcomer, Kind: op.Service})
+		signed, err := do(t, h, newcomer, h.start, StartIn{link.Code, "Firefox on a phone"})
+		if err != nil || signed.LifeSecs <= 0 {
 			t.Fatal(err)
 		}
-		if _, _, err := h.Exchange(t.Context(), link.Code, "Firefox on a phone"); !fault.Is(err, fault.Unauthenticated) {
+		cookie := signed.Cookie
+		if _, err := do(t, h, newcomer, h.start, StartIn{link.Code, "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("the link again: %v", err)
 		}
 		c, err := h.Cookie(t.Context(), cookie)
@@ -211,7 +213,10 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 		if err != nil || len(list.Browsers) != 1 || list.Browsers[0].Agent != "Firefox on a phone" || !list.Browsers[0].Here {
 			t.Errorf("signed-in browsers: %+v, %v", list.Browsers, err)
 		}
-		if err := h.SignOut(t.Context(), cookie); err != nil {
+		if _, err := do(t, h, owner(""), h.leave, Nothing{}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("signing out without a browser: %v", err)
+		}
+		if _, err := do(t, h, op.WithCaller(t.Context(), c), h.leave, Nothing{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Cookie(t.Context(), cookie); !fault.Is(err, fault.Unauthenticated) {
@@ -222,7 +227,7 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(linkLife)
-		if _, _, err := h.Exchange(t.Context(), late.Code, "Firefox on a phone"); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := do(t, h, newcomer, h.start, StartIn{late.Code, "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("an old link: %v", err)
 		}
 	})
@@ -236,15 +241,15 @@ func TestASignedInBrowserIsEndedFromElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cookie, _, err := h.Exchange(t.Context(), link.Code, "a browser\x00\xff"+strings.Repeat("!", 900))
+			signed, err := do(t, h, owner(""), h.start, StartIn{link.Code, "a browser\x00\xff" + strings.Repeat("!", 900)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := h.Cookie(t.Context(), cookie)
+			c, err := h.Cookie(t.Context(), signed.Cookie)
 			if err != nil {
 				t.Fatal(err)
 			}
-			cookies, ids = append(cookies, cookie), append(ids, c.Token)
+			cookies, ids = append(cookies, signed.Cookie), append(ids, c.Token)
 		}
 		if _, err := do(t, h, owner("pin"), h.endBrowser, BrowserIn{ID: "signin_0000000000000000"}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("a browser that is not there: %v", err)

@@ -32,29 +32,6 @@ func putSignin(tx *db.Tx, kind, tenant, actor, secret string, life time.Duration
 	return err
 }
 
-// Exchange turns the code of a sign-in link into the value of a cookie for the
-// browser that calls itself agent.
-func (r *Room) Exchange(ctx context.Context, code, agent string) (cookie string, life time.Duration, err error) {
-	cookie = newSecret("tdc_")
-	err = r.db.Write(ctx, func(tx *db.Tx) error {
-		var tenant, actor string
-		err := tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING tenant, actor",
-			hashOf(kindLink+code), kindLink, tx.Now()).Scan(&tenant, &actor)
-		if db.NoRows(err) {
-			return fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").WithNext("make a new one: tandem panel open")
-		}
-		if err != nil {
-			return err
-		}
-		if err := putSignin(tx, kindCookie, tenant, actor, cookie, cookieLife); err != nil {
-			return err
-		}
-		_, err = tx.Exec("UPDATE signin SET browser = ? WHERE hash = ?", shorten(agent), hashOf(kindCookie+cookie))
-		return err
-	})
-	return cookie, cookieLife, err
-}
-
 // Cookie is the caller behind a panel cookie: a person, not present.
 func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
 	var tenant, actor string
@@ -69,14 +46,6 @@ func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
 	c, err := r.Caller(ctx, tenant, actor, op.DoorPanel)
 	c.Token = browserID(hashOf(kindCookie + cookie)) // tells this browser from the person's others
 	return c, err
-}
-
-// SignOut forgets a cookie.
-func (r *Room) SignOut(ctx context.Context, cookie string) error {
-	return r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("DELETE FROM signin WHERE hash = ?", hashOf(kindCookie+cookie))
-		return err
-	})
 }
 
 // shorten keeps what a stranger's browser says of itself small and valid.

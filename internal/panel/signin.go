@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 )
 
@@ -34,9 +35,9 @@ func (p *Panel) signIn(w http.ResponseWriter, r *http.Request) {
 // exchange turns a link into a cookie for this browser. The cookie lets one
 // look around; it is never presence.
 func (p *Panel) exchange(w http.ResponseWriter, r *http.Request) {
-	cookie, life, err := p.Identity.Exchange(r.Context(), r.PostFormValue("code"), r.UserAgent())
+	v := &visit{p: p, w: w, r: r, ctx: r.Context()}
+	signed, err := v.spend(r.PostFormValue("code"))
 	if err != nil {
-		v := &visit{p: p, w: w, r: r, ctx: r.Context()}
 		f := fault.Public(err)
 		if f.Kind == fault.Internal {
 			p.Log.Error("sign-in failed", "err", err)
@@ -44,13 +45,23 @@ func (p *Panel) exchange(w http.ResponseWriter, r *http.Request) {
 		v.render(f.Kind.Status(), signInPage(SignInView{Host: p.Machine, Problem: f.Msg}))
 		return
 	}
-	p.setCookie(w, r, cookie, int(life.Seconds()))
+	p.setCookie(w, r, signed.Cookie, signed.LifeSecs)
 	http.Redirect(w, r, "/panel/", http.StatusSeeOther)
 }
 
+// spend signs the browser in. Until then it is a newcomer.
+func (v *visit) spend(code string) (out identity.StartOut, err error) {
+	newcomer, err := v.p.Identity.Caller(v.ctx, identity.LocalTenant, identity.Newcomer, op.DoorPanel)
+	if err != nil {
+		return out, err
+	}
+	v.ctx = op.WithCaller(v.ctx, newcomer)
+	return call[identity.StartOut](v, "signin.start", identity.StartIn{Code: code, Agent: v.r.UserAgent()})
+}
+
 func (p *Panel) signOut(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(p.Cookie); err == nil && op.CallerFrom(r.Context()).Known() {
-		if err := p.Identity.SignOut(r.Context(), c.Value); err != nil {
+	if op.CallerFrom(r.Context()).Known() {
+		if _, err := p.Gate.Invoke(r.Context(), "signin.leave", nil); err != nil {
 			(&visit{p: p, w: w, r: r, ctx: r.Context()}).fail(err)
 			return
 		}
