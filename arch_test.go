@@ -88,7 +88,8 @@ var houseMap = []wall{
 	{pkg: "provider/*", may: "provider provider/*"},
 	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted"},
 	{pkg: "egress"},
-	{pkg: "tool"},
+	{pkg: "tool", may: "tool/confine"},
+	{pkg: "tool/confine"},
 	{pkg: "tool/builtin", may: "tool"},
 	{pkg: "tunnel"},
 
@@ -101,7 +102,7 @@ var houseMap = []wall{
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv"}, // tests only
 	{pkg: "client"},
-	{pkg: "cli", may: "cli/*"},
+	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy

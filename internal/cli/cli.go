@@ -32,6 +32,7 @@ import (
 	"tandem/internal/cli/setup"
 	"tandem/internal/cli/share"
 	"tandem/internal/cli/space"
+	"tandem/internal/tool/confine"
 )
 
 // version is set by the linker in releases.
@@ -55,6 +56,9 @@ func Version() string {
 // Main runs one command line and returns its exit code. args[0] is the name
 // that the program was called by.
 func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
+	if confine.Called(args) {
+		return confine.Main(args, errw)
+	}
 	if programName(args) == "jj" {
 		dir, err := os.Getwd()
 		if err != nil {

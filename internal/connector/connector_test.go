@@ -112,7 +112,11 @@ func room(t *testing.T) (*Room, *db.DB, *safe) {
 		},
 		Put: func(_ *db.Tx, _, name, value, _ string) error { secrets.put(name, value); return nil },
 	}
-	return New(d, keys, tool.FindSandbox(t.Context())), d, secrets
+	box, err := tool.FindSandbox(t.Context(), tool.AnySandbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(d, keys, box), d, secrets
 }
 
 func as(t *testing.T) context.Context {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -40,10 +39,11 @@ func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Conte
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return r.withSecret(ctx, c, func(value string) error {
-		t, err := r.transport(ctx, c, value)
+		t, done, err := r.transport(ctx, c, value)
 		if err != nil {
 			return err
 		}
+		defer done()
 		client := mcp.NewClient(&mcp.Implementation{Name: "tandem", Version: "1"}, nil)
 		s, err := client.Connect(ctx, t, nil)
 		if err != nil {
@@ -71,23 +71,20 @@ func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value strin
 	return err
 }
 
-func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.Transport, error) {
+// transport is the way to a connector, and what to do when the conversation is over.
+func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.Transport, func(), error) {
 	if c.URL != "" {
-		return r.httpTransport(c, value, &signer{r: r, c: c}), nil
-	}
-	if r.sandbox == nil {
-		return nil, fault.New(fault.Conflict, "connector.call", "this machine has no working bubblewrap, so commands cannot be confined").WithNext("install bubblewrap")
+		return r.httpTransport(c, value, &signer{r: r, c: c}), func() {}, nil
 	}
 	line := make([]string, len(c.Command))
 	for i, w := range c.Command {
 		line[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
-	var cmd *exec.Cmd
-	cmd, err := r.sandbox.Command(ctx, tool.NewScope(nil), "/", "exec "+strings.Join(line, " "), c.Network)
+	cmd, done, err := r.sandbox.Command(ctx, tool.NewScope(nil), "/", "exec "+strings.Join(line, " "), c.Network)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}, nil
+	return &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}, done, nil
 }
 
 // httpTransport speaks to a connector at an address: with its secret in its header, or, without one, signed in by handler.

@@ -25,22 +25,24 @@ type Health struct {
 
 // Status is the running server.
 type Status struct {
-	Running  bool     `json:"running"`
-	PID      int      `json:"pid"`
-	Uptime   int64    `json:"uptime_secs"`
-	Repo     string   `json:"repo"`
-	Repos    []string `json:"repos"`
-	Listen   string   `json:"listen"`
-	Listens  []string `json:"listens"`
-	Version  string   `json:"version"`
-	Key      string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
-	OnDemand bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
-	CameBack bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did, for the members of its spaces"`
-	Data     string   `json:"data"`
-	Database string   `json:"database"`
-	Events   int64    `json:"events" jsonschema:"entries in the journal"`
-	Panel    string   `json:"panel"`
-	PIN      bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
+	Running    bool     `json:"running"`
+	PID        int      `json:"pid"`
+	Uptime     int64    `json:"uptime_secs"`
+	Repo       string   `json:"repo"`
+	Repos      []string `json:"repos"`
+	Listen     string   `json:"listen"`
+	Listens    []string `json:"listens"`
+	Version    string   `json:"version"`
+	Key        string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
+	OnDemand   bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
+	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did, for the members of its spaces"`
+	Data       string   `json:"data"`
+	Database   string   `json:"database"`
+	Events     int64    `json:"events" jsonschema:"entries in the journal"`
+	Panel      string   `json:"panel"`
+	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock or none"`
+	SandboxWhy string   `json:"sandbox_why,omitempty" jsonschema:"why it is not a better one"`
+	PIN        bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
 }
 
 // SettingsOut lists every setting with its origin.
@@ -98,6 +100,8 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	}
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version, Key: d.fingerprint,
 		OnDemand: d.OnDemand, CameBack: d.cameBack, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+	box := d.rooms.session.Sandbox()
+	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {
 		s.Repo = s.Repos[0]
 	}

@@ -45,8 +45,13 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 			_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 			return err
 		}}
-	box := tool.FindSandbox(ctx)
+	box, err := tool.FindSandbox(ctx, tool.SandboxKind(d.Settings.Get("sandbox")))
+	if err != nil {
+		return err
+	}
+	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
+	d.rooms.session.Hidden = []string{d.data}
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: d.rooms.secret.Drop, Learn: d.redact.Learn}, box)
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {

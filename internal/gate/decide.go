@@ -113,10 +113,10 @@ func (g *Gate) Cautioned(ctx context.Context, name string, in any) (bool, error)
 
 // cautioned turns a yes into an ask where a caution is due.
 func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
-	if g.Caution == nil || c.decision.Effect != policy.Allow && c.decision.Effect != policy.Ask {
+	if c.decision.Effect != policy.Allow && c.decision.Effect != policy.Ask {
 		return false, nil
 	}
-	why, err := g.Caution(ctx, c.caller, c.op, c.in)
+	why, err := g.dueCaution(ctx, c)
 	if err != nil || why == "" {
 		return false, err
 	}
@@ -126,6 +126,17 @@ func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
 	}
 	c.decision = policy.Decision{Effect: policy.Ask, Code: policy.CodeAsk, Reason: why, Approvers: []policy.PrincipalRef{{Kind: "person", ID: "*"}}}
 	return true, nil
+}
+
+// dueCaution is the tool's own caution about this call, or else the house's.
+func (g *Gate) dueCaution(ctx context.Context, c *call) (string, error) {
+	if t := c.op.Touch(ctx, c.in); t != nil && t.Caution != "" {
+		return t.Caution, nil
+	}
+	if g.Caution == nil {
+		return "", nil
+	}
+	return g.Caution(ctx, c.caller, c.op, c.in)
 }
 
 // weigh asks policy about everything that the call touches; the narrowest answer is the call's.

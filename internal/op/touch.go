@@ -13,6 +13,8 @@ type Touch struct {
 	Also []Resource `json:"also,omitempty"`
 	// Opaque says that more will happen than is listed.
 	Opaque bool `json:"opaque,omitempty"`
+	// Caution says why a person should decide this call whatever policy allows; "" when nothing speaks for that.
+	Caution string `json:"caution,omitempty"`
 }
 
 // Touching adds to a row what its calls touch.

@@ -182,7 +182,7 @@ func (g *grant) coversTool(q *question) bool {
 	}
 	for i := range g.tools {
 		t := &g.tools[i]
-		if !globWord(t.name, q.tool) {
+		if !t.names(q.tool, g.Effect != Allow) {
 			continue
 		}
 		switch {
@@ -202,7 +202,7 @@ func (g *grant) doubtful(q *question) bool {
 		return false
 	}
 	for i := range g.tools {
-		if t := &g.tools[i]; !t.bound() && globWord(t.name, q.tool) {
+		if t := &g.tools[i]; !t.bound() && t.names(q.tool, g.Effect != Allow) {
 			return false
 		}
 	}

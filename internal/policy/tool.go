@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strings"
 )
 
@@ -35,6 +36,21 @@ type toolPattern struct {
 }
 
 func (t *toolPattern) bound() bool { return len(t.paths)+len(t.commands)+len(t.hosts) > 0 }
+
+// names says whether the pattern is about a tool. What denies or asks about a tool is also about its variants: a denial of bash
+// holds for bash.network, and a grant of bash does not give it.
+func (t *toolPattern) names(tool string, variants bool) bool {
+	for tool != "" && tool != "/" {
+		if globWord(t.name, tool) {
+			return true
+		}
+		if !variants {
+			return false
+		}
+		tool = path.Dir(tool)
+	}
+	return false
+}
 
 func parseTool(s string) (toolPattern, error) {
 	name, args, has := strings.Cut(s, "(")

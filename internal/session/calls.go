@@ -151,7 +151,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 		if err != nil {
 			return nil, err
 		}
-		e.Scope = tool.NewScope(folders)
+		e.Scope = tool.NewScope(folders, r.Hidden...)
 		if len(folders) > 0 {
 			e.Dir = folders[0].Path
 		}
@@ -163,6 +163,9 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	}
 	e.Dir = s.Directory
 	if e.Scope, err = r.Scope(ctx, s); err != nil {
+		return nil, err
+	}
+	if e.Unconfined, err = r.unconfined(ctx, s); err != nil {
 		return nil, err
 	}
 	e.Before = func(ctx context.Context, path string, content []byte, existed bool) error {

@@ -96,6 +96,11 @@ func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder,
 	if real == filepath.VolumeName(real)+string(filepath.Separator) {
 		return Folder{}, fault.New(fault.Invalid, "folder.grant", "the whole machine cannot be granted").WithNext("grant the folder that the work needs")
 	}
+	for _, h := range r.Hidden {
+		if within(h, real) {
+			return bad("%s is tandem's own and cannot be granted", real)
+		}
+	}
 	if tool.Sensitive(real) {
 		return bad("%s may hold keys or passwords and cannot be granted", real)
 	}
@@ -141,7 +146,7 @@ func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
 			mine = append(mine, f)
 		}
 	}
-	return tool.NewScope(mine), nil
+	return tool.NewScope(mine, r.Hidden...), nil
 }
 
 func within(folder, path string) bool {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -95,4 +96,52 @@ func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
 		}
 	}
 	return out, rows.Err()
+}
+
+func (r *Room) messagesOp(ctx context.Context, in IDIn) (MessagesOut, error) {
+	s, err := r.get(ctx, in)
+	if err != nil {
+		return MessagesOut{}, err
+	}
+	ms, err := r.Messages(ctx, s.Tenant, s.ID)
+	if ms == nil {
+		ms = []*Message{}
+	}
+	return MessagesOut{ms}, err
+}
+
+func (r *Room) turnsOp(ctx context.Context, in TurnIn) (TurnsOut, error) {
+	s, err := r.get(ctx, IDIn{in.ID})
+	if err != nil {
+		return TurnsOut{}, err
+	}
+	out := TurnsOut{Turns: []*Turn{}}
+	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ? AND (? = '' OR id = ?) ORDER BY id DESC LIMIT 200", s.Tenant, s.ID, in.Turn, in.Turn)
+	if err != nil || len(ts) == 0 {
+		if err == nil && in.Turn != "" {
+			err = fault.New(fault.NotFound, "session.turns", "there is no turn %.60s in this session", in.Turn)
+		}
+		return out, err
+	}
+	out.Turns = ts
+	out.Calls, err = r.Calls(ctx, ts[0])
+	return out, err
+}
+
+func (r *Room) eventsOp(ctx context.Context, in EventsIn) (EventsOut, error) {
+	if in.Limit < 0 || in.Limit > 1000 {
+		return EventsOut{}, fault.New(fault.Invalid, "session.events", "limit lies between 1 and 1000")
+	}
+	if in.Limit == 0 {
+		in.Limit = 200
+	}
+	s, err := r.get(ctx, IDIn{in.ID})
+	if err != nil {
+		return EventsOut{}, err
+	}
+	evs, err := loadEvents(outside{ctx, r.db}, s.Tenant, s.ID, in.After, in.Limit)
+	if evs == nil {
+		evs = []Event{}
+	}
+	return EventsOut{evs, s.Events}, err
 }

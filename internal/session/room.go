@@ -30,6 +30,8 @@ type Room struct {
 	outputs outputs
 	keys    Keys
 	house   House
+	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
+	Hidden []string
 	// Guard may refuse that somebody drives a session that belongs to another room.
 	Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 }

@@ -28,6 +28,7 @@ type Session struct {
 	Owner     string    `json:"owner" jsonschema:"who opened it"`
 	Archived  bool      `json:"archived,omitempty"`
 	Reverted  string    `json:"reverted,omitempty" jsonschema:"the message from which on everything is taken back"`
+	Confined  string    `json:"confined,omitempty" jsonschema:"what confines its commands: bwrap, landlock, none (they do not run) or unconfined; when one session is read"`
 	Events    int64     `json:"events" jsonschema:"the number of its newest event"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

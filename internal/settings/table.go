@@ -41,6 +41,7 @@ var table = []Setting{
 	{Key: "opencode", Env: []string{"TANDEM_OPENCODE"}, Doc: "the OpenCode program (default: opencode on the path)"},
 	{Key: "hang_secs", Env: []string{"TANDEM_HANG_SECS"}, Default: "600", Doc: "after how long without any sign of life an agent's turn is said to hang"},
 	{Key: "confine", Env: []string{"TANDEM_CONFINE"}, Default: "auto", Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works"},
+	{Key: "sandbox", Env: []string{"TANDEM_SANDBOX"}, Default: "auto", Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the best that works, or none: then none runs unless a person grants it for a session"},
 	{Key: "done_webhook", Env: []string{"TANDEM_DONE_WEBHOOK"}, Doc: "address that is called when a turn or a relay ends", Secret: true},
 	{Key: "done_webhook_secret", Env: []string{"TANDEM_DONE_WEBHOOK_SECRET"}, Doc: "signs the webhook's body (HMAC-SHA256 in Tandem-Signature)", Secret: true},
 	{Key: "ntfy_topic", Env: []string{"TANDEM_NTFY_TOPIC"}, Doc: "ntfy topic for pushes to a phone; empty for none", Secret: true},

@@ -15,18 +15,34 @@ import (
 type Folder struct {
 	Path     string `json:"path"`
 	ReadOnly bool   `json:"read_only,omitempty"`
+
+	hidden []string // below it, out of reach beside what is sensitive by name
+}
+
+// Hides says whether a path below the folder is out of reach. It is judged by its part below the folder: a person who grants a
+// folder called secrets meant it.
+func (f Folder) Hides(rel string) bool {
+	for _, h := range f.hidden {
+		if rel == h || strings.HasPrefix(rel, h+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return Sensitive("/" + rel)
 }
 
 // Scope is the files that a session can reach.
 type Scope struct{ folders []Folder }
 
-// NewScope makes a scope of granted folders. Links in a folder's own path are followed once, here: what was granted is
-// the place itself.
-func NewScope(folders []Folder) *Scope {
+// NewScope makes a scope of granted folders without what is hidden (tandem's own state). Links in a folder's own path are
+// followed once, here: what was granted is the place itself.
+func NewScope(folders []Folder, hidden ...string) *Scope {
 	s := &Scope{}
 	for _, f := range folders {
-		if real, err := filepath.EvalSymlinks(f.Path); err == nil {
-			f.Path = real
+		f.Path = resolve(f.Path)
+		for _, h := range hidden {
+			if rel, ok := below(f.Path, resolve(h)); ok {
+				f.hidden = append(f.hidden, rel)
+			}
 		}
 		s.folders = append(s.folders, f)
 	}
@@ -60,11 +76,11 @@ func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 	path = filepath.Clean(path)
 	real := resolve(path)
 	for _, f := range s.folders {
-		rel, err := filepath.Rel(f.Path, real)
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		rel, ok := below(f.Path, real)
+		if !ok {
 			continue
 		}
-		if Sensitive("/"+rel) || Sensitive(filepath.Base(path)) {
+		if f.Hides(rel) || Sensitive(filepath.Base(path)) {
 			return Place{}, fault.New(fault.Denied, "tool", "%s may hold keys or passwords and is out of reach", path)
 		}
 		if write && f.ReadOnly {
@@ -73,6 +89,12 @@ func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 		return Place{Path: real, Rel: rel, Folder: f}, nil
 	}
 	return Place{}, fault.New(fault.Denied, "tool", "%s is outside the granted folders", path).WithNext("a person can grant it: tandem grant folder %s", filepath.Dir(path))
+}
+
+// below is the part of a path below a folder.
+func below(folder, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(folder, path)
+	return rel, err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // resolve follows links in the part of a path that exists. What cannot be resolved stays as it is: opening goes through

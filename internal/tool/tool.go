@@ -67,8 +67,9 @@ type Env struct {
 	// Operations are tandem's own that the session may use; Operate runs one as the session, through the gate.
 	Operations func(ctx context.Context) []Operation
 	Operate    func(ctx context.Context, name string, input json.RawMessage) (any, error)
-	// Sandbox runs commands.
-	Sandbox *Sandbox
+	// Sandbox confines commands; Unconfined says that a person let this session's commands run without one.
+	Sandbox    *Sandbox
+	Unconfined bool
 }
 
 // Todo is one entry of a session's list.

@@ -22,7 +22,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it, @reason and @id. A denial always wins, and what nothing grants is refused."}
 	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
-	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k))
+	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
 	return []*cobra.Command{policy, grant}
 }
 

@@ -45,6 +45,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				if st.Key != "" {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}
+				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(&st))
 				if st.CameBack {
 					fmt.Fprintln(w, "Came back by itself after a crash: members on other machines know its spaces by this address (tandem down closes it)")
 				}
@@ -54,4 +55,15 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
+}
+
+// sandbox says what confines the commands of sessions with models.
+func sandbox(st *daemon.Status) string {
+	switch st.Sandbox {
+	case "bwrap":
+		return "bubblewrap"
+	case "landlock":
+		return "Landlock and seccomp; commands in folders with files that may hold keys ask first (" + st.SandboxWhy + ")"
+	}
+	return "none: commands do not run unless a person grants it for a session (" + st.SandboxWhy + ")"
 }

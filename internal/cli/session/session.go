@@ -103,6 +103,9 @@ func newShow(k *kit.Kit) *cobra.Command {
 				if s.Directory != "" {
 					fmt.Fprintf(w, "folder  %s\n", s.Directory)
 				}
+				if s.Confined != "" {
+					fmt.Fprintf(w, "sandbox %s\n", s.Confined)
+				}
 				if len(out.Turns) > 0 {
 					t := out.Turns[0]
 					fmt.Fprintf(w, "turn    %s", t.State)

@@ -69,7 +69,7 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},
@@ -128,6 +128,28 @@ func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 		return Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
 	}
 	return Check{"daemon", "ok", detail, ""}
+}
+
+// checkSandbox says what confines the commands of sessions with models.
+func checkSandbox(ctx context.Context, k *kit.Kit) Check {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c, err := k.Running(ctx)
+	if err != nil {
+		return Check{"sandbox", "note", "not checked: the daemon is not running", ""}
+	}
+	var st daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return broken("sandbox", err)
+	}
+	mend := "install bubblewrap (apt-get install bubblewrap), then: tandem up --replace"
+	switch st.Sandbox {
+	case "bwrap":
+		return Check{"sandbox", "ok", "commands of sessions run in bubblewrap", ""}
+	case "landlock":
+		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden (" + st.SandboxWhy + ")", mend}
+	}
+	return Check{"sandbox", "note", "there is none, so commands of sessions do not run (" + st.SandboxWhy + ")", mend + "; or for one session: tandem grant unconfined SESSION"}
 }
 
 // checkSecrets says where the master key of the secrets is: whoever has the

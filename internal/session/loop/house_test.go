@@ -22,6 +22,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
+	"tandem/internal/tool/confine"
 )
 
 // house is a whole tandem below its doors: real database, journal, policy, approvals, gate, tools and driver, and a model
@@ -36,8 +37,17 @@ type house struct {
 	run    *Runner
 	gate   *gate.Gate
 	jn     *journal.Journal
+	box    *tool.Sandbox
 	cancel context.CancelFunc
 	ended  chan error
+}
+
+// The commands of tests under Landlock are started by this very program.
+func TestMain(m *testing.M) {
+	if confine.Called(os.Args) {
+		os.Exit(confine.Main(os.Args, os.Stderr))
+	}
+	os.Exit(m.Run())
 }
 
 var (
@@ -48,7 +58,10 @@ var (
 func newHouse(t testing.TB) *house { return newHouseOn(t, "") }
 
 // newHouseOn builds the house on a database; "" is a file of its own.
-func newHouseOn(t testing.TB, dsn string) *house {
+func newHouseOn(t testing.TB, dsn string) *house { return newHouseWith(t, dsn, tool.AnySandbox) }
+
+// newHouseWith builds it with a kind of sandbox.
+func newHouseWith(t testing.TB, dsn string, kind tool.SandboxKind) *house {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -59,6 +72,9 @@ func newHouseOn(t testing.TB, dsn string) *house {
 		h.file = dsn
 	}
 	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if h.box, err = tool.FindSandbox(t.Context(), kind); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.model.Start("127.0.0.1:0"); err != nil {
@@ -93,7 +109,7 @@ func (h *house) open() {
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, tool.FindSandbox(ctx), session.Keys{Lend: none, Env: func(string) string { return "" }})
+	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" }})
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)

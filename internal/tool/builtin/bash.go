@@ -55,32 +55,56 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	touch := op.Touch{Tool: "bash", Paths: []string{slashed(p.Path)}, Shell: a.Command}
-	title, at := "$ "+a.Command, op.Resource{Kind: "tool", Path: "/bash"}
+	plan := &tool.Plan{Title: "$ " + a.Command, Resource: bashAt, Touch: op.Touch{Tool: "bash", Paths: []string{slashed(p.Path)}, Shell: a.Command}}
 	if a.Network { // a right of its own: who may run commands may not send out what they read
-		title, at, touch.Tool = title+" (with the network)", op.Resource{Kind: "tool", Path: "/network"}, "bash.network"
+		plan.Title += " (with the network)"
+		plan.Resource, plan.Touch.Tool, plan.Touch.Also = op.Resource{Kind: "tool", Path: "/network"}, "bash.network", []op.Resource{bashAt}
 	}
-	return &tool.Plan{Title: title, Resource: at, Touch: touch,
-		Run: func(ctx context.Context, emit func(string)) (tool.Result, error) {
-			if env.Sandbox == nil {
-				return tool.Result{}, fault.New(fault.Conflict, "bash", "this machine has no working bubblewrap, so commands cannot be confined").
-					WithNext("install bubblewrap (apt install bubblewrap)")
-			}
-			ctx, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			cmd, err := env.Sandbox.Command(ctx, env.Scope, p.Path, a.Command, a.Network)
-			if err != nil {
-				return tool.Result{}, err
-			}
-			return runBash(ctx, cmd, emit, timeout)
-		}}, nil
+	start := env.Sandbox.Command
+	switch {
+	case !env.Sandbox.Works() && !env.Unconfined:
+		return nil, noSandbox(env.Session)
+	case !env.Sandbox.Works():
+		plan.Title += " (without a sandbox)"
+		plan.Touch.Tool += ".unconfined" // what was answered for confined commands does not count
+		start = func(ctx context.Context, _ *tool.Scope, dir, line string, _ bool) (*exec.Cmd, func(), error) {
+			return tool.Unconfined(ctx, dir, line)
+		}
+	default:
+		if plan.Touch.Caution, err = env.Sandbox.Exposed(env.Scope); err != nil {
+			return nil, err
+		}
+		if plan.Touch.Caution != "" {
+			plan.Touch.Tool += ".exposed"
+		}
+	}
+	plan.Run = func(ctx context.Context, emit func(string)) (tool.Result, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		cmd, done, err := start(ctx, env.Scope, p.Path, a.Command, a.Network)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		defer done()
+		return runBash(ctx, cmd, emit, timeout)
+	}
+	return plan, nil
 }
+
+func noSandbox(session string) error {
+	f := fault.New(fault.Conflict, "bash", "this machine has no sandbox, so commands do not run")
+	if session == "" {
+		return f.WithNext("install bubblewrap (apt install bubblewrap)")
+	}
+	return f.WithNext("a person can install bubblewrap (apt install bubblewrap), or allow it for this session: tandem grant unconfined %s", session)
+}
+
+var bashAt = op.Resource{Kind: "tool", Path: "/bash"}
 
 func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time.Duration) (tool.Result, error) {
 	out := &bounded{emit: emit}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 2 * time.Second
-	group(cmd)
 	err := cmd.Run()
 	text := out.String()
 	if cause := context.Cause(ctx); cause != nil {
@@ -90,8 +114,8 @@ func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time
 		return tool.Result{Text: text + fmt.Sprintf("\n(ended after %s)", timeout), Error: true, Meta: map[string]any{"timeout": true}}, nil
 	}
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return tool.Result{}, fault.New(fault.Unavailable, "bash", "the sandbox could not be started: %w", err)
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		return tool.Result{}, fault.New(fault.Unavailable, "bash", "the command could not be started: %w", err)
 	}
 	code := cmd.ProcessState.ExitCode()
 	if text == "" {

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/tool"
@@ -192,49 +190,5 @@ func TestTodoAndQuestion(t *testing.T) {
 	var w *tool.Waiting
 	if !errors.As(err, &w) || w.Questions[0].Options[0].Label != "A" {
 		t.Errorf("%v", err)
-	}
-}
-
-// The sandbox is the boundary: secrets, the rest of the machine and the network are not there for a command.
-func TestBash(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("bubblewrap is Linux's")
-	}
-	e := env(t, map[string]string{"a.txt": "hello", ".env": "KEY=1", "sub/secrets/k": "K2", "link": ""})
-	if e.Sandbox = tool.FindSandbox(t.Context()); e.Sandbox == nil {
-		t.Fatal("bubblewrap does not work here: run make test-tools")
-	}
-	outside := filepath.Join(t.TempDir(), "private")
-	if err := os.WriteFile(outside, []byte("PRIVATE"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("TANDEM_TEST_LEAK", "LEAKED")
-	for _, c := range []struct{ line, want, not string }{
-		{"cat a.txt", "hello", ""},
-		{"cat .env; cat sub/secrets/k; ls sub/secrets", "", "K"},
-		{"cat " + outside, "No such file", "PRIVATE"},
-		{"env; cat /proc/1/environ | tr '\\0' '\\n'", "HOME=/tmp", "LEAKED"},
-		{"echo x > /usr/y", "Read-only", ""},
-		{"(exec 3<>/dev/tcp/127.0.0.1/22) 2>&1; ls /sys/class/net 2>&1", "", "eth"},
-		{"echo made > new.txt && cat new.txt", "made", ""},
-		{"exit 3", "(exit code 3)", ""},
-	} {
-		r, err := run(t, e, "bash", m{"command": c.line})
-		if err != nil || !strings.Contains(r.Text, c.want) || c.not != "" && strings.Contains(r.Text, c.not) {
-			t.Errorf("%s: %q %v", c.line, r.Text, err)
-		}
-	}
-	start := time.Now()
-	r, err := run(t, e, "bash", m{"command": "sleep 60 & sleep 60", "timeout": 1})
-	if err != nil || !r.Error || !strings.Contains(r.Text, "ended after") || time.Since(start) > 5*time.Second {
-		t.Errorf("%+v %v after %v", r, err, time.Since(start))
-	}
-	r, err = run(t, e, "bash", m{"command": "seq 1 100000"})
-	if err != nil || len(r.Text) > maxOutput+100 || !strings.Contains(r.Text, "left out") || !strings.HasSuffix(r.Text, "100000\n") {
-		t.Errorf("%d bytes %v", len(r.Text), err)
-	}
-	e.Sandbox = nil
-	if _, err := run(t, e, "bash", m{"command": "true"}); !fault.Is(err, fault.Conflict) {
-		t.Errorf("without a sandbox: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"tandem/internal/tool"
@@ -49,7 +50,7 @@ func (list) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 			var out strings.Builder
 			hidden := 0
 			for i, e := range entries {
-				if tool.Sensitive("/" + e.Name()) {
+				if p.Folder.Hides(filepath.Join(p.Rel, e.Name())) {
 					hidden++
 					continue
 				}

@@ -56,7 +56,7 @@ func walk(ctx context.Context, p tool.Place, visit func(fsys fs.FS, full, rel st
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if full != base && (tool.Sensitive("/"+full) || d.IsDir() && skipped[d.Name()]) {
+		if full != base && (p.Folder.Hides(filepath.FromSlash(full)) || d.IsDir() && skipped[d.Name()]) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// Unconfined is a person's word that the commands of one session may run where there is no sandbox. It ends with the session.
+type Unconfined struct {
+	Session   string    `json:"session"`
+	GrantedBy string    `json:"granted_by"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// UnconfinedOut lists the sessions whose commands may run without a sandbox.
+type UnconfinedOut struct {
+	Sandbox  string       `json:"sandbox" jsonschema:"what confines commands on this machine: bwrap, landlock or none"`
+	Sessions []Unconfined `json:"sessions"`
+}
+
+// confinedNot is what a session shows whose commands run without a sandbox.
+const confinedNot = "unconfined"
+
+func (r *Room) confineOps() []op.Op {
+	return []op.Op{
+		op.State(op.Spec{Name: "session.unconfine", Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-", Present: true, People: true,
+			Doc: "Let the commands of one session run without a sandbox, on a machine that has none.\nEach command still asks as policy says. It ends with the session."}, one, r.unconfine),
+		op.State(op.Spec{Name: "session.confine", Right: "session.write", Method: "DELETE", Path: "/sessions/{id}/unconfined", MCP: "-",
+			Doc: "Take back that a session's commands may run without a sandbox."}, one, r.confine),
+		op.Read(op.Spec{Name: "session.unconfined", Right: "session.list", Masked: true, Method: "GET", Path: "/sessions-unconfined", MCP: "-",
+			Doc: "Say what confines commands here, and list the sessions whose commands may run without it."},
+			func(Nothing) op.Resource { return at("") }, r.listUnconfined),
+	}
+}
+
+func (r *Room) unconfine(ctx context.Context, tx *db.Tx, in IDIn) (Unconfined, error) {
+	c := op.CallerFrom(ctx)
+	if r.sandbox.Works() {
+		return Unconfined{}, fault.New(fault.Conflict, "session.unconfine", "commands are confined here (%s), so nothing has to be granted", r.sandbox.Kind)
+	}
+	s, err := loadSession(inTx{tx}, c.Tenant, in.ID, tx.ForUpdate())
+	if err != nil {
+		return Unconfined{}, err
+	}
+	if s.Driver != DriverModel {
+		return Unconfined{}, fault.New(fault.Invalid, "session.unconfine", "%s is an agent program in a terminal, which this does not confine", s.ID).WithNext("see how it is confined: tandem session show %s", s.ID)
+	}
+	u := Unconfined{Session: s.ID, GrantedBy: c.Name, CreatedAt: tx.Now()}
+	_, err = tx.Exec(`INSERT INTO session_unconfined (tenant, session, granted_by, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (tenant, session) DO UPDATE SET granted_by = excluded.granted_by, created_at = excluded.created_at`, c.Tenant, u.Session, u.GrantedBy, u.CreatedAt)
+	return u, err
+}
+
+func (r *Room) confine(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
+	n, err := tx.Changed("DELETE FROM session_unconfined WHERE tenant = ? AND session = ?", op.CallerFrom(ctx).Tenant, in.ID)
+	if err == nil && n == 0 {
+		err = fault.New(fault.NotFound, "session.confine", "nothing was granted to %.60s", in.ID).WithNext("list what was: tandem grant unconfined")
+	}
+	return OK{err == nil}, err
+}
+
+func (r *Room) listUnconfined(ctx context.Context, _ Nothing) (UnconfinedOut, error) {
+	rows, err := r.db.Query(ctx, "SELECT session, granted_by, created_at FROM session_unconfined WHERE tenant = ? ORDER BY session", op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (u Unconfined, err error) {
+		var at int64
+		err = rows.Scan(&u.Session, &u.GrantedBy, &at)
+		u.CreatedAt = db.Time(at)
+		return u, err
+	})
+	out := UnconfinedOut{Sandbox: string(r.sandbox.Kind), Sessions: []Unconfined{}}
+	for _, u := range all {
+		if op.May(ctx, "session.list", at(u.Session)) {
+			out.Sessions = append(out.Sessions, u)
+		}
+	}
+	return out, err
+}
+
+// unconfined says whether a person let the session's commands run without a sandbox. A child's are not its parent's.
+func (r *Room) unconfined(ctx context.Context, s *Session) (bool, error) {
+	if r.sandbox.Works() {
+		return false, nil
+	}
+	var n int
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM session_unconfined WHERE tenant = ? AND session = ?", s.Tenant, s.ID).Scan(&n)
+	return n > 0, err
+}
+
+// confinement says how the commands of a session with a model are confined.
+func (r *Room) confinement(ctx context.Context, s *Session) (string, error) {
+	if s.Driver != DriverModel {
+		return "", nil // its driver says it
+	}
+	free, err := r.unconfined(ctx, s)
+	if free {
+		return confinedNot, err
+	}
+	return string(r.sandbox.Kind), err
+}
+
+// Sandbox is what confines commands here.
+func (r *Room) Sandbox() *tool.Sandbox { return r.sandbox }

@@ -1,0 +1,174 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, error) {
+	c := op.CallerFrom(ctx)
+	s := &Session{ID: id.New("ses"), Tenant: c.Tenant, Title: in.Title, Directory: in.Directory, Driver: DriverModel, Model: in.Model, Parent: in.Parent, Mode: in.Mode,
+		Config: in.Config, Owner: c.Name, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
+	if s.Model == "" {
+		s.Model = r.defaultModel(tx, c.Tenant)
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.Parent != "" {
+		if _, err := loadSession(inTx{tx}, c.Tenant, s.Parent, ""); err != nil {
+			return nil, err
+		}
+	}
+	if err := tell(tx, s, "", EventSession, s); err != nil {
+		return nil, err
+	}
+	op.Note(ctx, "session", s.ID)
+	return s, saveSession(tx, s)
+}
+
+func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
+	out := ListOut{Sessions: []*Session{}}
+	if in.Limit < 0 || in.Limit > 500 {
+		return out, fault.New(fault.Invalid, "session.list", "limit lies between 1 and 500")
+	}
+	if in.Limit == 0 {
+		in.Limit = 50
+	}
+	before := in.Before
+	for {
+		where, args := "tenant = ? AND archived = ?", []any{op.CallerFrom(ctx).Tenant, in.Archived}
+		if before != "" {
+			where, args = where+" AND id < ?", append(args, before)
+		}
+		if in.Parent != "" {
+			where, args = where+" AND parent = ?", append(args, in.Parent)
+		}
+		if in.Query != "" {
+			like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(in.Query)) + "%"
+			where += ` AND (lower(title) LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM session_message m WHERE m.tenant = session.tenant AND m.session = session.id AND lower(m.blocks) LIKE ? ESCAPE '\'))`
+			args = append(args, like, like)
+		}
+		rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE "+where+" ORDER BY id DESC LIMIT 200", args...)
+		page, err := db.Collect(rows, err, func(rows *sql.Rows) (*Session, error) { return scanSession(rows) })
+		if err != nil {
+			return out, err
+		}
+		for _, s := range page {
+			before = s.ID
+			if !op.May(ctx, "session.list", at(s.ID)) {
+				continue
+			}
+			if len(out.Sessions) == in.Limit {
+				out.More = true
+				return out, nil
+			}
+			out.Sessions = append(out.Sessions, s)
+		}
+		if len(page) < 200 {
+			return out, nil
+		}
+	}
+}
+
+func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
+	s, err := r.Get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s.Confined, err = r.confinement(ctx, s)
+	return s, err
+}
+
+func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, error) {
+	return r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
+		set(&s.Title, in.Title)
+		set(&s.Archived, in.Archived)
+		set(&s.Directory, in.Directory)
+		set(&s.Model, in.Model)
+		set(&s.Mode, in.Mode)
+		set(&s.Config, in.Config)
+		if s.Archived { // what was allowed for it ends with it
+			if _, err := tx.Exec("DELETE FROM session_unconfined WHERE tenant = ? AND session = ?", s.Tenant, s.ID); err != nil {
+				return err
+			}
+		}
+		if err := s.check(); err != nil {
+			return err
+		}
+		return tell(tx, s, "", EventSession, s)
+	})
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	if _, err := loadSession(inTx{tx}, tenant, in.ID, tx.ForUpdate()); err != nil {
+		return OK{}, err
+	}
+	open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0", tenant, in.ID)
+	if err != nil {
+		return OK{}, err
+	}
+	if len(open) > 0 {
+		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
+	}
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined"} {
+		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, in.ID); err != nil {
+			return OK{}, err
+		}
+	}
+	_, err = tx.Exec("DELETE FROM session WHERE tenant = ? AND id = ?", tenant, in.ID)
+	return OK{true}, err
+}
+
+func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error) {
+	c := op.CallerFrom(ctx)
+	from, err := loadSession(inTx{tx}, c.Tenant, in.ID, "")
+	if err != nil {
+		return nil, err
+	}
+	s := *from
+	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, c.Name, chainOf(c), tx.Now(), tx.Now()
+	s.Events, s.messages, s.Archived, s.Reverted = 0, 0, false, ""
+	if in.Title != "" {
+		s.Title = in.Title
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	ms, err := loadMessages(inTx{tx}, c.Tenant, from.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := tell(tx, &s, "", EventSession, &s); err != nil {
+		return nil, err
+	}
+	found := in.Message == ""
+	for _, m := range ms {
+		if m.ID == in.Message {
+			found = true
+			break
+		}
+		m.ID, m.Turn = id.New("msg"), ""
+		if err := addMessage(tx, &s, m); err != nil {
+			return nil, err
+		}
+	}
+	if !found {
+		return nil, fault.New(fault.NotFound, "session.fork", "there is no message %.60s in this session", in.Message)
+	}
+	op.Note(ctx, "session", s.ID)
+	return &s, saveSession(tx, &s)
+}

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+)
+
+func (r *Room) promptOp(ctx context.Context, tx *db.Tx, in PromptIn) (*Turn, error) {
+	if strings.TrimSpace(in.Text) == "" && len(in.Images) == 0 {
+		return nil, fault.New(fault.Invalid, "session.prompt", "the prompt is empty")
+	}
+	if len(in.Text) > MaxPrompt {
+		return nil, fault.New(fault.Invalid, "session.prompt", "the prompt has %d bytes; %d are allowed", len(in.Text), MaxPrompt)
+	}
+	switch in.Options.ToolChoice {
+	case "", "auto", "none", "required":
+	default:
+		return nil, fault.New(fault.Invalid, "session.prompt", "tool_choice is auto, none or required, not %q", in.Options.ToolChoice)
+	}
+	var blocks []provider.Block
+	if in.Text != "" {
+		blocks = append(blocks, provider.Block{Kind: provider.Text, Text: in.Text})
+	}
+	for _, i := range in.Images {
+		blocks = append(blocks, provider.Block{Kind: provider.ImageKind, Image: &i})
+	}
+	c := op.CallerFrom(ctx)
+	var t *Turn
+	s, err := r.change(tx, c.Tenant, in.ID, func(s *Session) (err error) {
+		if err := r.guard(ctx, tx, s); err != nil {
+			return err
+		}
+		check := *s
+		check.Model, check.Mode = orElse(in.Options.Model, s.Model), orElse(in.Options.Mode, s.Mode)
+		if err := check.check(); err != nil {
+			return err
+		}
+		t, err = r.prompt(tx, s, c, blocks, in.Options)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	op.Note(ctx, "turn", t.ID)
+	tx.AfterCommit(func() { r.wake(s) })
+	return t, nil
+}
+
+func orElse[T ~string](a, b T) T {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	out := CancelOut{OK: true}
+	s, err := r.change(tx, tenant, in.ID, func(s *Session) error {
+		if err := r.guard(ctx, tx, s); err != nil {
+			return err
+		}
+		open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0 AND (? = '' OR id = ?)", tenant, s.ID, in.Turn, in.Turn)
+		if err != nil {
+			return err
+		}
+		out.Cancelled = len(open)
+		return r.cancelTurns(tx, s, open)
+	})
+	if err != nil {
+		return CancelOut{}, err
+	}
+	op.Note(ctx, "cancelled", out.Cancelled)
+	tx.AfterCommit(func() { r.wake(s) })
+	return out, nil
+}
+
+// cancelTurns ends what waits, and tells what runs to stop.
+func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
+	for _, t := range open {
+		before := *t
+		t.Cancel = true
+		if t.State != Running {
+			now := tx.Now()
+			t.State, t.Reason, t.Ask, t.EndedAt = Cancelled, "cancelled", "", &now
+			if err := r.closeCalls(tx, s, t, "the turn was cancelled"); err != nil {
+				return err
+			}
+			if err := r.tellParent(tx, s, t); err != nil {
+				return err
+			}
+			if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
+				return err
+			}
+		}
+		if err := saveTurn(tx, t); err != nil {
+			return err
+		}
+		if err := r.count(tx, s, &before, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}

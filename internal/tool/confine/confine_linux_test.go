@@ -1,0 +1,116 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The confined program of these tests is this one, which tries what it is told and prints how that ended.
+func TestMain(m *testing.M) {
+	if Called(os.Args) {
+		os.Exit(Main(os.Args, os.Stderr))
+	}
+	if len(os.Args) == 3 && os.Args[1] == "try" {
+		fmt.Println(tries[os.Args[2]]())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func call(nr uintptr, args ...uintptr) string {
+	var a [6]uintptr
+	copy(a[:], args)
+	_, _, errno := syscall.Syscall6(nr, a[0], a[1], a[2], a[3], a[4], a[5])
+	if errno == 0 {
+		return "done"
+	}
+	return unix.ErrnoName(errno)
+}
+
+var tries = map[string]func() string{
+	"io_uring":  func() string { var p [120]byte; return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&p))) },
+	"keyctl":    func() string { return call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, 0xfffffffd, 0) },
+	"ptrace":    func() string { return call(unix.SYS_PTRACE, unix.PTRACE_TRACEME) },
+	"unshare":   func() string { return call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) },
+	"clone":     func() string { return call(unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD)) },
+	"clone3":    func() string { return call(unix.SYS_CLONE3) },
+	"shmget":    func() string { return call(unix.SYS_SHMGET, 1234, 4096, unix.IPC_CREAT|0o600) },
+	"future":    func() string { return call(newest + 1) },
+	"own limit": func() string { return call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE) },
+	"limit":     func() string { return call(unix.SYS_PRLIMIT64, 1, unix.RLIMIT_CORE) },
+	"tcp":       func() string { return call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM) },
+	"udp":       func() string { return call(unix.SYS_SOCKET, unix.AF_INET6, unix.SOCK_DGRAM) },
+	"unix":      func() string { return call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM) },
+	"netlink":   func() string { return call(unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW) },
+	"vsock":     func() string { return call(unix.SYS_SOCKET, unix.AF_VSOCK, unix.SOCK_STREAM) },
+	"pair":      func() string { var p [2]int32; return pair(unix.SOCK_STREAM|unix.SOCK_CLOEXEC, &p) },
+	"datagrams": func() string { var p [2]int32; return pair(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, &p) },
+	"setsid":    func() string { return call(unix.SYS_SETSID) },
+	"privilege": func() string { v, _ := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); return fmt.Sprint(v) },
+	"x32":       func() string { return call(x32 | unix.SYS_GETPID) },
+}
+
+func pair(kind int, p *[2]int32) string {
+	return call(unix.SYS_SOCKETPAIR, unix.AF_UNIX, uintptr(kind), 0, uintptr(unsafe.Pointer(p)))
+}
+
+// What the filter refuses fails by the filter: each of these ends in another way where nothing confines.
+func TestSystemCalls(t *testing.T) {
+	if err := Works(); err != nil {
+		t.Skip(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, want, online string }{
+		{"io_uring", "EPERM", "EPERM"}, {"keyctl", "EPERM", "EPERM"}, {"ptrace", "EPERM", "EPERM"}, {"unshare", "EPERM", "EPERM"}, {"clone", "EPERM", "EPERM"}, {"clone3", "ENOSYS", "ENOSYS"},
+		{"shmget", "EPERM", "EPERM"}, {"future", "ENOSYS", "ENOSYS"}, {"own limit", "done", "done"}, {"limit", "EPERM", "EPERM"}, {"tcp", "EPERM", "done"}, {"udp", "EPERM", "done"},
+		{"unix", "EPERM", "EPERM"}, {"netlink", "EPERM", "EPERM"}, {"vsock", "EPERM", "EPERM"}, {"pair", "done", "done"}, {"datagrams", "EPERM", "EPERM"}, {"setsid", "EPERM", "EPERM"},
+		{"privilege", "1", "1"},
+	} {
+		for network, want := range map[bool]string{false: c.want, true: c.online} {
+			cmd, err := Command(t.Context(), Plan{Read: []string{self, "/proc/sys", "/sys/kernel/mm"}, Network: network, Argv: []string{self, "try", c.name}}, "/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+				t.Errorf("%s (network %v): %q, want %s, %v", c.name, network, out, want, err)
+			}
+		}
+	}
+	if arch != unix.AUDIT_ARCH_X86_64 {
+		return
+	}
+	cmd, err := Command(t.Context(), Plan{Read: []string{self}, Argv: []string{self, "try", "x32"}}, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGSYS {
+		t.Errorf("a call by the third table: %v", err)
+	}
+}
+
+// What cannot be confined is not started.
+func TestFailsClosed(t *testing.T) {
+	for _, args := range [][]string{{"tandem", word, "not a plan"}, {"tandem", word, "{}"}, {"tandem", word, `{"argv":["/nothing/here"],"read":["/usr"]}`}} {
+		cmd := exec.Command("/proc/self/exe", args[1:]...)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 126 || !strings.Contains(string(out), "was not started") {
+			t.Errorf("%q: %q %v", args[2], out, err)
+		}
+	}
+	if Called([]string{"tandem", word}) || Called([]string{"tandem", "run", "{}"}) {
+		t.Error("other words are taken for a plan")
+	}
+}
