@@ -20,9 +20,9 @@ type opt struct {
 	optional  bool     // the value may be left out
 	last      bool     // takes everything after "--"
 	hidden    bool
+	diff      bool // stands with the formats of diffs in help
 	check     func(string) error
 	values    []string // the only values it takes
-	help      string
 }
 
 // group ties options together: one of them must be given, or at most one may.
@@ -46,7 +46,7 @@ type command struct {
 	absent bool // not built here: its arguments are not looked at
 }
 
-// parsed is what the user gave.
+// parsed is what the user gave. The value of a flag is how it was spelled.
 type parsed struct {
 	path   []*command
 	vals   map[string][]string
@@ -65,6 +65,16 @@ func (p *parsed) get(id string) (string, bool) {
 		return "", ok
 	}
 	return v[len(v)-1], true
+}
+
+// helpWanted says whether help was asked for, and whether at length.
+func (p *parsed) helpWanted() (long, wanted bool) {
+	for _, g := range p.order {
+		if g.id == "help" {
+			return g.value == "help", true
+		}
+	}
+	return false, false
 }
 
 func (p *parsed) str(id string) string {
@@ -159,7 +169,7 @@ func (a *argParser) long(s string) error {
 		if has {
 			return clapError("unexpected value '"+val+"' for '"+o.display()+"' found; no more were expected", nil, usage(a.p.path))
 		}
-		return a.put(o, "")
+		return a.put(o, name)
 	}
 	return a.valued(o, val, has)
 }
@@ -172,7 +182,7 @@ func (a *argParser) shorts(s string) error {
 			return a.unexpected("-" + c)
 		}
 		if o.value == "" {
-			if err := a.put(o, ""); err != nil {
+			if err := a.put(o, c); err != nil {
 				return err
 			}
 			continue

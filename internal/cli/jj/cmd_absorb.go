@@ -94,7 +94,7 @@ func (a *absorption) pick(p *parsed, match repo.Matcher) error {
 	if err != nil || sel.tool == nil {
 		return err
 	}
-	a.picked, err = sel.choose(a.parent, a.source.Tree, match, func() (string, error) {
+	a.picked, err = sel.chooseOf(a.source, a.parent, match, func() (string, error) {
 		s, err := w.summaryText(a.source)
 		return "You are selecting changes from: " + s + " to be considered for\n" +
 			"absorption into ancestors.\n\n" +

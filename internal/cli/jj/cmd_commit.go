@@ -54,7 +54,7 @@ func runCommit(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	tree, err := sel.choose(base, c.Tree, set, func() (string, error) {
+	tree, err := sel.chooseOf(c, base, set, func() (string, error) {
 		s, err := w.summaryText(c)
 		return "You are splitting the working-copy commit: " + s + "\n\n" +
 			"The diff initially shows all changes. Adjust the right side until it shows the\n" +

@@ -33,8 +33,7 @@ func configCommand() *command {
 				optional,
 				{id: "include-defaults", long: "include-defaults", conflicts: []string{"user", "repo", "workspace"}},
 				{id: "include-overridden", long: "include-overridden"},
-				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
-			}, levels("")...), run: runConfigList},
+			}, append(levels(""), opt{id: "template", long: "template", short: "T", value: "TEMPLATE"})...), run: runConfigList},
 			{name: "path", alias: []string{"p"}, about: "Print the paths to the config files", opts: levels("target"), groups: one, run: runConfigPath},
 			{name: "set", alias: []string{"s"}, about: "Update a config file to set the given option to a given value", opts: append([]opt{
 				name, {id: "value", pos: true, required: true, value: "VALUE", check: func(s string) error { _, err := config.ParseBare(s); return err }},

@@ -22,7 +22,7 @@ func evologCommand() *command {
 	}
 	return &command{
 		name: "evolog", alias: []string{"evolution-log"}, about: "Show how a change has evolved over time",
-		opts: append(opts, diffFormatOpts()...),
+		opts: append(opts, logDiffOpts()...),
 		run:  runEvolog,
 	}
 }

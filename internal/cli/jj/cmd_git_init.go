@@ -21,7 +21,7 @@ func gitInitCommand() *command {
 			{id: "destination", pos: true, value: "DESTINATION"},
 			{id: "colocate", long: "colocate", conflicts: []string{"git-repo"}},
 			{id: "no-colocate", long: "no-colocate", conflicts: []string{"colocate"}},
-			{id: "object-hash", long: "object-hash", value: "OBJECT_HASH", conflicts: []string{"git-repo"}},
+			{id: "object-hash", long: "object-hash", value: "OBJECT_HASH", values: []string{"sha1", "sha256"}, conflicts: []string{"git-repo"}},
 			{id: "git-repo", long: "git-repo", value: "GIT_REPO"},
 		},
 		run: runGitInit,

@@ -34,7 +34,7 @@ func logCommand() *command {
 	}
 	return &command{
 		name: "log", about: "Show revision history",
-		opts: append(opts, diffFormatOpts()...),
+		opts: append(opts, logDiffOpts()...),
 		run:  runLog,
 	}
 }

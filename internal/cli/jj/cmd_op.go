@@ -13,6 +13,7 @@ import (
 
 func operationCommand() *command {
 	what := opt{id: "what", long: "what", value: "WHAT", many: true, values: []string{"repo", "remote-tracking"}}
+	shown := append(logDiffOpts(), opt{id: "show-changes-in", long: "show-changes-in", value: "REVSETS", diff: true})
 	opPos := opt{id: "op", pos: true, value: "OPERATION", required: true}
 	return &command{
 		name: "operation", alias: []string{"op"}, about: "Commands for working with the operation log",
@@ -24,8 +25,7 @@ func operationCommand() *command {
 				{id: "to", long: "to", short: "t", value: "TO", conflicts: []string{"operation"}},
 				{id: "no-graph", long: "no-graph", short: "G"},
 				{id: "patch", long: "patch", short: "p"},
-				{id: "show-changes-in", long: "show-changes-in", value: "REVSETS"},
-			}, diffFormatOpts()...), run: runOpDiff},
+			}, shown...), run: runOpDiff},
 			{name: "integrate", about: "Make an operation part of the operation log", opts: []opt{opPos}, run: runOpIntegrate},
 			{name: "log", about: "Show the operation log", opts: append([]opt{
 				{id: "limit", long: "limit", short: "n", value: "LIMIT", check: checkCount},
@@ -34,18 +34,16 @@ func operationCommand() *command {
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "op-diff", long: "op-diff", short: "d"},
 				{id: "patch", long: "patch", short: "p"},
-				{id: "show-changes-in", long: "show-changes-in", value: "REVSETS"},
-			}, diffFormatOpts()...), run: runOpLog},
+			}, shown...), run: runOpLog},
 			{name: "restore", about: "Create a new operation that restores the repo to an earlier state", opts: []opt{opPos, what}, run: runOpRestore},
 			{name: "revert", about: "Create a new operation that reverts an earlier operation", opts: []opt{{id: "op", pos: true, value: "OPERATION"}, what}, run: runOpRevert},
 			{name: "show", about: "Show changes to the repository in an operation", opts: append([]opt{
 				{id: "op", pos: true, value: "OPERATION"},
-				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "no-graph", long: "no-graph", short: "G"},
+				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "patch", long: "patch", short: "p"},
 				{id: "no-op-diff", long: "no-op-diff"},
-				{id: "show-changes-in", long: "show-changes-in", value: "REVSETS"},
-			}, diffFormatOpts()...), run: runOpShow},
+			}, shown...), run: runOpShow},
 		},
 	}
 }

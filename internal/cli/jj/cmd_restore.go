@@ -73,7 +73,7 @@ func runRestore(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	now, err := sel.choose(to.Tree, tree, set, func() (string, error) {
+	now, err := sel.choose(repo.Labelled{Tree: to.Tree, Label: to.ConflictLabel()}, repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
 		var lines []string
 		for _, c := range from {
 			s, err := w.summaryText(c)

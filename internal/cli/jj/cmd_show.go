@@ -1,18 +1,22 @@
 package jj
 
-import "tandem/internal/repo"
+import (
+	"slices"
+
+	"tandem/internal/repo"
+)
 
 func showCommand() *command {
 	opts := []opt{
 		posRevs("REVSETS"),
 		{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},
+		{id: "reversed", long: "reversed"},
 		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
-		{id: "no-patch", long: "no-patch"},
 		{id: "patch", long: "patch", short: "p", hidden: true},
 	}
 	return &command{
 		name: "show", about: "Show commit description and changes in a revision",
-		opts: append(opts, diffFormatOpts()...),
+		opts: append(append(opts, diffFormatOpts()...), opt{id: "no-patch", long: "no-patch", diff: true}),
 		run:  runShow,
 	}
 }
@@ -29,6 +33,9 @@ func runShow(e *env, p *parsed) error {
 	cs, err := w.evalSome(texts)
 	if err != nil {
 		return err
+	}
+	if p.has("reversed") {
+		slices.Reverse(cs)
 	}
 	l, err := w.language()
 	if err != nil {

@@ -76,7 +76,7 @@ func runSplit(e *env, p *parsed) error {
 	if s.t, err = w.begin(); err != nil {
 		return err
 	}
-	s.k.picked, err = sel.choose(s.k.parent, s.k.c.Tree, set, func() (string, error) {
+	s.k.picked, err = sel.chooseOf(s.k.c, s.k.parent, set, func() (string, error) {
 		one, err := w.summaryText(s.k.c)
 		return "You are splitting a commit into two: " + one + "\n\n" +
 			"The diff initially shows the changes in the commit you're splitting.\n\n" +

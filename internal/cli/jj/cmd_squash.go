@@ -195,7 +195,7 @@ func (s *squash) run() error {
 		if err != nil {
 			return err
 		}
-		picked, err := sel.choose(parent, c.Tree, set, func() (string, error) { return s.instructions(c) })
+		picked, err := sel.chooseOf(c, parent, set, func() (string, error) { return s.instructions(c) })
 		if err != nil {
 			return err
 		}

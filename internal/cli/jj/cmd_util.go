@@ -106,7 +106,7 @@ func runUtilGC(e *env, p *parsed) error {
 func runUtilMarkdown(e *env, p *parsed) error {
 	var walk func(path []*command)
 	walk = func(path []*command) {
-		e.ui.printf("## `%s`\n\n```text\n%s```\n\n", pathName(path), helpText(path))
+		e.ui.printf("## `%s`\n\n```text\n%s```\n\n", pathName(path), helpFor(path, true, 100))
 		for _, c := range path[len(path)-1].subs {
 			if !c.hidden && !c.absent {
 				walk(append(path[:len(path):len(path)], c))

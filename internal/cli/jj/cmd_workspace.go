@@ -24,7 +24,7 @@ func workspaceCommand() *command {
 				{id: "name", long: "name", value: "NAME"},
 				{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 				{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
-				{id: "sparse-patterns", long: "sparse-patterns", value: "SPARSE_PATTERNS", check: checkSparse},
+				{id: "sparse-patterns", long: "sparse-patterns", value: "SPARSE_PATTERNS", values: []string{"copy", "full", "empty"}},
 			}, run: runWorkspaceAdd},
 			{name: "forget", about: "Stop tracking a workspace's working-copy commit in the repo", opts: []opt{{id: "pos", pos: true, many: true, value: "WORKSPACES"}}, run: runWorkspaceForget},
 			{name: "list", about: "List workspaces", opts: []opt{{id: "template", long: "template", short: "T", value: "TEMPLATE"}}, run: runWorkspaceList},
@@ -33,14 +33,6 @@ func workspaceCommand() *command {
 			{name: "update-stale", about: "Update a workspace that has become stale", run: runUpdateStale},
 		},
 	}
-}
-
-func checkSparse(s string) error {
-	switch s {
-	case "copy", "full", "empty":
-		return nil
-	}
-	return userf("invalid value")
 }
 
 func rootCommand() *command {

@@ -120,10 +120,11 @@ func (a *argParser) waiting(s string) *opt {
 }
 
 func optionWords(a *argParser) (out []candidate) {
+	words := helpTexts().of(a.p.path)
 	for _, list := range [][]opt{a.cmd.opts, a.global} {
 		for i := range list {
 			if o := &list[i]; !o.pos && !o.hidden && o.long != "" {
-				out = append(out, candidate{"--" + o.long, o.help})
+				out = append(out, candidate{"--" + o.long, words.entry(o).text})
 			}
 		}
 	}
@@ -133,7 +134,7 @@ func optionWords(a *argParser) (out []candidate) {
 func (e *env) commandWords(a *argParser) (out []candidate) {
 	for _, c := range a.cmd.subs {
 		if !c.hidden {
-			out = append(out, candidate{c.name, c.about})
+			out = append(out, candidate{c.name, helpTexts().of(append(slices.Clone(a.p.path), c)).about})
 		}
 	}
 	if t := e.conf.Table("aliases"); t != nil && len(a.p.path) == 1 {

@@ -13,20 +13,39 @@ import (
 	"tandem/internal/repo/text"
 )
 
-// diffFormatOpts are the options that choose how diffs are shown.
+// diffFormatOpts are the options that choose how diffs are shown, for commands
+// that show little else.
 func diffFormatOpts() []opt {
-	return []opt{
+	opts := logDiffOpts()
+	for i := range opts {
+		switch opts[i].id {
+		case "ignore-all-space":
+			opts[i].short = "w"
+		case "ignore-space-change":
+			opts[i].short = "b"
+		}
+	}
+	return opts
+}
+
+// logDiffOpts are the same options for commands in which diffs are optional.
+func logDiffOpts() []opt {
+	opts := []opt{
 		{id: "summary", group: "short-format", long: "summary", short: "s"},
 		{id: "stat", group: "short-format", long: "stat"},
 		{id: "types", group: "short-format", long: "types"},
 		{id: "name-only", group: "short-format", long: "name-only"},
 		{id: "git", group: "long-format", long: "git"},
 		{id: "color-words", group: "long-format", long: "color-words"},
-		{id: "tool", long: "tool", value: "NAME"},
+		{id: "tool", long: "tool", value: "TOOL"},
 		{id: "context", long: "context", value: "CONTEXT", check: checkCount},
-		{id: "ignore-all-space", long: "ignore-all-space", short: "w"},
-		{id: "ignore-space-change", long: "ignore-space-change", short: "b", conflicts: []string{"ignore-all-space"}},
+		{id: "ignore-all-space", long: "ignore-all-space"},
+		{id: "ignore-space-change", long: "ignore-space-change", conflicts: []string{"ignore-all-space"}},
 	}
+	for i := range opts {
+		opts[i].diff = true
+	}
+	return opts
 }
 
 // differ shows diffs in the chosen formats.

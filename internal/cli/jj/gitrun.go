@@ -78,7 +78,7 @@ func (r *gitResult) failure() error {
 			return userf("Could not find repository at '%s'", name)
 		}
 	}
-	return userf("Git process failed: External git program failed:\n%s", strings.TrimRight(r.err, "\n"))
+	return userf("Git process failed: External git program failed:\n%s", r.err)
 }
 
 // pushStats says what a remote took.

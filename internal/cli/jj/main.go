@@ -127,8 +127,8 @@ func (e *env) run(args []string) error {
 	if err != nil {
 		return e.explain(p, err)
 	}
-	if p.has("help") {
-		e.ui.printf("%s", helpText(p.path))
+	if long, ok := p.helpWanted(); ok {
+		e.ui.printf("%s", helpFor(p.path, long, e.ui.helpWidth()))
 		return nil
 	}
 	if p.has("version") {
@@ -142,7 +142,7 @@ func (e *env) run(args []string) error {
 	e.global = g
 	c := p.command()
 	if c.run == nil {
-		return &cmdError{kind: clapErr, msg: helpText(p.path)}
+		return &cmdError{kind: clapErr, msg: helpFor(p.path, false, e.ui.helpWidth())}
 	}
 	return c.run(e, p)
 }

@@ -11,7 +11,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func versionCommand() *command {
-	return &command{name: "version", about: "Display version information", opts: []opt{{id: "numeric-only", long: "numeric-only"}}, run: func(e *env, p *parsed) error {
+	return &command{name: "version", about: "Display version information", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(e *env, p *parsed) error {
 		e.ui.printf("jj %s\n", Version)
 		return nil
 	}}
@@ -20,10 +20,12 @@ func versionCommand() *command {
 func helpCommand() *command {
 	return &command{
 		name: "help", about: "Print this message or the help of the given subcommand(s)",
-		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"}, {id: "keyword", long: "keyword", short: "k", value: "KEYWORD"}},
+		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"}, {id: "keyword", long: "keyword", short: "k", value: "KEYWORD", values: topics(), conflicts: []string{"pos"}}},
 		run: func(e *env, p *parsed) error {
 			if p.has("keyword") {
-				return missing("`jj help -k`")
+				e.ui.page()
+				e.ui.printf("%s", topic(p.str("keyword")))
+				return nil
 			}
 			path := []*command{commandTree()}
 			words := p.all("pos")
@@ -47,7 +49,8 @@ func helpCommand() *command {
 					return clif("Unknown command: %s", strings.Join(words, " "))
 				}
 			}
-			e.ui.printf("%s", helpText(path))
+			e.ui.page()
+			e.ui.printf("%s", helpFor(path, true, e.ui.helpWidth()))
 			return nil
 		},
 	}

@@ -24,8 +24,9 @@ type pair struct {
 }
 
 func newPair(t *testing.T, init ...string) *pair {
+	t.Setenv("PATH", gitPath(t))
 	p := &pair{t: t, stock: stocktest.New(t)}
-	a, b := t.TempDir(), t.TempDir()
+	a, b := real(t, t.TempDir()), real(t, t.TempDir())
 	p.theirs, p.our = a, b
 	p.run(append([]string{"git", "init", "repo"}, init...)...)
 	p.theirs, p.our = filepath.Join(a, "repo"), filepath.Join(b, "repo")
@@ -44,7 +45,8 @@ func (p *pair) run(args ...string) {
 		}
 		return
 	}
-	if got := out.String(); got != want || ok != (code == 0) {
+	want = strings.ReplaceAll(want, filepath.Dir(p.theirs), "$ROOT")
+	if got := strings.ReplaceAll(out.String(), filepath.Dir(p.our), "$ROOT"); got != want || ok != (code == 0) {
 		p.t.Fatalf("jj %s\nstock (%v):\n%s\nours (%d):\n%s", strings.Join(args, " "), ok, want, code, got)
 	}
 }
@@ -79,9 +81,20 @@ func files(t *testing.T, root string) string {
 		if d.IsDir() {
 			return nil
 		}
-		data, err := os.ReadFile(path)
 		rel, _ := filepath.Rel(root, path)
-		fmt.Fprintf(&b, "%s: %q\n", rel, data)
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			fmt.Fprintf(&b, "%s -> %q\n", rel, target)
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintf(&b, "%s: %v %q\n", rel, info.Mode()&0o100 != 0, data)
+		}
 		return err
 	})
 	if err != nil {
@@ -93,6 +106,42 @@ func files(t *testing.T, root string) string {
 func (p *pair) write(name, text string) {
 	for _, dir := range []string{p.theirs, p.our} {
 		stocktest.Write(p.t, filepath.Join(dir, name), text)
+	}
+}
+
+// touch changes a file of both copies in a random way.
+func (p *pair) touch(r *rand.Rand) {
+	name := []string{"f0", "f1", "f2", "d/f", "d/e/f"}[r.IntN(5)]
+	what, text := r.IntN(12), stocktest.Text(r)
+	for _, dir := range []string{p.theirs, p.our} {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		switch {
+		case err == nil && what < 2:
+			os.Remove(path)
+		case err == nil && what == 2 && info.Mode().IsRegular():
+			os.Chmod(path, info.Mode()^0o111)
+		case err != nil && what == 3:
+			os.MkdirAll(filepath.Dir(path), 0o755)
+			os.Symlink(text[:1], path)
+		case err == nil && info.Mode()&os.ModeSymlink != 0:
+			os.Remove(path)
+		default:
+			stocktest.Write(p.t, path, text)
+		}
+	}
+}
+
+// upstream points a branch of both remotes to a commit one of them has.
+func (p *pair) upstream(r *rand.Rand) {
+	dir := func(repo string) string { return filepath.Join(filepath.Dir(repo), "remote") }
+	ids := strings.Fields(p.stock.Git(dir(p.theirs), "for-each-ref", "--format=%(objectname)"))
+	if len(ids) == 0 {
+		return
+	}
+	id, name := ids[r.IntN(len(ids))], fmt.Sprintf("refs/heads/up%d", r.IntN(2))
+	for _, repo := range []string{p.theirs, p.our} {
+		p.stock.Git(dir(repo), "update-ref", name, id)
 	}
 }
 
@@ -123,6 +172,19 @@ func (p *pair) step(r *rand.Rand) []string {
 		{"bookmark", "create", name, "-r", rev}, {"bookmark", "set", name, "-r", rev, "-B"}, {"bookmark", "delete", name}, {"bookmark", "list"},
 		{"tag", "set", "t" + name, "-r", rev}, {"tag", "list"}, {"metaedit", "--update-change-id", rev},
 		{"log"}, {"log", "-r", rev + "::", "-p", "--git"}, {"log", "-r", "::" + rev, "-s"}, {"st"}, {"diff", "--stat"}, {"diff", "-r", rev},
+		{"squash", "--from", rev, "--into", other, "-k", "-m", "kept", "f1"}, {"squash", "--from", rev, "-A", other, "-m", "after"}, {"squash", "f1", "d"},
+		{"split", "-r", rev, "-m", "beside", "-p", "f0", "d"}, {"split", "-r", rev, "-m", "on", "-o", other, "f2"}, {"commit", "-m", "part", "f0"},
+		{"rebase", "-s", rev, "-A", other}, {"rebase", "-s", rev, "-B", other, "--skip-emptied"}, {"rebase", "-r", rev + "|" + other, "-d", third, "--simplify-parents"},
+		{"abandon", rev, "--retain-bookmarks"}, {"absorb", "--from", rev, "--into", "::" + other}, {"simplify-parents", "-s", rev}, {"revert", "-r", rev, "-B", other},
+		{"next", "--edit"}, {"prev", "--edit"}, {"next", "--conflict"}, {"op", "abandon", "@--..@-"}, {"op", "log", "-d", "-n3"}, {"op", "show", "-p", "--summary"},
+		{"-R", "../w" + name, "workspace", "update-stale"}, {"-R", "../w" + name, "new", "-m", "there"}, {"workspace", "rename", "main" + name}, {"workspace", "root"},
+		{"bookmark", "forget", name}, {"bookmark", "advance"}, {"bookmark", "track", name, "--remote", "origin"}, {"bookmark", "untrack", name, "--remote", "origin"}, {"bookmark", "list", "-a"},
+		{"tag", "set", "t" + name, "-r", rev, "--allow-move"}, {"tag", "delete", "t" + name}, {"file", "show", "-r", rev, "f1"}, {"file", "chmod", "x", "-r", rev, "f1"},
+		{"file", "search", "-r", rev, "-p", "glob:*a*"}, {"file", "untrack", "f2"}, {"file", "track", "f2"}, {"sparse", "set", "--clear", "--add", "f1"}, {"sparse", "reset"},
+		{"git", "push", "--all", "--allow-empty-description"}, {"git", "push", "-b", name, "--allow-empty-description"}, {"git", "push", "--deleted"}, {"git", "push", "--named", "n" + name + "=" + rev},
+		{"git", "fetch"}, {"git", "fetch", "-b", "up0"}, {"git", "import"}, {"git", "export"}, {"git", "remote", "list"}, {"git", "remote", "rename", "origin", "origin2"}, {"git", "remote", "rename", "origin2", "origin"},
+		{"resolve", "--tool", ":ours", "f1"}, {"resolve", "-r", rev, "--tool", ":theirs"}, {"converge", "--no-interactive"}, {"evolog", "-p", "-r", rev}, {"show", "--stat", rev},
+		{"diff", "--types", "-r", rev}, {"diff", "--name-only", "--from", rev}, {"diff", "--color-words", "-r", rev}, {"diff", "--git", "-r", rev}, {"diff", "--summary", "-r", rev + ".." + other},
 		{"show", rev}, {"evolog"}, {"interdiff", "--from", rev, "--to", other}, {"file", "list", "-r", rev}, {"diff", "--from", rev, "--to", other, "--git"},
 	}
 	return all[r.IntN(len(all))]
@@ -139,9 +201,16 @@ func TestRandomCommandsAgainstStock(t *testing.T) {
 	for _, how := range []string{"--no-colocate", "--colocate"} {
 		t.Run(how[2:], func(t *testing.T) {
 			p := newPair(t, how)
-			for range testenv.Rounds(120) {
+			for _, repo := range []string{p.theirs, p.our} {
+				p.stock.Git(filepath.Dir(repo), "init", "-q", "--bare", "remote")
+			}
+			p.run("git", "remote", "add", "origin", "../remote")
+			for range testenv.Rounds(200) {
 				for range r.IntN(3) {
-					p.write(fmt.Sprintf("f%d", r.IntN(3)), stocktest.Text(r))
+					p.touch(r)
+				}
+				if r.IntN(10) == 0 {
+					p.upstream(r)
 				}
 				p.run(p.step(r)...)
 				p.same()

@@ -1,13 +1,14 @@
 package jj
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 )
 
 // commandTree is all commands. It is built for each run: most of it is a few
 // slices, and nothing of it is needed before.
 func commandTree() *command {
-	root := &command{name: "jj", about: "Jujutsu (An experimental VCS)", opts: []opt{{id: "version", long: "version", short: "V"}}}
+	root := &command{name: "jj", opts: []opt{{id: "version", long: "version", short: "V"}}}
 	root.subs = []*command{
 		abandonCommand(), absorbCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
 		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gitCommand(), helpCommand(),
@@ -19,13 +20,14 @@ func commandTree() *command {
 	for _, name := range []string{"arrange", "bench", "gerrit"} {
 		root.subs = append(root.subs, absentCommand(name))
 	}
+	slices.SortFunc(root.subs, func(a, b *command) int { return cmp.Compare(a.name, b.name) })
 	return root
 }
 
 // absentCommand is a command of jj's that is not built here.
 func absentCommand(name string) *command {
 	return &command{
-		name: name, absent: true,
+		name: name, absent: true, hidden: name == "bench",
 		run: func(*env, *parsed) error { return missing("`jj %s`", name) },
 	}
 }
@@ -44,51 +46,4 @@ func (p *parsed) inOrder(ids ...string) []string {
 		}
 	}
 	return out
-}
-
-func helpText(path []*command) string {
-	c := path[len(path)-1]
-	var b strings.Builder
-	if c.about != "" {
-		b.WriteString(c.about + "\n\n")
-	}
-	b.WriteString(usage(path) + "\n")
-	if len(c.subs) > 0 {
-		b.WriteString("\nCommands:\n")
-		w := 0
-		for _, s := range c.subs {
-			w = max(w, len(s.name))
-		}
-		for _, s := range c.subs {
-			if !s.hidden {
-				b.WriteString(strings.TrimRight("  "+s.name+strings.Repeat(" ", w-len(s.name)+2)+s.about, " ") + "\n")
-			}
-		}
-	}
-	writeOptions(&b, "Options", c.opts)
-	writeOptions(&b, "Global Options", globalOpts)
-	return b.String()
-}
-
-func writeOptions(b *strings.Builder, title string, opts []opt) {
-	head := false
-	for i := range opts {
-		o := &opts[i]
-		if o.pos || o.hidden {
-			continue
-		}
-		if !head {
-			b.WriteString("\n" + title + ":\n")
-			head = true
-		}
-		short := "    "
-		if o.short != "" && o.long != "" {
-			short = "-" + o.short + ", "
-		}
-		b.WriteString("  " + short + o.display())
-		if o.help != "" {
-			b.WriteString("  " + o.help)
-		}
-		b.WriteString("\n")
-	}
 }
