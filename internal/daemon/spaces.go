@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/internal/board"
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/space"
@@ -33,8 +34,21 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	if err != nil || wakes < 1 {
 		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).WithNext("see it: tandem settings")
 	}
-	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Wakes: wakes})
+	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
+}
+
+// server is how this machine stands to a server that is to host a space.
+func (d *Daemon) server(ctx context.Context, host string) (peer.Server, error) {
+	if d.own(host) {
+		return peer.Server{Own: true}, nil
+	}
+	token, err := d.rooms.remotes.token(ctx, host)
+	if err != nil {
+		return peer.Server{}, err
+	}
+	pin, err := client.OpenPins(filepath.Join(d.data, "known_servers")).Known(host)
+	return peer.Server{Token: token, Pin: pin}, err
 }
 
 // reachable is where other machines find this daemon, and its key; empty when

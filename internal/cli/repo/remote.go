@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
@@ -52,37 +49,11 @@ func call(ctx context.Context, m replica.Remote, name string, in, out any) error
 	return json.NewDecoder(resp.Body).Decode(out)
 }
 
-// enter makes sure that the server lets us in: it is this machine's own, a
-// token was given, or we join.
+// enter makes sure that the server lets us in, and says how to reach it.
 func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
-	var reach daemon.ReachOut
-	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host}, &reach); err != nil {
-		return replica.Remote{}, err
-	}
-	s, err := k.Settings()
+	token, err := k.Enter(ctx, a, token)
 	if err != nil {
 		return replica.Remote{}, err
-	}
-	if token == "" && a.Invite == "" {
-		token = s.Get("api_token")
-	}
-	if !reach.Own && token == "" && (!reach.Trusted || a.Invite != "") {
-		name, err := os.Hostname()
-		if err != nil {
-			name = "machine"
-		}
-		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(words string) {
-			fmt.Fprintf(k.Err, "%s\nwaiting until somebody there approves it; interrupt to give up\n", words)
-		})
-		if err != nil {
-			return replica.Remote{}, err
-		}
-		token = joined.Secret
-	}
-	if !reach.Own && token != "" {
-		if err := k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil); err != nil {
-			return replica.Remote{}, err
-		}
 	}
 	return way(ctx, k, a.Host, token)
 }

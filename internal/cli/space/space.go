@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/client"
 	"tandem/internal/space/peer"
 )
 
@@ -66,13 +67,28 @@ func one(k *kit.Kit, use, short, example, op string, in func(arg string) any) *c
 
 func newCreate(k *kit.Kit) *cobra.Command {
 	var in peer.CreateIn
-	cmd := &cobra.Command{Use: "create [NAME]", Short: "Create a space and get an invite code", Example: "  tandem space create fix-auth-bug", Args: cobra.MaximumNArgs(1),
+	var token string
+	cmd := &cobra.Command{Use: "create [NAME]", Short: "Create a space and get an invite code",
+		Long:    "Create a space. This machine hosts it, or with --host a tandem server does, which keeps its order and cannot read it: good when the members' machines come and go, or cannot be reached.",
+		Example: "  tandem space create fix-auth-bug\n  tandem space create fix-auth-bug --host build.example.org:39731", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
 			}
+			if in.Host != "" {
+				a, err := client.ParseAddress(in.Host)
+				if err == nil && !a.Plain {
+					_, err = k.Enter(cmd.Context(), a, token)
+				}
+				if err != nil {
+					return err
+				}
+				in.Host, _, _ = strings.Cut(in.Host, "#")
+			}
 			return Say(k, cmd, "space.create", in)
 		}}
+	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of a tandem server that hosts it, with #INVITE behind when it gave one (this machine)")
+	cmd.Flags().StringVar(&token, "token", "", "a token of that server, when this machine has not joined it")
 	cmd.Flags().Int64Var(&in.MaxPeers, "max-peers", 0, "at most this many members (5)")
 	cmd.Flags().Int64Var(&in.PerMinute, "messages-per-minute", 0, "messages a minute and member (30)")
 	return cmd

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -27,6 +28,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/httpapi"
 	"tandem/internal/op"
+	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
 
@@ -67,6 +69,9 @@ func (t *tape) record(next http.Handler) http.Handler {
 		w.Write(rec.Body.Bytes())
 	})
 }
+
+// joined is the token of a machine that joined another as a server.
+const joined = "let-me-in"
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
@@ -111,7 +116,12 @@ func (m *machine) listen(l net.Listener) {
 		}
 	}
 	web := &httpapi.Server{Gate: m.gate, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now}
-	h, err := web.Handler(func(*http.Request) (op.Caller, error) { return op.Caller{}, nil }, nil)
+	h, err := web.Handler(func(r *http.Request) (op.Caller, error) {
+		if r.Header.Get("Authorization") == "Bearer "+joined {
+			return op.Caller{Tenant: "local", Actor: "act_newcomer", Name: "newcomer", Kind: op.Agent, Door: op.DoorHTTP, Request: "r"}, nil
+		}
+		return op.Caller{}, nil
+	}, nil)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -176,6 +186,47 @@ func TestStrangersAtTheMembersDoor(t *testing.T) {
 	if err := wrong.call(t.Context(), "space.knock", map[string]any{}, nil); !fault.Is(err, fault.Denied) || reason(err) != "pin" {
 		t.Errorf("another key was accepted: %v", err)
 	}
+}
+
+// A tandem server hosts a space and is no member of it: the members are
+// elsewhere, invite each other through it, and a stranger cannot begin one there.
+func TestAServerHosts(t *testing.T) {
+	a, b, server := newMachine(t), newMachine(t), newMachine(t)
+	token := ""
+	a.knows = func(_ context.Context, host string) (Server, error) {
+		return Server{Own: host == a.addr, Token: token, Pin: server.pin}, nil
+	}
+	a.restart()
+	at := "https://" + server.addr // with TLS, though it is this machine
+	a.contains(a.refused("ann", "space.create", CreateIn{Host: at}, fault.Conflict), "has not joined the server", "tandem space create --host")
+	a.contains(a.refused("ann", "space.create", CreateIn{Host: "127.0.0.1:1"}, fault.Invalid), "over TLS")
+	a.refused("ann", "space.create", CreateIn{Host: "nonsense"}, fault.Invalid)
+	if err := newOutside(server.addr, "").call(t.Context(), "space.start", map[string]any{}, nil); !fault.Is(err, fault.Unauthenticated) {
+		t.Fatalf("a stranger began a space: %v", err)
+	}
+	token = joined
+	c := do[Created](a.house, "ann", "space.create", CreateIn{Name: "far", Host: at})
+	a.contains(c.Text, "Hosted by "+server.addr, "cannot read it")
+	do[Joined](b.house, "bob", "space.join", JoinIn{Code: c.Code})
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "through the server"})
+	a.contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{}).Text, "through the server")
+	hosted := do[space.HostedOut](server.house, "ann", "space.hosted", nil)
+	if len(hosted.Spaces) != 1 || hosted.Spaces[0].Members != 2 || len(server.peers.all()) != 0 {
+		t.Errorf("the server shows %+v", hosted)
+	}
+	// the server goes for good: a member's machine takes its place
+	server.unplug()
+	eventually(t, "the loss being noticed", func() bool {
+		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
+	})
+	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ann following", func() bool {
+		s := do[Seats](a.house, "ann", "space.list", nil).Seats[0]
+		return s.Host == b.addr && s.Term == 2
+	})
 }
 
 // While the host is away, what is said waits and says so; it goes out by itself.

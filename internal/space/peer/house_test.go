@@ -30,6 +30,7 @@ type house struct {
 	peers *Room
 	space *space.Room
 	addr  func() (string, string)
+	knows func(ctx context.Context, host string) (Server, error)
 
 	folder string // where callers run; empty is dir
 }
@@ -72,7 +73,7 @@ func (h *house) start() {
 	call := late{&h.gate}
 	h.space = space.New(h.db, call)
 	boards := board.New(h.db, h.space)
-	h.peers = New(Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr})
+	h.peers = New(Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr, Server: h.knows})
 	var table op.Table
 	for _, ops := range [][]op.Op{h.space.Ops(), boards.Ops(), h.peers.Ops()} {
 		must(table.Add(ops...))

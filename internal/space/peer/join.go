@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/id"
@@ -33,15 +34,21 @@ type bundle struct {
 
 func ad(c seal.Card) ([]byte, error) { return json.Marshal(c) }
 
-// create starts a space hosted by this daemon and takes the first seat.
-func (r *Room) create(ctx context.Context, tenant, owner, folder, title string, members, perMinute int64) (*seat, error) {
+// create starts a space and takes the first seat. It is hosted by this daemon,
+// or by the tandem server that in names, which becomes no member by that.
+func (r *Room) create(ctx context.Context, tenant, owner, folder string, in CreateIn) (*seat, error) {
+	at, token, err := r.hostFor(ctx, in.Host)
+	if err != nil {
+		return nil, err
+	}
 	me, err := seal.NewIdentity()
 	if err != nil {
 		return nil, err
 	}
 	s := newSeat(tenant, id.New("seat"), owner, id.New("spc"))
 	s.me, s.folder, s.created, s.dirty = me, folder, r.now(), true
-	s.sec = secrets{Seed: me.Seed(), Base: Snapshot{Title: title}}
+	s.host, s.pin = at.host, at.pin
+	s.sec = secrets{Seed: me.Seed(), Base: Snapshot{Title: in.Name}}
 	if s.sec.Space, err = seal.NewKey(); err != nil {
 		return nil, err
 	}
@@ -59,9 +66,17 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder, title string, 
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
 		return nil, err
 	}
-	in := space.StartIn{Space: s.space, Card: me.Card(), Members: members, PerMinute: perMinute, Proof: space.Prove(me, "space.start", s.space, r.now())}
-	if err := s.link.call(ctx, "space.start", in, nil); err != nil {
+	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute, Proof: space.Prove(me, "space.start", s.space, r.now())}
+	begin := s.link
+	if token != "" {
+		o := newOutside(at.host, at.pin)
+		o.token, begin = token, o
+	}
+	if err := begin.call(ctx, "space.start", start, nil); err != nil {
 		s.state = left
+		if fault.Is(err, fault.Unavailable) {
+			err = fault.New(fault.Unavailable, "space.create", "%w", err).WithNext("see that the server runs and listens there, then create the space again")
+		}
 		return nil, errors.Join(err, r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }))
 	}
 	s.mu.Lock()
@@ -71,6 +86,31 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder, title string, 
 	}
 	r.add(s)
 	return s, nil
+}
+
+// hostFor is where a new space is to be hosted, and the token that lets this
+// machine begin it there.
+func (r *Room) hostFor(ctx context.Context, host string) (place, string, error) {
+	if host == "" {
+		return place{}, "", nil
+	}
+	a, err := client.ParseAddress(host)
+	if err != nil {
+		return place{}, "", err
+	}
+	if a.Plain {
+		return place{}, "", fault.New(fault.Invalid, "space.create", "%s is for its own machine alone; members reach a space's host over TLS", clip(a.Host)).
+			WithNext("name an address on which that server listens for others: tandem up --listen ADDRESS:PORT")
+	}
+	srv, err := r.server(ctx, a.Host)
+	if err != nil || srv.Own {
+		return place{}, "", err
+	}
+	if srv.Token == "" {
+		return place{}, "", fault.New(fault.Conflict, "space.create", "this machine has not joined the server %s", clip(a.Host)).
+			WithNext("a person joins it with: tandem space create --host %s", a.Host)
+	}
+	return place{a.Host, srv.Pin}, srv.Token, nil
 }
 
 // join takes a seat with an invite.

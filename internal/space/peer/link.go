@@ -59,6 +59,8 @@ type outside struct {
 	pin  string // the server's fingerprint, SHA256:…; empty accepts any and remembers
 	seen *string
 	http *http.Client
+
+	token string // lets this machine in at a server, where a space is to begin
 }
 
 func newOutside(host, pin string) *outside {
@@ -91,12 +93,13 @@ func newOutside(host, pin string) *outside {
 
 var errPin = errors.New("the host's key is not the one this space was joined with")
 
-// publicOps answer anybody; the rest is for members and goes through one door
+// openOps have a door of their own: anybody may knock, and who may begin a space
+// at a server shows a token. The rest is for members and goes through one door
 // that checks the member's signature.
-var publicOps = map[string]string{"space.knock": "/space/knock", "space.knock_next": "/space/knock/next"}
+var openOps = map[string]string{"space.knock": "/space/knock", "space.knock_next": "/space/knock/next", "space.start": "/space"}
 
 func (l *outside) call(ctx context.Context, name string, in, out any) error {
-	body, path := in, publicOps[name]
+	body, path := in, openOps[name]
 	if path == "" {
 		raw, err := json.Marshal(in)
 		if err != nil {
@@ -117,6 +120,9 @@ func (l *outside) call(ctx context.Context, name string, in, out any) error {
 		return fault.New(fault.Invalid, "space", "%q is not an address of a host", clip(l.host))
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if l.token != "" {
+		req.Header.Set("Authorization", "Bearer "+l.token)
+	}
 	res, err := l.http.Do(req)
 	if err != nil {
 		if errors.Is(err, errPin) {

@@ -20,6 +20,7 @@ type CreateIn struct {
 	Name      string `json:"name,omitempty" jsonschema:"what to call it, intandem-session when left out"`
 	MaxPeers  int64  `json:"max_peers,omitempty" jsonschema:"at most this many members, you included; 5 when left out"`
 	PerMinute int64  `json:"messages_per_minute,omitempty" jsonschema:"messages a minute and peer; 30 when left out"`
+	Host      string `json:"host,omitempty" jsonschema:"HOST:PORT of a tandem server that is to host it; this machine when left out"`
 }
 
 // Created is a new space with its first code.
@@ -62,7 +63,7 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 		return Created{}, fault.New(fault.Invalid, "space.create", "a name has at most 200 characters")
 	}
 	c := op.CallerFrom(ctx)
-	s, err := r.create(ctx, c.Tenant, owner(c), folderOf(c), in.Name, in.MaxPeers, in.PerMinute)
+	s, err := r.create(ctx, c.Tenant, owner(c), folderOf(c), in)
 	if err != nil {
 		return Created{}, err
 	}
@@ -75,9 +76,12 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	name := s.name(s.me.Card().ID)
-	text := fmt.Sprintf("Workspace %q created!\nYour username: %s\n\nShare this code with teammates:\n  %s\n\nThey just tell their agent: Join intandem workspace: %s\nThe code works once; make more with intandem_invite.\nMessages are end-to-end encrypted.\nWaiting for peers... (0/%d slots)",
-		escape(in.Name), name, inv, inv, s.max-1)
+	name, host := s.name(s.me.Card().ID), ""
+	if s.host != "" {
+		host = "\nHosted by " + s.host + ", which keeps the order and cannot read it."
+	}
+	text := fmt.Sprintf("Workspace %q created!\nYour username: %s\n\nShare this code with teammates:\n  %s\n\nThey just tell their agent: Join intandem workspace: %s\nThe code works once; make more with intandem_invite.\nMessages are end-to-end encrypted.%s\nWaiting for peers... (0/%d slots)",
+		escape(in.Name), name, inv, inv, host, s.max-1)
 	return Created{Said{Text: text}, s.space, name, inv.String()}, nil
 }
 

@@ -26,6 +26,7 @@ type Room struct {
 	log    *slog.Logger
 	now    func() time.Time
 	addr   func() (host, pin string) // where other machines reach this daemon; empty when they cannot
+	server func(ctx context.Context, host string) (Server, error)
 	wakes  int
 
 	leased sync.Map // seat id → *leases
@@ -45,7 +46,15 @@ type Config struct {
 	Key    []byte // 32 bytes that never leave this machine
 	Log    *slog.Logger
 	Addr   func() (host, pin string)
-	Wakes  int // how often an hour an agent may be woken; WakesPerHour when 0
+	Server func(ctx context.Context, host string) (Server, error) // how this machine stands to a server that is to host a space
+	Wakes  int                                                    // how often an hour an agent may be woken; WakesPerHour when 0
+}
+
+// Server is how this machine stands to a tandem server.
+type Server struct {
+	Own   bool   // it is this daemon
+	Token string // lets this machine in; empty when it has not joined
+	Pin   string // its key, as it was first seen
 }
 
 // New makes the room. Start brings its seats to life.
@@ -57,7 +66,7 @@ func New(c Config) *Room {
 		c.Wakes = WakesPerHour
 	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
+	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server, seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
 // Start reads the active seats and begins to follow their spaces.

@@ -1,0 +1,44 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+)
+
+// Enter makes sure that a server lets this machine in: it is this machine's
+// own, a token was given, it was joined before, or it is joined now. The daemon
+// remembers what lets us in; a token that was used is returned.
+func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
+	var reach daemon.ReachOut
+	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host}, &reach); err != nil {
+		return "", err
+	}
+	s, err := k.Settings()
+	if err != nil {
+		return "", err
+	}
+	if token == "" && a.Invite == "" {
+		token = s.Get("api_token")
+	}
+	if !reach.Own && token == "" && (!reach.Trusted || a.Invite != "") {
+		name, err := os.Hostname()
+		if err != nil {
+			name = "machine"
+		}
+		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(words string) {
+			fmt.Fprintf(k.Err, "%s\nwaiting until somebody there approves it; interrupt to give up\n", words)
+		})
+		if err != nil {
+			return "", err
+		}
+		token = joined.Secret
+	}
+	if !reach.Own && token != "" {
+		return token, k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil)
+	}
+	return token, nil
+}
