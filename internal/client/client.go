@@ -173,13 +173,19 @@ func (c *Client) Healthy(ctx context.Context) error {
 	}
 }
 
-// WithClient is the same client that tells the daemon of this machine which
-// program it is (process id, dot, chance; empty for a command that comes and
-// goes), where it runs and what it calls itself.
-func (c *Client) WithClient(id, folder, agent string) *Client {
+// About is how a program describes itself to the daemon of its machine.
+type About struct {
+	ID     string // process id, dot, chance; empty for a command that comes and goes
+	Folder string // where it runs
+	Agent  string // what it calls itself
+	Model  string // the model that works in it
+}
+
+// WithClient is the same client, which tells the daemon which program it is.
+func (c *Client) WithClient(a About) *Client {
 	with := *c
 	with.about = http.Header{}
-	for k, v := range map[string]string{"Tandem-Client": id, "Tandem-Folder": folder, "Tandem-Agent": agent} {
+	for k, v := range map[string]string{"Tandem-Client": a.ID, "Tandem-Folder": a.Folder, "Tandem-Agent": a.Agent, "Tandem-Model": a.Model} {
 		if v != "" {
 			with.about.Set(k, v)
 		}

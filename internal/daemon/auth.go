@@ -83,7 +83,7 @@ func clientOf(r *http.Request) op.Client {
 		}
 		return ""
 	}
-	return op.Client{ID: cut("Tandem-Client", 100), Folder: cut("Tandem-Folder", 4096), Agent: cut("Tandem-Agent", 100)}
+	return op.Client{ID: cut("Tandem-Client", 100), Folder: cut("Tandem-Folder", 4096), Agent: cut("Tandem-Agent", 100), Model: cut("Tandem-Model", 100)}
 }
 
 func bearer(r *http.Request) (string, bool) {

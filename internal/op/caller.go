@@ -54,6 +54,7 @@ type Client struct {
 	ID     string `json:"id,omitempty"`     // process id, dot, chance
 	Folder string `json:"folder,omitempty"` // where it runs
 	Agent  string `json:"agent,omitempty"`  // what it calls itself
+	Model  string `json:"model,omitempty"`  // the model that works in it
 }
 
 // Known reports whether the caller is anybody.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"fmt"
 	"sync"
 	"time"
 
@@ -189,6 +188,7 @@ type PullIn struct {
 	Space string `json:"space"`
 	Since int64  `json:"since"`
 	Term  int64  `json:"term,omitempty" jsonschema:"the term you are at"`
+	Terms bool   `json:"terms,omitempty" jsonschema:"the take-overs too, though you are at the newest term"`
 	Limit int    `json:"limit,omitempty"`
 	Wait  int64  `json:"wait_ms,omitempty" jsonschema:"wait this long for something new, 25000 at most"`
 	Proof Proof  `json:"proof"`
@@ -216,6 +216,7 @@ type PullOut struct {
 	Members []Presence `json:"members"`
 	Knocks  []Knock    `json:"knocks,omitempty"` // for the inviter
 	Taken   *Entry     `json:"taken,omitempty"`  // the take-over that began this term, for a member of an earlier one
+	Terms   []*Entry   `json:"terms,omitempty"`  // every take-over, with it or when asked for
 	MovedTo string     `json:"moved_to,omitempty"`
 	Now     int64      `json:"now"`
 }
@@ -257,14 +258,16 @@ func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberI
 	now := r.db.Now()
 	out := PullOut{Space: in.Space, Entries: []*Entry{}, Seq: l.seq, Hash: l.hash, Epoch: l.epoch, Term: l.term, State: l.state, Creator: l.creator, MovedTo: l.moved, Now: db.Micros(now)}
 	r.saw(tenant, in.Space, me)
-	if in.Term > 0 && in.Term < l.term {
+	if behind := in.Term > 0 && in.Term < l.term; behind || in.Terms {
 		var err error
-		out.Taken, err = scanEntry(r.db.QueryRow(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq DESC LIMIT 1", tenant, in.Space, ClassTakeOver))
-		if err != nil {
-			return out, fmt.Errorf("read the take-over: %w", err)
+		if out.Terms, err = r.takeOvers(ctx, tenant, in.Space); err != nil {
+			return out, err
 		}
-		if in.Since >= out.Taken.Seq {
-			return out, nil // the member has to go back to where this term began
+		if n := len(out.Terms); behind && n > 0 {
+			out.Taken = out.Terms[n-1]
+			if in.Since >= out.Taken.Seq {
+				return out, nil // the member has to go back to where this term began
+			}
 		}
 	}
 	if in.Since > l.seq {
@@ -281,6 +284,12 @@ func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberI
 	out.Members = r.presence(tenant, l, now)
 	out.Knocks = r.knocks.pending(tenant, in.Space, me, now)
 	return out, nil
+}
+
+// takeOvers are the entries that began a space's terms, oldest first.
+func (r *Room) takeOvers(ctx context.Context, tenant, space string) ([]*Entry, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq", tenant, space, ClassTakeOver)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) })
 }
 
 // presence is who belongs, and who of them was heard of lately.

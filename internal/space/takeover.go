@@ -22,7 +22,7 @@ type StartFacts struct {
 // Adopt makes this daemon the host of a space whose host is gone: it plays a
 // member's verified copy of the log and appends that member's take-over, which
 // begins a new term. An earlier hosting of the same space here is replaced when
-// its term is lower.
+// its term is lower; one that is at the same entry goes on with the new term.
 func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *seal.Envelope) (Accepted, error) {
 	var none Accepted
 	if env == nil || env.Class != ClassTakeOver || len(entries) == 0 {
@@ -36,23 +36,7 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	if c.Seq != last.Seq || c.Hash != last.Hash || c.Term <= last.Term {
 		return none, fault.New(fault.Invalid, "space.adopt", "the take-over does not continue this log")
 	}
-	if old, err := lock(tx, tenant, space); err == nil {
-		if old.state == stateOpen && old.term >= c.Term {
-			return none, fault.New(fault.Conflict, "space.adopt", "this daemon hosts the space already, at term %d", old.term)
-		}
-		for _, table := range []string{"space", "space_member", "space_log", "space_lease"} {
-			column := "space"
-			if table == "space" {
-				column = "id"
-			}
-			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND "+column+" = ?", tenant, space); err != nil {
-				return none, err
-			}
-		}
-	} else if !fault.Is(err, fault.NotFound) {
-		return none, err
-	}
-	s, err := r.play(tx, tenant, space, entries)
+	s, err := r.succeed(tx, tenant, space, entries, c)
 	if err != nil {
 		return none, err
 	}
@@ -68,7 +52,7 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	if err := s.append(tx, tenant, e); err != nil {
 		return none, err
 	}
-	// Nobody was seen here yet: who is there shows when they come.
+	// Who is there shows when they come.
 	if _, err := tx.Exec("UPDATE space_member SET seen_at = 0 WHERE tenant = ? AND space = ?", tenant, space); err != nil {
 		return none, err
 	}
@@ -78,6 +62,44 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	_, err = tx.Exec("UPDATE space SET creator = ? WHERE tenant = ? AND id = ?", s.creator, tenant, space)
 	tx.AfterCommit(func() { r.changed(tenant, space) })
 	return Accepted{Space: space, ID: env.ID, Seq: e.Seq, Hash: e.Hash, Epoch: s.epoch, At: e.At}, err
+}
+
+// succeed makes the space's tables ready for the term that c begins behind the
+// last of entries.
+func (r *Room) succeed(tx *db.Tx, tenant, space string, entries []*Entry, c TakeOverClear) (*row, error) {
+	old, err := lock(tx, tenant, space)
+	if fault.Is(err, fault.NotFound) {
+		return r.play(tx, tenant, space, entries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if old.state == stateOpen {
+		if old.term >= c.Term {
+			return nil, fault.New(fault.Conflict, "space.adopt", "this daemon hosts the space already, at term %d", old.term)
+		}
+		if old.seq == c.Seq && old.hash == c.Hash {
+			return old, nil
+		}
+		var hash string
+		err := tx.QueryRow("SELECT hash FROM space_log WHERE tenant = ? AND space = ? AND seq = ?", tenant, space, c.Seq).Scan(&hash)
+		if err == nil && hash == c.Hash { // somebody was acknowledged meanwhile, and must not be cut off
+			return nil, fault.New(fault.Conflict, "space.adopt", "the space has gone on to entry %d", old.seq).With("reason", "sequence")
+		}
+		if err != nil && !db.NoRows(err) {
+			return nil, err
+		}
+	}
+	for _, table := range []string{"space", "space_member", "space_log", "space_lease"} {
+		column := "space"
+		if table == "space" {
+			column = "id"
+		}
+		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND "+column+" = ?", tenant, space); err != nil {
+			return nil, err
+		}
+	}
+	return r.play(tx, tenant, space, entries)
 }
 
 // play rebuilds a space's tables from its log, checking chain and signatures.
@@ -183,8 +205,9 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, in HandOverIn) (OK, erro
 
 // StepDownIn shows an old host that a member took over.
 type StepDownIn struct {
-	Envelope *seal.Envelope `json:"envelope"`
-	Host     string         `json:"host,omitempty" jsonschema:"where the new host is"`
+	Envelope *seal.Envelope   `json:"envelope"`
+	Host     string           `json:"host,omitempty" jsonschema:"where the new host is"`
+	Earlier  []*seal.Envelope `json:"earlier,omitempty" jsonschema:"the take-overs before it: one of them began at an entry that this host has"`
 }
 
 // stepDown ends a hosting whose term is over. The proof is a member's signed
@@ -208,20 +231,40 @@ func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, erro
 	if c.Term <= s.term {
 		return OK{}, fault.New(fault.Conflict, "space.step_down", "term %d is not higher than %d", c.Term, s.term)
 	}
-	// the fork must be a point of our own history, or the word is not about this space
-	var hash string
-	err = tx.QueryRow("SELECT hash FROM space_log WHERE tenant = ? AND space = ? AND seq = ?", tenant, s.id, c.Seq).Scan(&hash)
-	if db.NoRows(err) || err == nil && hash != c.Hash {
-		return OK{}, fault.New(fault.Conflict, "space.step_down", "the take-over does not continue this host's history")
-	}
-	if err != nil {
-		return OK{}, err
+	// A seat of this very daemon has followed the new host, entry by entry.
+	if c := op.CallerFrom(ctx); c.Door != op.DoorInside || c.Kind != op.Service {
+		if err := r.leadsFrom(tx, tenant, s, append(in.Earlier, in.Envelope)); err != nil {
+			return OK{}, err
+		}
 	}
 	op.Note(ctx, "term", c.Term)
 	op.Note(ctx, "moved_to", in.Host)
 	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, tenant, s.id)
 	tx.AfterCommit(func() { r.changed(tenant, s.id) })
 	return OK{err == nil}, err
+}
+
+// leadsFrom checks that one of a line of take-overs began at an entry of this
+// host's own history; otherwise the word is not about this space.
+func (r *Room) leadsFrom(tx *db.Tx, tenant string, s *row, line []*seal.Envelope) error {
+	for _, env := range line {
+		var c TakeOverClear
+		if env == nil || env.Class != ClassTakeOver || Clear(env, &c) != nil {
+			continue
+		}
+		if _, err := r.sender(tx, tenant, s, env); err != nil {
+			continue
+		}
+		var hash string
+		err := tx.QueryRow("SELECT hash FROM space_log WHERE tenant = ? AND space = ? AND seq = ?", tenant, s.id, c.Seq).Scan(&hash)
+		if err == nil && hash == c.Hash {
+			return nil
+		}
+		if err != nil && !db.NoRows(err) {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "space.step_down", "the take-over does not continue this host's history")
 }
 
 // Log is a hosted space's whole log, for package board to play.

@@ -3,9 +3,11 @@ package proof
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,20 +22,32 @@ import (
 
 const agentsInside = "TANDEM_TEST_AGENTS_INSIDE"
 
-// Two real Claude Codes and a real Codex work in one space through .mcp.json,
-// told what to do by a scripted model on loopback: create, join by code, plan
-// with dependencies, a race for one task, a message that arrives in the other's
-// transcript with its id, a variable, a shared file, a finding, leaving.
+// Two real Claude Codes and a real Codex, each on a machine with a daemon of its
+// own, work in one space through .mcp.json, told what to do by a scripted model
+// on loopback: create, join by code, plan with dependencies, a race for one task,
+// a message that arrives in the other's transcript with its id, a variable, a
+// shared file, a lease, findings, leaving. The space is hosted by a tandem server
+// that is no member. Every byte that reaches or leaves it behind its TLS, its
+// disk with journal and logs, and its memory hold none of what was said.
 func TestRealAgentsShareASpace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real programs are not part of the short run")
 	}
-	if os.Getenv(agentsInside) == "" { // agent programs look names up; they get a network that has loopback alone
-		line := append(unshare(t, "-n"), "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	if os.Getenv(agentsInside) == "" { // agent programs look names up; they get a network that has this machine alone
+		line := append(unshare(t, "-n"), "sh", "-ec", `ip link set lo up
+ip addr add 10.99.2.1/32 dev lo
+ip addr add 10.99.2.2/32 dev lo
+exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 		cmd := exec.Command(line[0], line[1:]...)
-		cmd.Env = append(os.Environ(), agentsInside+"=1", "TANDEM_TEST_BINARY="+testenv.Tandem(t))
-		if out, err := cmd.CombinedOutput(); err != nil {
+		cmd.Env = append(os.Environ(), agentsInside+"=1", "TANDEM_TEST_BINARY="+testenv.Tandem(t), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
+		}
+		for l := range strings.Lines(string(out)) {
+			if _, said, ok := strings.Cut(l, "_test.go:"); ok {
+				t.Log(strings.TrimSpace(said))
+			}
 		}
 		return
 	}
@@ -42,15 +56,39 @@ func TestRealAgentsShareASpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer model.Close()
-	w := newWorkshop(t, model.URL())
-	ann, bob := w.claude("ann"), w.claude("bob")
+	host := newServer(t)
+	host.url = "http://10.99.2.1:4431" // its address; it speaks TLS there
+	host.args = []string{"--hosts", "10.99.2.2"}
+	host.health = func() bool { _, err := host.run("status"); return err == nil }
+	host.start()
+	wire := newTap(t, "10.99.2.2:4431", "10.99.2.1:4431", host.data)
 
-	created := ann.use("intandem_create", `{"name":"real-work"}`)
-	code := codeIn(t, created)
-	bob.use("intandem_join", fmt.Sprintf(`{"code":%q}`, code))
-	ann.use("intandem_rename", `{"name":"ann"}`)
-	bob.use("intandem_rename", `{"name":"bob"}`)
-	plan := ann.use("intandem_plan", `{"tasks":[{"title":"fix the login","priority":"critical","ref":"login"},{"title":"ship it","depends_on":["login"]}]}`)
+	w := &workshop{t: t, url: model.URL(), servers: "lighthouse-grafana"}
+	w.begin()
+	annDesk, bobDesk, cyDesk := w.desk("ann-orchard"), w.desk("bob-quarry"), w.desk("cy-meadow")
+	// a person of the first machine joins the server once
+	annDesk.tandem("space", "create", "Trial of the lighthouse", "--host", wire.at, "--token", apiToken)
+	annDesk.tandem("space", "leave")
+	ann, bob := annDesk.claude(), bobDesk.claude()
+
+	// what is said from here on is looked for at the host at the end
+	programs := []string{"claude-code", "codex-mcp-client", "scripted-1"}
+	said := []string{"Trial of the lighthouse", "ann-orchard", "bob-quarry", "cy-meadow", "lighthouse-grafana", "look_at_the_beam"}
+	words := func(s ...string) { said = append(said, s...) }
+	for _, a := range []*agent{ann, bob} {
+		m := regexp.MustCompile(`"username":"(\w{8,})"`).FindStringSubmatch(a.use("intandem_whoami", `{}`))
+		if m == nil {
+			t.Fatal("no name was made up")
+		}
+		words(m[1])
+	}
+	words("Harbour works", "AnnTheOtter", "BobTheHeron", "CyTheBadger")
+	created := ann.use("intandem_create", fmt.Sprintf(`{"name":"Harbour works","host":%q}`, wire.at))
+	bob.use("intandem_join", fmt.Sprintf(`{"code":%q}`, codeIn(t, created)))
+	ann.use("intandem_rename", `{"name":"AnnTheOtter"}`)
+	bob.use("intandem_rename", `{"name":"BobTheHeron"}`)
+	words("Mend the harbour login", "cookies go overboard", "Ship the harbour")
+	plan := ann.use("intandem_plan", `{"tasks":[{"title":"Mend the harbour login","description":"cookies go overboard","priority":"critical","ref":"login"},{"title":"Ship the harbour","depends_on":["login"],"assignee":"BobTheHeron"}]}`)
 	ids := regexp.MustCompile(`T-[0-9a-f]{6}`).FindAllString(plan, -1)
 	if len(ids) < 2 {
 		t.Fatalf("plan: %s", plan)
@@ -67,146 +105,211 @@ func TestRealAgentsShareASpace(t *testing.T) {
 	if lost := strings.Count(first+second, "is held by"); won != 1 || lost < 1 {
 		t.Errorf("the race for %s: %s\n%s", login, first, second)
 	}
-	t.Logf("the race for %s:\n%.300s\n%.300s", login, first, second)
+	t.Logf("the race for %s: %.80q and %.80q", login, first, second)
 
-	sent := ann.use("intandem_send", `{"type":"question","message":"which port is it?","to":"bob"}`)
+	words("Which quay is it?", "a crane & a <winch>")
+	sent := ann.use("intandem_send", `{"type":"question","message":"Which quay is it? a crane & a <winch>","to":"BobTheHeron"}`)
 	msg := regexp.MustCompile(`m_[0-9a-z]{26}`).FindString(sent)
-	if box := bob.use("intandem_inbox", `{}`); msg == "" || !strings.Contains(box, msg) || !strings.Contains(box, "which port is it?") {
+	if box := bob.use("intandem_inbox", `{}`); msg == "" || !strings.Contains(box, msg) || !strings.Contains(box, "Which quay is it?") {
 		t.Errorf("bob's inbox lacks %q: %s", msg, box)
 	}
-	for end := time.Now().Add(10 * time.Second); !w.transcriptHas("bob", msg); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !bobDesk.transcriptHas(msg); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) { // the program writes its transcript a moment after it answered
 			t.Fatalf("message %q is not in bob's transcript", msg)
 		}
 	}
-	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "bob: read") && !strings.Contains(r, `"bob":"read"`) {
+	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "BobTheHeron: read") && !strings.Contains(r, `"BobTheHeron":"read"`) {
 		t.Errorf("receipt: %s", r)
 	}
-	bob.use("intandem_set_var", `{"key":"port","value":"8443"}`)
-	if v := ann.use("intandem_get_var", `{"key":"port"}`); !strings.Contains(v, "8443") {
+	words("quay_number", "kestrel-8443", "harbour_server.go", "func listenAtTheQuay", "look at the bollard", "internal/breakwater")
+	bob.use("intandem_set_var", `{"key":"quay_number","value":"kestrel-8443"}`)
+	if v := ann.use("intandem_get_var", `{"key":"quay_number"}`); !strings.Contains(v, "kestrel-8443") {
 		t.Errorf("variable: %s", v)
 	}
-	if s := bob.use("intandem_share", `{"file":"server.go","message":"here"}`); !strings.Contains(s, "Shared server.go:1-") {
+	if s := bob.use("intandem_share", `{"file":"harbour_server.go","message":"look at the bollard"}`); !strings.Contains(s, "Shared harbour_server.go:1-") {
 		t.Errorf("share: %s", s)
 	}
-	if box := ann.use("intandem_inbox", `{}`); !strings.Contains(box, "func listen") {
+	if box := ann.use("intandem_inbox", `{}`); !strings.Contains(box, "func listenAtTheQuay") {
 		t.Errorf("ann's inbox: %s", box)
+	}
+	if l := bob.use("intandem_reserve", `{"path":"internal/breakwater"}`); !strings.Contains(l, "internal/breakwater") {
+		t.Errorf("lease: %s", l)
 	}
 
 	// a third agent of another make joins, looks at the board and reports
-	next := ann.use("intandem_invite", `{}`)
-	code = codeIn(t, next)
-	out := w.codex(fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"auth","severity":"high","summary":"token in the log"}]] [[say joined]]`, code))
+	words("tide-service", "tokens drift in the log")
+	out := cyDesk.codex(fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename {"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
+		codeIn(t, ann.use("intandem_invite", `{}`))))
 	var results string
 	for _, q := range model.Requests() {
 		if q.Wire == scripted.Responses {
 			results += strings.Join(q.Results, "\n")
 		}
 	}
-	for _, want := range []string{`Connected to`, "fix the login", "finding for auth"} {
+	for _, want := range []string{`Connected to`, "Mend the harbour login", "finding for tide-service"} {
 		if !strings.Contains(results, want) {
 			t.Errorf("codex never saw %q:\n%s\n%s", want, results, out)
 		}
 	}
-	if f := ann.use("intandem_findings", `{}`); !strings.Contains(f, "token in the log") {
+	if f := ann.use("intandem_findings", `{}`); !strings.Contains(f, "tokens drift in the log") {
 		t.Errorf("findings: %s", f)
+	}
+	peers := ann.use("intandem_peers", `{}`)
+	for _, want := range []string{"CyTheBadger", "cy-meadow", "Agent: codex-mcp-client", "Agent: claude-code", "lighthouse-grafana", "Model: scripted-1", "Tools: lighthouse.look_at_the_beam"} {
+		if !strings.Contains(peers, want) {
+			t.Errorf("%q is not among the peers:\n%s", want, peers)
+		}
+	}
+	words("crates on the pier")
+	holder := ann
+	if strings.Contains(bob.use("intandem_board", `{}`), "Mend the harbour login (BobTheHeron)") {
+		holder = bob
+	}
+	if d := holder.use("intandem_update_task", fmt.Sprintf(`{"task_id":%q,"status":"done","result":"crates on the pier"}`, login)); !strings.Contains(d, "Updated task") {
+		t.Errorf("done: %s", d)
 	}
 	if bye := bob.use("intandem_leave", `{}`); !strings.Contains(bye, "Session Summary") {
 		t.Errorf("leave: %s", bye)
 	}
-	for _, secret := range []string{"which port is it", "8443", "func listen", "fix the login", "token in the log"} {
-		if found := w.onDisk(secret); found != "" {
-			t.Errorf("%q is in the clear in %s", secret, found)
+	nothingAtTheHost(t, host, wire, append(programs, said...))
+	for _, d := range []*desk{annDesk, bobDesk, cyDesk} { // what members keep is sealed too; which program called is in their own journal
+		open := laidOpen(onDisk(t, filepath.Join(d.home, ".tandem")))
+		for _, text := range said {
+			if how := find(open, text); how != "" && !strings.HasSuffix(d.project, text) {
+				t.Errorf("%q is on the disk of %s, %s", text, filepath.Base(d.project), how)
+			}
 		}
 	}
+}
+
+// nothingAtTheHost looks for texts in all that a host has of a run.
+func nothingAtTheHost(t *testing.T, host *server, wire *tap, said []string) {
+	t.Helper()
+	// planted through the same doors: if these are not found, the search is blind
+	const onWire, kept = "Planted upon the wire", "Planted upon the disk"
+	tlsClient := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	if res, err := tlsClient.Post("https://"+wire.at+"/space/knock", "application/json", strings.NewReader(fmt.Sprintf(`{"plate":%q}`, onWire))); err != nil {
+		t.Fatal(err)
+	} else {
+		res.Body.Close()
+	}
+	host.must("resource", "put", "planted", kept)
+	places := map[string][]byte{"the wire": wire.heard(), "the disk": onDisk(t, host.home), "the log": []byte(host.log.String()), "the memory": inMemory(t, host.cmd.Process.Pid)}
+	if !bytes.Contains(places["the wire"], []byte("/space/remote")) || !bytes.Contains(places["the disk"], []byte("space.post")) {
+		t.Fatal("nothing was captured")
+	}
+	planted := map[string]string{"the wire": onWire, "the disk": kept, "the memory": kept}
+	total := 0
+	for where, data := range places {
+		open := laidOpen(data)
+		for _, text := range said {
+			if len(text) < 8 {
+				t.Errorf("%q is too short to be looked for", text)
+			}
+			if how := find(open, text); how != "" {
+				t.Errorf("%q is at the host, on %s, %s", text, where, how)
+			}
+		}
+		if p := planted[where]; p != "" && find(open, p) == "" {
+			t.Errorf("what was planted on %s is not found", where)
+		}
+		total += len(data)
+		t.Logf("%s: %d bytes, none of %d texts", where, len(data), len(said))
+	}
+	t.Logf("%d bytes at the host searched for %d texts in %d forms", total, len(said), len(forms(said[0])))
 }
 
 // codeIn finds the invite code in what an agent was told.
 func codeIn(t *testing.T, text string) string {
 	t.Helper()
-	m := regexp.MustCompile(`"code": ?"([A-HJ-NP-Z2-9]{6})"|(?m)^ {2}([A-HJ-NP-Z2-9]{6})$`).FindStringSubmatch(text)
+	m := regexp.MustCompile(`"code": ?"([A-HJ-NP-Z2-9]{6}@[0-9.:]+)"|(?m)^ {2}([A-HJ-NP-Z2-9]{6}@[0-9.:]+)$`).FindStringSubmatch(text)
 	if m == nil {
 		t.Fatalf("there is no code in %q", text)
 	}
 	return m[1] + m[2]
 }
 
-// workshop is a home with tandem, and projects with agents in them.
+// workshop is a folder with machines' homes in it.
 type workshop struct {
-	t    *testing.T
-	dir  string
-	env  []string
-	url  string
-	home string
+	t       *testing.T
+	dir     string
+	url     string // of the model
+	servers string // an MCP server that every project names beside ours
 }
 
-func newWorkshop(t *testing.T, url string) *workshop {
-	t.Helper()
+func (w *workshop) begin() {
+	w.t.Helper()
 	// Codex refuses to keep its helpers under /tmp.
 	dir, err := os.MkdirTemp("/var/tmp", "tandem-space-")
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	w := &workshop{t: t, dir: dir, url: url, home: filepath.Join(dir, "home")}
-	bin := filepath.Join(dir, "bin")
-	for _, d := range []string{w.home, bin} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	w.dir = dir
+	w.t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o700); err != nil {
+		w.t.Fatal(err)
 	}
-	if err := os.Symlink(testenv.Tandem(t), filepath.Join(bin, "tandem")); err != nil {
-		t.Fatal(err)
+	if err := os.Symlink(testenv.Tandem(w.t), filepath.Join(dir, "bin", "tandem")); err != nil {
+		w.t.Fatal(err)
 	}
-	w.env = []string{"HOME=" + w.home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + dir,
-		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"}
-	t.Cleanup(func() {
-		w.run(w.home, "tandem", "down")
-		os.RemoveAll(dir)
-	})
-	return w
 }
 
-func (w *workshop) run(dir string, line ...string) string {
+// desk is a machine: a home with a daemon of its own, and a project in it.
+type desk struct {
+	*workshop
+	home, project string
+	env           []string
+}
+
+func (w *workshop) desk(project string) *desk {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), line[0], line[1:]...)
-	if line[0] == "tandem" {
-		cmd = exec.Command(filepath.Join(w.dir, "bin", "tandem"), line[1:]...)
+	d := &desk{workshop: w, home: filepath.Join(w.dir, "home-of-"+project)}
+	d.project = filepath.Join(d.home, project)
+	if err := os.MkdirAll(filepath.Join(d.project, ".claude"), 0o700); err != nil {
+		w.t.Fatal(err)
 	}
-	cmd.Dir, cmd.Env = dir, w.env
+	d.env = []string{"HOME=" + d.home, "PATH=" + filepath.Join(w.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + d.home,
+		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=scripted-1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"}
+	for name, text := range map[string]string{"harbour_server.go": "package main\n\nfunc listenAtTheQuay() {}\n", ".mcp.json": fmt.Sprintf(`{"mcpServers":{%q:{"command":"true"}}}`, w.servers),
+		".claude/settings.json": `{"permissions":{"allow":["mcp__lighthouse__look_at_the_beam"]}}`} {
+		if err := os.WriteFile(filepath.Join(d.project, name), []byte(text), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	d.tandem("space", "init")
+	w.t.Cleanup(func() { d.tandem("down") })
+	return d
+}
+
+func (d *desk) tandem(args ...string) string {
+	d.t.Helper()
+	return d.run(exec.Command(filepath.Join(d.dir, "bin", "tandem"), args...))
+}
+
+func (d *desk) run(cmd *exec.Cmd) string {
+	d.t.Helper()
+	cmd.Dir, cmd.Env = d.project, d.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		w.t.Errorf("%s: %v\n%s", strings.Join(line, " "), err, out)
+		d.t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	return string(out)
 }
 
-func (w *workshop) project(name string) string {
-	w.t.Helper()
-	dir := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "server.go"), []byte("package main\n\nfunc listen() {}\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	w.run(dir, "tandem", "space", "init")
-	return dir
-}
-
 // agent is a Claude Code that is kept running, one prompt after the other.
 type agent struct {
-	w     *workshop
+	w     *desk
 	in    io.Writer
 	lines *bufio.Scanner
 	errs  *bytes.Buffer
 }
 
-func (w *workshop) claude(name string) *agent {
+func (w *desk) claude() *agent {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(testenv.NodeModules(w.t), "@anthropic-ai/claude-code/bin/claude.exe"), "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
 		"--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__intandem")
-	cmd.Dir, cmd.Env = w.project(name), w.env
+	cmd.Dir, cmd.Env = w.project, w.env
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -265,10 +368,10 @@ func (a *agent) use(tool, args string) string {
 }
 
 // transcriptHas looks into what the agent program itself recorded.
-func (w *workshop) transcriptHas(project, text string) bool {
+func (w *desk) transcriptHas(text string) bool {
 	found := false
 	_ = filepath.WalkDir(filepath.Join(w.home, ".claude", "projects"), func(path string, e os.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && strings.Contains(path, "-"+project) {
+		if err == nil && !e.IsDir() {
 			data, err := os.ReadFile(path)
 			found = found || err == nil && bytes.Contains(data, []byte(text))
 		}
@@ -277,22 +380,8 @@ func (w *workshop) transcriptHas(project, text string) bool {
 	return found
 }
 
-// onDisk finds a text in tandem's own files.
-func (w *workshop) onDisk(text string) (where string) {
-	_ = filepath.WalkDir(filepath.Join(w.home, ".tandem"), func(path string, e os.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(text)) {
-				where = path
-			}
-		}
-		return nil
-	})
-	return where
-}
-
-func (w *workshop) codex(prompt string) string {
+func (w *desk) codex(prompt string) string {
 	w.t.Helper()
-	dir := w.project("codex")
 	config := fmt.Sprintf(`model = "scripted-1"
 model_provider = "scripted"
 check_for_update_on_startup = false
@@ -316,12 +405,12 @@ plugins = false
 apps = false
 remote_plugin = false
 plugin_discovery_prefetch = false
-`, w.url, dir, filepath.Join(w.dir, "bin", "tandem"), w.home)
+`, w.url, w.project, filepath.Join(w.dir, "bin", "tandem"), w.home)
 	if err := os.MkdirAll(filepath.Join(w.home, ".codex"), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(w.home, ".codex", "config.toml"), []byte(config), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.run(dir, filepath.Join(testenv.NodeModules(w.t), "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"), "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt)
+	return w.run(exec.Command(filepath.Join(testenv.NodeModules(w.t), "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"), "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt))
 }

@@ -87,7 +87,7 @@ func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
 func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 	if path := k.SessionSocket(); path != "" {
 		cwd, _ := os.Getwd()
-		return client.Socket(path).WithClient("", cwd, ""), nil
+		return client.Socket(path).WithClient(client.About{Folder: cwd}), nil
 	}
 	s, err := k.Settings()
 	if err != nil {
@@ -106,7 +106,7 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 		c = c.WithToken(t)
 	}
 	if cwd, err := os.Getwd(); err == nil {
-		c = c.WithClient("", cwd, "")
+		c = c.WithClient(client.About{Folder: cwd})
 	}
 	return c, nil
 }

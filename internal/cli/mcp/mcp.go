@@ -65,14 +65,18 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, ch
 	if err != nil {
 		return err
 	}
-	c = c.WithClient(self, folder, "")
+	about := client.About{ID: self, Folder: folder}
+	c = c.WithClient(about)
 	telling, end := context.WithCancel(ctx)
 	defer end()
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if name := agentName(line); name != "" {
-				c = c.WithClient(self, folder, name)
+			now := about
+			now.Agent, now.Model = orElse(agentName(line), about.Agent), orElse(modelOf(line, os.Getenv), about.Model)
+			if now != about {
+				about = now
+				c = c.WithClient(about)
 			}
 			c, write := c, write
 			if channel && method(line) == "initialize" {
@@ -92,26 +96,11 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, ch
 	}
 }
 
-// agentName is what a client calls itself when it introduces itself.
-func agentName(line []byte) string {
-	var m struct {
-		Method string `json:"method"`
-		Params struct {
-			Client struct {
-				Name    string `json:"name"`
-				Version string `json:"version"`
-			} `json:"clientInfo"`
-		} `json:"params"`
+func orElse(a, b string) string {
+	if a != "" {
+		return a
 	}
-	if json.Unmarshal(line, &m) != nil || m.Method != "initialize" {
-		return ""
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(m.Params.Client.Name+" "+m.Params.Client.Version))
+	return b
 }
 
 func carry(ctx context.Context, c *client.Client, line []byte, write func([]byte)) {

@@ -88,6 +88,7 @@ func newCreate(k *kit.Kit) *cobra.Command {
 			return Say(k, cmd, "space.create", in)
 		}}
 	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of a tandem server that hosts it, with #INVITE behind when it gave one (this machine)")
+	announced(cmd, &in.Capabilities)
 	cmd.Flags().StringVar(&token, "token", "", "a token of that server, when this machine has not joined it")
 	cmd.Flags().Int64Var(&in.MaxPeers, "max-peers", 0, "at most this many members (5)")
 	cmd.Flags().Int64Var(&in.PerMinute, "messages-per-minute", 0, "messages a minute and member (30)")
@@ -95,7 +96,20 @@ func newCreate(k *kit.Kit) *cobra.Command {
 }
 
 func newJoin(k *kit.Kit) *cobra.Command {
-	return one(k, "join CODE", "Join a space with an invite code", "tandem space join VPA6KW@host:39731", "space.join", func(a string) any { return peer.JoinIn{Code: a} })
+	var in peer.JoinIn
+	cmd := &cobra.Command{Use: "join CODE", Short: "Join a space with an invite code", Example: "  tandem space join VPA6KW@host:39731", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Code = args[0]
+			return Say(k, cmd, "space.join", in)
+		}}
+	announced(cmd, &in.Capabilities)
+	return cmd
+}
+
+// announced are the flags with which a member says what it brings.
+func announced(cmd *cobra.Command, c *peer.Capabilities) {
+	cmd.Flags().StringSliceVar(&c.Tools, "tools", nil, "tools you have that peers should know of, e.g. kubectl,psql")
+	cmd.Flags().StringVar(&c.Model, "model", "", "the model that works here, for peers to know")
 }
 
 func newRejoin(k *kit.Kit) *cobra.Command {

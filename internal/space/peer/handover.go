@@ -72,7 +72,7 @@ func (r *Room) inheritNow(ctx context.Context, s *seat) error {
 	if !mine() {
 		return nil
 	}
-	if err := r.host(ctx, s); err != nil {
+	if err := r.host(ctx, s, s.term+1); err != nil {
 		return err
 	}
 	r.log.Info("space inherited from a host that left", "space", s.space, "term", s.term)

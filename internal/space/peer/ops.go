@@ -39,9 +39,9 @@ func (r *Room) Ops() []op.Op {
 func (r *Room) spaceOps() []op.Op {
 	return []op.Op{
 		op.Effect(row("space.create", "space.create", "POST", "/space/create", "intandem_create",
-			"Create a space for several agents and people, and get an invite code.\nMessages, tasks and variables in it are sealed end to end.", "name"), here[CreateIn], data(r.opCreate), nil),
+			"Create a space for several agents and people, and get an invite code.\nMessages, tasks and variables in it are sealed end to end.", "name", "tools", "model"), here[CreateIn], data(r.opCreate), nil),
 		op.Effect(row("space.join", "space.join", "POST", "/space/join", "intandem_join",
-			"Join a space with an invite code such as VPA6KW, VPA6KW@host or a link.", "code"), here[JoinIn], data(r.opJoin), nil),
+			"Join a space with an invite code such as VPA6KW, VPA6KW@host or a link.", "code", "tools", "model"), here[JoinIn], data(r.opJoin), nil),
 		op.Effect(row("space.rejoin", "space.join", "POST", "/space/rejoin", "intandem_rejoin",
 			"Take your last seat again, after a restart or in a new session."), here[RejoinIn], data(r.opRejoin), nil),
 		op.Effect(row("space.leave", "space.post", "POST", "/space/leave", "intandem_leave",

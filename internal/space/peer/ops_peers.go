@@ -70,10 +70,5 @@ func (p Peer) line() string {
 	if len(p.WorkingOn) > 0 {
 		s += " working on " + strings.Join(p.WorkingOn, ", ")
 	}
-	for _, f := range [][2]string{{"agent", p.Profile.Agent}, {"model", p.Profile.Model}, {"folder", p.Profile.Folder}, {"MCP servers", strings.Join(p.Profile.Servers, ", ")}, {"tools", strings.Join(p.Profile.Tools, ", ")}} {
-		if f[1] != "" {
-			s += fmt.Sprintf("\n  %s: %s", f[0], escape(f[1]))
-		}
-	}
-	return s
+	return s + p.Profile.capabilities()
 }

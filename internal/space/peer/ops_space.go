@@ -2,11 +2,8 @@ package peer
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +17,8 @@ type CreateIn struct {
 	Name      string `json:"name,omitempty" jsonschema:"what to call it, intandem-session when left out"`
 	MaxPeers  int64  `json:"max_peers,omitempty" jsonschema:"at most this many members, you included; 5 when left out"`
 	PerMinute int64  `json:"messages_per_minute,omitempty" jsonschema:"messages a minute and peer; 30 when left out"`
-	Host      string `json:"host,omitempty" jsonschema:"HOST:PORT of a tandem server that is to host it; this machine when left out"`
+	Capabilities
+	Host string `json:"host,omitempty" jsonschema:"HOST:PORT of a tandem server that is to host it; this machine when left out"`
 }
 
 // Created is a new space with its first code.
@@ -62,6 +60,9 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	if len(in.Name) > 200 {
 		return Created{}, fault.New(fault.Invalid, "space.create", "a name has at most 200 characters")
 	}
+	if err := in.Capabilities.check(); err != nil {
+		return Created{}, err
+	}
 	c := op.CallerFrom(ctx)
 	s, err := r.create(ctx, c.Tenant, owner(c), folderOf(c), in)
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := r.introduce(ctx, s); err != nil {
+	if err := r.introduce(ctx, s, in.Capabilities); err != nil {
 		return Created{}, err
 	}
 	inv, _, err := r.invite(ctx, s, false, 0)
@@ -85,48 +86,10 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	return Created{Said{Text: text}, s.space, name, inv.String()}, nil
 }
 
-// introduce tells the others what this member brings: its folder, its agent,
-// and the MCP servers its project is set up with.
-func (r *Room) introduce(ctx context.Context, s *seat) error {
-	return r.profile(ctx, s, Profile{Agent: op.CallerFrom(ctx).Client.Agent, Folder: s.folder, Servers: serversOf(s.folder)})
-}
-
-// serversOf lists the MCP servers of a project. A file that cannot be read or
-// understood announces nothing.
-func serversOf(folder string) []string {
-	if folder == "" {
-		return nil
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	var out []string
-	for _, name := range []string{".mcp.json", filepath.Join(".claude", "mcp.json")} {
-		data, err := root.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		var f struct {
-			Servers map[string]json.RawMessage `json:"mcpServers"`
-		}
-		if json.Unmarshal(data, &f) != nil {
-			continue
-		}
-		for k := range f.Servers {
-			if !slices.Contains(out, k) && len(k) <= 100 && len(out) < 50 {
-				out = append(out, k)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // JoinIn joins a space.
 type JoinIn struct {
 	Code string `json:"code" jsonschema:"the invite code: VPA6KW, VPA6KW@host, or a link"`
+	Capabilities
 }
 
 // Joined is a seat taken.
@@ -143,6 +106,9 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 	if strings.TrimSpace(in.Code) == "" {
 		return Joined{}, fault.New(fault.Invalid, "space.join", "Need a join code.").WithNext("ask a peer for one: it looks like VPA6KW or VPA6KW@host")
 	}
+	if err := in.Capabilities.check(); err != nil {
+		return Joined{}, err
+	}
 	c := op.CallerFrom(ctx)
 	s, err := r.join(ctx, c.Tenant, owner(c), folderOf(c), in.Code)
 	if err != nil {
@@ -150,7 +116,7 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := r.introduce(ctx, s); err != nil {
+	if err := r.introduce(ctx, s, in.Capabilities); err != nil {
 		return Joined{}, err
 	}
 	return s.connected("Connected"), nil
@@ -167,14 +133,8 @@ func (s *seat) connected(verb string) Joined {
 		if s.here[id].Here {
 			online = append(online, escape(s.name(id)))
 		}
-		if p := s.profiles[id]; len(p.Servers) > 0 || p.Folder != "" {
-			fmt.Fprintf(&tools, "\n%s capabilities:", escape(s.name(id)))
-			if len(p.Servers) > 0 {
-				fmt.Fprintf(&tools, "\n  MCP servers: %s", escape(strings.Join(p.Servers, ", ")))
-			}
-			if p.Folder != "" {
-				fmt.Fprintf(&tools, "\n  Working directory: %s", escape(p.Folder))
-			}
+		if can := s.profiles[id].capabilities(); can != "" {
+			fmt.Fprintf(&tools, "\n%s capabilities:%s", escape(s.name(id)), can)
 		}
 	}
 	who := "none yet"
@@ -238,7 +198,11 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 			return Joined{}, err
 		}
 		r.publish(s)
-		r.fresh(ctx, s)
+		if r.fresh(ctx, s) == "" { // another program sits here now, in the same place
+			if err := r.introduce(ctx, s, Capabilities{Tools: s.profiles[s.me.Card().ID].Tools}); err != nil {
+				return Joined{}, err
+			}
+		}
 		return s.connected("Reconnected"), nil
 	}
 	return Joined{}, fault.New(fault.NotFound, "space.rejoin", "No saved workspace found for you in this folder.").WithNext("ask a peer for a code and call intandem_join")

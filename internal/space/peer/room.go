@@ -152,6 +152,9 @@ func (r *Room) run(ctx context.Context, s *seat) {
 		drop()
 		if err == nil {
 			wait, hold = first, 20_000
+			if s.apart() {
+				hold = lookEvery.Milliseconds()
+			}
 			r.chores(ctx, s)
 		}
 		busy, live := s.answering, s.state == active
@@ -214,6 +217,15 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 			s.mu.Unlock()
 		})
 	}
+	if s.apart() && !s.looking && r.now().Sub(s.looked) > lookEvery/2 {
+		s.looking = true
+		r.later(func(ctx context.Context) {
+			r.rivals(ctx, s)
+			s.mu.Lock()
+			s.looking, s.looked = false, r.now()
+			s.mu.Unlock()
+		})
+	}
 	if r.now().Sub(s.used) > time.Hour {
 		return // nobody is at this seat; its claims may run out
 	}
@@ -264,6 +276,7 @@ func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
 			s.told = s.state == removed // a removed member hears it once, then is free to join again
 			s.used = r.now()
 			s.calls++
+			r.reintroduce(s, c)
 			return s, nil
 		}
 		s.mu.Unlock()

@@ -59,9 +59,12 @@ type seat struct {
 	used       time.Time // the owner's last call
 	answering  bool      // knocks are being answered
 	committing bool      // a change of members is with the host
+	announcing bool      // what this member brings is about to be told again
 	removing   bool
-	moved      string // where the old host says the space went
-	next       *place // the host that is tried; it counts with the take-over that is read from it
+	looking    bool      // for another host of this space
+	looked     time.Time // when that was done last
+	moved      string    // where the old host says the space went
+	next       *place    // the host that is tried; it counts with the take-over that is read from it
 	told       bool
 	lost       error         // why the host was not reached last
 	poke       chan struct{} // somebody wants it to be tried again
