@@ -108,7 +108,7 @@ func newCrowd(p *program, peers int) (*crowdOf, error) {
 	c := &crowdOf{p: p, began: time.Now(), sent: map[string]time.Time{}}
 	ctx := context.Background()
 	for i := range peers {
-		s := seatOf{client.Socket(filepath.Join(p.dir, "data", "tandem.sock")).WithClient(fmt.Sprintf("%d.%d.peer%d", os.Getpid(), os.Getppid(), i), p.dir, "bench"), fmt.Sprintf("peer%d", i)}
+		s := seatOf{client.Socket(filepath.Join(p.dir, "data", "tandem.sock")).WithClient(client.About{ID: fmt.Sprintf("%d.%d.peer%d", os.Getpid(), os.Getppid(), i), Folder: p.dir, Agent: "bench"}), fmt.Sprintf("peer%d", i)}
 		var made struct{ Code string }
 		var err error
 		if i == 0 {
