@@ -24,6 +24,8 @@ type Server struct {
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 	// Follow sends a session's events, as JSON, until ctx ends or send fails; beat is called when nothing happens.
 	Follow func(ctx context.Context, tenant, session, from string, beat func() error, send func(json.RawMessage) error) error
+	// Wait returns when the journal has grown beyond a place, or with ctx.
+	Wait func(ctx context.Context, after int64) error
 }
 
 type obj = map[string]any
@@ -90,6 +92,7 @@ func (s *Server) Mounts() map[string]http.Handler {
 		out[pattern] = s.handle(h)
 	}
 	out["GET /run/{run}/events"] = http.HandlerFunc(s.runEvents)
+	out["GET /resource/events"] = http.HandlerFunc(s.resourceEvents)
 	out["GET /global/event"] = http.HandlerFunc(s.GlobalEvents)
 	return out
 }

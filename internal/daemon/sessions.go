@@ -96,7 +96,7 @@ func (d *Daemon) buildTerminals(ctx context.Context) error {
 
 // newCompat opens the door for the published clients.
 func (d *Daemon) newCompat() *compat.Server {
-	return &compat.Server{Gate: d.gate, Fail: d.web.Fail,
+	return &compat.Server{Gate: d.gate, Fail: d.web.Fail, Wait: d.journal.Wait,
 		Follow: func(ctx context.Context, tenant, id, from string, beat func() error, send func(json.RawMessage) error) error {
 			return d.followEvents(ctx, tenant, id, from, beat, func(e session.Event) error {
 				data, err := json.Marshal(e)
