@@ -88,12 +88,14 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 func programName(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
 
 // engine runs jj's own command line. The process ends with it, so memory is
-// given back rarely, up to a bound.
+// given back rarely, up to a bound. In a workspace that is settled already.
 func engine(l repo.Line) int {
-	debug.SetGCPercent(200)
-	debug.SetMemoryLimit(512 << 20)
+	if l.Store == nil {
+		debug.SetGCPercent(200)
+		debug.SetMemoryLimit(512 << 20)
+	}
 	return jj.Main(l.Args, jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir,
-		Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote})
+		Store: l.Store, Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote})
 }
 
 // jjEntry lists jj among the commands; Main hands its words over before they

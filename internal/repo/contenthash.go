@@ -72,9 +72,19 @@ func writeMap[K ~string, V any](w *hashWriter, m map[K]V, value func(V)) {
 
 // ComputeID is the view's id: a hash of what it says, not of its bytes.
 func (v *View) ComputeID() ViewID {
-	w := make(hashWriter, 0, 1024)
-	w.u64(uint64(len(v.Heads)))
-	for _, id := range v.HeadIDs() {
+	workspaces := make([]workspaceAt, 0, len(v.Workspaces))
+	for _, name := range slices.Sorted(maps.Keys(v.Workspaces)) {
+		workspaces = append(workspaces, workspaceAt{name, v.Workspaces[name]})
+	}
+	return v.computeID(v.HeadIDs(), workspaces)
+}
+
+// computeID is the id of a view with these heads and workspaces, which are in
+// order, instead of its own.
+func (v *View) computeID(heads []CommitID, workspaces []workspaceAt) ViewID {
+	w := make(hashWriter, 0, 1024+40*len(heads)+80*len(workspaces))
+	w.u64(uint64(len(heads)))
+	for _, id := range heads {
 		w.bytes(string(id))
 	}
 	w.targets(v.Bookmarks)
@@ -85,7 +95,11 @@ func (v *View) ComputeID() ViewID {
 	})
 	w.targets(v.GitRefs)
 	w.targets(v.GitHeads)
-	writeMap(&w, v.Workspaces, func(id CommitID) { w.bytes(string(id)) })
+	w.u64(uint64(len(workspaces)))
+	for _, x := range workspaces {
+		w.bytes(x.name)
+		w.bytes(string(x.at))
+	}
 	sum := blake2b.Sum512(w)
 	return ViewID(sum[:])
 }

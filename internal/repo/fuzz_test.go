@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -16,10 +17,25 @@ func FuzzDecodeView(f *testing.F) {
 	v.SetGitHead(DefaultWorkspace, Target(RootCommitID))
 	v.Workspaces["w"] = RootCommitID
 	f.Add(v.Encode())
+	other := v.Clone()
+	other.Workspaces["w"], other.Workspaces["a"] = "\x01", "\x02"
+	other.Heads["\x03"] = struct{}{}
+	f.Add(append(v.Encode(), other.Encode()...)) // everything twice, and different
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := DecodeView(data)
+		id, commits, scanErr := ScanView(data)
+		if (err == nil) != (scanErr == nil) {
+			t.Fatalf("decoded: %v; scanned: %v", err, scanErr)
+		}
 		if err != nil {
 			return
+		}
+		if id != v.ComputeID() {
+			t.Fatal("scanned and decoded are different views")
+		}
+		slices.Sort(commits)
+		if want := slices.Sorted(slices.Values(v.CommitIDs())); !slices.Equal(slices.Compact(commits), want) {
+			t.Fatalf("scanned names %x, decoded %x", commits, want)
 		}
 		again, err := DecodeView(v.Encode())
 		if err != nil {

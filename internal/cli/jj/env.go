@@ -147,7 +147,7 @@ func (e *env) openNoSnapshot() (*wsEnv, error) {
 	if e.ws.err != nil {
 		return nil, userf("The repository directory at %s is missing. Was it moved?", e.ws.repoDir)
 	}
-	store, err := gitstore.Open(e.ws.repoDir)
+	store, err := e.openStore()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, userf("The repository directory at %s is missing. Was it moved?", e.ws.repoDir)
@@ -169,6 +169,14 @@ func (e *env) openNoSnapshot() (*wsEnv, error) {
 		return nil, err
 	}
 	return w, w.bind()
+}
+
+// openStore opens the repository, unless whoever runs the command has.
+func (e *env) openStore() (*gitstore.Store, error) {
+	if s := e.io.Store; s != nil && s.Dir() == e.ws.repoDir {
+		return s, nil
+	}
+	return gitstore.Open(e.ws.repoDir)
 }
 
 // configureFiles reads the settings of the working copy, and refuses those that

@@ -15,6 +15,7 @@ import (
 
 	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/text"
 )
 
@@ -26,6 +27,9 @@ type IO struct {
 	Env    []string
 	Dir    string
 
+	// Store is the repository in Dir when the caller has it open already, and with
+	// it all that was read before. It stays the caller's. It may be nil.
+	Store *gitstore.Store
 	// Attributes are recorded in every operation beside jj's own.
 	Attributes map[string]string
 	// Admit is asked before a workspace's files become those of a commit; an

@@ -54,7 +54,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return c.k.Fail(err)
 	}
-	if !current {
+	if !current && !alone(args) {
 		// A refusal is told at the end, when it still stands: this command may be
 		// the one that takes it back.
 		if err := c.sync(ctx); fault.Is(err, fault.Internal) {

@@ -33,7 +33,9 @@ func (in *Incoming) Check() error {
 		in.operations[id].value.AddCommitIDs(named)
 	}
 	for _, v := range in.views {
-		v.value.AddCommitIDs(named)
+		if err := in.checkCommits(v.commits); err != nil {
+			return err
+		}
 	}
 	return in.checkCommits(slices.Collect(maps.Keys(named)))
 }
@@ -159,14 +161,6 @@ func (in *Incoming) Operations() []*repo.Operation {
 	return out
 }
 
-// ReadView gives a view of the quarantine or of the repository.
-func (in *Incoming) ReadView(id repo.ViewID) (*repo.View, error) {
-	if v, ok := in.views[id]; ok {
-		return v.value, nil
-	}
-	return in.store.View(id)
-}
-
 // Accept makes everything durable: objects, then views, then operations. No
 // head names them yet; Integrate does that. It refuses what was not checked.
 func (in *Incoming) Accept() error { return AcceptAll(in) }
@@ -213,7 +207,9 @@ func AcceptAll(all ...*Incoming) error {
 	}
 	for _, in := range all {
 		for id, v := range in.views {
-			s.keepView(id, v.value, v.data)
+			if v.value != nil {
+				s.keepView(id, v.value, v.data)
+			}
 		}
 		for _, o := range in.operations {
 			s.keepOperation(o.value, o.data)
@@ -270,14 +266,13 @@ func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err er
 
 func (in *Incoming) stageNamed(b *batch) error {
 	s := in.store
-	perm := 0o666 &^ umask()
 	for id, v := range in.views {
-		if err := b.add(s.viewPath(id), v.data, perm); err != nil {
+		if err := b.add(s.viewPath(id), v.data, 0o666); err != nil {
 			return err
 		}
 	}
 	for _, id := range in.order {
-		if err := b.add(s.operationPath(id), in.operations[id].data, perm); err != nil {
+		if err := b.add(s.operationPath(id), in.operations[id].data, 0o666); err != nil {
 			return err
 		}
 	}

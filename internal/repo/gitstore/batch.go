@@ -1,12 +1,15 @@
 package gitstore
 
 import (
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // batch writes content-addressed files under temporary names and gives them
@@ -19,12 +22,9 @@ type batch struct {
 
 type staged struct{ tmp, path string }
 
-// add writes a file without waiting for the disk. One that is there already
-// stays.
+// add writes a file without waiting for the disk. Its name says what it holds, so
+// one that is there already is replaced by the same.
 func (b *batch) add(path string, data []byte, perm fs.FileMode) error {
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
 	tmp, err := writeUnsynced(filepath.Dir(path), data, perm)
 	if err != nil {
 		return err
@@ -111,19 +111,23 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// Temporary names begin with what chance chose for this process, and are counted.
+var (
+	tempStart = sync.OnceValue(rand.Text)
+	tempCount atomic.Uint64
+)
+
 // writeUnsynced writes a file under a temporary name.
 func writeUnsynced(dir string, data []byte, perm fs.FileMode) (name string, err error) {
-	f, err := os.CreateTemp(dir, ".tmp-*")
+	name = filepath.Join(dir, fmt.Sprintf(".tmp-%s-%d", tempStart(), tempCount.Add(1)))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return "", err
 	}
 	_, err = f.Write(data)
-	if chmod := f.Chmod(perm); runtime.GOOS != "windows" {
-		err = errors.Join(err, chmod)
-	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
+		os.Remove(name)
 		return "", err
 	}
-	return f.Name(), nil
+	return name, nil
 }

@@ -42,7 +42,7 @@ type Incoming struct {
 	limits Limits
 
 	packs      []*incomingPack
-	views      map[repo.ViewID]named[*repo.View]
+	views      map[repo.ViewID]*incomingView
 	operations map[repo.OperationID]named[*repo.Operation]
 	order      []repo.OperationID
 	objects    int
@@ -50,6 +50,13 @@ type Incoming struct {
 	parents    map[repo.CommitID][]repo.CommitID // of received commits, after Check
 	there      map[repo.CommitID]struct{}        // commits that were found, during Check
 	changes    map[repo.ChangeID]struct{}        // of received commits, after Check
+}
+
+// incomingView is a view's bytes, and the commits it names.
+type incomingView struct {
+	data    []byte
+	commits []repo.CommitID
+	value   *repo.View // once somebody has read it
 }
 
 // incomingPack is a pack in memory when it is small, else under a temporary
@@ -77,7 +84,7 @@ func (p *incomingPack) drop() {
 func (s *Store) Receive(limits Limits) *Incoming {
 	return &Incoming{
 		store: s, limits: limits,
-		views:      map[repo.ViewID]named[*repo.View]{},
+		views:      map[repo.ViewID]*incomingView{},
 		operations: map[repo.OperationID]named[*repo.Operation]{},
 	}
 }
@@ -96,14 +103,14 @@ func (in *Incoming) Close() {
 
 // View takes in a view under the id its sender gives it.
 func (in *Incoming) View(id repo.ViewID, data []byte) error {
-	v, err := repo.DecodeView(data)
+	got, commits, err := repo.ScanView(data)
 	if err != nil {
 		return refuse("view %.12s cannot be read: %w", id.Hex(), err)
 	}
-	if got := v.ComputeID(); got != id {
+	if got != id {
 		return refuse("view %.12s is really %.12s", id.Hex(), got.Hex())
 	}
-	in.views[id] = named[*repo.View]{v, data}
+	in.views[id] = &incomingView{data: data, commits: commits}
 	return nil
 }
 

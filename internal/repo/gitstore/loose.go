@@ -130,20 +130,10 @@ func typeNamed(name string) repo.ObjectType {
 	return 0
 }
 
-var deflaters = sync.Pool{New: func() any {
-	w, _ := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed)
-	return w
-}}
-
 // encodeLoose is the bytes of a loose object file.
 func encodeLoose(o repo.Object) []byte {
 	var buf bytes.Buffer
-	w := deflaters.Get().(*zlib.Writer)
-	defer deflaters.Put(w)
-	w.Reset(&buf)
-	fmt.Fprintf(w, "%s %d\x00", o.Type, len(o.Data))
-	w.Write(o.Data)
-	w.Close()
+	deflate(&buf, fmt.Appendf(nil, "%s %d\x00", o.Type, len(o.Data)), o.Data)
 	return buf.Bytes()
 }
 

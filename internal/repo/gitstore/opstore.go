@@ -47,7 +47,7 @@ func (s *Store) OperationBytes(id repo.OperationID) ([]byte, error) {
 
 // ViewBytes is a view as stored, unknown fields and all.
 func (s *Store) ViewBytes(id repo.ViewID) ([]byte, error) {
-	if v, ok := s.views.get(id); ok {
+	if v, ok := s.knownView(id); ok {
 		return v.data, nil
 	}
 	return readNamed(s.viewPath(id), "view", id.Hex())
@@ -87,7 +87,7 @@ func (s *Store) View(id repo.ViewID) (*repo.View, error) {
 	if id == repo.RootViewID {
 		return repo.RootView(), nil
 	}
-	if v, ok := s.views.get(id); ok {
+	if v, ok := s.knownView(id); ok {
 		return v.value, nil
 	}
 	data, err := s.ViewBytes(id)
@@ -110,44 +110,49 @@ func (s *Store) keepView(id repo.ViewID, v *repo.View, data []byte) {
 	s.views.put(id, named[*repo.View]{v, data}, 500+4*len(data))
 }
 
-// PutView stores a view durably, with everything put before.
+// knownView is a view that was read or put before.
+func (s *Store) knownView(id repo.ViewID) (named[*repo.View], bool) {
+	if v, ok := s.views.get(id); ok {
+		return v, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.held[id]
+	return v, ok
+}
+
+// PutView stores a view; it is durable after Flush, and after PutOperation.
 func (s *Store) PutView(v *repo.View) (repo.ViewID, error) {
 	id := v.ComputeID()
 	if id == repo.RootViewID {
 		return id, nil
 	}
-	data := v.Encode()
-	if err := s.putNamed(s.viewPath(id), data); err != nil {
-		return id, err
-	}
-	s.keepView(id, v.Clone(), data)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[id] = named[*repo.View]{v.Clone(), v.Encode()}
 	return id, nil
 }
 
-// PutOperation stores an operation durably, after everything it may name, and
-// sets its id. Nothing refers to it until PublishHead.
+// PutOperation stores an operation durably, with everything put before and after
+// whatever it may name, and sets its id. Nothing refers to it until PublishHead.
 func (s *Store) PutOperation(o *repo.Operation) error {
 	o.ID = o.ComputeID()
 	data := o.Encode()
-	if err := s.putNamed(s.operationPath(o.ID), data); err != nil {
-		return err
-	}
-	s.keepOperation(o, data)
-	return nil
-}
-
-func (s *Store) putNamed(path string, data []byte) error {
 	var b batch
 	defer b.drop()
 	settle, err := s.stage(&b)
 	if err != nil {
 		return err
 	}
-	if err = b.add(path, data, 0o666&^umask()); err == nil {
+	if err = b.add(s.operationPath(o.ID), data, 0o666); err == nil {
 		err = b.commit()
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(filepath.Dir(path)), err)
+		return fmt.Errorf("write operation: %w", err)
 	}
-	return settle()
+	if err := settle(); err != nil {
+		return err
+	}
+	s.keepOperation(o, data)
+	return nil
 }

@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
@@ -23,7 +22,6 @@ type PackWriter struct {
 	at      int64
 	left    int
 	entries []packed
-	zw      *zlib.Writer
 	buf     bytes.Buffer
 }
 
@@ -31,7 +29,6 @@ type PackWriter struct {
 func NewPackWriter(w io.Writer, count int) (*PackWriter, error) {
 	h := sha1.New()
 	p := &PackWriter{w: io.MultiWriter(w, h), sum: h, left: count}
-	p.zw, _ = zlib.NewWriterLevel(&p.buf, zlib.BestSpeed)
 	head := append([]byte("PACK\x00\x00\x00\x02"), binary.BigEndian.AppendUint32(nil, uint32(count))...)
 	p.at = int64(len(head))
 	_, err := p.w.Write(head)
@@ -54,9 +51,7 @@ func (p *PackWriter) encode(o repo.Object) []byte {
 		c = byte(size & 0x7f)
 	}
 	p.buf.WriteByte(c)
-	p.zw.Reset(&p.buf)
-	p.zw.Write(o.Data) // a buffer takes everything
-	p.zw.Close()
+	deflate(&p.buf, o.Data)
 	return p.buf.Bytes()
 }
 

@@ -3,6 +3,8 @@ package gitstore
 import (
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"tandem/internal/repo"
 )
@@ -68,10 +70,18 @@ func (q quarantined) Operation(id repo.OperationID) (*repo.Operation, error) {
 
 // View reads a view.
 func (q quarantined) View(id repo.ViewID) (*repo.View, error) {
-	if v, ok := q.in.views[id]; ok {
-		return v.value, nil
+	v, ok := q.in.views[id]
+	if !ok {
+		return q.Store.View(id)
 	}
-	return q.Store.View(id)
+	if v.value == nil {
+		value, err := repo.DecodeView(v.data)
+		if err != nil {
+			return nil, err
+		}
+		v.value = value
+	}
+	return v.value, nil
 }
 
 // Store reads the repository with what was received, and keeps what is put into
@@ -101,4 +111,19 @@ func (in *Incoming) At(id repo.OperationID) (*repo.Repo, error) {
 		return nil, err
 	}
 	return &repo.Repo{Store: s, Operation: op, View: view, Index: ix}, nil
+}
+
+// IndexOver is the index at a received operation that brings everything made
+// since another one, whose index is known: that and the commits that came.
+func (in *Incoming) IndexOver(base repo.OperationID) (*repo.Index, error) {
+	op, err := in.store.Operation(base)
+	if err != nil {
+		return nil, err
+	}
+	known, err := in.store.Index(op)
+	if err != nil {
+		return nil, err
+	}
+	ix := known.Extend()
+	return ix, ix.AddAll(quarantined{in.store, in}, slices.Collect(maps.Keys(in.parents)))
 }

@@ -281,7 +281,7 @@ func (s *Store) stageKeep(b *batch, id repo.CommitID) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return b.add(path, []byte(id.Hex()+"\n"), 0o666&^umask())
+	return b.add(path, []byte(id.Hex()+"\n"), 0o666)
 }
 
 // keepCommit keeps a commit that is here already; the ref is written with what

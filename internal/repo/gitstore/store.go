@@ -32,7 +32,8 @@ type Store struct {
 	segments   *cache[string, *repo.IndexSegment]
 
 	mu   sync.Mutex
-	keep map[repo.CommitID]struct{} // commits put since the last flush that no other such commit descends from
+	keep map[repo.CommitID]struct{}        // commits put since the last flush that no other such commit descends from
+	held map[repo.ViewID]named[*repo.View] // views put since the last flush
 }
 
 var _ repo.Store = (*Store)(nil)
@@ -95,6 +96,7 @@ func open(dir, gitDir string) (*Store, error) {
 		entries:    newCache[string, []byte](32 << 20),
 		segments:   newCache[string, *repo.IndexSegment](256 << 20),
 		keep:       map[repo.CommitID]struct{}{},
+		held:       map[repo.ViewID]named[*repo.View]{},
 	}
 	if s.shallow, err = readShallow(common); err != nil {
 		return nil, err
@@ -324,6 +326,7 @@ func (s *Store) Flush() error {
 func (s *Store) stage(b *batch) (settle func() error, err error) {
 	s.mu.Lock()
 	keep := slices.Collect(maps.Keys(s.keep))
+	views := maps.Clone(s.held)
 	s.mu.Unlock()
 	objects, err := s.objects.stage(b)
 	if err != nil {
@@ -334,10 +337,19 @@ func (s *Store) stage(b *batch) (settle func() error, err error) {
 			return nil, err
 		}
 	}
+	for id, v := range views {
+		if err := b.add(s.viewPath(id), v.data, 0o666); err != nil {
+			return nil, err
+		}
+	}
 	return func() error {
 		s.mu.Lock()
 		for _, id := range keep {
 			delete(s.keep, id)
+		}
+		for id, v := range views {
+			delete(s.held, id)
+			s.keepView(id, v.value, v.data)
 		}
 		s.mu.Unlock()
 		return objects()

@@ -68,12 +68,10 @@ func Open(root string) (*Replica, error) {
 	if r.Store, err = gitstore.Open(dir); err != nil {
 		return nil, err
 	}
-	w, err := workcopy.Open(root, r.Store)
-	if err != nil {
+	if r.Workspace, r.seen, err = workcopy.Where(root); err != nil {
 		r.Store.Close()
 		return nil, err
 	}
-	r.Workspace, r.seen = w.Workspace(), w.Operation()
 	return r, nil
 }
 
@@ -207,14 +205,18 @@ func (r *Replica) Stale() (bool, error) {
 	if err != nil || head == "" {
 		return false, err
 	}
-	w, err := workcopy.Open(r.Root, r.Store)
-	if err != nil || w.Operation() == head {
+	_, files, err := workcopy.Where(r.Root)
+	if err != nil || files == head {
 		return false, err
 	}
-	if was, err := r.pointerAt(w.Operation()); err == nil {
+	if was, err := r.pointerAt(files); err == nil {
 		if now, err := r.pointerAt(head); err != nil || was == now {
-			return false, err // the index need not be asked
+			return false, err // the files and the index need not be asked
 		}
+	}
+	w, err := workcopy.Open(r.Root, r.Store)
+	if err != nil {
+		return false, err
 	}
 	at, err := r.Store.At(head)
 	if err != nil {

@@ -181,7 +181,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return "", broken(err)
 	}
 	if len(quarantine.Operations()) > 0 {
-		if err := quarantine.Accept(); err != nil {
+		if err := r.accept(quarantine, known, tips, head); err != nil {
 			return "", err
 		}
 	}
@@ -201,6 +201,29 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return head, nil
 	}
 	return head, r.setKnown(now)
+}
+
+// accept makes what arrived part of the copy. What the head adds to the index is
+// known from what arrived, so that nobody need read all the operations between
+// to find it out.
+func (r *Replica) accept(in *gitstore.Incoming, known Known, tips []repo.OperationID, head repo.OperationID) error {
+	id, ok := repo.ParseOperationID(known.Head)
+	if !ok || len(tips) != 1 {
+		return in.Accept()
+	}
+	// A command that was made while an answer was on its way does not stand on
+	// what came with that.
+	if aside, err := repo.OperationRange(r.Store, tips, []repo.OperationID{id}); err != nil || len(aside) > 0 {
+		return errors.Join(err, in.Accept())
+	}
+	ix, err := in.IndexOver(tips[0])
+	if err != nil {
+		return err
+	}
+	if err := in.Accept(); err != nil {
+		return err
+	}
+	return r.Store.SaveIndex(head, ix)
 }
 
 // fetching is how far the first fetch of a copy has come.

@@ -30,6 +30,13 @@ func Open(root string, s repo.Store) (*WorkingCopy, error) {
 	return w, w.read()
 }
 
+// Where says which workspace a folder is, and the operation its files were last
+// brought up to. What is known of the files themselves is not read.
+func Where(root string) (workspace string, at repo.OperationID, err error) {
+	c, err := readCheckout(filepath.Join(root, ".jj", "working_copy", "checkout"))
+	return c.workspace, c.op, err
+}
+
 func (w *WorkingCopy) read() (err error) {
 	typ, err := os.ReadFile(filepath.Join(w.dir, "type"))
 	if err != nil {

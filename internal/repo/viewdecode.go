@@ -9,133 +9,77 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Encode is the view as jj 0.45 stores it, with the mirrors older versions
-// read. The bytes are ours; the id is what both agree on.
-func (v *View) Encode() []byte {
-	var b []byte
-	for _, id := range v.HeadIDs() {
-		b = appendBytes(b, 1, id)
-	}
-	b = appendNamedTargets(b, 3, v.GitRefs, 3)
-	b = v.appendBookmarks(b)
-	b = appendNamedTargets(b, 6, v.Tags, 2)
-	for _, name := range slices.Sorted(maps.Keys(v.Workspaces)) {
-		e := appendText(nil, 1, name)
-		e = appendBytes(e, 2, v.Workspaces[name])
-		b = appendBytes(b, 8, string(e))
-	}
-	if t, ok := v.GitHeads[DefaultWorkspace]; ok {
-		b = appendBytes(b, 9, string(encodeTarget(t)))
-	}
-	for _, name := range slices.Sorted(maps.Keys(v.Remotes)) {
-		r := v.Remotes[name]
-		e := appendText(nil, 1, name)
-		e = appendRemoteRefs(e, 2, r.Bookmarks)
-		e = appendRemoteRefs(e, 3, r.Tags)
-		b = appendBytes(b, 11, string(e)+r.unknown)
-	}
-	b = appendVarint(b, 12, 1)
-	b = appendNamedTargets(b, 13, v.GitHeads, 2)
-	return append(b, v.unknown...)
-}
-
-// appendBookmarks writes local bookmarks and, beside each, the old mirror of
-// what remotes have under that name.
-func (v *View) appendBookmarks(b []byte) []byte {
-	names := map[string]struct{}{}
-	for name := range v.Bookmarks {
-		names[name] = struct{}{}
-	}
-	for _, r := range v.Remotes {
-		for name := range r.Bookmarks {
-			names[name] = struct{}{}
-		}
-	}
-	remotes := slices.Sorted(maps.Keys(v.Remotes))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		e := appendText(nil, 1, name)
-		e = appendBytes(e, 2, string(encodeTarget(v.Bookmark(name))))
-		for _, remote := range remotes {
-			ref, ok := v.Remotes[remote].Bookmarks[name]
-			if !ok {
-				continue
-			}
-			m := appendText(nil, 1, remote)
-			m = appendBytes(m, 2, string(encodeTarget(ref.Target)))
-			m = appendVarint(m, 3, stateNumber(ref))
-			e = appendBytes(e, 3, string(m))
-		}
-		b = appendBytes(b, 5, string(e))
-	}
-	return b
-}
-
-func stateNumber(r RemoteRef) uint64 {
-	if r.Tracked {
-		return 1
-	}
-	return 0
-}
-
-func appendNamedTargets(b []byte, num protowire.Number, m map[string]RefTarget, targetNum protowire.Number) []byte {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		e := appendText(nil, 1, name)
-		e = appendBytes(e, targetNum, string(encodeTarget(m[name])))
-		b = appendBytes(b, num, string(e))
-	}
-	return b
-}
-
-func appendRemoteRefs(b []byte, num protowire.Number, m map[string]RemoteRef) []byte {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		ref := m[name]
-		e := appendText(nil, 1, name)
-		for _, id := range orNone(ref.Target) {
-			e = appendBytes(e, 2, string(encodeTerm(id)))
-		}
-		e = appendInt(e, 3, int64(stateNumber(ref)))
-		b = appendBytes(b, num, string(e)+ref.unknown)
-	}
-	return b
-}
-
-func encodeTerm(id CommitID) []byte {
-	if id == "" {
-		return nil
-	}
-	return appendBytes(nil, 1, id)
-}
-
-func encodeTarget(t RefTarget) []byte {
-	t = orNone(t)
-	var c []byte
-	for _, id := range t.Removes() {
-		c = appendBytes(c, 1, string(encodeTerm(id)))
-	}
-	for _, id := range t.Adds() {
-		c = appendBytes(c, 2, string(encodeTerm(id)))
-	}
-	return appendBytes(nil, 3, string(c))
-}
-
 // DecodeView reads a view of any jj since 0.8. It does not check the id.
 func DecodeView(data []byte) (*View, error) {
+	d, err := decodeView(data)
+	if err != nil {
+		return nil, err
+	}
+	v := d.View
+	v.Heads = make(map[CommitID]struct{}, len(d.heads))
+	for _, id := range d.heads {
+		v.Heads[id] = struct{}{}
+	}
+	v.Workspaces = make(map[string]CommitID, len(d.workspaces))
+	for _, w := range d.workspaces {
+		v.Workspaces[w.name] = w.at
+	}
+	return v, nil
+}
+
+// ScanView is the id of a view and the commits it names, without making a View:
+// where many agents work, each of many views lists all their workspaces and
+// heads, and most of them nobody will ever look at.
+func ScanView(data []byte) (ViewID, []CommitID, error) {
+	d, err := decodeView(data)
+	if err != nil {
+		return "", nil, err
+	}
+	slices.Sort(d.heads)
+	d.heads = slices.Compact(d.heads)
+	byName := func(a, b workspaceAt) int { return strings.Compare(a.name, b.name) }
+	slices.SortStableFunc(d.workspaces, byName)
+	last := d.workspaces[:0] // of one name the last counts
+	for i, w := range d.workspaces {
+		if i+1 == len(d.workspaces) || d.workspaces[i+1].name != w.name {
+			last = append(last, w)
+		}
+	}
+	d.workspaces = last
+	named := map[CommitID]struct{}{}
+	d.View.AddCommitIDs(named) // of refs; heads and workspaces are not in its maps
+	commits := append(slices.Collect(maps.Keys(named)), d.heads...)
+	for _, w := range d.workspaces {
+		commits = append(commits, w.at)
+	}
+	return d.View.computeID(d.heads, d.workspaces), commits, nil
+}
+
+func decodeView(data []byte) (*viewDecoder, error) {
 	v := RootView()
-	v.Heads = map[CommitID]struct{}{}
-	d := viewDecoder{View: v, mirror: map[string]RemoteView{}}
+	clear(v.Heads)
+	d := &viewDecoder{View: v, mirror: map[string]RemoteView{}}
 	var err error
 	v.unknown, err = fields(data, d.field)
 	if err != nil {
 		return nil, fmt.Errorf("decode view: %w", err)
 	}
 	d.migrate()
-	return v, nil
+	return d, nil
 }
 
-// viewDecoder holds what older versions wrote until it is known whether the
-// newer fields are there too.
+// workspaceAt is a workspace and its commit.
+type workspaceAt struct {
+	name string
+	at   CommitID
+}
+
+// viewDecoder holds heads and workspaces as lists, and what older versions wrote
+// until it is known whether the newer fields are there too.
 type viewDecoder struct {
 	*View
+	heads        []CommitID
+	workspaces   []workspaceAt
 	mirror       map[string]RemoteView // remote bookmarks beside local ones, until 0.34
 	oldWorkspace CommitID
 	gitHead      RefTarget
@@ -147,7 +91,7 @@ func (d *viewDecoder) field(num protowire.Number, f field) (bool, error) {
 	switch num {
 	case 1:
 		b, err := f.bytes()
-		d.Heads[CommitID(b)] = struct{}{}
+		d.heads = append(d.heads, CommitID(b))
 		return true, err
 	case 2:
 		b, err := f.bytes()
@@ -164,10 +108,13 @@ func (d *viewDecoder) field(num protowire.Number, f field) (bool, error) {
 		d.gitHeadOld = CommitID(b)
 		return true, err
 	case 8:
-		var name string
-		var id []byte
-		err := decodePair(f, &name, func(f field) (err error) { id, err = f.bytes(); return err })
-		d.Workspaces[name] = CommitID(id)
+		var w workspaceAt
+		err := decodePair(f, &w.name, func(f field) error {
+			id, err := f.bytes()
+			w.at = CommitID(id)
+			return err
+		})
+		d.workspaces = append(d.workspaces, w)
 		return true, err
 	case 9:
 		t, err := decodeTarget(f)
@@ -184,8 +131,9 @@ func (d *viewDecoder) field(num protowire.Number, f field) (bool, error) {
 }
 
 func (d *viewDecoder) migrate() {
-	if _, ok := d.Workspaces[DefaultWorkspace]; !ok && d.oldWorkspace != "" {
-		d.Workspaces[DefaultWorkspace] = d.oldWorkspace
+	isDefault := func(w workspaceAt) bool { return w.name == DefaultWorkspace }
+	if d.oldWorkspace != "" && !slices.ContainsFunc(d.workspaces, isDefault) {
+		d.workspaces = append(d.workspaces, workspaceAt{DefaultWorkspace, d.oldWorkspace})
 	}
 	if len(d.Remotes) == 0 {
 		d.Remotes = d.mirror
