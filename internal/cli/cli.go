@@ -90,12 +90,14 @@ func programName(args []string) string { return strings.TrimSuffix(filepath.Base
 // engine runs jj's own command line. The process ends with it, so memory is
 // given back rarely, up to a bound. In a workspace that is settled already.
 func engine(l repo.Line) int {
-	if l.Store == nil {
+	s := jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir, Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote}
+	if l.Copy != nil {
+		s.Store = l.Copy.Store
+	} else {
 		debug.SetGCPercent(200)
 		debug.SetMemoryLimit(512 << 20)
 	}
-	return jj.Main(l.Args, jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir,
-		Store: l.Store, Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote})
+	return jj.Main(l.Args, s)
 }
 
 // jjEntry lists jj among the commands; Main hands its words over before they

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	model "tandem/internal/repo"
-	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/replica"
 )
 
 // Line is one jj command line, where it runs, and what is to be known of it.
@@ -16,7 +16,7 @@ type Line struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	Store      *gitstore.Store                                                                      // the repository, open
+	Copy       *replica.Replica                                                                     // of the workspace it runs in, open; nil elsewhere
 	Attributes map[string]string                                                                    // for every operation it makes
 	Admit      func(s model.Store, workspace string, from model.MergedTree, to *model.Commit) error // asked before files change
 	Wrote      func(s model.Store, workspace string, from, to model.MergedTree) error               // told what was found changed on disk
@@ -35,7 +35,7 @@ func (c *command) quiet(args ...string) {
 // line is a command line in this workspace.
 func (c *command) line(args []string) Line {
 	return Line{Args: args, Dir: c.dir, Env: c.k.Env, In: c.k.In, Out: c.k.Out, Err: c.k.Err,
-		Store: c.r.Store, Attributes: c.attributes(), Admit: c.admit, Wrote: c.r.Wrote}
+		Copy: c.r, Attributes: c.attributes(), Admit: c.admit, Wrote: c.r.Wrote}
 }
 
 // attributes say in every operation who made it, in which session, and the
