@@ -48,7 +48,10 @@ func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session 
 		if err := sameUser(connOf(r.Context())); err != nil {
 			return op.Caller{}, err
 		}
-		return caller(r.Context())
+		c, err := caller(r.Context())
+		about := clientOf(r) // which program and model it is may be told; who it is, is known
+		c.Client.Agent, c.Client.Model = about.Agent, about.Model
+		return c, err
 	}
 	h, err := s.web.Handler(auth, nil)
 	if err != nil {

@@ -198,3 +198,82 @@ func TestMailWakesRealAgents(t *testing.T) {
 		done = true
 	})
 }
+
+// A message wakes a real Codex that tandem opened, though it has no hook for it:
+// tandem prompts it through its app-server with the fixed sentence. A draft
+// stays; a running tool goes on, and the prompt follows when its turn is over.
+// When the wakes of the hour are used up, the sender is told.
+func TestMailWakesACodexThatTandemOpened(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	h := spokenHouse(t, "TANDEM_WAKES_PER_HOUR=2")
+	var made peer.Created
+	h.call("space.rename", peer.RenameIn{Name: "person"}, nil)
+	h.call("space.create", peer.CreateIn{Name: "wakes"}, &made)
+	h.openAs("a", "codex")
+	if out := h.send("a", fmt.Sprintf(`[[tool mcp__tandem/intandem_join {"code":%q}]] [[tool mcp__tandem/intandem_rename {"name":"opened"}]] [[tool mcp__tandem/intandem_share {"file":"a.txt"}]] [[say in]]`, made.Code)); !strings.Contains(out.Report, "in") {
+		t.Fatalf("%+v\n%s", out, h.shown("a"))
+	}
+	send := func(words string) string {
+		t.Helper()
+		var said peer.Said
+		h.call("space.send", peer.SendIn{Type: "question", Message: words, To: "opened"}, &said)
+		return said.ID
+	}
+	reached := func(id string) string {
+		var r peer.Receipt
+		h.call("space.receipt", peer.ReceiptIn{ID: id}, &r)
+		return r.Peers["opened"]
+	}
+	prompts := func(id string) (n int) {
+		for _, q := range h.model.Requests() {
+			if strings.Contains(q.Prompt, id+": call intandem_inbox") && q.Call == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	var peers peer.Peers
+	h.call("space.peers", nil, &peers)
+	if !strings.Contains(peers.Text, "Agent: codex-mcp-client") || !strings.Contains(peers.Text, "Model: scripted-1") || !strings.Contains(peers.Text, "Working directory: "+h.project) {
+		t.Errorf("what it brings is not announced:\n%s", peers.Text)
+	}
+
+	var box peer.Inbox
+	if h.call("space.inbox", peer.InboxIn{}, &box); !strings.Contains(box.Text, "hello from a file") {
+		t.Errorf("what it shared did not arrive:\n%s", box.Text)
+	}
+
+	h.tmux("send-keys", "-l", "-t", "=ccm-a:", "half a thought")
+	h.eventually("a draft stands", func() bool { return strings.Contains(h.shown("a"), "half a thought") })
+	id := send("words that are not in a wake")
+	h.eventually("the message wakes it", func() bool { return prompts(id) == 1 })
+	h.eventually("it is known to be surfaced", func() bool { return reached(id) == "surfaced" })
+	if !strings.Contains(h.shown("a"), "half a thought") {
+		t.Errorf("the draft is gone:\n%s", h.shown("a"))
+	}
+	h.tmux("send-keys", "-t", "=ccm-a:", "C-u")
+
+	out := h.begin("a", execute("sleep 3; echo ran > ran.txt")+" [[say went on]]")
+	h.decide(approval.Approve, "")
+	id = send("while you are busy")
+	if out = h.ended("a", out.Cursor); !strings.Contains(out.Report, "went on") {
+		t.Errorf("%+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(h.project, "ran.txt")); err != nil {
+		t.Errorf("the running tool was cancelled: %v", err)
+	}
+	h.eventually("the message follows the turn", func() bool { return prompts(id) == 1 && reached(id) == "surfaced" })
+	for _, q := range h.model.Requests() {
+		if strings.Contains(string(q.Body), "words that are not") || strings.Contains(string(q.Body), "while you are busy") {
+			t.Error("a wake carries words")
+		}
+	}
+
+	id = send("beyond the budget")
+	h.eventually("the sender is told that it waits", func() bool { return reached(id) == "waiting" })
+	if prompts(id) != 0 {
+		t.Error("it was woken beyond the budget")
+	}
+}

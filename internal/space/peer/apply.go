@@ -282,6 +282,7 @@ func (r *Room) arrived(s *seat, n note) {
 		if n.content != nil && n.entry.Env.From != s.me.Card().ID {
 			s.wakes.add(n.entry.Env.ID)
 			r.wakesUsedUp(s)
+			r.rouse(s)
 		}
 	}
 }

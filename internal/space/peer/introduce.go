@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"tandem/internal/fault"
-	"tandem/internal/identity"
 	"tandem/internal/op"
 )
 
@@ -47,18 +46,14 @@ func (r *Room) introduce(ctx context.Context, s *seat, said Capabilities) error 
 // session fills in what tandem knows of a session that it opened: the agent, its
 // model, and the tools of connectors that its model may call.
 func (r *Room) session(ctx context.Context, c op.Caller, p *Profile) {
-	ask := op.WithCaller(ctx, op.Caller{Tenant: c.Tenant, Actor: identity.WellKnown(identity.System), Name: identity.System, Kind: op.Service, Door: op.DoorInside, Request: c.Session})
-	var s struct{ Driver, Model string }
-	if r.read(ask, "session.get", map[string]string{"id": c.Session}, &s) != nil {
+	w, err := r.workerOf(ctx, c.Tenant, c.Session)
+	if err != nil {
 		return // it announces what is known without it
 	}
-	agent, model, _ := strings.Cut(s.Model, "/")
-	p.Model = orElse(p.Model, model)
-	if s.Driver != "model" {
-		p.Agent = orElse(p.Agent, agent)
+	p.Agent, p.Model = orElse(p.Agent, w.agent), orElse(p.Model, w.model)
+	if w.agent != ownLoop {
 		return
 	}
-	p.Agent = orElse(p.Agent, "tandem")
 	var all struct {
 		Connectors []struct {
 			Name    string
@@ -66,7 +61,11 @@ func (r *Room) session(ctx context.Context, c op.Caller, p *Profile) {
 			Tools   []struct{ Name string }
 		}
 	}
-	if r.read(ctx, "connector.list", nil, &all) != nil {
+	got, err := r.invoke.Invoke(ctx, "connector.list", nil) // as the session, which sees what it may use
+	if err != nil {
+		return
+	}
+	if data, err := json.Marshal(got); err != nil || json.Unmarshal(data, &all) != nil {
 		return
 	}
 	for _, k := range all.Connectors {
@@ -79,19 +78,6 @@ func (r *Room) session(ctx context.Context, c op.Caller, p *Profile) {
 		}
 	}
 	p.Servers, p.Tools = named(p.Servers), named(p.Tools)
-}
-
-// read asks another room, through the gate.
-func (r *Room) read(ctx context.Context, name string, in, out any) error {
-	got, err := r.invoke.Invoke(ctx, name, in)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(got)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, out)
 }
 
 // reintroduce announces a model that became known, or changed, after joining.

@@ -29,11 +29,20 @@ type Created struct {
 	Code     string `json:"code"`
 }
 
-// folderOf is the caller's project folder, as a program of this machine told
-// it. A caller from afar has none: it must not choose what a share may read.
-func folderOf(c op.Caller) string {
-	if filepath.IsAbs(c.Client.Folder) {
-		return filepath.Clean(c.Client.Folder)
+// folderOf is the caller's project folder: that of its session, or what a program
+// of this machine told. A caller from afar has none: it must not choose what a
+// share may read.
+func (r *Room) folderOf(ctx context.Context, c op.Caller) string {
+	folder := c.Client.Folder
+	if c.Session != "" {
+		w, err := r.workerOf(ctx, c.Tenant, c.Session)
+		if err != nil {
+			return ""
+		}
+		folder = w.folder
+	}
+	if filepath.IsAbs(folder) {
+		return filepath.Clean(folder)
 	}
 	return ""
 }
@@ -64,7 +73,7 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 		return Created{}, err
 	}
 	c := op.CallerFrom(ctx)
-	s, err := r.create(ctx, c.Tenant, owner(c), folderOf(c), in)
+	s, err := r.create(ctx, c.Tenant, owner(c), r.folderOf(ctx, c), in)
 	if err != nil {
 		return Created{}, err
 	}
@@ -110,7 +119,7 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 		return Joined{}, err
 	}
 	c := op.CallerFrom(ctx)
-	s, err := r.join(ctx, c.Tenant, owner(c), folderOf(c), in.Code)
+	s, err := r.join(ctx, c.Tenant, owner(c), r.folderOf(ctx, c), in.Code)
 	if err != nil {
 		return Joined{}, err
 	}
@@ -174,7 +183,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		}
 		return s.connected("Reconnected"), nil
 	}
-	folder := folderOf(c)
+	folder := r.folderOf(ctx, c)
 	all := r.all()
 	for i := len(all) - 1; i >= 0; i-- {
 		s := all[i]

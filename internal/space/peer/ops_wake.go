@@ -128,10 +128,10 @@ func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
 	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: known}, r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: in.How})
 }
 
-// wakesUsedUp tells the senders that what is new waits, when an agent that a
-// hook could wake has no wakes left in this hour. The caller holds s.mu.
+// wakesUsedUp tells the senders that what is new waits, when an agent that could
+// be woken has no wakes left in this hour. The caller holds s.mu.
 func (r *Room) wakesUsedUp(s *seat) {
-	if s.waiter == 0 || s.wakes.left(r.now()) > 0 || s.telling || s.wakes.told {
+	if s.waiter == 0 && !strings.HasPrefix(s.owner, "session/") || s.wakes.left(r.now()) > 0 || s.telling || s.wakes.told {
 		return
 	}
 	s.telling = true

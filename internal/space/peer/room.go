@@ -208,6 +208,7 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 			}
 		}
 	}
+	r.rouse(s) // mail that came before a restart
 	if len(s.due()) > 0 && !s.removing {
 		s.removing = true
 		r.later(func(ctx context.Context) {

@@ -94,6 +94,7 @@ type seat struct {
 	wakes     wakes
 	telling   bool
 	waiter    int      // the newest hook that waits
+	rousing   bool     // a session of tandem's is being woken
 	shifted   []string // own leased files that changed below, until the owner is told
 }
 

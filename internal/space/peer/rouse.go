@@ -1,0 +1,152 @@
+package peer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/space"
+)
+
+// worker is who works in a session that tandem opened.
+type worker struct{ agent, model, folder string }
+
+// ownLoop is the agent of sessions that tandem's own loop drives.
+const ownLoop = "tandem"
+
+func (r *Room) workerOf(ctx context.Context, tenant, session string) (worker, error) {
+	var s struct{ Driver, Model, Directory string }
+	if err := r.within(tenant, session).call(ctx, "session.get", map[string]string{"id": session}, &s); err != nil {
+		return worker{}, err
+	}
+	if s.Driver == "model" {
+		return worker{ownLoop, s.Model, s.Directory}, nil
+	}
+	agent, model, _ := strings.Cut(s.Model, "/")
+	if model == "default" {
+		model = "" // the program's own choice
+	}
+	return worker{agent, model, s.Directory}, nil
+}
+
+// within speaks to another room of this daemon, through its gate.
+func (r *Room) within(tenant, as string) inside {
+	return inside{invoke: r.invoke, tenant: tenant, as: as}
+}
+
+// rouse wakes a session that tandem opened for its mail, when no hook of its
+// program does: with a prompt that says the fixed sentence and nothing else. The
+// program takes it through its own server, so no key is pressed and no draft is
+// touched, and only when no turn is open, so nothing is interrupted. The caller
+// holds s.mu.
+func (r *Room) rouse(s *seat) {
+	session, ok := strings.CutPrefix(s.owner, "session/")
+	if !ok || s.rousing || !s.rousable(r.now()) {
+		return
+	}
+	s.rousing = true
+	r.later(func(ctx context.Context) {
+		if err := r.rouseNow(ctx, s, session); err != nil {
+			r.log.Warn("a session was not woken for its mail", "session", session, "err", err)
+		}
+		s.mu.Lock()
+		s.rousing = false
+		s.mu.Unlock()
+	})
+}
+
+// rousable reports whether there is mail to wake for, and nobody else does. The
+// caller holds s.mu.
+func (s *seat) rousable(now time.Time) bool {
+	return s.state == active && s.waiter == 0 && len(s.wakes.fresh) > 0 && s.wakes.left(now) > 0
+}
+
+func (r *Room) rouseNow(ctx context.Context, s *seat, session string) error {
+	w, err := r.workerOf(ctx, s.tenant, session)
+	if err != nil || w.agent == "claude" { // its hook waits for mail
+		return err
+	}
+	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		turns, err := r.turns(ctx, s, session, "")
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		due := s.rousable(r.now())
+		var text string
+		var ids []string
+		if due && !slices.ContainsFunc(turns, turn.open) {
+			text, ids = s.wakes.take(r.now())
+		}
+		s.mu.Unlock()
+		if text != "" {
+			pause = 500 * time.Millisecond
+			if err := r.sayWake(ctx, s, session, text, ids); err != nil {
+				return err
+			}
+		}
+		if !due || !sleep(ctx, pause) {
+			return nil // it was announced some other way, or its wakes are used up
+		}
+	}
+}
+
+// turn is a session's turn, as far as it matters here.
+type turn struct {
+	ID     string
+	State  string
+	Reason string
+	Steps  int64
+	Usage  struct {
+		Output int64
+	}
+}
+
+func (t turn) open() bool { return t.State != "done" && t.State != "failed" && t.State != "cancelled" }
+
+// turns are a session's last turns, or one of them.
+func (r *Room) turns(ctx context.Context, s *seat, session, id string) ([]turn, error) {
+	var out struct{ Turns []turn }
+	err := r.within(s.tenant, session).call(ctx, "session.turns", map[string]string{"id": session, "turn": id}, &out)
+	return out.Turns, err
+}
+
+// sayWake prompts the session, and counts the messages as surfaced once its
+// model has answered to the prompt that names them.
+func (r *Room) sayWake(ctx context.Context, s *seat, session, text string, ids []string) error {
+	var t turn
+	err := r.within(s.tenant, session).call(ctx, "session.prompt", map[string]string{"id": session, "text": text}, &t)
+	for err == nil {
+		var now []turn
+		if now, err = r.turns(ctx, s, session, t.ID); err != nil || len(now) == 0 {
+			break
+		}
+		t = now[0]
+		answered := t.Steps > 0 || t.Usage.Output > 0
+		if t.State == "failed" && !answered {
+			err = fault.New(fault.Unavailable, "space.wake", "%s", orElse(t.Reason, "the turn failed"))
+			break
+		}
+		if answered || !t.open() {
+			break
+		}
+		if !sleep(ctx, 300*time.Millisecond) {
+			return nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		for _, id := range slices.Backward(ids) {
+			s.wakes.fresh = append([]string{id}, s.wakes.fresh...)
+		}
+		return err
+	}
+	known, err := r.unsurfaced(ctx, s, ids)
+	if err != nil {
+		return err
+	}
+	return r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: "turn"})
+}
