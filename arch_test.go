@@ -108,8 +108,9 @@ var houseMap = []wall{
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
 	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms session/terminal"},                                         // the doctor looks at terminals
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
-	{pkg: "cli/jj", may: "cli/jj/config repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
+	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
+	{pkg: "cli/jj/screen", may: "repo/text"},
 
 	// root
 	{pkg: "daemon", may: "*"},

@@ -133,7 +133,8 @@ func (w *wsEnv) resolveFiles(tl *tool, tree repo.MergedTree, list []conflicted) 
 		}
 	}
 	if tl.builtin {
-		return out, nil, missing("the builtin merge editor")
+		out, err = w.pickSides(tree, list)
+		return out, nil, err
 	}
 	ed := repo.EditTree(w.store, tree)
 	for i, k := range list {

@@ -45,7 +45,7 @@ type written struct {
 // edit lets the user adjust the right tree.
 func (d *diffTool) edit(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
 	if d.t.builtin {
-		return left, missing("the builtin diff editor")
+		return d.w.pickDiff(left, right, match)
 	}
 	out, err := d.editTrees(left, right, match, instructions)
 	if err != nil {

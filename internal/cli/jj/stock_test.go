@@ -146,14 +146,17 @@ func (p *pair) upstream(r *rand.Rand) {
 }
 
 // revision is a random visible commit.
-func (p *pair) revision(r *rand.Rand) string {
-	ids := strings.Fields(p.stock.Run(p.theirs, "log", "--no-graph", "-r", "all()", "-T", "commit_id.short() ++ ' '", "--ignore-working-copy"))
+func (p *pair) revision(r *rand.Rand) string { return p.revisionOf(r, "all()") }
+
+func (p *pair) revisionOf(r *rand.Rand, set string) string {
+	ids := strings.Fields(p.stock.Run(p.theirs, "log", "--no-graph", "-r", set, "-T", "commit_id.short() ++ ' '", "--ignore-working-copy"))
 	return ids[r.IntN(len(ids))]
 }
 
 // step is a random command.
 func (p *pair) step(r *rand.Rand) []string {
 	rev, other, third := p.revision(r), p.revision(r), p.revision(r)
+	real := p.revisionOf(r, "all() ~ root()") // git has no root commit to push
 	name := string(rune('a' + r.IntN(3)))
 	all := [][]string{
 		{"new"}, {"new", rev}, {"new", rev, other}, {"new", rev, other, third}, {"new", "-A", rev, "--no-edit"}, {"new", "-B", rev},
@@ -167,10 +170,10 @@ func (p *pair) step(r *rand.Rand) []string {
 		{"absorb"}, {"absorb", "--from", rev}, {"simplify-parents", "-r", rev}, {"restore", "--from", rev, "--into", other, "f1"},
 		{"duplicate", rev, "-A", other}, {"duplicate", rev, "-B", other}, {"revert", "-r", rev, "-A", other}, {"op", "revert"}, {"op", "revert", "@-"},
 		{"workspace", "add", "../w" + name}, {"workspace", "forget", "w" + name}, {"workspace", "list"}, {"next"}, {"prev"}, {"file", "annotate", "f1"},
-		{"bookmark", "move", name, "--to", rev, "-B"}, {"bookmark", "rename", name, name + "x"}, {"metaedit", rev, "-m", "edited"}, {"resolve", "--list"},
+		{"bookmark", "move", name, "--to", real, "-B"}, {"bookmark", "rename", name, name + "x"}, {"metaedit", rev, "-m", "edited"}, {"resolve", "--list"},
 		{"undo"}, {"redo"}, {"op", "restore", "@-"}, {"op", "log", "-n5"}, {"op", "show"}, {"op", "diff"},
-		{"bookmark", "create", name, "-r", rev}, {"bookmark", "set", name, "-r", rev, "-B"}, {"bookmark", "delete", name}, {"bookmark", "list"},
-		{"tag", "set", "t" + name, "-r", rev}, {"tag", "list"}, {"metaedit", "--update-change-id", rev},
+		{"bookmark", "create", name, "-r", real}, {"bookmark", "set", name, "-r", real, "-B"}, {"bookmark", "delete", name}, {"bookmark", "list"},
+		{"tag", "set", "t" + name, "-r", real}, {"tag", "list"}, {"metaedit", "--update-change-id", rev},
 		{"log"}, {"log", "-r", rev + "::", "-p", "--git"}, {"log", "-r", "::" + rev, "-s"}, {"st"}, {"diff", "--stat"}, {"diff", "-r", rev},
 		{"squash", "--from", rev, "--into", other, "-k", "-m", "kept", "f1"}, {"squash", "--from", rev, "-A", other, "-m", "after"}, {"squash", "f1", "d"},
 		{"split", "-r", rev, "-m", "beside", "-p", "f0", "d"}, {"split", "-r", rev, "-m", "on", "-o", other, "f2"}, {"commit", "-m", "part", "f0"},
@@ -179,9 +182,9 @@ func (p *pair) step(r *rand.Rand) []string {
 		{"next", "--edit"}, {"prev", "--edit"}, {"next", "--conflict"}, {"op", "abandon", "@--..@-"}, {"op", "log", "-d", "-n3"}, {"op", "show", "-p", "--summary"},
 		{"-R", "../w" + name, "workspace", "update-stale"}, {"-R", "../w" + name, "new", "-m", "there"}, {"workspace", "rename", "main" + name}, {"workspace", "root"},
 		{"bookmark", "forget", name}, {"bookmark", "advance"}, {"bookmark", "track", name, "--remote", "origin"}, {"bookmark", "untrack", name, "--remote", "origin"}, {"bookmark", "list", "-a"},
-		{"tag", "set", "t" + name, "-r", rev, "--allow-move"}, {"tag", "delete", "t" + name}, {"file", "show", "-r", rev, "f1"}, {"file", "chmod", "x", "-r", rev, "f1"},
+		{"tag", "set", "t" + name, "-r", real, "--allow-move"}, {"tag", "delete", "t" + name}, {"file", "show", "-r", rev, "f1"}, {"file", "chmod", "x", "-r", rev, "f1"},
 		{"file", "search", "-r", rev, "-p", "glob:*a*"}, {"file", "untrack", "f2"}, {"file", "track", "f2"}, {"sparse", "set", "--clear", "--add", "f1"}, {"sparse", "reset"},
-		{"git", "push", "--all", "--allow-empty-description"}, {"git", "push", "-b", name, "--allow-empty-description"}, {"git", "push", "--deleted"}, {"git", "push", "--named", "n" + name + "=" + rev},
+		{"git", "push", "-r", real, "--allow-empty-description"}, {"git", "push", "-b", name, "--allow-empty-description"}, {"git", "push", "--named", "n" + name + "=" + real},
 		{"git", "fetch"}, {"git", "fetch", "-b", "up0"}, {"git", "import"}, {"git", "export"}, {"git", "remote", "list"}, {"git", "remote", "rename", "origin", "origin2"}, {"git", "remote", "rename", "origin2", "origin"},
 		{"resolve", "--tool", ":ours", "f1"}, {"resolve", "-r", rev, "--tool", ":theirs"}, {"converge", "--no-interactive"}, {"evolog", "-p", "-r", rev}, {"show", "--stat", rev},
 		{"diff", "--types", "-r", rev}, {"diff", "--name-only", "--from", rev}, {"diff", "--color-words", "-r", rev}, {"diff", "--git", "-r", rev}, {"diff", "--summary", "-r", rev + ".." + other},

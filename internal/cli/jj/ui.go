@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 
@@ -76,11 +75,6 @@ type ui struct {
 	conf    *config.Stack
 	in      *bufio.Reader // of answers, once one was asked for
 	buf     *bufio.Writer // of long output that goes to no terminal
-}
-
-type pager struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
 }
 
 func isTerminal(w any) bool {
@@ -198,18 +192,21 @@ func (u *ui) printf(format string, args ...any) {
 // status writes a line about what was done, unless quiet.
 func (u *ui) status(t *text.Text) {
 	if !u.quiet {
+		u.flush() // so that both streams keep their order where they are one
 		u.colours.WriteTo(u.io.Stderr, t)
 	}
 }
 
 func (u *ui) statusf(format string, args ...any) {
 	if !u.quiet {
+		u.flush()
 		fmt.Fprintf(u.io.Stderr, format, args...)
 	}
 }
 
 // note writes a labelled line with a heading to standard error.
 func (u *ui) note(label, heading, message string) {
+	u.flush()
 	t := u.newText()
 	t.Push(label)
 	t.Label("heading", heading)
@@ -303,59 +300,6 @@ func (u *ui) hints(hs []hint) {
 		}
 		t.Pop()
 		u.colours.WriteTo(u.io.Stderr, t)
-	}
-}
-
-// page sends what follows through a pager when the output is a terminal.
-func (u *ui) page() {
-	if u.pager == nil && u.buf == nil && !isTerminal(u.io.Stdout) {
-		u.buf = bufio.NewWriterSize(u.out, 1<<16)
-		u.out = u.buf
-		return
-	}
-	if u.pager != nil || u.conf == nil || u.conf.Str("ui.paginate") == "never" || !isTerminal(u.io.Stdout) {
-		return
-	}
-	if u.conf.Str("ui.pager") == ":builtin" {
-		return
-	}
-	c, err := u.conf.Cmd("ui", "pager")
-	if err != nil || c == nil || len(c.Args) == 0 {
-		return
-	}
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Env = append([]string(nil), u.io.Env...)
-	for k, v := range c.Env {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
-	cmd.Stdout, cmd.Stderr = u.io.Stdout, u.io.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return
-	}
-	if err := cmd.Start(); err != nil {
-		u.warnf("Failed to spawn pager '%s': %v", c.Args[0], err)
-		return
-	}
-	u.pager = &pager{cmd, in}
-	u.out = in
-}
-
-// flush writes out what is held back.
-func (u *ui) flush() error {
-	if u.buf == nil {
-		return nil
-	}
-	return u.buf.Flush()
-}
-
-// close waits for the pager.
-func (u *ui) close() {
-	u.flush()
-	if u.pager != nil {
-		u.pager.in.Close()
-		u.pager.cmd.Wait()
-		u.pager, u.out = nil, u.io.Stdout
 	}
 }
 
