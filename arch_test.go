@@ -56,7 +56,7 @@ var houseMap = []wall{
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector"},
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider tool"},
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool"}, // a program is probed with a scripted model
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},

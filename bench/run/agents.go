@@ -55,7 +55,7 @@ func newStage(ctx context.Context) (*stage, error) {
 	s.cmd.Env = []string{"HOME=" + filepath.Join(s.dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color",
 		"ANTHROPIC_BASE_URL=" + s.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE=" + claude, "TANDEM_TMUX_SOCKET=" + s.tmux(),
-		"TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none"}
+		"TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none", "TANDEM_PROBE=0"}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}

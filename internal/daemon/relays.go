@@ -26,7 +26,7 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 	d.rooms.relay = relays.New(d.db, d.rooms.session, d.Log, filepath.Join(d.data, "manager"), relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
 	d.rooms.session.Guard = d.rooms.relay.Guard
 	d.rooms.relay.Told = d.relayTold
-	d.rooms.terminal.Ended = append(d.rooms.terminal.Ended, d.turnEnded)
+	d.rooms.terminal.Ended = d.turnEnded
 	return nil
 }
 
@@ -76,17 +76,13 @@ func (d *Daemon) closeSide(ctx context.Context, id string) error {
 }
 
 // turnEnded tells of a turn in a terminal. A relay's own turns are its business.
-func (d *Daemon) turnEnded(s terminal.Seat, t *session.Turn, said string) {
-	if s.Relay != "" {
-		return
+func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t *session.Turn, said string) error {
+	if seat.Relay != "" {
+		return nil
 	}
 	status := map[session.TurnState]string{session.Done: "done", session.Failed: "failed", session.Cancelled: "interrupted"}[t.State]
-	cursor := int64(0)
-	if now, err := d.rooms.session.Get(context.Background(), t.Tenant, t.Session); err == nil {
-		cursor = now.Events
-	}
-	d.rooms.notify.Tell(t.Tenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "session", Status: status, ID: s.Name, Cursor: cursor, Summary: summary(said), Reason: t.Reason},
-		Folder: s.Folder, Push: notify.Normal, Page: "/panel/sessions/" + s.Session})
+	return d.rooms.notify.Put(tx, t.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(said), Reason: t.Reason},
+		Folder: seat.Folder, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session})
 }
 
 // relayTold tells of a relay: routine ends are only written down, what a person should know wakes the phone.

@@ -237,7 +237,7 @@ func programTone(state string) ui.Tone {
 	switch state {
 	case "starting", "working":
 		return ui.Info
-	case "needs permission", "asking", "dialog open", "retrying", "rate limited", "hung":
+	case "needs permission", "asking", "dialog open", "retrying", "rate-limited", "hung":
 		return ui.Warn
 	case "ready":
 		return ui.Good

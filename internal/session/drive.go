@@ -74,9 +74,19 @@ func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, er
 	})
 }
 
-// End ends a turn, and says so in the journal.
-func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error { return r.finish(tx, s, t, state, reason) })
+// End ends a turn, and says so in the journal. also is what a driver keeps or tells of it, in the same transaction.
+func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string, also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		if err := r.finish(tx, s, t, state, reason); err != nil {
+			return err
+		}
+		for _, f := range also {
+			if err := f(tx, s, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // finish ends a turn in a transaction that may also do what ended it.

@@ -88,6 +88,9 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
 
 func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, error) {
 	return r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
+		if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
+			return err
+		}
 		set(&s.Title, in.Title)
 		set(&s.Archived, in.Archived)
 		set(&s.Directory, in.Directory)
@@ -114,7 +117,11 @@ func set[T any](to *T, from *T) {
 
 func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	if _, err := loadSession(inTx{tx}, tenant, in.ID, tx.ForUpdate()); err != nil {
+	s, err := loadSession(inTx{tx}, tenant, in.ID, tx.ForUpdate())
+	if err != nil {
+		return OK{}, err
+	}
+	if err := r.guard(ctx, tx, s); err != nil {
 		return OK{}, err
 	}
 	open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0", tenant, in.ID)
@@ -124,13 +131,18 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	if len(open) > 0 {
 		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
 	}
+	return OK{true}, r.Forget(tx, tenant, in.ID)
+}
+
+// Forget removes a session that has no open turns, and all that belongs to it.
+func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
 	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined"} {
-		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, in.ID); err != nil {
-			return OK{}, err
+		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
+			return err
 		}
 	}
-	_, err = tx.Exec("DELETE FROM session WHERE tenant = ? AND id = ?", tenant, in.ID)
-	return OK{true}, err
+	_, err := tx.Exec("DELETE FROM session WHERE tenant = ? AND id = ?", tenant, session)
+	return err
 }
 
 func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error) {

@@ -117,6 +117,9 @@ func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
 	if err != nil {
 		return RevertOut{}, err
 	}
+	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
+		return RevertOut{}, err
+	}
 	if in.Message == "" {
 		ms, err := r.Messages(ctx, tenant, s.ID)
 		if err != nil {
@@ -177,6 +180,9 @@ func restore(scope *tool.Scope, dir string, f keptFile) error {
 
 func (r *Room) unrevertOp(ctx context.Context, tx *db.Tx, in IDIn) (RevertOut, error) {
 	_, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
+		if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
+			return err
+		}
 		if s.Reverted == "" {
 			return fault.New(fault.Conflict, "session.unrevert", "nothing was taken back")
 		}

@@ -44,8 +44,8 @@ func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, 
 }
 
 func (r *Room) guard(ctx context.Context, tx *db.Tx, s *Session) error {
-	if r.Guard == nil {
-		return nil
+	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil || r.Guard == nil {
+		return err
 	}
 	return r.Guard(ctx, tx, s.Tenant, s.ID)
 }

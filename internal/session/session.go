@@ -2,6 +2,7 @@ package session
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -133,6 +134,15 @@ func (s *Session) check() error {
 // Caller is the session as an actor: itself, for whoever opened it.
 func (s *Session) Caller() op.Caller {
 	return op.Caller{Tenant: s.Tenant, Actor: s.ID, Name: s.ID, Kind: op.Session, For: s.chain, Session: s.ID, Door: op.DoorInside}
+}
+
+// DrivenBy refuses a session that would drive another one than it opened itself: what the other may do it need not, and its own
+// budget and prompts are not its to set. Sessions that work together write to each other in a space.
+func (s *Session) DrivenBy(c op.Caller) error {
+	if c.Kind != op.Session || s.ID != c.Session && slices.Contains(s.chain, string(op.Session)+":"+c.Name) {
+		return nil
+	}
+	return fault.New(fault.Denied, "session", "a session drives only the sessions that it opened itself").WithNext("write to the other one in a space, or let a person do it")
 }
 
 // chainOf is the authority that a session of this caller works under.

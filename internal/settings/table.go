@@ -40,6 +40,7 @@ var table = []Setting{
 	{Key: "codex", Env: []string{"TANDEM_CODEX"}, Doc: "the Codex program (default: codex on the path)"},
 	{Key: "opencode", Env: []string{"TANDEM_OPENCODE"}, Doc: "the OpenCode program (default: opencode on the path)"},
 	{Key: "hang_secs", Env: []string{"TANDEM_HANG_SECS"}, Default: "600", Doc: "after how long without any sign of life an agent's turn is said to hang"},
+	{Key: "probe", Env: []string{"TANDEM_PROBE"}, Default: "1", Doc: "check each new version of an agent program with a turn of its own, against a model on loopback that tandem plays itself; 0: only people's turns are looked at"},
 	{Key: "confine", Env: []string{"TANDEM_CONFINE"}, Default: "auto", Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works"},
 	{Key: "sandbox", Env: []string{"TANDEM_SANDBOX"}, Default: "auto", Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the best that works, or none: then none runs unless a person grants it for a session"},
 	{Key: "done_webhook", Env: []string{"TANDEM_DONE_WEBHOOK"}, Doc: "address that is called when a turn or a relay ends", Secret: true},

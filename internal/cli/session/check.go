@@ -15,8 +15,9 @@ func newCheck(k *kit.Kit) *cobra.Command {
 	var in terminal.ProbeIn
 	cmd := &cobra.Command{
 		Use: "check [AGENT]", Short: "Check which signals of an agent program work, with one short turn", Args: cobra.MaximumNArgs(1),
-		Long:    "The programs' own signals come without a promise, so the first turn of every version is looked at. This makes such a turn now, in a session of its own that is closed again. It calls the model once.",
-		Example: "  tandem session check\n  tandem session check codex",
+		Long: "The programs' own signals come without a promise, so every version is checked when it is first used, and this checks it now: one turn of the program in an empty home, with a model on loopback that tandem plays itself. " +
+			"It costs nothing and needs no account. With --real the turn is one of the model that you use.",
+		Example: "  tandem session check\n  tandem session check codex\n  tandem session check --real",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Agent = args[0]
@@ -35,6 +36,7 @@ func newCheck(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Verdict) })
 		},
 	}
-	cmd.Flags().StringVarP(&in.Cwd, "cwd", "C", "", "the working folder (this one)")
+	cmd.Flags().BoolVar(&in.Real, "real", false, "ask the model that the program uses, once")
+	cmd.Flags().StringVarP(&in.Cwd, "cwd", "C", "", "where a real turn works (this folder)")
 	return cmd
 }

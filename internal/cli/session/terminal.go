@@ -38,7 +38,7 @@ func newOpen(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s (%s), confined: %s\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Attach)
+				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary, out.Attach)
 			})
 		},
 	}

@@ -2,6 +2,7 @@
 const { chromium } = require('playwright-core');
 const fs = require('fs');
 const path = require('path');
+const { execFileSync } = require('child_process');
 
 const input = JSON.parse(fs.readFileSync(0, 'utf8'));
 const out = { seen: {}, problems: [] };
@@ -103,6 +104,27 @@ async function takeOver() {
   out.seen.back = await toast();
 }
 
+// What a program prints reaches neither the clipboard nor the page: the test prints in its terminal what a hostile one would.
+async function printed() {
+  const esc = '\x1b', bel = '\x07', title = await page.title();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(input.base).origin });
+  await page.evaluate(() => navigator.clipboard.writeText('mine'));
+  const osc = [`0;owned`, `2;owned`, `52;c;${Buffer.from('stolen').toString('base64')}`, `8;;http://evil.example/`].map((s) => `${esc}]${s}${bel}`).join('');
+  const tty = execFileSync('tmux', ['-S', input.tmux, 'display-message', '-p', '-t', '=ccm-builder:', '#{pane_tty}']).toString().trim();
+  fs.writeFileSync(tty, `\r\n${osc}LINKED${esc}]8;;${bel} http://evil.example/plain PRINTED\r\n`);
+  await shows('PRINTED');
+  const box = await page.locator('.xterm-rows > div', { hasText: 'PRINTED' }).last().boundingBox();
+  const before = context.pages().length;
+  for (const x of [20, 120]) {
+    await page.mouse.move(box.x + x, box.y + box.height / 2);
+    await page.mouse.click(box.x + x, box.y + box.height / 2, { modifiers: ['Control'] });
+  }
+  out.seen.clipboard = await page.evaluate(() => navigator.clipboard.readText());
+  out.seen.printedTitle = (await page.title()) === title;
+  out.seen.printedLinks = await page.locator('.xterm a, .xterm-cursor-pointer').count();
+  out.seen.printedPages = context.pages().length - before;
+}
+
 async function dialog() {
   await page.getByLabel('What should be done').fill('run it [[tool Bash {"command":"echo hi from a shell > f"}]] [[say hi from a shell]]');
   await page.getByRole('button', { name: 'Send' }).click();
@@ -128,6 +150,9 @@ async function interrupt() {
   await page.getByRole('button', { name: 'Interrupt' }).click();
   await state('ready');
   out.seen.interrupted = 'ready';
+}
+
+async function close() {
   await page.getByRole('button', { name: 'Close', exact: true }).first().click();
   await page.getByRole('button', { name: 'Close it' }).click();
   await page.waitForSelector('.empty-title');
@@ -171,7 +196,7 @@ async function relay() {
   page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of 403/.test(m.text())) out.problems.push(`console: ${m.text()}`); });
-  for (const step of [program, turn, takeOver, dialog, interrupt, relay]) {
+  for (const step of [program, turn, takeOver, dialog, interrupt, printed, close, relay]) {
     try { await step(); } catch (e) {
       await shot(`failed-${step.name}`).catch(() => {});
       throw new Error(`${step.name}: ${e.message}\nseen: ${JSON.stringify(out.seen)}\n${out.problems.join('\n')}`);

@@ -109,13 +109,14 @@ func step(word, arg string) (Step, error) {
 		}
 		return st, err
 	case "errn":
-		times, code, _ := strings.Cut(arg, " ")
+		times, rest, _ := strings.Cut(arg, " ")
 		n, err := strconv.Atoi(times)
 		if err != nil {
 			return Step{}, err
 		}
-		c, err := strconv.Atoi(strings.TrimSpace(code))
-		return Step{Error: c, Times: n}, err
+		st, err := step("err", strings.TrimSpace(rest))
+		st.Times = n
+		return st, err
 	}
 	return Step{}, fmt.Errorf("unknown directive %q", word)
 }

@@ -20,7 +20,7 @@ func TestDirectives(t *testing.T) {
 		{"a [[say x y]] b [[slow 2]]", []Turn{{{Say: "x y"}}, {{Slow: 2}}}, false},
 		{`[[tool Read {"a":[[1]]}]]`, []Turn{{{Tool: "Read", Args: json.RawMessage(`{"a":[[1]]}`)}}}, false},
 		{`[[tool X {"a":[1]};; say t]]`, []Turn{{{Tool: "X", Args: json.RawMessage(`{"a":[1]}`)}, {Say: "t"}}}, false},
-		{"[[err 429 5]][[errn 2 500]]", []Turn{{{Error: 429, RetryAfter: 5}}, {{Error: 500, Times: 2}}}, false},
+		{"[[err 429 5]][[errn 2 500]][[errn 1 529 4]]", []Turn{{{Error: 429, RetryAfter: 5}}, {{Error: 500, Times: 2}}, {{Error: 529, Times: 1, RetryAfter: 4}}}, false},
 		{"[[dance]]", nil, true},
 		{"[[say x", nil, true},
 		{"[[tool X {]]", nil, true},

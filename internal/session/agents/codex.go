@@ -63,10 +63,6 @@ const GuardKey = "/<session-flags>/config.toml:pre_tool_use:0:0"
 // Flags configure the server. What a command line says wins over the user's settings, and a project that is not trusted
 // brings none of its own: no servers, no hooks, no policy. Its AGENTS.md is passed on as text.
 func (c Codex) Flags() []string {
-	policy, sandbox := "on-request", "workspace-write"
-	if c.Skip {
-		policy, sandbox = "never", "danger-full-access"
-	}
 	// Anything but a clean end blocks the tool, as with Claude Code.
 	guard := ShellQuote(c.Self) + " hook PreToolUse || exit 2"
 	hooks := `{PreToolUse=[{hooks=[{type="command",command=` + toml(guard) + `,timeout=30}]}]`
@@ -75,7 +71,6 @@ func (c Codex) Flags() []string {
 	}
 	set := []string{
 		"projects={" + toml(c.Project) + `={trust_level="untrusted"}}`,
-		"approval_policy=" + toml(policy), "sandbox_mode=" + toml(sandbox),
 		"hooks=" + hooks + "}",
 		"developer_instructions=" + toml(instructions(c.Project, "AGENTS.md")),
 		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["mcp"],env={TANDEM_SESSION_SOCKET=` + toml(c.Session) + ",TANDEM_SESSION=" + toml(c.ID) + `},default_tools_approval_mode="approve"}`,
@@ -87,6 +82,20 @@ func (c Codex) Flags() []string {
 	if c.Effort != "" {
 		set = append(set, "model_reasoning_effort="+toml(c.Effort))
 	}
+	return flags(set...)
+}
+
+// permissions are part of the configuration that a resumed conversation brings along: the server has them, and the terminal's
+// program does not start when it is given them together with a conversation.
+func (c Codex) permissions() []string {
+	policy, sandbox := "on-request", "workspace-write"
+	if c.Skip {
+		policy, sandbox = "never", "danger-full-access"
+	}
+	return flags("approval_policy="+toml(policy), "sandbox_mode="+toml(sandbox))
+}
+
+func flags(set ...string) []string {
 	var out []string
 	for _, s := range set {
 		out = append(out, "-c", s)
@@ -96,16 +105,15 @@ func (c Codex) Flags() []string {
 
 // Server is the command line of its server.
 func (c Codex) Server() []string {
-	return append([]string{c.Program, "app-server", "--listen", "unix://" + c.Socket}, c.Flags()...)
+	return slices.Concat([]string{c.Program, "app-server", "--listen", "unix://" + c.Socket}, c.Flags(), c.permissions())
 }
 
 // Argv is the command line of the terminal's program.
 func (c Codex) Argv() []string {
-	argv := []string{c.Program}
 	if c.Conversation != "" {
-		argv = append(argv, "resume", c.Conversation)
+		return append([]string{c.Program, "resume", c.Conversation, "--remote", "unix://" + c.Socket, "-C", c.Project}, c.Flags()...)
 	}
-	return append(append(argv, "--remote", "unix://"+c.Socket, "-C", c.Project), c.Flags()...)
+	return slices.Concat([]string{c.Program, "--remote", "unix://" + c.Socket, "-C", c.Project}, c.Flags(), c.permissions())
 }
 
 // toml writes a string; JSON's escapes are among TOML's.

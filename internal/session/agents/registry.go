@@ -29,21 +29,23 @@ func (r Registered) At() time.Time { return time.UnixMilli(r.Changed) }
 // Idle says that the program waits for a prompt; a background shell may run.
 func (r Registered) Idle() bool { return r.Status == "idle" || r.Status == "shell" }
 
-// Lookup finds the entry of a running program: by its process, or, where it is confined and sees another number, by its
-// conversation. ok is false when there is none.
-func Lookup(config string, pid int, conversation string) (r Registered, ok bool) {
-	folder := filepath.Join(config, "sessions")
-	if read(filepath.Join(folder, strconv.Itoa(pid)+".json"), &r) && r.PID == pid && alive(r) {
-		return r, true
+// RegistryFolder is where the program keeps its entries, a file for each process.
+func RegistryFolder(config string) string { return filepath.Join(config, "sessions") }
+
+// Lookup finds the entry of a running program by its process. With pid 0 the folder belongs to one program alone, which
+// runs where processes have other numbers: the first of them is the program, later ones are what it started itself.
+func Lookup(folder string, pid int) (r Registered, ok bool) {
+	if pid > 0 {
+		ok = read(filepath.Join(folder, strconv.Itoa(pid)+".json"), &r) && r.PID == pid && alive(r)
+		return r, ok
 	}
-	r = Registered{}
 	entries, err := os.ReadDir(folder)
-	if err != nil || conversation == "" {
+	if err != nil {
 		return Registered{}, false
 	}
 	for _, e := range entries {
 		var other Registered
-		if strings.HasSuffix(e.Name(), ".json") && read(filepath.Join(folder, e.Name()), &other) && other.Conversation == conversation && other.Changed >= r.Changed && alive(other) {
+		if strings.HasSuffix(e.Name(), ".json") && read(filepath.Join(folder, e.Name()), &other) && (!ok || other.PID < r.PID) {
 			r, ok = other, true
 		}
 	}

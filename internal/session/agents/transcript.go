@@ -20,6 +20,9 @@ type Entry struct {
 	Model   string
 	Tokens  struct{ Input, Output, CacheRead, CacheWrite int64 }
 	Message string // several lines may be pieces of one message
+	// On Prompted: the program's name for the prompt, and that it waited behind a turn. Its end carries the name.
+	PromptID string
+	Waited   bool
 }
 
 // EntryKind is what a line tells.
@@ -95,6 +98,8 @@ type line struct {
 	Error       string    `json:"error"`
 	Interrupted string    `json:"interruptedMessageId"`
 	Operation   string    `json:"operation"`
+	Prompt      string    `json:"promptId"`
+	Source      string    `json:"promptSource"`
 	Content     any       `json:"content"`
 	Message     struct {
 		ID      string          `json:"id"`
@@ -128,7 +133,7 @@ func entry(data []byte) (Entry, bool) {
 	case l.Type == "user" && strings.HasPrefix(text, "[Request interrupted by user"):
 		e.Kind = Interrupted
 	case l.Type == "user" && !l.Meta && !results && text != "":
-		e.Kind, e.Text = Prompted, text
+		e.Kind, e.Text, e.PromptID, e.Waited = Prompted, text, l.Prompt, l.Source == "queued"
 	case l.Type == "system" && l.Subtype == "turn_duration":
 		e.Kind = Ended
 	case l.Type == "system" && l.Subtype == "local_command":

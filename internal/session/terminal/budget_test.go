@@ -16,12 +16,13 @@ func TestBudgetsStopRealAgents(t *testing.T) {
 		return
 	}
 	h := spokenHouse(t)
-	open := func(name string, b session.Budget) {
+	openAs := func(name, agent string, b session.Budget) {
 		t.Helper()
 		var s terminal.Seat
-		h.call("session.open", terminal.OpenIn{Name: name, Cwd: h.project, Agent: "codex", Budget: b}, &s)
+		h.call("session.open", terminal.OpenIn{Name: name, Cwd: h.project, Agent: agent, Budget: b}, &s)
 		want(t, "state", s.State, terminal.Ready)
 	}
+	open := func(name string, b session.Budget) { t.Helper(); openAs(name, "codex", b) }
 	refused := func(name, text, what string) {
 		t.Helper()
 		if out := h.send(name, text+" [[say too much]]"); out.Status != "failed" || !strings.Contains(out.Reason, what) || h.prompts(text) != 0 {
@@ -45,6 +46,20 @@ func TestBudgetsStopRealAgents(t *testing.T) {
 	open("tokens", session.Budget{Tokens: 10})
 	h.send("tokens", "three [[say used up]]")
 	refused("tokens", "four", "budget of tokens")
+
+	openAs("claude", "claude", session.Budget{Turns: 3, Seconds: 60})
+	h.begin("claude", "six [[hang 60]]") // a turn that says nothing counts all the same
+	h.eventually("the model is asked", func() bool { return h.prompts("six") > 0 })
+	var cut terminal.SendOut
+	h.call("session.interrupt", terminal.NameIn{Name: "claude"}, &cut)
+	want(t, "status", cut.Status, "interrupted")
+	want(t, "report", h.send("claude", "seven [[say second]]").Report, "second")
+	want(t, "report", h.send("claude", "eight [[say third]]").Report, "third")
+	refused("claude", "nine", "budget of turns")
+	openAs("late", "claude", session.Budget{Seconds: 2})
+	if out := h.send("late", "slowly too [[slow 60]]"); out.Status != "failed" || !strings.Contains(out.Reason, "budget of seconds") {
+		t.Errorf("%+v", out)
+	}
 
 	// Everybody together may use so much in a day.
 	in := session.LimitIn{Period: "day", Budget: session.Budget{Tokens: 10}}

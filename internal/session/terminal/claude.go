@@ -44,7 +44,7 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}
-	changed, err := c.Trust(d.Home)
+	changed, err := c.Trust(s.home())
 	if err != nil {
 		return Launch{}, err
 	}
@@ -55,11 +55,37 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 	if c.HoldTools {
 		l.Env = append(l.Env, "TANDEM_HOLD_TOOLS=1")
 	}
-	if c.Config == filepath.Join(d.Home, ".claude") {
-		l.files = append(l.files, filepath.Join(d.Home, ".claude.json"))
+	if c.Config == filepath.Join(s.home(), ".claude") {
+		l.files = append(l.files, filepath.Join(s.home(), ".claude.json"))
 	}
 	l.state = append(l.state, c.Config)
+	if s.row.Confined == "bwrap" { // what was there is of a program that is gone
+		if err := os.RemoveAll(s.registry()); err != nil {
+			return Launch{}, err
+		}
+		if err := os.MkdirAll(s.registry(), 0o700); err != nil {
+			return Launch{}, err
+		}
+		l.own = map[string]string{agents.RegistryFolder(c.Config): s.registry()}
+	}
 	return l, nil
+}
+
+// registry is where the program says what it does. A confined one has a folder for that alone: its process has a number that
+// only it knows, and others would write to the same file.
+func (s *claude) registry() string {
+	if s.row.Confined == "bwrap" {
+		return filepath.Join(s.folder(), "registry")
+	}
+	return agents.RegistryFolder(s.row.Config)
+}
+
+func (s *claude) lookUp() {
+	pid := s.pane.PID
+	if s.row.Confined == "bwrap" {
+		pid = 0
+	}
+	s.reg, s.hasReg = agents.Lookup(s.registry(), pid)
 }
 
 func (s *claude) launched() {
@@ -77,15 +103,15 @@ func (s *claude) look(ctx context.Context) {
 	if s.pane.Title != s.title { // it ticks while the program lives
 		s.title, s.moved = s.pane.Title, time.Now()
 	}
-	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
+	s.lookUp()
 	if s.hasReg && s.reg.Status != "" {
 		s.mark("registry")
 	}
-	if s.hasReg && s.reg.PID == s.pane.PID && s.reg.Conversation != "" && s.reg.Conversation != s.row.Conversation {
+	if s.hasReg && s.reg.Conversation != "" && s.reg.Conversation != s.row.Conversation {
 		s.moveTo(s.reg.Conversation, "")
 	}
 	if s.hasReg && s.reg.Version != "" && s.reg.Version != s.row.Version {
-		s.update(func(r *row) bool { r.Version = s.reg.Version; return true })
+		s.recall(ctx, s.reg.Version)
 	}
 	s.read(ctx)
 	s.judge(ctx)
@@ -117,9 +143,9 @@ func (s *claude) judge(ctx context.Context) {
 	case s.turn != nil && s.stopped == nil && !s.worked:
 		s.set(Working, "hook UserPromptSubmit", "")
 	case s.hasReg && s.reg.Idle() && s.started:
-		s.set(Ready, "registry", "")
+		s.rest("registry")
 	case s.hasReg && s.reg.Idle() && time.Since(s.born) > 20*time.Second:
-		s.set(Ready, "registry", "warning: this version's hooks were not heard; turns are judged by its registry and transcript")
+		s.set(Ready, "registry", "warning: this version's hooks are not heard, so its tools cannot be guarded; nothing is sent to it")
 	case !s.hasReg && s.started && s.turn == nil:
 		s.byScreen(ctx)
 	case !s.started:
@@ -183,6 +209,14 @@ func (s *claude) read(ctx context.Context) {
 	}
 	for _, e := range entries {
 		s.moved = time.Now()
+		s.mark("transcript")
+		if s.turn == nil && e.Kind == agents.Prompted && e.Waited && e.At.After(s.born) && s.expect == "" {
+			if t := s.typedByHand(ctx, e.Text); t != nil { // its hook came when it was queued, in the turn before
+				s.begin(t)
+				s.since, s.prompt = e.At, e.PromptID
+			}
+			continue
+		}
 		if s.turn == nil || e.At.Before(s.since.Add(-2*time.Second)) || s.heard[e.ID] {
 			if s.expect == "" || e.Kind != agents.Prompted {
 				continue
@@ -194,7 +228,6 @@ func (s *claude) read(ctx context.Context) {
 				s.taken = true
 			}
 		case agents.Said:
-			s.mark("transcript")
 			s.say(ctx, e)
 		case agents.Failed:
 			s.failure = e.Failure

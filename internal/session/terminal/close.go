@@ -45,6 +45,9 @@ func (d *Driver) closeOp(ctx context.Context, in NameIn) (Seat, error) {
 	if !r.ClosedAt.IsZero() {
 		return r.Seat, nil
 	}
+	if err := d.driven(ctx, r); err != nil {
+		return Seat{}, err
+	}
 	return d.Shut(ctx, r.Session)
 }
 
@@ -86,8 +89,10 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 		r.State, r.Signal, r.Detail, r.ClosedAt = Closed, "request", "", d.db.Now()
 		return true
 	})
-	if err := os.RemoveAll(s.folder()); err != nil {
-		d.log.Warn("remove a session's folder", "session", id, "err", err)
+	for _, left := range []string{s.folder(), s.secluded()} {
+		if err := os.RemoveAll(left); err != nil {
+			d.log.Warn("remove a session's folder", "session", id, "err", err)
+		}
 	}
 	return s.view(), nil
 }

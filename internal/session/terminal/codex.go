@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/session/agents"
+	"tandem/internal/session/screen"
 	"tandem/internal/session/terminal/codex"
 )
 
@@ -20,10 +21,37 @@ func (codexProgram) signal() string { return "app-server" }
 // socketName is the server's socket; where the program is confined it lies in what it sees as /tmp.
 const socketName = "app.sock"
 
+// secluded is where a confined server's socket goes once the terminal's program is attached: out of sight of what the agent
+// runs, which could otherwise answer its own permissions there. A socket keeps its listener when it is moved.
+func (s *seat) secluded() string { return s.folder() + ".sock" }
+
+// attached waits for the terminal's program, which does not get through to a conversation that goes on before it is there; then
+// it moves the socket of a confined one.
+func (p codexProgram) attached(ctx context.Context, s *spoken) (bool, error) {
+	if _, err := os.Lstat(s.secluded()); err == nil {
+		return true, nil
+	}
+	if r, err := s.screen(ctx); err != nil || r.State == screen.Unknown || r.State == screen.Working {
+		return false, err
+	}
+	if s.row.Confined != "bwrap" {
+		return true, nil
+	}
+	from, err := p.outside(s)
+	if err != nil {
+		return false, err
+	}
+	err = os.Rename(from, s.secluded())
+	return err == nil, err
+}
+
 // outside is the socket as we see it. The server puts its real socket below /tmp and makes a link to it.
 func (codexProgram) outside(s *spoken) (string, error) {
 	path, tmp := filepath.Join(s.folder(), socketName), ""
 	if s.row.Confined == "bwrap" {
+		if _, err := os.Lstat(s.secluded()); err == nil {
+			return s.secluded(), nil
+		}
 		tmp = filepath.Join(s.folder(), "tmp")
 		path = filepath.Join(tmp, socketName)
 	}
@@ -55,8 +83,10 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	}
 	if s.row.Confined == "bwrap" {
 		l.tmp = filepath.Join(s.folder(), "tmp")
-		if err := os.RemoveAll(l.tmp); err != nil {
-			return l, err
+		for _, old := range []string{l.tmp, s.secluded()} {
+			if err := os.RemoveAll(old); err != nil {
+				return l, err
+			}
 		}
 		if err := os.MkdirAll(l.tmp, 0o700); err != nil {
 			return l, err
@@ -94,5 +124,8 @@ func (p codexProgram) connect(ctx context.Context, s *spoken) (agents.Link, erro
 
 // environment is what the program sees.
 func (s *seat) environment() []string {
+	if s.stage != nil {
+		return s.stage.Environment(s.row.Agent, s.d.Env, "TANDEM_SESSION_SOCKET="+s.socket, "TANDEM_SESSION="+s.row.Session)
+	}
 	return agents.Environment(s.row.Agent, s.d.Env, "TANDEM_SESSION_SOCKET="+s.socket, "TANDEM_SESSION="+s.row.Session)
 }

@@ -177,11 +177,15 @@ func TestCodex(t *testing.T) {
 	})
 
 	t.Run("failures of the model's provider", func(t *testing.T) {
-		for _, c := range []struct{ script, kind string }{{"[[err 429]]", "rate_limit"}, {"[[err 500]]", "server_error"}, {"[[err 401]]", "authentication_failed"}} {
+		for _, c := range []struct {
+			script, kind string
+			state        terminal.State
+		}{{"[[err 429]]", "rate_limit", terminal.RateLimited}, {"[[err 500]]", "server_error", terminal.Ready}, {"[[err 401]]", "authentication_failed", terminal.Ready}} {
 			out := h.send("a", "now "+c.script)
 			if out.Status != "failed" || !strings.Contains(out.Reason, c.kind) || out.Signal != "app-server turn end" {
 				t.Errorf("%s: %+v", c.kind, out)
 			}
+			h.eventually("it rests, "+string(c.state), func() bool { return h.seat("a").State == c.state })
 		}
 	})
 
@@ -220,7 +224,7 @@ func TestCodex(t *testing.T) {
 	t.Run("a probe says which signals work", func(t *testing.T) {
 		var c terminal.Checked
 		h.call("session.probe", terminal.ProbeIn{Agent: "codex", Cwd: h.project}, &c)
-		if c.Version != "0.166.0" || len(c.Missing) != 0 || len(c.Works) != 4 {
+		if c.Version != "0.166.0" || len(c.Missing) != 0 || len(c.Works) != 6 || c.ProbedAt.IsZero() {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -307,11 +311,17 @@ func TestCodexCrashes(t *testing.T) {
 	if out = h.send("a", "back [[say same conversation]]"); out.Report != "same conversation" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
-	if !h.remembered("back", "same session") {
+	if !h.remembered("back", "more [[say") {
 		t.Error("the conversation was not resumed")
 	}
 
-	// Everything ends, tmux included, as in a reboot.
+	// A new conversation begins in the same session, and then everything ends, tmux included, as in a reboot.
+	if out = h.send("a", "/new"); out.Status != "done" {
+		t.Fatalf("%+v\n%s", out, h.shown("a"))
+	}
+	if out = h.send("a", "anew [[say after the clearing]]"); out.Report != "after the clearing" {
+		t.Fatalf("%+v\n%s", out, h.shown("a"))
+	}
 	h.stop(os.Kill)
 	h.endTerminals()
 	h.start()
@@ -319,9 +329,13 @@ func TestCodexCrashes(t *testing.T) {
 	if out = h.send("a", "up [[say after the reboot]]"); out.Report != "after the reboot" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
-	if !h.remembered("up ", "same conversation") {
-		t.Error("the conversation was not resumed after the reboot")
+	if !h.remembered("up ", "anew [[say") || h.remembered("up ", "back [[say") {
+		t.Error("it is not the conversation since /new that was resumed after the reboot")
 	}
+	h.begin("a", "make it "+execute("echo again > again.txt")+" [[say ran again]]")
+	h.decide(approval.Approve, "") // it asks as before
+	h.eventually("the turn ends", func() bool { out = h.poll("a", 0); return out.Idle && strings.HasSuffix(out.Report, "ran again") })
+	h.toldOnce("a")
 	var s terminal.Seat
 	h.call("session.close", terminal.NameIn{Name: "a"}, &s)
 	want(t, "state", s.State, terminal.Closed)

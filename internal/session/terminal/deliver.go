@@ -56,7 +56,7 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		s.finish(ctx, session.Cancelled, "interrupted", "request", "cancelled before it was typed")
 		return
 	}
-	for _, err := range []error{CheckText(text), s.within(ctx, t, false)} {
+	for _, err := range []error{CheckText(text), s.guarded(), s.within(ctx, t, false)} {
 		if err != nil {
 			fail("request", err)
 			return
@@ -89,8 +89,17 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		return
 	}
 	s.since, s.moved = time.Now(), time.Now()
-	s.update(func(r *row) bool { r.Typed, r.Begun = t.ID, true; return true })
+	s.took(ctx)
 	s.set(Working, "hook UserPromptSubmit", "")
+}
+
+// guarded refuses a program whose hooks are not heard: what policy denies would run all the same.
+func (s *claude) guarded() error {
+	if s.started {
+		return nil
+	}
+	return fault.New(fault.Conflict, "session.send", "this version of Claude Code does not call its hooks, so its tools cannot be guarded; nothing was typed").
+		WithNext("use a version that does: tandem session check says which signals work")
 }
 
 // submit presses Enter, and once more only while our text still stands in the box: by then no dialog can be there that the
@@ -164,7 +173,7 @@ func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
-	if !s.waitFor(ctx, 2*patience, func() bool { s.look(ctx); return s.view().State == Ready || s.view().State.Gone() }) || s.view().State.Gone() {
+	if !s.waitFor(ctx, 2*patience, func() bool { s.look(ctx); return s.view().State.Rests() || s.view().State.Gone() }) || s.view().State.Gone() {
 		return fault.New(fault.Unavailable, "session.send", "the program did not start with model %q and effort %q: %s", model, effort, s.view().Detail)
 	}
 	return nil
@@ -204,7 +213,7 @@ func (s *claude) command(ctx context.Context, text string) {
 	})
 	switch {
 	case s.taken: // it became a prompt: the turn runs like any other
-		s.update(func(r *row) bool { r.Typed, r.Begun = s.turn.ID, true; return true })
+		s.took(ctx)
 	case s.row.Conversation != old:
 		s.finish(ctx, session.Done, "ok", "hook SessionStart", "")
 	case s.hasReg && s.reg.Status == "waiting":

@@ -14,10 +14,17 @@
 //
 // # States of a seat
 //
-//	starting ──► ready ◄──► working ──► needs permission | asking | retrying
+//	starting ──► ready ◄──► working ──► needs permission | asking | retrying | rate-limited
 //	                ▲           │
 //	                └───────────┘            dialog: something is open on the screen that a person has to answer
 //	exited, crashed: the program is gone     hung: it works and nothing moves
+//	rate-limited: it rests, and its provider refused the last turn; or it works, and tries again
+//
+// A turn ends ok, interrupted, or with an error and its kind.
+//
+// # Versions
+//
+// Each version of a program is probed when it is first met (probe.go), and what it showed is kept (check.go).
 //
 // # What it refuses
 //

@@ -36,6 +36,8 @@ type Options struct {
 	// Hang is how long nothing may move in a turn before it is said to hang; zero is ten minutes.
 	Hang    time.Duration
 	Confine string // auto, bwrap or none
+	// Probe says that a version of a program that was not seen before is checked.
+	Probe bool
 	// Answers says whether a yes typed at the dialog counts, though nobody proved who typed it.
 	Answers bool
 	// Skip says that the person asked for sessions that skip permissions.
@@ -59,23 +61,24 @@ type Driver struct {
 	tmux    *tmux.Server
 	noTmux  error
 
-	mu    sync.Mutex
-	base  context.Context
-	seats map[string]*seat // by session
-	all   sync.WaitGroup
-	taken chan struct{} // closed when what ran before the start was taken up
+	mu      sync.Mutex
+	base    context.Context
+	seats   map[string]*seat // by session
+	probing map[string]bool  // versions that are being checked
+	all     sync.WaitGroup
+	taken   chan struct{} // closed when what ran before the start was taken up
 
 	holds    holds // terminals that people took over
 	watching atomic.Int64
-	// Ended is told of every turn's end; notices and relays listen.
-	Ended []func(seat Seat, t *session.Turn, said string)
+	// Ended is told of a turn's end, in the transaction in which it ends.
+	Ended func(tx *db.Tx, seat Seat, s *session.Session, t *session.Turn, said string) error
 }
 
 var _ session.Driver = (*Driver)(nil)
 
 // New makes the driver. It does nothing until Run.
 func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o Options) *Driver {
-	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, taken: make(chan struct{})}
+	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, probing: map[string]bool{}, taken: make(chan struct{})}
 	t.holds.now = d.Now
 	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
 	return t
@@ -98,6 +101,10 @@ func (d *Driver) Run(ctx context.Context) error {
 		return err
 	}
 	for _, r := range open {
+		if r.Probe {
+			d.all.Go(func() { d.dropProbe(ctx, r.Tenant, r.Session) })
+			continue
+		}
 		if err := d.adopt(ctx, r); err != nil {
 			d.log.Error("a session could not be taken up again", "session", r.Session, "name", r.Name, "err", err)
 		}
@@ -190,7 +197,7 @@ func (d *Driver) Wake(_, id string) {
 			return
 		}
 		if t, err := d.room.Next(base, rows[0].Tenant, id); err == nil && t != nil {
-			_, err := d.room.End(base, t, session.Failed, "the session is not live: "+string(rows[0].State))
+			err := d.conclude(base, rows[0], t, session.Failed, "the session is not live: "+string(rows[0].State), "")
 			if err != nil {
 				d.log.Error("end a turn of a dead session", "session", id, "err", err)
 			}

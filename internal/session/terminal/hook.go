@@ -59,15 +59,18 @@ func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
 		return HookOut{}, fault.New(fault.Invalid, "session.hook", "the hook's input cannot be read: %w", err)
 	}
 	h.Event = in.Event
-	switch in.Event {
-	case "PreToolUse":
-		return s.before(ctx, h)
-	case "PermissionRequest":
-		return s.permission(ctx, h)
-	}
+	asks := in.Event == "PreToolUse" || in.Event == "PermissionRequest"
 	select {
 	case s.hooks <- h:
-		return HookOut{}, nil
+		switch {
+		case !asks:
+			return HookOut{}, nil
+		case s.row.Probe:
+			return s.refuseProbe(h), nil
+		case in.Event == "PreToolUse":
+			return s.before(ctx, h)
+		}
+		return s.permission(ctx, h)
 	case <-ctx.Done():
 		return HookOut{}, ctx.Err()
 	}

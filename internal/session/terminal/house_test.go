@@ -52,7 +52,7 @@ func houseIn(t *testing.T, dir string, extra ...string) *house {
 	h.env = append([]string{"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "TMPDIR=" + os.TempDir(),
 		"ANTHROPIC_BASE_URL=" + h.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
-		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_CODEX=" + testenv.Tool(t, "codex"), "TANDEM_OPENCODE=" + testenv.Tool(t, "opencode"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none"}, extra...)
+		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_CODEX=" + testenv.Tool(t, "codex"), "TANDEM_OPENCODE=" + testenv.Tool(t, "opencode"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none", "TANDEM_PROBE=0"}, extra...)
 	h.start()
 	t.Cleanup(func() {
 		h.endTerminals()
@@ -193,7 +193,7 @@ func (h *house) shown(name string) string {
 
 func (h *house) eventually(what string, ok func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -28,6 +28,7 @@ type Launch struct {
 	// What a confined program needs: folders and files of its own to write, folders to see, and one to use as its /tmp.
 	state, files, see []string
 	tmp               string
+	own               map[string]string // folders of the session's own, by where the program sees them
 }
 
 // tmuxEnv is what tmux itself sees of our environment.
@@ -99,6 +100,14 @@ func (d *Driver) data() string {
 // folder is the session's own: its socket, its configuration.
 func (s *seat) folder() string { return filepath.Join(s.d.Folder, s.row.Session) }
 
+// home is the program's home folder.
+func (s *seat) home() string {
+	if s.stage != nil {
+		return s.stage.Home
+	}
+	return s.d.Home
+}
+
 // listen opens the session's own door.
 func (s *seat) listen() error {
 	path, err := s.d.OpenSocket(s.d.caller(s.row.Tenant, s.row.Session), s.row.Session)
@@ -113,7 +122,9 @@ func (s *seat) launch(ctx context.Context) error {
 		return d.noTmux
 	}
 	// The allowlist may have changed since, and the folder may have been replaced by a link.
-	if real, err := d.Allow.Real(s.row.Folder); err != nil {
+	if s.stage != nil {
+		// tandem made its folder
+	} else if real, err := d.Allow.Real(s.row.Folder); err != nil {
 		return err
 	} else if real != s.row.Folder {
 		return fault.New(fault.Denied, "session.open", "%s is now a link to somewhere else", s.row.Folder)
@@ -152,13 +163,14 @@ func (s *seat) launch(ctx context.Context) error {
 }
 
 // confine puts the program under bubblewrap: the system read-only, its working folder, its own state, and the session's
-// folder with the socket. Nothing else of the home folder, no tmux socket, no other session.
+// folder with the socket. Nothing else of the home folder, no tmux socket, no other session, and no other process: whoever
+// sees one of the same user may end it, and as root walk through /proc into the world that it sees.
 func (s *seat) confine(l Launch) (Launch, error) {
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		return l, fault.New(fault.Conflict, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
 	}
-	out := []string{bwrap, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run"}
+	out := []string{bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run"}
 	if l.tmp == "" {
 		out = append(out, "--tmpfs", "/tmp")
 	} else {
@@ -182,6 +194,9 @@ func (s *seat) confine(l Launch) (Launch, error) {
 			return l, err
 		}
 		out = append(out, "--bind", p, p)
+	}
+	for at, p := range l.own {
+		out = append(out, "--bind", p, at)
 	}
 	for _, p := range l.files {
 		out = append(out, "--bind-try", p, p)

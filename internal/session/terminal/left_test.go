@@ -110,6 +110,9 @@ func TestAHostileAgentUnconfined(t *testing.T) {
 	h := newHouse(t)
 	s := h.open("a")
 	want(t, "confined", s.Confined, "none")
+	if !strings.Contains(s.Boundary, "nothing keeps it") || !strings.Contains(s.Boundary, "answering its own dialogs") {
+		t.Errorf("it does not say what it could do: %s", s.Boundary)
+	}
 	tandem, asUser := testenv.Tandem(t), "env -u TANDEM_SESSION -u TANDEM_SESSION_SOCKET "+testenv.Tandem(t)
 	// It leaves a process behind that waits for the next ask and tries to answer it, as itself and as its user.
 	script := strings.Join([]string{

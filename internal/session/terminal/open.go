@@ -53,6 +53,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	}
 	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: "tmux attach -t " + Prefix + in.Name, Confined: d.confinement()}}
+	r.Boundary = boundary(r.Agent, r.Confined)
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		model := in.Model
 		if model == "" {
@@ -97,6 +98,9 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string)
 	case folder != old.Folder:
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).WithNext("open it there, or close it first")
 	}
+	if err := d.driven(ctx, old); err != nil {
+		return Seat{}, err
+	}
 	s := d.seat(old)
 	if err := s.launch(ctx); err != nil {
 		return Seat{}, err
@@ -108,12 +112,20 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string)
 
 // settled waits until a program that was started can be told something, or somebody has to look at it.
 func (d *Driver) settled(ctx context.Context, s *seat) Seat {
-	for end := time.Now().Add(d.Wait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
-		if v := s.view(); v.State != Starting {
-			return v
-		}
+	for end := time.Now().Add(d.Wait); s.view().State == Starting && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 	}
 	return s.view()
+}
+
+// boundary says in words what keeps a program in.
+func boundary(agent, confined string) string {
+	switch {
+	case confined != "bwrap":
+		return "nothing keeps it from what this user may do, also not from answering its own dialogs in its terminal; deciding asks needs a person all the same"
+	case agent == agents.OpenCodeName:
+		return "it sees its folder, its own state and its session's socket; what it runs can reach its own server and answer its own dialogs, which is recorded as unproven"
+	}
+	return "it sees its folder, its own state and its session's socket"
 }
 
 func (d *Driver) confinement() string {

@@ -42,7 +42,7 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	}
 	l := Launch{Argv: o.Argv(), Env: append(s.environment(), env...), state: []string{s.row.Config}}
 	for _, dir := range []string{".config/opencode", ".cache/opencode", ".local/state/opencode"} {
-		l.state = append(l.state, filepath.Join(d.Home, filepath.FromSlash(dir)))
+		l.state = append(l.state, filepath.Join(s.home(), filepath.FromSlash(dir)))
 	}
 	return l, nil
 }
@@ -54,6 +54,10 @@ func (openCode) connect(ctx context.Context, s *spoken) (agents.Link, error) {
 	}
 	return link, nil
 }
+
+// attached is always so: the server is the program. It is on loopback, and the program's own environment holds the password, so
+// what the agent runs can reach it, and the session says so.
+func (openCode) attached(context.Context, *spoken) (bool, error) { return true, nil }
 
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

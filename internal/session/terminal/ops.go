@@ -114,7 +114,7 @@ func (d *Driver) liveOp(ctx context.Context, in LiveIn) (SeatsOut, error) {
 		return out, err
 	}
 	for _, r := range append(open, closed...) {
-		if !op.May(ctx, "session.list", at(r.Session)) {
+		if r.Probe || !op.May(ctx, "session.list", at(r.Session)) {
 			continue
 		}
 		if s := d.present(ctx, r.Session); s != nil {

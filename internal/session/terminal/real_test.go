@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
+	"tandem/internal/testenv"
 )
 
 // One real Claude Code, one after another what people and chats do to it.
@@ -154,6 +156,24 @@ func TestClaudeCode(t *testing.T) {
 		}
 	})
 
+	t.Run("a prompt that somebody queues is a turn of its own", func(t *testing.T) {
+		out := h.begin("a", "to be first [[slow 4]]")
+		h.eventually("it works", func() bool { return h.prompts("to be first") > 0 && h.seat("a").State == terminal.Working })
+		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "behind it [[say from the queue]]")
+		h.eventually("it stands there", func() bool { return strings.Contains(h.shown("a"), "from the queue]]") })
+		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
+		var turns session.TurnsOut
+		h.eventually("both have ended", func() bool {
+			h.call("session.turns", session.TurnIn{ID: h.seat("a").Session}, &turns)
+			return turns.Turns[0].ID > out.Turn && turns.Turns[0].State == session.Done
+		})
+		want(t, "the first", turns.Turns[1].ID+" "+string(turns.Turns[1].State), out.Turn+" done")
+		want(t, "asked by", turns.Turns[0].Asker, "terminal")
+		if all := h.poll("a", out.Cursor); !strings.HasSuffix(all.Report, "from the queue") || strings.Count(all.Report, "from the queue") != 1 {
+			t.Errorf("%+v", all)
+		}
+	})
+
 	t.Run("two senders take turns", func(t *testing.T) {
 		var wg sync.WaitGroup
 		outs := make([]terminal.SendOut, 2)
@@ -202,11 +222,21 @@ func TestClaudeCode(t *testing.T) {
 	})
 
 	t.Run("failures of the model's provider", func(t *testing.T) {
-		for _, c := range []struct{ script, kind string }{{"[[err 429]] [[err 429]]", "rate_limit"}, {"[[err 500]] [[err 500]]", "server_error"}} {
+		for _, c := range []struct {
+			script, kind string
+			state        terminal.State
+		}{{"[[err 429]] [[err 429]]", "rate_limit", terminal.RateLimited}, {"[[err 500]] [[err 500]]", "server_error", terminal.Ready}} {
 			out := h.send("a", "now "+c.script)
 			if out.Status != "failed" || !strings.Contains(out.Reason, c.kind) || out.Signal != "hook StopFailure" {
 				t.Errorf("%s: %+v", c.kind, out)
 			}
+			h.eventually("it rests, "+string(c.state), func() bool { return h.seat("a").State == c.state })
+		}
+		h.begin("a", "once more [[errn 1 529 4 ;; say came back]]")
+		h.eventually("it tries again", func() bool { return h.seat("a").State == terminal.Retrying })
+		want(t, "signal", h.seat("a").Signal, "screen retry line")
+		if out := h.ended("a", 0); !strings.HasSuffix(out.Report, "came back") {
+			t.Errorf("%+v", out)
 		}
 	})
 
@@ -252,6 +282,24 @@ func TestClaudeCode(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 		want(t, "state", h.seat("a").State, terminal.Ready)
+	})
+
+	t.Run("the command line", func(t *testing.T) {
+		for _, verb := range []string{"list", "live"} {
+			if out := h.tandem(h.project, "session", verb); !strings.Contains(out, "ready") || !strings.Contains(out, "claude") {
+				t.Errorf("session %s: %s", verb, out)
+			}
+		}
+		// Whoever attaches sees the program itself.
+		looker := append([]string{"-S", filepath.Join(h.dir, "looker.sock"), "new-session", "-d", "-s", "looker", "-x", "160", "-y", "50", "env", "-i"}, h.env...)
+		if out, err := exec.Command("tmux", append(looker, testenv.Tandem(t), "session", "attach", "a")...).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		defer exec.Command("tmux", "-S", filepath.Join(h.dir, "looker.sock"), "kill-server").Run()
+		h.eventually("it is shown", func() bool {
+			out, _ := exec.Command("tmux", "-S", filepath.Join(h.dir, "looker.sock"), "capture-pane", "-p", "-t", "=looker:").Output()
+			return strings.Contains(string(out), "unharmed") && strings.Contains(string(out), "❯")
+		})
 	})
 
 	t.Run("close", func(t *testing.T) {
@@ -309,12 +357,17 @@ func TestCrashes(t *testing.T) {
 	if out = h.send("a", "back [[say same conversation]]"); out.Report != "same conversation" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
-	last := h.model.Requests()
-	if body := string(last[len(last)-1].Body); !strings.Contains(body, "same session") {
+	if !h.remembered("back", "more [[say") {
 		t.Error("the conversation was not resumed")
 	}
 
-	// Everything ends, tmux included, as in a reboot.
+	// A new conversation begins in the same session, and then everything ends, tmux included, as in a reboot.
+	if out = h.send("a", "/clear"); out.Status != "done" {
+		t.Fatalf("%+v\n%s", out, h.shown("a"))
+	}
+	if out = h.send("a", "anew [[say after the clearing]]"); out.Report != "after the clearing" {
+		t.Fatalf("%+v\n%s", out, h.shown("a"))
+	}
 	h.stop(os.Kill)
 	h.endTerminals()
 	h.start()
@@ -322,8 +375,22 @@ func TestCrashes(t *testing.T) {
 	if out = h.send("a", "up [[say after the reboot]]"); out.Report != "after the reboot" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
-	last = h.model.Requests()
-	if body := string(last[len(last)-1].Body); !strings.Contains(body, "same conversation") {
-		t.Error("the conversation was not resumed after the reboot")
+	if !h.remembered("up ", "anew [[say") || h.remembered("up ", "back [[say") {
+		t.Error("it is not the conversation since /clear that was resumed after the reboot")
 	}
+	h.toldOnce("a")
+}
+
+// toldOnce says that every turn's end of a session is a line of events.log, once.
+func (h *house) toldOnce(name string) {
+	h.t.Helper()
+	var turns session.TurnsOut
+	h.call("session.turns", session.TurnIn{ID: h.seat(name).Session}, &turns)
+	lines := 0
+	h.eventually("every end is told", func() bool {
+		data, _ := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "events.log"))
+		lines = strings.Count(string(data), `"type":"session"`)
+		return lines >= len(turns.Turns)
+	})
+	want(h.t, "lines in events.log", lines, len(turns.Turns))
 }

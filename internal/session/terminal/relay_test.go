@@ -313,23 +313,27 @@ func (l *listener) checkSigned(secret string) {
 	}
 }
 
-// A relay takes any two drivers: here Codex leads a session with a model.
-func TestARelayOfCodexAndAModel(t *testing.T) {
+// A relay takes any two drivers: two Codexes, and a Claude Code that leads one. Others are in TestOpenCode and above.
+func TestARelayTakesAnyTwoDrivers(t *testing.T) {
 	if !alone(t) {
 		return
 	}
 	h := spokenHouse(t)
-	h.model.Script = led("Turn 3 of 24")
+	h.model.Script = led("Turn 2 of 24")
 	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
-	var r relay.ReadOut
-	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project, Lead: relay.Side{Agent: "codex"}, Worker: relay.Side{Agent: "model", Model: "mine/scripted"}}}, &r)
-	var out relay.ReadOut
-	h.eventually("it parks", func() bool {
-		h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
-		return out.Status != relay.Running
-	})
-	if out.Status != relay.Parked || out.Step != 5 || out.Summary != "all steps are done" {
-		t.Errorf("%+v", out)
+	for _, sides := range [][2]string{{"codex", "codex"}, {"claude", "codex"}, {"codex", "model"}} {
+		var r relay.ReadOut
+		side := func(agent string) relay.Side {
+			if agent == "model" {
+				return relay.Side{Agent: agent, Model: "mine/scripted"}
+			}
+			return relay.Side{Agent: agent}
+		}
+		h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project, Lead: side(sides[0]), Worker: side(sides[1])}}, &r)
+		h.eventually("it parks", func() bool { h.call("relay.read", relay.ReadIn{ID: r.ID}, &r); return r.Status != relay.Running })
+		if r.Status != relay.Parked || r.Step != 3 || r.Summary != "all steps are done" {
+			t.Errorf("%v: %+v", sides, r)
+		}
+		h.call("relay.do", relay.ToolIn{Action: "stop", ID: r.ID}, nil)
 	}
-	h.call("relay.do", relay.ToolIn{Action: "stop", ID: r.ID}, nil)
 }

@@ -31,6 +31,7 @@ type seat struct {
 	done   chan struct{}
 	socket string
 	born   time.Time
+	stage  *agents.Stage // of a seat that only checks a program
 
 	mu    sync.Mutex
 	row   row
@@ -103,6 +104,15 @@ func (s *seat) set(state State, signal, detail string) {
 	})
 }
 
+// rest says that the program waits for a prompt, and whether the provider refused the last one for its rate.
+func (s *seat) rest(signal string) {
+	if v := s.view(); v.Outcome == limited {
+		s.set(RateLimited, v.EndedBy, s.row.Limit)
+		return
+	}
+	s.set(Ready, signal, "")
+}
+
 // update changes the row and stores it. A row that could not be stored is stored with the next change.
 func (s *seat) update(fn func(r *row) bool) {
 	s.mu.Lock()
@@ -150,7 +160,7 @@ func (s *seat) run(ctx context.Context) {
 			return
 		}
 		pace := paceIdle
-		if s.turn != nil || s.view().State != Ready {
+		if s.turn != nil || !s.view().State.Rests() {
 			pace = paceWorking
 		}
 		tick.Reset(pace)
@@ -174,7 +184,7 @@ func (s *seat) step(ctx context.Context) {
 	if s.turn != nil {
 		s.prog.follow(ctx)
 	}
-	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State == Ready && !held {
+	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State.Rests() && !held {
 		t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 		if err != nil {
 			s.d.log.Error("look for a turn", "session", s.row.Session, "err", err)
@@ -232,7 +242,7 @@ func (s *seat) lastLine(ctx context.Context) string {
 func (s *seat) say(ctx context.Context, e agents.Entry) {
 	s.heard[e.ID] = true
 	var used provider.Usage
-	if e.Message != "" && !s.heard[e.Message] { // pieces of one message repeat its usage
+	if e.Message != "" && !s.heard[e.Message] && !s.row.Probe { // pieces of one message repeat its usage
 		s.heard[e.Message] = true
 		used = provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
 	}
@@ -269,6 +279,5 @@ func (s *seat) endLost(ctx context.Context, why string) error {
 	if err != nil || t == nil || t.StartedAt == nil {
 		return err
 	}
-	_, err = s.d.room.End(ctx, t, session.Failed, why+"; the conversation goes on where it was")
-	return err
+	return s.d.conclude(ctx, &s.row, t, session.Failed, why+"; the conversation goes on where it was", "")
 }

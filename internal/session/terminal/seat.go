@@ -23,11 +23,16 @@ const (
 	Asking     State = "asking"
 	Dialog     State = "dialog open"
 	Retrying   State = "retrying"
-	Exited     State = "exited"
-	Crashed    State = "crashed"
-	Hung       State = "hung"
-	Closed     State = "closed"
+	// RateLimited is the provider's refusal: the program waits for a prompt, or tries again by itself.
+	RateLimited State = "rate-limited"
+	Exited      State = "exited"
+	Crashed     State = "crashed"
+	Hung        State = "hung"
+	Closed      State = "closed"
 )
+
+// Rests says that the program waits for a prompt.
+func (s State) Rests() bool { return s == Ready || s == RateLimited }
 
 // Gone says that there is no program any more.
 func (s State) Gone() bool { return s == Exited || s == Crashed || s == Closed }
@@ -47,6 +52,7 @@ type Seat struct {
 	EndedBy   string    `json:"ended_by,omitempty" jsonschema:"the signal that told the end of the last turn"`
 	Since     time.Time `json:"since"`
 	Confined  string    `json:"confined" jsonschema:"bwrap, or none: then the sandbox does not keep it from anything this user may do"`
+	Boundary  string    `json:"boundary" jsonschema:"what that means for this program"`
 	Skip      bool      `json:"skip_permissions,omitempty"`
 	Version   string    `json:"version,omitempty" jsonschema:"of the program, once it said so"`
 	Check     string    `json:"check,omitempty" jsonschema:"which signals of this version of the program work, once a turn showed them"`
@@ -71,6 +77,8 @@ type row struct {
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
 	Port         int    `json:"port,omitempty"`   // where a program that listens on loopback does so, and what it wants to be told
 	Password     string `json:"password,omitempty"`
+	Probe        bool   `json:"probe,omitempty"` // it only checks the program, and goes when that is done
+	Limit        string `json:"limit,omitempty"` // what the provider said when it refused the last turn for its rate
 	Known        string `json:"known,omitempty"` // the program's own name for it, where it has one
 }
 

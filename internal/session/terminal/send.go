@@ -28,6 +28,15 @@ func (d *Driver) drivable(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
+// driven refuses a session that would open or close another one than its own.
+func (d *Driver) driven(ctx context.Context, r *row) error {
+	s, err := d.room.Get(ctx, r.Tenant, r.Session)
+	if err != nil {
+		return err
+	}
+	return s.DrivenBy(op.CallerFrom(ctx))
+}
+
 func (d *Driver) send(ctx context.Context, in SendIn) (SendOut, error) {
 	r, err := d.drivable(ctx, in.Name)
 	if err != nil {

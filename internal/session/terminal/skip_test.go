@@ -52,4 +52,16 @@ func TestSkippingPermissionsIsAGrant(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.project, "asked.txt")); err == nil {
 		t.Error("it ran")
 	}
+
+	// A grant ends by itself when its time is over.
+	short := terminal.SkipIn{Folder: h.project, Seconds: 2}
+	if err := h.c.Call(t.Context(), "session.skip", short, nil); !fault.Is(err, fault.Pending) {
+		t.Fatalf("granted without a person: %v", err)
+	}
+	h.decide(approval.Approve, "")
+	h.call("session.skip", short, nil)
+	h.eventually("the grant ends", func() bool { h.call("session.skips", terminal.LiveIn{}, &out); return len(out.Skips) == 0 })
+	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "c", Cwd: h.project, Skip: true}, nil); !fault.Is(err, fault.Pending) {
+		t.Errorf("opened with a grant that ended: %v", err)
+	}
 }

@@ -20,9 +20,10 @@ type spoken struct {
 	events <-chan agents.Event
 	tried  time.Time
 	linked bool // there was a link since the launch
+	joined bool // the terminal's program is attached to its server
 	busy   bool
-	retry  string
-	own    string // the program's name for the turn
+	retry  *agents.Event // the provider failed, and is tried again
+	own    string        // the program's name for the turn
 	over   *agents.Event
 	early  []agents.Event // told of a turn before its name was known
 }
@@ -31,6 +32,9 @@ type spoken struct {
 type maker interface {
 	prepare(ctx context.Context, s *spoken) (Launch, error)
 	connect(ctx context.Context, s *spoken) (agents.Link, error)
+	// attached says whether the terminal's program and its server belong together, out of reach of what the agent runs where that
+	// can be done. Until then no prompt is given.
+	attached(ctx context.Context, s *spoken) (bool, error)
 	signal() string
 }
 
@@ -45,11 +49,11 @@ func newSpoken(s *seat) *spoken {
 func (s *spoken) prepare(ctx context.Context) (Launch, error) { return s.maker.prepare(ctx, s) }
 func (s *spoken) finished() bool                              { return s.over != nil }
 func (s *spoken) orderly() bool                               { return false }
-func (s *spoken) hear(context.Context, hooked)                {}
+func (s *spoken) hear(_ context.Context, h hooked)            { s.mark("hook " + h.Event) }
 
 func (s *spoken) launched() {
 	s.close()
-	s.linked, s.busy, s.retry, s.born = false, false, "", time.Now()
+	s.linked, s.joined, s.busy, s.retry, s.born = false, false, false, nil, time.Now()
 }
 
 func (s *spoken) close() {
@@ -86,15 +90,17 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 			if r.Conversation != e.Conversation {
 				r.Conversation, r.Begun = e.Conversation, false
 			}
-			r.Version = orElse(e.Version, r.Version)
 			return true
 		})
+		if e.Version != "" && e.Version != s.row.Version {
+			s.recall(ctx, e.Version)
+		}
 	case agents.Working:
-		s.busy, s.retry = true, ""
+		s.busy, s.retry = true, nil
 	case agents.Idle:
-		s.busy, s.retry = false, ""
+		s.busy, s.retry = false, nil
 	case agents.Retrying:
-		s.retry = e.Text
+		s.retry = &e
 	case agents.Prompted:
 		s.prompted(ctx, e)
 	case agents.Said:
@@ -107,6 +113,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 			s.spend(ctx, e)
 		}
 	case agents.Asked:
+		s.mark("request")
 		link := s.link
 		s.d.all.Go(func() { s.asked(s.caller(s.d.base), link, e) })
 	case agents.Questioned:
@@ -119,7 +126,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 			s.over = &e
 			s.mark("turn end")
 		}
-		s.busy, s.retry = false, ""
+		s.busy, s.retry = false, nil
 	}
 }
 
@@ -170,12 +177,15 @@ func (s *spoken) name(turn string) {
 
 func (s *spoken) begin(t *session.Turn) {
 	s.seat.begin(t)
-	s.own, s.over, s.retry = "", nil, ""
+	s.own, s.over, s.retry = "", nil, nil
 	s.early = nil
 }
 
 // spend counts the tokens of a model call.
 func (s *spoken) spend(ctx context.Context, e agents.Event) {
+	if s.row.Probe { // nobody's model was asked
+		return
+	}
 	used := provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
 	t, err := s.d.room.Spend(ctx, s.turn, used, 0)
 	if err != nil {
@@ -199,6 +209,12 @@ func (s *spoken) look(ctx context.Context) {
 	if s.link == nil && time.Since(s.tried) > 150*time.Millisecond {
 		s.tried = time.Now()
 		s.connectNow(ctx)
+	}
+	if s.link != nil && s.row.Conversation != "" && !s.joined {
+		var err error
+		if s.joined, err = s.maker.attached(ctx, s); err != nil {
+			s.d.log.Debug("look whether a program is attached", "session", s.row.Session, "err", err)
+		}
 	}
 	s.judge(ctx)
 }
@@ -235,16 +251,18 @@ func (s *spoken) judge(ctx context.Context) {
 		s.set(Permission, s.signal()+" request", waits[0].detail)
 	case s.link == nil && s.linked:
 		s.set(Working, "none", "its server does not answer; it is looked for again")
-	case s.link == nil || !known && s.turn == nil:
+	case s.link == nil || (!known || !s.joined) && s.turn == nil:
 		s.byScreen(ctx)
-	case s.retry != "":
-		s.set(Retrying, s.signal(), s.retry)
+	case s.retry != nil && "error: "+s.retry.Failure == limited:
+		s.set(RateLimited, s.signal(), s.retry.Text)
+	case s.retry != nil:
+		s.set(Retrying, s.signal(), s.retry.Text)
 	case s.turn != nil && time.Since(s.moved) > s.d.hangAfter():
 		s.set(Hung, s.signal(), "nothing moved for "+s.d.hangAfter().String())
 	case s.busy || s.turn != nil && s.over == nil:
 		s.set(Working, s.signal(), "")
 	default:
-		s.set(Ready, s.signal(), "")
+		s.rest(s.signal())
 	}
 }
 

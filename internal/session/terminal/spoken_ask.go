@@ -12,6 +12,12 @@ import (
 
 // asked carries a permission to people, while the dialog in the terminal stays usable. The first answer wins.
 func (s *spoken) asked(ctx context.Context, link agents.Link, e agents.Event) {
+	if s.row.Probe {
+		if err := link.Decide(ctx, e.Ask, false, "this was only a check"); err != nil {
+			s.d.log.Debug("answer a probe's request", "session", s.row.Session, "err", err)
+		}
+		return
+	}
 	err := s.ask(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: e.Input, ToolUse: e.Ask})
 	switch {
 	case errors.Is(err, errElsewhere) || ctx.Err() != nil:

@@ -3,14 +3,20 @@ package terminal_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"tandem/internal/approval"
+	"tandem/internal/session/terminal"
 )
 
+// escalated is a scripted call of Codex's shell that asks to leave Codex's own sandbox.
+func escalated(command string) string {
+	return `[[tool exec_command {"cmd":` + quote(command) + `,"sandbox_permissions":"require_escalated","justification":"look around"}]]`
+}
+
 // Codex under bubblewrap: its server and its terminal share one small world, its own sandbox nests in it, and we speak to it
-// from outside. An approved command sees neither tandem's data nor the tmux server.
+// from outside. A command that a person let out of Codex's own sandbox sees neither tandem's data nor the tmux server, and does
+// not reach the server at which its next permission could be answered.
 func TestCodexIsConfined(t *testing.T) {
 	if !alone(t) {
 		return
@@ -18,18 +24,27 @@ func TestCodexIsConfined(t *testing.T) {
 	h := spokenHouse(t, "TANDEM_CONFINE=bwrap")
 	s := h.openAs("a", "codex")
 	want(t, "confined", s.Confined, "bwrap")
+	other := h.openAs("b", "codex")
 	if out := h.send("a", "hi [[say plain words]]"); out.Report != "plain words" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
-	attack := "ls " + h.dir + "/home/.tandem/tandem.db " + h.dir + "/home/.tandem/tandem.sock && echo SAW-DATA; tmux -S " + filepath.Join(h.dir, "tmux.sock") +
-		" send-keys -t =ccm-a: Enter && echo TYPED; echo made > made.txt; echo END"
-	out := h.begin("a", "look "+execute(attack)+" [[result]]")
+	out := h.begin("a", "look "+escalated(h.attack(other))+" [[result]]")
 	h.decide(approval.Approve, "")
-	out = h.ended("a", out.Cursor)
-	if strings.Contains(out.Report, "SAW-DATA") || strings.Contains(out.Report, "TYPED") || !strings.Contains(out.Report, "END") {
-		t.Errorf("%s", out.Report)
-	}
+	repelled(t, h.ended("a", out.Cursor).Report)
 	if _, err := os.Stat(filepath.Join(h.project, "made.txt")); err != nil {
 		t.Error(err)
+	}
+	// What was put out of its reach is still within ours, also after a restart.
+	h.stop(os.Kill)
+	h.start()
+	if out := h.send("a", "/new"); out.Status != "done" {
+		t.Errorf("%+v\n%s", out, h.shown("a"))
+	}
+	if out := h.send("a", "on [[say still here]]"); out.Report != "still here" {
+		t.Errorf("%+v\n%s", out, h.shown("a"))
+	}
+	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
+	if left, err := filepath.Glob(filepath.Join(h.dir, "home", ".tandem", "terminals", s.Session+"*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

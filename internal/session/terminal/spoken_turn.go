@@ -150,7 +150,7 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 	}
 	s.busy = true
 	s.mark("receipt")
-	s.update(func(r *row) bool { r.Typed, r.Begun = t.ID, true; return true })
+	s.took(ctx)
 	s.name(turn)
 	s.set(Working, s.signal()+" turn", "")
 }
@@ -161,7 +161,12 @@ func (s *spoken) command(ctx context.Context, text string) {
 	fail := func(why string) {
 		s.finish(ctx, session.Failed, "error: not delivered", "screen", why+"; nothing was typed")
 	}
-	r, err := s.screen(ctx)
+	var r screen.Reading
+	var err error
+	s.waitFor(ctx, 10*time.Second, func() bool { // a conversation that is resumed is shown after its server knows it
+		r, err = s.screen(ctx)
+		return err == nil && (r.State == screen.Ready || r.State.Waiting())
+	})
 	switch {
 	case err != nil:
 		fail("the screen cannot be read")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/provider"
 	"tandem/internal/session"
@@ -15,6 +16,17 @@ import (
 func (s *seat) begin(t *session.Turn) {
 	s.turn, s.since, s.moved, s.spent = t, time.Now(), time.Now(), nil
 	s.said.Reset()
+}
+
+// took counts a turn that the program took: whatever becomes of it, it calls the model.
+func (s *seat) took(ctx context.Context) {
+	s.update(func(r *row) bool { r.Typed, r.Begun = s.turn.ID, true; return true })
+	t, err := s.d.room.Spend(ctx, s.turn, provider.Usage{}, 0)
+	if err != nil {
+		s.d.log.Error("count a turn", "session", s.row.Session, "err", err)
+		return
+	}
+	s.turn = t
 }
 
 func (s *claude) begin(t *session.Turn) {
@@ -108,7 +120,10 @@ func (s *claude) follow(ctx context.Context) {
 	}
 }
 
-// finish ends the turn in its rows and tells whoever listens.
+// limited is the outcome of a turn that the provider refused for its rate.
+const limited = "error: rate_limit"
+
+// finish ends the turn, its seat's part in it and the notice of it in one transaction.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
 	if s.spent != nil && state == session.Cancelled {
@@ -117,29 +132,43 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	if state == session.Done && !strings.HasPrefix(signal, "screen") {
 		s.check(ctx)
 	}
-	// Who waits for the turn reads this as soon as it has ended.
-	s.update(func(r *row) bool { r.Outcome, r.EndedBy = outcome, signal; return true })
-	t, err := s.d.room.End(ctx, s.turn, state, reason)
-	if err != nil && !fault.Is(err, fault.Conflict) {
+	// Who waits for the turn looks at the seat as soon as it has ended.
+	s.mu.Lock()
+	s.row.Outcome, s.row.EndedBy, s.row.Typing, s.row.Limit = outcome, signal, "", ""
+	if outcome == limited {
+		s.row.Limit = reason
+	}
+	if s.row.State == Working || s.row.State == Retrying || s.row.State == RateLimited {
+		s.row.State, s.row.Signal, s.row.Detail, s.row.Since = Ready, signal, s.row.Limit, s.d.db.Now()
+		if outcome == limited {
+			s.row.State = RateLimited
+		}
+	}
+	r := s.row
+	s.mu.Unlock()
+	said := strings.TrimSpace(s.said.String())
+	err := s.d.conclude(ctx, &r, s.turn, state, reason, said)
+	if fault.Is(err, fault.Conflict) { // it had ended in its rows already
+		err = s.store(&r)
+	}
+	if err != nil {
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
 		return // looked at again at the next step
 	}
-	if t == nil {
-		t = s.turn
-	}
 	s.turn = nil
 	s.dropWaits("the turn ended")
-	s.update(func(r *row) bool {
-		r.Typing = ""
-		if r.State == Working || r.State == Retrying {
-			r.State, r.Signal, r.Detail, r.Since = Ready, signal, "", s.d.db.Now()
+	s.d.moved()
+}
+
+// conclude ends a turn; what is known of its seat and whoever is told of it are in the same transaction.
+func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, state session.TurnState, reason, said string) error {
+	_, err := d.room.End(ctx, t, state, reason, func(tx *db.Tx, s *session.Session, t *session.Turn) error {
+		if err := save(tx, r); err != nil || d.Ended == nil || r.Probe {
+			return err
 		}
-		return true
+		return d.Ended(tx, r.Seat, s, t, said)
 	})
-	view, said := s.view(), strings.TrimSpace(s.said.String())
-	for _, f := range s.d.Ended {
-		s.d.all.Go(func() { f(view, t, said) })
-	}
+	return err
 }
 
 // finish ends the turn; what the hook said and the transcript did not have yet is as good.
@@ -212,7 +241,7 @@ func (s *claude) lookReg(ctx context.Context) {
 	if p, err := s.d.tmux.Pane(ctx, s.row.Name); err == nil {
 		s.pane = p
 	}
-	s.reg, s.hasReg = agents.Lookup(s.row.Config, s.pane.PID, s.row.Conversation)
+	s.lookUp()
 }
 
 // clearBox removes the prompt that an early interrupt puts back into the input box.

@@ -21,7 +21,8 @@ func (l *Link) notice(method string, params json.RawMessage) {
 		Request json.RawMessage `json:"requestId"`
 		Retry   bool            `json:"willRetry"`
 		Error   struct {
-			Message string `json:"message"`
+			Message string          `json:"message"`
+			Info    json.RawMessage `json:"codexErrorInfo"`
 		} `json:"error"`
 		Usage struct {
 			Last usage `json:"last"`
@@ -70,7 +71,7 @@ func (l *Link) notice(method string, params json.RawMessage) {
 		l.tell(e)
 	case "error":
 		if p.Retry {
-			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Error.Message}, Turn: p.TurnID})
+			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Error.Message, Failure: failure(p.Error.Info)}, Turn: p.TurnID})
 		}
 	case "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta", "item/commandExecution/outputDelta", "item/mcpToolCall/progress":
 		if l.sign() {

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/internal/session/agents"
@@ -132,7 +134,11 @@ func (l *Link) heard(data []byte) {
 				_ = l.show(l.ctx) // tried again at the end of the turn
 			}
 		case "retry":
-			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Status.Message}})
+			e := agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Status.Message}}
+			if tooMany().MatchString(p.Status.Message) {
+				e.Failure = "rate_limit"
+			}
+			l.tell(e)
 		}
 	case "message.updated":
 		if p.Info.Role == "user" {
@@ -308,6 +314,9 @@ func (l *Link) asked(kind string, raw json.RawMessage) {
 	e.Input = data
 	l.tell(e)
 }
+
+// tooMany finds the provider's refusal in what the program says of a retry, which names no kind.
+var tooMany = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b429\b|rate.?limit|too many requests`) })
 
 const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

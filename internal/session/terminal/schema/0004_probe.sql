@@ -1,0 +1,1 @@
+ALTER TABLE terminal_program ADD COLUMN probed_at BIGINT NOT NULL DEFAULT 0;
