@@ -5,7 +5,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -76,4 +78,51 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 		failed = fmt.Errorf("%s", resp.Status)
 	}
 	check(ts, neg, failed)
+}
+
+// flood sends one request again and again, eight at a time, and prints how many
+// were accepted and how many refused by which status: flood NAME N METHOD PATH BODY.
+func flood(ts *testscript.TestScript, neg bool, args []string) {
+	n := 0
+	if !neg && len(args) == 5 {
+		n, _ = strconv.Atoi(args[1])
+	}
+	if n < 1 {
+		ts.Fatalf("usage: flood NAME N METHOD PATH BODY")
+	}
+	token, url := tokenOf(ts, args[0]), ts.Getenv("URL")+args[3]
+	answers := make(chan int, n)
+	var work sync.WaitGroup
+	for w := range 8 {
+		work.Go(func() {
+			for i := w; i < n; i += 8 {
+				status := 0
+				if req, err := http.NewRequest(args[2], url, strings.NewReader(args[4])); err == nil {
+					req.Header.Set("Content-Type", "application/json")
+					req.Header.Set("Authorization", "Bearer "+token)
+					if resp, err := http.DefaultClient.Do(req); err == nil {
+						io.Copy(io.Discard, resp.Body)
+						resp.Body.Close()
+						status = resp.StatusCode
+					}
+				}
+				answers <- status
+			}
+		})
+	}
+	work.Wait()
+	close(answers)
+	counts := map[int]int{}
+	for status := range answers {
+		if status/100 == 2 {
+			status = 200
+		}
+		counts[status]++
+	}
+	fmt.Fprintf(ts.Stdout(), "%d accepted\n", counts[200])
+	for status, n := range counts {
+		if status != 200 {
+			fmt.Fprintf(ts.Stdout(), "%d refused with %d\n", n, status)
+		}
+	}
 }

@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"actor":      addActor,
 			"server":     server,
 			"http":       request,
+			"flood":      flood,
 			"eventually": eventually,
 			"typed":      typed,
 			"sql":        runSQL,

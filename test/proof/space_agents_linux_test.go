@@ -61,13 +61,13 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	host.args = []string{"--hosts", "10.99.2.2"}
 	host.health = func() bool { _, err := host.run("status"); return err == nil }
 	host.start()
-	wire := newTap(t, "10.99.2.2:4431", "10.99.2.1:4431", host.data)
+	wire := testenv.NewTap(t, "10.99.2.2:4431", "10.99.2.1:4431", host.data)
 
 	w := &workshop{t: t, url: model.URL(), servers: "lighthouse-grafana"}
 	w.begin()
 	annDesk, bobDesk, cyDesk := w.desk("ann-orchard"), w.desk("bob-quarry"), w.desk("cy-meadow")
 	// a person of the first machine joins the server once
-	annDesk.tandem("space", "create", "Trial of the lighthouse", "--host", wire.at, "--token", apiToken)
+	annDesk.tandem("space", "create", "Trial of the lighthouse", "--host", wire.At, "--token", apiToken)
 	annDesk.tandem("space", "leave")
 	ann, bob := annDesk.claude(), bobDesk.claude()
 
@@ -83,7 +83,7 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 		words(m[1])
 	}
 	words("Harbour works", "AnnTheOtter", "BobTheHeron", "CyTheBadger")
-	created := ann.use("intandem_create", fmt.Sprintf(`{"name":"Harbour works","host":%q}`, wire.at))
+	created := ann.use("intandem_create", fmt.Sprintf(`{"name":"Harbour works","host":%q}`, wire.At))
 	bob.use("intandem_join", fmt.Sprintf(`{"code":%q}`, codeIn(t, created)))
 	ann.use("intandem_rename", `{"name":"AnnTheOtter"}`)
 	bob.use("intandem_rename", `{"name":"BobTheHeron"}`)
@@ -183,18 +183,18 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 }
 
 // nothingAtTheHost looks for texts in all that a host has of a run.
-func nothingAtTheHost(t *testing.T, host *server, wire *tap, said []string) {
+func nothingAtTheHost(t *testing.T, host *server, wire *testenv.Tap, said []string) {
 	t.Helper()
 	// planted through the same doors: if these are not found, the search is blind
 	const onWire, kept = "Planted upon the wire", "Planted upon the disk"
 	tlsClient := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	if res, err := tlsClient.Post("https://"+wire.at+"/space/knock", "application/json", strings.NewReader(fmt.Sprintf(`{"plate":%q}`, onWire))); err != nil {
+	if res, err := tlsClient.Post("https://"+wire.At+"/space/knock", "application/json", strings.NewReader(fmt.Sprintf(`{"plate":%q}`, onWire))); err != nil {
 		t.Fatal(err)
 	} else {
 		res.Body.Close()
 	}
 	host.must("resource", "put", "planted", kept)
-	places := map[string][]byte{"the wire": wire.heard(), "the disk": onDisk(t, host.home), "the log": []byte(host.log.String()), "the memory": inMemory(t, host.cmd.Process.Pid)}
+	places := map[string][]byte{"the wire": wire.Heard(), "the disk": onDisk(t, host.home), "the log": []byte(host.log.String()), "the memory": inMemory(t, host.cmd.Process.Pid)}
 	if !bytes.Contains(places["the wire"], []byte("/space/remote")) || !bytes.Contains(places["the disk"], []byte("space.post")) {
 		t.Fatal("nothing was captured")
 	}

@@ -160,7 +160,7 @@ func (r *Room) rewind(ctx context.Context, s *seat, to int64, hash string) error
 	if err != nil {
 		return err
 	}
-	s.queued = true
+	s.queued, s.said = true, 0
 	keys := s.sec.Keys[:0:0]
 	for _, k := range s.sec.Keys {
 		if k.Epoch <= epoch {

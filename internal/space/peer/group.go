@@ -96,8 +96,10 @@ func (r *Room) once(ctx context.Context, s *seat, t thing) error {
 	}
 	var a space.Accepted
 	if err := s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err != nil {
+		s.said = 0
 		return err
 	}
+	s.said = env.Seq
 	return r.catchUp(ctx, s, a.Seq)
 }
 

@@ -63,6 +63,7 @@ func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accep
 		if reason(err) != "epoch" && reason(err) != "sequence" {
 			return a, err
 		}
+		s.said = 0
 		if err := r.sync(ctx, s, 0); err != nil {
 			return a, err
 		}

@@ -70,6 +70,7 @@ type seat struct {
 	poke       chan struct{} // somebody wants it to be tried again
 	drop       func()        // ends the wait for news
 	queued     bool          // something may wait in the outbox
+	said       uint64        // the number of our last envelope that the host took, which the log may not have shown yet
 
 	// folded from the log
 	cards    map[seal.MemberID]seal.Card

@@ -75,10 +75,10 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 		err = s.link.call(ctx, opFor(t.class), space.PostIn{Envelope: &env}, &a)
 		switch {
 		case err == nil:
-			s.online, s.lost = true, nil
+			s.online, s.lost, s.said = true, nil, env.Seq
 			return a, r.catchUp(ctx, s, a.Seq)
 		case reason(err) == "epoch" || reason(err) == "sequence":
-			last = err
+			last, s.said = err, 0
 			if err := r.sync(ctx, s, 0); err != nil {
 				return none, err
 			}
@@ -119,7 +119,7 @@ func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, er
 		}
 		to = &c
 	}
-	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: s.window[s.me.Card().ID] + 1, ID: t.id, Class: t.class, At: at, Clear: clear}, content)
+	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: max(s.window[s.me.Card().ID], s.said) + 1, ID: t.id, Class: t.class, At: at, Clear: clear}, content)
 	if err != nil {
 		return env, fault.New(fault.Invalid, "space.send", "%s", err).WithNext("say less, or share a file piece by piece")
 	}

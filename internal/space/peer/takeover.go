@@ -46,6 +46,7 @@ func (r *Room) host(ctx context.Context, s *seat, term int64) error {
 		if err = r.adopt(ctx, s, here, term); reason(err) != "sequence" {
 			break
 		}
+		s.said = 0
 		if err := r.sync(ctx, s, 0); err != nil {
 			return err
 		}
