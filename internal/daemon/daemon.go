@@ -55,10 +55,11 @@ type Daemon struct {
 	fingerprint string
 	invite      string // made for the person who opened us beyond loopback; shown once
 	joins       limiter
-	mu          sync.Mutex  // guards invite
-	restart     atomic.Bool // begin anew after draining
-	restored    *time.Time  // when the copy was made that this start restored
-	cameBack    bool        // started on demand after a crash, and listening where the one before did
+	changed     atomic.Pointer[settings.Settings] // the settings with what was changed since the start
+	mu          sync.Mutex                        // guards invite, and who changes the settings
+	restart     atomic.Bool                       // begin anew after draining
+	restored    *time.Time                        // when the copy was made that this start restored
+	cameBack    bool                              // started on demand after a crash, and listening where the one before did
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64

@@ -74,7 +74,7 @@ func (d *Daemon) ops() []op.Op {
 		op.Read(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp),
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
-			Doc: "Change a setting in config.toml; an empty value removes it. It takes effect at the next start.\nSecrets are not settings, and what the environment or a flag says still wins."},
+			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nSecrets are not settings, and what the environment or a flag says still wins."},
 			func(in SetIn) op.Resource { return op.Resource{Kind: "setting", Path: "/" + in.Key} }, d.setOp, d.setAgain),
 		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
@@ -121,7 +121,11 @@ type SetIn struct {
 func (in SetIn) Check() error { return settings.CheckChange(in.Key, in.Value) }
 
 func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
-	return identity.OK{OK: true}, settings.Change(d.data, in.Key, in.Value)
+	if err := settings.Change(d.data, in.Key, in.Value); err != nil {
+		return identity.OK{}, err
+	}
+	d.apply(in.Key, in.Value)
+	return identity.OK{OK: true}, nil
 }
 
 // setAgain completes a change that a crash cut off: writing it twice is
@@ -132,7 +136,7 @@ func (d *Daemon) setAgain(ctx context.Context, in SetIn) (identity.OK, bool, err
 }
 
 func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {
-	return SettingsOut{d.Settings.All()}, nil
+	return SettingsOut{d.live().All()}, nil
 }
 
 // InviteOut is what a first machine needs to join.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"tandem/internal/compat"
@@ -27,16 +26,13 @@ import (
 
 // buildSessions makes the session room and its driver.
 func (d *Daemon) buildSessions(ctx context.Context) error {
-	search := builtin.Search{Backend: d.Settings.Get("search.backend"), BraveKey: d.Settings.Get("search.brave_key"), ExaKey: d.Settings.Get("search.exa_key"),
-		SearXNG: strings.TrimSuffix(d.Settings.Get("search.searxng_url"), "/"), URL: d.Settings.Get("search.url")}
-	guard := &egress.Guard{} // pages are of the outside world; what a person configured for searching may be inside
-	search.Transport = (&egress.Guard{Origins: []string{search.SearXNG, search.URL}}).Transport()
-	for _, key := range []string{search.BraveKey, search.ExaKey} {
+	guard := &egress.Guard{} // pages are of the outside world
+	for _, key := range []string{d.Settings.Get("search.brave_key"), d.Settings.Get("search.exa_key")} {
 		if key != "" {
 			d.redact.Learn([]byte(key))
 		}
 	}
-	tools, err := tool.NewRegistry(builtin.All(guard.Transport(), search)...)
+	tools, err := tool.NewRegistry(builtin.All(guard.Transport(), d.searching)...)
 	if err != nil {
 		return err
 	}

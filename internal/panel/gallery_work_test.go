@@ -57,7 +57,7 @@ func sampleModels() ModelsView {
 		Folders:   []FolderRow{{"/home/me/src/atlas", "owner", false, before(90 * time.Hour)}, {"/home/me/papers", "owner", true, before(2 * time.Hour)}},
 		MayForget: true, MaySet: true,
 		Rules: []RuleRow{{"rul_1", "bash(command: go test; command: go vet)", "ses_01jcq2v7m3k9t4x8w5z6y7r2pd", "owner", before(-3 * time.Hour)}, {"rul_2", "edit(path: /home/me/src/atlas/internal/**)", "its folder", "owner", before(-30 * time.Hour)}},
-		Search: []SearchRow{{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured.", Value: "auto", Set: true}, {Key: "search.brave_key", Label: "Brave Search", About: "A key.", Secret: true, Set: true},
+		Search: []SearchRow{{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured.", Value: "auto", Set: true}, {Key: "search.brave_key", Label: "Brave Search", About: "A key.", Secret: "search/brave", Sealed: true},
 			{Key: "search.searxng_url", Label: "SearXNG", About: "The address of one.", Value: "http://search.lan"}},
 		Tools: []ToolRow{{"bash", "Run a command in the sandbox.", true}, {"edit", "Replace a piece of a file.", true}, {"grep", "Search files for a pattern.", false}, {"read", "Read a file.", false}},
 	}

@@ -57,6 +57,7 @@ type ModelsView struct {
 	Search     []SearchRow
 	MayForget  bool // end a standing answer
 	MaySet     bool // change settings
+	MaySeal    bool // seal keys
 	KeyPresent bool // storing a key needs presence
 	PIN        bool
 	Passkeys   int

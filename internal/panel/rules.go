@@ -15,14 +15,15 @@ type RuleRow struct {
 // SearchRow is one setting of websearch.
 type SearchRow struct {
 	Key, Label, About, Value, Source string
-	Secret, Set                      bool
+	Secret                           string // the name under which a key is sealed
+	Set, Sealed                      bool
 }
 
 // searchKeys are the settings of websearch, as people read them.
 var searchKeys = []SearchRow{
 	{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured, in this order, and goes on when one refuses; or brave, exa, searxng, url."},
-	{Key: "search.brave_key", Label: "Brave Search", About: "A key, given as TANDEM_BRAVE_SEARCH_API_KEY.", Secret: true},
-	{Key: "search.exa_key", Label: "Exa", About: "A key, given as TANDEM_EXA_API_KEY.", Secret: true},
+	{Key: "search.brave_key", Label: "Brave Search", About: "A key. It is sealed, and lent to one search at a time.", Secret: "search/brave"},
+	{Key: "search.exa_key", Label: "Exa", About: "A key. It is sealed, and lent to one search at a time.", Secret: "search/exa"},
 	{Key: "search.searxng_url", Label: "SearXNG", About: "The address of one."},
 	{Key: "search.url", Label: "Another address", About: "Any that answers ?q= with JSON results."},
 }
@@ -35,6 +36,9 @@ func ruleRoutes(p *Panel) {
 			refused: func(v *visit, err error) error { return v.models(words(err)) }})
 	}
 	form("/panel/rules/forget", "approval.forget", "rule-gone", func(v *visit) (any, error) { return formFields(v, "id"), nil })
+	form("/panel/search/key", "secret.set", "search-key", func(v *visit) (any, error) {
+		return map[string]any{"name": v.r.PostFormValue("name"), "value": strings.TrimSpace(v.r.PostFormValue("value"))}, nil
+	})
 	form("/panel/search", "setting.set", "search-set", func(v *visit) (any, error) {
 		return map[string]any{"key": v.r.PostFormValue("key"), "value": strings.TrimSpace(v.r.PostFormValue("value"))}, nil
 	})
@@ -78,17 +82,46 @@ func (v *visit) rulesAndSearch(out *ModelsView) error {
 	if err != nil {
 		return err
 	}
+	sealed, err := v.sealed()
+	if err != nil {
+		return err
+	}
 	for _, row := range searchKeys {
 		for _, s := range all.Settings {
 			if s.Key == row.Key {
 				row.Value, row.Source, row.Set = s.Value, s.Source, s.Value != ""
 			}
 		}
-		if row.Secret {
-			row.Value = ""
+		if row.Secret != "" {
+			row.Value, row.Sealed = "", sealed[row.Secret]
 		}
 		out.Search = append(out.Search, row)
 	}
-	out.MaySet = v.has("setting.set")
+	out.MaySet, out.MaySeal = v.has("setting.set"), v.has("secret.set")
 	return nil
+}
+
+// sealed are the names of the sealed values that the visitor may know of.
+func (v *visit) sealed() (map[string]bool, error) {
+	out := map[string]bool{}
+	if !v.has("secret.list") {
+		return out, nil
+	}
+	list, err := call[struct {
+		Secrets []struct {
+			Name string `json:"name"`
+		} `json:"secrets"`
+	}](v, "secret.list", nil)
+	for _, s := range list.Secrets {
+		out[s.Name] = true
+	}
+	return out, err
+}
+
+// keyHint stands where a key is typed: a stored one is never shown.
+func keyHint(sealed bool) string {
+	if sealed {
+		return "a sealed key; type another"
+	}
+	return "no key yet"
 }

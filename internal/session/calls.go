@@ -145,7 +145,8 @@ func (r *Room) touchOf(ctx context.Context, t tool.Tool, in CallIn) op.Touch {
 
 // env is what a call may use: the granted folder that holds the session's directory.
 func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, error) {
-	e := &tool.Env{Session: in.Session, Sandbox: r.sandbox}
+	e := r.lending(ctx, tenant)
+	e.Session, e.Sandbox = in.Session, r.sandbox
 	if in.Session == "" {
 		folders, err := r.folders(ctx, tenant)
 		if err != nil {
@@ -181,6 +182,22 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	}
 	e.Todos = func(ctx context.Context, list []tool.Todo) error { return r.setTodos(ctx, s, in.Turn, list) }
 	return e, nil
+}
+
+// lending is an environment that has the tenant's sealed values, and nothing else.
+func (r *Room) lending(ctx context.Context, tenant string) *tool.Env {
+	return &tool.Env{Secret: func(name string) (value string) {
+		err := r.keys.Lend(ctx, tenant, name, func(v []byte) error { value = string(v); return nil })
+		if err != nil {
+			return "" // not there, or not to be had: the tool says what it lacks
+		}
+		return value
+	}}
+}
+
+// Ready says whether there is anything behind a tool for a session.
+func (r *Room) Ready(ctx context.Context, s *Session, t tool.Spec) bool {
+	return t.Ready == nil || t.Ready(r.lending(ctx, s.Tenant))
 }
 
 // mayCall lets a session call for itself only, and only from inside: nobody borrows its authority by naming it.

@@ -48,6 +48,9 @@ func (r *Room) listTools(ctx context.Context, _ Nothing) (ToolsOut, error) {
 	out := ToolsOut{Tools: []ToolInfo{}}
 	for _, t := range r.tools.All() {
 		s := t.Spec()
+		if s.Ready != nil && !s.Ready(r.lending(ctx, op.CallerFrom(ctx).Tenant)) {
+			continue
+		}
 		if kind, _, _ := strings.Cut(s.Right, "."); op.May(ctx, s.Right, op.Resource{Kind: kind, Path: "/"}) {
 			out.Tools = append(out.Tools, ToolInfo{s.Name, s.Doc, s.Schema, s.Changes})
 		}

@@ -26,7 +26,9 @@ type Setting struct {
 	Env     []string // variables, the first one preferred
 	Default string
 	Doc     string
-	Secret  bool // shown as set or not set
+	Secret  bool     // shown as set or not set
+	Live    bool     // a change counts at once
+	OneOf   []string // all that it can be, when that is known
 }
 
 // Value is a setting as it stands, with its origin.
@@ -122,6 +124,19 @@ func (s *Settings) With(values map[string]string, source string) *Settings {
 		}
 	}
 	return out
+}
+
+// Changed is a copy in which a setting has the value that was written into the data folder's config.toml, "" for none; what a flag, the
+// environment or .env says still wins.
+func (s *Settings) Changed(data, key, value string) *Settings {
+	file := filepath.Join(data, "config.toml")
+	if v := s.values[key]; v.Source != "default" && v.Source != file {
+		return s
+	}
+	if value == "" {
+		return s.With(map[string]string{key: Known(key).Default}, "default")
+	}
+	return s.With(map[string]string{key: value}, file)
 }
 
 // Given reports whether somebody set it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -34,6 +35,8 @@ func CheckChange(key, value string) error {
 		return fault.New(fault.Invalid, "setting.set", "%s is a secret and is not kept in config.toml", key).WithNext("put it into .env in the data folder, or into the environment, as %s", s.Env[0])
 	case key == "data" || key == "as_token":
 		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag or the environment")
+	case value != "" && len(s.OneOf) > 0 && !slices.Contains(s.OneOf, value):
+		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", key, strings.Join(s.OneOf, ", "), value)
 	case len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r"):
 		return fault.New(fault.Invalid, "setting.set", "a value is one line of at most 4096 bytes")
 	}

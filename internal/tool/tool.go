@@ -29,6 +29,8 @@ type Spec struct {
 	Right string
 	// Changes says that the tool acts on the world: its calls are recorded as intent and outcome, and never repeated.
 	Changes bool
+	// Ready says whether there is anything behind the tool now; what is not ready is not offered. Nil is always.
+	Ready func(env *Env) bool
 }
 
 // Plan is one exact call, ready to run.
@@ -67,6 +69,8 @@ type Env struct {
 	// Operations are tandem's own that the session may use; Operate runs one as the session, through the gate.
 	Operations func(ctx context.Context) []Operation
 	Operate    func(ctx context.Context, name string, input json.RawMessage) (any, error)
+	// Secret lends a sealed value, "" when there is none.
+	Secret func(name string) string
 	// Sandbox confines commands; Unconfined says that a person let this session's commands run without one.
 	Sandbox    *Sandbox
 	Unconfined bool

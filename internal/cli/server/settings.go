@@ -9,19 +9,24 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/settings"
 )
 
 func newSettings(k *kit.Kit) *cobra.Command {
 	set := &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting in config.toml", Args: cobra.ExactArgs(2),
-		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. It takes effect at the next start. Secrets are not settings.",
+		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, the rest from the next start on. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := k.Call(cmd.Context(), "setting.set", daemon.SetIn{Key: args[0], Value: args[1]}, nil); err != nil {
 				return err
 			}
 			return k.Show(map[string]any{"key": args[0], "value": args[1]}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is written; it takes effect at the next start\n", args[0])
+				when := "it takes effect at the next start"
+				if s := settings.Known(args[0]); s != nil && s.Live {
+					when = "it counts from now on"
+				}
+				fmt.Fprintf(w, "%s is written; %s\n", args[0], when)
 			})
 		},
 	}

@@ -53,7 +53,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 		switch {
 		case plan && spec.Changes:
 		case len(scope.Folders()) == 0 && needsFiles(spec):
-		case !allowed(spec.Name):
+		case !allowed(spec.Name) || !r.room.Ready(ctx, s, spec):
 		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))):
 		default:
 			out = append(out, offer{Spec: spec})

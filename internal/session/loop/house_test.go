@@ -104,7 +104,7 @@ func (h *house) open() {
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
-	reg, err := tool.NewRegistry(builtin.All(nil, builtin.Search{})...)
+	reg, err := tool.NewRegistry(builtin.All(nil, func() builtin.Search { return builtin.Search{} })...)
 	must(err)
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")

@@ -37,7 +37,7 @@ func plan(t *testing.T, e *tool.Env, name string, args any) (*tool.Plan, error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRegistry(All(nil, Search{})...)
+	r, err := tool.NewRegistry(All(nil, func() Search { return Search{} })...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func run(t *testing.T, e *tool.Env, name string, args any) (tool.Result, error) 
 type m = map[string]any
 
 func TestSpecs(t *testing.T) {
-	for _, tl := range All(nil, Search{URL: "http://search.example"}) {
+	for _, tl := range All(nil, func() Search { return Search{URL: "http://search.example"} }) {
 		s := tl.Spec()
 		var schema m
 		if err := json.Unmarshal(s.Schema, &schema); err != nil || schema["type"] != "object" || len(s.Doc) < 40 || s.Right == "" {

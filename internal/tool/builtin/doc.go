@@ -15,14 +15,10 @@ import (
 	"tandem/internal/tool"
 )
 
-// All makes the built-in tools. pages carries what webfetch reads; search says how websearch searches, which is there only
-// when something is configured.
-func All(pages http.RoundTripper, search Search) []tool.Tool {
-	out := []tool.Tool{read{}, write{}, edit{}, applyPatch{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, task{}, own{}, webfetch{pages}}
-	if w := (websearch{search}); len(w.backends()) > 0 {
-		out = append(out, w)
-	}
-	return out
+// All makes the built-in tools. pages carries what webfetch reads; search says how websearch searches now, which is offered only
+// while something is configured.
+func All(pages http.RoundTripper, search func() Search) []tool.Tool {
+	return []tool.Tool{read{}, write{}, edit{}, applyPatch{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, task{}, own{}, webfetch{pages}, websearch{search}}
 }
 
 var schemas sync.Map // type of arguments → its schema

@@ -92,24 +92,24 @@ func TestWebsearchFallsThrough(t *testing.T) {
 	base := Search{Brave: srv.URL, Exa: srv.URL, Transport: tr}
 	both := base
 	both.BraveKey, both.ExaKey = "brave-key", "exa-key"
-	if r, err := runTool(t, websearch{both}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from exa for cats") || r.Meta["backend"] != "exa" {
+	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from exa for cats") || r.Meta["backend"] != "exa" {
 		t.Errorf("%+v %v", r, err)
 	}
 	limited = false
-	if r, err := runTool(t, websearch{both}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from brave for cats") {
+	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from brave for cats") {
 		t.Errorf("%+v %v", r, err)
 	}
 	sx := base
 	sx.SearXNG = srv.URL + "/sx"
-	if r, err := runTool(t, websearch{sx}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from searxng, json") {
+	if r, err := runTool(t, websearch{func() Search { return sx }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from searxng, json") {
 		t.Errorf("%+v %v", r, err)
 	}
 	only := both
 	only.Backend, only.ExaKey = "exa", "wrong"
-	if _, err := runTool(t, websearch{only}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "wrong") {
+	if _, err := runTool(t, websearch{func() Search { return only }}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("%v", err)
 	}
-	if _, err := runTool(t, websearch{base}, m{"query": "cats"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "no search is configured") {
+	if _, err := runTool(t, websearch{func() Search { return base }}, m{"query": "cats"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "no search is configured") {
 		t.Errorf("%v", err)
 	}
 }

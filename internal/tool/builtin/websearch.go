@@ -33,7 +33,28 @@ type Search struct {
 	Transport  http.RoundTripper
 }
 
-type websearch struct{ s Search }
+// The sealed values that are keys, where the settings hold none.
+const (
+	BraveSecret = "search/brave"
+	ExaSecret   = "search/exa"
+)
+
+type websearch struct{ config func() Search }
+
+// now is the configuration as it stands, with the keys that are sealed.
+func (w websearch) now(env *tool.Env) Search {
+	s := w.config()
+	if env == nil || env.Secret == nil {
+		return s
+	}
+	if s.BraveKey == "" {
+		s.BraveKey = env.Secret(BraveSecret)
+	}
+	if s.ExaKey == "" {
+		s.ExaKey = env.Secret(ExaSecret)
+	}
+	return s
+}
 
 type websearchArgs struct {
 	Query string `json:"query" jsonschema:"what to look for"`
@@ -42,8 +63,9 @@ type websearchArgs struct {
 
 type hit struct{ Title, URL, Text string }
 
-func (websearch) Spec() tool.Spec {
-	return tool.Spec{Name: "websearch", Doc: websearchDoc, Schema: schemaOf[websearchArgs](), Right: "tool.execute", Changes: true}
+func (w websearch) Spec() tool.Spec {
+	return tool.Spec{Name: "websearch", Doc: websearchDoc, Schema: schemaOf[websearchArgs](), Right: "tool.execute", Changes: true,
+		Ready: func(env *tool.Env) bool { s := w.now(env); return len(s.backends()) > 0 }}
 }
 
 // backend is one way to search.
@@ -53,8 +75,7 @@ type backend struct {
 }
 
 // backends lists what is configured, in the order of trying.
-func (w websearch) backends() []backend {
-	s := w.s
+func (s Search) backends() []backend {
 	if s.Brave == "" {
 		s.Brave = "https://api.search.brave.com"
 	}
@@ -65,10 +86,10 @@ func (w websearch) backends() []backend {
 		backend
 		ready bool
 	}{
-		{backend{"brave", hostOf(s.Brave), w.brave(s.Brave)}, s.BraveKey != ""},
-		{backend{"exa", hostOf(s.Exa), w.exa(s.Exa)}, s.ExaKey != ""},
-		{backend{"searxng", hostOf(s.SearXNG), w.plain(s.SearXNG + "/search")}, s.SearXNG != ""},
-		{backend{"url", hostOf(s.URL), w.plain(s.URL)}, s.URL != ""},
+		{backend{"brave", hostOf(s.Brave), s.brave(s.Brave)}, s.BraveKey != ""},
+		{backend{"exa", hostOf(s.Exa), s.exa(s.Exa)}, s.ExaKey != ""},
+		{backend{"searxng", hostOf(s.SearXNG), s.plain(s.SearXNG + "/search")}, s.SearXNG != ""},
+		{backend{"url", hostOf(s.URL), s.plain(s.URL)}, s.URL != ""},
 	}
 	var out []backend
 	for _, b := range all {
@@ -87,7 +108,7 @@ func hostOf(s string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-func (w websearch) Plan(_ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
+func (w websearch) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	var a websearchArgs
 	if err := tool.Decode("websearch", raw, &a); err != nil {
 		return nil, err
@@ -99,10 +120,10 @@ func (w websearch) Plan(_ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		a.Count = 8
 	}
 	a.Count = min(a.Count, 20)
-	list := w.backends()
+	list := w.now(env).backends()
 	if len(list) == 0 {
 		return nil, fault.New(fault.Conflict, "websearch", "no search is configured").
-			WithNext("a person sets TANDEM_BRAVE_SEARCH_API_KEY, TANDEM_EXA_API_KEY, TANDEM_SEARXNG_URL or TANDEM_SEARCH_URL")
+			WithNext("a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url, or search.url)")
 	}
 	touch := op.Touch{Tool: "websearch"}
 	for _, b := range list {
@@ -145,10 +166,10 @@ func search1(ctx context.Context, list []backend, a websearchArgs) (tool.Result,
 var errLimited = errors.New("it has had enough for now (rate limited)")
 
 // ask sends a request and reads the JSON of its answer. Keys never come into an error: only the status does.
-func (w websearch) ask(ctx context.Context, req *http.Request, into any) error {
+func (s Search) ask(ctx context.Context, req *http.Request, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	res, err := (&http.Client{Transport: w.s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req.WithContext(ctx))
+	res, err := (&http.Client{Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req.WithContext(ctx))
 	if err != nil {
 		var f *fault.Error
 		if errors.As(err, &f) {
@@ -172,20 +193,20 @@ func (w websearch) ask(ctx context.Context, req *http.Request, into any) error {
 	return nil
 }
 
-func (w websearch) brave(base string) func(context.Context, string, int) ([]hit, error) {
+func (s Search) brave(base string) func(context.Context, string, int) ([]hit, error) {
 	return func(ctx context.Context, q string, n int) ([]hit, error) {
 		req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/res/v1/web/search?q=%s&count=%d", base, url.QueryEscape(q), n), nil)
 		if err != nil {
 			return nil, err
 		}
 		req.Header.Set("Accept", "application/json")
-		req.Header.Set("X-Subscription-Token", w.s.BraveKey)
+		req.Header.Set("X-Subscription-Token", s.BraveKey)
 		var out struct {
 			Web struct {
 				Results []struct{ Title, URL, Description string }
 			}
 		}
-		err = w.ask(ctx, req, &out)
+		err = s.ask(ctx, req, &out)
 		var hits []hit
 		for _, r := range out.Web.Results {
 			hits = append(hits, hit{r.Title, r.URL, r.Description})
@@ -194,7 +215,7 @@ func (w websearch) brave(base string) func(context.Context, string, int) ([]hit,
 	}
 }
 
-func (w websearch) exa(base string) func(context.Context, string, int) ([]hit, error) {
+func (s Search) exa(base string) func(context.Context, string, int) ([]hit, error) {
 	return func(ctx context.Context, q string, n int) ([]hit, error) {
 		body, err := json.Marshal(map[string]any{"query": q, "numResults": n, "contents": map[string]any{"text": map[string]any{"maxCharacters": 400}}})
 		if err != nil {
@@ -205,11 +226,11 @@ func (w websearch) exa(base string) func(context.Context, string, int) ([]hit, e
 			return nil, err
 		}
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-Api-Key", w.s.ExaKey)
+		req.Header.Set("X-Api-Key", s.ExaKey)
 		var out struct {
 			Results []struct{ Title, URL, Text string }
 		}
-		err = w.ask(ctx, req, &out)
+		err = s.ask(ctx, req, &out)
 		var hits []hit
 		for _, r := range out.Results {
 			hits = append(hits, hit{r.Title, r.URL, r.Text})
@@ -219,7 +240,7 @@ func (w websearch) exa(base string) func(context.Context, string, int) ([]hit, e
 }
 
 // plain asks SearXNG, or an address that speaks like it.
-func (w websearch) plain(base string) func(context.Context, string, int) ([]hit, error) {
+func (s Search) plain(base string) func(context.Context, string, int) ([]hit, error) {
 	return func(ctx context.Context, q string, _ int) ([]hit, error) {
 		u, err := url.Parse(base)
 		if err != nil {
@@ -236,7 +257,7 @@ func (w websearch) plain(base string) func(context.Context, string, int) ([]hit,
 		var out struct {
 			Results []struct{ Title, URL, Content string }
 		}
-		err = w.ask(ctx, req, &out)
+		err = s.ask(ctx, req, &out)
 		var hits []hit
 		for _, r := range out.Results {
 			hits = append(hits, hit{r.Title, r.URL, r.Content})
