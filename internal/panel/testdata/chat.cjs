@@ -52,7 +52,12 @@ async function chat() {
   await text('The next call asks again');
   await page.fill('[id="set-search.searxng_url"]', 'http://search.example');
   await page.getByRole('button', { name: 'Set SearXNG' }).click();
-  await text('from the next start');
+  await text('from the next search on');
+  await page.fill('[id="key-search.brave_key"]', 'brave-key-0123456789');
+  await page.getByRole('button', { name: 'Store the key of Brave Search' }).click();
+  await text('Sealed. It counts');
+  await text('websearch'); // so it is among the tools
+  await shot('search');
   out.seen.search = true;
 }
 
