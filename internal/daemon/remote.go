@@ -18,6 +18,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/replica"
+	"tandem/internal/space/peer"
 )
 
 // ReachIn names a server.
@@ -260,7 +261,7 @@ func (m *remotes) watch(host, dir, token string) {
 	now := time.Now()
 	for key, w := range m.watched {
 		for d, used := range w.used {
-			if now.Sub(used) > watchFor {
+			if now.Sub(used) > watchFor && !replica.Undelivered(d) {
 				w.watcher.Remove(d)
 				delete(w.used, d)
 			}
@@ -283,7 +284,7 @@ func (m *remotes) watch(host, dir, token string) {
 			remote.Header.Set("Tandem-Remote-Token", token)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		w = &watched{watcher: &replica.Watcher{Repo: c.Repo, Remote: remote}, cancel: cancel, used: map[string]time.Time{}}
+		w = &watched{watcher: &replica.Watcher{Repo: c.Repo, Remote: remote, May: m.may(socket)}, cancel: cancel, used: map[string]time.Time{}}
 		m.watched[key] = w
 		stop := context.AfterFunc(m.ended, cancel)
 		m.running.Go(func() {
@@ -293,6 +294,28 @@ func (m *remotes) watch(host, dir, token string) {
 	}
 	w.used[dir] = now
 	w.watcher.Add(dir)
+}
+
+// may asks whether what was edited in a workspace may go out, as its own command
+// would: a file that a peer has leased is a person's to decide.
+func (m *remotes) may(socket *client.Client) func(context.Context, replica.Changed) error {
+	return func(ctx context.Context, c replica.Changed) error {
+		return socket.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.Folder, Paths: c.Files, By: c.Workspace}, nil)
+	}
+}
+
+// Busy says whether something waits here for a server that is away.
+func (m *remotes) Busy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.watched {
+		for dir := range w.used {
+			if replica.Undelivered(dir) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stop ends every watch.

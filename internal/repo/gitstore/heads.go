@@ -11,12 +11,18 @@ import (
 	"tandem/internal/repo"
 )
 
-func (s *Store) headsDir() string { return filepath.Join(s.dir, "op_heads", "heads") }
+func (s *Store) headsDir() string { return headsDir(s.dir) }
+
+func headsDir(dir string) string { return filepath.Join(dir, "op_heads", "heads") }
 
 // Heads lists the operations that no other follows, in order of id. More than
 // one means that writers raced, and the next reader merges.
-func (s *Store) Heads() ([]repo.OperationID, error) {
-	names, err := os.ReadDir(s.headsDir())
+func (s *Store) Heads() ([]repo.OperationID, error) { return HeadsAt(s.dir) }
+
+// HeadsAt lists the heads of the repository whose directory is dir, without
+// opening it.
+func HeadsAt(dir string) ([]repo.OperationID, error) {
+	names, err := os.ReadDir(headsDir(dir))
 	if err != nil {
 		return nil, fmt.Errorf("read operation heads: %w", err)
 	}

@@ -121,19 +121,7 @@ func (r *Replica) setKnown(k Known) error { return writeJSON(r.path("known.json"
 
 // Waiting counts the operations that the server has not got yet.
 func (r *Replica) Waiting() (int, error) {
-	known, err := r.Known()
-	if err != nil {
-		return 0, err
-	}
-	var roots []repo.OperationID
-	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
-		roots = append(roots, id)
-	}
-	heads, err := r.Store.Heads()
-	if err != nil {
-		return 0, err
-	}
-	ops, err := repo.OperationRange(r.Store, roots, heads)
+	ops, err := r.waiting()
 	return len(ops), err
 }
 

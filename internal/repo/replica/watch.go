@@ -12,7 +12,10 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"tandem/internal/repo"
 )
 
 // patience is how long a silent stream is believed to be alive; the server
@@ -55,7 +58,25 @@ func (r *Replica) Current() (bool, error) {
 	if json.Unmarshal(data, &s) != nil || s.Sum != s.sum() {
 		return false, nil // it is just being written
 	}
-	return s.Head == known.Head || s.Version <= known.Version, nil
+	if s.Head != known.Head && s.Version > known.Version {
+		return false, nil
+	}
+	return r.follows(known)
+}
+
+// follows says whether the head here stands on what is known of the server. It
+// does not when an answer came that no command has followed yet.
+func (r *Replica) follows(known Known) (bool, error) {
+	id, ok := repo.ParseOperationID(known.Head)
+	if !ok || !r.Store.HasOperation(id) {
+		return false, nil
+	}
+	heads, err := r.Store.Heads()
+	if err != nil || len(heads) == 1 && heads[0] == id {
+		return err == nil, err
+	}
+	ahead, err := repo.OperationRange(r.Store, heads, []repo.OperationID{id})
+	return len(ahead) == 0, err
 }
 
 // Watcher follows one repository of a server for the copies of it on this
@@ -64,6 +85,13 @@ func (r *Replica) Current() (bool, error) {
 type Watcher struct {
 	Repo   string
 	Remote Remote
+	// May is asked before the daemon sends files that were edited in a workspace
+	// while the server was away.
+	May func(context.Context, Changed) error
+
+	delivering sync.WaitGroup
+	busy       atomic.Bool       // delivering
+	tried      map[string]string // where copies stood when delivering was last tried; only who delivers touches it
 
 	mu     sync.Mutex
 	copies map[string]*follower // by .jj/repo; nil for one that is not told
@@ -159,7 +187,9 @@ func (w *Watcher) deaf() {
 
 // Watch follows until ctx ends, and begins again when the stream breaks.
 func (w *Watcher) Watch(ctx context.Context) {
-	for pause := 200 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 10*time.Second) {
+	w.tried = map[string]string{}
+	defer w.delivering.Wait()
+	for pause := 200 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 5*time.Second) {
 		if w.stream(ctx) {
 			pause = 200 * time.Millisecond
 		}
@@ -188,6 +218,9 @@ func (w *Watcher) stream(ctx context.Context) (heard bool) {
 		silence.Reset(patience)
 		data, ok := strings.CutPrefix(in.Text(), "data: ")
 		if !ok {
+			if strings.HasPrefix(in.Text(), ":") { // at the beginning, and every five seconds
+				w.deliver(ctx)
+			}
 			continue
 		}
 		var c struct {
@@ -201,4 +234,15 @@ func (w *Watcher) stream(ctx context.Context) (heard bool) {
 		heard = true
 	}
 	return heard
+}
+
+// deliver sends what waits, unless that is being done.
+func (w *Watcher) deliver(ctx context.Context) {
+	if !w.busy.CompareAndSwap(false, true) {
+		return
+	}
+	w.delivering.Go(func() {
+		defer w.busy.Store(false)
+		w.deliverAll(ctx)
+	})
 }
