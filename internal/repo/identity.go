@@ -17,6 +17,9 @@ type Identity struct {
 	Now, OpNow func() Timestamp
 	// NewChangeID draws a change id.
 	NewChangeID func() ChangeID
+	// Sign makes the signature of a commit from its bytes, or none where the
+	// commit is not to have one. It may be nil.
+	Sign func(d *Draft, data []byte) ([]byte, error)
 }
 
 // Signature is who and when, for a commit that is being written.

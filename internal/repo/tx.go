@@ -80,7 +80,17 @@ type Draft struct {
 	Commit
 	// Predecessors are the commits this one replaces or derives from.
 	Predecessors []CommitID
-	source       *Commit
+	// Signing is what Identity.Sign is told about this commit.
+	Signing Signing
+	source  *Commit
+}
+
+// Signing says how to sign a commit.
+type Signing struct {
+	Had   bool   // an earlier version was signed
+	Force bool   // whatever the settings say
+	Drop  bool   // not at all
+	Key   string // instead of the usual one
 }
 
 // NewCommit drafts a commit of a new change.
@@ -96,7 +106,7 @@ func (tx *Tx) NewCommit(parents []CommitID, tree MergedTree) *Draft {
 // replaced: refs follow at once, descendants with RebaseDescendants.
 func (tx *Tx) Rewrite(old *Commit) (*Draft, error) {
 	d := &Draft{Commit: *old.Clone(), Predecessors: []CommitID{old.ID}, source: old}
-	d.ID, d.Signed = "", nil
+	d.ID, d.Signed, d.Signing.Had = "", nil, old.Signed != nil
 	d.Committer = tx.who.Signature()
 	if d.Author.Name == "" {
 		d.Author.Name = d.Committer.Name
@@ -129,7 +139,7 @@ func (tx *Tx) Renew(d *Draft) { d.ChangeID = tx.who.NewChangeID() }
 // jj, the new one is then dated a second earlier if it has other predecessors,
 // so that each rewrite is a commit of its own.
 func (tx *Tx) Write(d *Draft) (*Commit, error) {
-	c, err := tx.Store.PutCommit(&d.Commit)
+	c, err := tx.put(d)
 	for tries := 0; err == nil && tx.Index.Has(c.ID); tries++ {
 		same, err := tx.sameOrigin(c.ID, d.Predecessors)
 		if err != nil {
@@ -139,7 +149,7 @@ func (tx *Tx) Write(d *Draft) (*Commit, error) {
 			return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
 		}
 		d.Committer.When.Millis -= 1000
-		if c, err = tx.Store.PutCommit(&d.Commit); err != nil {
+		if c, err = tx.put(d); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +164,25 @@ func (tx *Tx) Write(d *Draft) (*Commit, error) {
 		tx.SetRewritten(d.source.ID, c.ID)
 	}
 	return c, nil
+}
+
+// put signs a draft, if it is to be signed, and stores it.
+func (tx *Tx) put(d *Draft) (*Commit, error) {
+	d.Signed = nil
+	if tx.who.Sign != nil && !d.Signing.Drop {
+		data, err := EncodeCommit(tx.Store, &d.Commit)
+		if err != nil {
+			return nil, err
+		}
+		sig, err := tx.who.Sign(d, data)
+		if err != nil {
+			return nil, err
+		}
+		if sig != nil {
+			d.Signed = &Signed{Data: data, Sig: sig}
+		}
+	}
+	return tx.Store.PutCommit(&d.Commit)
 }
 
 // sameOrigin says whether a commit that is there came from the same

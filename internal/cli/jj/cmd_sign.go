@@ -8,31 +8,45 @@ import (
 
 func signCommand() *command {
 	return &command{
-		name: "sign", about: "Cryptographically sign a revision",
+		name: "sign",
 		opts: []opt{
 			{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 			{id: "key", long: "key", value: "KEY"},
 		},
-		run: func(e *env, p *parsed) error {
-			w, err := e.open()
-			if err != nil {
-				return err
-			}
-			if w.conf.Str("signing.backend") == "none" {
-				return userf("No signing backend configured").
-					hinted("For configuring a signing backend, see https://docs.jj-vcs.dev/latest/config/#commit-signing")
-			}
-			return missing("signing commits")
-		},
+		run: runSign,
 	}
 }
 
 func unsignCommand() *command {
 	return &command{
-		name: "unsign", about: "Drop a cryptographic signature",
+		name: "unsign",
 		opts: []opt{{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true}},
 		run:  runUnsign,
 	}
+}
+
+func runSign(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	s, err := w.signer()
+	if err != nil {
+		return err
+	}
+	if s.backend == "" {
+		return userf("No signing backend configured").
+			hinted("For configuring a signing backend, see https://docs.jj-vcs.dev/latest/config/#commit-signing")
+	}
+	texts := p.all("revisions")
+	if len(texts) == 0 {
+		texts = []string{w.conf.Str("revsets.sign")}
+	}
+	cs, err := w.rewritable(texts)
+	if err != nil {
+		return err
+	}
+	return w.resign(cs, "sign", "Signed", repo.Signing{Force: true, Key: p.str("key")})
 }
 
 func runUnsign(e *env, p *parsed) error {
@@ -40,58 +54,75 @@ func runUnsign(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	x, err := w.compileAll(p.all("revisions"))
+	cs, err := w.rewritable(p.all("revisions"))
 	if err != nil {
 		return err
 	}
+	var signed []*repo.Commit
+	for _, c := range cs {
+		if c.Signed != nil {
+			signed = append(signed, c)
+		}
+	}
+	return w.resign(signed, "unsign", "Unsigned", repo.Signing{Drop: true})
+}
+
+// rewritable is the commits of revsets, all of which may be rewritten.
+func (w *wsEnv) rewritable(texts []string) ([]*repo.Commit, error) {
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.checkRewritableExpr(x); err != nil {
-		return err
+		return nil, err
 	}
 	ids, err := w.ids(x)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cs, err := w.commits(ids)
-	if err != nil {
-		return err
-	}
-	signed := newIDSet()
+	return w.commits(ids)
+}
+
+// resign rewrites commits with another signature, or none, and tells of it.
+func (w *wsEnv) resign(cs []*repo.Commit, verb, past string, how repo.Signing) error {
+	chosen := newIDSet()
 	for _, c := range cs {
-		if c.Signed != nil {
-			signed.add(c.ID)
-		}
+		chosen.add(c.ID)
 	}
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
 	var done []*repo.Commit
-	moved := 0
-	err = t.TransformDescendants(signed.list, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
-		d, err := m.Reparent() // a rewrite has no signature
+	moved, others := 0, 0
+	err = t.TransformDescendants(chosen.list, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		d, err := m.Reparent()
 		if err != nil {
 			return err
 		}
+		if chosen.has[m.Old.ID] {
+			d.Signing = how
+		}
 		c, err := t.Write(d)
-		if signed.has[m.Old.ID] {
-			done = append(done, c)
-		} else {
+		switch {
+		case err != nil:
+		case !chosen.has[m.Old.ID]:
 			moved++
+		default:
+			done = append(done, c)
+			if c.Author.Email != w.conf.Str("user.email") {
+				others++
+			}
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	others := 0
-	for _, c := range done {
-		if c.Author.Email != w.conf.Str("user.email") {
-			others++
-		}
-	}
+	title := ""
 	if len(done) > 0 {
 		o := w.ui.newText()
-		o.Printf("Unsigned %d commits:\n", len(done))
+		o.Printf("%s %d commits:\n", past, len(done))
 		l, err := w.newLang(t.now())
 		if err != nil {
 			return err
@@ -100,19 +131,15 @@ func runUnsign(e *env, p *parsed) error {
 			return err
 		}
 		w.ui.status(o)
+		if title = verb + " commit " + done[0].ID.Hex(); len(done) > 1 {
+			title += fmt.Sprintf(" and %d more", len(done)-1)
+		}
 	}
 	if others > 0 {
 		w.ui.warnf("%d of these commits are not authored by you.", others)
 	}
 	if moved > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", moved)
-	}
-	title := ""
-	switch {
-	case len(done) == 1:
-		title = "unsign commit " + done[0].ID.Hex()
-	case len(done) > 1:
-		title = fmt.Sprintf("unsign commit %s and %d more", done[0].ID.Hex(), len(done)-1)
 	}
 	return t.finish(title)
 }

@@ -29,6 +29,8 @@ type env struct {
 	global *globals
 	conf   *config.Stack
 	who    *repo.Identity
+	signs  *signer
+	layers []config.Layer // before conditions are applied
 	ws     *place
 
 	tmplAliases *dsl.Aliases
@@ -204,9 +206,9 @@ func (w *wsEnv) configureFiles() error {
 	}
 	w.wc.KeepExec = n == 0
 	for _, s := range []struct{ name, only string }{
-		{"merge.hunk-level", "line"}, {"merge.same-change", "accept"}, {"signing.behavior", "keep"},
+		{"merge.hunk-level", "line"}, {"merge.same-change", "accept"},
 	} {
-		if v := w.conf.Str(s.name); v != s.only && !(s.name == "signing.behavior" && (v == "drop" || w.conf.Str("signing.backend") == "none")) {
+		if v := w.conf.Str(s.name); v != s.only {
 			return missing("the setting %s = %q", s.name, v)
 		}
 	}

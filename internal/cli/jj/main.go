@@ -127,6 +127,9 @@ func (e *env) run(args []string) error {
 	if err != nil {
 		return e.explain(p, err)
 	}
+	if err := e.scopeTo(p.path); err != nil {
+		return err
+	}
 	if long, ok := p.helpWanted(); ok {
 		e.ui.printf("%s", helpFor(p.path, long, e.ui.helpWidth()))
 		return nil

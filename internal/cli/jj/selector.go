@@ -65,7 +65,7 @@ func restoreTree(st repo.Store, src, dest repo.Labelled, match repo.Matcher) (re
 		differ[p] = true
 		return nil
 	})
-	if err != nil || len(differ) == 0 {
+	if err != nil {
 		return dest.Tree, err
 	}
 	if src.Tree.IDs.IsResolved() && dest.Tree.IDs.IsResolved() {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +48,19 @@ func (e *env) loadConfig(at string, settings, flags []string) error {
 		return err
 	}
 	e.addFlagLayer(flags)
-	e.resolveScopes(settings)
+	e.layers = e.conf.Layers
+	e.resolveScopes(nil)
+	return e.ui.configure(e.conf)
+}
+
+// scopeTo applies the settings that hold for one command alone, now that it is
+// known which.
+func (e *env) scopeTo(path []*command) error {
+	if !slices.ContainsFunc(e.layers, config.Layer.Conditional) {
+		return nil
+	}
+	e.conf.Layers = e.layers
+	e.resolveScopes(strings.Fields(pathName(path))[1:])
 	return e.ui.configure(e.conf)
 }
 
@@ -298,19 +311,11 @@ func parseConfigArg(t *config.Table, item string) error {
 }
 
 // resolveScopes applies conditional tables to this repository and command.
-func (e *env) resolveScopes(args []string) {
-	ctx := config.ScopeContext{Home: e.io.getenv("HOME"), Hostname: e.conf.Str("operation.hostname"), Env: e.io.lookup}
+func (e *env) resolveScopes(command []string) {
+	ctx := config.ScopeContext{Home: e.io.getenv("HOME"), Hostname: e.conf.Str("operation.hostname"), Command: command, Env: e.io.lookup}
 	if e.ws != nil {
 		ctx.Repo, ctx.Workspace = e.ws.repoDir, e.ws.root
 	}
-	var words []string
-	for i := firstWord(args); i >= 0 && i < len(args); i++ {
-		if strings.HasPrefix(args[i], "-") {
-			break
-		}
-		words = append(words, args[i])
-	}
-	ctx.Command = words
 	e.conf.ResolveScopes(ctx)
 }
 
@@ -336,6 +341,13 @@ func (e *env) identity() (*repo.Identity, error) {
 		return nil, err
 	} else if ok {
 		who.NewChangeID = repo.SeededChangeIDs(uint64(n))
+	}
+	s, err := e.signer()
+	if err != nil {
+		return nil, err
+	}
+	if s.backend != "" {
+		who.Sign = s.commit
 	}
 	e.who = who
 	return who, nil

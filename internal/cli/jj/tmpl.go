@@ -76,6 +76,11 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 		n, _, err := w.conf.Int("diff.git.context")
 		return int(n), err
 	}
+	signs, err := w.signer()
+	if err != nil {
+		return nil, err
+	}
+	l.Verify = signs.verify
 	var fixed repo.PosSet
 	l.Immutable = func(id repo.CommitID) (bool, error) {
 		if fixed == nil {

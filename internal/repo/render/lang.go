@@ -28,6 +28,8 @@ type Lang struct {
 	WorkspaceRoot func(name string) (string, error)
 	// WebURL returns the address of a remote's pages, or "".
 	WebURL func(remote string) string
+	// Verify checks the signature of a signed commit.
+	Verify func(c *repo.Commit) (Verification, error)
 	Base   *template.Language
 
 	Commit, CommitOpt, CommitList            *template.Type

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"cmp"
+	"errors"
 	"path/filepath"
 
 	"tandem/internal/repo"
@@ -8,6 +10,15 @@ import (
 	"tandem/internal/repo/template"
 	"tandem/internal/repo/text"
 )
+
+// Verification is what became of checking a signature.
+type Verification struct {
+	Status       string // good, bad or "" for unknown
+	Key, Display string
+}
+
+// ErrNoSignature says that what stands for a signature is none.
+var ErrNoSignature = errors.New("Invalid signature")
 
 // TreeEntry is a file of a tree.
 type TreeEntry struct {
@@ -89,9 +100,15 @@ func (l *Lang) bindTrees() {
 	l.TreeDiff = &template.Type{Name: "TreeDiff", Methods: l.diffMethods}
 	l.SignatureOpt = template.Option(&template.Type{Name: "CryptographicSignature", Methods: func() map[string]template.Method {
 		return map[string]template.Method{
-			"status":  template.Field(str, func(commit) any { return "unknown" }),
-			"key":     template.Field(str, func(commit) any { return "" }),
-			"display": template.Field(str, func(commit) any { return "" }),
+			"status": template.Getter(str, func(c commit) (any, error) {
+				v, err := l.Verify(c)
+				if errors.Is(err, ErrNoSignature) {
+					return "invalid", nil
+				}
+				return cmp.Or(v.Status, "unknown"), err
+			}),
+			"key":     template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(c); return v.Key, err }),
+			"display": template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(c); return v.Display, err }),
 		}
 	}})
 	l.Trailer = &template.Type{

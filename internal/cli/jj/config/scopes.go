@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -38,6 +39,9 @@ func (s *Stack) ResolveScopes(ctx ScopeContext) {
 	}
 	s.Layers = out
 }
+
+// Conditional says whether parts of a layer hold only under conditions.
+func (l Layer) Conditional() bool { return l.Root.Get("--when") != nil || l.Root.Get("--scope") != nil }
 
 func without(t *Table) *Table {
 	n := newTable()
@@ -93,6 +97,15 @@ func (c ScopeContext) one(kind, s string) bool {
 		return under(c.Workspace)
 	case "hostnames":
 		return s == c.Hostname
+	case "platforms":
+		family, name := "unix", runtime.GOOS
+		switch name {
+		case "windows":
+			family = name
+		case "darwin":
+			name = "macos"
+		}
+		return s == family || s == name
 	case "environments":
 		name, val, has := strings.Cut(s, "=")
 		got, ok := c.Env(name)
