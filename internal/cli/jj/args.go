@@ -16,8 +16,11 @@ type opt struct {
 	pos       bool     // positional
 	required  bool
 	group     string   // members of one group: see group
-	conflicts []string // ids it cannot stand with
+	set       string   // a second group, which demands nothing and excludes nobody within
+	conflicts []string // ids of options and groups it cannot stand with
 	optional  bool     // the value may be left out
+	blank     bool     // the value may be empty although its kind seldom is
+	comma     bool     // a value is a list, cut at commas
 	last      bool     // takes everything after "--"
 	hidden    bool
 	diff      bool // stands with the formats of diffs in help
@@ -27,9 +30,10 @@ type opt struct {
 
 // group ties options together: one of them must be given, or at most one may.
 type group struct {
-	id       string
-	required bool
-	multiple bool
+	id        string
+	required  bool
+	multiple  bool
+	conflicts []string // what its members cannot stand with
 }
 
 // command is a node of the tree of commands.
@@ -106,23 +110,33 @@ type argParser struct {
 	p       *parsed
 	cmd     *command
 	posAt   int
+	from    int // where in the order of what was given the command's own begins
 	global  []opt
 	trailer bool
+	pending *given // read, but looked at only when the next argument is known
 }
 
 // parse matches a command line against the tree below root.
 func parse(root *command, args []string) (*parsed, error) {
 	a := &argParser{args: args, p: &parsed{path: []*command{root}, vals: map[string][]string{}, global: &globals{}}, cmd: root, global: globalOpts}
-	if err := a.run(); err != nil {
-		return a.p, err
+	err := a.run()
+	if err == nil {
+		err = a.settle()
 	}
-	return a.p, a.validate()
+	if err == nil {
+		err = a.validate()
+	}
+	return a.p, err
 }
+
+// answered says that what was read so far ends the reading: help and version
+// are given whatever follows.
+func (a *argParser) answered() bool { return a.p.has("help") || a.p.has("version") }
 
 func (a *argParser) run() error {
 	for ; a.i < len(a.args); a.i++ {
-		if a.cmd.absent {
-			return nil // whoever runs it instead reads the rest
+		if a.cmd.absent || a.answered() {
+			return nil // whoever runs an absent command reads the rest
 		}
 		s := a.args[a.i]
 		var err error
@@ -167,7 +181,7 @@ func (a *argParser) long(s string) error {
 	}
 	if o.value == "" {
 		if has {
-			return clapError("unexpected value '"+val+"' for '"+o.display()+"' found; no more were expected", nil, usage(a.p.path))
+			return clapError("unexpected value '"+val+"' for '"+o.display()+"' found; no more were expected", nil, a.usage(o.id))
 		}
 		return a.put(o, name)
 	}
@@ -198,13 +212,37 @@ func (a *argParser) valued(o *opt, val string, has bool) error {
 		return a.put(o, "")
 	}
 	if !has {
-		if a.i+1 >= len(a.args) || strings.HasPrefix(a.args[a.i+1], "-") && len(a.args[a.i+1]) > 1 && a.knownFlag(a.args[a.i+1]) {
-			return &cmdError{kind: clapErr, msg: "error: a value is required for '" + o.display() + "' but none was supplied\n\nFor more information, try '--help'.\n", cause: &missingValue{o}}
+		next := ""
+		if a.i+1 < len(a.args) {
+			next = a.args[a.i+1]
+		}
+		dashed := strings.HasPrefix(next, "-") && len(next) > 1
+		if dashed && !a.knownFlag(next) {
+			name, _, _ := strings.Cut(next, "=")
+			if !strings.HasPrefix(next, "--") {
+				name = next[:2]
+			}
+			return a.unexpected(name)
+		}
+		if a.i+1 >= len(a.args) || dashed {
+			return lacking(o)
 		}
 		a.i++
 		val = a.args[a.i]
 	}
 	return a.put(o, val)
+}
+
+func lacking(o *opt) error {
+	return &cmdError{kind: clapErr, msg: "error: a value is required for '" + o.display() + "' but none was supplied\n" + o.choices() + "\nFor more information, try '--help'.\n", cause: &missingValue{o}}
+}
+
+// choices is the line that lists what an option takes.
+func (o *opt) choices() string {
+	if o.values == nil {
+		return ""
+	}
+	return "  [possible values: " + strings.Join(o.values, ", ") + "]\n"
 }
 
 // missingValue marks an option that was given without its value.
@@ -230,9 +268,48 @@ func (a *argParser) takesPositional() bool {
 	return slices.ContainsFunc(a.cmd.opts, func(o opt) bool { return o.pos })
 }
 
+// put takes what was given for an option. Its value is looked at when the next
+// one comes, as clap does: which of two mistakes is told depends on it.
 func (a *argParser) put(o *opt, val string) error {
+	if err := a.settle(); err != nil {
+		return err
+	}
+	a.pending = &given{o.id, val}
+	if o.value == "" {
+		return a.settle()
+	}
+	return nil
+}
+
+// settle looks at the value that waits.
+func (a *argParser) settle() error {
+	if a.pending == nil {
+		return nil
+	}
+	g := *a.pending
+	a.pending = nil
+	o := a.opt(g.id)
+	vals := []string{g.value}
+	if o.comma {
+		vals = strings.Split(g.value, ",")
+	}
+	for _, val := range vals {
+		if err := o.accepts(val); err != nil {
+			return err
+		}
+		a.p.vals[o.id] = append(a.p.vals[o.id], val)
+		a.p.order = append(a.p.order, given{o.id, val})
+	}
+	return nil
+}
+
+// accepts looks at one value.
+func (o *opt) accepts(val string) error {
+	if val == "" && (o.values != nil || !o.optional && !o.blank && (strings.HasPrefix(o.value, "REV") || o.value == "PATH" && !o.pos)) {
+		return lacking(o) // no revset, and no path, is empty
+	}
 	if o.values != nil && !slices.Contains(o.values, val) {
-		msg := "invalid value '" + val + "' for '" + o.display() + "'\n  [possible values: " + strings.Join(o.values, ", ") + "]"
+		msg := "invalid value '" + val + "' for '" + o.display() + "'\n" + strings.TrimSuffix(o.choices(), "\n")
 		var tips []string
 		if similar := rankSimilar(val, o.values); len(similar) > 0 {
 			tips = []string{"a similar value exists: '" + similar[len(similar)-1] + "'"}
@@ -244,8 +321,6 @@ func (a *argParser) put(o *opt, val string) error {
 			return invalidValue(o, val, err)
 		}
 	}
-	a.p.vals[o.id] = append(a.p.vals[o.id], val)
-	a.p.order = append(a.p.order, given{o.id, val})
 	return nil
 }
 
@@ -253,9 +328,12 @@ func (a *argParser) positional(s string) error {
 	if len(a.cmd.subs) > 0 && !a.trailer {
 		for _, c := range a.cmd.subs {
 			if c.name == s || slices.Contains(c.alias, s) {
+				if err := a.settle(); err != nil {
+					return err
+				}
 				a.cmd = c
 				a.p.path = append(a.p.path, c)
-				a.posAt = 0
+				a.posAt, a.from = 0, len(a.p.order)
 				return nil
 			}
 		}

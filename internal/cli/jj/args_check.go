@@ -9,32 +9,65 @@ import (
 
 func (a *argParser) unexpected(what string) error {
 	var tips []string
-	if similar := a.similarOption(what); similar != "" {
-		tips = append(tips, "a similar argument exists: '"+similar+"'")
-	} else if a.takesPositional() {
+	similar, of := a.similarOption(what)
+	switch {
+	case of != "":
+		tips = append(tips, "'"+of+" --"+similar.long+"' exists")
+	case similar != nil:
+		tips = append(tips, "a similar argument exists: '--"+similar.long+"'")
+	}
+	ends := slices.ContainsFunc(a.cmd.opts, func(o opt) bool { return o.pos && o.last })
+	if (similar == nil || ends) && !a.trailer && a.takesPositional() {
 		tips = append(tips, "to pass '"+what+"' as a value, use '-- "+what+"'")
 	}
-	return clapError("unexpected argument '"+what+"' found", tips, usage(a.p.path))
+	var more []string
+	if similar != nil && of == "" {
+		more = append(more, similar.id)
+	}
+	if a.settle() != nil || !strings.HasPrefix(what, "--") {
+		return clapError("unexpected argument '"+what+"' found", tips, usage(a.p.path))
+	}
+	return clapError("unexpected argument '"+what+"' found", tips, a.usage(more...))
 }
 
-func (a *argParser) similarOption(what string) string {
+// similarOption finds the option somebody may have meant, of the command, or of
+// a subcommand that is named later.
+func (a *argParser) similarOption(what string) (o *opt, of string) {
 	name, ok := strings.CutPrefix(what, "--")
 	if !ok {
-		return ""
+		return nil, ""
 	}
-	best, score := "", 0.7
-	consider := func(o *opt) {
-		if o.long != "" && !o.hidden {
-			if s := dsl.SimilarOf(name, o.long); s > score {
-				best, score = "--"+o.long, s
+	if o := mostSimilar(name, a.cmd.opts, a.global); o != nil {
+		return o, ""
+	}
+	for _, word := range a.args[min(a.i+1, len(a.args)):] {
+		for _, c := range a.cmd.subs {
+			if c.name == word {
+				if o := mostSimilar(name, c.opts); o != nil {
+					return o, c.name
+				}
 			}
 		}
 	}
-	for i := range a.cmd.opts {
-		consider(&a.cmd.opts[i])
-	}
-	for i := range a.global {
-		consider(&a.global[i])
+	return nil, ""
+}
+
+// mostSimilar is the option whose long name is most like name, if any is like
+// it; of equals the last.
+func mostSimilar(name string, lists ...[]opt) *opt {
+	var best *opt
+	score := 0.7
+	for _, list := range lists {
+		for i := range list {
+			o := &list[i]
+			for _, long := range append([]string{o.long}, o.alias...) {
+				if s := dsl.SimilarOf(name, long); len(long) > 1 && s > 0.7 && s >= score {
+					shown := *o
+					shown.long = long
+					best, score = &shown, s
+				}
+			}
+		}
 	}
 	return best
 }
@@ -106,92 +139,107 @@ func rankSimilar(s string, names []string) []string {
 // validate checks conflicts, groups and what is required.
 func (a *argParser) validate() error {
 	c, p := a.cmd, a.p
-	if p.has("help") || p.has("version") {
+	if a.answered() {
 		return nil
 	}
-	var ids []string
-	for _, g := range p.order {
-		if !slices.Contains(ids, g.id) {
-			ids = append(ids, g.id)
+	ids := a.given()
+	for _, id := range ids {
+		if bad := c.conflicting(id, ids); len(bad) > 0 {
+			return c.conflictError(p, id, bad, a.used())
 		}
 	}
-	for _, id := range ids {
-		o := c.opt(id)
-		if o == nil {
+	return c.requireError(p, a.used())
+}
+
+// conflicting lists what an option given cannot stand with of the others given;
+// a group that it names counts whole.
+func (c *command) conflicting(id string, ids []string) []*opt {
+	o := c.opt(id)
+	if o == nil {
+		return nil
+	}
+	var names []string // of options and groups
+	for _, other := range ids {
+		x := c.opt(other)
+		if x == nil || other == id {
 			continue
 		}
-		var bad []*opt
+		if slices.Contains(c.rejects(o), other) || slices.Contains(c.rejects(x), id) {
+			names = append(names, other)
+		}
+		for _, g := range []string{x.group, x.set} {
+			if g != "" && g != o.group && slices.Contains(c.rejects(o), g) {
+				names = append(names, g)
+			}
+		}
+	}
+	var bad []*opt
+	for _, name := range names {
 		for i := range c.opts {
-			x := &c.opts[i]
-			if x.id != id && p.has(x.id) && c.conflict(o, x) {
+			if x := &c.opts[i]; (x.id == name || x.group == name || x.set == name) && !slices.Contains(bad, x) {
 				bad = append(bad, x)
 			}
 		}
-		if len(bad) > 0 {
-			return c.conflictError(p, o, bad, ids)
-		}
 	}
-	return c.requireError(p, ids)
+	return bad
 }
 
-func (c *command) conflict(a, b *opt) bool {
-	if slices.Contains(a.conflicts, b.id) || slices.Contains(b.conflicts, a.id) {
-		return true
+// rejects lists the ids of options and groups that an option cannot stand with.
+func (c *command) rejects(o *opt) []string {
+	out := slices.Clone(o.conflicts)
+	if o.group == "" {
+		return out
 	}
-	if a.group != "" && a.group == b.group {
-		g := c.group(a.group) // one that is not declared only excludes
-		return g == nil || !g.multiple
+	g := c.group(o.group) // one that is not declared only excludes
+	if g != nil {
+		out = append(out, g.conflicts...)
 	}
-	return false
-}
-
-func (c *command) conflictError(p *parsed, o *opt, bad []*opt, ids []string) error {
-	var used []string
-	for _, id := range ids {
-		if x := c.opt(id); x != nil && !slices.Contains(bad, x) && !(x != o && c.conflict(o, x)) {
-			used = append(used, id)
+	if g == nil || !g.multiple {
+		for i := range c.opts {
+			if x := &c.opts[i]; x.group == o.group && x.id != o.id {
+				out = append(out, x.id)
+			}
 		}
 	}
-	use := smartUsage(p.path, used, nil)
-	var all []string
-	for i := range c.opts {
-		if x := &c.opts[i]; x != o && slices.Contains(o.conflicts, x.id) && (p.has(x.id) || c.twin(bad, x)) {
-			all = append(all, x.display())
-		}
-	}
-	if len(all) > 1 {
-		return clapError("the argument '"+o.display()+"' cannot be used with:\n  "+strings.Join(all, "\n  "), nil, use)
-	}
-	return clapError("the argument '"+o.display()+"' cannot be used with '"+bad[0].display()+"'", nil, use)
+	return out
 }
 
-// twin says whether x shares a group with one of the conflicting options, as
-// clap then names the whole group.
-func (c *command) twin(bad []*opt, x *opt) bool {
-	return x.group != "" && slices.ContainsFunc(bad, func(b *opt) bool { return b.group == x.group })
+func (c *command) conflictError(p *parsed, id string, bad []*opt, ids []string) error {
+	var used, names []string
+	for _, x := range ids {
+		if !slices.ContainsFunc(bad, func(b *opt) bool { return b.id == x }) {
+			used = append(used, x)
+		}
+	}
+	for _, b := range bad {
+		names = append(names, b.display())
+	}
+	what, use := "the argument '"+c.opt(id).display()+"' cannot be used with", smartUsage(p.path, used)
+	if len(names) > 1 {
+		return clapError(what+":\n  "+strings.Join(names, "\n  "), nil, use)
+	}
+	return clapError(what+" '"+names[0]+"'", nil, use)
 }
 
 func (c *command) requireError(p *parsed, ids []string) error {
-	var lack []string
-	var groups []string
-	for i := range c.groups {
-		g := &c.groups[i]
-		if !g.required {
+	var opts, groups, positional, lost []string
+	for _, id := range c.needs() {
+		g := c.group(id)
+		switch {
+		case g != nil && !slices.ContainsFunc(c.opts, func(o opt) bool { return o.group == id && p.has(o.id) }):
+			groups = append(groups, c.groupDisplay(g))
+		case g != nil || p.has(id):
 			continue
+		case c.opt(id).pos:
+			positional = append(positional, c.opt(id).display())
+		default:
+			opts = append(opts, c.opt(id).display())
 		}
-		given := slices.ContainsFunc(c.opts, func(o opt) bool { return o.group == g.id && p.has(o.id) })
-		if !given {
-			lack = append(lack, c.groupDisplay(g))
-			groups = append(groups, g.id)
-		}
+		lost = append(lost, id)
 	}
-	for i := range c.opts {
-		if o := &c.opts[i]; o.required && !p.has(o.id) {
-			lack = append(lack, o.display())
-		}
-	}
+	lack := slices.Concat(opts, groups, positional)
 	if len(lack) == 0 {
 		return nil
 	}
-	return clapError("the following required arguments were not provided:\n  "+strings.Join(lack, "\n  "), nil, smartUsage(p.path, ids, groups))
+	return clapError("the following required arguments were not provided:\n  "+strings.Join(lack, "\n  "), nil, smartUsage(p.path, append(ids, lost...)))
 }

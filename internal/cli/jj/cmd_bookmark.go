@@ -33,7 +33,7 @@ func bookmarkCommand() *command {
 				optional,
 				{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
-				{id: "sort", long: "sort", value: "SORT_KEY", many: true, check: checkSortKeys},
+				{id: "sort", long: "sort", value: "SORT_KEY", many: true, comma: true, values: sortChoices()},
 			}, run: runBookmarkList},
 			{name: "move", alias: []string{"m"}, about: "Move existing bookmarks to target revision", groups: []group{{id: "source", required: true, multiple: true}}, opts: []opt{
 				{id: "names", pos: true, many: true, value: "NAMES", group: "source"},

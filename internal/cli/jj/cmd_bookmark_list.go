@@ -57,28 +57,26 @@ func (f refFilter) collect(refs []render.NamedRefs) []refItem {
 
 var sortKeys = []string{"name", "author-name", "author-email", "author-date", "committer-name", "committer-email", "committer-date"}
 
-func checkSortKeys(s string) error {
-	for _, k := range strings.Split(s, ",") {
-		if !slices.Contains(sortKeys, strings.TrimSuffix(k, "-")) {
-			return userf("invalid value '%s'", k)
-		}
+// sortChoices are the keys as options take them: a dash turns the order round.
+func sortChoices() []string {
+	var out []string
+	for _, k := range sortKeys {
+		out = append(out, k, k+"-")
 	}
-	return nil
+	return out
 }
 
 func (w *wsEnv) sortRefs(items []refItem, p *parsed, setting string) error {
 	var keys []string
 	if p.has("sort") {
-		for _, s := range p.all("sort") {
-			keys = append(keys, strings.Split(s, ",")...)
-		}
+		keys = p.all("sort")
 	} else {
 		var err error
 		if keys, err = w.conf.Strings("ui", setting); err != nil {
 			return err
 		}
 		for _, k := range keys {
-			if checkSortKeys(k) != nil {
+			if !slices.Contains(sortChoices(), k) {
 				return w.conf.Wrong("ui."+setting, fmt.Errorf("invalid sort key: %s", k))
 			}
 		}

@@ -13,9 +13,9 @@ import (
 func configCommand() *command {
 	levels := func(group string) []opt {
 		return []opt{
-			{id: "user", long: "user", group: group, conflicts: []string{"repo", "workspace"}},
-			{id: "repo", long: "repo", group: group, conflicts: []string{"user", "workspace"}},
-			{id: "workspace", long: "workspace", group: group, conflicts: []string{"user", "repo"}},
+			{id: "user", long: "user", group: group},
+			{id: "repo", long: "repo", group: group},
+			{id: "workspace", long: "workspace", group: group},
 		}
 	}
 	target := append(levels("target"), opt{id: "file", long: "file", value: "PATH", group: "target"})
@@ -31,9 +31,9 @@ func configCommand() *command {
 			{name: "get", alias: []string{"g"}, about: "Get the value of a given config option", opts: []opt{name}, run: runConfigGet},
 			{name: "list", alias: []string{"l"}, about: "List variables set in config files, along with their values", opts: append([]opt{
 				optional,
-				{id: "include-defaults", long: "include-defaults", conflicts: []string{"user", "repo", "workspace"}},
+				{id: "include-defaults", long: "include-defaults", conflicts: []string{"level"}},
 				{id: "include-overridden", long: "include-overridden"},
-			}, append(levels(""), opt{id: "template", long: "template", short: "T", value: "TEMPLATE"})...), run: runConfigList},
+			}, append(levels("level"), opt{id: "template", long: "template", short: "T", value: "TEMPLATE"})...), run: runConfigList},
 			{name: "path", alias: []string{"p"}, about: "Print the paths to the config files", opts: levels("target"), groups: one, run: runConfigPath},
 			{name: "set", alias: []string{"s"}, about: "Update a config file to set the given option to a given value", opts: append([]opt{
 				name, {id: "value", pos: true, required: true, value: "VALUE", check: func(s string) error { _, err := config.ParseBare(s); return err }},

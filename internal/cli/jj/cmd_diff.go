@@ -12,7 +12,7 @@ func diffCommand() *command {
 		{id: "from", long: "from", short: "f", value: "REVSET", conflicts: []string{"revisions"}},
 		{id: "to", long: "to", short: "t", value: "REVSET", conflicts: []string{"revisions"}},
 		{id: "pos", pos: true, many: true, value: "FILESETS"},
-		{id: "template", long: "template", short: "T", value: "TEMPLATE", diff: true},
+		{id: "template", long: "template", short: "T", value: "TEMPLATE", conflicts: []string{"short-format", "long-format", "tool"}, diff: true},
 	}
 	return &command{
 		name: "diff", about: "Compare file contents between two revisions",

@@ -32,8 +32,8 @@ func gitCloneCommand() *command {
 }
 
 func checkDepth(s string) error {
-	if strings.Trim(s, "0123456789") != "" || s == "" {
-		return fmt.Errorf("invalid digit found in string")
+	if err := checkCount(s); err != nil {
+		return err
 	}
 	if strings.Trim(s, "0") == "" {
 		return fmt.Errorf("number would be zero for non-zero type")

@@ -16,7 +16,7 @@ func gitFetchCommand() *command {
 		opts: []opt{
 			{id: "branch", long: "branch", short: "b", alias: []string{"bookmark"}, value: "BRANCH", many: true, group: "specific"},
 			{id: "tag", long: "tag", short: "t", value: "TAG", many: true, group: "specific"},
-			{id: "tracked", long: "tracked", conflicts: []string{"branch", "tag"}},
+			{id: "tracked", long: "tracked", conflicts: []string{"specific"}},
 			{id: "remote", long: "remote", value: "REMOTE", many: true},
 			{id: "all-remotes", long: "all-remotes", conflicts: []string{"remote"}},
 		},

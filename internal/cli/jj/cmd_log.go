@@ -15,6 +15,9 @@ import (
 )
 
 func checkCount(s string) error {
+	if s == "" {
+		return userf("cannot parse integer from empty string")
+	}
 	if _, err := strconv.ParseUint(s, 10, 63); err != nil {
 		return userf("invalid digit found in string")
 	}
@@ -30,7 +33,7 @@ func logCommand() *command {
 		{id: "no-graph", long: "no-graph", short: "G"},
 		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 		{id: "patch", long: "patch", short: "p"},
-		{id: "count", long: "count", conflicts: []string{"no-graph", "patch", "reversed", "template"}},
+		{id: "count", long: "count", conflicts: []string{diffFormats, "no-graph", "patch", "reversed", "template"}},
 	}
 	return &command{
 		name: "log", about: "Show revision history",

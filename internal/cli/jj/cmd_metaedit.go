@@ -2,9 +2,8 @@ package jj
 
 import (
 	"fmt"
-	"net/mail"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem/internal/repo"
@@ -20,7 +19,7 @@ func metaeditCommand() *command {
 			{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
 			{id: "update-author-timestamp", long: "update-author-timestamp"},
 			{id: "update-author", long: "update-author"},
-			{id: "author", long: "author", value: "AUTHOR", conflicts: []string{"update-author"}},
+			{id: "author", long: "author", value: "AUTHOR", conflicts: []string{"update-author"}, check: checkAuthor},
 			{id: "author-timestamp", long: "author-timestamp", value: "AUTHOR_TIMESTAMP", conflicts: []string{"update-author-timestamp"}, check: checkDateTime},
 			{id: "force-rewrite", long: "force-rewrite"},
 		},
@@ -37,6 +36,13 @@ func parseDateTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+func checkAuthor(s string) error {
+	if _, _, ok := parseAuthor(s); !ok {
+		return userf("Invalid author string")
+	}
+	return nil
+}
+
 func checkDateTime(s string) error {
 	if _, ok := parseDateTime(s); ok {
 		return nil
@@ -48,15 +54,14 @@ func checkDateTime(s string) error {
 }
 
 // parseAuthor reads "Name <email>".
+var authorForm = regexp.MustCompile(`(.*?)\s*<(.+)>$`)
+
 func parseAuthor(s string) (name, email string, ok bool) {
-	i, j := strings.LastIndexByte(s, '<'), strings.LastIndexByte(s, '>')
-	if i < 0 || j < i {
-		if a, err := mail.ParseAddress(s); err == nil {
-			return a.Name, a.Address, true
-		}
+	m := authorForm.FindStringSubmatch(s)
+	if m == nil {
 		return "", "", false
 	}
-	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1 : j]), true
+	return m[1], m[2], true
 }
 
 func runMetaedit(e *env, p *parsed) error {
@@ -82,9 +87,7 @@ func runMetaedit(e *env, p *parsed) error {
 	}
 	name, email := "", ""
 	if s, ok := p.get("author"); ok {
-		if name, email, ok = parseAuthor(s); !ok {
-			return clapError("invalid value '"+s+"' for '--author <AUTHOR>': Invalid author format", nil, "")
-		}
+		name, email, _ = parseAuthor(s)
 	}
 	var modified []*repo.Commit
 	reparented := 0

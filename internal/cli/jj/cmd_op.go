@@ -13,7 +13,7 @@ import (
 
 func operationCommand() *command {
 	what := opt{id: "what", long: "what", value: "WHAT", many: true, values: []string{"repo", "remote-tracking"}}
-	shown := append(logDiffOpts(), opt{id: "show-changes-in", long: "show-changes-in", value: "REVSETS", diff: true})
+	shown := append(logDiffOpts(), opt{id: "show-changes-in", long: "show-changes-in", value: "REVSETS", blank: true, diff: true})
 	opPos := opt{id: "op", pos: true, value: "OPERATION", required: true}
 	return &command{
 		name: "operation", alias: []string{"op"}, about: "Commands for working with the operation log",
@@ -42,7 +42,7 @@ func operationCommand() *command {
 				{id: "no-graph", long: "no-graph", short: "G"},
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "patch", long: "patch", short: "p"},
-				{id: "no-op-diff", long: "no-op-diff"},
+				{id: "no-op-diff", long: "no-op-diff", conflicts: []string{"patch", diffFormats}},
 			}, shown...), run: runOpShow},
 		},
 	}

@@ -12,11 +12,10 @@ func showCommand() *command {
 		{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},
 		{id: "reversed", long: "reversed"},
 		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
-		{id: "patch", long: "patch", short: "p", hidden: true},
 	}
 	return &command{
 		name: "show", about: "Show commit description and changes in a revision",
-		opts: append(append(opts, diffFormatOpts()...), opt{id: "no-patch", long: "no-patch", diff: true}),
+		opts: append(append(opts, diffFormatOpts()...), opt{id: "no-patch", long: "no-patch", diff: true, conflicts: []string{diffFormats}}),
 		run:  runShow,
 	}
 }
@@ -30,7 +29,7 @@ func runShow(e *env, p *parsed) error {
 	if texts == nil {
 		texts = []string{"@"}
 	}
-	cs, err := w.evalSome(texts)
+	cs, err := w.evalCommits(texts...)
 	if err != nil {
 		return err
 	}

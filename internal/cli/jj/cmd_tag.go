@@ -27,7 +27,7 @@ func tagCommand() *command {
 				optional,
 				{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
-				{id: "sort", long: "sort", value: "SORT_KEY", many: true, check: checkSortKeys},
+				{id: "sort", long: "sort", value: "SORT_KEY", many: true, comma: true, values: sortChoices()},
 			}, run: runTagList},
 			{name: "set", alias: []string{"s"}, about: "Create or update tags", opts: []opt{
 				{id: "revision", long: "revision", short: "r", alias: []string{"to"}, value: "REVSET"},

@@ -13,6 +13,9 @@ import (
 	"tandem/internal/repo/text"
 )
 
+// diffFormats names the options that choose how diffs are shown, together.
+const diffFormats = "DiffFormatArgs"
+
 // diffFormatOpts are the options that choose how diffs are shown, for commands
 // that show little else.
 func diffFormatOpts() []opt {
@@ -43,7 +46,7 @@ func logDiffOpts() []opt {
 		{id: "ignore-space-change", long: "ignore-space-change", conflicts: []string{"ignore-all-space"}},
 	}
 	for i := range opts {
-		opts[i].diff = true
+		opts[i].diff, opts[i].set = true, diffFormats
 	}
 	return opts
 }

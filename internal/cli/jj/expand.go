@@ -57,12 +57,10 @@ func (e *env) expand(root *command, args []string) ([]string, error) {
 func (e *env) defaultCommand() ([]string, error) {
 	v := e.conf.Get("ui", "default-command")
 	if v == nil {
-		if !e.ui.quiet {
-			e.ui.hintf("Use `jj -h` for a list of available commands.")
-			t := e.ui.newText()
-			t.Label("hint", "Run `jj config set --user ui.default-command log` to disable this message.\n")
-			e.ui.status(t)
-		}
+		e.ui.note("hint", "Hint: ", "Use `jj -h` for a list of available commands.") // quiet counts from the real command on
+		t := e.ui.newText()
+		t.Label("hint", "Run `jj config set --user ui.default-command log` to disable this message.\n")
+		e.ui.colours.WriteTo(e.io.Stderr, t)
 		return []string{"log"}, nil
 	}
 	if s, ok := v.V.(string); ok {

@@ -81,7 +81,7 @@ func earlyValues(args []string, long, short string) []string {
 		case a == "--":
 			return out
 		case a == "--"+long, short != "" && a == "-"+short:
-			if i+1 < len(args) {
+			if i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || args[i+1] == "-") {
 				i++
 				out = append(out, args[i])
 			}
@@ -239,7 +239,10 @@ func (e *env) addArgLayers(args []string) error {
 			if i++; i == len(args) {
 				break
 			}
-			val = args[i]
+			if val = args[i]; strings.HasPrefix(val, "-") {
+				i-- // an option: the parser will say that the value is missing
+				continue
+			}
 		}
 		if name == "--config" {
 			if t == nil {

@@ -275,7 +275,9 @@ func (u *ui) causes(err error) {
 		t.Str(err.Error() + "\n")
 	} else {
 		t.Label("heading", "Caused by:")
+		t.Pop()
 		t.Str("\n")
+		t.Push("error_source")
 		for i := 1; err != nil; i, err = i+1, next(err) {
 			t.Label("heading", strconv.Itoa(i)+": ")
 			t.Str(err.Error() + "\n")

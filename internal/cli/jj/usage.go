@@ -90,59 +90,109 @@ func (c *command) groupDisplay(g *group) string {
 	return "<" + strings.Join(parts, "|") + ">"
 }
 
-// smartUsage is the usage line of an error: what was used and what is missing.
-func smartUsage(path []*command, used []string, missing []string) string {
+// usage is the usage line of an error: what the command needs, and what was
+// given to it already, in that order. With nothing given it is the general one.
+func (a *argParser) usage(more ...string) string {
+	return smartUsage(a.p.path, append(a.used(), more...))
+}
+
+// given lists the options given to the command itself, each once.
+func (a *argParser) given() []string {
+	var ids []string
+	for _, g := range a.p.order[a.from:] {
+		if !slices.Contains(ids, g.id) {
+			ids = append(ids, g.id)
+		}
+	}
+	return ids
+}
+
+// used lists those of the given options that may be shown.
+func (a *argParser) used() []string {
+	return slices.DeleteFunc(a.given(), func(id string) bool { return a.opt(id).hidden })
+}
+
+func (a *argParser) opt(id string) *opt {
+	if o := a.cmd.opt(id); o != nil {
+		return o
+	}
+	return globalOpt(id)
+}
+
+func globalOpt(id string) *opt {
+	for i := range globalOpts {
+		if globalOpts[i].id == id {
+			return &globalOpts[i]
+		}
+	}
+	return nil
+}
+
+func smartUsage(path []*command, used []string) string {
+	if len(used) == 0 {
+		return usage(path)
+	}
 	c := path[len(path)-1]
+	var opts, groups []string
+	grouped := map[string]bool{}
+	ids := slices.Concat(c.needs(), used)
+	for _, id := range ids {
+		if g := c.group(id); g != nil && !grouped[id] {
+			grouped[id] = true
+			groups = append(groups, c.groupDisplay(g))
+		}
+	}
+	for _, id := range ids {
+		o := c.opt(id)
+		if o == nil {
+			o = globalOpt(id)
+		}
+		if o == nil || o.pos || grouped[o.group] || slices.Contains(opts, o.display()) {
+			continue
+		}
+		opts = append(opts, o.display())
+	}
 	var b strings.Builder
 	b.WriteString("Usage: " + pathName(path))
-	groups := map[string]bool{}
-	showGroup := func(o *opt) bool {
-		g := c.group(o.group)
-		if g == nil || !g.required {
-			return false
-		}
-		if !groups[g.id] {
-			groups[g.id] = true
-			b.WriteString(" " + c.groupDisplay(g))
-		}
-		return true
+	for _, word := range slices.Concat(opts, groups) {
+		b.WriteString(" " + word)
 	}
 	for i := range c.opts {
 		o := &c.opts[i]
-		if o.pos || o.hidden {
+		if !o.pos || o.hidden || grouped[o.group] {
 			continue
 		}
-		in := slices.Contains(used, o.id)
-		if in && !showGroup(o) {
-			b.WriteString(" " + o.display())
-		} else if o.required && !in {
-			b.WriteString(" " + o.display())
+		name := "<" + o.value + ">" + o.dots()
+		switch given := slices.Contains(ids, o.id); {
+		case given && o.last:
+			name = "-- " + name
+		case !given && o.last:
+			name = "[-- " + name + "]"
+		case !given:
+			name = o.display()
 		}
+		b.WriteString(" " + name)
 	}
-	for _, m := range missing {
-		if g := c.group(m); g != nil && !groups[g.id] {
-			groups[g.id] = true
-			b.WriteString(" " + c.groupDisplay(g))
-		}
-	}
-	for i := range c.opts {
-		o := &c.opts[i]
-		if !o.pos || o.hidden {
-			continue
-		}
-		g := c.group(o.group)
-		if g != nil && g.required {
-			showGroup(o)
-			continue
-		}
-		switch {
-		case slices.Contains(used, o.id) || o.required:
-			b.WriteString(" <" + o.value + ">" + o.dots())
-		default:
-			b.WriteString(" " + o.display())
-		}
+	if len(c.subs) > 0 && !c.raw {
+		b.WriteString(" <COMMAND>")
 	}
 	return b.String()
+}
+
+// needs lists what a command cannot do without: options and groups of them.
+func (c *command) needs() []string {
+	var ids []string
+	for i := range c.opts {
+		o := &c.opts[i]
+		if g := c.group(o.group); g != nil && g.required {
+			if !slices.Contains(ids, g.id) {
+				ids = append(ids, g.id)
+			}
+		} else if o.required {
+			ids = append(ids, o.id)
+		}
+	}
+	return ids
 }
 
 func clapError(msg string, tips []string, use string) *cmdError {

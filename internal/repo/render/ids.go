@@ -79,8 +79,11 @@ func shortMethod(t *template.Type) template.Method {
 		}
 		return template.Map(self, template.StringType, func(v any) (any, error) {
 			n, err := size()
+			if err != nil {
+				return nil, err
+			}
 			s := t.JSON(v).(string)
-			return s[:min(n, len(s))], err
+			return s[:min(n, len(s))], nil
 		}), nil
 	}
 }

@@ -240,17 +240,33 @@ func (l *Lang) diffMethods() map[string]template.Method {
 		"git":         shown(true, func(d *Diff, o *text.Text) error { return d.Git(o) }),
 		"summary":     shown(false, func(d *Diff, o *text.Text) error { return d.Summary(o) }),
 		"stat": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
-			size, err := sizeArg(b, call, 80)
+			args, err := call.ExpectNamed(0, 2, "", "max_bar_width")
 			if err != nil {
 				return nil, err
 			}
+			sizes := []func() (int, error){func() (int, error) { return 80, nil }, nil}
+			for i, arg := range args {
+				if arg == nil {
+					continue
+				}
+				if sizes[i], err = b.Size(arg); err != nil {
+					return nil, err
+				}
+			}
 			return template.Map(self, l.Stats, func(d *Diff) (any, error) {
-				n, err := size()
+				width, err := sizes[0]()
 				if err != nil {
 					return nil, err
 				}
+				if sizes[1] != nil {
+					narrow := *d
+					if narrow.Opts.MaxBar, err = sizes[1](); err != nil {
+						return nil, err
+					}
+					d = &narrow
+				}
 				list, err := d.Stats()
-				return statsOf{d, list, n}, err
+				return statsOf{d, list, width}, err
 			}), nil
 		},
 	}

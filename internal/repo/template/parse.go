@@ -166,7 +166,7 @@ func (p *parser) term() (*dsl.Node, error) {
 		p.Space()
 		if !p.Has("(") {
 			p.Pos = start
-			return nil, p.syntax("expected <identifier>")
+			return nil, p.syntax("expected <function>")
 		}
 		call, err := p.call(name, nameSpan)
 		if err != nil {
