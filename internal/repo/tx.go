@@ -318,6 +318,19 @@ func (tx *Tx) TrackBookmark(remote, name string) error {
 	return nil
 }
 
+// TrackTag follows a remote's tag from now on: its target is merged into the
+// local one.
+func (tx *Tx) TrackTag(remote, name string) {
+	ref := tx.View.RemoteTag(remote, name)
+	base := NoTarget()
+	if ref.Tracked {
+		base = ref.Target
+	}
+	tx.MergeTag(name, base, ref.Target)
+	ref.Tracked = true
+	tx.View.SetRemoteTag(remote, name, ref)
+}
+
 // CheckOut makes a new empty commit on top of c the working copy of a
 // workspace.
 func (tx *Tx) CheckOut(workspace string, c *Commit) (*Commit, error) {

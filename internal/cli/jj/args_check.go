@@ -24,7 +24,10 @@ func (a *argParser) unexpected(what string) error {
 	if similar != nil && of == "" {
 		more = append(more, similar.id)
 	}
-	if a.settle() != nil || !strings.HasPrefix(what, "--") {
+	if a.pending != nil { // right or wrong, it was given
+		a.p.order = append(a.p.order, *a.pending)
+	}
+	if !strings.HasPrefix(what, "--") {
 		return clapError("unexpected argument '"+what+"' found", tips, usage(a.p.path))
 	}
 	return clapError("unexpected argument '"+what+"' found", tips, a.usage(more...))

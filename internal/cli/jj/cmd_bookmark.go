@@ -46,8 +46,8 @@ func bookmarkCommand() *command {
 				{id: "overwrite-existing", long: "overwrite-existing"},
 			}, run: runBookmarkRename},
 			{name: "set", alias: []string{"s"}, about: "Create or update a bookmark to point to a certain commit", opts: []opt{rev, back, checked}, run: runBookmarkSet},
-			{name: "track", alias: []string{"t"}, about: "Start tracking given remote bookmarks", opts: []opt{tracked, remote}, run: runBookmarkTrack},
-			{name: "untrack", about: "Stop tracking given remote bookmarks", opts: []opt{tracked, remote}, run: runBookmarkTrack},
+			{name: "track", alias: []string{"t"}, about: "Start tracking given remote bookmarks", opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
+			{name: "untrack", about: "Stop tracking given remote bookmarks", opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
 		},
 	}
 }

@@ -19,7 +19,7 @@ func runBookmarkDelete(e *env, p *parsed) error {
 		return err
 	}
 	names := matching(w.repo.View.Bookmarks, x)
-	w.warnUnknownBookmarks(x, false)
+	w.warnUnknownRefs(bookmarkKind, x, false)
 	if len(names) == 0 {
 		w.ui.statusf("No bookmarks to delete.\n")
 		return nil
@@ -55,7 +55,7 @@ func runBookmarkForget(e *env, p *parsed) error {
 		}
 	}
 	names := matching(all, x)
-	w.warnUnknownBookmarks(x, true)
+	w.warnUnknownRefs(bookmarkKind, x, true)
 	if len(names) == 0 {
 		w.ui.statusf("No bookmarks to forget.\n")
 		return nil
@@ -71,14 +71,14 @@ func runBookmarkForget(e *env, p *parsed) error {
 		}
 		t.View.SetBookmark(n, repo.NoTarget())
 		for r, rv := range v.Remotes {
-			ref, ok := rv.Bookmarks[n]
+			_, ok := rv.Bookmarks[n]
 			switch {
 			case !ok:
 			case p.has("include-remotes"):
 				t.View.SetRemoteBookmark(r, n, repo.RemoteRef{Target: repo.NoTarget()})
 				remote++
 			case r != repo.GitRemote:
-				t.untrack(r, n, ref)
+				t.untrack(bookmarkKind, r, n)
 			}
 		}
 	}
@@ -91,9 +91,10 @@ func runBookmarkForget(e *env, p *parsed) error {
 	return t.finish("forget bookmark " + symbols(names))
 }
 
-func (t *tx) untrack(remote, name string, ref repo.RemoteRef) {
+func (t *tx) untrack(k refKind, remote, name string) {
+	ref := k.remote(t.View, remote, name)
 	ref.Tracked = false
-	t.View.SetRemoteBookmark(remote, name, ref)
+	k.setRemote(t.View, remote, name, ref)
 }
 
 func runBookmarkRename(e *env, p *parsed) error {
@@ -123,7 +124,7 @@ func runBookmarkRename(e *env, p *parsed) error {
 	if over {
 		for _, r := range remotes {
 			if ref, ok := v.Remotes[r].Bookmarks[now]; ok && ref.Tracked {
-				t.untrack(r, now, ref)
+				t.untrack(bookmarkKind, r, now)
 			}
 		}
 	}

@@ -176,7 +176,7 @@ func runBookmarkList(e *env, p *parsed) error {
 	if err := w.ui.print(o); err != nil {
 		return err
 	}
-	w.warnUnknownBookmarks(f.name, true)
+	w.warnUnknownRefs(bookmarkKind, f.name, true)
 	if conflict {
 		w.ui.hintf("Some bookmarks have conflicts. Use `jj bookmark set <name> -r <rev>` to resolve.")
 	}

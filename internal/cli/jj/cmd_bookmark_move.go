@@ -39,7 +39,7 @@ func runBookmarkMove(e *env, p *parsed) error {
 			return err
 		}
 	}
-	w.warnUnknownBookmarks(x, false)
+	w.warnUnknownRefs(bookmarkKind, x, false)
 	return w.moveBookmarks(names, c, p.has("allow-backwards"), p.has("names"), "Moved", "move")
 }
 
@@ -118,7 +118,7 @@ func runBookmarkAdvance(e *env, p *parsed) error {
 			return err
 		}
 		names = matching(w.repo.View.Bookmarks, x)
-		w.warnUnknownBookmarks(x, false)
+		w.warnUnknownRefs(bookmarkKind, x, false)
 	} else {
 		s := w.scope()
 		hex := c.ID.Hex()

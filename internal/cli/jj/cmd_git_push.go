@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,13 +41,14 @@ type push struct {
 	p       *parsed
 	remote  string
 	updates []refMove
-	seen    map[string]bool
-	known   []repo.CommitID // what the remote has, or was checked already
+	seen    map[refMove]bool // kind and name
+	known   []repo.CommitID  // what the remote has, or was checked already
 	private func(repo.CommitID) (bool, error)
 }
 
-// refMove is a bookmark that goes elsewhere on the remote; "" is nowhere.
+// refMove is a ref that goes elsewhere on the remote; "" is nowhere.
 type refMove struct {
+	kind     refKind
 	name     string
 	from, to repo.CommitID
 }
@@ -59,15 +61,12 @@ func runGitPush(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if p.has("tag") {
-		return missing("pushing tags")
-	}
 	if sign, err := w.conf.Bool("git.sign-on-push"); err != nil {
 		return err
 	} else if sign {
 		return missing("signing commits")
 	}
-	x := &push{p: p, seen: map[string]bool{}}
+	x := &push{p: p, seen: map[refMove]bool{}}
 	if x.remote, err = w.pushRemote(p); err != nil {
 		return err
 	}
@@ -91,8 +90,9 @@ func runGitPush(e *env, p *parsed) error {
 		return nil
 	}
 	w.ui.statusf("Changes to push to %s:\n", revset.FormatSymbol(x.remote))
+	slices.SortStableFunc(x.updates, func(a, b refMove) int { return cmp.Compare(a.kind.noun, b.kind.noun) })
 	for _, u := range x.updates {
-		w.ui.statusf("  bookmark: %s [%s]\n", revset.FormatSymbol(u.name), x.describe(u))
+		w.ui.statusf("  %s: %s [%s]\n", u.kind.noun, revset.FormatSymbol(u.name), x.describe(u))
 	}
 	if p.has("dry-run") {
 		w.ui.statusf("Dry-run requested, not pushing.\n")
@@ -146,22 +146,10 @@ func (x *push) prepare() error {
 	return nil
 }
 
-// names lists the bookmarks that are here or on the remote.
-func (x *push) names() []string {
-	all := map[string]bool{}
-	for n := range x.View.Bookmarks {
-		all[n] = true
-	}
-	for n := range x.View.Remotes[x.remote].Bookmarks {
-		all[n] = true
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// classify decides what pushing a bookmark means. A nil move with a nil error
-// means that nothing is to do.
-func (x *push) classify(name string, fresh, deleting bool) (*refMove, *cmdError) {
-	local, remote := x.View.Bookmark(name), x.View.RemoteBookmark(x.remote, name)
+// classify decides what pushing a ref means. A nil move with a nil error means
+// that nothing is to do.
+func (x *push) classify(k refKind, name string, fresh, deleting bool) (*refMove, *cmdError) {
+	local, remote := k.target(x.View, name), k.remote(x.View, x.remote, name)
 	there := repo.NoTarget()
 	if remote.Tracked && len(remote.Target) > 0 {
 		there = remote.Target
@@ -172,23 +160,29 @@ func (x *push) classify(name string, fresh, deleting bool) (*refMove, *cmdError)
 	case local.Equal(there):
 		return nil, nil
 	case !local.IsResolved():
-		return nil, userf("Bookmark %s is conflicted", revset.FormatSymbol(name)).
-			hinted("Run `jj bookmark list` to inspect, and use `jj bookmark set` to fix it up.")
+		return nil, userf("%s %s is conflicted", k.title(), revset.FormatSymbol(name)).
+			hinted("Run `jj %[1]s list` to inspect, and use `jj %[1]s set` to fix it up.", k.noun)
 	case !there.IsResolved():
-		return nil, userf("Bookmark %s is conflicted", full).hinted("Run `jj git fetch` to update the conflicted remote bookmark.")
+		return nil, userf("%s %s is conflicted", k.title(), full).hinted("Run `jj git fetch` to update the conflicted remote %s.", k.noun)
 	case exists && !remote.Tracked:
-		return nil, userf("Non-tracking remote bookmark %s exists", full).
-			hinted("Run `jj bookmark track %s` to import the remote bookmark.", full)
+		e := userf("Non-tracking remote %s %s exists", k.noun, full)
+		if k == bookmarkKind {
+			e.hinted("Run `jj bookmark track %s` to import the remote bookmark.", full)
+		}
+		return nil, e
 	case !remote.Tracked && !fresh:
-		return nil, userf("Refusing to create new remote bookmark %s", full).hinted("Run `jj bookmark track %s` and try again.", full)
+		return nil, userf("Refusing to create new remote %s %s", k.noun, full).hinted("Run `jj %s track %s` and try again.", k.noun, full)
 	case local[0] == "" && !deleting:
-		return nil, userf("Refusing to push deleted bookmark %s", revset.FormatSymbol(name)).
-			hinted("Push deleted bookmarks with --deleted or forget the bookmark to suppress this warning.")
+		e := userf("Refusing to push deleted %s %s", k.noun, revset.FormatSymbol(name))
+		if k == tagKind {
+			return nil, e.hinted("Push deleted tags with --deleted.")
+		}
+		return nil, e.hinted("Push deleted bookmarks with --deleted or forget the bookmark to suppress this warning.")
 	}
-	return &refMove{name, there[0], local[0]}, nil
+	return &refMove{k, name, there[0], local[0]}, nil
 }
 
-// warn says why a bookmark is left out.
+// warn says why a ref is left out.
 func (x *push) warn(e *cmdError) {
 	x.w.ui.warnf("%s", e.msg)
 	for _, h := range e.hints {
@@ -246,10 +240,9 @@ func (x *push) check(heads ...repo.CommitID) (*rejected, error) {
 	return nil, nil
 }
 
-// offer pushes a bookmark among others: what cannot be pushed is only warned
-// about.
-func (x *push) offer(name string, fresh, deleting bool) error {
-	m, no := x.classify(name, fresh, deleting)
+// offer pushes a ref among others: what cannot be pushed is only warned about.
+func (x *push) offer(k refKind, name string, fresh, deleting bool) error {
+	m, no := x.classify(k, name, fresh, deleting)
 	if no != nil {
 		x.warn(no)
 		return nil
@@ -265,7 +258,7 @@ func (x *push) offer(name string, fresh, deleting bool) error {
 		x.updates = append(x.updates, *m)
 		return nil
 	}
-	x.w.ui.warnf("Won't push bookmark %s: commit %s %s", revset.FormatSymbol(name), bad.commit.ID.Hex()[:12], bad.why)
+	x.w.ui.warnf("Won't push %s %s: commit %s %s", k.noun, revset.FormatSymbol(name), bad.commit.ID.Hex()[:12], bad.why)
 	o := x.w.ui.newText()
 	o.Str("  ")
 	if err := x.w.summary(o, bad.commit); err != nil {
@@ -280,21 +273,20 @@ func (x *push) offer(name string, fresh, deleting bool) error {
 }
 
 func (x *push) chooseMany() error {
-	if len(x.View.Tags) > 0 {
-		return missing("pushing all bookmarks where there are tags too")
-	}
-	for _, name := range x.names() {
-		switch {
-		case x.p.has("all"):
-		case x.p.has("tracked"):
-			if !x.View.RemoteBookmark(x.remote, name).Tracked {
+	for _, k := range []refKind{bookmarkKind, tagKind} {
+		for _, name := range k.names(x.View, x.remote) {
+			switch {
+			case x.p.has("all"):
+			case x.p.has("tracked"):
+				if !k.remote(x.View, x.remote, name).Tracked {
+					continue
+				}
+			case !repo.IsAbsentTarget(k.target(x.View, name)):
 				continue
 			}
-		case !repo.IsAbsentTarget(x.View.Bookmark(name)):
-			continue
-		}
-		if err := x.offer(name, x.p.has("all"), x.p.has("deleted")); err != nil {
-			return err
+			if err := x.offer(k, name, x.p.has("all"), x.p.has("deleted")); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -13,6 +13,10 @@ func tagCommand() *command {
 	names := opt{id: "names", pos: true, many: true, required: true, value: "NAMES"}
 	checked := names
 	checked.check = func(s string) error { return checkRefName("tag", s) }
+	remote := []opt{
+		{id: "names", pos: true, many: true, required: true, value: "TAG[@REMOTE]"},
+		{id: "remote", long: "remote", value: "REMOTE", many: true},
+	}
 	optional := names
 	optional.required = false
 	return &command{
@@ -33,7 +37,8 @@ func tagCommand() *command {
 				{id: "revision", long: "revision", short: "r", alias: []string{"to"}, value: "REVSET"},
 				{id: "allow-move", long: "allow-move"}, checked,
 			}, run: runTagSet},
-			absentCommand("track"), absentCommand("untrack"),
+			{name: "track", alias: []string{"t"}, about: "Start tracking given remote tags", opts: remote, run: tagKind.runTrack},
+			{name: "untrack", about: "Stop tracking given remote tags", opts: remote, run: tagKind.runTrack},
 		},
 	}
 }
@@ -83,18 +88,6 @@ func runTagSet(e *env, p *parsed) error {
 	return t.finish(fmt.Sprintf("set tag %s to commit %s", symbols(names), c.ID.Hex()))
 }
 
-func (w *wsEnv) warnUnknownTags(x *pattern.Expr) {
-	var lost []string
-	for _, n := range x.Exacts() {
-		if _, ok := w.repo.View.Tags[n]; !ok {
-			lost = append(lost, n)
-		}
-	}
-	if len(lost) > 0 {
-		w.ui.warnf("No matching tags for names: %s", symbols(lost))
-	}
-}
-
 func runTagDelete(e *env, p *parsed) error {
 	w, err := e.open()
 	if err != nil {
@@ -105,7 +98,7 @@ func runTagDelete(e *env, p *parsed) error {
 		return err
 	}
 	names := matching(w.repo.View.Tags, x)
-	w.warnUnknownTags(x)
+	w.warnUnknownRefs(tagKind, x, false)
 	if len(names) == 0 {
 		w.ui.statusf("No tags to delete.\n")
 		return nil
@@ -156,6 +149,6 @@ func runTagList(e *env, p *parsed) error {
 	if err := w.ui.print(o); err != nil {
 		return err
 	}
-	w.warnUnknownTags(f.name)
+	w.warnUnknownRefs(tagKind, f.name, false)
 	return nil
 }

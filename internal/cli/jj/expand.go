@@ -11,7 +11,7 @@ import (
 func sortStrings(s []string) { sort.Strings(s) }
 
 // firstWord finds the command word among arguments, skipping global options
-// and their values; -1 when there is none.
+// and their values; -1 when there is none, or an unknown option comes first.
 func firstWord(args []string) int {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -21,20 +21,38 @@ func firstWord(args []string) int {
 		if !strings.HasPrefix(a, "-") || a == "-" {
 			return i
 		}
-		name, takes := strings.TrimLeft(a, "-"), false
-		for _, o := range globalOpts {
-			if o.value == "" {
-				continue
-			}
-			if strings.HasPrefix(a, "--") && (o.long == name || slices.Contains(o.alias, name)) || !strings.HasPrefix(a, "--") && o.short == name {
-				takes = true
-			}
+		o, whole := globalNamed(a)
+		if o == nil {
+			return -1
 		}
-		if takes {
+		if o.value != "" && whole {
 			i++
 		}
 	}
 	return -1
+}
+
+// globalNamed finds the global option that a word gives; whole says that the
+// word holds no value.
+func globalNamed(word string) (o *opt, whole bool) {
+	name, long := strings.CutPrefix(word, "--")
+	if long {
+		var assigned bool
+		name, _, assigned = strings.Cut(name, "=")
+		whole = !assigned
+	} else {
+		name, whole = word[1:2], len(word) == 2
+	}
+	for i := range globalOpts {
+		o := &globalOpts[i]
+		if long && (o.long == name || slices.Contains(o.alias, name)) || !long && o.short == name {
+			return o, whole
+		}
+	}
+	if name == "version" || name == "V" {
+		return &opt{id: "version"}, whole
+	}
+	return nil, false
 }
 
 // expand applies the default command and the user's aliases.

@@ -60,13 +60,14 @@ func nameError(what string, err error) error {
 	return e
 }
 
-func (w *wsEnv) warnUnknownBookmarks(x *pattern.Expr, remotes bool) {
+// warnUnknownRefs tells of names that stand for nothing.
+func (w *wsEnv) warnUnknownRefs(k refKind, x *pattern.Expr, remotes bool) {
 	var lost []string
 	for _, n := range x.Exacts() {
-		_, found := w.repo.View.Bookmarks[n]
+		_, found := k.local(w.repo.View)[n]
 		if remotes {
 			for _, rv := range w.repo.View.Remotes {
-				_, ok := rv.Bookmarks[n]
+				_, ok := k.on(rv)[n]
 				found = found || ok
 			}
 		}
@@ -75,7 +76,7 @@ func (w *wsEnv) warnUnknownBookmarks(x *pattern.Expr, remotes bool) {
 		}
 	}
 	if len(lost) > 0 {
-		w.ui.warnf("No matching bookmarks for names: %s", symbols(lost))
+		w.ui.warnf("No matching %ss for names: %s", k.noun, symbols(lost))
 	}
 }
 

@@ -1,7 +1,6 @@
 package jj
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -9,37 +8,38 @@ import (
 	"tandem/internal/repo/revset"
 )
 
-// chooseNamed takes the bookmarks that the command line names, and those that
-// revisions lead to.
+// chooseNamed takes the bookmarks and tags that the command line names, and
+// those that revisions lead to.
 func (x *push) chooseNamed() error {
 	w, p := x.w, x.p
 	made, err := x.newBookmarks()
 	if err != nil {
 		return err
 	}
-	take := func(name string, fresh, deleting bool) error {
-		if x.seen[name] {
+	take := func(k refKind, name string, fresh, deleting bool) error {
+		if !x.first(k, name) {
 			return nil
 		}
-		x.seen[name] = true
-		m, no := x.classify(name, fresh, deleting)
+		m, no := x.classify(k, name, fresh, deleting)
 		switch {
 		case no != nil:
 			return no
 		case m == nil:
-			w.ui.statusf("Bookmark %s already matches %s\n", revset.FormatRemote(name, x.remote), revset.FormatSymbol(name))
+			w.ui.statusf("%s %s already matches %s\n", k.title(), revset.FormatRemote(name, x.remote), revset.FormatSymbol(name))
 		default:
 			x.updates = append(x.updates, *m)
 		}
 		return nil
 	}
 	for _, name := range made {
-		if err := take(name, true, false); err != nil {
+		if err := take(bookmarkKind, name, true, false); err != nil {
 			return err
 		}
 	}
-	if err := x.byPattern(take); err != nil {
-		return err
+	for _, k := range []refKind{bookmarkKind, tagKind} {
+		if err := x.byPattern(k, take); err != nil {
+			return err
+		}
 	}
 	var heads []repo.CommitID
 	for _, u := range x.updates {
@@ -62,44 +62,43 @@ func (x *push) chooseNamed() error {
 		}
 		return e
 	}
-	revisions, err := x.revisions(p.has("bookmark") || p.has("change") || p.has("named"))
+	revisions, err := x.revisions(p.has("bookmark") || p.has("tag") || p.has("change") || p.has("named"))
 	if err != nil {
 		return err
 	}
-	for _, name := range x.names() {
-		old := w.repo.View.Bookmark(name)
-		led := slices.ContainsFunc(repo.TargetIDs(old), func(id repo.CommitID) bool { return revisions[id] })
-		if !led || x.seen[name] {
-			continue
-		}
-		x.seen[name] = true
-		if err := x.offer(name, false, false); err != nil {
-			return err
-		}
-	}
-	return x.refuseTags(revisions)
-}
-
-// refuseTags hands over when a tag would have to be considered.
-func (x *push) refuseTags(revisions map[repo.CommitID]bool) error {
-	for _, t := range x.w.repo.View.Tags {
-		if slices.ContainsFunc(repo.TargetIDs(t), func(id repo.CommitID) bool { return revisions[id] }) {
-			return missing("pushing revisions that have tags")
+	for _, k := range []refKind{bookmarkKind, tagKind} {
+		for _, name := range k.names(w.repo.View, x.remote) {
+			old := k.target(w.repo.View, name)
+			led := slices.ContainsFunc(repo.TargetIDs(old), func(id repo.CommitID) bool { return revisions[id] })
+			if !led || !x.first(k, name) {
+				continue
+			}
+			if err := x.offer(k, name, false, false); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (x *push) byPattern(take func(name string, fresh, deleting bool) error) error {
-	if !x.p.has("bookmark") {
+// first says whether a ref is looked at for the first time.
+func (x *push) first(k refKind, name string) bool {
+	key := refMove{kind: k, name: name}
+	seen := x.seen[key]
+	x.seen[key] = true
+	return !seen
+}
+
+func (x *push) byPattern(k refKind, take func(k refKind, name string, fresh, deleting bool) error) error {
+	if !x.p.has(k.noun) {
 		return nil
 	}
-	pat, err := namePatterns(x.p.all("bookmark"))
+	pat, err := namePatterns(x.p.all(k.noun))
 	if err != nil {
 		return err
 	}
 	here := func(name string) bool {
-		return !repo.IsAbsentTarget(x.View.Bookmark(name)) || x.View.RemoteBookmark(x.remote, name).Tracked
+		return !repo.IsAbsentTarget(k.target(x.View, name)) || k.remote(x.View, x.remote, name).Tracked
 	}
 	var lost []string
 	for _, name := range pat.Exacts() {
@@ -108,26 +107,17 @@ func (x *push) byPattern(take func(name string, fresh, deleting bool) error) err
 		}
 	}
 	if len(lost) > 0 {
-		x.w.ui.warnf("No matching bookmarks for names: %s", symbols(lost))
+		x.w.ui.warnf("No matching %ss for names: %s", k.noun, symbols(lost))
 	}
-	for _, name := range x.names() {
+	for _, name := range k.names(x.View, x.remote) {
 		if !pat.Match(name) || !here(name) {
 			continue
 		}
-		if err := take(name, !x.trackedAnywhere(name), true); err != nil {
+		if err := take(k, name, !k.tracked(x.View, name), true); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (x *push) trackedAnywhere(name string) bool {
-	for remote, rv := range x.View.Remotes {
-		if r, ok := rv.Bookmarks[name]; ok && remote != repo.GitRemote && r.Tracked {
-			return true
-		}
-	}
-	return false
 }
 
 // newBookmarks makes the bookmarks of --change and --named.
@@ -201,7 +191,7 @@ func (x *push) mustBeNew(name string) error {
 		return userf("Bookmark already exists: %s", s).
 			hinted("Use 'jj bookmark move' to move it, and 'jj git push -b %s' to push it", s)
 	}
-	if x.trackedAnywhere(name) {
+	if bookmarkKind.tracked(x.View, name) {
 		return userf("Tracked remote bookmarks exist for deleted bookmark: %s", s).
 			hinted("Use `jj bookmark set` to recreate the local bookmark. Run `jj bookmark untrack %s` to disassociate them.", s)
 	}
@@ -247,109 +237,4 @@ func (x *push) revisions(named bool) (map[repo.CommitID]bool, error) {
 
 func dslQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
-
-// send runs git and records what the remote has taken.
-func (x *push) send() error {
-	w := x.w
-	if err := checkRemoteName(x.remote); err != nil {
-		return err
-	}
-	all, err := w.remotes()
-	if err != nil {
-		return err
-	}
-	if all[x.remote] == nil {
-		return noRemote(x.remote)
-	}
-	if err := w.store.Flush(); err != nil {
-		return err
-	}
-	args := []string{"push", "--porcelain", "--no-verify"}
-	for _, o := range x.p.all("option") {
-		args = append(args, "--push-option="+o)
-	}
-	var specs []string
-	for _, u := range x.updates {
-		args = append(args, "--force-with-lease=refs/heads/"+u.name+":"+hexOrEmpty(u.from))
-		specs = append(specs, hexOrEmpty(u.to)+":refs/heads/"+u.name)
-	}
-	args = append(append(args, "--", x.remote), specs...)
-	res, err := w.runGit(args)
-	if err != nil {
-		return err
-	}
-	stats, err := parsePush(res)
-	if err != nil {
-		return err
-	}
-	stats.say(w.ui)
-	n := 0
-	for _, u := range x.updates {
-		if !stats.pushed["refs/heads/"+u.name] {
-			continue
-		}
-		n++
-		if err := x.record(u); err != nil {
-			return err
-		}
-	}
-	ok := len(stats.rejected) == 0 && len(stats.refused) == 0
-	if ok || n > 0 {
-		if err := x.finish(x.title()); err != nil {
-			return err
-		}
-	}
-	if !ok {
-		return userf("Failed to push some bookmarks")
-	}
-	return nil
-}
-
-func hexOrEmpty(id repo.CommitID) string {
-	if id == "" {
-		return ""
-	}
-	return id.Hex()
-}
-
-// record notes where a bookmark of the remote is now, in git and in the view.
-func (x *push) record(u refMove) error {
-	full := "refs/remotes/" + x.remote + "/" + u.name
-	now, _, err := x.w.store.ReadRef(full)
-	if err != nil {
-		return err
-	}
-	target := repo.NoTarget()
-	if u.to != "" {
-		target = repo.Target(u.to)
-	}
-	if now.ID != string(u.to) {
-		if err := x.w.store.UpdateRef(full, now.ID, string(u.to)); err != nil {
-			return errors.Join(userf("The following bookmarks couldn't be updated locally: %s", revset.FormatRemote(u.name, x.remote)), err)
-		}
-	}
-	x.View.SetGitRef(full, target)
-	x.View.SetRemoteBookmark(x.remote, u.name, repo.RemoteRef{Target: target, Tracked: true})
-	return nil
-}
-
-func (x *push) title() string {
-	to := " to git remote " + revset.FormatSymbol(x.remote)
-	switch {
-	case x.p.has("all"):
-		return "push all bookmarks/tags" + to
-	case x.p.has("tracked"):
-		return "push all tracked bookmarks/tags" + to
-	case x.p.has("deleted"):
-		return "push all deleted bookmarks/tags" + to
-	}
-	var names []string
-	for _, u := range x.updates {
-		names = append(names, u.name)
-	}
-	if len(names) == 1 {
-		return "push bookmark " + revset.FormatSymbol(names[0]) + to
-	}
-	return "push bookmarks " + symbols(names) + to
 }

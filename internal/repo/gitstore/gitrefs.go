@@ -106,6 +106,16 @@ func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
 	return "", nil
 }
 
+// CommitAt follows a ref, named in full, to the commit it stands for.
+func (s *Store) CommitAt(name string) (id repo.CommitID, ok bool, err error) {
+	r, ok, err := s.ReadRef(name)
+	if err != nil || !ok {
+		return "", false, err
+	}
+	id, err = s.commitOf(r)
+	return id, id != "", err
+}
+
 // gitRefs reads the refs of git that jj knows of, as the commits they name.
 func (s *Store) gitRefs() (map[string]repo.CommitID, error) {
 	out := map[string]repo.CommitID{}

@@ -14,13 +14,13 @@ import (
 	"tandem/internal/repo/revset"
 )
 
-// remoteName is a bookmark on a remote.
+// remoteName is a bookmark or a tag on a remote.
 type remoteName struct{ name, remote string }
 
 func (r remoteName) String() string { return revset.FormatRemote(r.name, r.remote) }
 
-// runBookmarkTrack starts or stops following remote bookmarks.
-func runBookmarkTrack(e *env, p *parsed) error {
+// runTrack starts or stops following bookmarks or tags of remotes.
+func (k refKind) runTrack(e *env, p *parsed) error {
 	track := p.command().name == "track"
 	w, err := e.open()
 	if err != nil {
@@ -44,14 +44,14 @@ func runBookmarkTrack(e *env, p *parsed) error {
 		patterns = append(patterns, x)
 	}
 	if len(patterns) > 0 && len(exact) > 0 {
-		return clif("Cannot specify both <bookmark> patterns and <bookmark>@<remote> symbols")
+		return clif("Cannot specify both <%[1]s> patterns and <%[1]s>@<remote> symbols", k.noun)
 	}
 	if p.has("remote") && len(exact) > 0 {
-		return clif("--remote cannot be used with <bookmark>@<remote> symbols")
+		return clif("--remote cannot be used with <%s>@<remote> symbols", k.noun)
 	}
 	var found []remoteName
 	if len(exact) > 0 {
-		found = w.trackable(exact)
+		found = k.trackable(w, exact)
 	} else {
 		x := &pattern.Expr{Op: "|", Args: patterns}
 		rx := &pattern.Expr{Op: "~", Args: []*pattern.Expr{pattern.One(pattern.Exact(repo.GitRemote))}}
@@ -60,20 +60,20 @@ func runBookmarkTrack(e *env, p *parsed) error {
 				return err
 			}
 		}
-		found = w.trackableMatching(x, rx)
-		w.warnUnknownBookmarks(x, true)
+		found = k.trackableMatching(w.repo.View, x, rx)
+		w.warnUnknownRefs(k, x, true)
 		w.warnUnknownRemotes(rx)
 	}
 	var todo []remoteName
 	for _, f := range found {
-		ref := w.repo.View.RemoteBookmark(f.remote, f.name)
+		ref := k.remote(w.repo.View, f.remote, f.name)
 		switch {
 		case !track && f.remote == repo.GitRemote:
-			w.ui.warnf("Git-tracking bookmark cannot be untracked: %s", f)
+			w.ui.warnf("Git-tracking %s cannot be untracked: %s", k.noun, f)
 		case track && ref.Tracked:
-			w.ui.warnf("Remote bookmark already tracked: %s", f)
+			w.ui.warnf("Remote %s already tracked: %s", k.noun, f)
 		case !track && !ref.Tracked:
-			w.ui.warnf("Remote bookmark not tracked yet: %s", f)
+			w.ui.warnf("Remote %s not tracked yet: %s", k.noun, f)
 		default:
 			todo = append(todo, f)
 		}
@@ -85,12 +85,15 @@ func runBookmarkTrack(e *env, p *parsed) error {
 	var shown []string
 	for _, f := range todo {
 		shown = append(shown, f.String())
-		if track {
+		switch {
+		case !track:
+			t.untrack(k, f.remote, f.name)
+		case k == tagKind:
+			t.TrackTag(f.remote, f.name)
+		default:
 			if err := t.TrackBookmark(f.remote, f.name); err != nil {
 				return err
 			}
-		} else {
-			t.untrack(f.remote, f.name, w.repo.View.RemoteBookmark(f.remote, f.name))
 		}
 	}
 	word, verb := "Started", "track"
@@ -98,23 +101,23 @@ func runBookmarkTrack(e *env, p *parsed) error {
 		word, verb = "Stopped", "untrack"
 	}
 	if len(todo) > 0 {
-		w.ui.statusf("%s tracking %d remote bookmarks.\n", word, len(todo))
+		w.ui.statusf("%s tracking %d remote %ss.\n", word, len(todo), k.noun)
 	}
-	if err := t.finish(fmt.Sprintf("%s remote bookmark %s", verb, strings.Join(shown, ", "))); err != nil || !track {
+	if err := t.finish(fmt.Sprintf("%s remote %s %s", verb, k.noun, strings.Join(shown, ", "))); err != nil || !track || k == tagKind {
 		return err
 	}
 	return w.listConflicted(todo)
 }
 
 // trackable keeps the symbols that stand for something, in order.
-func (w *wsEnv) trackable(list []remoteName) []remoteName {
+func (k refKind) trackable(w *wsEnv, list []remoteName) []remoteName {
 	v := w.repo.View
 	var out []remoteName
 	var lost []string
 	for _, r := range list {
 		rv, known := v.Remotes[r.remote]
-		ref, there := rv.Bookmarks[r.name]
-		_, local := v.Bookmarks[r.name]
+		ref, there := k.on(rv)[r.name]
+		_, local := k.local(v)[r.name]
 		if there && !repo.IsAbsentTarget(ref.Target) || local && known {
 			out = append(out, r)
 		} else {
@@ -123,24 +126,23 @@ func (w *wsEnv) trackable(list []remoteName) []remoteName {
 	}
 	slices.SortFunc(out, func(a, b remoteName) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.remote, b.remote)) })
 	if len(lost) > 0 {
-		w.ui.warnf("No matching remote bookmarks for names: %s", strings.Join(lost, ", "))
+		w.ui.warnf("No matching remote %ss for names: %s", k.noun, strings.Join(lost, ", "))
 	}
 	return slices.Compact(out)
 }
 
-func (w *wsEnv) trackableMatching(x, rx *pattern.Expr) []remoteName {
-	v := w.repo.View
+func (k refKind) trackableMatching(v *repo.View, x, rx *pattern.Expr) []remoteName {
 	var out, absent []remoteName
 	remotes := slices.Sorted(maps.Keys(v.Remotes))
 	names := map[string]bool{}
 	for _, rv := range v.Remotes {
-		for n := range rv.Bookmarks {
+		for n := range k.on(rv) {
 			names[n] = true
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(names)) {
 		for _, r := range remotes {
-			if _, ok := v.Remotes[r].Bookmarks[n]; ok && rx.Match(r) && x.Match(n) {
+			if _, ok := k.on(v.Remotes[r])[n]; ok && rx.Match(r) && x.Match(n) {
 				out = append(out, remoteName{n, r})
 			}
 		}
@@ -149,8 +151,8 @@ func (w *wsEnv) trackableMatching(x, rx *pattern.Expr) []remoteName {
 		if !rx.Match(r) {
 			continue
 		}
-		for _, n := range slices.Sorted(maps.Keys(v.Bookmarks)) {
-			if _, ok := v.Remotes[r].Bookmarks[n]; !ok && x.Match(n) {
+		for _, n := range slices.Sorted(maps.Keys(k.local(v))) {
+			if _, ok := k.on(v.Remotes[r])[n]; !ok && x.Match(n) {
 				absent = append(absent, remoteName{n, r})
 			}
 		}
