@@ -37,7 +37,7 @@ func tagCommand() *command {
 				{id: "revision", long: "revision", short: "r", alias: []string{"to"}, value: "REVSET"},
 				{id: "allow-move", long: "allow-move"}, checked,
 			}, run: runTagSet},
-			{name: "track", alias: []string{"t"}, about: "Start tracking given remote tags", opts: remote, run: tagKind.runTrack},
+			{name: "track", about: "Start tracking given remote tags", opts: remote, run: tagKind.runTrack},
 			{name: "untrack", about: "Stop tracking given remote tags", opts: remote, run: tagKind.runTrack},
 		},
 	}
