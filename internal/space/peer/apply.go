@@ -268,6 +268,7 @@ func sameCards(a, b []seal.Card) bool {
 
 // arrived starts what an entry calls for.
 func (r *Room) arrived(s *seat, n note) {
+	s.hear(n)
 	switch n.entry.Class {
 	case space.ClassHandOver:
 		if s.heir == s.me.Card().ID {

@@ -182,6 +182,7 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 	if l.Waiting() {
 		out.Text += fmt.Sprintf(" (blocked by %s)", join(c.Needs))
 	}
+	out.Text += r.tellAssignees(ctx, s, l)
 	out.Said, err = r.withMail(ctx, s, out.Said)
 	return out, err
 }

@@ -84,6 +84,7 @@ func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
 		out.Text += "\n\nChanged under you, though you lease it: " + escape(strings.Join(s.shifted, ", "))
 		s.shifted = nil
 	}
+	out.Text += s.takeNews()
 	if n > 0 {
 		out.Text += "\n\n" + announce(ids, n)
 		s.wakes.forget() // announced; no need to wake for them
@@ -170,6 +171,7 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 	for _, w := range out.Waiting {
 		out.Text += fmt.Sprintf("\n\nYour %s is %s: %s", w.ID, w.State, orElse(w.Why, "the host cannot be reached"))
 	}
+	out.Text += s.takeNews()
 	if stale != "" {
 		out.Text += "\n\nNot up to date: " + stale
 	}

@@ -8,6 +8,8 @@ import (
 
 	"tandem/internal/board"
 	"tandem/internal/fault"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
 )
 
 // PlanTask is one task of a plan.
@@ -78,8 +80,29 @@ func (r *Room) opPlan(ctx context.Context, in PlanIn) (Planned, error) {
 		out.IDs = append(out.IDs, string(id))
 		out.Text += "\n" + l.String()
 	}
+	out.Text += r.tellAssignees(ctx, s, out.Tasks...)
 	out.Said, err = r.withMail(ctx, s, out.Said)
 	return out, err
+}
+
+// tellAssignees sends a message to each peer that was given tasks; it says what
+// went wrong when one could not be told. The tasks are on the board either way.
+func (r *Room) tellAssignees(ctx context.Context, s *seat, tasks ...Line) (failed string) {
+	given := map[seal.MemberID][]string{}
+	for _, t := range tasks {
+		if to := seal.MemberID(t.Holder); to != "" && to != s.me.Card().ID {
+			given[to] = append(given[to], fmt.Sprintf("[%s] %s", t.ID, t.Title))
+		}
+	}
+	for _, to := range s.members() {
+		if len(given[to]) == 0 {
+			continue
+		}
+		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassMessage, to: to, content: Words{Type: "task", Text: "Given to you: " + strings.Join(given[to], "; ")}}); err != nil {
+			failed += fmt.Sprintf("\n%s was not told: %s", escape(s.name(to)), fault.Public(s.named(err)).Msg)
+		}
+	}
+	return failed
 }
 
 func (s *seat) planIDs(n int) []board.TaskID {

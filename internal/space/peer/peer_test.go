@@ -1,11 +1,14 @@
 package peer
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
 
+	"tandem/internal/board"
 	"tandem/internal/fault"
+	"tandem/internal/space"
 )
 
 // room seats the named actors in one space; the first creates it.
@@ -238,4 +241,42 @@ func TestChangesOfMembersAtOnce(t *testing.T) {
 		}
 		s.mu.Unlock()
 	}
+}
+
+// What others change is told with the next answer, once: variables, tasks that
+// were given to a member, and claims of its own that ran out.
+func TestChangesAreTold(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob")
+	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "port", Value: "<8443>"})
+	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "gone", Value: "soon"})
+	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "gone"})
+	text := do[BoardOut](h, "bob", "board.show", nil).Text
+	h.contains(text, "Changed meanwhile:", `ann set the variable "port" = "&lt;8443&gt;"`, `ann deleted the variable "gone"`)
+	if again := do[BoardOut](h, "bob", "board.show", nil).Text; strings.Contains(again, "Changed meanwhile") {
+		t.Errorf("told twice: %s", again)
+	}
+	if own := do[BoardOut](h, "ann", "board.show", nil).Text; strings.Contains(own, "Changed meanwhile") {
+		t.Errorf("ann is told what she did: %s", own)
+	}
+	for i := range maxNews + 3 {
+		do[Said](h, "ann", "space.set_var", SetVarIn{Key: "k", Value: strings.Repeat("x", i+1)})
+	}
+	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "and 3 earlier changes")
+
+	p := do[Planned](h, "ann", "board.plan", PlanIn{Tasks: []PlanTask{{Title: "yours", Assignee: "bob"}, {Title: "nobody's"}}})
+	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "task from ann to bob", "Given to you: ["+p.IDs[0]+"] yours")
+	do[Tasked](h, "bob", "board.claim", TaskIn{TaskID: p.IDs[1]})
+	for _, s := range h.peers.all() {
+		s.mu.Lock()
+		if s.name(s.me.Card().ID) == "bob" {
+			facts, err := json.Marshal(board.ExpireFacts{Task: board.TaskID(p.IDs[1]), Holder: string(s.me.Card().ID)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.hear(note{entry: &space.Entry{Class: space.ClassExpire, Facts: facts}})
+		}
+		s.mu.Unlock()
+	}
+	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "your claim of "+p.IDs[1]+" ran out; it is open again")
 }

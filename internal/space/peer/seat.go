@@ -96,6 +96,8 @@ type seat struct {
 	telling   bool
 	waiter    int      // the newest hook that waits
 	rousing   bool     // a session of tandem's is being woken
+	news      []string // what others changed, until the owner is told
+	unheard   int      // and how much more than is kept
 	shifted   []string // own leased files that changed below, until the owner is told
 }
 
