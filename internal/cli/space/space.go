@@ -34,13 +34,13 @@ func Commands(k *kit.Kit) []*cobra.Command {
 func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
 	var raw json.RawMessage
 	if err := k.Call(cmd.Context(), name, in, &raw); err != nil {
-		return err
+		return spokenError(err)
 	}
 	var said peer.Said
 	if err := json.Unmarshal(raw, &said); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", name, err)
 	}
-	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, plain(said.Text)) })
+	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, answer(name, plain(said.Text))) })
 }
 
 // plain undoes the escaping that is for models, and keeps a terminal safe from

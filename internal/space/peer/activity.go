@@ -94,6 +94,9 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 func (s *seat) activity(e *space.Entry, content []byte) Activity {
 	a := Activity{Seq: e.Seq, At: micros(e.At).Format(time.RFC3339), Actor: "host", Action: e.Class, Hash: e.Hash}
 	if e.Env == nil {
+		if e.Class == "host.start" {
+			a.Action = "began the space"
+		}
 		if e.Class == space.ClassHandOver {
 			var f space.HandOverFacts
 			if json.Unmarshal(e.Facts, &f) == nil {
@@ -112,7 +115,7 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 	switch e.Class {
 	case space.ClassCommit:
 		var c space.CommitClear
-		a.Action = "changed the keys"
+		a.Action = "changed the members"
 		if json.Unmarshal(e.Env.Clear, &c) == nil {
 			var who []string
 			for _, card := range c.Add {
@@ -146,9 +149,22 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 			a.Detail = escape(p.Path)
 		}
 	case space.ClassReceipt:
-		a.Action = "received messages"
+		a.Action = "told how far messages came"
+		var c space.ReceiptClear
+		if json.Unmarshal(e.Env.Clear, &c) == nil {
+			var far []string
+			for _, f := range []struct {
+				ids []string
+				how string
+			}{{c.Surfaced, "surfaced"}, {c.Read, "read"}, {c.Waiting, "waiting"}} {
+				if len(f.ids) > 0 {
+					far = append(far, fmt.Sprintf("%d %s", len(f.ids), f.how))
+				}
+			}
+			a.Detail = strings.Join(far, ", ")
+		}
 	case space.ClassProfile:
-		a.Action = "introduced themselves"
+		a.Action = "told what they bring"
 	case space.ClassVar:
 		var v Variable
 		a.Action = "set a variable"
@@ -163,7 +179,7 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 		}
 	default:
 		if kind, ok := strings.CutPrefix(e.Class, "task."); ok {
-			a.Action = "task " + kind
+			a.Action = orElse(deeds[board.Kind(kind)], "task "+kind)
 			var c board.Clear
 			if json.Unmarshal(e.Env.Clear, &c) == nil && c.Task != "" {
 				a.Detail = strings.TrimSpace(string(c.Task) + " " + clip(escape(s.words[c.Task].Title)))
@@ -172,6 +188,10 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 	}
 	return a
 }
+
+// deeds are what members do to tasks, in the log's words.
+var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a plan", board.KindClaim: "claimed a task", board.KindUnclaim: "released a task", board.KindStart: "began a task",
+	board.KindBlock: "blocked a task", board.KindFinish: "finished a task", board.KindHandoff: "handed a task over", board.KindRenew: "renewed a claim", board.KindDepend: "changed what a task depends on", board.KindTakeBack: "took a task back"}
 
 // summary is what a leaver is told about its time here.
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {

@@ -108,7 +108,7 @@ func TestBoardThroughMembers(t *testing.T) {
 	h.refused("ann", "board.plan", PlanIn{Tasks: []PlanTask{{Title: "a", DependsOn: []string{"b"}}, {Title: "b"}}}, fault.Invalid)
 	do[Said](h, "bob", "board.finding", FindingIn{Service: "auth", Severity: "high", Summary: "token leaks", Count: 3, TaskID: auth})
 	h.contains(do[Findings](h, "ann", "board.findings", FindingsIn{}).Text, "Findings (1 total - high: 1)", "HIGH auth: token leaks (bob) x3 for "+auth)
-	h.contains(do[Activities](h, "ann", "space.activity", ActivityIn{Limit: 100}).Text, "bob: task claim - "+auth, "ann: task plan", "bob: reported a finding")
+	h.contains(do[Activities](h, "ann", "space.activity", ActivityIn{Limit: 100}).Text, "bob: claimed a task - "+auth, "ann: made a plan", "bob: reported a finding")
 	h.contains(do[Peers](h, "ann", "space.peers", nil).Text, "Online peers: bob", "Connection health: good", "working on "+deploy)
 }
 

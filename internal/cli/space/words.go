@@ -1,0 +1,56 @@
+package space
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+var toolName = regexp.MustCompile(`intandem_[a-z_]+`)
+
+// commands are what people type where an agent calls a tool.
+var commands = map[string]string{
+	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim", "intandem_unclaim_task": "tandem board unclaim",
+	"intandem_update_task": "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding", "intandem_findings": "tandem board findings",
+	"intandem_activity_log": "tandem space log", "intandem_set_var": "tandem space set", "intandem_get_var": "tandem space get", "intandem_spaces": "tandem space list",
+}
+
+// spoken is a sentence for a person: it names commands where the one for an
+// agent names tools.
+func spoken(s string) string {
+	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true", "tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
+	return toolName.ReplaceAllStringFunc(s, func(tool string) string {
+		if c, ok := commands[tool]; ok {
+			return c
+		}
+		return "tandem space " + strings.ReplaceAll(strings.TrimPrefix(tool, "intandem_"), "_", "-")
+	})
+}
+
+// verbatim are the operations whose answers are full of what peers wrote, which
+// is shown as they wrote it.
+var verbatim = map[string]bool{"space.inbox": true, "space.activity": true, "space.get_var": true, "space.peers": true, "board.show": true, "board.findings": true}
+
+// answer is an operation's answer for a person.
+func answer(op, text string) string {
+	if !verbatim[op] {
+		return spoken(text)
+	}
+	if head, ok := strings.CutSuffix(text, ": call intandem_inbox"); ok {
+		return head + ": tandem space inbox"
+	}
+	return text
+}
+
+// spokenError is a failure for a person.
+func spokenError(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	out := *f
+	out.Msg, out.Next = spoken(f.Msg), spoken(f.Next)
+	return &out
+}
