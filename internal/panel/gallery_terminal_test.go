@@ -30,7 +30,7 @@ func sampleTerminal() TerminalView {
 	return TerminalView{SessionRow: row, Now: galleryNow, Follow: "/sessions/ses_1/terminal", Text: "Claude Code v2.1.197\n\n❯ mend the total of invoices with a credit\n\n● Read(internal/billing/invoice.go)", May: true, Open: 1, PIN: true, Passkeys: 1,
 		Program: ProgramView{Name: "builder", Agent: "claude", State: "needs permission", Signal: "hook PermissionRequest", Detail: "Bash: make test", Since: before(12 * time.Second), Attach: "tmux attach -t ccm-builder"},
 		Asks:    []AskRow{sampleAsks[2]},
-		Facts: []ui.Pair{{Key: "Program", Value: "claude 2.1.197"}, {Key: "State", Value: "needs permission, by hook PermissionRequest"}, {Key: "Confined", Value: "bwrap"}, {Key: "Attach", Value: "tmux attach -t ccm-builder", Mono: true, Copy: true},
+		Facts: []ui.Pair{{Key: "Program", Value: "claude 2.1.197"}, {Key: "State", Value: "needs permission, by hook PermissionRequest"}, {Key: "Confined", Value: "bwrap: it sees its folder, its own state and its session's socket"}, {Key: "Signals", Value: "all signals of claude 2.1.197 work"}, {Key: "Attach", Value: "tmux attach -t ccm-builder", Mono: true, Copy: true},
 			{Key: "Model", Value: row.Model, Mono: true}, {Key: "Folder", Value: row.Folder, Mono: true}, {Key: "Session", Value: row.ID, Mono: true, Copy: true}}}
 }
 

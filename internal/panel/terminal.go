@@ -82,6 +82,8 @@ type wireProgram struct {
 	EndedBy  string    `json:"ended_by"`
 	Since    time.Time `json:"since"`
 	Confined string    `json:"confined"`
+	Boundary string    `json:"boundary"`
+	Check    string    `json:"check"`
 	Skip     bool      `json:"skip_permissions"`
 	Relay    string    `json:"relay"`
 	Held     string    `json:"held_by"`
@@ -130,7 +132,10 @@ func (s wireProgram) facts() []ui.Pair {
 	if s.Version != "" {
 		program += " " + s.Version
 	}
-	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: s.State + ", by " + s.Signal}, {Key: "Confined", Value: s.Confined}}
+	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: s.State + ", by " + s.Signal}, {Key: "Confined", Value: s.Confined + ": " + s.Boundary}}
+	if s.Check != "" {
+		out = append(out, ui.Pair{Key: "Signals", Value: s.Check})
+	}
 	if s.Skip {
 		out = append(out, ui.Pair{Key: "Permissions", Value: "skipped, as was granted"})
 	}

@@ -66,6 +66,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
 				}
 				t.Flush()
+				warn(k, out.Terminals...)
 				if out.More {
 					fmt.Fprintf(w, "more: tandem session list --before %s\n", out.Sessions[len(out.Sessions)-1].ID)
 				}

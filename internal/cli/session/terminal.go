@@ -39,6 +39,7 @@ func newOpen(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary, out.Attach)
+				warn(k, out)
 			})
 		},
 	}
@@ -121,8 +122,22 @@ func newLive(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s %s\t%s\t%s\t%s\n", s.Name, s.State, s.Signal, s.Agent, s.Version, s.Model, s.Confined, s.Folder)
 				}
 				t.Flush()
+				warn(k, out.Sessions...)
 			})
 		},
+	}
+}
+
+// warn says which programs do not tell what they should, each once.
+func warn(k *kit.Kit, seats ...terminal.Seat) {
+	said := map[string]bool{}
+	for _, s := range seats {
+		for _, text := range []string{s.Check, s.Detail} {
+			if strings.HasPrefix(text, "warning: ") && !said[text] && !s.State.Gone() {
+				said[text] = true
+				fmt.Fprintln(k.Err, text)
+			}
+		}
 	}
 }
 

@@ -196,7 +196,11 @@ func checkTerminals(ctx context.Context, k *kit.Kit) Check {
 	if len(out.Ended) > 0 {
 		return Check{"terminals", "note", "ended what closed sessions had left behind: " + strings.Join(out.Ended, ", "), ""}
 	}
-	return Check{"terminals", "ok", "nothing was left behind by closed sessions", ""}
+	said := "nothing was left behind by closed sessions"
+	for _, p := range known.Programs {
+		said += "; " + p.Verdict
+	}
+	return Check{"terminals", "ok", said, ""}
 }
 
 func checkProgram(program, why, debian string) Check {

@@ -88,7 +88,7 @@ func TestAChatAppDrivesASession(t *testing.T) {
 	if said := c.tool("open_session", map[string]any{"cwd": h.project, "name": "s1", "agent": "claude", "model": "sonnet", "effort": "low"}, &seat); said != "" {
 		t.Fatal(said)
 	}
-	want(t, "attach", seat.Attach, "tmux attach -t ccm-s1")
+	want(t, "attach", seat.Attach, "tmux -S "+filepath.Join(h.dir, "tmux.sock")+" attach -t ccm-s1")
 	for args, refusal := range map[string]string{
 		`{"name":"x","model":"gpt"}`: "haiku", `{"name":"x","effort":"huge"}`: "xhigh", `{"name":"x","cwd":"` + filepath.Join(h.dir, "home", "elsewhere") + `"}`: "TANDEM_CWD_ALLOWLIST",
 		`{"name":"x","cwd":"` + h.project + `/../elsewhere"}`: "TANDEM_CWD_ALLOWLIST", `{"name":"relay-x"}`: "relay", `{"name":"x","agent":"parrot"}`: "parrot",

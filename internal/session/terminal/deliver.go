@@ -218,7 +218,7 @@ func (s *claude) command(ctx context.Context, text string) {
 		s.finish(ctx, session.Done, "ok", "hook SessionStart", "")
 	case s.hasReg && s.reg.Status == "waiting":
 		shown, _ := s.d.tmux.Capture(ctx, s.row.Name, 0)
-		s.show(ctx, shown)
+		s.show(ctx, below(shown, text))
 		if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err == nil {
 			s.waitFor(ctx, 3*time.Second, func() bool { s.lookReg(ctx); return s.hasReg && s.reg.Idle() })
 		}
@@ -235,13 +235,24 @@ func (s *claude) command(ctx context.Context, text string) {
 	}
 }
 
-// after is what stands on the screen below the echo of a command.
-func after(shown, text string) string {
+// below is what stands on the screen below the echo of a command, without the rules around it.
+func below(shown, text string) string {
 	if i := strings.LastIndex(shown, "❯ "+text); i >= 0 {
 		shown = shown[i+len("❯ "+text):]
-		if j := strings.Index(shown, "────────"); j >= 0 {
-			shown = shown[:j]
+	}
+	var out []string
+	for line := range strings.SplitSeq(shown, "\n") {
+		if strings.Trim(line, "─ ") != "" || line == "" {
+			out = append(out, line)
 		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// after is what a command printed above the input box.
+func after(shown, text string) string {
+	if i := strings.LastIndex(shown, "❯ "+text); i >= 0 {
+		shown, _, _ = strings.Cut(shown[i+len("❯ "+text):], "────────")
 	}
 	return shown
 }

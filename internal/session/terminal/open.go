@@ -52,7 +52,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		return Seat{}, err
 	}
 	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
-		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: "tmux attach -t " + Prefix + in.Name, Confined: d.confinement()}}
+		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: d.confinement()}}
 	r.Boundary = boundary(r.Agent, r.Confined)
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		model := in.Model
@@ -115,6 +115,18 @@ func (d *Driver) settled(ctx context.Context, s *seat) Seat {
 	for end := time.Now().Add(d.Wait); s.view().State == Starting && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 	}
 	return s.view()
+}
+
+// attachLine is what a person types to see a terminal.
+func (d *Driver) attachLine(name string) string {
+	line := "attach -t " + Prefix + name
+	switch {
+	case d.Socket == "":
+		return "tmux " + line
+	case strings.Contains(d.Socket, "/"):
+		return "tmux -S " + agents.ShellQuote(d.Socket) + " " + line
+	}
+	return "tmux -L " + agents.ShellQuote(d.Socket) + " " + line
 }
 
 // boundary says in words what keeps a program in.
