@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/internal/fault"
@@ -17,13 +18,21 @@ func approvalsNav() page {
 		p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
 		p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
 			done: func(v *visit, in any, _ json.RawMessage) error {
-				return v.go303("/panel/approvals", in.(decideIn).Decision)
+				return v.go303(v.backToWork(), in.(decideIn).Decision)
 			},
 			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
 		p.act(act{pattern: "/panel/approvals/{id}/always", op: "approval.always", input: alwaysInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/approvals", "always") },
+			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(v.backToWork(), "always") },
 			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
 	}}
+}
+
+// backToWork is where somebody goes on who answered an ask: the conversation in which it was asked, or the other asks.
+func (v *visit) backToWork() string {
+	if back := v.r.PostFormValue("back"); strings.HasPrefix(back, "/panel/sessions/") {
+		return back
+	}
+	return "/panel/approvals"
 }
 
 // AskRow is an ask in a list.
@@ -62,6 +71,7 @@ type AskView struct {
 	Passkeys int    // registered for the viewer
 	PIN      bool   // set for the viewer
 	Problem  string // why the last attempt was refused
+	Back     string // where to go on after the answer, when not to the other asks
 }
 
 // FileChange is a file that an ask would change.

@@ -37,7 +37,7 @@ func sampleSession() SessionView {
 			{Who: "agent", Name: row.Model, Kind: "text", Text: "The test shows it: 120 instead of 100. This edit takes the credit off <b>once</b>, in one place.\u200b", At: before(time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "call", Call: &edit, At: before(time.Minute)},
 		},
-		Asks:  []AskRow{sampleAsks[1]},
+		Asks: []AskRow{sampleAsks[1]}, Ask: answerable(),
 		Asked: []QuestionView{{ID: "que_1", Parts: []QuestionPart{{Header: "Rounding", Text: "Should a credit be rounded before it is taken off?", Options: []OptionView{{"Before", "as the bank does it"}, {"After", "as the old program did it"}}}}}},
 		Todos: []TodoRow{{"Find where the total is made", "completed"}, {"Take the credit off", "in_progress"}, {"Run all tests", "pending"}, {"Rename the field", "cancelled"}},
 		Facts: []ui.Pair{{Key: "Model", Value: row.Model, Mono: true}, {Key: "Driver", Value: "model"}, {Key: "Mode", Value: "immediate"}, {Key: "Folder", Value: row.Folder, Mono: true}, {Key: "Turns", Value: "3"}, {Key: "Tokens", Value: "18230 in, 1904 out"}, {Key: "Cost", Value: "0.0831 USD"}, {Key: "Session", Value: row.ID, Mono: true, Copy: true}},
@@ -129,4 +129,11 @@ func sampleConnectors() ConnectorsView {
 		{Name: "calendar", Where: "https://calendar.example/mcp", State: "auth_required", Failure: "calendar wants a sign-in", By: "ann", Enabled: true, Looked: before(time.Hour)},
 		{Name: "files", Where: "/usr/local/bin/mcp-files --quiet", Program: true, State: "failed", Failure: "it did not answer in time", By: "owner", Enabled: false, Looked: before(50 * time.Hour)},
 	}}
+}
+
+// answerable is an ask as a conversation shows it.
+func answerable() *AskView {
+	a := sampleAsk()
+	a.Back, a.Always = "/panel/sessions/ses_1", "edit(path: /home/me/src/atlas/internal/**)"
+	return &a
 }

@@ -21,6 +21,7 @@ type SessionView struct {
 	Program  *ProgramView // its program in a terminal, when it has one
 	Open     int          // turns that have not ended
 	Asks     []AskRow
+	Ask      *AskView // the first of them, to be answered here
 	Asked    []QuestionView
 	Todos    []TodoRow
 	Facts    []ui.Pair
@@ -188,6 +189,9 @@ func (v *visit) session(id, problem string) error {
 	if out.Asks, err = v.asksOf(turns, calls); err != nil {
 		return err
 	}
+	if out.Ask, err = v.firstAsk(out.Asks, sessionHref(id)); err != nil {
+		return err
+	}
 	if out.Asked, err = v.questionsOf(id); err != nil {
 		return err
 	}
@@ -260,6 +264,20 @@ func (v *visit) asksOf(turns wireTurns, calls map[string]wireCall) ([]AskRow, er
 		}
 	}
 	return out, err
+}
+
+// firstAsk is everything about the ask that is to be answered next, from the page back.
+func (v *visit) firstAsk(asks []AskRow, back string) (*AskView, error) {
+	if len(asks) == 0 || !v.has("approval.get") {
+		return nil, nil
+	}
+	a, err := call[wireAsk](v, "approval.get", map[string]any{"id": asks[0].ID})
+	if err != nil {
+		return nil, err
+	}
+	whole, err := v.whole(a)
+	whole.Back = back
+	return &whole, err
 }
 
 func (v *visit) questionsOf(id string) ([]QuestionView, error) {

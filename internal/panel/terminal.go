@@ -162,6 +162,7 @@ type TerminalView struct {
 	May      bool   // the viewer may prompt it
 	Open     int    // turns that have not ended
 	Asks     []AskRow
+	Ask      *AskView
 	Asked    []QuestionView
 	Facts    []ui.Pair
 	PIN      bool
@@ -206,6 +207,9 @@ func (v *visit) terminal(id, problem string) error {
 		return err
 	}
 	if out.Asks, err = v.asksOf(turns, calls); err != nil {
+		return err
+	}
+	if out.Ask, err = v.firstAsk(out.Asks, sessionHref(id)+"/terminal"); err != nil {
 		return err
 	}
 	if out.Asked, err = v.questionsOf(id); err != nil {

@@ -106,7 +106,7 @@ func terminalPage(s ui.Shell, v TerminalView) templ.Component {
 				}
 			}
 			for _, a := range v.Asks {
-				templ_7745c5c3_Err = chatAsk(v.Now, a).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = chatAsk(v.Now, a, v.Ask).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -629,7 +629,7 @@ func sendBox(id, from string, plans, plan bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "> Plan only</label> <label class=\"check attach\"><span>Files</span> <input type=\"file\" name=\"files\" multiple aria-label=\"Files beside the prompt\"></label> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "> Plan only</label> <label class=\"check attach\"><input type=\"file\" name=\"files\" multiple aria-label=\"Files beside the prompt\"></label> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

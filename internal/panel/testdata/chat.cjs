@@ -34,14 +34,13 @@ async function chat() {
   await prompt('[[tool bash {"command":"echo one"}]] [[tool bash {"command":"echo one more"}]] [[say both ran]]');
   await text('waits for an approval');
   await shot('chat-ask');
-  await page.locator('a', { hasText: 'Look and answer' }).first().click();
   await page.getByRole('button', { name: /Always here/ }).first().click();
   await page.waitForSelector('#decide-always[open]');
   await shot('always');
   await page.fill('#decide-always-pin', input.pin);
   await page.getByRole('button', { name: 'Always here with PIN' }).click();
-  await text('calls like it pass from now on');
-  await page.goto(`${input.base}/panel/sessions/${input.session}`);
+  await text('calls like it pass from now on'); // back in the conversation
+  if (!page.url().includes('/panel/sessions/')) out.problems.push(`after the answer the page is ${page.url()}`);
   await text('both ran');
   out.seen.always = true;
   await page.goto(`${input.base}/panel/models`);

@@ -131,7 +131,6 @@ async function dialog() {
   await page.waitForSelector('.chat-ask');
   out.seen.asked = (await page.locator('.chat-ask').innerText()).includes('echo hi from a shell');
   await shot('terminal-ask');
-  await page.getByRole('link', { name: 'Look and answer' }).click();
   await page.getByRole('button', { name: 'Approve' }).first().click();
   await page.locator('dialog[open]').getByLabel('PIN').fill(input.pin);
   await page.locator('dialog[open]').getByRole('button', { name: 'Approve with PIN' }).click();
