@@ -158,7 +158,7 @@ func (w *wsEnv) judge(b *bisection, c *repo.Commit, line []string) (verdict, err
 	if err := t.finish(fmt.Sprintf("Updated to revision %s for bisection", c.ID.Hex())); err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(line[0], line[1:]...)
+	cmd := w.ui.command(line[0], line[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Dir
 	cmd.Env = append(w.io.Env[:len(w.io.Env):len(w.io.Env)], "JJ_BISECT_TARGET="+c.ID.Hex())
 	if self, err := os.Executable(); err == nil {

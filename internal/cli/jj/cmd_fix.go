@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -366,7 +365,7 @@ func (f *fixing) runTool(tool fixer, path repo.Path, data []byte, more []string)
 	w := f.w
 	vars := map[string]string{"path": string(path), "root": w.ws.root}
 	args := append(interpolate(tool.cmd.Args[1:], vars), more...)
-	cmd := exec.Command(tool.cmd.Args[0], args...)
+	cmd := w.ui.command(tool.cmd.Args[0], args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = w.ws.root, slices.Clone(w.io.Env), bytes.NewReader(data)
 	for k, v := range tool.cmd.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

@@ -36,7 +36,7 @@ func (w *wsEnv) git(args ...string) (string, error) {
 	if program == "" {
 		program = "git"
 	}
-	cmd := exec.Command(program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
+	cmd := w.ui.command(program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
 	cmd.Env, cmd.Dir = w.io.Env, w.ws.root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/gitstore"
@@ -39,13 +39,14 @@ func runCommand() *command {
 
 // runs is one run of the command over many revisions.
 type runs struct {
-	w     *wsEnv
-	p     *parsed
-	line  []string
-	base  string // the folder of the slots
-	sub   string // where the command runs, below the root
-	jobs  int
-	trees map[repo.CommitID]repo.MergedTree // what the command made
+	w        *wsEnv
+	p        *parsed
+	line     []string
+	base     string // the folder of the slots
+	sub      string // where the command runs, below the root
+	jobs     int
+	trees    map[repo.CommitID]repo.MergedTree // what the command made
+	flushing sync.Mutex
 }
 
 // runJob is the command's run on one revision.
@@ -218,7 +219,7 @@ func (r *runs) one(j *runJob, slot int) error {
 		j.skipped = true
 		return wc.KeepState()
 	}
-	cmd := exec.Command(r.line[0], r.line[1:]...)
+	cmd := r.w.ui.command(r.line[0], r.line[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(r.w.io.Env), "JJ_WORKSPACE_ROOT="+root, "JJ_CHANGE_ID="+repo.ReverseHex(j.c.ChangeID.Hex()), "JJ_COMMIT_ID="+j.c.ID.Hex())
 	cmd.Stdout, cmd.Stderr = &j.out, &j.err
@@ -240,6 +241,13 @@ func (r *runs) one(j *runJob, slot int) error {
 				return err
 			}
 		}
+	}
+	// The state names the tree, which nothing else may ever do.
+	r.flushing.Lock()
+	err = r.w.store.Flush()
+	r.flushing.Unlock()
+	if err != nil {
+		return err
 	}
 	return wc.KeepState()
 }

@@ -57,7 +57,7 @@ func runUtilSnapshot(e *env, p *parsed) error {
 }
 
 func runUtilExec(e *env, p *parsed) error {
-	cmd := exec.Command(p.str("command"), p.all("args")...)
+	cmd := e.ui.command(p.str("command"), p.all("args")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = e.io.Stdin, e.io.Stdout, e.io.Stderr, e.io.Dir, e.io.Env
 	if e.ws != nil {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "JJ_WORKSPACE_ROOT="+e.ws.root)
@@ -94,7 +94,7 @@ func runUtilGC(e *env, p *parsed) error {
 		return err
 	}
 	program := w.conf.Str("git.executable-path")
-	cmd := exec.Command(program, "--git-dir=.", "gc", fmt.Sprintf("--prune=@%d +0000", keep.Unix()))
+	cmd := w.ui.command(program, "--git-dir=.", "gc", fmt.Sprintf("--prune=@%d +0000", keep.Unix()))
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.store.GitDir(), w.io.Env, w.io.Stdout, w.io.Stderr
 	if err := cmd.Run(); err != nil {
 		return internalf(fmt.Errorf("failed to run git gc: %w", err), "Unexpected error from backend")

@@ -131,6 +131,9 @@ func (w *wsEnv) importRefs() error {
 	if n := len(stats.Abandoned); n > 0 {
 		w.ui.statusf("Abandoned %d commits that are no longer reachable.\n", n)
 	}
+	if stats.Rewritten > 0 {
+		w.ui.statusf("Updated %d rewritten commits.\n", stats.Rewritten)
+	}
 	if !t.HasChanges() {
 		return nil
 	}

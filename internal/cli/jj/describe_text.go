@@ -190,7 +190,7 @@ func (e *env) editFile(path string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(c.Args[0], append(c.Args[1:len(c.Args):len(c.Args)], path)...)
+	cmd := e.ui.command(c.Args[0], append(c.Args[1:len(c.Args):len(c.Args)], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = e.io.Stdin, e.io.Stdout, e.io.Stderr, e.io.Env, e.io.Dir
 	for k, v := range c.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

@@ -93,7 +93,7 @@ func (d *differ) invokeTool(o *text.Text, tmp, left, right string, width int) er
 	if t.diffElsewhere {
 		dir, left, right = w.io.Dir, filepath.Join(tmp, left), filepath.Join(tmp, right)
 	}
-	cmd := exec.Command(t.program, interpolate(t.diffArgs, map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
+	cmd := w.ui.command(t.program, interpolate(t.diffArgs, map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
 	cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stderr, w.io.Env, dir
 	out, err := cmd.Output()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {

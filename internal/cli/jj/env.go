@@ -248,6 +248,7 @@ func (w *wsEnv) load() error {
 		}
 	}
 	w.repo = r
+	w.ui.tracef("loaded operation %s: %d commits, %d heads", r.Operation.ID.Hex()[:12], r.Index.Len(), len(r.View.HeadIDs()))
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (w *wsEnv) runGit(args []string) (*gitResult, error) {
 		program = "git"
 	}
 	all := append([]string{"-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "--git-dir", w.store.GitDir()}, args...)
-	cmd := exec.Command(program, all...)
+	cmd := w.ui.command(program, all...)
 	cmd.Dir = w.ws.root
 	for _, e := range w.io.Env {
 		if !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") && !strings.HasPrefix(e, "LC_MESSAGES=") {

@@ -1,12 +1,16 @@
 package jj
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"tandem/internal/repo/gitstore"
 )
 
 // globals are the options every command takes.
@@ -40,7 +44,7 @@ func Main(args []string, s IO) int {
 	if dir, err := filepath.EvalSymlinks(s.Dir); err == nil {
 		s.Dir = dir
 	}
-	u := &ui{io: &s, out: s.Stdout}
+	u := &ui{io: &s, out: s.Stdout, since: time.Now()}
 	defer u.close()
 	e := &env{io: &s, ui: u}
 	if shell := s.getenv("COMPLETE"); shell != "" && shell != "0" {
@@ -56,8 +60,12 @@ func Main(args []string, s IO) int {
 	if code, ok := err.(exitCode); ok {
 		return int(code)
 	}
+	if errors.Is(err, gitstore.ErrObjectFormat) {
+		err = missing("a repository whose objects are named by SHA-256")
+	}
 	if what, ok := err.(*unsupported); ok {
-		if code, ran := runStock(args, &s); ran {
+		u.tracef("%v", what)
+		if code, ran := u.runStock(args, &s); ran {
 			return code
 		}
 		err = userf("%s", what.Error()).hinted("Install jj 0.45 and put it on PATH: what is missing here is handed to it.")
@@ -73,11 +81,12 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // runStock runs another jj on PATH with the same arguments. A link to this very
 // program is not another jj.
-func runStock(args []string, s *IO) (code int, ran bool) {
+func (u *ui) runStock(args []string, s *IO) (code int, ran bool) {
 	path := lookStock(s)
 	if path == "" {
 		return 0, false
 	}
+	u.tracef("run %s instead", path)
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.Env, cmd.Dir = s.Env, s.Dir
@@ -142,7 +151,8 @@ func (e *env) run(args []string) error {
 	g.repository, g.atOp = p.str("repository"), p.str("at-operation")
 	g.ignoreWorkingCopy, g.ignoreImmutable = p.has("ignore-working-copy"), p.has("ignore-immutable")
 	g.noIntegrate, g.debug = p.has("no-integrate-operation"), p.has("debug")
-	e.global = g
+	e.global, e.ui.debug = g, g.debug
+	e.traceStart()
 	c := p.command()
 	if c.run == nil {
 		return &cmdError{kind: clapErr, msg: helpFor(p.path, false, e.ui.helpWidth())}

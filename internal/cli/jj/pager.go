@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"os"
-	"os/exec"
 	"syscall"
 
 	"tandem/internal/cli/jj/screen"
@@ -58,7 +57,7 @@ func (u *ui) pageWith() {
 	if err != nil || c == nil || len(c.Args) == 0 {
 		return
 	}
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd := u.command(c.Args[0], c.Args[1:]...)
 	cmd.Env = append([]string(nil), u.io.Env...)
 	for k, v := range c.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

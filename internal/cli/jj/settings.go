@@ -315,7 +315,8 @@ func parseConfigArg(t *config.Table, item string) error {
 
 // resolveScopes applies conditional tables to this repository and command.
 func (e *env) resolveScopes(command []string) {
-	ctx := config.ScopeContext{Home: e.io.getenv("HOME"), Hostname: e.conf.Str("operation.hostname"), Command: command, Env: e.io.lookup}
+	host, _ := os.Hostname() // the machine's own, whatever operations are told
+	ctx := config.ScopeContext{Home: e.io.getenv("HOME"), Hostname: host, Command: command, Env: e.io.lookup}
 	if e.ws != nil {
 		ctx.Repo, ctx.Workspace = e.ws.repoDir, e.ws.root
 	}

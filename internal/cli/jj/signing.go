@@ -139,7 +139,7 @@ func (s *signer) program(backend string) string {
 }
 
 func (s *signer) run(input []byte, program string, args ...string) (out []byte, errs string, err error) {
-	cmd := exec.Command(program, args...)
+	cmd := s.e.ui.command(program, args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = s.e.io.Env, s.e.io.Dir, bytes.NewReader(input)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -26,6 +26,7 @@ type pair struct {
 func newPair(t *testing.T, init ...string) *pair {
 	t.Setenv("PATH", gitPath(t))
 	p := &pair{t: t, stock: stocktest.New(t)}
+	p.stock.Configure("ui.editor = 'true'")
 	a, b := real(t, t.TempDir()), real(t, t.TempDir())
 	p.theirs, p.our = a, b
 	p.run(append([]string{"git", "init", "repo"}, init...)...)
@@ -184,7 +185,7 @@ func (p *pair) step(r *rand.Rand) []string {
 		{"bookmark", "forget", name}, {"bookmark", "advance"}, {"bookmark", "track", name, "--remote", "origin"}, {"bookmark", "untrack", name, "--remote", "origin"}, {"bookmark", "list", "-a"},
 		{"tag", "set", "t" + name, "-r", real, "--allow-move"}, {"tag", "delete", "t" + name}, {"file", "show", "-r", rev, "f1"}, {"file", "chmod", "x", "-r", rev, "f1"},
 		{"file", "search", "-r", rev, "-p", "glob:*a*"}, {"file", "untrack", "f2"}, {"file", "track", "f2"}, {"sparse", "set", "--clear", "--add", "f1"}, {"sparse", "reset"},
-		{"git", "push", "-r", real, "--allow-empty-description"}, {"git", "push", "-b", name, "--allow-empty-description"}, {"git", "push", "--named", "n" + name + "=" + real},
+		{"git", "push", "--all", "--allow-empty-description"}, {"git", "push", "-r", real, "--allow-empty-description"}, {"git", "push", "--deleted"}, {"git", "push", "--tracked"}, {"git", "push", "-t", "t" + name}, {"git", "push", "-b", name, "--allow-empty-description"}, {"git", "push", "--named", "n" + name + "=" + real},
 		{"git", "fetch"}, {"git", "fetch", "-b", "up0"}, {"git", "import"}, {"git", "export"}, {"git", "remote", "list"}, {"git", "remote", "rename", "origin", "origin2"}, {"git", "remote", "rename", "origin2", "origin"},
 		{"resolve", "--tool", ":ours", "f1"}, {"resolve", "-r", rev, "--tool", ":theirs"}, {"converge", "--no-interactive"}, {"evolog", "-p", "-r", rev}, {"show", "--stat", rev},
 		{"diff", "--types", "-r", rev}, {"diff", "--name-only", "--from", rev}, {"diff", "--color-words", "-r", rev}, {"diff", "--git", "-r", rev}, {"diff", "--summary", "-r", rev + ".." + other},

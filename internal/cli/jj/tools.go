@@ -138,7 +138,7 @@ func interpolate(args []string, vars map[string]string) []string {
 
 // run starts the tool and returns its exit code.
 func (w *wsEnv) runTool(t *tool, args []string) (int, error) {
-	cmd := exec.Command(t.program, args...)
+	cmd := w.ui.command(t.program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Env, w.io.Dir
 	err := cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok {

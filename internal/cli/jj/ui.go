@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -71,6 +72,8 @@ type ui struct {
 	colours *text.Colours
 	colour  bool
 	quiet   bool
+	debug   bool
+	since   time.Time
 	pager   *pager
 	conf    *config.Stack
 	in      *bufio.Reader // of answers, once one was asked for

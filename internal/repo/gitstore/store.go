@@ -144,6 +144,9 @@ func commonDir(gitDir string) (string, error) {
 	return filepath.Clean(target), nil
 }
 
+// ErrObjectFormat says that a git repository is of a kind that is not read here.
+var ErrObjectFormat = errors.New("the git repository names objects")
+
 // refuseOtherHash fails on a repository whose objects are not named by SHA-1.
 func refuseOtherHash(gitDir string) error {
 	text, err := os.ReadFile(filepath.Join(gitDir, "config"))
@@ -153,7 +156,7 @@ func refuseOtherHash(gitDir string) error {
 	for _, line := range strings.Split(string(text), "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		if strings.EqualFold(strings.TrimSpace(key), "objectformat") && !strings.EqualFold(strings.TrimSpace(value), "sha1") {
-			return fmt.Errorf("the git repository names objects by %s; only sha1 can be opened here", strings.TrimSpace(value))
+			return fmt.Errorf("%w by %s; only sha1 can be opened here", ErrObjectFormat, strings.TrimSpace(value))
 		}
 	}
 	return nil
