@@ -242,7 +242,7 @@ func below(shown, text string) string {
 	}
 	var out []string
 	for line := range strings.SplitSeq(shown, "\n") {
-		if strings.Trim(line, "─ ") != "" || line == "" {
+		if !strings.HasPrefix(line, "────────") {
 			out = append(out, line)
 		}
 	}
