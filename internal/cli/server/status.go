@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	"tandem/internal/repo/host"
 )
 
 func newStatus(k *kit.Kit) *cobra.Command {
@@ -31,21 +33,28 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var st daemon.Status
-			if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+			var out statusOut
+			st := &out.Status
+			if err := c.Call(ctx, "server.status", nil, st); err != nil {
 				return err
 			}
-			return k.Show(st, func(w io.Writer) {
+			if out.Repositories, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "tandem is running")
 				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
 				if len(st.Repos) > 0 {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
-				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(&st), st.Version)
+				for _, r := range out.Repositories {
+					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects, bytesText(r.Bytes))
+				}
+				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
 				if st.Key != "" {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}
-				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(&st))
+				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(st))
 				if st.CameBack {
 					fmt.Fprintln(w, "Came back by itself after a crash: members on other machines know its spaces by this address (tandem down closes it)")
 				}
@@ -55,6 +64,43 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
+}
+
+// statusOut is the server, and how large what it serves is.
+type statusOut struct {
+	daemon.Status
+	Repositories []host.StatusOut `json:"repositories,omitempty"`
+}
+
+// repositories measures what is served.
+func repositories(ctx context.Context, c *client.Client, any bool) ([]host.StatusOut, error) {
+	if !any {
+		return nil, nil
+	}
+	var list host.ListOut
+	if err := c.Call(ctx, "repo.list", nil, &list); err != nil {
+		return nil, err
+	}
+	out := make([]host.StatusOut, len(list.Items))
+	for i, r := range list.Items {
+		if err := c.Call(ctx, "repo.status", host.RepoIn{Repo: r.Name}, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	units := []string{"B", "KB", "MB", "GB", "TB"}
+	f, i := float64(n), 0
+	for ; f >= 1000 && i < len(units)-1; i++ {
+		f /= 1000
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
 }
 
 // sandbox says what confines the commands of sessions with models.
