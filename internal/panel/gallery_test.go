@@ -334,12 +334,13 @@ func sampleRepos() ReposView {
 	graph := []CommitRow{
 		row("@", "1", "k", "billing: round once", "builder@example.com", 2*time.Minute, []string{"builder"}, nil),
 		row("│ @", "2", "l", "", "reviewer@example.com", 5*time.Minute, []string{"reviewer"}, nil),
+		row("│ │ ○ │ │ │ │ │ │ │ │ │ │ │", "4", "n", "docs: say what rounding does", "writer@example.com", 20*time.Minute, []string{"writer"}, nil),
 		row("○ │", "3", "m", "billing: read invoices", "builder@example.com", 30*time.Minute, nil, []string{"main"}),
 	}
 	graph[1].Conflict = true
 	return ReposView{Now: galleryNow, Name: "project", Rows: []RepoRow{{Name: "project", Path: "/srv/project", Version: 41, Workspaces: 3}, {Name: "site", Path: "/srv/site", Version: 3, Workspaces: 1}},
 		Work: []WorkRow{{Name: "builder", Owner: "builder", Change: graph[0].Change, Commit: graph[0].Commit, Description: graph[0].Description, Changed: before(2 * time.Minute)},
-			{Name: "default", Change: graph[2].Change, Commit: graph[2].Commit, Description: graph[2].Description, Changed: before(time.Hour)}},
+			{Name: "default", Change: graph[3].Change, Commit: graph[3].Commit, Description: graph[3].Description, Changed: before(time.Hour)}},
 		Graph: graph, More: true,
 		Selected: &CommitView{CommitRow: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []PathRow{
 			{Status: "M", Path: "internal/billing/invoice.go", Before: sampleBefore, After: sampleAfter},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,25 +173,34 @@ func TestAgentsAtOnce(t *testing.T) {
 // cut in the middle. No command fails for it, and every commit that an agent was told is safe is in the server's
 // repository at the end, byte for byte.
 func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
-	agents, length := 6, 10*time.Second
+	// It goes on until enough was called safe for the proof to mean something,
+	// on a slow machine longer.
+	agents, length, enough := 6, 10*time.Second, int64(20)
 	if testenv.Soak() {
-		agents, length = 24, 2*time.Minute
+		agents, length, enough = 24, 2*time.Minute, 500
 	}
 	r := testenv.Random(t)
 	f := newFleet(t, 0)
 	wire := newShears(t, f.addr)
 	f.addr = wire.addr()
 	f.join(agents)
-	end := time.Now().Add(length)
+	began := time.Now()
+	var safe atomic.Int64
+	goesOn := func() bool {
+		took := time.Since(began)
+		return took < length || safe.Load() < enough && took < 6*length
+	}
 	var wg sync.WaitGroup
 	for _, a := range f.agents {
 		own := rand.New(rand.NewPCG(r.Uint64(), r.Uint64()))
 		wg.Go(func() {
-			for n := 0; time.Now().Before(end); n++ {
+			for n := 0; goesOn(); n++ {
+				before := len(a.safe)
 				if err := a.commit(n); err != nil {
 					t.Error(err)
 					return
 				}
+				safe.Add(int64(len(a.safe) - before))
 				if own.IntN(4) == 0 {
 					line := [][]string{{"log"}, {"st"}, {"describe", "-m", "thinking"}, {"new", "@-"}, {"undo"}, {"squash", "-u"}, {"duplicate", "@-"},
 						{"bookmark", "set", "-B", a.name, "-r", "@-"}, {"rebase", "-r", "@", "-d", "root()"}, {"abandon"}}[own.IntN(10)]
@@ -202,7 +212,7 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 		})
 	}
 	kills, cuts := 0, 0
-	for time.Now().Before(end) {
+	for goesOn() {
 		for range 1 + r.IntN(3) {
 			time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
 			cuts += wire.cut()
@@ -219,6 +229,10 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 			t.Errorf("%s after all: %v\n%s", a.name, err, out)
 		}
 	}
-	t.Logf("%d agents, %d kills, %d connections cut, %d safe commits, all there", len(f.agents), kills, cuts, f.inRepo())
+	n := f.inRepo()
+	t.Logf("%d agents, %d kills, %d connections cut, %d safe commits in %s, all there", len(f.agents), kills, cuts, n, time.Since(began).Round(time.Second))
+	if int64(n) < enough {
+		t.Errorf("only %d commits were called safe; the proof wants %d", n, enough)
+	}
 	f.sound()
 }
