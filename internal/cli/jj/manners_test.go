@@ -83,3 +83,19 @@ func TestTopics(t *testing.T) {
 		}
 	}
 }
+
+// FuzzArgs reads command lines: each is taken or refused in words.
+func FuzzArgs(f *testing.F) {
+	for _, s := range []string{"log -r @ -n 3", "rebase -s a -d b -- x", "bookmark set -r @ x y", "--config a=b st", "log --limt", "-h", "help -k x", "file chmod z f", "git push --named a=b -t x", "-", "--"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		p, err := parse(commandTree(), strings.Fields(line))
+		if err != nil && err.Error() == "" {
+			t.Fatal("an error without words")
+		}
+		if long, ok := p.helpWanted(); err == nil && ok {
+			helpFor(p.path, long, 80)
+		}
+	})
+}
