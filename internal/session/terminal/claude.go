@@ -29,6 +29,9 @@ type claude struct {
 	prompt     string // the program's name for the prompt of this turn: its end carries it
 }
 
+// grace is how long a program's hooks and registry are waited for before it is judged without them.
+const grace = 20 * time.Second
+
 func (s *claude) finished() bool { return s.stopped != nil }
 func (s *claude) orderly() bool  { return s.told }
 func (s *claude) close()         {}
@@ -89,7 +92,7 @@ func (s *claude) lookUp() {
 }
 
 func (s *claude) launched() {
-	s.started, s.told, s.transcript = false, false, agents.Transcript{Path: s.transcriptPath()}
+	s.started, s.told, s.born, s.transcript = false, false, time.Now(), agents.Transcript{Path: s.transcriptPath()}
 	if st, err := os.Stat(s.transcript.Path); err == nil {
 		s.transcript.Offset = st.Size() // what was said before is stored already
 	}
@@ -144,7 +147,7 @@ func (s *claude) judge(ctx context.Context) {
 		s.set(Working, "hook UserPromptSubmit", "")
 	case s.hasReg && s.reg.Idle() && s.started:
 		s.rest("registry")
-	case s.hasReg && s.reg.Idle() && time.Since(s.born) > 20*time.Second:
+	case s.hasReg && s.reg.Idle() && time.Since(s.born) > grace:
 		s.set(Ready, "registry", "warning: this version's hooks are not heard, so its tools cannot be guarded; nothing is sent to it")
 	case !s.hasReg && s.started && s.turn == nil:
 		s.byScreen(ctx)
@@ -185,7 +188,7 @@ func (s *claude) byScreen(ctx context.Context) {
 	switch {
 	case r.State.Waiting():
 		s.set(Dialog, "screen "+r.Signal, string(r.State)+": a person has to answer it: "+s.row.Attach)
-	case s.started && r.State == screen.Ready:
+	case s.started && r.State == screen.Ready && time.Since(s.born) > grace:
 		s.set(Ready, "screen "+r.Signal, "warning: this version has no registry; its state is read from the screen")
 	case s.started && r.State == screen.Working:
 		s.set(Working, "screen "+r.Signal, "")
