@@ -59,6 +59,8 @@ type PeerRow struct {
 	Seen     time.Time
 	Agent    string
 	Folder   string
+	Servers  string // MCP servers, a list for people
+	Tools    string
 	Works    []string
 }
 
@@ -118,9 +120,11 @@ type wirePeers struct {
 		SeenAt    string   `json:"seen_at"`
 		WorkingOn []string `json:"working_on"`
 		Profile   struct {
-			Agent  string `json:"agent"`
-			Model  string `json:"model"`
-			Folder string `json:"folder"`
+			Agent   string   `json:"agent"`
+			Model   string   `json:"model"`
+			Folder  string   `json:"folder"`
+			Servers []string `json:"mcp_servers"`
+			Tools   []string `json:"tools"`
 		} `json:"profile"`
 	} `json:"peers"`
 	Health string `json:"health"`
@@ -193,6 +197,7 @@ func (v *visit) spaces(out SpaceView) error {
 		seen, _ := time.Parse(time.RFC3339, p.SeenAt) // a member that was never seen has none
 		row := PeerRow{ID: p.ID, Name: peersWords(p.Username), You: p.You, Online: p.Online, Seen: seen, Folder: peersWords(p.Profile.Folder)}
 		row.Agent = strings.TrimSpace(peersWords(p.Profile.Agent + " " + p.Profile.Model))
+		row.Servers, row.Tools = peersWords(strings.Join(p.Profile.Servers, ", ")), peersWords(strings.Join(p.Profile.Tools, ", "))
 		for _, w := range p.WorkingOn {
 			row.Works = append(row.Works, peersWords(w))
 		}
