@@ -39,7 +39,7 @@ func (d *Daemon) buildTunnel() {
 		}})
 }
 
-// bridgeOnly serves through a tunnel what chat apps need, and nothing else: no panel, no API, nobody who decides. Requests
+// bridgeOnly serves through a tunnel what chat apps and members of spaces need, and nothing else: no panel, no API, nobody who decides. Requests
 // that come through it look as if they came from this machine, so they are known by the name they were sent to.
 func (d *Daemon) bridgeOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +53,8 @@ func (d *Daemon) bridgeOnly(h http.Handler) http.Handler {
 
 func bridgePath(r *http.Request) bool {
 	switch p := r.URL.Path; p {
+	case "/space/remote", "/space/knock", "/space/knock/next":
+		return r.Method == http.MethodPost
 	case "/mcp", "/oauth/register", "/oauth/token", "/oauth/revoke":
 		return true
 	case "/health", "/global/health", "/favicon.ico", "/icon.png", "/oauth/authorize":

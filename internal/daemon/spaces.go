@@ -51,9 +51,13 @@ func (d *Daemon) server(ctx context.Context, host string) (peer.Server, error) {
 	return peer.Server{Token: token, Pin: pin}, err
 }
 
-// reachable is where other machines find this daemon, and its key; empty when
+// reachable is where other machines find this daemon, and its key: by the name
+// of its tunnel, which somebody opened for that, or where it listens; empty when
 // it listens on this machine alone.
 func (d *Daemon) reachable() (host, pin string) {
+	if name := d.rooms.tunnel.Host(); name != "" {
+		return name, peer.PublicPin
+	}
 	for _, l := range d.listens {
 		h, port, err := net.SplitHostPort(l)
 		if err != nil || loopback(h) {

@@ -10,6 +10,6 @@
 // A funnel belongs to the Tailscale daemon and outlives this server; a quick tunnel is this server's child and ends with it.
 // One that a crash left behind is ended at the next start.
 //
-// Through a tunnel only the bridge is served: MCP, what connecting to it needs, health and the icon. The panel is not, and
-// nobody decides anything there.
+// Through a tunnel only the bridge is served: MCP, what connecting to it needs, the doors at which members of spaces knock and
+// show their signatures, health and the icon. The panel is not, and nobody decides anything there.
 package tunnel

@@ -207,6 +207,14 @@ func (r *Room) serve(address string) {
 	r.now.Unlock()
 }
 
+// Host is the public name under which this machine is reached now; empty without
+// a tunnel.
+func (r *Room) Host() string {
+	r.now.Lock()
+	defer r.now.Unlock()
+	return r.host
+}
+
 // Public reports whether a request's Host is the tunnel's.
 func (r *Room) Public(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)

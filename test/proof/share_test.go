@@ -66,9 +66,11 @@ func newOutside(t *testing.T, to string) *outside {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		w.WriteHeader(http.StatusOK)
-		c, _, err := http.NewResponseController(w).Hijack()
-		if err == nil {
+		c, _, err := http.NewResponseController(w).Hijack() // before the answer: what comes after it is not HTTP, and nobody else may read it
+		if err != nil {
+			return
+		}
+		if _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); err == nil {
 			tunnelled <- tls.Server(c, config)
 		}
 	})}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/space"
 )
@@ -100,6 +101,36 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 	r.log.Info("space followed to a new host", "space", s.space, "host", host, "term", s.term)
 	r.tell(ctx, s, old)
 	s.ring()
+	return true
+}
+
+// sameHost goes on with the host of this very term at another address, because
+// somebody says that it is there now: a tunnel's name changes. It must have the
+// history that is known here, up to the last entry. The caller holds s.mu.
+func (r *Room) sameHost(ctx context.Context, s *seat, at place) bool {
+	l := newOutside(at.host, at.pin)
+	try, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	in := space.PullIn{Space: s.space, Since: s.seq - 1, Limit: 1, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+	var out space.PullOut
+	s.mu.Unlock()
+	err := l.call(try, "space.pull", in, &out)
+	s.mu.Lock()
+	if err != nil || s.host == "" || out.State != "open" || out.Term != s.term || in.Since != s.seq-1 || len(out.Entries) != 1 || out.Entries[0].Hash != s.hash {
+		return false
+	}
+	if at.pin == "" {
+		at.pin = *l.seen
+	}
+	s.host, s.pin, s.dirty = at.host, at.pin, true
+	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+		r.log.Error("seat not saved", "seat", s.id, "err", err)
+		return false
+	}
+	s.link = r.linkTo(s)
+	if s.drop != nil {
+		s.drop()
+	}
 	return true
 }
 

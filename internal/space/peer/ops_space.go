@@ -175,8 +175,12 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		s.lost = nil // somebody wants to know now
 		if in.Host != "" && in.Host != s.host {
 			s.moved = in.Host
-			if !r.found(ctx, s) {
-				return Joined{}, fault.New(fault.Conflict, "space.rejoin", "%s does not host this space, or not a newer term of it", clip(in.Host)).WithNext("see its state over there: tandem space list")
+			at := place{in.Host, s.pinOf(in.Host)}
+			if at.pin == "" && s.pin == PublicPin {
+				at.pin = PublicPin // one tunnel for another
+			}
+			if !r.sameHost(ctx, s, at) && !r.found(ctx, s) {
+				return Joined{}, fault.New(fault.Conflict, "space.rejoin", "%s does not host this space, or not the history that is known here", clip(in.Host)).WithNext("see its state over there: tandem space list")
 			}
 		}
 		if stale := r.fresh(ctx, s); stale != "" {
