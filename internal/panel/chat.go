@@ -3,6 +3,8 @@ package panel
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"tandem/internal/panel/ui"
 )
@@ -20,6 +22,9 @@ func entriesOf(messages []wireMessage, calls map[string]wireCall, asker map[stri
 		for _, b := range m.Blocks {
 			one := e
 			switch {
+			case b.Kind == "text" && e.Who == "you":
+				out = append(out, withFiles(e, b.Text)...)
+				continue
 			case b.Kind == "text" && b.Text != "", b.Kind == "reasoning" && b.Text != "":
 				one.Kind, one.Text = b.Kind, b.Text
 			case b.Kind == "image" && b.Image != nil:
@@ -41,6 +46,25 @@ func entriesOf(messages []wireMessage, calls map[string]wireCall, asker map[stri
 			}
 			out = append(out, one)
 		}
+	}
+	return out
+}
+
+// besideIt is a file as the doors put it beside a prompt.
+var besideIt = regexp.MustCompile(`(?s)<file name="([^"\n]{1,200})">\n(.*?)\n</file>\n?`)
+
+// withFiles is a prompt, and each file beside it.
+func withFiles(e ChatEntry, text string) []ChatEntry {
+	var out []ChatEntry
+	said := e
+	said.Kind, said.Text = "text", strings.TrimSpace(besideIt.ReplaceAllString(text, ""))
+	if said.Text != "" {
+		out = append(out, said)
+	}
+	for _, m := range besideIt.FindAllStringSubmatch(text, -1) {
+		file := e
+		file.Kind, file.File, file.Text = "file", m[1], m[2]
+		out = append(out, file)
 	}
 	return out
 }

@@ -34,8 +34,9 @@ type SessionView struct {
 type ChatEntry struct {
 	Who  string // you, agent
 	Name string // of who spoke
-	Kind string // text, reasoning, image, call
+	Kind string // text, reasoning, image, file, call
 	Text string
+	File string // the name of a file beside the prompt
 	Call *CallCard
 	At   time.Time
 }

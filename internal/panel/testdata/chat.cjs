@@ -28,6 +28,7 @@ async function chat() {
     { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64') },
   ]);
   await text('buy milk');
+  await page.locator('summary', { hasText: 'note.txt' }).click();
   await text('image/png');
   out.seen.attached = true;
   await shot('chat-attached');

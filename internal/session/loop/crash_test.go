@@ -38,7 +38,7 @@ func (x *machine) start() {
 	if err := x.cmd.Start(); err != nil {
 		x.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	x.c = client.Socket(filepath.Join(x.home, ".tandem", "tandem.sock"))
 	if err := x.c.Healthy(ctx); err != nil {
@@ -53,7 +53,7 @@ func (x *machine) kill() {
 
 func (x *machine) call(c *client.Client, name string, in, out any) {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	if err := c.Call(ctx, name, in, out); err != nil {
 		x.t.Fatalf("%s: %v\n%s", name, err, x.log.String())
@@ -119,7 +119,7 @@ func TestKilledAtRandomInstants(t *testing.T) {
 
 func (x *machine) wait(id, turn string) session.Turn {
 	x.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	for {
 		var out session.TurnsOut
 		x.call(x.c, "session.turns", m{"id": id, "turn": turn}, &out)
