@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"tandem/internal/fault"
 )
@@ -58,14 +61,40 @@ func hold(data string) (release func(), err error) {
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "daemon", "cannot write to the data folder %s: %w", data, err).WithNext("check its owner and that its disk is mounted writable")
 	}
-	if err := tryLock(f); err != nil {
+	err = tryLock(f)
+	for end := time.Now().Add(lingers); errors.Is(err, errHeld) && holderIsGone(f) && time.Now().Before(end); err = tryLock(f) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err != nil {
 		f.Close()
 		if errors.Is(err, errHeld) {
 			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s", data).WithNext("see it: tandem status; stop it: tandem down")
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
+	name(f)
 	return func() { f.Close() }, nil
+}
+
+// lingers is how long the lock of a killed daemon may stay: a program that it was just starting has the lock, too, until it is started.
+const lingers = 10 * time.Second
+
+// name writes into the lock who holds it. On a full disk it does not, and nobody waits for it then.
+func name(f *os.File) {
+	if f.Truncate(0) == nil {
+		f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0) //nolint:errcheck // see above
+	}
+}
+
+// holderIsGone says whether the process that took the lock has ended. Who does not know says no.
+func holderIsGone(f *os.File) bool {
+	b := make([]byte, 20)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	pid, err := strconv.Atoi(string(b[:n]))
+	return err == nil && pid > 0 && gone(pid)
 }
 
 // Free reports whether no daemon holds the data folder.

@@ -26,6 +26,9 @@ func trusted(path string, st os.FileInfo) error {
 	return nil
 }
 
+// gone says whether there is no such process.
+func gone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -10,6 +10,9 @@ import (
 // trusted leaves the folder to the access lists of the user's profile.
 func trusted(string, os.FileInfo) error { return nil }
 
+// gone does not know: a lock does not outlive its process here.
+func gone(int) bool { return false }
+
 func tryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {

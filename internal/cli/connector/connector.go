@@ -34,7 +34,7 @@ func newList(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				if len(out.Connectors) == 0 {
-					fmt.Fprintln(w, "no connectors")
+					fmt.Fprintln(w, "no connectors; add one: tandem connector add NAME ADDRESS")
 					return
 				}
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

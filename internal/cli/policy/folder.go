@@ -26,7 +26,7 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 				}
 				return k.Show(out, func(w io.Writer) {
 					if len(out.Folders) == 0 {
-						fmt.Fprintln(w, "no folder is granted")
+						fmt.Fprintln(w, "no folder is granted, so agents reach no file; grant this one: tandem grant folder .")
 					}
 					for _, f := range out.Folders {
 						how := "read and change"

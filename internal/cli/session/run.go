@@ -99,14 +99,19 @@ type viewer struct {
 	session string
 	turn    string
 	kind    provider.Kind
-	midline bool
+	line    io.Writer // where a line is not finished yet
 	result  error
 	asked   map[string]bool
+	aside   bool // it is another's work: what is said is no answer to the person's prompt
 }
 
 // watch follows a turn to its end. Ctrl-C leaves the turn running.
 func watch(ctx context.Context, k *kit.Kit, id, turn string) error {
-	v := &viewer{k: k, ctx: ctx, session: id, turn: turn, asked: map[string]bool{}}
+	return (&viewer{k: k, ctx: ctx, session: id, turn: turn, asked: map[string]bool{}}).follow()
+}
+
+func (v *viewer) follow() error {
+	ctx, k, id := v.ctx, v.k, v.session
 	c, err := k.Client(ctx)
 	if err != nil {
 		return err
@@ -135,9 +140,9 @@ func watch(ctx context.Context, k *kit.Kit, id, turn string) error {
 }
 
 func (v *viewer) newline() {
-	if v.midline {
-		fmt.Fprintln(v.k.Out)
-		v.midline = false
+	if v.line != nil {
+		fmt.Fprintln(v.line)
+		v.line = nil
 	}
 }
 
@@ -187,11 +192,13 @@ func (v *viewer) delta(text string) {
 		return
 	}
 	w := v.k.Out
-	if v.kind != provider.Text {
+	if v.kind != provider.Text || v.aside {
 		w = v.k.Err
 	}
 	fmt.Fprint(w, text)
-	v.midline = w == v.k.Out && !strings.HasSuffix(text, "\n")
+	if v.line = nil; !strings.HasSuffix(text, "\n") {
+		v.line = w
+	}
 }
 
 func (v *viewer) call(body []byte) error {
@@ -239,12 +246,30 @@ func (v *viewer) turnChanged(body []byte) error {
 	return nil
 }
 
+// child shows what the session does that works for this one, and asks for it what it asks.
+func (v *viewer) child(t *room.Turn) error {
+	var turn room.Turn
+	if err := v.k.Call(v.ctx, "session.turn", room.OneTurnIn{Turn: t.Ask}, &turn); err != nil {
+		return err
+	}
+	v.note("%s (%s)", t.Reason, turn.Session)
+	err := (&viewer{k: v.k, ctx: v.ctx, session: turn.Session, turn: t.Ask, asked: v.asked, aside: true}).follow()
+	if fault.Is(err, fault.Pending) || v.ctx.Err() != nil {
+		v.result = err
+		return errOver
+	}
+	return nil // how it ended, the parent's agent hears
+}
+
 // waiting asks the person at the terminal, or leaves the turn waiting.
 func (v *viewer) waiting(t *room.Turn) error {
 	if v.asked[t.Ask] {
 		return nil
 	}
 	v.asked[t.Ask] = true
+	if strings.HasPrefix(t.Ask, "turn_") {
+		return v.child(t)
+	}
 	in, ok := v.k.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		next := "tandem approvals approve " + t.Ask
