@@ -73,6 +73,7 @@ type sent struct {
 // The six tools as a chat app uses them, with the seed's arguments; the wait is bounded by TANDEM_WAIT_MS from .env, and the app
 // hears how the turn goes while it waits.
 func TestAChatAppDrivesASession(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, "TANDEM_WAIT_MS=", "TANDEM_CWD_ALLOWLIST=")
 	h.stop(os.Interrupt)
 	other := filepath.Join(h.dir, "home", "other")

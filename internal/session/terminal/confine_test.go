@@ -74,6 +74,7 @@ func repelled(t *testing.T, report string) {
 
 // An agent that attacks the house finds nothing of it, confined; and two confined programs do not mistake each other.
 func TestAHostileAgentIsConfined(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, "TANDEM_CONFINE=bwrap", "TANDEM_HANG_SECS=3")
 	s := h.open("a")
 	want(t, "confined", s.Confined, "bwrap")

@@ -59,21 +59,20 @@ func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
 		return HookOut{}, fault.New(fault.Invalid, "session.hook", "the hook's input cannot be read: %w", err)
 	}
 	h.Event = in.Event
-	asks := in.Event == "PreToolUse" || in.Event == "PermissionRequest"
 	select {
 	case s.hooks <- h:
-		switch {
-		case !asks:
-			return HookOut{}, nil
-		case s.row.Probe:
-			return s.refuseProbe(h), nil
-		case in.Event == "PreToolUse":
-			return s.before(ctx, h)
-		}
-		return s.permission(ctx, h)
 	case <-ctx.Done():
 		return HookOut{}, ctx.Err()
 	}
+	switch {
+	case s.row.Probe:
+		return s.refuseProbe(h), nil
+	case h.Event == "PreToolUse":
+		return s.before(ctx, h)
+	case h.Event == "PermissionRequest":
+		return s.permission(ctx, h)
+	}
+	return HookOut{}, nil
 }
 
 func (s *claude) hear(ctx context.Context, h hooked) {

@@ -115,19 +115,27 @@ func (s *seat) listen() error {
 	return err
 }
 
+// allowed looks at the folder again: the allowlist may have changed since, and the folder may have been replaced by a link. The
+// folder of a probe is tandem's own.
+func (s *seat) allowed() error {
+	if s.stage != nil {
+		return nil
+	}
+	real, err := s.d.Allow.Real(s.row.Folder)
+	if err == nil && real != s.row.Folder {
+		return fault.New(fault.Denied, "session.open", "%s is now a link to somewhere else", s.row.Folder)
+	}
+	return err
+}
+
 // launch starts the program in its terminal, or puts it in the place of one that ended.
 func (s *seat) launch(ctx context.Context) error {
 	d := s.d
 	if d.noTmux != nil {
 		return d.noTmux
 	}
-	// The allowlist may have changed since, and the folder may have been replaced by a link.
-	if s.stage != nil {
-		// tandem made its folder
-	} else if real, err := d.Allow.Real(s.row.Folder); err != nil {
+	if err := s.allowed(); err != nil {
 		return err
-	} else if real != s.row.Folder {
-		return fault.New(fault.Denied, "session.open", "%s is now a link to somewhere else", s.row.Folder)
 	}
 	if err := s.listen(); err != nil {
 		return err

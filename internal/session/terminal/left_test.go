@@ -22,6 +22,7 @@ func alive(pid string) bool {
 // A session that was closed while its terminal lived on is what a crash in the middle of closing leaves behind. A start ends
 // it, and so does the doctor; a terminal of somebody else under the same prefix stays.
 func TestWhatWasLeftBehindIsEnded(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	left := func() string {
 		file := filepath.Join(h.dir, "home", ".tandem", "terminals", "ses_01m7fgj3987h81pgdp0xxbajx2", "launch.json")

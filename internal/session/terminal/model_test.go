@@ -10,6 +10,7 @@ import (
 
 // A model for one turn is that turn's alone: the next one has the session's again, and nothing is saved for other sessions.
 func TestAModelForOneTurnDoesNotLeak(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.open("a")
 	var out terminal.SendOut

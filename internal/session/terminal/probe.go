@@ -76,6 +76,7 @@ func (d *Driver) meet(ctx context.Context, tenant string, v Seat) {
 	d.all.Go(func() {
 		if _, err := d.probe(op.WithCaller(d.base, c), v.Agent); err != nil && d.base.Err() == nil {
 			d.log.Warn("a program could not be checked", "agent", v.Agent, "version", v.Version, "err", err)
+			d.spread(tenant, Checked{Agent: v.Agent, Version: v.Version, Verdict: "warning: " + v.Agent + " " + v.Version + " could not be checked: " + fault.Public(err).Msg})
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -105,14 +106,16 @@ func (d *Driver) probe(ctx context.Context, agent string) (Checked, error) {
 	}
 	wait := int(probeTime.Milliseconds())
 	out, err := d.Send(ctx, s.row.Session, SendIn{Name: s.row.Name, Text: agents.Probe(agent), Wait: &wait})
-	if err != nil && s.view().Version == "" {
-		return Checked{}, err
-	}
 	v := s.view()
-	d.log.Info("a program was probed", "agent", agent, "version", v.Version, "turn", out.Status, "reason", out.Reason)
-	if v.Version == "" {
+	switch {
+	case err != nil:
+		return Checked{}, err
+	case ctx.Err() != nil || !out.Idle: // nothing is known: it is tried again when the version is met again
+		return Checked{}, fault.New(fault.Conflict, "session.probe", "the turn did not end; the program is %s %s", v.State, v.Detail).WithNext("start it once by hand, and look")
+	case v.Version == "":
 		return Checked{}, fault.New(fault.Conflict, "session.probe", "the program does not say which version it is").WithNext("start it once by hand, and look")
 	}
+	d.log.Info("a program was probed", "agent", agent, "version", v.Version, "turn", out.Status, "reason", out.Reason)
 	s.stop()
 	<-s.done // its signals were its own until then
 	for end := time.Now().Add(5 * time.Second); len(judged(agent, v.Version, s.signals, d.db.Now()).Missing) > 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -122,22 +125,27 @@ func (d *Driver) probe(ctx context.Context, agent string) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	d.spread(s.row.Tenant, got)
+	return got, nil
+}
+
+// spread says of every session that runs a version what is known of it.
+func (d *Driver) spread(tenant string, c Checked) {
 	d.mu.Lock()
-	var same []*seat
-	for _, other := range d.seats {
-		same = append(same, other)
+	var all []*seat
+	for _, s := range d.seats {
+		all = append(all, s)
 	}
 	d.mu.Unlock()
-	for _, other := range same {
-		other.update(func(r *row) bool {
-			if r.Tenant != s.row.Tenant || r.Agent != agent || r.Version != v.Version || r.Check == got.Verdict {
+	for _, s := range all {
+		s.update(func(r *row) bool {
+			if r.Tenant != tenant || r.Agent != c.Agent || r.Version != c.Version || r.Check == c.Verdict {
 				return false
 			}
-			r.Check = got.Verdict
+			r.Check = c.Verdict
 			return true
 		})
 	}
-	return got, nil
 }
 
 // openProbe starts a program on its stage.
@@ -204,10 +212,10 @@ func (s *seat) refuseProbe(h hooked) HookOut {
 	switch {
 	case h.Event == "PermissionRequest":
 		return decision(map[string]any{"behavior": "deny", "message": "this was only a check"})
-	case s.row.Agent == agents.ClaudeName:
+	case h.Event == "PreToolUse" && s.row.Agent == agents.ClaudeName: // the others ask through their server
 		return verdict("PreToolUse", "ask", "this is only a check")
 	}
-	return HookOut{} // it asks through its server
+	return HookOut{}
 }
 
 // probeReal checks a program with one turn of the model that it uses.

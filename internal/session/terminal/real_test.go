@@ -318,6 +318,7 @@ func TestClaudeCode(t *testing.T) {
 
 // What must hold when things end that should not.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.open("a")
 	if out := h.send("a", "hi [[say first]]"); out.Report != "first" {

@@ -157,6 +157,7 @@ func (h *house) journalled(typ, turn string) int {
 // A task that takes too long is interrupted in the middle of a turn, and the manager waits for the next one; tokens are counted
 // and stop it, too. A lead that is a model and a worker that is a real Claude Code work together.
 func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	say := func(text string) []scripted.Turn { return []scripted.Turn{{{Say: text}}} }
 	h.model.Script = scripted.Script{Rules: []scripted.Rule{
@@ -203,6 +204,7 @@ func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
 
 // Two real Claude Codes in a relay: generic tools keep their hands off, and no program is left when it is stopped.
 func TestARelayOfRealAgents(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.model.Script = led("Turn 3 of 24")
 	var r relay.ReadOut
