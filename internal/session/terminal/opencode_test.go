@@ -10,6 +10,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
+	"tandem/internal/testenv"
 )
 
 // shell is a scripted call of OpenCode's shell.
@@ -80,6 +81,14 @@ func TestOpenCode(t *testing.T) {
 	kill(t, h.tmux("list-panes", "-t", "=ccm-a:", "-F", "#{pane_pid}"))
 	h.eventually("it is reported", func() bool { return h.seat("a").State == terminal.Crashed })
 	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
+
+	if testenv.Soak() { // one more start of it
+		var c terminal.Checked
+		h.call("session.probe", terminal.ProbeIn{Agent: "opencode"}, &c)
+		if c.Version != "1.18.33" || len(c.Missing) != 0 || len(c.Works) != 5 {
+			t.Errorf("%+v", c)
+		}
+	}
 
 	// It works in a relay like any other.
 	h.model.Script = led("Turn 2 of 24")
