@@ -3,6 +3,7 @@ package replica
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -93,11 +94,15 @@ func (r *Replica) Wrote(s repo.Store, workspace string, from, to repo.MergedTree
 }
 
 // Commanding lists what a checkout would bring into a workspace that commands
-// agents or tools and that it has not had. A workspace that has only begun is
-// given what is there.
+// agents or tools and that it has not had. The first workspace of a copy begins
+// with what the server's own folder stands on, which its owner chose; another one
+// beside it has had what the first has.
 func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) ([]Held, error) {
 	h := had{}
 	begun, err := readJSON(r.hadFile(workspace), &h)
+	if err == nil && !begun {
+		begun, err = readJSON(r.hadFile(r.First), &h)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,4 +188,15 @@ func (r *Replica) Admit(workspace string, held []Held) error {
 		h.add(x.Path, x.key)
 	}
 	return writeJSON(r.hadFile(workspace), h)
+}
+
+// Commands lists the files that command agents or tools which a workspace began
+// with.
+func (r *Replica) Commands() ([]repo.Path, error) {
+	h := had{}
+	if _, err := readJSON(r.hadFile(r.Workspace), &h); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(h, func(_ repo.Path, keys []string) bool { return !slices.ContainsFunc(keys, func(k string) bool { return k != "" }) })
+	return slices.Sorted(maps.Keys(h)), nil
 }
