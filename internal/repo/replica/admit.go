@@ -197,6 +197,8 @@ func (r *Replica) Commands() ([]repo.Path, error) {
 	if _, err := readJSON(r.hadFile(r.Workspace), &h); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(h, func(_ repo.Path, keys []string) bool { return !slices.ContainsFunc(keys, func(k string) bool { return k != "" }) })
+	maps.DeleteFunc(h, func(_ repo.Path, keys []string) bool {
+		return !slices.ContainsFunc(keys, func(k string) bool { return k != "" })
+	})
 	return slices.Sorted(maps.Keys(h)), nil
 }
