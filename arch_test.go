@@ -63,7 +63,7 @@ var houseMap = []wall{
 	{pkg: "session/relay", may: "spine session"},
 	{pkg: "connector", may: "spine tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
-	{pkg: "notify", may: "spine"},
+	{pkg: "notify", may: "spine egress"},
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},

@@ -136,3 +136,17 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 		}
 	}
 }
+
+// What is told goes to the configured address and nowhere else: neither a redirect nor the environment's proxy leads it inside.
+func TestANoticeDoesNotWander(t *testing.T) {
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it went on to another address") }))
+	defer inside.Close()
+	t.Setenv("HTTP_PROXY", inside.URL)
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect)
+	}))
+	defer hook.Close()
+	if err := post(t.Context(), hook.URL, []byte("{}"), nil); err == nil || !strings.Contains(err.Error(), "307") {
+		t.Errorf("%v", err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/egress"
 	"tandem/internal/fault"
 )
 
@@ -110,6 +111,14 @@ func git(ctx context.Context, folder string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// outward is the way to the one address that a person configured. It leads nowhere else: a redirect is an answer like any other, and the
+// environment's proxy does not see what is told.
+func outward(url string) *http.Client {
+	t := (&egress.Guard{Origins: []string{url}}).Transport()
+	t.DisableKeepAlives = true
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 func post(ctx context.Context, url string, body []byte, header map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -122,7 +131,7 @@ func post(ctx context.Context, url string, body []byte, header map[string]string
 			req.Header.Set(k, v)
 		}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := outward(url).Do(req)
 	if err != nil {
 		return fault.New(fault.Unavailable, "notify", "nobody answered") // the error would name the address, which is a secret
 	}

@@ -160,6 +160,21 @@ const later = await client.runEvents(runId, { sinceSeq: half });
 assert(later.length > 0 && later.length < stored.length && later.every((e) => e.seq > half), JSON.stringify(later.map((e) => e.seq)));
 assert.equal((await client.sessions.todos(id))[0].content, "one");
 
+// a long answer is whole, and so is the event that holds it; a client that comes back gets what came behind its place, and no more
+const big = "lorem ipsum ".repeat(4000).trim();
+const loud = await client.sessions.promptAsync(id, `[[say ${big}]]`);
+assert.equal((await ended(id, loud.runId)).text, big);
+async function frames(query, headers = {}) {
+  const res = await fetch(`${baseUrl}/event?sessionID=${id}&runID=${loud.runId}${query}`, { headers: { Authorization: `Bearer ${process.env.TANDEM_API_TOKEN}`, ...headers } });
+  return (await res.text()).split("\n\n").filter((f) => f.includes("data: ")).map((f) => ({ id: /^id: (.*)$/m.exec(f)?.[1], event: JSON.parse(/^data: (.*)$/m.exec(f)[1]) }));
+}
+const everything = await frames("");
+const placed = everything.filter((f) => f.id);
+const place = placed[Math.floor(placed.length / 2)];
+const rest = everything.slice(everything.indexOf(place) + 1).map((f) => f.event.type);
+for (const back of [await frames("", { "Last-Event-ID": place.id }), await frames(`&since_seq=${place.id}`)])
+  assert.deepEqual(back.map((f) => f.event.type).filter((t) => !["server.connected", "engine.lifecycle.ready"].includes(t)), rest);
+
 // an approval, answered by a person's token and by nobody else's
 const ask = await client.sessions.promptAsync(id, '[[tool write {"path":"out.txt","content":"sent once"}]] [[say written]]');
 const request = await until(waits(id));
