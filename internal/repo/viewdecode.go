@@ -52,6 +52,7 @@ func ScanView(data []byte) (ViewID, []CommitID, error) {
 	for _, w := range d.workspaces {
 		commits = append(commits, w.at)
 	}
+	commits = slices.DeleteFunc(commits, func(id CommitID) bool { return id == "" }) // an empty one names none
 	return d.View.computeID(d.heads, d.workspaces), commits, nil
 }
 

@@ -7,12 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/revset"
 )
 
 // candidate is one way to go on with a word.
-type candidate struct{ value, about string }
+type candidate struct {
+	value, about string
+	file         bool
+}
 
 // completeFor answers a shell that asks how to go on: COMPLETE names the shell
 // and the words follow "--". Without words it is given the script that asks.
@@ -94,13 +98,19 @@ func (e *env) complete(before []string, word string) []candidate {
 		name, _, _ := strings.Cut(word[2:], "=")
 		if o := a.find(func(o *opt) bool { return o.long == name }); o != nil {
 			for _, c := range e.valuesFor(a, o) {
-				out = append(out, candidate{"--" + name + "=" + c.value, c.about})
+				out = append(out, candidate{value: "--" + name + "=" + c.value, about: c.about})
 			}
 		}
 	case strings.HasPrefix(word, "-") && !a.trailer:
-		out = optionWords(a)
+		out = optionWords(a, word)
 	default:
 		out = append(e.commandWords(a), e.positionalWords(a)...)
+		if word == "" && !a.trailer {
+			out = append(out, optionWords(a, word)...)
+		}
+	}
+	if out = stepwise(out, word); len(out) == 0 {
+		return nil
 	}
 	return slices.DeleteFunc(out, func(c candidate) bool { return !strings.HasPrefix(c.value, word) })
 }
@@ -119,14 +129,44 @@ func (a *argParser) waiting(s string) *opt {
 	return nil
 }
 
-func optionWords(a *argParser) (out []candidate) {
+// optionWords lists the options of a command, by their letters where just a
+// dash was typed.
+func optionWords(a *argParser, word string) (out []candidate) {
 	words := helpTexts().of(a.p.path)
-	for _, list := range [][]opt{a.cmd.opts, a.global} {
-		for i := range list {
-			if o := &list[i]; !o.pos && !o.hidden && o.long != "" {
-				out = append(out, candidate{"--" + o.long, words.entry(o).text})
+	for _, o := range a.cmd.listed(len(a.p.path) == 1) {
+		switch {
+		case word == "-" && o.short != "":
+			out = append(out, candidate{value: "-" + o.short, about: words.entry(o).text})
+		case o.long != "":
+			out = append(out, candidate{value: "--" + o.long, about: words.entry(o).text})
+		}
+	}
+	return out
+}
+
+// listed is a command's options in the order of stock jj, those of all commands
+// included.
+func (c *command) listed(root bool) []*opt {
+	_, own, diffs := c.shown()
+	global, help := sharedOptions()
+	if root || len(own)+len(diffs) == 0 {
+		return append(append(global, help), own...)
+	}
+	return slices.Concat(own, []*opt{help}, diffs, global)
+}
+
+// stepwise offers files one folder at a time.
+func stepwise(in []candidate, word string) (out []candidate) {
+	for _, c := range in {
+		if c.file {
+			if i := strings.IndexByte(strings.TrimPrefix(c.value, word), '/'); i >= 0 && strings.HasPrefix(c.value, word) {
+				c.value = c.value[:len(word)+i+1]
+			}
+			if len(out) > 0 && out[len(out)-1].value == c.value {
+				continue
 			}
 		}
+		out = append(out, c)
 	}
 	return out
 }
@@ -134,12 +174,14 @@ func optionWords(a *argParser) (out []candidate) {
 func (e *env) commandWords(a *argParser) (out []candidate) {
 	for _, c := range a.cmd.subs {
 		if !c.hidden {
-			out = append(out, candidate{c.name, helpTexts().of(append(slices.Clone(a.p.path), c)).about})
+			out = append(out, candidate{value: c.name, about: helpTexts().of(append(slices.Clone(a.p.path), c)).about})
 		}
 	}
 	if t := e.conf.Table("aliases"); t != nil && len(a.p.path) == 1 {
 		for _, k := range t.Keys {
-			out = append(out, candidate{k, ""})
+			if len(k) > 2 { // shorter ones are typed as fast
+				out = append(out, candidate{value: k})
+			}
 		}
 	}
 	return out
@@ -167,6 +209,8 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 		return named(o.values)
 	case o.id == "tool":
 		return e.toolWords(a)
+	case o.value == "NAME" && len(a.p.path) > 1 && a.p.path[1].name == "config":
+		return named(config.Names(a.cmd.name == "list"))
 	case o.id == "template":
 		aliases, err := e.templateAliases()
 		if err != nil {
@@ -189,7 +233,7 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 	case o.value == "WORKSPACES" || o.value == "WORKSPACE":
 		return named(slices.Sorted(maps.Keys(w.repo.View.Workspaces)))
 	case strings.HasPrefix(o.value, "REVSET"):
-		return w.revisionWords()
+		return w.revisionWords(slices.Contains(rewriting, a.cmd.name) && o.id != "onto" && o.id != "insert-after")
 	case strings.HasPrefix(o.value, "FILESET") || o.value == "PATH":
 		return w.fileWords()
 	case strings.Contains(o.value, "OPERATION"):
@@ -200,7 +244,7 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 
 func named(names []string) (out []candidate) {
 	for _, n := range names {
-		out = append(out, candidate{n, ""})
+		out = append(out, candidate{value: n, about: ""})
 	}
 	return out
 }
@@ -230,11 +274,21 @@ func (e *env) toolWords(a *argParser) []candidate {
 	return named(append(first, own...))
 }
 
+// rewriting are commands that want revisions they may rewrite.
+var rewriting = []string{
+	"abandon", "absorb", "describe", "diffedit", "edit", "fix", "metaedit", "parallelize", "rebase", "resolve", "restore", "run", "sign", "simplify-parents", "split", "squash", "unsign",
+}
+
 // revisionWords lists names of revisions people may mean.
-func (w *wsEnv) revisionWords() []candidate {
+func (w *wsEnv) revisionWords(mutable bool) []candidate {
 	out := named(slices.Sorted(maps.Keys(w.repo.View.Bookmarks)))
-	out = append(out, named(slices.Sorted(maps.Keys(w.repo.View.Tags)))...)
-	x, err := w.compile(w.conf.Str("revsets.log"))
+	set := w.conf.Str("revsets.log")
+	if mutable {
+		set = "(" + set + ") & mutable()"
+	} else {
+		out = append(out, named(slices.Sorted(maps.Keys(w.repo.View.Tags)))...)
+	}
+	x, err := w.compile(set)
 	if err != nil {
 		return out
 	}
@@ -257,7 +311,7 @@ func (w *wsEnv) revisionWords() []candidate {
 		}
 		if s, err := tmpl.String(c); err == nil {
 			name, about, _ := strings.Cut(s, "\n")
-			out = append(out, candidate{name, about})
+			out = append(out, candidate{value: name, about: about})
 		}
 	}
 	return out
@@ -269,16 +323,16 @@ func (w *wsEnv) fileWords() (out []candidate) {
 		return nil
 	}
 	repo.WalkTree(w.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
-		out = append(out, candidate{w.paths().Format(p), ""})
+		out = append(out, candidate{value: w.paths().Format(p), file: true})
 		return nil
 	})
 	return out
 }
 
 func (w *wsEnv) operationWords() []candidate {
-	out := []candidate{{"@", ""}}
+	var out []candidate
 	repo.WalkOperations(w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
-		out = append(out, candidate{shortOp(o.ID), o.Meta.Description})
+		out = append(out, candidate{value: shortOp(o.ID), about: o.Meta.Description})
 		return len(out) < 100, nil
 	})
 	return out

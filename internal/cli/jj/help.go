@@ -17,7 +17,24 @@ func helpFor(path []*command, long bool, width int) string {
 	}
 	h.b.WriteString(wrapHelp(about, "", h.width) + "\n\n" + usage(path) + "\n")
 	h.commands(path, words)
-	var plain, diffs, positional []*opt
+	positional, own, diffs := c.shown()
+	global, help := sharedOptions()
+	if len(path) == 1 {
+		own = append([]*opt{help}, own...)
+	} else {
+		own = append(own, help)
+	}
+	h.section("Arguments", positional)
+	h.section("Options", own)
+	h.section("Diff Formatting Options", diffs)
+	h.words = words.of(nil)
+	h.section("Global Options", global)
+	return h.b.String()
+}
+
+// shown is the arguments and options of a command that people are told of;
+// those about formats of diffs apart.
+func (c *command) shown() (positional, own, diffs []*opt) {
 	for i := range c.opts {
 		o := &c.opts[i]
 		switch {
@@ -27,25 +44,19 @@ func helpFor(path []*command, long bool, width int) string {
 		case o.diff:
 			diffs = append(diffs, o)
 		default:
-			plain = append(plain, o)
+			own = append(own, o)
 		}
 	}
-	help := &globalOpts[len(globalOpts)-1]
-	if len(path) == 1 {
-		plain = append([]*opt{help}, plain...)
-	} else {
-		plain = append(plain, help)
-	}
-	h.section("Arguments", positional)
-	h.section("Options", plain)
-	h.section("Diff Formatting Options", diffs)
-	h.words = words.of(nil)
-	var global []*opt
-	for i := range globalOpts[:len(globalOpts)-1] {
+	return positional, own, diffs
+}
+
+// sharedOptions are the options of all commands; help stands apart.
+func sharedOptions() (global []*opt, help *opt) {
+	last := len(globalOpts) - 1
+	for i := range globalOpts[:last] {
 		global = append(global, &globalOpts[i])
 	}
-	h.section("Global Options", global)
-	return h.b.String()
+	return global, &globalOpts[last]
 }
 
 // helpWidth is how wide help may be.

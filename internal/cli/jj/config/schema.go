@@ -1,6 +1,9 @@
 package config
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Schema describes the settings that have a default as a JSON schema: their
 // types and defaults. Tables whose names are the user's own take any name.
@@ -49,4 +52,30 @@ func schemaType(v any) string {
 		return "array"
 	}
 	return "string"
+}
+
+// Names lists the settings that have a default, by their dotted names, and with
+// tables also the tables they are in.
+func Names(tables bool) []string {
+	root, err := defaults()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	var walk func(prefix string, t *Table)
+	walk = func(prefix string, t *Table) {
+		for _, k := range t.Keys {
+			name := prefix + FormatKey(k)
+			sub, ok := t.M[k].V.(*Table)
+			if !ok || tables {
+				out = append(out, name)
+			}
+			if ok && !ownNames[k] {
+				walk(name+".", sub)
+			}
+		}
+	}
+	walk("", root)
+	slices.Sort(out)
+	return out
 }
