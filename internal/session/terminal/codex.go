@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/session/agents"
@@ -26,12 +27,12 @@ const socketName = "app.sock"
 func (s *seat) secluded() string { return s.folder() + ".sock" }
 
 // attached waits for the terminal's program, which does not get through to a conversation that goes on before it is there; then
-// it moves the socket of a confined one.
+// it moves the socket of a confined one. A screen that is not understood is not waited for longer than grace.
 func (p codexProgram) attached(ctx context.Context, s *spoken) (bool, error) {
 	if _, err := os.Lstat(s.secluded()); err == nil {
 		return true, nil
 	}
-	if r, err := s.screen(ctx); err != nil || r.State == screen.Unknown || r.State == screen.Working {
+	if r, err := s.screen(ctx); err != nil || (r.State == screen.Unknown || r.State == screen.Working) && time.Since(s.born) < grace {
 		return false, err
 	}
 	if s.row.Confined != "bwrap" {
