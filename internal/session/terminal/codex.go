@@ -107,7 +107,7 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	c.Hash = hash
 	l.Argv, l.Server, l.Socket = c.Argv(), c.Server(), c.Socket
 	// Its helpers lie beside the folder of the program itself.
-	l.see = []string{filepath.Dir(filepath.Dir(s.row.Program))}
+	l.see = []string{d.place(filepath.Dir(s.row.Program))}
 	return l, nil
 }
 

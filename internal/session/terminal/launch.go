@@ -170,6 +170,24 @@ func (s *seat) launch(ctx context.Context) error {
 	return nil
 }
 
+// place is what is shown of where a program lies: its folder, with its helpers, or the program alone where that folder holds the
+// home folder, tandem's data or everybody's temporary files.
+func (d *Driver) place(program string) string {
+	dir := filepath.Dir(program)
+	for _, kept := range []string{d.Home, d.data(), os.TempDir()} {
+		real, err := filepath.EvalSymlinks(kept)
+		if err != nil {
+			real = kept
+		}
+		for _, p := range []string{kept, real} {
+			if rel, err := filepath.Rel(dir, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				return program
+			}
+		}
+	}
+	return dir
+}
+
 // confine puts the program under bubblewrap: the system read-only, its working folder, its own state, and the session's
 // folder with the socket. Nothing else of the home folder, no tmux socket, no other session, and no other process: whoever
 // sees one of the same user may end it, and as root walk through /proc into the world that it sees.
@@ -213,7 +231,7 @@ func (s *seat) confine(l Launch) (Launch, error) {
 	if rel, err := filepath.Rel(s.row.Folder, s.d.data()); err == nil && !strings.HasPrefix(rel, "..") {
 		out = append(out, "--tmpfs", s.d.data()) // a working folder that holds tandem's own does not show it
 	}
-	for _, p := range append([]string{filepath.Dir(s.row.Program), filepath.Dir(s.d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...) {
+	for _, p := range append([]string{s.d.place(s.row.Program), s.d.place(s.d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...) {
 		out = append(out, "--ro-bind", p, p)
 	}
 	out = append(out, "--chdir", s.row.Folder, "--")
