@@ -270,7 +270,7 @@ func (w *workshop) desk(project string) *desk {
 	}
 	d.env = []string{"HOME=" + d.home, "PATH=" + filepath.Join(w.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + d.home,
 		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=scripted-1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"}
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "MCP_TIMEOUT=120000"} // a busy machine is slow, not wrong
 	for name, text := range map[string]string{"harbour_server.go": "package main\n\nfunc listenAtTheQuay() {}\n", ".mcp.json": fmt.Sprintf(`{"mcpServers":{%q:{"command":"true"}}}`, w.servers),
 		".claude/settings.json": `{"permissions":{"allow":["mcp__lighthouse__look_at_the_beam"]}}`} {
 		if err := os.WriteFile(filepath.Join(d.project, name), []byte(text), 0o600); err != nil {
@@ -399,6 +399,8 @@ trust_level = "trusted"
 command = %q
 args = ["mcp"]
 env = { HOME = %q }
+startup_timeout_sec = 120
+tool_timeout_sec = 120
 [features]
 daemon_auto_start = false
 plugins = false

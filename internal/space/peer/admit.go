@@ -1,0 +1,181 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/space"
+	"tandem/internal/space/seal"
+)
+
+// invite makes a code for this space. The secret half never leaves this daemon.
+func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration) (seal.Invite, time.Time, error) {
+	if err := s.usable(); err != nil {
+		return seal.Invite{}, time.Time{}, err
+	}
+	for range 20 {
+		inv, err := seal.NewCode()
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		host, pin := r.reach(s)
+		inv.Host = host
+		if link {
+			if inv, err = seal.NewLink(inv.Plate, host, pin); err != nil {
+				return inv, time.Time{}, err
+			}
+		}
+		var out space.InviteOut
+		err = s.link.call(ctx, "space.invite_open", space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds(), Proof: space.Prove(s.me, "space.invite_open", s.space, r.now())}, &out)
+		if reason(err) == "plate" {
+			continue
+		}
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		box, err := r.key.Wrap("invite", []byte(s.id+"/"+inv.Plate), []byte(inv.Secret))
+		if err != nil {
+			return inv, time.Time{}, err
+		}
+		return inv, out.Expires, r.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO peer_invite (tenant, seat, plate, secret, state, expires_at) VALUES (?, ?, ?, ?, 'open', ?)
+				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
+			return err
+		})
+	}
+	return seal.Invite{}, time.Time{}, fault.New(fault.Exhausted, "space.invite_open", "too many invites are open on this host").WithNext("revoke some: tandem space revoke CODE")
+}
+
+// endInvite closes an invite here, where it counts, and at the host.
+func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error {
+	var n int64
+	err := r.db.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.Changed("UPDATE peer_invite SET state = ? WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open'", why, s.tenant, s.id, plate)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
+	}
+	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why, Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
+}
+
+// answerKnocks is the inviter's side. One of it runs for a seat at a time.
+func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.answering = false }()
+	for _, k := range knocks {
+		if s.admitting[k.ID] {
+			continue // it was answered, and the host has not shown it yet
+		}
+		var err error
+		if k.Confirm == nil {
+			err = r.answer(ctx, s, k)
+		} else {
+			err = r.admit(ctx, s, k)
+		}
+		if err != nil {
+			r.log.Warn("a join did not go through", "space", s.space, "knock", k.ID, "err", err)
+		}
+	}
+}
+
+func (r *Room) reply(ctx context.Context, s *seat, in space.ReplyIn) error {
+	in.Space, in.Proof = s.space, space.Prove(s.me, "space.knock_reply", s.space, r.now())
+	return s.link.call(ctx, "space.knock_reply", in, nil)
+}
+
+func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
+	if s.hands[k.ID] != nil {
+		return nil
+	}
+	var box []byte
+	err := r.db.QueryRow(ctx, "SELECT secret FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open' AND expires_at > ?", s.tenant, s.id, k.Plate, r.db.Now()).Scan(&box)
+	if db.NoRows(err) {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite is no longer open"})
+	}
+	if err != nil {
+		return err
+	}
+	secret, err := r.key.Unwrap("invite", []byte(s.id+"/"+k.Plate), box)
+	if err != nil {
+		return err
+	}
+	mine, err := ad(s.me.Card())
+	if err != nil {
+		return err
+	}
+	theirs, err := ad(k.Card)
+	if err != nil {
+		return err
+	}
+	h, err := seal.AnswerHandshake(secret, seal.Invite{Plate: k.Plate}.Channel(), k.SID, mine, k.Hello, theirs)
+	if err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the knock is malformed"})
+	}
+	s.hands[k.ID] = h
+	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Answer: h.Message(), By: s.me.Card()})
+}
+
+// admit checks the joiner's confirmation. A wrong one ends the invite: there is
+// one guess. A right one makes the joiner a member.
+func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
+	h := s.hands[k.ID]
+	if h == nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the inviter's tandem was restarted meanwhile; try again"})
+	}
+	s.admitting[k.ID] = true
+	delete(s.hands, k.ID)
+	if err := h.Confirm(k.Confirm); err != nil {
+		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the code is wrong, and this invite has ended"}))
+	}
+	key, err := h.Key()
+	if err != nil {
+		return err
+	}
+	raw, err := key.Unwrap("offer", k.SID, k.Offer)
+	if err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the offer does not open"})
+	}
+	var o offer
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the offer is malformed"})
+	}
+	card, err := seal.CardOf(o.KeyPackage)
+	if err != nil || !card.Equal(k.Card) {
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the key package is not the knocker's"})
+	}
+	if err := r.endInvite(ctx, s, k.Plate, "used"); err != nil {
+		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite was used already"}))
+	}
+	c, seq, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
+		c, err := g.Add(o.KeyPackage)
+		return c, space.CommitClear{Add: []seal.Card{card}}, err
+	})
+	if err != nil {
+		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: fault.Public(err).Msg}))
+	}
+	hash, err := r.hashAt(ctx, s, seq)
+	if err != nil {
+		return err
+	}
+	snap := s.snapshot()
+	snap.Profiles[string(card.ID)] = Profile{Name: o.Name}
+	_, pin := r.reach(s)
+	plain, err := json.Marshal(bundle{Space: s.space, Welcome: c.Welcome, Key: s.sec.Space, Seq: seq, Hash: hash, Pin: pin, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	box, err := key.Wrap("bundle", k.SID, plain)
+	if err != nil {
+		return err
+	}
+	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Welcome: h.Tag(), Bundle: box})
+}
