@@ -174,7 +174,18 @@ func (e *env) configItems(prefix []string, shown string) []*configItem {
 }
 
 func configItemType() *template.Type {
-	return &template.Type{Name: "AnnotatedValue", Methods: func() map[string]template.Method {
+	shown := func(v any) any {
+		c := v.(*configItem)
+		var path any
+		if c.layer.Path != "" {
+			path = c.layer.Path
+		}
+		return template.Object{
+			{Key: "name", Value: c.name}, {Key: "value", Value: c.value.Plain()}, {Key: "source", Value: c.layer.Source.String()},
+			{Key: "path", Value: path}, {Key: "is_overridden", Value: c.overridden},
+		}
+	}
+	return &template.Type{Name: "AnnotatedValue", JSON: shown, Methods: func() map[string]template.Method {
 		return map[string]template.Method{
 			"name": template.Field(template.StringType, func(c *configItem) any { return c.name }),
 			"value": template.Field(template.ConfigType, func(c *configItem) any {

@@ -1,12 +1,13 @@
 package jj
 
 import (
-	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
@@ -58,7 +59,7 @@ func runGitInit(e *env, p *parsed) error {
 			return userf("Failed to create workspace").because(err)
 		}
 	} else if !st.IsDir() {
-		return userf("Failed to create workspace").because(fmt.Errorf("Cannot access %s", dir))
+		return userf("Failed to create workspace").because(&fs.PathError{Op: "mkdir", Path: dir, Err: syscall.EEXIST})
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
@@ -104,11 +105,13 @@ func (e *env) gitDirFor(p *parsed, dir string, colocate bool) (string, error) {
 		if filepath.Base(git) != ".git" && exists(filepath.Join(git, ".git")) {
 			git = filepath.Join(git, ".git")
 		}
-		real, err := filepath.EvalSymlinks(git)
-		if err != nil || !exists(filepath.Join(real, "HEAD")) {
-			return "", missing("`jj git init --git-repo` for what is no plain git repository")
+		if err := checkGitDir(git); err != nil {
+			return "", err
 		}
-		return real, nil
+		if st, err := os.Stat(git); err != nil || !st.IsDir() {
+			return "", missing("`jj git init --git-repo` for a worktree of git")
+		}
+		return filepath.EvalSymlinks(git)
 	}
 	switch st, err := os.Stat(beside); {
 	case err != nil && !colocate:
@@ -119,10 +122,13 @@ func (e *env) gitDirFor(p *parsed, dir string, colocate bool) (string, error) {
 		return "", userf("Did not create a jj repo because there is an existing Git repo in this directory.").
 			hinted("To create a repo backed by the existing Git repo, run `jj git init --colocate` instead.")
 	case !st.IsDir():
+		if err := checkGitDir(beside); err != nil {
+			return "", err
+		}
 		return "", userf("Cannot create a colocated jj repo inside a Git worktree.").
 			hinted("Run `jj git init` in the main Git repository instead, or use `jj workspace add` to create additional jj workspaces.")
 	}
-	return beside, nil
+	return beside, checkGitDir(beside)
 }
 
 // newPlace gives a new repository its first workspace.

@@ -33,7 +33,7 @@ func TestUnknownThingsAreNamed(t *testing.T) {
 		want string
 		code int
 	}{
-		{[]string{"gerrit"}, "`jj gerrit` is not supported yet", 1},
+		{[]string{"bench"}, "`jj bench` is not supported yet", 1},
 		{[]string{"nonsense"}, "unrecognized subcommand 'nonsense'", 2},
 		{[]string{"log", "--nonsense"}, "unexpected argument '--nonsense' found", 2},
 		{[]string{"log", "-r", "nonsense()"}, "Function `nonsense` doesn't exist", 1},

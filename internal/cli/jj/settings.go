@@ -2,7 +2,6 @@ package jj
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/user"
@@ -115,16 +114,18 @@ func (e *env) addEnvLayers() {
 	e.conf.Add(config.Layer{Source: config.EnvBase, Root: base})
 	over := config.NewTable()
 	for _, m := range [][2]string{
-		{"JJ_USER", "user.name"}, {"JJ_EMAIL", "user.email"}, {"JJ_TIMESTAMP", "debug.commit-timestamp"},
+		{"JJ_USER", "user.name"}, {"JJ_EMAIL", "user.email"}, {"JJ_TIMESTAMP", "debug.commit-timestamp"}, {"JJ_RANDOMNESS_SEED", "debug.randomness-seed"},
 		{"JJ_OP_TIMESTAMP", "debug.operation-timestamp"}, {"JJ_OP_HOSTNAME", "operation.hostname"},
 		{"JJ_OP_USERNAME", "operation.username"}, {"JJ_EDITOR", "ui.editor"}, {"JJ_PAGER", "ui.pager"},
 	} {
-		if v, ok := e.io.lookup(m[0]); ok {
+		v, ok := e.io.lookup(m[0])
+		n, err := strconv.ParseInt(v, 10, 64)
+		switch seed := m[0] == "JJ_RANDOMNESS_SEED"; {
+		case ok && !seed:
 			setTable(over, m[1], v)
+		case ok && err == nil:
+			setTable(over, m[1], n)
 		}
-	}
-	if n, err := strconv.ParseInt(e.io.getenv("JJ_RANDOMNESS_SEED"), 10, 64); err == nil {
-		setTable(over, "debug.randomness-seed", n)
 	}
 	e.conf.Add(config.Layer{Source: config.EnvOverrides, Root: over})
 }
@@ -268,7 +269,7 @@ func (e *env) addArgFile(path string) error {
 		full = filepath.Join(e.io.Dir, full)
 	}
 	if _, err := os.Stat(full); err != nil {
-		return configf(fmt.Errorf("Cannot access %s", full), "Failed to read configuration file")
+		return configf(&chained{"Cannot access " + path, err}, "Failed to read configuration file")
 	}
 	return e.addFileAs(config.CommandArg, full, path)
 }

@@ -10,14 +10,14 @@ import (
 func commandTree() *command {
 	root := &command{name: "jj", opts: []opt{{id: "version", long: "version", short: "V"}}}
 	root.subs = []*command{
-		abandonCommand(), absorbCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
-		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gitCommand(), helpCommand(),
+		abandonCommand(), absorbCommand(), arrangeCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
+		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gerritCommand(), gitCommand(), helpCommand(),
 		interdiffCommand(), logCommand(), metaeditCommand(), newCommand(), nextCommand(), operationCommand(), parallelizeCommand(),
 		prevCommand(), rebaseCommand(), redoCommand(), resolveCommand(), restoreCommand(), revertCommand(), rootCommand(), runCommand(),
 		showCommand(), signCommand(), simplifyParentsCommand(), sparseCommand(), splitCommand(), squashCommand(), statusCommand(), tagCommand(),
 		undoCommand(), unsignCommand(), utilCommand(), versionCommand(), workspaceCommand(), debugCommand(),
 	}
-	for _, name := range []string{"arrange", "bench", "gerrit"} {
+	for _, name := range []string{"bench"} {
 		root.subs = append(root.subs, absentCommand(name))
 	}
 	slices.SortFunc(root.subs, func(a, b *command) int { return cmp.Compare(a.name, b.name) })

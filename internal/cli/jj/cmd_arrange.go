@@ -1,0 +1,52 @@
+package jj
+
+import (
+	"tandem/internal/repo/revset"
+)
+
+func arrangeCommand() *command {
+	return &command{
+		name: "arrange", about: "Interactively arrange the commit graph",
+		opts: []opt{posRevs("REVSETS"), {id: "opt", short: "r", value: "REVSETS", many: true, hidden: true}},
+		run:  runArrange,
+	}
+}
+
+// runArrange looks at what is to be arranged. The screen itself is stock jj's.
+func runArrange(e *env, p *parsed) error {
+	w, err := e.open()
+	if err != nil {
+		return err
+	}
+	texts := p.inOrder("pos", "opt")
+	if texts == nil {
+		text, _, err := w.conf.String("revsets.arrange")
+		if err != nil {
+			return err
+		}
+		texts = []string{text}
+	}
+	x, err := w.compileAll(texts)
+	if err != nil {
+		return err
+	}
+	if err := w.checkRewritableExpr(x); err != nil {
+		return err
+	}
+	gaps, err := w.ids(revset.Minus(revset.DagRange(x, x), x))
+	if err != nil {
+		return err
+	}
+	if len(gaps) > 0 {
+		return userf("Cannot arrange revset with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
+	}
+	ids, err := w.ids(x)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		w.ui.statusf("No revisions to arrange.\n")
+		return nil
+	}
+	return missing("the screen of `jj arrange`")
+}
