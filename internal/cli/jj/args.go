@@ -228,9 +228,12 @@ func (a *argParser) valued(o *opt, val string, has bool) error {
 			return lacking(o)
 		}
 		a.i++
-		val = a.args[a.i]
+		return a.put(o, a.args[a.i])
 	}
-	return a.put(o, val)
+	if err := a.put(o, val); err != nil {
+		return err
+	}
+	return a.settle() // nothing can follow a value that is part of the word
 }
 
 func lacking(o *opt) error {

@@ -115,6 +115,10 @@ func (w *wsEnv) fetchRemotes(p *parsed, all map[string]*gitRemote) (*pattern.Exp
 		if s, ok := v.V.(string); ok {
 			return namePatterns([]string{s})
 		}
+		if _, is := v.V.(int64); is {
+			_, _, err := w.conf.String("git.fetch")
+			return nil, err
+		}
 		list, err := w.conf.Strings("git", "fetch")
 		if err != nil {
 			return nil, err

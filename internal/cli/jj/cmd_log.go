@@ -400,5 +400,8 @@ var _ repo.Matcher = (*fileset.Set)(nil)
 
 // wrongStyle is the error for a way to draw graphs that does not exist.
 func (w *wsEnv) wrongStyle() error {
+	if _, _, err := w.conf.String("ui.graph.style"); err != nil {
+		return w.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
+	}
 	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`", w.conf.Str("ui.graph.style")))
 }

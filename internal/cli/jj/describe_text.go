@@ -158,6 +158,9 @@ func (e *env) editDescription(s string) (string, error) {
 
 // editText opens the user's editor on a temporary file.
 func (e *env) editText(content, suffix, what string) (string, error) {
+	if _, err := e.conf.Cmd("ui", "editor"); err != nil {
+		return "", err
+	}
 	dir := e.io.getenv("TMPDIR")
 	if dir == "" {
 		dir = os.TempDir()

@@ -67,7 +67,7 @@ func (w *wsEnv) diffOptions(p *parsed) (render.DiffOptions, error) {
 		return o, err
 	}
 	o.Context = int(n)
-	if n, _, err = w.conf.Int("diff.color-words.max-inline-alternation"); err != nil {
+	if n, _, err = w.conf.Signed("diff.color-words.max-inline-alternation"); err != nil {
 		return o, err
 	}
 	o.MaxAlternation = int(n)

@@ -205,6 +205,21 @@ func (w *wsEnv) configureFiles() error {
 		return unreadable(err)
 	}
 	w.wc.KeepExec = n == 0
+	if v := w.conf.Str("fsmonitor.backend"); v != "" && v != "none" && v != "watchman" {
+		return unreadable(w.conf.Wrong("fsmonitor.backend", fmt.Errorf("Unknown fsmonitor kind: %s", v)))
+	}
+	broken := func(err error) error { return internalf(err, "The repository appears broken or inaccessible") }
+	if _, err := w.conf.Bool("git.abandon-unreachable-commits"); err != nil {
+		return broken(err)
+	}
+	for _, s := range []struct {
+		name string
+		from []string
+	}{{"merge.hunk-level", []string{"line", "word"}}, {"merge.same-change", []string{"keep", "accept"}}} {
+		if v := w.conf.Str(s.name); !slices.Contains(s.from, v) {
+			return broken(w.conf.Wrong(s.name, fmt.Errorf("unknown variant `%s`, expected `%s` or `%s`", v, s.from[0], s.from[1])))
+		}
+	}
 	for _, s := range []struct{ name, only string }{
 		{"merge.hunk-level", "line"}, {"merge.same-change", "accept"},
 	} {
@@ -265,8 +280,11 @@ func (w *wsEnv) bind() error {
 			return err
 		}
 	}
-	w.prefixes = w.newPrefixes(w.repo)
-	return w.checkTrunk()
+	if err := w.checkTrunk(); err != nil {
+		return err
+	}
+	w.prefixes, err = w.shortPrefixes(w.repo)
+	return err
 }
 
 // checkTrunk tells of a configured trunk() that does not exist, once, and goes
@@ -305,7 +323,7 @@ func (e *env) aliasTable(name string, parse func(string) (*dsl.Node, error), dec
 		}
 		t, ok := v.V.(*config.Table)
 		if !ok {
-			return nil, e.conf.Wrong(name, fmt.Errorf("expected a table, but is not"))
+			return nil, e.conf.Wrong(name, fmt.Errorf("Expected a table, but is %s", v.Kind()))
 		}
 		for _, k := range t.Keys {
 			d, err := decl(k)
@@ -323,7 +341,8 @@ func (e *env) aliasTable(name string, parse func(string) (*dsl.Node, error), dec
 				}
 			}
 			if !ok {
-				return nil, e.conf.Wrong(name+"."+config.FormatKey(k), fmt.Errorf("invalid type: expected a string"))
+				e.ui.warnf("Failed to load `%s.%s`: Expected a string or a table with a `definition` string key, but is %s", name, k, t.M[k].Kind())
+				continue
 			}
 			set.Set(d, body)
 		}

@@ -170,10 +170,18 @@ func (e *env) loadForLine(root *command, args, expanded []string) error {
 		return err
 	}
 	if firstWord(args) < 0 {
-		return nil
+		def := []string{"log"}
+		if v := e.conf.Get("ui", "default-command"); v != nil {
+			if s, ok := v.V.(string); ok {
+				def = []string{s}
+			} else {
+				def, _ = e.conf.Strings("ui", "default-command")
+			}
+		}
+		args = append(def, args...)
 	}
 	again, err := e.unalias(root, args)
-	if err != nil || !slices.Equal(again, expanded) {
+	if err == nil && !slices.Equal(again, expanded) {
 		e.ui.warnf("Command aliases cannot be loaded from -R/--repository path or --config/--config-file arguments.")
 	}
 	return nil

@@ -82,6 +82,34 @@ func (w *wsEnv) scope() *revset.Scope {
 	}
 }
 
+// shortPrefixes is newPrefixes that refuses settings that cannot be read.
+func (w *wsEnv) shortPrefixes(r *repo.Repo) (*revset.Prefixes, error) {
+	quiet := w.scope()
+	quiet.Warn = func(*dsl.Error) {} // told where it is used
+	if _, err := revset.Compile("immutable_heads()", quiet); err != nil {
+		return nil, configf(inAlias(err), "Invalid `revset-aliases.immutable_heads()`")
+	}
+	text, ok, err := w.conf.String("revsets.short-prefixes")
+	if !ok && err == nil {
+		text, _, err = w.conf.String("revsets.log")
+	}
+	if err != nil || text == "" {
+		return nil, err
+	}
+	if _, err := revset.Compile(text, quiet); err != nil {
+		return nil, configf(err, "Invalid `revsets.short-prefixes`")
+	}
+	return w.newPrefixes(r), nil
+}
+
+// inAlias is what is wrong inside an alias that was named alone.
+func inAlias(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
 // newPrefixes is the set of commits whose ids are shortened against each
 // other.
 func (w *wsEnv) newPrefixes(r *repo.Repo) *revset.Prefixes {

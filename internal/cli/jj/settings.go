@@ -277,7 +277,7 @@ func (e *env) addArgFile(path string) error {
 // addFlagLayer adds the options that are settings by another name.
 func (e *env) addFlagLayer(args []string) {
 	top := config.NewTable()
-	if c := earlyValue(args, "color", ""); c != "" {
+	if c := earlyValue(args, "color", ""); slices.Contains(globalOpt("color").values, c) {
 		setTable(top, "ui.color", c)
 	}
 	for _, a := range args {
@@ -330,12 +330,16 @@ func (e *env) identity() (*repo.Identity, error) {
 		return e.who, nil
 	}
 	c := e.conf
-	who := &repo.Identity{
-		Name: c.Str("user.name"), Email: c.Str("user.email"),
-		Hostname: c.Str("operation.hostname"), Username: c.Str("operation.username"),
-		NewChangeID: repo.RandomChangeID,
-	}
+	who := &repo.Identity{NewChangeID: repo.RandomChangeID}
 	var err error
+	for _, s := range []struct {
+		to   *string
+		name string
+	}{{&who.Name, "user.name"}, {&who.Email, "user.email"}, {&who.Hostname, "operation.hostname"}, {&who.Username, "operation.username"}} {
+		if *s.to, _, err = c.String(s.name); err != nil {
+			return nil, err
+		}
+	}
 	if who.Now, err = e.clock("debug.commit-timestamp"); err != nil {
 		return nil, err
 	}
@@ -380,6 +384,9 @@ func (e *env) clock(name string) (func() repo.Timestamp, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
+		if derr := checkDateTime(s); derr != nil {
+			err = errors.New(derr.Error())
+		}
 		return nil, e.conf.Wrong(name, err)
 	}
 	ts := stamp(t)

@@ -90,7 +90,7 @@ func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, e
 	}
 	set, err := w.files(track, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
 	if err != nil {
-		return o, configf(err, "Invalid `snapshot.auto-track`")
+		return o, err
 	}
 	o.Track, o.Force = set, force
 	if o.Ignores, err = w.ignores(); err != nil {
@@ -99,11 +99,13 @@ func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, e
 	size := w.conf.Get("snapshot", "max-new-file-size")
 	switch x := size.V.(type) {
 	case int64:
-		o.MaxNewFileSize = x
+		if o.MaxNewFileSize = x; x < 0 {
+			return o, w.conf.Wrong("snapshot.max-new-file-size", fmt.Errorf("Integer out of range"))
+		}
 	case string:
 		n, ok := parseSize(x)
 		if !ok {
-			return o, w.conf.Wrong("snapshot.max-new-file-size", fmt.Errorf("invalid digit found in string"))
+			return o, w.conf.Wrong("snapshot.max-new-file-size", fmt.Errorf("must start with a number"))
 		}
 		o.MaxNewFileSize = n
 	}

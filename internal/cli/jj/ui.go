@@ -114,6 +114,9 @@ func (u *ui) configure(conf *config.Stack) error {
 	if u.quiet, err = conf.Bool("ui.quiet"); err != nil {
 		return err
 	}
+	if _, err := conf.Cmd("ui", "pager"); err != nil {
+		return err
+	}
 	u.colours = nil
 	if u.colour {
 		if u.colours, err = palette(conf, debug); err != nil {
@@ -178,7 +181,7 @@ func readStyle(v *config.Value) (text.Style, error) {
 		}
 		return s, nil
 	}
-	return s, errors.New("invalid type")
+	return s, fmt.Errorf("invalid type: %s, expected a color name or a table of styles", v.Kind())
 }
 
 // newText is an empty text for output.

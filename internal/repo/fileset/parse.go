@@ -57,7 +57,10 @@ func plainMark(r rune) bool {
 	return false
 }
 
-type parser struct{ dsl.Scanner }
+type parser struct {
+	dsl.Scanner
+	from int // where the innermost expression begins
+}
 
 func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
 
@@ -72,7 +75,9 @@ func (p *parser) expression() (*dsl.Node, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
-	defer func() { p.Deep-- }()
+	outer := p.from
+	p.from = p.Pos
+	defer func() { p.Deep--; p.from = outer }()
 	left, err := p.term()
 	if err != nil {
 		return nil, err
@@ -184,7 +189,10 @@ func (p *parser) primary() (*dsl.Node, error) {
 	}
 	if bad >= 0 {
 		p.Pos = bad
-		return nil, p.syntax("expected <string_content> or <string_escape>")
+		return nil, p.syntax("expected <string_escape> or <string_content>")
+	}
+	if p.Pos == p.from {
+		return nil, p.syntax("expected <expression>")
 	}
 	return nil, p.syntax("expected `~` or <primary>")
 }

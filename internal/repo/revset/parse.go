@@ -16,12 +16,16 @@ func Parse(text string) (*dsl.Node, error) {
 	}
 	p.Space()
 	if !p.End() {
-		return nil, p.syntax(afterExpression(n))
+		return nil, p.syntax("expected <EOI>, " + p.following(n))
 	}
 	return n, nil
 }
 
-type parser struct{ dsl.Scanner }
+type parser struct {
+	dsl.Scanner
+	from int // where the innermost expression begins
+	arg  int // where an argument begins, plus one
+}
 
 func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
 
@@ -32,20 +36,42 @@ const (
 	wantPrimary = "expected <primary>"
 )
 
-func afterExpression(n *dsl.Node) string {
+// wanted is what may stand where an operand is missing: an expression as a whole
+// where none has begun.
+func (p *parser) wanted() string {
+	switch {
+	case p.Pos != p.from:
+		return wantExpr
+	case p.Pos+1 == p.arg:
+		return "expected <strict_identifier> or <expression>"
+	}
+	return "expected <expression>"
+}
+
+// following lists what may stand behind an expression that was read.
+func (p *parser) following(n *dsl.Node) string {
+	const infix = "`|`, `&`, or `~`"
+	if p.Pos > 0 && p.Src[p.Pos-1] == ' ' {
+		return infix
+	}
+	for n.Kind == dsl.Union || n.Kind == dsl.Binary && (n.Op == dsl.Intersection || n.Op == dsl.Difference) || n.Kind == dsl.Unary && n.Op == dsl.Negate {
+		n = n.Args[len(n.Args)-1]
+	}
 	if n.Kind == dsl.Unary || n.Kind == dsl.Binary {
 		switch n.Op {
 		case dsl.DagPost, dsl.RangePost, dsl.DagRange, dsl.Range, dsl.DagPre, dsl.RangePre:
-			return "expected <EOI>, `|`, `&`, or `~`"
+			return infix
 		}
 	}
 	switch n.Kind {
 	case dsl.DagAll, dsl.RangeAll:
-		return "expected <EOI>, `|`, `&`, or `~`"
-	case dsl.Ident, dsl.String:
-		return "expected <EOI>, `@`, `-`, `+`, `::`, `..`, `|`, `&`, or `~`"
+		return infix
+	case dsl.Ident:
+		return "`@`, `:`, `-`, `+`, `::`, `..`, " + infix
+	case dsl.String:
+		return "`@`, `-`, `+`, `::`, `..`, " + infix
 	}
-	return "expected <EOI>, `-`, `+`, `::`, `..`, `|`, `&`, or `~`"
+	return "`-`, `+`, `::`, `..`, " + infix
 }
 
 func (p *parser) enter() error {
@@ -60,7 +86,9 @@ func (p *parser) expression() (*dsl.Node, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
-	defer func() { p.Deep-- }()
+	outer := p.from
+	p.from = p.Pos
+	defer func() { p.Deep--; p.from = outer }()
 	left, err := p.intersection()
 	if err != nil {
 		return nil, err
@@ -183,7 +211,7 @@ func (p *parser) ranges() (*dsl.Node, error) {
 				return &dsl.Node{Kind: dsl.RangeAll, Span: at}, nil
 			}
 			p.Pos = start
-			return nil, p.syntax(wantExpr)
+			return nil, p.syntax(p.wanted())
 		}
 		arg, err := p.neighbors()
 		if err != nil {

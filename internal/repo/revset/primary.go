@@ -12,7 +12,7 @@ func (p *parser) primary() (*dsl.Node, error) {
 		}
 		p.Space()
 		if !p.Eat(")") {
-			return nil, p.syntax("expected `)`")
+			return nil, p.syntax("expected " + p.following(n))
 		}
 		c := *n
 		c.Span = p.Span(start)
@@ -48,7 +48,7 @@ func (p *parser) symbol() (*dsl.Node, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, p.syntax(wantExpr)
+		return nil, p.syntax(p.wanted())
 	}
 	if c := p.Src[start]; c == '"' || c == '\'' {
 		kind = dsl.String
@@ -74,9 +74,12 @@ func (p *parser) word() (string, bool, error) {
 	if ok {
 		return text, true, nil
 	}
+	if bad >= 0 && p.Peek() == '\'' {
+		return "", false, p.syntax(p.wanted())
+	}
 	if bad >= 0 {
 		p.Pos = bad
-		return "", false, p.syntax("expected <string_content> or <string_escape>")
+		return "", false, p.syntax("expected <string_escape> or <string_content>")
 	}
 	return "", false, nil
 }
@@ -87,6 +90,7 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 	p.Space()
 	from := p.Pos
 	end := p.Pos
+	var last *dsl.Node
 	for !p.Has(")") {
 		argStart := p.Pos
 		if key := p.keyword(); key != "" {
@@ -95,8 +99,9 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			n.Keywords = append(n.Keywords, dsl.Keyword{Name: key, NameSpan: at, Value: value})
+			n.Keywords, last = append(n.Keywords, dsl.Keyword{Name: key, NameSpan: at, Value: value}), value
 		} else {
+			p.arg = p.Pos + 1
 			value, err := p.expression()
 			if err != nil {
 				return nil, err
@@ -104,7 +109,7 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 			if len(n.Keywords) > 0 {
 				return nil, n.ArgError(value.Span, "Positional argument follows keyword argument")
 			}
-			n.Args = append(n.Args, value)
+			n.Args, last = append(n.Args, value), value
 		}
 		end = p.Pos
 		p.Space()
@@ -115,7 +120,7 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 		p.Space()
 	}
 	if !p.Eat(")") {
-		return nil, p.syntax("expected `)` or `,`")
+		return nil, p.syntax("expected " + p.following(last))
 	}
 	n.ArgsSpan = dsl.Span{Src: p.Src, Start: from, End: end}
 	n.Span = p.Span(start)

@@ -24,7 +24,34 @@ func Parse(text string) (*dsl.Node, error) {
 	return n, nil
 }
 
-type parser struct{ dsl.Scanner }
+type parser struct {
+	dsl.Scanner
+	from int // where the innermost expression begins
+	arg  int // where an argument begins, plus one
+}
+
+// wanted is what may stand where an operand is missing: an expression as a whole
+// where none has begun.
+func (p *parser) wanted() string {
+	switch {
+	case p.Pos != p.from:
+		return wantTerm
+	case p.Pos == 0:
+		return "expected <EOI> or <expression>"
+	case p.Pos+1 == p.arg:
+		return "expected <identifier> or <expression>"
+	}
+	return "expected <expression>"
+}
+
+// operand reads one of the parts that "++" joins.
+func (p *parser) operand() (*dsl.Node, error) {
+	outer := p.from
+	p.from = p.Pos
+	n, err := p.infix(0)
+	p.from = outer
+	return n, err
+}
 
 func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
 
@@ -47,7 +74,7 @@ func (p *parser) template() (*dsl.Node, error) {
 		return nil, err
 	}
 	defer func() { p.Deep-- }()
-	first, err := p.infix(0)
+	first, err := p.operand()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +87,7 @@ func (p *parser) template() (*dsl.Node, error) {
 			break
 		}
 		p.Space()
-		n, err := p.infix(0)
+		n, err := p.operand()
 		if err != nil {
 			return nil, err
 		}
@@ -200,6 +227,9 @@ func (p *parser) primary() (*dsl.Node, error) {
 		return p.lambda()
 	case c == '"' || c == '\'':
 		text, bad, ok := p.Quoted()
+		if !ok && c == '\'' {
+			return nil, p.syntax(p.wanted())
+		}
 		if !ok {
 			p.Pos = bad
 			return nil, p.syntax("expected <string_escape> or <string_content>")
@@ -246,7 +276,7 @@ func (p *parser) name() (*dsl.Node, error) {
 	p.Pos = start
 	name := p.identifier(false)
 	if name == "" {
-		return nil, p.syntax(wantTerm)
+		return nil, p.syntax(p.wanted())
 	}
 	nameSpan := p.Span(start)
 	mark := p.Pos
@@ -284,6 +314,7 @@ func (p *parser) call(name string, nameSpan dsl.Span) (*dsl.Node, error) {
 			n.Keywords = append(n.Keywords, dsl.Keyword{Name: key, NameSpan: keySpan, Value: value})
 		} else {
 			p.Pos = start
+			p.arg = start + 1
 			value, err := p.template()
 			if err != nil {
 				return nil, err

@@ -171,7 +171,7 @@ func (s *Stack) Wrong(name string, reason error) error {
 	}
 	// A value of the wrong type is reported by the TOML library of jj, which
 	// ends its sentences with a line.
-	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field "} {
+	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field ", "invalid value: ", "data did not match ", "Invalid color: ", "wanted "} {
 		if strings.HasPrefix(reason.Error(), start) {
 			reason = errors.New(reason.Error() + "\n")
 			break
@@ -201,6 +201,25 @@ func describe(v *Value) string {
 	return "map"
 }
 
+// Kind names the type of a value the way TOML does.
+func (v *Value) Kind() string {
+	switch v.V.(type) {
+	case bool:
+		return "boolean"
+	case int64:
+		return "integer"
+	case float64:
+		return "float"
+	case string:
+		return "string"
+	case Date:
+		return "datetime"
+	case []*Value:
+		return "array"
+	}
+	return "inline table"
+}
+
 func typed[T any](s *Stack, name, want string) (T, bool, error) {
 	var zero T
 	path, err := ParseName(name)
@@ -227,8 +246,17 @@ func (s *Stack) Bool(name string) (bool, error) {
 	return v, err
 }
 
-// Int returns a number.
-func (s *Stack) Int(name string) (int64, bool, error) { return typed[int64](s, name, "usize") }
+// Signed returns a number that may be negative.
+func (s *Stack) Signed(name string) (int64, bool, error) { return typed[int64](s, name, "i64") }
+
+// Int returns a number that counts something.
+func (s *Stack) Int(name string) (int64, bool, error) {
+	n, ok, err := typed[int64](s, name, "usize")
+	if err == nil && n < 0 {
+		err = s.Wrong(name, fmt.Errorf("invalid value: integer `%d`, expected usize", n))
+	}
+	return n, ok, err
+}
 
 // Str is String where absence is the empty text.
 func (s *Stack) Str(name string) string {
