@@ -37,6 +37,7 @@ func (l *Locked) SetSparse(prefixes []repo.Path) (CheckoutStats, error) {
 	}
 	removed, err := l.update(tree, empty, repo.Without{Keep: old, Drop: now})
 	l.state.sparse = slices.Clone(prefixes)
+	l.dirty = true
 	return CheckoutStats{Added: added.Added, Removed: removed.Removed, Skipped: added.Skipped}, err
 }
 
@@ -108,7 +109,7 @@ func (l *Locked) update(from, to repo.MergedTree, m repo.Matcher) (CheckoutStats
 	defer root.Close()
 	c := &checkoutRun{Locked: l, root: root, labels: to.Labels, deleted: map[repo.Path]struct{}{}}
 	defer c.leaveDir()
-	l.dirty = true
+	l.dirty = l.dirty || !from.Equal(to)
 	again := map[repo.Path]repo.Merge[repo.TreeValue]{}
 	if len(from.IDs) == len(to.IDs) && !slices.Equal(from.Labels, to.Labels) {
 		// Conflicts that did not change show other labels now.

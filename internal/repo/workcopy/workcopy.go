@@ -70,19 +70,23 @@ func Init(root string, s repo.Store, op repo.OperationID, workspace string) (*Wo
 	if err := os.MkdirAll(w.dir, 0o777); err != nil {
 		return nil, err
 	}
-	if err := w.save(); err != nil {
+	if err := w.save(true); err != nil {
 		return nil, err
 	}
 	return w, os.WriteFile(filepath.Join(w.dir, "type"), []byte("local"), 0o666)
 }
 
-func (w *WorkingCopy) save() error {
-	path := filepath.Join(w.dir, "tree_state")
-	if err := replaceFile(path, w.state.encode()); err != nil {
-		return fmt.Errorf("write working-copy state: %w", err)
-	}
-	if st, err := os.Lstat(path); err == nil {
-		w.state.mtime, w.seen = st.ModTime().UnixMilli(), st
+// save writes where the files are and, when that has changed, what is known of
+// them: of many files that is long.
+func (w *WorkingCopy) save(files bool) error {
+	if files {
+		path := filepath.Join(w.dir, "tree_state")
+		if err := replaceFile(path, w.state.encode()); err != nil {
+			return fmt.Errorf("write working-copy state: %w", err)
+		}
+		if st, err := os.Lstat(path); err == nil {
+			w.state.mtime, w.seen = st.ModTime().UnixMilli(), st
+		}
 	}
 	if err := replaceFile(filepath.Join(w.dir, "checkout"), w.at.encode()); err != nil {
 		return fmt.Errorf("write checkout state: %w", err)
@@ -139,7 +143,7 @@ func (l *Locked) Finish(op repo.OperationID) error {
 		return nil
 	}
 	l.at.op = op
-	return l.save()
+	return l.save(l.dirty)
 }
 
 // Discard unlocks without saving. Files already changed stay changed, and the
