@@ -82,12 +82,13 @@ func TestOpenCode(t *testing.T) {
 	h.eventually("it is reported", func() bool { return h.seat("a").State == terminal.Crashed })
 	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
 
-	if testenv.Soak() { // one more start of it
-		var c terminal.Checked
-		h.call("session.probe", terminal.ProbeIn{Agent: "opencode"}, &c)
-		if c.Version != "1.18.33" || len(c.Missing) != 0 || len(c.Works) != 5 {
-			t.Errorf("%+v", c)
-		}
+	if !testenv.Soak() { // what follows starts it twice more
+		return
+	}
+	var c terminal.Checked
+	h.call("session.probe", terminal.ProbeIn{Agent: "opencode"}, &c)
+	if c.Version != "1.18.33" || len(c.Missing) != 0 || len(c.Works) != 5 {
+		t.Errorf("%+v", c)
 	}
 
 	// It works in a relay like any other.

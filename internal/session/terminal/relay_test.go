@@ -315,7 +315,7 @@ func (l *listener) checkSigned(secret string) {
 	}
 }
 
-// A relay takes any two drivers: two Codexes, and a Claude Code that leads one. Others are in TestOpenCode and above.
+// A relay takes any two drivers: two Codexes, and a Claude Code that leads one. Others are above, and in the long run of TestOpenCode.
 func TestARelayTakesAnyTwoDrivers(t *testing.T) {
 	if !alone(t) {
 		return
