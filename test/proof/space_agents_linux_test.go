@@ -138,7 +138,9 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 
 	// a third agent of another make joins, looks at the board and reports
 	words("tide-service", "tokens drift in the log")
-	out := cyDesk.codex(fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename {"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
+	cyDesk.tandem("space", "whoami")                                         // its daemon runs: the program waits for nobody's start
+	early := strings.Repeat("[[tool mcp__intandem/intandem_whoami {}]] ", 5) // on a busy machine its first calls come before its servers are connected
+	out := cyDesk.codex(early + fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename {"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
 		codeIn(t, ann.use("intandem_invite", `{}`))))
 	var results string
 	for _, q := range model.Requests() {

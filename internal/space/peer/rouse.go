@@ -48,19 +48,24 @@ func (r *Room) rouse(s *seat) {
 	}
 	s.rousing = true
 	r.later(func(ctx context.Context) {
-		if err := r.rouseNow(ctx, s, session); err != nil {
-			r.log.Warn("a session was not woken for its mail", "session", session, "err", err)
-		}
+		err := r.rouseNow(ctx, s, session)
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.rousing = false
-		s.mu.Unlock()
+		if err != nil { // its program is gone, or it may not be prompted
+			s.asleep = r.now().Add(rouseAgain)
+			r.log.Warn("a session was not woken for its mail", "session", session, "err", err, "again_in", rouseAgain)
+		}
 	})
 }
+
+// rouseAgain is when a session that could not be woken is tried again.
+const rouseAgain = 10 * time.Minute
 
 // rousable reports whether there is mail to wake for, and nobody else does. The
 // caller holds s.mu.
 func (s *seat) rousable(now time.Time) bool {
-	return s.state == active && s.waiter == 0 && len(s.wakes.fresh) > 0 && s.wakes.left(now) > 0
+	return s.state == active && s.waiter == 0 && now.After(s.asleep) && len(s.wakes.fresh) > 0 && s.wakes.left(now) > 0
 }
 
 func (r *Room) rouseNow(ctx context.Context, s *seat, session string) error {
@@ -139,9 +144,7 @@ func (r *Room) sayWake(ctx context.Context, s *seat, session, text string, ids [
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		for _, id := range slices.Backward(ids) {
-			s.wakes.fresh = append([]string{id}, s.wakes.fresh...)
-		}
+		s.wakes.back(ids)
 		return err
 	}
 	known, err := r.unsurfaced(ctx, s, ids)

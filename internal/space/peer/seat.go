@@ -94,11 +94,12 @@ type seat struct {
 	admitting map[string]bool
 	wakes     wakes
 	telling   bool
-	waiter    int      // the newest hook that waits
-	rousing   bool     // a session of tandem's is being woken
-	news      []string // what others changed, until the owner is told
-	unheard   int      // and how much more than is kept
-	shifted   []string // own leased files that changed below, until the owner is told
+	waiter    int       // the newest hook that waits
+	rousing   bool      // a session of tandem's is being woken
+	asleep    time.Time // and could not be, until then
+	news      []string  // what others changed, until the owner is told
+	unheard   int       // and how much more than is kept
+	shifted   []string  // own leased files that changed below, until the owner is told
 }
 
 // place is where a host is, and its key; empty for this daemon.

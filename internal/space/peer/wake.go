@@ -2,6 +2,7 @@ package peer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,6 +60,12 @@ func (w *wakes) take(now time.Time) (sentence string, ids []string) {
 	w.forget()
 	w.spent = append(w.spent, now)
 	return announce(ids, n), ids
+}
+
+// back is for a wake that did not arrive: it cost nothing.
+func (w *wakes) back(ids []string) {
+	w.fresh = append(slices.Clone(ids), w.fresh...)
+	w.spent = w.spent[:max(0, len(w.spent)-1)]
 }
 
 // announce is the sentence about n messages, of which some ids are known.
