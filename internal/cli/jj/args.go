@@ -40,7 +40,6 @@ type group struct {
 type command struct {
 	name   string
 	alias  []string
-	about  string
 	opts   []opt
 	groups []group
 	subs   []*command

@@ -12,7 +12,7 @@ import (
 
 func abandonCommand() *command {
 	return &command{
-		name: "abandon", about: "Abandon a revision",
+		name: "abandon",
 		opts: []opt{
 			posRevs("REVSETS"),
 			{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},

@@ -13,7 +13,7 @@ import (
 
 func absorbCommand() *command {
 	return &command{
-		name: "absorb", about: "Move changes from a revision into the stack of mutable revisions",
+		name: "absorb",
 		opts: []opt{
 			{id: "from", long: "from", short: "f", value: "REVSET"},
 			{id: "into", long: "into", short: "t", alias: []string{"to"}, value: "REVSETS", many: true},

@@ -6,7 +6,7 @@ import (
 
 func arrangeCommand() *command {
 	return &command{
-		name: "arrange", about: "Interactively arrange the commit graph",
+		name: "arrange",
 		opts: []opt{posRevs("REVSETS"), {id: "opt", short: "r", value: "REVSETS", many: true, hidden: true}},
 		run:  runArrange,
 	}

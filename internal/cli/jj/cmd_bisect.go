@@ -14,9 +14,9 @@ import (
 
 func bisectCommand() *command {
 	return &command{
-		name: "bisect", about: "Find a bad revision by bisection",
+		name: "bisect",
 		subs: []*command{{
-			name: "run", about: "Run a given command to find the first bad revision",
+			name: "run",
 			opts: []opt{
 				{id: "range", long: "range", short: "r", value: "REVSETS", many: true, required: true},
 				{id: "legacy", long: "command", value: "COMMAND", hidden: true, conflicts: []string{"command"}},

@@ -19,13 +19,13 @@ func bookmarkCommand() *command {
 	tracked := names
 	tracked.value = "BOOKMARK[@REMOTE]"
 	return &command{
-		name: "bookmark", about: "Manage bookmarks [default alias: b]",
+		name: "bookmark",
 		subs: []*command{
-			{name: "advance", alias: []string{"a"}, about: "Advance the closest bookmarks to a target revision", opts: []opt{optional, {id: "to", long: "to", short: "t", value: "REVSET"}}, run: runBookmarkAdvance},
-			{name: "create", alias: []string{"c"}, about: "Create a new bookmark", opts: []opt{rev, checked}, run: runBookmarkCreate},
-			{name: "delete", alias: []string{"d"}, about: "Delete an existing bookmark and propagate the deletion to remotes on the next push", opts: []opt{names}, run: runBookmarkDelete},
-			{name: "forget", alias: []string{"f"}, about: "Forget a bookmark without marking it as a deletion to be pushed", opts: []opt{{id: "include-remotes", long: "include-remotes"}, names}, run: runBookmarkForget},
-			{name: "list", alias: []string{"l"}, about: "List bookmarks and their targets", opts: []opt{
+			{name: "advance", alias: []string{"a"}, opts: []opt{optional, {id: "to", long: "to", short: "t", value: "REVSET"}}, run: runBookmarkAdvance},
+			{name: "create", alias: []string{"c"}, opts: []opt{rev, checked}, run: runBookmarkCreate},
+			{name: "delete", alias: []string{"d"}, opts: []opt{names}, run: runBookmarkDelete},
+			{name: "forget", alias: []string{"f"}, opts: []opt{{id: "include-remotes", long: "include-remotes"}, names}, run: runBookmarkForget},
+			{name: "list", alias: []string{"l"}, opts: []opt{
 				{id: "all-remotes", long: "all-remotes", short: "a", alias: []string{"all"}},
 				{id: "remote", long: "remote", value: "REMOTE", many: true, conflicts: []string{"all-remotes"}},
 				{id: "tracked", long: "tracked", short: "t", conflicts: []string{"all-remotes"}},
@@ -35,19 +35,19 @@ func bookmarkCommand() *command {
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "sort", long: "sort", value: "SORT_KEY", many: true, comma: true, values: sortChoices()},
 			}, run: runBookmarkList},
-			{name: "move", alias: []string{"m"}, about: "Move existing bookmarks to target revision", groups: []group{{id: "source", required: true, multiple: true}}, opts: []opt{
+			{name: "move", alias: []string{"m"}, groups: []group{{id: "source", required: true, multiple: true}}, opts: []opt{
 				{id: "names", pos: true, many: true, value: "NAMES", group: "source"},
 				{id: "from", long: "from", short: "f", value: "REVSETS", many: true, group: "source"},
 				{id: "to", long: "to", short: "t", value: "REVSET"}, back,
 			}, run: runBookmarkMove},
-			{name: "rename", alias: []string{"r"}, about: "Rename `old` bookmark name to `new` bookmark name", opts: []opt{
+			{name: "rename", alias: []string{"r"}, opts: []opt{
 				{id: "old", pos: true, value: "OLD", required: true, check: checkBookmarkName},
 				{id: "new", pos: true, value: "NEW", required: true, check: checkBookmarkName},
 				{id: "overwrite-existing", long: "overwrite-existing"},
 			}, run: runBookmarkRename},
-			{name: "set", alias: []string{"s"}, about: "Create or update a bookmark to point to a certain commit", opts: []opt{rev, back, checked}, run: runBookmarkSet},
-			{name: "track", alias: []string{"t"}, about: "Start tracking given remote bookmarks", opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
-			{name: "untrack", about: "Stop tracking given remote bookmarks", opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
+			{name: "set", alias: []string{"s"}, opts: []opt{rev, back, checked}, run: runBookmarkSet},
+			{name: "track", alias: []string{"t"}, opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
+			{name: "untrack", opts: []opt{tracked, remote}, run: bookmarkKind.runTrack},
 		},
 	}
 }

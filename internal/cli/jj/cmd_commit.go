@@ -10,7 +10,7 @@ import (
 
 func commitCommand() *command {
 	return &command{
-		name: "commit", about: "Update the description and create a new change on top [default alias: ci]",
+		name: "commit",
 		opts: []opt{
 			{id: "interactive", long: "interactive", short: "i"},
 			{id: "tool", long: "tool", value: "NAME"},

@@ -24,21 +24,21 @@ func configCommand() *command {
 	optional := name
 	optional.required = false
 	return &command{
-		name: "config", about: "Manage config options",
+		name: "config",
 		subs: []*command{
-			{name: "edit", alias: []string{"e"}, about: "Start an editor on a jj config file", opts: target, groups: one, run: runConfigEdit},
+			{name: "edit", alias: []string{"e"}, opts: target, groups: one, run: runConfigEdit},
 			absentCommand("gc"),
-			{name: "get", alias: []string{"g"}, about: "Get the value of a given config option", opts: []opt{name}, run: runConfigGet},
-			{name: "list", alias: []string{"l"}, about: "List variables set in config files, along with their values", opts: append([]opt{
+			{name: "get", alias: []string{"g"}, opts: []opt{name}, run: runConfigGet},
+			{name: "list", alias: []string{"l"}, opts: append([]opt{
 				optional,
 				{id: "include-defaults", long: "include-defaults", conflicts: []string{"level"}},
 				{id: "include-overridden", long: "include-overridden"},
 			}, append(levels("level"), opt{id: "template", long: "template", short: "T", value: "TEMPLATE"})...), run: runConfigList},
-			{name: "path", alias: []string{"p"}, about: "Print the paths to the config files", opts: levels("target"), groups: one, run: runConfigPath},
-			{name: "set", alias: []string{"s"}, about: "Update a config file to set the given option to a given value", opts: append([]opt{
+			{name: "path", alias: []string{"p"}, opts: levels("target"), groups: one, run: runConfigPath},
+			{name: "set", alias: []string{"s"}, opts: append([]opt{
 				name, {id: "value", pos: true, required: true, value: "VALUE", check: func(s string) error { _, err := config.ParseBare(s); return err }},
 			}, target...), groups: one, run: runConfigSet},
-			{name: "unset", alias: []string{"u"}, about: "Update a config file to unset the given option", opts: append([]opt{name}, target...), groups: one, run: runConfigUnset},
+			{name: "unset", alias: []string{"u"}, opts: append([]opt{name}, target...), groups: one, run: runConfigUnset},
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func convergeCommand() *command {
 	return &command{
-		name: "converge", about: "Converge divergent changes",
+		name: "converge",
 		opts: []opt{
 			{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 			{id: "no-interactive", long: "no-interactive", conflicts: []string{"interactive"}},

@@ -13,25 +13,25 @@ import (
 
 func debugCommand() *command {
 	return &command{
-		name: "debug", hidden: true, about: "Low-level commands not intended for users",
+		name: "debug", hidden: true,
 		subs: []*command{
-			{name: "snapshot", about: "Trigger a snapshot in the op log", run: func(e *env, p *parsed) error {
+			{name: "snapshot", run: func(e *env, p *parsed) error {
 				_, err := e.open()
 				return err
 			}},
-			{name: "tree", about: "List the recursive entries of a tree", opts: []opt{
+			{name: "tree", opts: []opt{
 				{id: "revision", long: "revision", short: "r", value: "REVSET"},
 				{id: "id", long: "id", value: "ID", conflicts: []string{"revision"}},
 				{id: "dir", long: "dir", value: "DIR"},
 				{id: "pos", pos: true, many: true, value: "FILESETS"},
 			}, run: runDebugTree},
-			{name: "reindex", about: "Rebuild commit index", run: runDebugReindex},
-			{name: "copy-detection", about: "Show which files a revision copied or renamed", opts: []opt{{id: "revision", pos: true, value: "REVSET"}}, run: runDebugCopies},
-			{name: "working-copy", about: "Show where the working copy stands", run: runDebugWorkingCopy},
-			{name: "local-working-copy", about: "Show what is known of the files of the working copy", run: runDebugFiles},
-			{name: "object", about: "Show an object of the store", subs: []*command{
-				{name: "file", about: "Print a file", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, false) }},
-				{name: "symlink", about: "Print the target of a symlink", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, true) }},
+			{name: "reindex", run: runDebugReindex},
+			{name: "copy-detection", opts: []opt{{id: "revision", pos: true, value: "REVSET"}}, run: runDebugCopies},
+			{name: "working-copy", run: runDebugWorkingCopy},
+			{name: "local-working-copy", run: runDebugFiles},
+			{name: "object", subs: []*command{
+				{name: "file", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, false) }},
+				{name: "symlink", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, true) }},
 				absentCommand("commit"), absentCommand("operation"), absentCommand("tree"), absentCommand("view"),
 			}},
 			absentCommand("fileset"), absentCommand("index"), absentCommand("init-simple"), absentCommand("index-changed-paths"),

@@ -11,7 +11,7 @@ import (
 
 func describeCommand() *command {
 	return &command{
-		name: "describe", about: "Update the change description or other metadata [default alias: desc]",
+		name: "describe",
 		opts: []opt{
 			posRevs("REVSETS"),
 			{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},

@@ -15,7 +15,7 @@ func diffCommand() *command {
 		{id: "template", long: "template", short: "T", value: "TEMPLATE", conflicts: []string{"short-format", "long-format", "tool"}, diff: true},
 	}
 	return &command{
-		name: "diff", about: "Compare file contents between two revisions",
+		name: "diff",
 		opts: append(opts, diffFormatOpts()...),
 		run:  runDiff,
 	}

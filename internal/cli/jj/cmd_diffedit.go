@@ -4,7 +4,7 @@ import "tandem/internal/repo"
 
 func diffeditCommand() *command {
 	return &command{
-		name: "diffedit", about: "Touch up the content changes in a revision with a diff editor",
+		name: "diffedit",
 		opts: []opt{
 			{id: "revision", long: "revision", short: "r", value: "REVSET"},
 			{id: "from", long: "from", short: "f", value: "REVSET", conflicts: []string{"revision"}},

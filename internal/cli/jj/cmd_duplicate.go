@@ -11,7 +11,7 @@ import (
 func duplicateCommand() *command {
 	opts := []opt{posRevs("REVSETS"), {id: "opt", short: "r", value: "REVSETS", many: true, hidden: true}}
 	return &command{
-		name: "duplicate", about: "Create new changes with the same content as existing ones",
+		name: "duplicate",
 		opts: append(opts, destinationOpts("")...),
 		run:  runDuplicate,
 	}

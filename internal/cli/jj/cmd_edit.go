@@ -2,7 +2,7 @@ package jj
 
 func editCommand() *command {
 	return &command{
-		name: "edit", about: "Sets the specified revision as the working-copy revision",
+		name:   "edit",
 		groups: []group{{id: "revision", required: true}},
 		opts: []opt{
 			{id: "pos", pos: true, value: "REVSET", group: "revision"},

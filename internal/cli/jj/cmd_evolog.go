@@ -21,7 +21,7 @@ func evologCommand() *command {
 		{id: "patch", long: "patch", short: "p"},
 	}
 	return &command{
-		name: "evolog", alias: []string{"evolution-log"}, about: "Show how a change has evolved over time",
+		name: "evolog", alias: []string{"evolution-log"},
 		opts: append(opts, logDiffOpts()...),
 		run:  runEvolog,
 	}
@@ -246,7 +246,7 @@ func interdiffCommand() *command {
 		{id: "pos", pos: true, many: true, value: "FILESETS"},
 	}
 	return &command{
-		name: "interdiff", about: "Compare the changes of two commits",
+		name:   "interdiff",
 		groups: []group{{id: "to_diff", required: true, multiple: true}},
 		opts:   append(opts, diffFormatOpts()...),
 		run: func(e *env, p *parsed) error {

@@ -14,24 +14,24 @@ func fileCommand() *command {
 	paths := opt{id: "pos", pos: true, many: true, required: true, value: "FILESETS"}
 	tmpl := opt{id: "template", long: "template", short: "T", value: "TEMPLATE"}
 	return &command{
-		name: "file", about: "File operations",
+		name: "file",
 		subs: []*command{
-			{name: "annotate", about: "Show which revision each line of a file comes from", opts: []opt{
+			{name: "annotate", opts: []opt{
 				{id: "path", pos: true, required: true, value: "PATH"}, rev, tmpl,
 			}, run: runFileAnnotate},
-			{name: "chmod", about: "Sets or removes the executable bit for paths in the repo", opts: []opt{
+			{name: "chmod", opts: []opt{
 				{id: "mode", pos: true, required: true, value: "MODE", values: []string{"n", "x"}}, rev, paths,
 			}, run: runFileChmod},
-			{name: "list", about: "List files in a revision", opts: []opt{rev, tmpl, {id: "pos", pos: true, many: true, value: "FILESETS"}}, run: runFileList},
-			{name: "search", about: "Search for content in files", opts: []opt{
+			{name: "list", opts: []opt{rev, tmpl, {id: "pos", pos: true, many: true, value: "FILESETS"}}, run: runFileList},
+			{name: "search", opts: []opt{
 				rev, {id: "pattern", long: "pattern", short: "p", required: true, value: "PATTERN"},
 				{id: "name-only", long: "name-only", conflicts: []string{"line-number"}},
 				{id: "line-number", long: "line-number", short: "n"},
 				{id: "pos", pos: true, many: true, value: "FILESETS"},
 			}, run: runFileSearch},
-			{name: "show", about: "Print contents of files in a revision", opts: []opt{rev, tmpl, paths}, run: runFileShow},
-			{name: "track", about: "Start tracking specified paths in the working copy", opts: []opt{paths, {id: "include-ignored", long: "include-ignored"}}, run: runFileTrack},
-			{name: "untrack", about: "Stop tracking specified paths in the working copy", opts: []opt{paths}, run: runFileUntrack},
+			{name: "show", opts: []opt{rev, tmpl, paths}, run: runFileShow},
+			{name: "track", opts: []opt{paths, {id: "include-ignored", long: "include-ignored"}}, run: runFileTrack},
+			{name: "untrack", opts: []opt{paths}, run: runFileUntrack},
 		},
 	}
 }

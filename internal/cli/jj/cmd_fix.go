@@ -18,7 +18,7 @@ import (
 
 func fixCommand() *command {
 	return &command{
-		name: "fix", about: "Update files with formatting fixes or other changes",
+		name: "fix",
 		opts: []opt{
 			{id: "source", long: "source", short: "s", value: "REVSETS", many: true},
 			{id: "pos", pos: true, many: true, value: "FILESETS"},

@@ -17,9 +17,9 @@ func gerritCommand() *command {
 	}
 	flag := func(id string) opt { return opt{id: id, long: id} }
 	return &command{
-		name: "gerrit", about: "Interact with Gerrit Code Review",
+		name: "gerrit",
 		subs: []*command{{
-			name: "upload", about: "Upload changes to Gerrit for code review, or update existing changes",
+			name: "upload",
 			opts: []opt{
 				many("revision", "r", "REVSETS"),
 				{id: "remote-branch", long: "remote-branch", short: "b", value: "REMOTE_BRANCH"},

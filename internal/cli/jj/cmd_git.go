@@ -18,14 +18,14 @@ import (
 
 func gitCommand() *command {
 	return &command{
-		name: "git", about: "Commands for working with Git remotes and the underlying Git repo",
+		name: "git",
 		subs: []*command{
 			gitCloneCommand(), gitColocationCommand(),
-			{name: "export", about: "Update the underlying Git repo with changes made in the repo", run: runGitExport},
+			{name: "export", run: runGitExport},
 			gitFetchCommand(),
-			{name: "import", about: "Update repo with changes made in the underlying Git repo", run: runGitImport},
+			{name: "import", run: runGitImport},
 			gitInitCommand(), gitPushCommand(), gitRemoteCommand(),
-			{name: "root", about: "Show the underlying Git directory of a repository using the Git backend", run: runGitRoot},
+			{name: "root", run: runGitRoot},
 		},
 	}
 }

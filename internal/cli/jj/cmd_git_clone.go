@@ -15,7 +15,7 @@ import (
 
 func gitCloneCommand() *command {
 	return &command{
-		name: "clone", about: "Create a new repo backed by a clone of a Git repo",
+		name: "clone",
 		opts: []opt{
 			{id: "source", pos: true, required: true, value: "SOURCE"},
 			{id: "destination", pos: true, value: "DESTINATION"},

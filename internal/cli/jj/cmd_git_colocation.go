@@ -14,11 +14,11 @@ import (
 
 func gitColocationCommand() *command {
 	return &command{
-		name: "colocation", about: "Manage Jujutsu repository colocation with Git",
+		name: "colocation",
 		subs: []*command{
-			{name: "disable", about: "Convert into a non-colocated Jujutsu/Git repository", run: runColocationDisable},
-			{name: "enable", about: "Convert into a colocated Jujutsu/Git repository", run: runColocationEnable},
-			{name: "status", about: "Show the current colocation status", run: runColocationStatus},
+			{name: "disable", run: runColocationDisable},
+			{name: "enable", run: runColocationEnable},
+			{name: "status", run: runColocationStatus},
 		},
 	}
 }

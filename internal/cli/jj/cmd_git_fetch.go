@@ -12,7 +12,7 @@ import (
 
 func gitFetchCommand() *command {
 	return &command{
-		name: "fetch", about: "Fetch from a Git remote",
+		name: "fetch",
 		opts: []opt{
 			{id: "branch", long: "branch", short: "b", alias: []string{"bookmark"}, value: "BRANCH", many: true, group: "specific"},
 			{id: "tag", long: "tag", short: "t", value: "TAG", many: true, group: "specific"},

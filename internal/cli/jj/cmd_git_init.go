@@ -17,7 +17,7 @@ import (
 
 func gitInitCommand() *command {
 	return &command{
-		name: "init", about: "Create a new Git backed repo",
+		name: "init",
 		opts: []opt{
 			{id: "destination", pos: true, value: "DESTINATION"},
 			{id: "colocate", long: "colocate", conflicts: []string{"git-repo"}},

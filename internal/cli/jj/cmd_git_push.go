@@ -13,7 +13,7 @@ import (
 
 func gitPushCommand() *command {
 	return &command{
-		name: "push", about: "Push to a Git remote",
+		name: "push",
 		opts: []opt{
 			{id: "remote", long: "remote", value: "REMOTE"},
 			{id: "bookmark", long: "bookmark", short: "b", alias: []string{"branch"}, value: "BOOKMARK", many: true, group: "specific"},
@@ -64,7 +64,7 @@ func runGitPush(e *env, p *parsed) error {
 	if sign, err := w.conf.Bool("git.sign-on-push"); err != nil {
 		return err
 	} else if sign {
-		return missing("signing commits")
+		return missing("signing commits as they are pushed (git.sign-on-push)")
 	}
 	x := &push{p: p, seen: map[refMove]bool{}}
 	if x.remote, err = w.pushRemote(p); err != nil {

@@ -15,17 +15,17 @@ import (
 func gitRemoteCommand() *command {
 	name := opt{id: "remote", pos: true, required: true, value: "REMOTE"}
 	return &command{
-		name: "remote", about: "Manage Git remotes",
+		name: "remote",
 		subs: []*command{
-			{name: "add", about: "Add a Git remote", opts: []opt{
+			{name: "add", opts: []opt{
 				name, {id: "url", pos: true, required: true, value: "URL"}, {id: "push-url", long: "push-url", value: "PUSH_URL"},
 			}, run: runRemoteAdd},
-			{name: "list", about: "List Git remotes", run: runRemoteList},
-			{name: "remove", about: "Remove a Git remote and forget its bookmarks", opts: []opt{name}, run: runRemoteRemove},
-			{name: "rename", about: "Rename a Git remote", opts: []opt{
+			{name: "list", run: runRemoteList},
+			{name: "remove", opts: []opt{name}, run: runRemoteRemove},
+			{name: "rename", opts: []opt{
 				{id: "old", pos: true, required: true, value: "OLD"}, {id: "new", pos: true, required: true, value: "NEW"},
 			}, run: runRemoteRename},
-			{name: "set-url", about: "Set the URL of a Git remote", opts: []opt{
+			{name: "set-url", opts: []opt{
 				name, {id: "url", pos: true, value: "URL"}, {id: "push", long: "push", value: "PUSH"},
 				{id: "fetch", long: "fetch", value: "FETCH", conflicts: []string{"url"}},
 			}, run: runRemoteSetURL},

@@ -36,7 +36,7 @@ func logCommand() *command {
 		{id: "count", long: "count", conflicts: []string{diffFormats, "no-graph", "patch", "reversed", "template"}},
 	}
 	return &command{
-		name: "log", about: "Show revision history",
+		name: "log",
 		opts: append(opts, logDiffOpts()...),
 		run:  runLog,
 	}

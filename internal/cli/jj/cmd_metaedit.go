@@ -11,7 +11,7 @@ import (
 
 func metaeditCommand() *command {
 	return &command{
-		name: "metaedit", about: "Modify the metadata of a revision without changing its content",
+		name: "metaedit",
 		opts: []opt{
 			posRevs("REVSETS"),
 			{id: "opt", short: "r", value: "REVSETS", many: true, hidden: true},

@@ -9,7 +9,7 @@ import (
 
 func newCommand() *command {
 	return &command{
-		name: "new", about: "Create a new, empty change and (by default) edit it in the working copy",
+		name:   "new",
 		groups: []group{{id: "revisions", multiple: true}},
 		opts: []opt{
 			{id: "pos", pos: true, many: true, value: "REVSETS", group: "revisions"},

@@ -18,11 +18,11 @@ func movementOpts() []opt {
 }
 
 func nextCommand() *command {
-	return &command{name: "next", about: "Move the working-copy commit to the child revision", opts: movementOpts(), run: runMovement}
+	return &command{name: "next", opts: movementOpts(), run: runMovement}
 }
 
 func prevCommand() *command {
-	return &command{name: "prev", about: "Change the working copy revision relative to the parent revision", opts: movementOpts(), run: runMovement}
+	return &command{name: "prev", opts: movementOpts(), run: runMovement}
 }
 
 // movement is a step along the history.

@@ -16,18 +16,18 @@ func operationCommand() *command {
 	shown := append(logDiffOpts(), opt{id: "show-changes-in", long: "show-changes-in", value: "REVSETS", blank: true, diff: true})
 	opPos := opt{id: "op", pos: true, value: "OPERATION", required: true}
 	return &command{
-		name: "operation", alias: []string{"op"}, about: "Commands for working with the operation log",
+		name: "operation", alias: []string{"op"},
 		subs: []*command{
-			{name: "abandon", about: "Abandon operation history", opts: []opt{opPos}, run: runOpAbandon},
-			{name: "diff", about: "Compare changes to the repository between two operations", opts: append([]opt{
+			{name: "abandon", opts: []opt{opPos}, run: runOpAbandon},
+			{name: "diff", opts: append([]opt{
 				{id: "operation", long: "operation", alias: []string{"op"}, value: "OPERATION"},
 				{id: "from", long: "from", short: "f", value: "FROM", conflicts: []string{"operation"}},
 				{id: "to", long: "to", short: "t", value: "TO", conflicts: []string{"operation"}},
 				{id: "no-graph", long: "no-graph", short: "G"},
 				{id: "patch", long: "patch", short: "p"},
 			}, shown...), run: runOpDiff},
-			{name: "integrate", about: "Make an operation part of the operation log", opts: []opt{opPos}, run: runOpIntegrate},
-			{name: "log", about: "Show the operation log", opts: append([]opt{
+			{name: "integrate", opts: []opt{opPos}, run: runOpIntegrate},
+			{name: "log", opts: append([]opt{
 				{id: "limit", long: "limit", short: "n", value: "LIMIT", check: checkCount},
 				{id: "reversed", long: "reversed"},
 				{id: "no-graph", long: "no-graph", short: "G"},
@@ -35,9 +35,9 @@ func operationCommand() *command {
 				{id: "op-diff", long: "op-diff", short: "d"},
 				{id: "patch", long: "patch", short: "p"},
 			}, shown...), run: runOpLog},
-			{name: "restore", about: "Create a new operation that restores the repo to an earlier state", opts: []opt{opPos, what}, run: runOpRestore},
-			{name: "revert", about: "Create a new operation that reverts an earlier operation", opts: []opt{{id: "op", pos: true, value: "OPERATION"}, what}, run: runOpRevert},
-			{name: "show", about: "Show changes to the repository in an operation", opts: append([]opt{
+			{name: "restore", opts: []opt{opPos, what}, run: runOpRestore},
+			{name: "revert", opts: []opt{{id: "op", pos: true, value: "OPERATION"}, what}, run: runOpRevert},
+			{name: "show", opts: append([]opt{
 				{id: "op", pos: true, value: "OPERATION"},
 				{id: "no-graph", long: "no-graph", short: "G"},
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},

@@ -10,7 +10,7 @@ import (
 
 func parallelizeCommand() *command {
 	return &command{
-		name: "parallelize", about: "Parallelize revisions by making them siblings",
+		name: "parallelize",
 		opts: []opt{posRevs("REVSETS"), {id: "opt", short: "r", value: "REVSETS", many: true, hidden: true}},
 		run:  runParallelize,
 	}
@@ -95,7 +95,7 @@ func (t *tx) followParents(m *repo.Move, ids []repo.CommitID) error {
 
 func simplifyParentsCommand() *command {
 	return &command{
-		name: "simplify-parents", about: "Simplify parent edges for the specified revision(s)",
+		name: "simplify-parents",
 		opts: []opt{
 			{id: "source", long: "source", short: "s", value: "REVSETS", many: true},
 			{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},

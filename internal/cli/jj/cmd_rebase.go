@@ -26,7 +26,7 @@ func rebaseCommand() *command {
 	}
 	opts = append(opts, destinationOpts("RebaseDestinationArgs")...)
 	return &command{
-		name: "rebase", about: "Move revisions to different parent(s)",
+		name:   "rebase",
 		groups: []group{{id: "to_rebase"}, {id: "RebaseDestinationArgs", required: true, multiple: true}},
 		opts: append(opts,
 			opt{id: "skip-emptied", long: "skip-emptied"},

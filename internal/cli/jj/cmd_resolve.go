@@ -14,7 +14,7 @@ import (
 
 func resolveCommand() *command {
 	return &command{
-		name: "resolve", about: "Resolve conflicted files with an external merge tool",
+		name: "resolve",
 		opts: []opt{
 			{id: "revision", long: "revision", short: "r", value: "REVSET"},
 			{id: "list", long: "list", short: "l"},

@@ -8,7 +8,7 @@ import (
 
 func restoreCommand() *command {
 	return &command{
-		name: "restore", about: "Restore paths from another revision",
+		name: "restore",
 		opts: []opt{
 			{id: "pos", pos: true, many: true, value: "FILESETS"},
 			{id: "from", long: "from", short: "f", value: "REVSET"},

@@ -10,7 +10,7 @@ import (
 func revertCommand() *command {
 	opts := []opt{{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true, required: true}}
 	return &command{
-		name: "revert", about: "Apply the reverse of the given revision(s)",
+		name:   "revert",
 		groups: []group{{id: "location", required: true, multiple: true}},
 		opts:   append(opts, destinationOpts("location")...),
 		run:    runRevert,

@@ -19,7 +19,7 @@ import (
 
 func runCommand() *command {
 	return &command{
-		name: "run", about: "Run a command across a set of revisions.",
+		name: "run",
 		opts: []opt{
 			{id: "command", pos: true, required: true, value: "COMMAND"},
 			{id: "args", pos: true, many: true, value: "ARGS"},

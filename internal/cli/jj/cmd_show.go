@@ -14,7 +14,7 @@ func showCommand() *command {
 		{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 	}
 	return &command{
-		name: "show", about: "Show commit description and changes in a revision",
+		name: "show",
 		opts: append(append(opts, diffFormatOpts()...), opt{id: "no-patch", long: "no-patch", diff: true, conflicts: []string{diffFormats}}),
 		run:  runShow,
 	}

@@ -14,14 +14,14 @@ func sparseCommand() *command {
 		return err
 	}
 	return &command{
-		name: "sparse", about: "Manage which paths from the working-copy commit are present in the working copy",
+		name: "sparse",
 		subs: []*command{
-			{name: "edit", about: "Start an editor to update the patterns that are present in the working copy", run: runSparseEdit},
-			{name: "list", about: "List the patterns that are currently present in the working copy", run: runSparseList},
-			{name: "reset", about: "Reset the patterns to include all files in the working copy", run: func(e *env, p *parsed) error {
+			{name: "edit", run: runSparseEdit},
+			{name: "list", run: runSparseList},
+			{name: "reset", run: func(e *env, p *parsed) error {
 				return setSparse(e, func(*wsEnv, []repo.Path) ([]repo.Path, error) { return []repo.Path{""}, nil })
 			}},
-			{name: "set", about: "Update the patterns that are present in the working copy", opts: []opt{
+			{name: "set", opts: []opt{
 				{id: "add", long: "add", value: "ADD", many: true, check: path},
 				{id: "remove", long: "remove", value: "REMOVE", many: true, check: path, conflicts: []string{"clear"}},
 				{id: "clear", long: "clear"},

@@ -19,7 +19,7 @@ func splitCommand() *command {
 		}
 	}
 	return &command{
-		name: "split", about: "Split a revision in two",
+		name: "split",
 		opts: append(opts,
 			opt{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
 			opt{id: "editor", long: "editor"},

@@ -11,7 +11,7 @@ import (
 
 func squashCommand() *command {
 	return &command{
-		name: "squash", about: "Move changes from a revision into another revision",
+		name: "squash",
 		opts: []opt{
 			{id: "revision", long: "revision", short: "r", value: "REVSET", conflicts: []string{"from", "into", "onto", "insert-after", "insert-before"}},
 			{id: "from", long: "from", short: "f", value: "REVSETS", many: true},

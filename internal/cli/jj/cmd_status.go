@@ -14,7 +14,7 @@ import (
 
 func statusCommand() *command {
 	return &command{
-		name: "status", about: "Show high-level repo status [default alias: st]",
+		name: "status",
 		opts: []opt{{id: "pos", pos: true, many: true, value: "FILESETS"}},
 		run:  runStatus,
 	}

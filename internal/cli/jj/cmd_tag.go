@@ -20,10 +20,10 @@ func tagCommand() *command {
 	optional := names
 	optional.required = false
 	return &command{
-		name: "tag", about: "Manage tags",
+		name: "tag",
 		subs: []*command{
-			{name: "delete", alias: []string{"d"}, about: "Delete existing tags", opts: []opt{names}, run: runTagDelete},
-			{name: "list", alias: []string{"l"}, about: "List tags and their targets", opts: []opt{
+			{name: "delete", alias: []string{"d"}, opts: []opt{names}, run: runTagDelete},
+			{name: "list", alias: []string{"l"}, opts: []opt{
 				{id: "all-remotes", long: "all-remotes", short: "a", alias: []string{"all"}},
 				{id: "remote", long: "remote", value: "REMOTE", many: true, conflicts: []string{"all-remotes"}},
 				{id: "tracked", long: "tracked", short: "t", conflicts: []string{"all-remotes"}},
@@ -33,12 +33,12 @@ func tagCommand() *command {
 				{id: "template", long: "template", short: "T", value: "TEMPLATE"},
 				{id: "sort", long: "sort", value: "SORT_KEY", many: true, comma: true, values: sortChoices()},
 			}, run: runTagList},
-			{name: "set", alias: []string{"s"}, about: "Create or update tags", opts: []opt{
+			{name: "set", alias: []string{"s"}, opts: []opt{
 				{id: "revision", long: "revision", short: "r", alias: []string{"to"}, value: "REVSET"},
 				{id: "allow-move", long: "allow-move"}, checked,
 			}, run: runTagSet},
-			{name: "track", about: "Start tracking given remote tags", opts: remote, run: tagKind.runTrack},
-			{name: "untrack", about: "Stop tracking given remote tags", opts: remote, run: tagKind.runTrack},
+			{name: "track", opts: remote, run: tagKind.runTrack},
+			{name: "untrack", opts: remote, run: tagKind.runTrack},
 		},
 	}
 }

@@ -12,11 +12,11 @@ const (
 )
 
 func undoCommand() *command {
-	return &command{name: "undo", about: "Undo the last operation", run: runUndo}
+	return &command{name: "undo", run: runUndo}
 }
 
 func redoCommand() *command {
-	return &command{name: "redo", about: "Redo the most recently undone operation", run: runRedo}
+	return &command{name: "redo", run: runRedo}
 }
 
 // follow goes from an undo or redo to the operation it restored.

@@ -11,22 +11,22 @@ import (
 
 func utilCommand() *command {
 	return &command{
-		name: "util", about: "Infrequently used commands such as for generating shell completions",
+		name: "util",
 		subs: []*command{
-			{name: "backend", about: "Commands about the store behind the repository", subs: []*command{
-				{name: "name", about: "Print the name of the store", run: runUtilBackend},
+			{name: "backend", subs: []*command{
+				{name: "name", run: runUtilBackend},
 			}},
-			{name: "completion", about: "Print a command-line-completion script", opts: []opt{
+			{name: "completion", opts: []opt{
 				{id: "shell", pos: true, required: true, value: "SHELL", values: []string{"bash", "elvish", "fish", "nushell", "power-shell", "zsh"}},
 			}, run: runUtilCompletion},
-			{name: "config-schema", about: "Print the JSON schema for the jj TOML config format", run: runUtilSchema},
-			{name: "exec", about: "Execute an external command via jj", opts: []opt{
+			{name: "config-schema", run: runUtilSchema},
+			{name: "exec", opts: []opt{
 				{id: "command", pos: true, required: true, value: "COMMAND"}, {id: "args", pos: true, many: true, value: "ARGS"},
 			}, run: runUtilExec},
-			{name: "gc", about: "Remove what nothing refers to any more from the repository", opts: []opt{{id: "expire", long: "expire", value: "EXPIRE"}}, run: runUtilGC},
+			{name: "gc", opts: []opt{{id: "expire", long: "expire", value: "EXPIRE"}}, run: runUtilGC},
 			absentCommand("install-man-pages"),
-			{name: "markdown-help", about: "Print the help of all commands as Markdown", run: runUtilMarkdown},
-			{name: "snapshot", about: "Snapshot the working copy if needed", run: runUtilSnapshot},
+			{name: "markdown-help", run: runUtilMarkdown},
+			{name: "snapshot", run: runUtilSnapshot},
 		},
 	}
 }

@@ -17,26 +17,26 @@ import (
 
 func workspaceCommand() *command {
 	return &command{
-		name: "workspace", about: "Commands for working with workspaces",
+		name: "workspace",
 		subs: []*command{
-			{name: "add", about: "Add a workspace", opts: []opt{
+			{name: "add", opts: []opt{
 				{id: "destination", pos: true, required: true, value: "DESTINATION"},
 				{id: "name", long: "name", value: "NAME"},
 				{id: "revisions", long: "revision", short: "r", alias: []string{"revisions"}, value: "REVSETS", many: true},
 				{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
 				{id: "sparse-patterns", long: "sparse-patterns", value: "SPARSE_PATTERNS", values: []string{"copy", "full", "empty"}},
 			}, run: runWorkspaceAdd},
-			{name: "forget", about: "Stop tracking a workspace's working-copy commit in the repo", opts: []opt{{id: "pos", pos: true, many: true, value: "WORKSPACES"}}, run: runWorkspaceForget},
-			{name: "list", about: "List workspaces", opts: []opt{{id: "template", long: "template", short: "T", value: "TEMPLATE"}}, run: runWorkspaceList},
-			{name: "rename", about: "Renames the current workspace", opts: []opt{{id: "name", pos: true, required: true, value: "NEW_WORKSPACE_NAME"}}, run: runWorkspaceRename},
-			{name: "root", about: "Show the workspace root directory", opts: []opt{{id: "name", long: "name", value: "NAME"}}, run: runWorkspaceRoot},
-			{name: "update-stale", about: "Update a workspace that has become stale", run: runUpdateStale},
+			{name: "forget", opts: []opt{{id: "pos", pos: true, many: true, value: "WORKSPACES"}}, run: runWorkspaceForget},
+			{name: "list", opts: []opt{{id: "template", long: "template", short: "T", value: "TEMPLATE"}}, run: runWorkspaceList},
+			{name: "rename", opts: []opt{{id: "name", pos: true, required: true, value: "NEW_WORKSPACE_NAME"}}, run: runWorkspaceRename},
+			{name: "root", opts: []opt{{id: "name", long: "name", value: "NAME"}}, run: runWorkspaceRoot},
+			{name: "update-stale", run: runUpdateStale},
 		},
 	}
 }
 
 func rootCommand() *command {
-	return &command{name: "root", about: "Show the current workspace root directory (shortcut for `jj workspace root`)", run: func(e *env, p *parsed) error {
+	return &command{name: "root", run: func(e *env, p *parsed) error {
 		if e.ws == nil {
 			return e.noRepo()
 		}

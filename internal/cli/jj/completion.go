@@ -244,7 +244,7 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 
 func named(names []string) (out []candidate) {
 	for _, n := range names {
-		out = append(out, candidate{value: n, about: ""})
+		out = append(out, candidate{value: n})
 	}
 	return out
 }

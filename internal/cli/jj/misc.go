@@ -11,7 +11,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func versionCommand() *command {
-	return &command{name: "version", about: "Display version information", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(e *env, p *parsed) error {
+	return &command{name: "version", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(e *env, p *parsed) error {
 		e.ui.printf("jj %s\n", Version)
 		return nil
 	}}
@@ -19,7 +19,7 @@ func versionCommand() *command {
 
 func helpCommand() *command {
 	return &command{
-		name: "help", about: "Print this message or the help of the given subcommand(s)",
+		name: "help",
 		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"}, {id: "keyword", long: "keyword", short: "k", value: "KEYWORD", values: topics(), conflicts: []string{"pos"}}},
 		run: func(e *env, p *parsed) error {
 			if p.has("keyword") {
