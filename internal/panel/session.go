@@ -314,6 +314,9 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
 	}
+	if word := confinedWord(s.Confined); word != "" {
+		facts = append(facts, ui.Pair{Key: "Commands", Value: word})
+	}
 	if cost > 0 {
 		facts = append(facts, ui.Pair{Key: "Cost", Value: fmt.Sprintf("%.4f USD", float64(cost)/1e9)})
 	}
@@ -321,4 +324,19 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		facts = append(facts, ui.Pair{Key: "Came from", Value: s.Parent, Mono: true})
 	}
 	return append(facts, ui.Pair{Key: "Session", Value: s.ID, Mono: true, Copy: true})
+}
+
+// confinedWord says what confines a session's commands; "" where nothing is known.
+func confinedWord(kind string) string {
+	switch kind {
+	case "bwrap":
+		return "run in bubblewrap"
+	case "landlock":
+		return "run under Landlock"
+	case "unconfined":
+		return "run without a sandbox, as a person allowed"
+	case "none":
+		return "do not run: there is no sandbox"
+	}
+	return ""
 }

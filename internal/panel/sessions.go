@@ -87,6 +87,7 @@ type wireSession struct {
 	Parent    string    `json:"parent"`
 	Owner     string    `json:"owner"`
 	Archived  bool      `json:"archived"`
+	Confined  string    `json:"confined"`
 	Events    int64     `json:"events"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

@@ -110,6 +110,7 @@ type wireStatus struct {
 	Events   int64    `json:"events"`
 	Panel    string   `json:"panel"`
 	PIN      bool     `json:"pin_set"`
+	Sandbox  string   `json:"sandbox"`
 }
 
 // uptime is written as status on the command line writes it: 2h 15m.
@@ -147,6 +148,12 @@ func (s wireStatus) checks(passkeys int) []Check {
 		out = append(out, Check{Name: "Passkey", Tone: ui.Quiet, Said: "None is registered here; decisions take the PIN.", Mend: "Register one below."})
 	default:
 		out = append(out, Check{Name: "Presence", Tone: ui.Good, Said: "A PIN and " + plural(passkeys, "passkey", "passkeys") + " prove that you are you."})
+	}
+	switch s.Sandbox {
+	case "landlock":
+		out = append(out, Check{Name: "Sandbox", Tone: ui.Quiet, Said: "Commands of sessions run under Landlock; where files may hold keys they ask first, because these cannot be hidden.", Mend: "Install bubblewrap, then: tandem up --replace"})
+	case "none":
+		out = append(out, Check{Name: "No sandbox", Tone: ui.Warn, Said: "Commands of sessions do not run.", Mend: "Install bubblewrap, or for one session: tandem grant unconfined SESSION"})
 	}
 	return append(out, Check{Name: "Journal", Tone: ui.Good, Said: ui.Count(s.Events) + " entries are recorded."},
 		Check{Name: "Server", Tone: ui.Good, Said: "It has answered for " + uptime(s.Uptime) + "."})
