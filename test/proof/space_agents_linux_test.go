@@ -72,7 +72,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	ann, bob := annDesk.claude(), bobDesk.claude()
 
 	// what is said from here on is looked for at the host at the end
-	programs := []string{"claude-code", "codex-mcp-client", "scripted-1"}
+	// with the version: the first word alone is in the host's own program
+	programs := []string{"claude-code 2.1.197", "codex-mcp-client", "scripted-1"}
 	said := []string{"Trial of the lighthouse", "ann-orchard", "bob-quarry", "cy-meadow", "lighthouse-grafana", "look_at_the_beam"}
 	words := func(s ...string) { said = append(said, s...) }
 	for _, a := range []*agent{ann, bob} {
