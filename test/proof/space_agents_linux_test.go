@@ -72,8 +72,9 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	ann, bob := annDesk.claude(), bobDesk.claude()
 
 	// what is said from here on is looked for at the host at the end
-	// with the version: the first word alone is in the host's own program
-	programs := []string{"claude-code 2.1.197", "codex-mcp-client", "scripted-1"}
+	// With the version: the first word alone is in the environment of every such
+	// program of this machine, which a daemon reads at its start to find strays.
+	programs := []string{"claude-code 2.1.197", "codex-mcp-client", "harbour-model-7"}
 	said := []string{"Trial of the lighthouse", "ann-orchard", "bob-quarry", "cy-meadow", "lighthouse-grafana", "look_at_the_beam"}
 	words := func(s ...string) { said = append(said, s...) }
 	for _, a := range []*agent{ann, bob} {
@@ -158,7 +159,7 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 		t.Errorf("findings: %s", f)
 	}
 	peers := ann.use("intandem_peers", `{}`)
-	for _, want := range []string{"CyTheBadger", "cy-meadow", "Agent: codex-mcp-client", "Agent: claude-code", "lighthouse-grafana", "Model: scripted-1", "Tools: lighthouse.look_at_the_beam"} {
+	for _, want := range []string{"CyTheBadger", "cy-meadow", "Agent: codex-mcp-client", "Agent: claude-code", "lighthouse-grafana", "Model: harbour-model-7", "Tools: lighthouse.look_at_the_beam"} {
 		if !strings.Contains(peers, want) {
 			t.Errorf("%q is not among the peers:\n%s", want, peers)
 		}
@@ -272,7 +273,7 @@ func (w *workshop) desk(project string) *desk {
 		w.t.Fatal(err)
 	}
 	d.env = []string{"HOME=" + d.home, "PATH=" + filepath.Join(w.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + d.home,
-		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=scripted-1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=harbour-model-7", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "MCP_TIMEOUT=120000"} // a busy machine is slow, not wrong
 	for name, text := range map[string]string{"harbour_server.go": "package main\n\nfunc listenAtTheQuay() {}\n", ".mcp.json": fmt.Sprintf(`{"mcpServers":{%q:{"command":"true"}}}`, w.servers),
 		".claude/settings.json": `{"permissions":{"allow":["mcp__lighthouse__look_at_the_beam"]}}`} {
@@ -385,7 +386,7 @@ func (w *desk) transcriptHas(text string) bool {
 
 func (w *desk) codex(prompt string) string {
 	w.t.Helper()
-	config := fmt.Sprintf(`model = "scripted-1"
+	config := fmt.Sprintf(`model = "harbour-model-7"
 model_provider = "scripted"
 check_for_update_on_startup = false
 [model_providers.scripted]
