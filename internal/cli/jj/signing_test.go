@@ -98,9 +98,9 @@ func TestGPGSignaturesAgainstStock(t *testing.T) {
 	}
 	ours := func(dir string) func(...string) string {
 		return func(args ...string) string {
-			var out strings.Builder
-			if code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: os.Stderr, Env: p.stock.Env(), Dir: dir}); code != 0 {
-				t.Fatalf("jj %s: exit code %d", strings.Join(args, " "), code)
+			var out, errs strings.Builder
+			if code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: p.stock.Env(), Dir: dir}); code != 0 {
+				t.Fatalf("jj %s: exit code %d: %s", strings.Join(args, " "), code, &errs)
 			}
 			return out.String()
 		}
