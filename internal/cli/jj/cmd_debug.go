@@ -3,6 +3,8 @@ package jj
 import (
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"tandem/internal/repo"
@@ -32,7 +34,8 @@ func debugCommand() *command {
 			{name: "object", subs: []*command{
 				{name: "file", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, false) }},
 				{name: "symlink", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, true) }},
-				absentCommand("commit"), absentCommand("operation"), absentCommand("tree"), absentCommand("view"),
+				{name: "operation", opts: []opt{{id: "id", pos: true, required: true, value: "ID"}}, run: runDebugOperation},
+				absentCommand("commit"), absentCommand("tree"), absentCommand("view"),
 			}},
 			absentCommand("fileset"), absentCommand("index"), absentCommand("init-simple"), absentCommand("index-changed-paths"),
 			absentCommand("operation"), absentCommand("revset"), absentCommand("stacked-table"), absentCommand("template"), absentCommand("watchman"),
@@ -216,6 +219,27 @@ func runDebugObject(e *env, p *parsed, link bool) error {
 	if link {
 		w.ui.printf("\n")
 	}
+	return nil
+}
+
+func runDebugOperation(e *env, p *parsed) error {
+	w, err := e.openNoSnapshot()
+	if err != nil {
+		return err
+	}
+	raw, err := hex.DecodeString(p.str("id"))
+	if err != nil {
+		return userf("Invalid hex operation id: %q", p.str("id"))
+	}
+	o, err := w.store.Operation(repo.OperationID(raw))
+	if err != nil {
+		path := filepath.Join(e.ws.repoDir, "op_store", "operations", p.str("id"))
+		if _, serr := os.Stat(path); serr != nil {
+			err = serr
+		}
+		return internalf(&chained{"Object " + p.str("id") + " of type operation not found", &chained{"Cannot access " + path, err}}, "Failed to load an operation")
+	}
+	w.ui.printf("%s\n", operationShape(o).lines(""))
 	return nil
 }
 

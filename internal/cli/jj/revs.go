@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
 )
 
@@ -319,85 +321,16 @@ func joinComma(s []string) string {
 	return out
 }
 
-// immutableTest is a test for commits that may not be rewritten.
-func (w *wsEnv) immutableTest() (func(repo.CommitID) (bool, error), error) {
-	if w.immutable == nil {
-		x, err := w.immutableExpr()
+// changedLines gives the lines a commit removes and adds.
+func (w *wsEnv) changedLines(r *repo.Repo) func(*repo.Commit, func(repo.Path) bool, func(int, string) bool) error {
+	return func(c *repo.Commit, match func(repo.Path) bool, yield func(int, string) bool) error {
+		from, err := repo.ParentTree(r.Store, r.Index, c)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rr := w.revRepo(w.repo, nil)
-		set, err := rr.Set(x)
-		if err != nil {
-			return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
-		}
-		w.immutable = &immutability{set, rr}
+		d := &render.Diff{Store: r.Store, From: from, To: c.Tree, Match: matchFunc(match)}
+		return d.Lines(func(side int, line []byte) bool {
+			return yield(side, string(bytes.TrimSuffix(line, []byte("\n"))))
+		})
 	}
-	im := w.immutable
-	return func(id repo.CommitID) (bool, error) {
-		p, ok := im.rev.Index.Pos(id)
-		return ok && im.set.Has(p), nil
-	}, nil
-}
-
-// immutableExpr is the revset of commits that may not be rewritten now.
-func (w *wsEnv) immutableExpr() (*revset.Expr, error) {
-	if w.global.ignoreImmutable {
-		return revset.Root(), nil
-	}
-	return w.protectedExpr()
-}
-
-// protectedExpr is the revset of commits that are shown as immutable.
-func (w *wsEnv) protectedExpr() (*revset.Expr, error) {
-	heads, err := revset.Compile("immutable_heads()", w.scope())
-	if err != nil {
-		return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
-	}
-	return revset.Ancestors(revset.Union(heads, revset.Root())), nil
-}
-
-// checkRewritable refuses to touch commits that may not be rewritten.
-func (w *wsEnv) checkRewritable(ids ...repo.CommitID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return w.checkRewritableExpr(revset.Commits(ids...))
-}
-
-func (w *wsEnv) checkRewritableExpr(x *revset.Expr) error {
-	fixed, err := w.immutableExpr()
-	if err != nil {
-		return err
-	}
-	rr := w.revRepo(w.repo, nil)
-	if _, err := rr.Set(fixed); err != nil {
-		return configf(err, "Invalid `revset-aliases.immutable_heads()`")
-	}
-	bad, err := rr.IDs(revset.And(fixed, x))
-	if err != nil || len(bad) == 0 {
-		return err
-	}
-	id := bad[0]
-	if id == repo.RootCommitID {
-		return userf("The root commit %s is immutable", id.Hex()[:12])
-	}
-	e := userf("Commit %s is immutable", id.Hex()[:12])
-	c, err := w.store.Commit(id)
-	if err != nil {
-		return err
-	}
-	t := w.ui.newText()
-	t.Str("Could not modify commit: ")
-	if err := w.summary(t, c); err != nil {
-		return err
-	}
-	e.hints = append(e.hints, hint{rich: t})
-	e.hinted("Immutable commits are used to protect shared history.")
-	e.hinted("For more information, see:\n      - https://docs.jj-vcs.dev/latest/config/#set-of-immutable-commits\n      - `jj help -k config`, \"Set of immutable commits\"")
-	all, err := rr.IDs(revset.And(fixed, revset.Descendants(x)))
-	if err != nil {
-		return err
-	}
-	return e.hinted("This operation would rewrite %d immutable commits.", len(all))
 }

@@ -1,0 +1,179 @@
+package jj
+
+import (
+	"tandem/internal/repo"
+	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/render"
+	"tandem/internal/repo/revset"
+	"tandem/internal/repo/text"
+)
+
+// report tells about conflicts that came or went.
+func (w *wsEnv) report(old *repo.Repo) error {
+	if w.ui.quiet {
+		return nil
+	}
+	_, was := old.View.Workspaces[w.name]
+	if _, is := w.repo.View.Workspaces[w.name]; was && !is {
+		w.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.", revset.FormatSymbol(w.name))
+		w.ui.hintf("Restore to an operation that contains the workspace (e.g. `jj undo` or `jj redo`).")
+	}
+	rr := w.revRepo(w.repo, nil)
+	conflicted := func(from, to *repo.Repo) ([]*repo.Commit, error) {
+		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)), revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
+		ids, err := rr.IDs(x)
+		if err != nil {
+			return nil, err
+		}
+		var out []*repo.Commit
+		for _, id := range ids {
+			c, err := w.store.Commit(id)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+		return out, nil
+	}
+	removed, err := conflicted(w.repo, old)
+	if err != nil {
+		return err
+	}
+	added, err := conflicted(old, w.repo)
+	if err != nil {
+		return err
+	}
+	inChanges := func(cs, others []*repo.Commit) (out []*repo.Commit) {
+		for _, c := range cs {
+			found := false
+			for _, o := range others {
+				found = found || o.ChangeID == c.ChangeID
+			}
+			if !found {
+				out = append(out, c)
+			}
+		}
+		return groupByChange(out)
+	}
+	resolved, fresh := inChanges(removed, added), inChanges(added, removed)
+	if len(resolved) > 0 {
+		w.ui.statusf("Existing conflicts were resolved or abandoned from %d commits.\n", len(resolved))
+	}
+	if len(fresh) > 0 {
+		t := w.ui.newText()
+		t.Printf("New conflicts appeared in %d commits:\n", len(fresh))
+		if err := w.commitList(t, fresh); err != nil {
+			return err
+		}
+		w.ui.status(t)
+	}
+	if len(added) == 0 || len(resolved) == 0 && len(fresh) == 0 {
+		return nil
+	}
+	if len(fresh) == 0 {
+		w.ui.statusf("There are still unresolved conflicts in rebased descendants.\n")
+	}
+	var ids []repo.CommitID
+	for _, c := range added {
+		ids = append(ids, c.ID)
+	}
+	return w.conflictHint(ids)
+}
+
+// groupByChange puts commits of one change together, in order of the first.
+func groupByChange(cs []*repo.Commit) []*repo.Commit {
+	var out []*repo.Commit
+	done := map[repo.ChangeID]bool{}
+	for _, c := range cs {
+		if done[c.ChangeID] {
+			continue
+		}
+		done[c.ChangeID] = true
+		for _, d := range cs {
+			if d.ChangeID == c.ChangeID {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// conflictHint says how to begin resolving.
+func (w *wsEnv) conflictHint(ids []repo.CommitID) error {
+	t, err := w.conflictHintText(ids)
+	if err == nil && t != nil {
+		w.ui.status(t)
+	}
+	return err
+}
+
+func (w *wsEnv) conflictHintText(ids []repo.CommitID) (*text.Text, error) {
+	on, err := w.conf.Bool("hints.resolving-conflicts")
+	if err != nil || !on || len(ids) == 0 {
+		return nil, err
+	}
+	roots, err := w.revRepo(w.repo, nil).IDs(revset.Roots(revset.Commits(ids...)))
+	if err != nil {
+		return nil, err
+	}
+	which := "one of the first conflicted commits"
+	switch {
+	case len(ids) == 1:
+		which = "the conflicted commit"
+	case len(roots) == 1:
+		which = "the first conflicted commit"
+	}
+	l, err := w.language()
+	if err != nil {
+		return nil, err
+	}
+	short, err := w.template(l, "format_short_change_id_with_change_offset(self)", l.Commit)
+	if err != nil {
+		return nil, err
+	}
+	t := w.ui.newText()
+	t.Push("hint")
+	t.Label("heading", "Hint: ")
+	t.Printf("To resolve the conflicts, start by creating a commit on top of\n%s:\n", which)
+	for _, id := range roots {
+		c, err := w.store.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		t.Str("  jj new ")
+		if err := short.Render(t, c); err != nil {
+			return nil, err
+		}
+		t.Str("\n")
+	}
+	t.Str("Then use `jj resolve`, or edit the conflict markers in the file directly.\n" +
+		"Once the conflicts are resolved, you can inspect the result with `jj diff`.\n" +
+		"Then run `jj squash` to move the resolution into the conflicted commit.\n")
+	t.Pop()
+	return t, nil
+}
+
+// commitList writes indented summaries, at most ten.
+func (w *wsEnv) commitList(t *text.Text, cs []*repo.Commit) error {
+	l, err := w.language()
+	if err != nil {
+		return err
+	}
+	return w.commitListWith(l, t, cs)
+}
+
+func (w *wsEnv) commitListWith(l *render.Lang, t *text.Text, cs []*repo.Commit) error {
+	const most = 10
+	for i, c := range cs {
+		if i == most {
+			t.Str("  ...\n")
+			break
+		}
+		t.Str("  ")
+		if err := w.summaryWith(l, t, c); err != nil {
+			return err
+		}
+		t.Str("\n")
+	}
+	return nil
+}
