@@ -334,6 +334,11 @@ func (w *wsEnv) untrackFiles(set *fileset.Set) error {
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
+	if w.colocated() && !w.global.noIntegrate {
+		if err := w.withGit(t.exportGit); err != nil {
+			return fail(err)
+		}
+	}
 	if err := w.publish(t, "untrack paths"); err != nil {
 		return fail(err)
 	}
