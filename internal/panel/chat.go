@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"tandem/internal/panel/ui"
 )
@@ -51,17 +52,19 @@ func entriesOf(messages []wireMessage, calls map[string]wireCall, asker map[stri
 }
 
 // besideIt is a file as the doors put it beside a prompt.
-var besideIt = regexp.MustCompile(`(?s)<file name="([^"\n]{1,200})">\n(.*?)\n</file>\n?`)
+var besideIt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<file name="([^"\n]{1,200})">\n(.*?)\n</file>\n?`)
+})
 
 // withFiles is a prompt, and each file beside it.
 func withFiles(e ChatEntry, text string) []ChatEntry {
 	var out []ChatEntry
 	said := e
-	said.Kind, said.Text = "text", strings.TrimSpace(besideIt.ReplaceAllString(text, ""))
+	said.Kind, said.Text = "text", strings.TrimSpace(besideIt().ReplaceAllString(text, ""))
 	if said.Text != "" {
 		out = append(out, said)
 	}
-	for _, m := range besideIt.FindAllStringSubmatch(text, -1) {
+	for _, m := range besideIt().FindAllStringSubmatch(text, -1) {
 		file := e
 		file.Kind, file.File, file.Text = "file", m[1], m[2]
 		out = append(out, file)

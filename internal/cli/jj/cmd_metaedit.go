@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"tandem/internal/repo"
@@ -54,10 +55,10 @@ func checkDateTime(s string) error {
 }
 
 // parseAuthor reads "Name <email>".
-var authorForm = regexp.MustCompile(`(.*?)\s*<(.+)>$`)
+var authorForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.*?)\s*<(.+)>$`) })
 
 func parseAuthor(s string) (name, email string, ok bool) {
-	m := authorForm.FindStringSubmatch(s)
+	m := authorForm().FindStringSubmatch(s)
 	if m == nil {
 		return "", "", false
 	}

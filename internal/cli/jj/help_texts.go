@@ -35,7 +35,9 @@ type helpEntry struct {
 
 var helpTexts = sync.OnceValue(func() *helpBook { return readHelp(helpSource) })
 
-var helpNotes = regexp.MustCompile(`( \[(default|alias|aliases|possible values): [^\]]*\])+$`)
+var helpNotes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`( \[(default|alias|aliases|possible values): [^\]]*\])+$`)
+})
 
 func readHelp(source string) *helpBook {
 	book := &helpBook{sections: map[string]*helpWords{}}
@@ -50,7 +52,7 @@ func readHelp(source string) *helpBook {
 		case strings.HasPrefix(line, "* "):
 			name, text, _ := strings.Cut(line[2:], ": ")
 			e := helpEntry{text: text}
-			if notes := helpNotes.FindString(text); notes != "" {
+			if notes := helpNotes().FindString(text); notes != "" {
 				e.text = strings.TrimSuffix(text, notes)
 				e.notes = strings.SplitAfter(strings.TrimSpace(notes), "] ")
 				for i, n := range e.notes {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // agentName is what a client calls itself when it introduces itself.
@@ -54,8 +55,8 @@ func modelOf(line []byte, getenv func(string) string) string {
 }
 
 var (
-	conversation = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
-	said         = regexp.MustCompile(`"model":"([^"\\<>]{1,100})"`)
+	conversation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`) })
+	said         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"model":"([^"\\<>]{1,100})"`) })
 )
 
 // transcriptModel reads the last model that answered from the end of Claude
@@ -65,7 +66,7 @@ func transcriptModel(getenv func(string) string) string {
 	if dir == "" {
 		dir = filepath.Join(getenv("HOME"), ".claude")
 	}
-	if !conversation.MatchString(id) || !filepath.IsAbs(dir) {
+	if !conversation().MatchString(id) || !filepath.IsAbs(dir) {
 		return ""
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "projects", "*", id+".jsonl"))
@@ -89,7 +90,7 @@ func transcriptModel(getenv func(string) string) string {
 	}
 	lines := bytes.Split(data, []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
-		if m := said.FindSubmatch(lines[i]); m != nil && bytes.Contains(lines[i], []byte(`"type":"assistant"`)) {
+		if m := said().FindSubmatch(lines[i]); m != nil && bytes.Contains(lines[i], []byte(`"type":"assistant"`)) {
 			return string(m[1])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -105,8 +106,10 @@ func (r *Room) reintroduce(s *seat, c op.Caller) {
 type found struct{ servers, tools []string }
 
 var (
-	codexServer = regexp.MustCompile(`(?m)^\s*\[mcp_servers\.(?:"([^"\]]+)"|([A-Za-z0-9_-]+))\]`)
-	mcpTool     = regexp.MustCompile(`^mcp__(.+)__(.+)$`)
+	codexServer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*\[mcp_servers\.(?:"([^"\]]+)"|([A-Za-z0-9_-]+))\]`)
+	})
+	mcpTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^mcp__(.+)__(.+)$`) })
 )
 
 // discover reads the MCP servers of a project from the files of the agents that
@@ -143,7 +146,7 @@ func discover(folder string) (f found) {
 		f.servers = append(f.servers, k)
 	}
 	if data, err := root.ReadFile(filepath.Join(".codex", "config.toml")); err == nil {
-		for _, m := range codexServer.FindAllStringSubmatch(string(data), -1) {
+		for _, m := range codexServer().FindAllStringSubmatch(string(data), -1) {
 			f.servers = append(f.servers, m[1]+m[2])
 		}
 	}
@@ -153,7 +156,7 @@ func discover(folder string) (f found) {
 		}
 		parse(filepath.Join(".claude", name), &file)
 		for _, rule := range file.Permissions.Allow {
-			if m := mcpTool.FindStringSubmatch(rule); m != nil {
+			if m := mcpTool().FindStringSubmatch(rule); m != nil {
 				f.tools = append(f.tools, m[1]+"."+m[2])
 			}
 		}

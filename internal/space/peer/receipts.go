@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"regexp"
 	"slices"
+	"sync"
 
 	"tandem/internal/db"
 	"tandem/internal/space"
@@ -87,14 +88,14 @@ func (r *Room) marksOf(ctx context.Context, s *seat, env string) (map[seal.Membe
 	return out, err
 }
 
-var messageID = regexp.MustCompile(`\bm_[0-9a-z]{26}\b`)
+var messageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bm_[0-9a-z]{26}\b`) })
 
 // unsurfaced are the messages named in texts that came to this seat and were
 // not known to have reached its agent.
 func (r *Room) unsurfaced(ctx context.Context, s *seat, texts []string) ([]string, error) {
 	var named []string
 	for _, t := range texts {
-		named = append(named, messageID.FindAllString(t, 200)...)
+		named = append(named, messageID().FindAllString(t, 200)...)
 	}
 	slices.Sort(named)
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tandem/internal/repo/text"
@@ -26,14 +27,16 @@ type Pager struct {
 // Add takes in more text; partial lines are kept apart by the caller.
 func (p *Pager) Add(line string) { p.lines = append(p.lines, line) }
 
-var escape = regexp.MustCompile("\x1b(\\[[0-9;?]*[a-zA-Z]|\\]8;[^\x1b\x07]*(\x1b\\\\|\x07))")
+var escape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b(\\[[0-9;?]*[a-zA-Z]|\\]8;[^\x1b\x07]*(\x1b\\\\|\x07))")
+})
 
 // wrap cuts a coloured line into pieces that fit.
 func wrap(line string, width int) (out []string) {
 	line = strings.ReplaceAll(line, "\t", "        ")
 	w, start, style := 0, 0, ""
 	for i := 0; i < len(line); {
-		if m := escape.FindStringIndex(line[i:]); m != nil && m[0] == 0 {
+		if m := escape().FindStringIndex(line[i:]); m != nil && m[0] == 0 {
 			if seq := line[i : i+m[1]]; strings.HasSuffix(seq, "m") {
 				if style += seq; seq == "\x1b[0m" || seq == "\x1b[m" {
 					style = ""
@@ -144,7 +147,7 @@ func (p *Pager) find(step int) {
 		return
 	}
 	for i := p.top + step; i >= 0 && i < len(p.lines); i += step {
-		if strings.Contains(escape.ReplaceAllString(p.lines[i], ""), p.search) {
+		if strings.Contains(escape().ReplaceAllString(p.lines[i], ""), p.search) {
 			p.top = i
 			return
 		}

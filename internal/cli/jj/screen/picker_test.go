@@ -76,7 +76,7 @@ func TestPickerWantsAChoice(t *testing.T) {
 func TestPickerView(t *testing.T) {
 	p := newPicker()
 	press(p, "space")
-	plain := escape.ReplaceAllString(strings.Join(p.View(40, 14), "\n"), "")
+	plain := escape().ReplaceAllString(strings.Join(p.View(40, 14), "\n"), "")
 	for _, want := range []string{"[x] a", "          1", "… 2 lines", "  [x] from line 6", "    [x] - old", "    [x] + new    x", "[ ] b", "  [ ] the whole file"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, plain)
