@@ -88,6 +88,7 @@ type wireSession struct {
 	Owner     string    `json:"owner"`
 	Archived  bool      `json:"archived"`
 	Confined  string    `json:"confined"`
+	State     string    `json:"state"`
 	Events    int64     `json:"events"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -120,7 +121,7 @@ func (v *visit) sessions(problem string) error {
 	for _, s := range list.Sessions {
 		seat, ok := seats[s.ID]
 		if !ok {
-			out.Rows = append(out.Rows, s.row(v.newestState(s.ID)))
+			out.Rows = append(out.Rows, s.row(s.State))
 			continue
 		}
 		row := s.row(seat.State)
@@ -147,19 +148,6 @@ func driverName(driver, agent string) string {
 	}
 	agent, _, _ = strings.Cut(agent, "/")
 	return strings.TrimSpace(agent + " in a terminal")
-}
-
-// newestState is the state of a session's newest turn. Whoever may list a
-// session may still not read it; then nothing is said about its state.
-func (v *visit) newestState(id string) string {
-	turns, err := call[wireTurns](v, "session.turns", map[string]any{"id": id})
-	switch {
-	case err != nil:
-		return ""
-	case len(turns.Turns) == 0:
-		return "idle"
-	}
-	return turns.Turns[0].State
 }
 
 // startingPoint is what a new session may begin with.

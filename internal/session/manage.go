@@ -55,8 +55,15 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 			where += ` AND (lower(title) LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM session_message m WHERE m.tenant = session.tenant AND m.session = session.id AND lower(m.blocks) LIKE ? ESCAPE '\'))`
 			args = append(args, like, like)
 		}
-		rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE "+where+" ORDER BY id DESC LIMIT 200", args...)
-		page, err := db.Collect(rows, err, func(rows *sql.Rows) (*Session, error) { return scanSession(rows) })
+		rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+", "+newestTurn+" FROM session WHERE "+where+" ORDER BY id DESC LIMIT 200", args...)
+		page, err := db.Collect(rows, err, func(rows *sql.Rows) (*Session, error) {
+			var state string
+			s, err := scanSession(rows, &state)
+			if err == nil {
+				s.State = state
+			}
+			return s, err
+		})
 		if err != nil {
 			return out, err
 		}

@@ -67,13 +67,17 @@ func later(micros int64) *time.Time {
 
 const sessionColumns = `tenant, id, title, directory, driver, model, parent, mode, config, todos, owner, chain, archived, events, messages, reverted, created_at, updated_at`
 
-func scanSession(row scanner) (*Session, error) {
+// newestTurn is the state of a session's newest turn, for a list.
+const newestTurn = `coalesce((SELECT t.state FROM session_turn t WHERE t.tenant = session.tenant AND t.session = session.id ORDER BY t.id DESC LIMIT 1), 'idle')`
+
+// scanSession reads a session's columns, and more behind them where there are.
+func scanSession(row scanner, more ...any) (*Session, error) {
 	var s Session
 	var config, todos, chain string
 	var archived, created, updated int64
-	err := row.Scan(&s.Tenant, &s.ID, &s.Title, &s.Directory, &s.Driver, &s.Model, &s.Parent, &s.Mode, &config, &todos, &s.Owner, &chain,
-		&archived, &s.Events, &s.messages, &s.Reverted, &created, &updated)
-	if err != nil {
+	columns := []any{&s.Tenant, &s.ID, &s.Title, &s.Directory, &s.Driver, &s.Model, &s.Parent, &s.Mode, &config, &todos, &s.Owner, &chain,
+		&archived, &s.Events, &s.messages, &s.Reverted, &created, &updated}
+	if err := row.Scan(append(columns, more...)...); err != nil {
 		return nil, err
 	}
 	s.Archived, s.CreatedAt, s.UpdatedAt = archived != 0, db.Time(created), db.Time(updated)

@@ -59,9 +59,9 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(t, "ID\tTITLE\tDRIVER\tSTATE\tMODEL\tCHANGED\tFOLDER")
 				for _, s := range out.Sessions {
-					now := state[s.ID]
-					if now == "" {
-						now = "-"
+					now := s.State
+					if program, ok := state[s.ID]; ok {
+						now = program
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
 				}
