@@ -102,7 +102,7 @@ func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason st
 	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
 		return err
 	}
-	return r.record(tx, s, "session.turn", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
+	return r.record(tx, s, "session.turn_ended", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
 		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
 }
 

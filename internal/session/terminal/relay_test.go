@@ -61,7 +61,7 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	want(t, "steps", out.Step, 21) // eleven of the lead, ten of the worker
 	for _, e := range out.Log {
 		want(t, "entries of the journal for step "+fmt.Sprint(e.Step), h.journalled("relay.turn", e.Turn), 1)
-		want(t, "ends in the journal of turn "+e.Turn, h.journalled("session.turn", e.Turn), 1)
+		want(t, "ends in the journal of turn "+e.Turn, h.journalled("session.turn_ended", e.Turn), 1)
 	}
 	if err := h.c.Call(t.Context(), "session.prompt", session.PromptIn{ID: r.Lead, Text: "x"}, nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("prompt a relay's session: %v", err)
