@@ -50,16 +50,27 @@ func (s *Store) LockHeads() (unlock func(), err error) {
 }
 
 // PublishHead makes a stored operation a head in place of others, which must
-// be its ancestors: the new name first, then the old ones go, so that at no
-// moment a head is missing.
+// be its ancestors. One of them gives its file to the new name, in one step, so
+// that at no moment a head is missing and no file is made only to be removed;
+// the rest go afterwards.
 func (s *Store) PublishHead(id repo.OperationID, replaces ...repo.OperationID) error {
 	dir := s.headsDir()
-	f, err := os.OpenFile(filepath.Join(dir, id.Hex()), os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return fmt.Errorf("record operation head: %w", err)
+	name := filepath.Join(dir, id.Hex())
+	renamed := false
+	for _, old := range replaces {
+		if old != id && os.Rename(filepath.Join(dir, old.Hex()), name) == nil {
+			renamed = true
+			break
+		}
 	}
-	if err := f.Close(); err != nil {
-		return err
+	if !renamed {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+		if err != nil {
+			return fmt.Errorf("record operation head: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
 	if err := syncDir(dir); err != nil {
 		return err
