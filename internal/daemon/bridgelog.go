@@ -27,6 +27,9 @@ type bridgeLine struct {
 var bridgeActions = map[string]bool{"session.open": true, "session.create": true, "session.prompt": true, "session.cancel": true, "session.close": true, "session.take": true, "session.release": true,
 	"relay.start": true, "relay.enqueue": true, "relay.inject": true, "relay.stop": true, "relay.turn": true, "relay.end": true, "tunnel.share": true, "tunnel.stop": true}
 
+// gather is how long events may wait for others before they are read.
+const gather = 50 * time.Millisecond
+
 // keepBridgeLog appends to bridge.log until ctx ends. After a start it goes on
 // behind the last line that is there.
 func (d *Daemon) keepBridgeLog(ctx context.Context, path string) error {
@@ -72,6 +75,10 @@ func (d *Daemon) keepBridgeLog(ctx context.Context, path string) error {
 		}
 		if len(page) == 0 {
 			_ = d.journal.Wait(ctx, after) // ends with ctx, and so does the loop
+			select {
+			case <-ctx.Done():
+			case <-time.After(gather): // most events are of others, and on a busy day they come together
+			}
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 		return nil, errors.Join(err, conn.Close(), one.Close())
 	}
 	pool.SetMaxOpenConns(8)
-	pool.SetMaxIdleConns(4)
+	pool.SetMaxIdleConns(8) // opening one and preparing its queries costs more than most answers
+	pool.SetConnMaxIdleTime(time.Minute)
 
 	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}}
 	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, now: now, path: path}

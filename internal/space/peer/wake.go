@@ -40,13 +40,11 @@ func (w *wakes) forget() { w.fresh, w.more, w.told = nil, 0, false }
 
 // left is how many wakes remain in the current hour.
 func (w *wakes) left(now time.Time) int {
-	keep := w.spent[:0]
-	for _, t := range w.spent {
-		if now.Sub(t) < time.Hour {
-			keep = append(keep, t)
-		}
+	old := 0 // they are in the order of time
+	for old < len(w.spent) && now.Sub(w.spent[old]) >= time.Hour {
+		old++
 	}
-	w.spent = keep
+	w.spent = w.spent[old:]
 	return max(0, w.limit-len(w.spent))
 }
 
