@@ -44,7 +44,7 @@ func newStage(ctx context.Context) (*stage, error) {
 		return nil, fmt.Errorf("claude is missing: run make test-tools")
 	}
 	s := &stage{}
-	if s.dir, err = os.MkdirTemp("", "ta"); err != nil {
+	if s.dir, err = scratch("ta"); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(s.model.Start("127.0.0.1:0"), os.MkdirAll(s.project(), 0o700),
@@ -71,7 +71,7 @@ func (s *stage) stop() error {
 	_ = exec.Command("tmux", "-S", s.tmux(), "kill-server").Run()                        // it ends with its last session
 	err := s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait()
-	return errors.Join(err, s.model.Close(), os.RemoveAll(s.dir))
+	return errors.Join(err, s.model.Close())
 }
 
 // idle is when Claude Code itself says that it became idle.

@@ -20,16 +20,36 @@ func crowds(int) (section, error) {
 		return s, err
 	}
 	defer y.stop()
-	repo := filepath.Join(y.dir, "seedrepo")
-	if err := y.run(y.dir, "cp", "-a", y.repo, repo); err != nil {
-		return s, err
-	}
-	old, err := newSeed(y, repo)
+	five, rate, clean, err := y.crowd(5, 10)
 	if err != nil {
 		return s, err
 	}
-	var published float64
-	var words []string
+	fifty, quick, whole, err := y.crowd(50, 20)
+	if err != nil {
+		return s, err
+	}
+	published, words, err := seedCrowds(y)
+	if err != nil {
+		return s, err
+	}
+	five.compared = strings.Join(words, "; ")
+	five.target, five.met = "50 × the seed as published, none failed", rate >= 50*published && clean
+	fifty.target, fifty.met = "> 30 commits/s on two cores, nothing lost, no divergence, none failed", quick > 30 && whole
+	s.figures = []figure{five, fifty}
+	return s, nil
+}
+
+// seedCrowds lets five of the seed's agents work, and tells how many commits a
+// second they made with its server as published.
+func seedCrowds(y *yard) (published float64, words []string, err error) {
+	repo := filepath.Join(y.dir, "seedrepo")
+	if err := y.run(y.dir, "cp", "-a", y.repo, repo); err != nil {
+		return 0, nil, err
+	}
+	old, err := newSeed(y, repo)
+	if err != nil {
+		return 0, nil, err
+	}
 	for _, way := range []struct {
 		atOnce bool
 		name   string
@@ -37,36 +57,23 @@ func crowds(int) (section, error) {
 		// Workspaces are made through the quick server: with the other it takes
 		// minutes. Each run has fresh ones, which nobody has left stale.
 		if err := old.start(true); err != nil {
-			return s, err
+			return 0, nil, err
 		}
 		dirs, err := old.workspaces(5, strings.ReplaceAll(way.name, " ", "-"))
 		if err = errors.Join(err, old.stop()); err != nil {
-			return s, err
+			return 0, nil, err
 		}
 		if err := old.start(way.atOnce); err != nil {
-			return s, err
+			return 0, nil, err
 		}
 		var failed int64
 		published, failed = old.crowd(dirs, 30*time.Second)
 		if err := old.stop(); err != nil {
-			return s, err
+			return 0, nil, err
 		}
 		words = append(words, fmt.Sprintf("%.2f commits/s, %d commands failed: the seed %s", published, failed, way.name))
 	}
-	for _, c := range []struct{ agents, commits int }{{5, 10}, {50, 20}} {
-		f, rate, clean, err := y.crowd(c.agents, c.commits)
-		if err != nil {
-			return s, err
-		}
-		if c.agents == 5 {
-			f.compared = strings.Join(words, "; ")
-			f.target, f.met = "50 × the seed as published, none failed", rate >= 50*published && clean
-		} else {
-			f.target, f.met = "> 30 commits/s on two cores, nothing lost, no divergence, none failed", rate > 30 && clean
-		}
-		s.figures = append(s.figures, f)
-	}
-	return s, nil
+	return published, words, nil
 }
 
 // crowd lets agents commit all at once, and looks at the end whether everything

@@ -38,7 +38,6 @@ func nativeJJ(int) (section, error) {
 	if err := b.prepare(); err != nil {
 		return b.s, err
 	}
-	defer os.RemoveAll(b.dir)
 	if err := b.score(); err != nil {
 		return b.s, err
 	}
@@ -89,7 +88,7 @@ func (b *jjBench) prepare() error {
 	if _, err := exec.LookPath("hyperfine"); err != nil {
 		return errors.New("hyperfine is missing: run make test-tools")
 	}
-	if b.dir, err = os.MkdirTemp("", "tj"); err != nil {
+	if b.dir, err = scratch("tj"); err != nil {
 		return err
 	}
 	b.ours = filepath.Join(b.dir, "bin", "jj")

@@ -80,6 +80,10 @@ func main() {
 			os.Exit(1)
 		}
 	}
+	if err := removeScratches(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		failed = true
+	}
 	if failed {
 		os.Exit(1)
 	}

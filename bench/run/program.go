@@ -46,7 +46,7 @@ func startProgram(env ...string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "tb")
+	dir, err := scratch("tb")
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (p *program) stop() error {
 	if ended := p.cmd.Wait(); ended != nil {
 		err = errors.Join(err, fmt.Errorf("the program ended: %w\n%s", ended, p.said.String()))
 	}
-	return errors.Join(err, os.RemoveAll(p.dir))
+	return err
 }
 
 // memory is the program's resident size in megabytes, where Linux tells it.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -35,11 +34,10 @@ var value = json.RawMessage(`"a value of a hundred bytes or so, as a lease or a 
 func stateOperations(entries int) (section, error) {
 	s := section{title: "A state operation", how: "`resource.put` of a new key through the gate (policy, change, event, Merkle edge in one transaction) against one INSERT of the same value " +
 		"by the same driver, both synchronous=FULL. Sixteen callers share syncs."}
-	dir, err := os.MkdirTemp("", "tandem-bench")
+	dir, err := scratch("tandem-bench")
 	if err != nil {
 		return s, err
 	}
-	defer os.RemoveAll(dir)
 	h, err := openHouse(filepath.Join(dir, "house.db"))
 	if err != nil {
 		return s, err

@@ -48,17 +48,17 @@ func newYard(make func(y *yard) error) (y *yard, err error) {
 	if _, err := os.Stat(y.jj); err != nil {
 		return nil, fmt.Errorf("stock jj is missing: run make test-tools")
 	}
-	if y.dir, err = os.MkdirTemp("", "tw"); err != nil {
+	if y.dir, err = scratch("tw"); err != nil {
 		return nil, err
 	}
 	y.env = []string{"HOME=" + y.dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken, "JJ_USER=B", "JJ_EMAIL=b@example.com",
 		"TANDEM_DATA=" + filepath.Join(y.dir, "agents"), "GIT_AUTHOR_NAME=B", "GIT_AUTHOR_EMAIL=b@example.com", "GIT_COMMITTER_NAME=B", "GIT_COMMITTER_EMAIL=b@example.com"}
 	y.repo = filepath.Join(y.dir, "project")
 	if err := make(y); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(y.dir))
+		return nil, err
 	}
 	if err := y.serve(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(y.dir))
+		return nil, err
 	}
 	if y.relay, err = startRelay(y.addr, 0); err != nil {
 		return nil, errors.Join(err, y.stop())
@@ -109,7 +109,7 @@ func (y *yard) stop() error {
 		y.relay.l.Close()
 	}
 	err := y.server.Process.Signal(syscall.SIGTERM)
-	return errors.Join(down, err, y.server.Wait(), os.RemoveAll(y.dir))
+	return errors.Join(down, err, y.server.Wait())
 }
 
 func (y *yard) run(dir string, line ...string) error {
