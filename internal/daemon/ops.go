@@ -74,8 +74,8 @@ func (d *Daemon) ops() []op.Op {
 		op.Read(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp),
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
-			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nSecrets are not settings, and what the environment or a flag says still wins."},
-			func(in SetIn) op.Resource { return op.Resource{Kind: "setting", Path: "/" + in.Key} }, d.setOp, d.setAgain),
+			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
+			SetIn.resource, d.setOp, d.setAgain),
 		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
 		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
@@ -119,6 +119,16 @@ type SetIn struct {
 
 // Check refuses what cannot be set, before anybody is asked about it.
 func (in SetIn) Check() error { return settings.CheckChange(in.Key, in.Value) }
+
+// resource keeps the settings that guard this machine apart: the default grants
+// have a program's change of one wait for a person.
+func (in SetIn) resource() op.Resource {
+	path := "/" + in.Key
+	if s := settings.Known(in.Key); s != nil && s.Guard {
+		path = "/guard/" + in.Key
+	}
+	return op.Resource{Kind: "setting", Path: path}
+}
 
 func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
 	if err := settings.Change(d.data, in.Key, in.Value); err != nil {

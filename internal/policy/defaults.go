@@ -32,6 +32,11 @@ func DefaultGrants() []ScopedGrant {
 		g.Scope.Root.Path, g.Note = "/skip-permissions", "agents that skip their permissions need an approval"
 		out = append(out, g)
 	}
+	for _, who := range []PrincipalKind{Local, Service} {
+		g := tree("default-guard-"+string(who), who, KindSetting, Ask, []AccessPermission{CanEdit}, Public, Internal)
+		g.Scope.Root.Path, g.Note = "/guard", "where doors, programs and walls are is for a person to change"
+		out = append(out, g)
+	}
 	enter := tree("default-join", Service, KindJoin, Ask, []AccessPermission{CanEdit}, Public, Internal)
 	enter.Note = "a newcomer needs an approval"
 	redeem := tree("default-join-invited", Service, KindJoin, Allow, []AccessPermission{CanExecute}, Public, Internal)

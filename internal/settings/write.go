@@ -24,8 +24,8 @@ func Known(key string) *Setting {
 }
 
 // CheckChange refuses what cannot be written into config.toml: unknown keys,
-// secrets (they belong into the secret room or .env), and where the file
-// itself is.
+// secrets (they belong into the secret room or .env), where the file itself is,
+// and where commands look for the daemon that would write it.
 func CheckChange(key, value string) error {
 	s := Known(key)
 	switch {
@@ -33,8 +33,8 @@ func CheckChange(key, value string) error {
 		return fault.New(fault.NotFound, "setting.set", "there is no setting %q", key).WithNext("see what there is: tandem settings")
 	case s.Secret:
 		return fault.New(fault.Invalid, "setting.set", "%s is a secret and is not kept in config.toml", key).WithNext("put it into .env in the data folder, or into the environment, as %s", s.Env[0])
-	case key == "data" || key == "as_token":
-		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag or the environment")
+	case key == "data" || key == "as_token" || key == "control_socket":
+		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag, or %s in the environment", s.Env[0])
 	case value != "" && len(s.OneOf) > 0 && !slices.Contains(s.OneOf, value):
 		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", key, strings.Join(s.OneOf, ", "), value)
 	case len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r"):
