@@ -23,6 +23,10 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 	}
 	gone := "Disconnected from workspace."
 	if s.state == active && s.host == "" && len(s.members()) > 1 && sitting[s.tenant+"/"+s.space] == 1 {
+		// who is there now, and not when the log last grew
+		if err := r.sync(ctx, s, 0); err != nil && !fault.Is(err, fault.Unavailable) {
+			return Said{}, err
+		}
 		if heir, ok := r.heirOf(s); ok {
 			if err := r.handOver(ctx, s, heir); err != nil {
 				return Said{}, err
