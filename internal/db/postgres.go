@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"tandem/internal/fault"
 )
 
 func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
@@ -69,7 +71,11 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
+// ErrAgain is for a transaction that looked for something, did not find it, and met it when it wrote: nothing can lock a row that is not there
+// yet. Returned from Write's function, it has that run again, which then finds it. SQLite's one writer never needs it.
+var ErrAgain = fault.New(fault.Conflict, "db.write", "somebody else did the same at the same moment").WithNext("try again")
+
 func lostRace(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.Is(err, ErrAgain) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }

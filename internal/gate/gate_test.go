@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/secret"
+	"tandem/internal/testenv"
 )
 
 type noteIn struct {
@@ -166,6 +168,33 @@ func TestAnIdempotencyKeyHappensOnce(t *testing.T) {
 	}
 	if n := w.acted.Load(); n != 1 {
 		t.Errorf("the effect happened %d times", n)
+	}
+}
+
+// On PostgreSQL transactions run side by side: nothing locks the row of a key that nobody has used yet.
+func TestAnIdempotencyKeyHappensOnceSideBySide(t *testing.T) {
+	w := open(t, testenv.Postgres(t))
+	const keys, callers = 10, 8
+	var wg sync.WaitGroup
+	for i := range keys {
+		for range callers {
+			wg.Go(func() {
+				key := fmt.Sprint("k", i)
+				if _, err := w.Invoke(as(op.Agent, "builder", key), "note.add", noteIn{Text: "a"}); err != nil {
+					t.Errorf("a change with %s: %v", key, err)
+				}
+				if _, err := w.Invoke(as(op.Agent, "builder", "e"+key), "note.send", noteIn{Text: "a"}); err != nil && !fault.Is(err, fault.Conflict) {
+					t.Errorf("an effect with %s: %v", key, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if n := w.notes(t); n != keys {
+		t.Errorf("%d notes for %d keys", n, keys)
+	}
+	if n := w.acted.Load(); n != keys {
+		t.Errorf("%d effects for %d keys", n, keys)
 	}
 }
 

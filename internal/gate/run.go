@@ -28,7 +28,7 @@ func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
 		if out, err = c.op.RunState(ctx, tx, c.in); err != nil {
 			return err
 		}
-		if err := c.remember(tx, g.Redact, "done", out); err != nil {
+		if err := c.remember(tx, "done", g.Redact, out); err != nil {
 			return err
 		}
 		_, err = g.append(tx, c, journal.Done, 0, nil)
@@ -52,7 +52,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 		if err := g.spend(tx, c); err != nil {
 			return err
 		}
-		if err := c.remember(tx, g.Redact, "running", nil); err != nil {
+		if err := c.remember(tx, "running", g.Redact, nil); err != nil {
 			return err
 		}
 		if seq, err = g.append(tx, c, journal.Intent, 0, nil); err != nil {
@@ -89,7 +89,7 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 			if err := c.forget(tx); err != nil {
 				return err
 			}
-		} else if err := c.remember(tx, g.Redact, "done", out); err != nil {
+		} else if err := c.finish(tx, g.Redact, out); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", seq); err != nil {
@@ -147,7 +147,9 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 	return p.Elem().Interface(), true, nil
 }
 
-func (c *call) remember(tx *db.Tx, redact *secret.Redactor, state string, out any) error {
+// remember stores the key of a call that is made for the first time. When the same call came by another way meanwhile, that one
+// is the first, and this one is tried again and finds it.
+func (c *call) remember(tx *db.Tx, state string, redact *secret.Redactor, out any) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
@@ -159,10 +161,25 @@ func (c *call) remember(tx *db.Tx, redact *secret.Redactor, state string, out an
 	if err != nil {
 		return err
 	}
-	answer = redact.JSON(answer)
-	_, err = tx.Exec(`INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, actor, key) DO UPDATE SET state = excluded.state, answer = excluded.answer`,
-		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, string(answer), tx.Now())
+	n, err := tx.Changed("INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, actor, key) DO NOTHING",
+		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, string(redact.JSON(answer)), tx.Now())
+	if err == nil && n == 0 {
+		err = db.ErrAgain
+	}
+	return err
+}
+
+// finish stores the answer of a call that was running.
+func (c *call) finish(tx *db.Tx, redact *secret.Redactor, out any) error {
+	if c.caller.Idempotency == "" {
+		return nil
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE gate_call SET state = 'done', answer = ? WHERE tenant = ? AND actor = ? AND key = ?",
+		string(redact.JSON(answer)), c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
 	return err
 }
 

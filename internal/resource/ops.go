@@ -156,6 +156,9 @@ func (r *Room) put(ctx context.Context, tx *db.Tx, in PutIn) (PutOut, error) {
 	if err := CheckKey(in.Key); err != nil {
 		return out, err
 	}
+	if in.TTL > MaxTTL.Milliseconds() {
+		return out, tooLong()
+	}
 	c := op.CallerFrom(ctx)
 	cur, err := load(tx, c.Tenant, in.Key)
 	if err != nil {
@@ -174,7 +177,11 @@ func (r *Room) put(ctx context.Context, tx *db.Tx, in PutIn) (PutOut, error) {
 		return out, err
 	}
 	next.Key = in.Key
-	if err := save(tx, c.Tenant, next); err != nil {
+	write := update
+	if cur == nil {
+		write = insert
+	}
+	if err := write(tx, c.Tenant, next); err != nil {
 		return out, err
 	}
 	op.Note(ctx, "rev", next.Rev)

@@ -51,7 +51,7 @@ func Put(cur *Resource, c Change, by string, admin bool, nextFence int64, now ti
 		return nil, err
 	}
 	if c.TTL < 0 || c.TTL > MaxTTL {
-		return nil, fault.New(fault.Invalid, "resource.put", "a time to live lies between 1 ms and %d days", int(MaxTTL.Hours()/24))
+		return nil, tooLong()
 	}
 	if !cur.Live(now) {
 		cur = nil
@@ -74,6 +74,10 @@ func Put(cur *Resource, c Change, by string, admin bool, nextFence int64, now ti
 		next.ExpiresAt = &end
 	}
 	return next, nil
+}
+
+func tooLong() error {
+	return fault.New(fault.Invalid, "resource.put", "a time to live lies between 1 ms and %d days", int(MaxTTL.Hours()/24))
 }
 
 // Delete says whether an actor may remove what is there.

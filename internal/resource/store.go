@@ -84,14 +84,28 @@ func (f *fences) give(tenant string, n int64) {
 	f.last[tenant] = n
 }
 
-func save(tx *db.Tx, tenant string, r *Resource) error {
-	var expires time.Time
-	if r.ExpiresAt != nil {
-		expires = *r.ExpiresAt
+// insert writes a key that had no row. When somebody made one since it was
+// looked for, theirs is first, and this change is tried again on top of it.
+func insert(tx *db.Tx, tenant string, r *Resource) error {
+	n, err := tx.Changed(`INSERT INTO resource (tenant, `+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO NOTHING`,
+		tenant, r.Key, string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expiry(r))
+	if err == nil && n == 0 {
+		err = db.ErrAgain
 	}
-	_, err := tx.Exec(`INSERT INTO resource (tenant, `+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value, rev = excluded.rev, fence = excluded.fence,
-		owner = excluded.owner, updated_by = excluded.updated_by, updated_at = excluded.updated_at, expires_at = excluded.expires_at`,
-		tenant, r.Key, string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expires)
 	return err
+}
+
+// update writes a key whose row load found, and locked.
+func update(tx *db.Tx, tenant string, r *Resource) error {
+	_, err := tx.Exec("UPDATE resource SET value = ?, rev = ?, fence = ?, owner = ?, updated_by = ?, updated_at = ?, expires_at = ? WHERE tenant = ? AND key = ?",
+		string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expiry(r), tenant, r.Key)
+	return err
+}
+
+// expiry is the end as it is stored; without one it is the zero time.
+func expiry(r *Resource) time.Time {
+	if r.ExpiresAt == nil {
+		return time.Time{}
+	}
+	return *r.ExpiresAt
 }
