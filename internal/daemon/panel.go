@@ -44,16 +44,21 @@ func (d *Daemon) feed(ctx context.Context, after panel.Place) (panel.Place, []st
 	if n := d.moves.count(); n > after.Moves {
 		after.Moves, nouns = n, []string{"session"}
 	}
-	if waited != nil {
+	switch {
+	case ctx.Err() != nil:
 		return after, nouns, ctx.Err()
+	case waited != nil && wait.Err() == nil: // the database is away, and asking again at once would not bring it back
+		return after, nouns, waited
+	case waited != nil:
+		return after, nouns, nil
 	}
-	page, err := d.journal.Read(ctx, op.CallerFrom(ctx).Tenant, after.Seq, 200, journal.Filter{})
+	page, at, err := d.journal.Next(ctx, op.CallerFrom(ctx).Tenant, after.Seq, 200, journal.Filter{})
 	if err != nil {
 		return after, nil, err
 	}
+	after.Seq = at
 	for i := range page {
 		e := &page[i]
-		after.Seq = e.Seq
 		if !e.Visible(ctx) {
 			continue
 		}

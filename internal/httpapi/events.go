@@ -85,16 +85,15 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, after int64,
 			return err
 		}
 		for {
-			page, err := s.Journal.Read(ctx, op.CallerFrom(ctx).Tenant, after, 200, journal.Filter{Type: typ})
+			page, at, err := s.Journal.Next(ctx, op.CallerFrom(ctx).Tenant, after, 200, journal.Filter{Type: typ})
 			if err != nil {
 				return err
 			}
-			if len(page) == 0 {
+			if after = at; len(page) == 0 {
 				break
 			}
 			out.SetWriteDeadline(time.Now().Add(30 * time.Second))
 			for i := range page {
-				after = page[i].Seq
 				if err := writeEvent(ctx, w, &page[i]); err != nil {
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -171,8 +172,11 @@ func (e *Event) check() error {
 	for _, f := range []*string{&e.Tenant, &e.Type, &e.Phase, &e.Actor, &e.Resource, &e.Request} {
 		*f = mend(*f)
 	}
-	for i := range e.For {
-		e.For[i] = mend(e.For[i])
+	for i, f := range e.For {
+		if m := mend(f); m != f {
+			e.For = slices.Clone(e.For) // the caller's own, which others read
+			e.For[i] = m
+		}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type Journal struct {
 	mu     sync.Mutex
 	latest int64         // the highest sequence this process saw committed
 	moved  chan struct{} // closed when latest grows
+	asked  time.Time     // when a shared database was last asked whether it grew
 	signed Checkpoint    // the newest that this process signed
 	last   head          // the head that this process wrote last, committed or not
 }
@@ -143,23 +144,37 @@ func (j *Journal) advance(seq int64) {
 // poll is how soon another server's events are seen on a shared database.
 const poll = 250 * time.Millisecond
 
+// due says whether it is time to ask a shared database again: one of all who
+// wait asks for all of them.
+func (j *Journal) due(now time.Time) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if now.Sub(j.asked) < poll {
+		return false
+	}
+	j.asked = now
+	return true
+}
+
 // Wait returns once an event after the given sequence number exists, or with
 // the context's error.
 func (j *Journal) Wait(ctx context.Context, after int64) error {
-	for {
+	for first := true; ; first = false {
 		j.mu.Lock()
 		latest, moved := j.latest, j.moved
 		j.mu.Unlock()
 		if latest > after {
 			return nil
 		}
-		size, err := j.Head(ctx)
-		if err != nil {
-			return err
-		}
-		if size > after {
-			j.advance(size)
-			return nil
+		if first || j.due(time.Now()) {
+			size, err := j.Head(ctx)
+			if err != nil {
+				return err
+			}
+			if size > after {
+				j.advance(size)
+				return nil
+			}
 		}
 		var shared <-chan time.Time
 		if j.db.Path() == "" { // other servers may write to it too

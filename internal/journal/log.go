@@ -12,9 +12,15 @@ import (
 	"tandem/internal/op"
 )
 
-// looks bounds how many entries one call looks for words in: they are in no
-// index, and a rare word in a long journal must not hold the caller for long.
-const looks = 20_000
+// One call looks at so many entries, for words and for what the caller may see,
+// and passes so many by that are of another type or about something else. None
+// of these is in an index, which every event would have to pay for, and what is
+// rare in a long journal must not hold the caller, or the database, for long:
+// the answer then says where to go on. Variables for the tests alone.
+var (
+	looks        = 20_000
+	passes int64 = 200_000
+)
 
 func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
 	out := LogOut{Entries: []Entry{}}
@@ -37,30 +43,37 @@ func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
 	}
 	f := Filter{Type: in.Type, Phase: in.Phase, Actor: in.Actor, Resource: in.Resource, Request: in.Request, Newest: in.Newest}
 	words := strings.Fields(strings.ToLower(in.Text))
-	at := in.After
+	at, last, end := in.After, in.After+passes, out.Head
 	if in.Newest {
-		at = in.Before
+		if at = in.Before; at == 0 || at > out.Head {
+			at = out.Head + 1
+		}
+		last, end = max(at-passes, in.After+1), in.After+1
+	}
+	if f.Type+f.Phase+f.Resource+f.Request == "" {
+		last = end // whatever is passed fits, and actors are in an index
 	}
 	for looked, size := 0, in.Limit+1; ; size = maxRead { // the mask and the words leave entries out, so pages are read until one is full
-		page, err := j.Read(ctx, op.CallerFrom(ctx).Tenant, at, size, f)
-		if err != nil || len(page) == 0 {
+		page, err := j.between(ctx, op.CallerFrom(ctx).Tenant, at, last, size, f)
+		if err != nil {
 			return out, err
 		}
 		for i := range page {
-			if in.Newest && page[i].Seq <= in.After {
-				return out, nil
-			}
 			if looked == looks || len(out.Entries) == in.Limit && page[i].shows(words) && page[i].Visible(ctx) {
 				out.More, out.At = true, at
 				return out, nil
 			}
 			at = page[i].Seq
-			if len(words) > 0 {
-				looked++
-			}
+			looked++
 			if page[i].shows(words) && page[i].Visible(ctx) {
 				out.Entries = append(out.Entries, page[i])
 			}
+		}
+		if len(page) < min(size, maxRead) {
+			if in.Newest && last > end || !in.Newest && last < end {
+				out.More, out.At = true, last
+			}
+			return out, nil
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 type LogIn struct {
 	Type     string    `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
 	Phase    string    `json:"phase,omitempty" jsonschema:"only events of this phase: done, intent, outcome, denied, asked or unknown"`
-	Actor    string    `json:"actor,omitempty" jsonschema:"only events of this actor, by id"`
+	Actor    string    `json:"actor,omitempty" jsonschema:"only events of this actor, by name"`
 	Resource string    `json:"resource,omitempty" jsonschema:"only events about this resource and what lies below it, e.g. resource:/lock"`
 	Request  string    `json:"request,omitempty" jsonschema:"only events of this request, by id"`
 	Text     string    `json:"text,omitempty" jsonschema:"only events that show all these words, in any of their fields"`

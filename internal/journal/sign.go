@@ -153,30 +153,45 @@ func continues(tx *db.Tx, older, newer Checkpoint) error {
 }
 
 // Run signs a checkpoint at most once every interval while events arrive, and
-// once more when ctx ends.
+// once more when ctx ends. What fails, as with a database that is away, is told
+// and tried again.
 func (j *Journal) Run(ctx context.Context, every time.Duration, warn func(error)) {
 	var seen int64 // the size last signed: what came after it waits, also after a crash
 	if err := j.db.QueryRow(ctx, "SELECT coalesce(max(size), 0) FROM journal_checkpoint").Scan(&seen); err != nil {
 		warn(err)
 	}
 	for {
-		if err := j.Wait(ctx, seen); err != nil {
-			break
+		err := j.Wait(ctx, seen)
+		if err != nil && ctx.Err() != nil {
+			return
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(every):
 		}
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		a, err := j.Anchor(end)
-		cancel()
+		if err == nil {
+			seen, err = j.signAll(context.WithoutCancel(ctx), seen)
+		}
 		if err != nil {
 			warn(err)
-			if seen, err = j.Head(context.WithoutCancel(ctx)); err != nil {
-				return
-			}
-			continue
 		}
-		seen = a.Size
+		if ctx.Err() != nil {
+			return
+		}
 	}
+}
+
+// signAll signs what there is and returns its size. A journal that cannot be
+// signed is not tried again before it has grown.
+func (j *Journal) signAll(ctx context.Context, seen int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	a, err := j.Anchor(ctx)
+	if err == nil {
+		return a.Size, nil
+	}
+	if head, headErr := j.Head(ctx); headErr == nil {
+		seen = head
+	}
+	return seen, err
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -206,6 +207,19 @@ const maxRead = 1000
 // Read returns a tenant's entries after a sequence number, oldest first (or
 // newest first, see Filter), at most limit of them.
 func (j *Journal) Read(ctx context.Context, tenant string, after int64, limit int, f Filter) ([]Entry, error) {
+	last := int64(math.MaxInt64)
+	if f.Newest {
+		last = 1
+		if after <= 0 {
+			after = math.MaxInt64
+		}
+	}
+	return j.between(ctx, tenant, after, last, limit, f)
+}
+
+// between is Read up to a sequence number: what lies behind last is not looked
+// at, fit or not.
+func (j *Journal) between(ctx context.Context, tenant string, after, last int64, limit int, f Filter) ([]Entry, error) {
 	if tenant == "" {
 		return nil, fault.New(fault.Internal, "journal.read", "a reading names its tenant")
 	}
@@ -213,15 +227,32 @@ func (j *Journal) Read(ctx context.Context, tenant string, after int64, limit in
 		limit = maxRead
 	}
 	where, args := f.where()
-	query := selectEntry + " WHERE e.tenant = ? AND e.seq > ?" + where + " ORDER BY e.seq LIMIT ?"
+	query := selectEntry + " WHERE e.tenant = ? AND e.seq > ? AND e.seq <= ?" + where + " ORDER BY e.seq LIMIT ?"
 	if f.Newest {
-		query = selectEntry + " WHERE e.tenant = ? AND e.seq < ?" + where + " ORDER BY e.seq DESC LIMIT ?"
-		if after <= 0 {
-			after = 1<<63 - 1
-		}
+		query = selectEntry + " WHERE e.tenant = ? AND e.seq < ? AND e.seq >= ?" + where + " ORDER BY e.seq DESC LIMIT ?"
 	}
-	args = append([]any{tenant, after}, args...)
+	args = append([]any{tenant, after, last}, args...)
 	return collect(j.db.Query(ctx, query, append(args, limit)...))
+}
+
+// Next is Read for those who follow: it also tells how far it looked, so that
+// what a filter leaves out is not looked at, and not waited for, again.
+func (j *Journal) Next(ctx context.Context, tenant string, after int64, limit int, f Filter) (page []Entry, at int64, err error) {
+	head, err := j.Head(ctx) // before the page: everything up to it is in sight
+	if err != nil {
+		return nil, after, err
+	}
+	if page, err = j.Read(ctx, tenant, after, limit, f); err != nil {
+		return nil, after, err
+	}
+	at = after
+	if len(page) > 0 {
+		at = page[len(page)-1].Seq
+	}
+	if len(page) < limit {
+		at = max(at, head)
+	}
+	return page, at, nil
 }
 
 // Get is one of a tenant's entries.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,8 +28,8 @@ func newLog(k *kit.Kit) *cobra.Command {
 			if in.Since, err = moment(since, time.Now()); err != nil {
 				return err
 			}
-			var out journal.LogOut
-			if err := k.Call(cmd.Context(), "audit.log", in, &out); err != nil {
+			out, err := read(cmd.Context(), k, in)
+			if err != nil {
 				return err
 			}
 			if in.Newest {
@@ -61,6 +62,29 @@ func newLog(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&in.Before, "before", 0, "only what is before this number")
 	f.IntVar(&in.Limit, "limit", 50, "at most this many")
 	return cmd
+}
+
+// read asks until there are as many entries as were wished for, or no more: one
+// call passes only so many by that do not fit.
+func read(ctx context.Context, k *kit.Kit, in journal.LogIn) (journal.LogOut, error) {
+	limit := in.Limit
+	all := journal.LogOut{Entries: []journal.Entry{}}
+	for {
+		var out journal.LogOut
+		if err := k.Call(ctx, "audit.log", in, &out); err != nil {
+			return all, err
+		}
+		all.Entries = append(all.Entries, out.Entries...)
+		all.More, all.At, all.Head = out.More, out.At, out.Head
+		if !out.More || limit <= 0 || len(all.Entries) >= limit {
+			return all, nil
+		}
+		if in.Limit = limit - len(all.Entries); in.Newest {
+			in.Before = out.At
+		} else {
+			in.After = out.At
+		}
+	}
 }
 
 // moment is a time as people type it: how long ago, a day, or a full time.
