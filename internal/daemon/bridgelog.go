@@ -51,14 +51,19 @@ func (d *Daemon) keepBridgeLog(ctx context.Context, path string) error {
 		}
 	}
 	for ctx.Err() == nil {
-		page, err := d.journal.Read(ctx, identity.LocalTenant, after, 500, journal.Filter{})
-		if err != nil {
-			return err
+		page, at, err := d.journal.Next(ctx, identity.LocalTenant, after, 500, journal.Filter{})
+		if err != nil { // the database is away
+			d.Log.Warn("bridge.log waits", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Second):
+			}
+			continue
 		}
+		after = at
 		var lines []byte
 		for i := range page {
 			e := &page[i]
-			after = e.Seq
 			if !bridgeActions[e.Type] {
 				continue
 			}

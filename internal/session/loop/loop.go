@@ -99,11 +99,13 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 		turns, errTurns := r.room.Waiting(ctx)
 		if errTurns != nil {
 			r.log.Error("look for waiting turns", "err", errTurns)
+			pause(ctx)
 			continue
 		}
 		now, errHead := r.journal.Head(ctx)
 		if errHead != nil {
 			r.log.Error("read the journal", "err", errHead)
+			pause(ctx)
 			continue
 		}
 		decided := map[string]bool{}
@@ -122,6 +124,14 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 			}
 		}
 		head = now
+	}
+}
+
+// pause lets a database that is away come back.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
 	}
 }
 
