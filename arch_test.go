@@ -33,6 +33,7 @@ var houseMap = []wall{
 	// ground: imported by all, imports nobody above
 	{pkg: "fault"},
 	{pkg: "id"},
+	{pkg: "wholefile"},
 	{pkg: "db"},
 	{pkg: "op"},
 
@@ -121,7 +122,7 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "db": "fault id", "op": "fault id db"}
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "db": "fault id", "op": "fault id db"}
 
 type listed struct {
 	ImportPath string

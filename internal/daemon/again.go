@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"tandem/internal/wholefile"
 )
 
 // opening is what a daemon that listens beyond this machine was started with,
@@ -31,11 +33,10 @@ func (d *Daemon) keepOpening() error {
 	if err != nil {
 		return err
 	}
-	tmp := d.openingFile() + ".new"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	if err := wholefile.Write(d.openingFile(), data); err != nil {
 		return fmt.Errorf("keep the address: %w", err)
 	}
-	return os.Rename(tmp, d.openingFile())
+	return nil
 }
 
 func (d *Daemon) forgetOpening() {

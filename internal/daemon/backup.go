@@ -17,6 +17,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/wholefile"
 )
 
 // BackupFormat names the form of a copy: gzip over a line about the copy and
@@ -173,7 +174,7 @@ func (d *Daemon) stageRestore(ctx context.Context, in PathIn) (BackupOut, error)
 	if _, err := d.backup(ctx, aside); err != nil {
 		return out, fmt.Errorf("copy the present state aside: %w", err)
 	}
-	if err := writeWhole(d.pending(), data); err != nil {
+	if err := wholefile.Write(d.pending(), data); err != nil {
 		return out, err
 	}
 	op.Note(ctx, "aside", aside)
@@ -223,7 +224,7 @@ func (d *Daemon) restoreFile(name string, data []byte) error {
 		return nil
 	}
 	if old != nil {
-		if err := writeWhole(path+".before-restore", old); err != nil {
+		if err := wholefile.Write(path+".before-restore", old); err != nil {
 			return err
 		}
 	}
@@ -231,7 +232,7 @@ func (d *Daemon) restoreFile(name string, data []byte) error {
 		data = append(bytes.TrimSpace(old), append([]byte("\n"), data...)...)
 		data = bytes.TrimLeft(data, "\n")
 	}
-	return writeWhole(path, data)
+	return wholefile.Write(path, data)
 }
 
 // noteRestore records in the restored journal that it was restored.
@@ -261,18 +262,4 @@ func (d *Daemon) backupBeforeMigrating(ctx context.Context) error {
 		d.Log.Info("copied before migrating", "path", out.Path, "rows", out.Rows, "steps", steps)
 	}
 	return err
-}
-
-// writeWhole writes a file of mode 0600: temporary file, sync, rename.
-func writeWhole(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

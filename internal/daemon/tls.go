@@ -18,6 +18,7 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // certificate is the TLS identity of a listener beyond loopback: the one that
@@ -92,8 +93,8 @@ func makeCertificate(certFile, keyFile, host string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+	if err := wholefile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})); err != nil {
 		return err
 	}
-	return os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600)
+	return wholefile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})) // last: without it both are made anew
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Keeper holds master keys by id, outside the database.
@@ -143,7 +144,7 @@ func (f *fileKeeper) Delete(id string) error {
 	return f.change(func(keys map[string]string) { delete(keys, id) })
 }
 
-// change rewrites the file whole: temporary file, sync, rename.
+// change rewrites the file.
 func (f *fileKeeper) change(edit func(map[string]string)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,18 +153,11 @@ func (f *fileKeeper) change(edit func(map[string]string)) error {
 		return err
 	}
 	edit(keys)
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".secret-key-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
+	var text bytes.Buffer
 	for id, key := range keys {
-		fmt.Fprintf(tmp, "%s %s\n", id, key)
+		fmt.Fprintf(&text, "%s %s\n", id, key)
 	}
-	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), f.path)
+	return wholefile.Write(f.path, text.Bytes())
 }
 
 func decodeKey(text string) ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Known is the setting of that key, nil when there is none.
@@ -73,14 +74,5 @@ func Change(data, key, value string) error {
 	if err := toml.NewEncoder(&b).Encode(tree); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(data, ".config-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b.Bytes())
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return wholefile.Write(path, b.Bytes())
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/wholefile"
 )
 
 // ShareIn says how the bridge is to be reached.
@@ -123,8 +123,8 @@ func (r *Room) ended(s Status, why error) {
 	if r.child == s.PID {
 		r.child = 0
 	}
-	r.now.Unlock()
 	ctx := r.base
+	r.now.Unlock()
 	if ctx == nil || ctx.Err() != nil {
 		return
 	}
@@ -170,14 +170,8 @@ func (r *Room) write(out ShareOut, name string, config any) (ShareOut, error) {
 		return out, err
 	}
 	out.Connector, out.Config = filepath.Join(r.Folder, name), data
-	tmp, err := os.CreateTemp(r.Folder, ".connector-*") // made 0600
-	if err != nil {
+	if err := wholefile.Write(out.Connector, append(data, '\n')); err != nil {
 		return out, fault.New(fault.Conflict, "tunnel", "cannot write into %s: %w", r.Folder, err)
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(data, '\n'))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return out, err
-	}
-	return out, os.Rename(tmp.Name(), out.Connector)
+	return out, nil
 }

@@ -1,0 +1,41 @@
+// Package wholefile writes small files whole or not at all: whoever reads one
+// finds the old content or the new one, also after a crash, a full disk or a
+// loss of power.
+package wholefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Write replaces the file at path by data, for this user's eyes alone: a
+// temporary file beside it, synced, renamed, and the folder synced so that the
+// name is not forgotten either.
+func Write(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // it has no such call
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
