@@ -120,6 +120,7 @@ func (w *writer) close() {
 // batch runs first, and whoever waits behind it, in one transaction.
 func (w *writer) batch(first *write) {
 	var good []*write
+	var lost error
 	for req := first; req != nil; req = w.next(len(good)) {
 		if len(good) == 0 {
 			if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
@@ -130,36 +131,53 @@ func (w *writer) batch(first *write) {
 				req.reply <- errors.Join(err, w.conn.exec("ROLLBACK"))
 				continue
 			}
-		} else {
-			err := w.conn.exec("SAVEPOINT one")
-			if err == nil {
-				if err = w.run(req); err != nil {
-					err = errors.Join(err, w.conn.exec("ROLLBACK TO one"))
-				}
-				err = errors.Join(err, w.conn.exec("RELEASE one"))
+		} else if whole, err := w.nested(req); err != nil {
+			req.reply <- err
+			if !whole { // before anybody else is taken up
+				lost = err
+				break
 			}
-			if err != nil {
-				req.reply <- err
-				continue
-			}
+			continue
 		}
 		good = append(good, req)
 	}
 	if len(good) == 0 {
 		return
 	}
-	err := w.conn.exec("COMMIT")
-	if err != nil {
-		_ = w.conn.exec("ROLLBACK")
+	if lost == nil {
+		lost = w.conn.exec("COMMIT")
+	}
+	if lost != nil {
+		_ = w.conn.exec("ROLLBACK") // there may be nothing left to undo
 	}
 	for _, req := range good {
-		if err == nil {
+		if lost == nil {
 			for _, f := range req.tx.after {
 				f()
 			}
 		}
-		req.reply <- err
+		req.reply <- lost
 	}
+}
+
+// nested runs a transaction inside the batch's, so that its failure undoes its
+// own changes alone. whole says whether the batch is still there: some failures,
+// such as a full disk, make SQLite give everything up, and what came behind them
+// would be a transaction of its own that nobody knows of.
+func (w *writer) nested(req *write) (whole bool, err error) {
+	if err := w.conn.exec("SAVEPOINT one"); err != nil {
+		return false, err
+	}
+	failed := w.run(req)
+	if failed == nil {
+		err := w.conn.exec("RELEASE one")
+		return err == nil, err
+	}
+	err = w.conn.exec("ROLLBACK TO one")
+	if err == nil {
+		err = w.conn.exec("RELEASE one")
+	}
+	return err == nil, errors.Join(failed, err)
 }
 
 // next takes one more request if somebody waits.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -40,6 +41,64 @@ func TestThoseWhoWaitShareASync(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
+}
+
+// A failure that makes SQLite give a whole batch up (a full disk does) is every
+// transaction's of the batch, and who comes behind is told the truth, too.
+func TestABatchThatIsGivenUp(t *testing.T) {
+	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}, now: time.Now}
+	for _, query := range []string{"CREATE TABLE thing (key TEXT PRIMARY KEY)", "INSERT INTO thing VALUES ('there')"} {
+		if err := w.conn.exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inside, release := make(chan struct{}), make(chan struct{})
+	told := map[string]chan error{}
+	start := func(key, query string, first func()) {
+		told[key] = make(chan error, 1)
+		go func() {
+			told[key] <- w.submit(t.Context(), func(tx *Tx) error {
+				first()
+				_, err := tx.Exec(query, key)
+				return err
+			})
+		}()
+	}
+	const plain = "INSERT INTO thing VALUES (?)"
+	start("leader", plain, func() { close(inside); <-release })
+	<-inside
+	for i, next := range []struct{ key, query string }{{"there", "INSERT OR ROLLBACK INTO thing VALUES (?)"}, {"behind", plain}, {"last", plain}} {
+		start(next.key, next.query, func() {})
+		for queued := 0; queued <= i; time.Sleep(time.Millisecond) {
+			w.mu.Lock()
+			queued = len(w.queue)
+			w.mu.Unlock()
+		}
+	}
+	close(release)
+	answers := map[string]error{}
+	for key, done := range told {
+		answers[key] = <-done
+	}
+	for key, err := range answers {
+		var n int
+		if scan := w.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM thing WHERE key = ?", key).Scan(&n); scan != nil {
+			t.Fatal(scan)
+		}
+		if want := map[string]int{"there": 1, "leader": 0, "behind": 1, "last": 1}[key]; n != want || (err == nil) != (key == "behind" || key == "last") {
+			t.Errorf("%s was told %v, and %d of it are there", key, err, n)
+		}
+	}
 }
 
 // Closing waits for everybody who was let in and refuses the rest.
