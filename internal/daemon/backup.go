@@ -88,10 +88,10 @@ func (d *Daemon) backup(ctx context.Context, path string) (out BackupOut, err er
 	defer os.Remove(tmp.Name())
 	defer tmp.Close()
 	if out.Rows, out.Keeper, err = d.writeBackup(ctx, tmp, out.Made); err != nil {
-		return out, db.Explain(err)
+		return out, d.db.Explain(err)
 	}
 	if err := tmp.Sync(); err != nil {
-		return out, db.Explain(err)
+		return out, d.db.Explain(err)
 	}
 	if out.Bytes, err = tmp.Seek(0, io.SeekCurrent); err != nil {
 		return out, err

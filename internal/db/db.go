@@ -60,7 +60,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fault.New(fault.Unavailable, "db.write", "the request was cancelled before it began: %w", err)
 	}
-	return Explain(d.write(ctx, fn))
+	return d.Explain(d.write(ctx, fn))
 }
 
 // Read runs fn on one consistent snapshot.
@@ -71,16 +71,16 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	}
 	t, err := d.pool.BeginTx(ctx, opts)
 	if err != nil {
-		return Explain(fmt.Errorf("begin read: %w", err))
+		return d.Explain(fmt.Errorf("begin read: %w", err))
 	}
 	defer t.Rollback()
-	return Explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
+	return d.Explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
 }
 
 // Query reads rows outside any transaction.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	rows, err := d.reader.QueryContext(ctx, rebind(d.dialect, query), values(args)...)
-	return rows, Explain(err)
+	return rows, d.Explain(err)
 }
 
 // QueryRow reads one row outside any transaction.

@@ -92,14 +92,14 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows i
 		return 0, err
 	}
 	if err := out.w.Flush(); err != nil {
-		return 0, Explain(err)
+		return 0, d.Explain(err)
 	}
 	end, err := json.Marshal(dumpLine{End: &dumpEnd{out.rows, hex.EncodeToString(out.sum.Sum(nil))}})
 	if err != nil {
 		return 0, err
 	}
 	_, err = w.Write(append(end, '\n'))
-	return out.rows, Explain(err)
+	return out.rows, d.Explain(err)
 }
 
 func schemaVersions(tx *Tx) (map[string]int, error) {

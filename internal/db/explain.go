@@ -33,7 +33,9 @@ func Exists(err error) bool {
 // Explain gives the storage failures that a person can mend a sentence and a
 // next step; faults pass through. Write, Read and Query explain by themselves;
 // the gate and the doors explain what a Scan met.
-func Explain(err error) error {
+func (d *DB) Explain(err error) error { return d.dialect.explain(err) }
+
+func (d dialect) explain(err error) error {
 	if err == nil || fault.KindOf(err) != fault.Internal {
 		return err
 	}
@@ -65,7 +67,7 @@ func Explain(err error) error {
 	case errors.Is(err, errClosed):
 		return fault.New(fault.Unavailable, "db", "the server is stopping: %w", err).WithNext("try again in a moment")
 	}
-	if lostServer(err) {
+	if d == postgresDialect && lostServer(err) {
 		return fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: %w", err).
 			WithNext("check that it runs and that --database is right, then try again")
 	}

@@ -25,7 +25,7 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 	defer cancel()
 	if err := pool.PingContext(ping); err != nil {
 		pool.Close()
-		return nil, Explain(fmt.Errorf("connect to PostgreSQL: %w", err))
+		return nil, postgresDialect.explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
 	d := &DB{pool: pool, reader: &reader{pool: pool}, dialect: postgresDialect, now: now} // pgx prepares by itself
 	var closed atomic.Bool

@@ -22,7 +22,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 	// SQLite would make the file readable for others; make it first.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, Explain(fmt.Errorf("open %s: %w", path, err))
+		return nil, sqliteDialect.explain(fmt.Errorf("open %s: %w", path, err))
 	}
 	f.Close()
 	uri := "file:" + (&url.URL{Path: path}).EscapedPath() + "?"
@@ -34,7 +34,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 	conn, err := one.Conn(ctx)
 	if err != nil {
 		one.Close()
-		return nil, Explain(fmt.Errorf("open %s: %w", path, err))
+		return nil, sqliteDialect.explain(fmt.Errorf("open %s: %w", path, err))
 	}
 	pool, err := sql.Open("sqlite", uri+"_pragma=busy_timeout(10000)&_pragma=query_only(1)&_pragma=cache_size(-4000)")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -96,13 +97,16 @@ type call struct {
 // Do runs one operation for the caller in ctx. Its error holds no secret.
 func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
 	out, err := g.do(ctx, o, in)
-	return out, g.Redact.Error(db.Explain(err))
+	return out, g.Redact.Error(g.Explain(err))
 }
+
+// Explain gives a failure of the storage, which a door met, its sentence.
+func (g *Gate) Explain(err error) error { return g.db.Explain(err) }
 
 func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
 	if o.Public {
-		return o.RunRead(ctx, in)
+		return c.run(ctx)
 	}
 	if !c.caller.Known() {
 		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
@@ -131,7 +135,18 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	if err := g.looked(ctx, c); err != nil {
 		return nil, err
 	}
-	return o.RunRead(ctx, in)
+	return c.run(ctx)
+}
+
+// run calls the handler of a read, an effect or a stream. A panic in it is a failure of this one call: not every door that
+// calls the gate has somebody behind it who would catch it.
+func (c *call) run(ctx context.Context) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fmt.Errorf("panic in %s: %v\n%s", c.op.Name, p, debug.Stack())
+		}
+	}()
+	return c.op.RunRead(ctx, c.in)
 }
 
 // looked writes down that somebody is about to see data of a sensitive class. An approved look is an event already.

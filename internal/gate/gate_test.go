@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -195,6 +196,32 @@ func TestAnIdempotencyKeyHappensOnceSideBySide(t *testing.T) {
 	}
 	if n := w.acted.Load(); n != keys {
 		t.Errorf("%d effects for %d keys", n, keys)
+	}
+}
+
+// Not every door catches panics (MCP's library does not): one in a handler fails its call and leaves the program alone.
+func TestAPanicIsOneCallsFailure(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	w.act = func() error { panic("a handler's mistake") }
+	_, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"})
+	if fault.KindOf(err) != fault.Internal || err == nil || !strings.Contains(err.Error(), "a handler's mistake") {
+		t.Fatalf("err = %v", err)
+	}
+	if out := w.events(t, journal.Outcome); len(out) != 1 || strings.Contains(string(out[0].Payload), "mistake") {
+		t.Errorf("outcomes = %+v", out)
+	}
+	w.act = nil
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
+		t.Errorf("the call after it: %v", err)
+	}
+}
+
+// What an effect met outside is not called a failure of the database.
+func TestAnEffectsNetworkIsNotTheDatabase(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	w.act = func() error { return fmt.Errorf("fetch a page: %w", &net.OpError{Op: "dial", Err: io.EOF}) }
+	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.send", noteIn{Text: "a"}); err == nil || strings.Contains(err.Error(), "PostgreSQL") {
+		t.Errorf("err = %v", err)
 	}
 }
 

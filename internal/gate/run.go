@@ -63,7 +63,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 	if err != nil || found {
 		return out, err
 	}
-	out, acted := c.op.RunRead(ctx, c.in)
+	out, acted := c.run(ctx)
 	// The outcome is recorded even when the caller has gone.
 	if err := g.outcome(context.WithoutCancel(ctx), c, seq, out, acted); err != nil {
 		g.log.Error("outcome not recorded", "op", c.op.Name, "intent", seq, "err", err)

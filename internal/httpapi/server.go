@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/id"
@@ -111,7 +110,7 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		caller, err := auth(r)
 		if err != nil && !public(mux, s, r) {
-			s.refuseStranger(w, r, db.Explain(err))
+			s.refuseStranger(w, r, s.Gate.Explain(err))
 			return
 		}
 		if caller.Known() {
