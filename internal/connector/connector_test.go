@@ -119,7 +119,8 @@ func room(t *testing.T) (*Room, *db.DB, *safe) {
 			}
 			return fn([]byte(v))
 		},
-		Put: func(_ *db.Tx, _, name, value, _ string) error { secrets.put(name, value); return nil },
+		Put:  func(_ *db.Tx, _, name, value, _ string) error { secrets.put(name, value); return nil },
+		Drop: func(_ *db.Tx, _, name string) error { secrets.drop(name); return nil },
 	}
 	box, err := tool.FindSandbox(t.Context(), tool.AnySandbox)
 	if err != nil {
@@ -232,6 +233,35 @@ func TestSecretsAndDisabling(t *testing.T) {
 	}
 	if _, err := r.call(as(t), CallIn{Connector: "out", Tool: "say"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("disabled: %v", err)
+	}
+}
+
+// Whoever may add and remove connectors, which needs no person present, must not have a secret sent to an address of their own
+// by putting another connector in the place of the one it was stored for.
+func TestASecretIsNotInherited(t *testing.T) {
+	r, d, secrets := room(t)
+	first, second := &outside{}, &outside{}
+	first.token.Store("right-key-123")
+	if err := add(t, r, d, AddIn{Name: "out", URL: first.start(t), Header: "X-Key"}); err != nil {
+		t.Fatal(err)
+	}
+	secrets.put(secretName("out"), "right-key-123")
+	secrets.put(keptName("out"), `{}`)
+	if _, err := r.accept(as(t), AcceptIn{Name: "out"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.remove(as(t), tx, NameIn{"out"}); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if len(secrets.of) != 0 {
+		t.Errorf("what is left of a removed connector: %v", secrets.of)
+	}
+	secrets.put(secretName("out"), "stored-before-it-was-added")
+	if err := add(t, r, d, AddIn{Name: "out", URL: second.start(t), Header: "X-Key"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.sync(as(t), NameIn{"out"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "needs a secret") {
+		t.Errorf("a connector in another's place: %v", err)
 	}
 }
 

@@ -57,13 +57,16 @@ func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Conte
 	})
 }
 
+// secretName is under which name the secret of a connector's header is sealed.
+func secretName(name string) string { return "connector/" + name }
+
 // withSecret lends the connector's secret to fn. A connector that names a header and has no secret is an error, never a
 // call without one.
 func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value string) error) error {
 	if c.Header == "" {
 		return fn("")
 	}
-	err := r.keys.Lend(ctx, c.Tenant, "connector/"+c.Name, func(v []byte) error { return fn(string(v)) })
+	err := r.keys.Lend(ctx, c.Tenant, secretName(c.Name), func(v []byte) error { return fn(string(v)) })
 	if fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Conflict, "connector.call", "%s needs a secret for its header %s, and none is stored", c.Name, c.Header).
 			WithNext("store it: tandem connector secret %s", c.Name)

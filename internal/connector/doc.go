@@ -13,6 +13,7 @@
 // connector is in auth_required until a person signed in again.
 //
 // A call opens its own connection and closes it, within limits of time and size, so a slow or crashing server harms that call
-// alone. A secret is lent to the one call and sent in the one header that was named. Addresses go through the egress guard. A
+// alone. A secret is lent to the one call and sent in the one header that was named. It belongs to the connector it was stored
+// for: one that is added later under the same name does not inherit it. Addresses go through the egress guard. A
 // command runs in a sandbox with an empty environment, and adding one needs a person present, because it is running code.
 package connector

@@ -3,6 +3,7 @@ package connector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -93,7 +94,7 @@ func (r *Room) Ops() []op.Op {
 			func(in CommandIn) op.Resource { return at(in.Name) }, r.addCommand),
 		op.State(op.Spec{Name: "connector.update", Right: "connector.write", Method: "PATCH", Path: "/connectors/{name}", MCP: "-", Doc: "Enable, disable or restrict a connector. The next call obeys it."},
 			func(in UpdateIn) op.Resource { return at(in.Name) }, r.update),
-		op.State(op.Spec{Name: "connector.remove", Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}", MCP: "-", Doc: "Remove a connector."}, named, r.remove),
+		op.State(op.Spec{Name: "connector.remove", Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}", MCP: "-", Doc: "Remove a connector, and the secret and the sign-in that were kept for it."}, named, r.remove),
 		op.State(op.Spec{Name: "connector.secret", Right: "connector.write", Method: "PUT", Path: "/connectors/{name}/secret", MCP: "-", Secret: []string{"secret"},
 			Doc: "Store the secret that a connector's header carries, sealed."},
 			func(in SecretIn) op.Resource { return at(in.Name) }, r.secret),
@@ -143,7 +144,15 @@ func (r *Room) insert(ctx context.Context, tx *db.Tx, c *Connector) (*Connector,
 	}
 	c.Tenant, c.AddedBy, c.CreatedAt, c.State, c.Enabled, c.Tools = by.Tenant, by.Name, tx.Now(), Fresh, true, []Tool{}
 	c.Failure = "nobody has looked at it yet"
+	if err := r.forget(tx, c); err != nil { // what was kept under its name was meant for another address
+		return nil, err
+	}
 	return c, save(tx, c)
+}
+
+// forget drops the secrets of a connector.
+func (r *Room) forget(tx *db.Tx, c *Connector) error {
+	return errors.Join(r.keys.Drop(tx, c.Tenant, secretName(c.Name)), r.keys.Drop(tx, c.Tenant, keptName(c.Name)))
 }
 
 func (r *Room) change(ctx context.Context, tx *db.Tx, name string, fn func(c *Connector) error) (*Connector, error) {
@@ -173,9 +182,13 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Connector, 
 }
 
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
-	n, err := tx.Changed("DELETE FROM connector WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name)
+	tenant := op.CallerFrom(ctx).Tenant
+	n, err := tx.Changed("DELETE FROM connector WHERE tenant = ? AND name = ?", tenant, in.Name)
 	if err == nil && n == 0 {
 		err = missing(in.Name)
+	}
+	if err == nil {
+		err = r.forget(tx, &Connector{Tenant: tenant, Name: in.Name})
 	}
 	return OK{err == nil}, err
 }
@@ -188,7 +201,7 @@ func (r *Room) secret(ctx context.Context, tx *db.Tx, in SecretIn) (OK, error) {
 	if _, err := r.change(ctx, tx, in.Name, func(*Connector) error { return nil }); err != nil {
 		return OK{}, err
 	}
-	return OK{true}, r.keys.Put(tx, c.Tenant, "connector/"+in.Name, in.Secret, c.Name)
+	return OK{true}, r.keys.Put(tx, c.Tenant, secretName(in.Name), in.Secret, c.Name)
 }
 
 func (r *Room) sync(ctx context.Context, in NameIn) (*Connector, error) {

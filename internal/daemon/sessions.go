@@ -40,7 +40,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		Put: func(tx *db.Tx, tenant, name, value, by string) error {
 			_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 			return err
-		}}
+		}, Drop: d.rooms.secret.Drop}
 	box, err := tool.FindSandbox(ctx, tool.SandboxKind(d.Settings.Get("sandbox")))
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
 	d.rooms.session.Hidden = []string{d.data}
-	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: d.rooms.secret.Drop, Learn: d.redact.Learn}, box)
+	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {
 			return ""

@@ -18,8 +18,9 @@ import (
 type Keys struct {
 	// Lend gives the key to fn; a missing one is a NotFound fault.
 	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
-	// Put stores one in the caller's transaction.
-	Put func(tx *db.Tx, tenant, name, value, by string) error
+	// Put stores one in the caller's transaction, and Drop forgets one.
+	Put  func(tx *db.Tx, tenant, name, value, by string) error
+	Drop func(tx *db.Tx, tenant, name string) error
 	// Env is where a key may lie beside the store.
 	Env func(name string) string
 }
@@ -78,7 +79,7 @@ func (r *Room) providerOps() []op.Op {
 		op.Read(op.Spec{Name: "provider.models", Right: "provider.read", Method: "GET", Path: "/providers/{id}/models", Doc: "Ask a provider which models it offers."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.listModels),
 		op.State(op.Spec{Name: "provider.add", Right: "provider.write", Method: "POST", Path: "/providers", MCP: "-",
-			Doc: "Add an endpoint that speaks Chat Completions, Responses or Messages, or give a known provider another address."},
+			Doc: "Add an endpoint that speaks Chat Completions, Responses or Messages, or give a known provider another address.\nA key that was stored for another address is forgotten: it goes where it was meant to go, and nowhere else."},
 			func(in ProviderAddIn) op.Resource { return providerAt(in.ID) }, r.addProvider),
 		op.State(op.Spec{Name: "provider.remove", Right: "provider.write", Method: "DELETE", Path: "/providers/{id}", MCP: "-", Doc: "Forget an endpoint that was added."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.removeProvider),
@@ -229,6 +230,15 @@ func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (ca
 	if e.Name == "" {
 		e.Name = e.ID
 	}
+	old, _, err := r.entry(ctx, op.CallerFrom(ctx).Tenant, e.ID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return e, err
+	}
+	if old.Base != e.Base {
+		if err := r.keys.Drop(tx, op.CallerFrom(ctx).Tenant, secretName(e.ID)); err != nil {
+			return e, err
+		}
+	}
 	_, err = tx.Exec(`INSERT INTO session_provider (tenant, id, name, base, wire, keyless, model) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET name = excluded.name, base = excluded.base, wire = excluded.wire, keyless = excluded.keyless, model = excluded.model`,
 		op.CallerFrom(ctx).Tenant, e.ID, e.Name, e.Base, e.Wire, e.Keyless, e.Default)
@@ -239,6 +249,9 @@ func (r *Room) removeProvider(ctx context.Context, tx *db.Tx, in ProviderIn) (OK
 	n, err := tx.Changed("DELETE FROM session_provider WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, in.ID)
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "provider.remove", "%.60s was not added", in.ID)
+	}
+	if err == nil { // the key was the added endpoint's
+		err = r.keys.Drop(tx, op.CallerFrom(ctx).Tenant, secretName(in.ID))
 	}
 	return OK{err == nil}, err
 }
