@@ -100,12 +100,14 @@ func handoff(ctx context.Context, e Notice) string {
 }
 
 // git reads from a repository that an agent may have prepared: only commands that run no filter, hook or helper of its
-// configuration, for at most three seconds.
+// configuration, for at most three seconds. What is missing in a partial clone is not fetched, since the repository names the
+// program for that, too; allowing no protocol says the same to versions of git before 2.45.
 func git(ctx context.Context, folder string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "HOME=" + filepath.Dir(os.DevNull)}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "HOME=" + filepath.Dir(os.DevNull)}
 	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
