@@ -2,6 +2,7 @@ package panel
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +140,13 @@ func boardColumns(tasks []TaskRow) []BoardColumn {
 
 // seated reports whether an error says anything else than that the visitor
 // sits in no space.
-func seated(err error) bool { return !fault.Is(err, fault.Conflict) }
+func seated(err error) bool { return !fault.Is(err, fault.Conflict) && !putOut(err) }
+
+// putOut reports whether the visitor sat in a space and does not any more.
+func putOut(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Data["reason"] == "removed"
+}
 
 func (v *visit) board(problem string) error {
 	list, err := call[struct{ Tasks []wireTask }](v, "board.show", nil)
@@ -149,6 +156,9 @@ func (v *visit) board(problem string) error {
 		}
 		s := v.shell("board", "Board")
 		s.Here = "/panel/board"
+		if problem == "" && putOut(err) {
+			problem = words(err)
+		}
 		return v.show(noBoardPage(s, problem))
 	}
 	out := BoardView{Now: v.now(), Total: len(list.Tasks), Problem: problem}

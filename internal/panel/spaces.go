@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
 
@@ -190,8 +189,10 @@ func (v *visit) spaces(out SpaceView) error {
 	switch {
 	case err == nil:
 		out.In, out.Health = true, peersWords(peers.Health)
-	case !fault.Is(err, fault.Conflict):
+	case seated(err):
 		return err
+	case out.Problem == "" && putOut(err):
+		out.Problem = words(err)
 	}
 	for _, p := range peers.Peers {
 		seen, _ := time.Parse(time.RFC3339, p.SeenAt) // a member that was never seen has none

@@ -168,22 +168,32 @@ func (r *Room) next(ctx context.Context, in NextIn) (Knock, error) {
 	deadline := time.NewTimer(time.Duration(min(max(in.Wait, 0), 25_000)) * time.Millisecond)
 	defer deadline.Stop()
 	for {
-		bell := r.wake.hear("knock/" + in.Knock)
-		n, ok := r.knocks.get(in.Knock, r.db.Now())
-		if !ok {
-			return Knock{}, expired()
-		}
-		if n.Refused != "" || n.Bundle != nil || n.Answer != nil && n.Confirm == nil {
-			return n.Knock, nil
-		}
-		select {
-		case <-bell:
-		case <-deadline.C:
-			return n.Knock, nil
-		case <-ctx.Done():
-			return n.Knock, nil
+		out, again, err := r.nextOnce(ctx, in.Knock, deadline.C)
+		if !again {
+			return out, err
 		}
 	}
+}
+
+// nextOnce reads a knock, and waits for a change when it is not the joiner's
+// turn.
+func (r *Room) nextOnce(ctx context.Context, ticket string, deadline <-chan time.Time) (out Knock, again bool, err error) {
+	rung, done := r.wake.hear("knock/" + ticket)
+	defer done()
+	n, ok := r.knocks.get(ticket, r.db.Now())
+	if !ok {
+		return Knock{}, false, expired()
+	}
+	if n.Refused != "" || n.Bundle != nil || n.Answer != nil && n.Confirm == nil {
+		return n.Knock, false, nil
+	}
+	select {
+	case <-rung:
+		return n.Knock, true, nil
+	case <-deadline:
+	case <-ctx.Done():
+	}
+	return n.Knock, false, nil
 }
 
 // ReplyIn is the inviter's side of a join.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -22,14 +24,20 @@ type Room struct {
 	knocks knocks
 
 	mu    sync.Mutex
-	seen  map[string]time.Time // tenant/space/member → last pull; lost at a restart, told again in seconds
-	views map[string]*view     // tenant/space
+	seen  map[sight]time.Time // the last pull; lost at a restart, told again in seconds
+	views map[string]*view    // tenant/space
+}
+
+// sight is a member in its space.
+type sight struct {
+	tenant, space string
+	member        seal.MemberID
 }
 
 // New makes the room over an open database. Calls of members on other machines
 // re-enter through invoke.
 func New(d *db.DB, invoke op.Invoker) *Room {
-	return &Room{db: d, invoke: invoke, seen: map[string]time.Time{}, views: map[string]*view{}}
+	return &Room{db: d, invoke: invoke, seen: map[sight]time.Time{}, views: map[string]*view{}}
 }
 
 // Proof shows that a call comes from the holder of a member's key.
@@ -189,7 +197,7 @@ type PullIn struct {
 	Since int64  `json:"since"`
 	Term  int64  `json:"term,omitempty" jsonschema:"the term you are at"`
 	Terms bool   `json:"terms,omitempty" jsonschema:"the take-overs too, though you are at the newest term"`
-	Limit int    `json:"limit,omitempty"`
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many entries; to ask for one alone is no sign of life"`
 	Wait  int64  `json:"wait_ms,omitempty" jsonschema:"wait this long for something new, 25000 at most"`
 	Proof Proof  `json:"proof"`
 }
@@ -218,7 +226,9 @@ type PullOut struct {
 	Taken   *Entry     `json:"taken,omitempty"`  // the take-over that began this term, for a member of an earlier one
 	Terms   []*Entry   `json:"terms,omitempty"`  // every take-over, with it or when asked for
 	MovedTo string     `json:"moved_to,omitempty"`
-	Now     int64      `json:"now"`
+	// Ended are the take-overs that ended a hosting, for those who are not known where the space went.
+	Ended []*seal.Envelope `json:"ended,omitempty"`
+	Now   int64            `json:"now"`
 }
 
 func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
@@ -228,36 +238,51 @@ func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	}
 	deadline := time.NewTimer(time.Duration(min(max(in.Wait, 0), 25_000)) * time.Millisecond)
 	defer deadline.Stop()
-	key := tenant + "/" + in.Space
 	for {
-		bell := r.wake.hear(key)
-		l, err := r.look(ctx, tenant, in.Space)
-		if err != nil {
-			return PullOut{}, err
-		}
-		m, err := r.pulls(ctx, l, in.Proof)
-		if err != nil {
-			return PullOut{}, err
-		}
-		out, err := r.read(ctx, tenant, l, m.ID, in)
-		if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen || out.Taken != nil {
+		out, again, err := r.pullOnce(ctx, tenant, in, deadline.C)
+		if !again {
 			return out, err
 		}
-		select {
-		case <-bell:
-		case <-deadline.C:
-			return out, nil
-		case <-ctx.Done():
-			return out, nil
-		}
 	}
+}
+
+// pullOnce reads, and waits for a change when there is nothing new.
+func (r *Room) pullOnce(ctx context.Context, tenant string, in PullIn, deadline <-chan time.Time) (out PullOut, again bool, err error) {
+	rung, done := r.wake.hear(tenant + "/" + in.Space)
+	defer done()
+	l, err := r.look(ctx, tenant, in.Space)
+	if err != nil {
+		return PullOut{}, false, err
+	}
+	m, err := r.pulls(ctx, l, in.Proof)
+	if err != nil {
+		return PullOut{}, false, err
+	}
+	out, err = r.read(ctx, tenant, l, m.ID, in)
+	if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen || out.Taken != nil {
+		return out, false, err
+	}
+	select {
+	case <-rung:
+		return out, true, nil
+	case <-deadline:
+	case <-ctx.Done():
+	}
+	return out, false, nil
 }
 
 // read is what one member gets of a space as it is now.
 func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberID, in PullIn) (PullOut, error) {
 	now := r.db.Now()
 	out := PullOut{Space: in.Space, Entries: []*Entry{}, Seq: l.seq, Hash: l.hash, Epoch: l.epoch, Term: l.term, State: l.state, Creator: l.creator, MovedTo: l.moved, Now: db.Micros(now)}
-	r.saw(tenant, in.Space, me)
+	if in.Limit > 1 { // who asks for a single entry looks for the space's host, and is not here by that
+		r.saw(tenant, in.Space, me)
+	}
+	if l.ended != "" {
+		if err := json.Unmarshal([]byte(l.ended), &out.Ended); err != nil {
+			return out, fmt.Errorf("read how the hosting of %s ended: %w", l.id, err)
+		}
+	}
 	if behind := in.Term > 0 && in.Term < l.term; behind || in.Terms {
 		var err error
 		if out.Terms, err = r.takeOvers(ctx, tenant, in.Space); err != nil {
@@ -302,7 +327,7 @@ func (r *Room) presence(tenant string, l *look, now time.Time) []Presence {
 			continue
 		}
 		seen := *m // what is shared is not changed
-		if t, ok := r.seen[tenant+"/"+l.id+"/"+string(m.ID)]; ok && (m.Seen == nil || t.After(*m.Seen)) {
+		if t, ok := r.seen[sight{tenant, l.id, m.ID}]; ok && (m.Seen == nil || t.After(*m.Seen)) {
 			seen.Seen = &t
 		}
 		p := Presence{Member: m.ID, Here: seen.Present(now), Left: m.Left != nil, JoinedA: db.Micros(m.Joined)}
@@ -317,14 +342,14 @@ func (r *Room) presence(tenant string, l *look, now time.Time) []Presence {
 func (r *Room) saw(tenant, space string, m seal.MemberID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen[tenant+"/"+space+"/"+string(m)] = r.db.Now()
+	r.seen[sight{tenant, space, m}] = r.db.Now()
 }
 
 // lastSeen brings a stored member up to what was heard since.
 func (r *Room) lastSeen(tenant, space string, m *Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t, ok := r.seen[tenant+"/"+space+"/"+string(m.ID)]; ok && (m.Seen == nil || t.After(*m.Seen)) {
+	if t, ok := r.seen[sight{tenant, space, m.ID}]; ok && (m.Seen == nil || t.After(*m.Seen)) {
 		m.Seen = &t
 	}
 }

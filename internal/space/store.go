@@ -27,17 +27,18 @@ const (
 // row is a space as stored.
 type row struct {
 	id, hash, creator, state, moved string
+	ended                           string // the take-overs that ended this hosting, as JSON
 	epoch, term, seq                int64
 	max, perMinute                  int64
 }
 
-const spaceColumns = "id, hash, creator, state, moved_to, epoch, term, seq, max_members, per_minute"
+const spaceColumns = "id, hash, creator, state, moved_to, ended, epoch, term, seq, max_members, per_minute"
 
 type scanner interface{ Scan(...any) error }
 
 func scanSpace(s scanner) (*row, error) {
 	var r row
-	err := s.Scan(&r.id, &r.hash, &r.creator, &r.state, &r.moved, &r.epoch, &r.term, &r.seq, &r.max, &r.perMinute)
+	err := s.Scan(&r.id, &r.hash, &r.creator, &r.state, &r.moved, &r.ended, &r.epoch, &r.term, &r.seq, &r.max, &r.perMinute)
 	return &r, err
 }
 

@@ -239,7 +239,11 @@ func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, erro
 	}
 	op.Note(ctx, "term", c.Term)
 	op.Note(ctx, "moved_to", in.Host)
-	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, tenant, s.id)
+	ended, err := json.Marshal(append(in.Earlier, in.Envelope))
+	if err != nil {
+		return OK{}, err
+	}
+	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ?, ended = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, string(ended), tenant, s.id)
 	tx.AfterCommit(func() { r.changed(tenant, s.id) })
 	return OK{err == nil}, err
 }

@@ -108,6 +108,11 @@ func (r *Room) look(ctx context.Context, tenant, space string) (*look, error) {
 		return err
 	})
 	if err != nil {
+		if v.seen == nil { // it may not be there at all
+			r.mu.Lock()
+			delete(r.views, tenant+"/"+space)
+			r.mu.Unlock()
+		}
 		return nil, err
 	}
 	v.seen, v.at = next, at

@@ -5,30 +5,43 @@ import "sync"
 // bells lets readers wait for a space to change without asking again and again.
 type bells struct {
 	mu sync.Mutex
-	ch map[string]chan struct{}
+	by map[string]*bell
 }
 
-// hear returns a channel that closes at the next ring. Take it before reading,
-// so that a change between reading and waiting is not missed.
-func (b *bells) hear(key string) <-chan struct{} {
+type bell struct {
+	rung    chan struct{}
+	waiting int
+}
+
+// hear returns a channel that closes at the next ring, and what to call when
+// one waits no longer. Take it before reading, so that a change between reading
+// and waiting is not missed.
+func (b *bells) hear(key string) (rung <-chan struct{}, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ch == nil {
-		b.ch = map[string]chan struct{}{}
+	if b.by == nil {
+		b.by = map[string]*bell{}
 	}
-	c, ok := b.ch[key]
-	if !ok {
-		c = make(chan struct{})
-		b.ch[key] = c
+	c := b.by[key]
+	if c == nil {
+		c = &bell{rung: make(chan struct{})}
+		b.by[key] = c
 	}
-	return c
+	c.waiting++
+	return c.rung, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if c.waiting--; c.waiting == 0 && b.by[key] == c {
+			delete(b.by, key) // strangers may ask for what never rings
+		}
+	}
 }
 
 func (b *bells) ring(key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c, ok := b.ch[key]; ok {
-		close(c)
-		delete(b.ch, key)
+	if c := b.by[key]; c != nil {
+		close(c.rung)
+		delete(b.by, key)
 	}
 }

@@ -47,9 +47,10 @@ func newHook(k *kit.Kit) *cobra.Command {
 		}}
 }
 
-// quiet keeps a hook from disturbing an agent that is in no space.
+// quiet keeps a hook from disturbing an agent that is in no space, or not any
+// more.
 func quiet(err error) error {
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) {
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Denied) {
 		return nil
 	}
 	return err

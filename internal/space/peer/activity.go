@@ -76,16 +76,18 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 		return out, err
 	}
 	slices.Reverse(out.Entries)
-	out.Text = "Activity Log:"
+	var b strings.Builder
+	b.WriteString("Activity Log:")
 	for _, a := range out.Entries {
-		out.Text += fmt.Sprintf("\n[%s] %s: %s", a.At, a.Actor, a.Action)
+		fmt.Fprintf(&b, "\n[%s] %s: %s", a.At, a.Actor, a.Action)
 		if a.Detail != "" {
-			out.Text += " - " + a.Detail
+			b.WriteString(" - " + a.Detail)
 		}
 	}
 	if stale != "" {
-		out.Text += "\nNot up to date: " + stale
+		b.WriteString("\nNot up to date: " + stale)
 	}
+	out.Text = b.String()
 	return out, nil
 }
 

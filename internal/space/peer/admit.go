@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"tandem/internal/db"
@@ -66,14 +67,23 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why, Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
 }
 
+// joining is somebody who knocks, as the inviter knows them. A stranger may
+// knock and go away, so it is forgotten when its ticket has long run out.
+type joining struct {
+	hand    *seal.Handshake
+	began   time.Time
+	decided bool
+}
+
 // answerKnocks is the inviter's side. One of it runs for a seat at a time.
 func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() { s.answering = false }()
+	maps.DeleteFunc(s.joins, func(_ string, j *joining) bool { return r.now().Sub(j.began) > 4*space.KnockLife })
 	for _, k := range knocks {
-		if s.admitting[k.ID] {
-			continue // it was answered, and the host has not shown it yet
+		if j := s.joins[k.ID]; j != nil && j.decided {
+			continue // the host has not shown it yet
 		}
 		var err error
 		if k.Confirm == nil {
@@ -93,7 +103,7 @@ func (r *Room) reply(ctx context.Context, s *seat, in space.ReplyIn) error {
 }
 
 func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
-	if s.hands[k.ID] != nil {
+	if s.joins[k.ID] != nil {
 		return nil
 	}
 	var box []byte
@@ -120,19 +130,19 @@ func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
 	if err != nil {
 		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the knock is malformed"})
 	}
-	s.hands[k.ID] = h
+	s.joins[k.ID] = &joining{hand: h, began: r.now()}
 	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Answer: h.Message(), By: s.me.Card()})
 }
 
 // admit checks the joiner's confirmation. A wrong one ends the invite: there is
 // one guess. A right one makes the joiner a member.
 func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
-	h := s.hands[k.ID]
-	if h == nil {
+	j := s.joins[k.ID]
+	if j == nil {
 		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the inviter's tandem was restarted meanwhile; try again"})
 	}
-	s.admitting[k.ID] = true
-	delete(s.hands, k.ID)
+	j.decided = true
+	h := j.hand
 	if err := h.Confirm(k.Confirm); err != nil {
 		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the code is wrong, and this invite has ended"}))
 	}

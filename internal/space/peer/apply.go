@@ -41,6 +41,11 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		s.online, s.lost = true, nil
 		if out.Term < s.term || out.State != "open" {
 			s.moved = out.MovedTo
+			if apart, err := r.leftBehind(ctx, s, out.Ended); err != nil {
+				return err
+			} else if apart {
+				return s.usable()
+			}
 			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).With("reason", "moved")
 		}
 		if err := r.follow(ctx, s, out.Entries); err != nil {

@@ -140,6 +140,14 @@ func (m *machine) unplug() {
 	}
 }
 
+// again stops the machine's daemon and starts it.
+func (m *machine) again() {
+	m.t.Helper()
+	m.unplug()
+	m.restart()
+	m.listen(nil)
+}
+
 func far(t *testing.T) (a, b *machine) {
 	a, b = newMachine(t), newMachine(t)
 	do[Who](a.house, "ann", "space.rename", RenameIn{Name: "ann"})

@@ -94,12 +94,12 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 		return false
 	}
 	if old == "" { // this daemon hosted it: its own room learns it here
-		if err := oldLink.call(ctx, "space.step_down", space.StepDownIn{Envelope: out.Taken.Env, Host: host}, nil); err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
+		if err := oldLink.call(ctx, "space.step_down", s.stepDown(host), nil); err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
 			r.log.Warn("not stepped down", "space", s.space, "err", err)
 		}
 	}
 	r.log.Info("space followed to a new host", "space", s.space, "host", host, "term", s.term)
-	r.tell(ctx, s, old)
+	r.tell(s, old)
 	s.ring()
 	return true
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"tandem/internal/board"
 	"tandem/internal/db"
@@ -13,20 +12,13 @@ import (
 	"tandem/internal/space/seal"
 )
 
-// errApart is for a member whose part of the history came to nothing.
-var errApart = errors.New("the space went on from before you joined; ask a member for a new code")
-
 // fork leaves the history of an old host for that of a new one. They part where
 // one of them has a take-over that the other lacks. What this member itself said
 // beyond that point is queued again: it was acknowledged and must not be lost.
 // theirs are the new host's take-overs. A seat that only lags behind is left as
 // it is. The caller holds s.mu.
 func (r *Room) fork(ctx context.Context, s *seat, l link, at place, theirs []*space.Entry) error {
-	ours, err := r.takeOvers(ctx, s)
-	if err != nil {
-		return err
-	}
-	mine, next := parted(ours, theirs)
+	mine, next := parted(s.terms, theirs)
 	if next == nil {
 		return fmt.Errorf("it shows no take-over that is not known here")
 	}
@@ -40,12 +32,12 @@ func (r *Room) fork(ctx context.Context, s *seat, l link, at place, theirs []*sp
 	if to == head {
 		return nil
 	}
-	if to < s.joined {
-		return errApart
-	}
 	entries, err := r.entries(ctx, s)
 	if err != nil {
 		return err
+	}
+	if to < s.joined {
+		return r.part(ctx, s, entries[to:])
 	}
 	last := entries[to-1]
 	// All of it is fetched first: nobody sees a seat between two histories.
@@ -61,7 +53,7 @@ func (r *Room) fork(ctx context.Context, s *seat, l link, at place, theirs []*sp
 	if err := ahead[0].Follow(to, last.Hash, last.Term); err != nil {
 		return err
 	}
-	if err := r.rewind(ctx, s, to, last.Hash); err != nil {
+	if err := r.rewind(ctx, s, last, entries[to:]); err != nil {
 		return err
 	}
 	s.next = &at
@@ -125,73 +117,82 @@ func (s *seat) began(taken *space.Entry) error {
 	return nil
 }
 
-func (r *Room) rewind(ctx context.Context, s *seat, to int64, hash string) error {
-	entries, err := r.entries(ctx, s)
-	if err != nil {
-		return err
-	}
-	epoch, term := s.group.Epoch(), int64(1)
-	var again []thing
-	for _, e := range entries {
-		if e.Seq <= to {
-			term = e.Term
-			continue
-		}
+// rewind goes back to an entry and takes the undone ones behind it off the log.
+func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []*space.Entry) error {
+	epoch := s.group.Epoch()
+	for _, e := range undone {
 		if e.Class == space.ClassCommit {
 			epoch--
 		}
-		if e.Env == nil || e.Env.From != s.me.Card().ID || e.Class == space.ClassCommit || e.Class == "task."+string(board.KindRenew) {
-			continue
-		}
-		t, err := r.unsay(ctx, s, e)
-		if err != nil {
-			return err
-		}
-		again = append(again, t)
 	}
 	state, ok := s.sec.Past[epoch]
 	if epoch == s.group.Epoch() {
 		state, ok = s.sec.Group, true
 	}
-	if !ok {
-		return fmt.Errorf("the members changed too often since then: %w", errApart)
+	if !ok { // the members changed too often since then
+		return r.part(ctx, s, undone)
+	}
+	again, err := s.unsaid(undone)
+	if err != nil {
+		return err
 	}
 	g, err := seal.OpenGroup(s.me, state)
 	if err != nil {
 		return err
 	}
 	s.queued, s.said = true, 0
-	keys := s.sec.Keys[:0:0]
-	for _, k := range s.sec.Keys {
-		if k.Epoch <= epoch {
-			keys = append(keys, k)
-		}
-	}
-	s.sec.Keys, s.seq, s.hash, s.term = keys, to, hash, term
-	if err := s.enter(g); err != nil {
-		return err
-	}
-	err = r.db.Write(ctx, func(tx *db.Tx) error {
-		for i, t := range again { // in the order in which they were said
-			if err := r.enqueue(tx, s, t, tx.Now().Add(time.Duration(i)*time.Microsecond)); err != nil {
+	s.sec.Keys = slices.DeleteFunc(slices.Clone(s.sec.Keys), func(k seal.EpochKey) bool { return k.Epoch > epoch })
+	s.seq, s.hash, s.term = last.Seq, last.Hash, last.Term
+	if err = s.enter(g); err == nil {
+		err = r.db.Write(ctx, func(tx *db.Tx) error {
+			if err := r.sayAgain(tx, s, again); err != nil {
 				return err
 			}
-		}
-		for _, table := range []string{"peer_log", "peer_note"} {
-			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND seat = ? AND seq > ?", s.tenant, s.id, to); err != nil {
-				return err
+			for _, table := range []string{"peer_log", "peer_note"} {
+				if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND seat = ? AND seq > ?", s.tenant, s.id, last.Seq); err != nil {
+					return err
+				}
 			}
-		}
-		return r.saveSeat(tx, s)
-	})
-	if err != nil {
+			return r.saveSeat(tx, s)
+		})
+	}
+	return errors.Join(err, r.reload(ctx, s)) // what is stored counts, either way
+}
+
+// sayAgain queues things in the order in which they were said, before what
+// waits already: that was said later.
+func (r *Room) sayAgain(tx *db.Tx, s *seat, again []thing) error {
+	var first int64
+	if err := tx.QueryRow("SELECT coalesce(min(created_at), ?) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", tx.Now(), s.tenant, s.id).Scan(&first); err != nil {
 		return err
 	}
-	return r.reload(ctx, s)
+	for i, t := range again {
+		if err := r.enqueue(tx, s, t, db.Time(first-int64(len(again)-i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsaid are this member's own of some entries, as what is to be said again. A
+// change of members is void elsewhere, and a claim is renewed by itself.
+func (s *seat) unsaid(undone []*space.Entry) ([]thing, error) {
+	var out []thing
+	for _, e := range undone {
+		if e.Env == nil || e.Env.From != s.me.Card().ID || e.Class == space.ClassCommit || e.Class == "task."+string(board.KindRenew) {
+			continue
+		}
+		t, err := s.unsay(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 // unsay turns an own entry back into what was to be said.
-func (r *Room) unsay(ctx context.Context, s *seat, e *space.Entry) (thing, error) {
+func (s *seat) unsay(e *space.Entry) (thing, error) {
 	t := thing{id: e.Env.ID, class: e.Class, to: e.Env.To, clear: e.Env.Clear}
 	key, ok := s.key(e.Env.Epoch)
 	if !ok {

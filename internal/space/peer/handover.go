@@ -9,19 +9,6 @@ import (
 	"tandem/internal/space/seal"
 )
 
-// sitting counts the seats of this machine in each space.
-func (r *Room) sitting() map[string]int {
-	n := map[string]int{}
-	for _, s := range r.all() {
-		s.mu.Lock()
-		if s.state == active {
-			n[s.tenant+"/"+s.space]++
-		}
-		s.mu.Unlock()
-	}
-	return n
-}
-
 // heirOf is the member to whom a leaving host gives the space: the first who is
 // there, on a machine that the others can reach.
 func (r *Room) heirOf(s *seat) (seal.MemberID, bool) {

@@ -80,11 +80,9 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := r.sync(ctx, s, 0); err != nil {
-		return nil, err
-	}
-	r.add(s)
-	return s, nil
+	err = r.sync(ctx, s, 0)
+	r.add(s) // it is a member's from here on, whatever comes
+	return s, err
 }
 
 // hostFor is where a new space is to be hosted, and the token that lets this
@@ -161,11 +159,15 @@ func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*s
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := r.sync(ctx, s, 0); err != nil {
-		return nil, err
+	if err := r.carry(ctx, s); err != nil {
+		r.log.Error("what was said in an earlier seat stays there", "seat", s.id, "err", err)
 	}
-	r.add(s)
-	return s, nil
+	err = r.sync(ctx, s, 0)
+	r.add(s) // it is a member's from here on, whatever comes
+	if fault.Is(err, fault.Unavailable) {
+		err = nil // the code is used, and the loop follows when the host is back
+	}
+	return s, err
 }
 
 // knock runs the joiner's side of the handshake.

@@ -79,7 +79,7 @@ func (r *Room) spaceOps() []op.Op {
 		op.Read(row("space.moved", "space.read", "POST", "/space/moved", "-",
 			"Tell the holders on this machine that files they lease changed below their workspace."), here[ChangedIn], data(r.opMoved)),
 		op.Read(row("space.list", "space.read", "GET", "/space/seats", "intandem_spaces",
-			"List your seats: the spaces you are in or were in."), here[Nothing], data(r.opList)),
+			"List your seats: the spaces you are in, and those that you were removed from."), here[Nothing], data(r.opList)),
 		op.Read(row("space.phrase", "space.read", "GET", "/space/phrase", "intandem_phrase",
 			"Show the safety phrase: equal for two people exactly when they see the same members with the same keys."), here[Nothing], data(r.opPhrase)),
 		op.Read(row("space.verify", "space.read", "GET", "/space/verify", "intandem_verify",

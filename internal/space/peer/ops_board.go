@@ -78,20 +78,26 @@ func (r *Room) opBoard(ctx context.Context, _ Nothing) (BoardOut, error) {
 		return BoardOut{}, err
 	}
 	defer s.mu.Unlock()
+	if s.state == removed {
+		return BoardOut{}, s.usable()
+	}
 	stale := r.fresh(ctx, s)
 	out := BoardOut{Tasks: []Line{}}
-	out.Text = "Task board is empty."
+	var b strings.Builder
 	if len(s.board) > 0 {
-		out.Text = "Shared Task Board:"
+		b.WriteString("Shared Task Board:")
+	} else {
+		b.WriteString("Task board is empty.")
 	}
 	for _, t := range s.board.Sorted() {
 		l := s.line(t)
 		out.Tasks = append(out.Tasks, l)
-		out.Text += "\n" + l.String()
+		b.WriteString("\n" + l.String())
 	}
 	if stale != "" {
-		out.Text += "\nNot up to date: " + stale
+		b.WriteString("\nNot up to date: " + stale)
 	}
+	out.Text = b.String()
 	out.Said, err = r.withMail(ctx, s, out.Said)
 	return out, err
 }

@@ -49,6 +49,7 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 		return Said{}, err
 	}
 	s.ring()
+	r.drop(s)
 	return Said{Text: gone + "\n\n" + summary}, nil
 }
 

@@ -169,7 +169,7 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 	}
 	out.Text = inboxText(len(unread), len(items), b.String(), in.All)
 	for _, w := range out.Waiting {
-		out.Text += fmt.Sprintf("\n\nYour %s is %s: %s", w.ID, w.State, orElse(w.Why, "the host cannot be reached"))
+		out.Text += fmt.Sprintf("\n\nYour %s is %s: %s", w.ID, w.State, s.waits(w))
 	}
 	out.Text += s.takeNews()
 	if stale != "" {
@@ -248,9 +248,30 @@ func (r *Room) receipt(ctx context.Context, s *seat, c space.ReceiptClear) error
 	return err
 }
 
+// refusalShown is how long the inbox repeats that something was refused; its
+// receipt says so always.
+const refusalShown = 24 * time.Hour
+
+// waiting is what the host has not stored: what is queued, and what it refused
+// lately.
 func (r *Room) waiting(ctx context.Context, s *seat) ([]Waiting, error) {
-	rows, err := r.db.Query(ctx, "SELECT id, state, why FROM peer_outbox WHERE tenant = ? AND seat = ? ORDER BY created_at", s.tenant, s.id)
+	return r.outbox(ctx, s, "(state = 'queued' OR refused_at > ?)", r.now().Add(-refusalShown))
+}
+
+func (r *Room) outbox(ctx context.Context, s *seat, which string, arg any) ([]Waiting, error) {
+	rows, err := r.db.Query(ctx, "SELECT id, state, why FROM peer_outbox WHERE tenant = ? AND seat = ? AND "+which+" ORDER BY created_at, id", s.tenant, s.id, arg)
 	return db.Collect(rows, err, func(rows *sql.Rows) (w Waiting, err error) { return w, rows.Scan(&w.ID, &w.State, &w.Why) })
+}
+
+// waits is why something is not stored.
+func (s *seat) waits(w Waiting) string {
+	switch {
+	case w.Why != "":
+		return w.Why
+	case s.state == removed:
+		return "it goes out when you have joined this space again"
+	}
+	return "the host cannot be reached"
 }
 
 // ReceiptIn names a message.
@@ -271,14 +292,12 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 	}
 	defer s.mu.Unlock()
 	stale := r.fresh(ctx, s)
-	waiting, err := r.waiting(ctx, s)
+	waiting, err := r.outbox(ctx, s, "id = ?", in.ID)
 	if err != nil {
 		return Receipt{}, err
 	}
 	for _, w := range waiting {
-		if w.ID == in.ID {
-			return Receipt{Said{ID: in.ID, State: w.State, Text: fmt.Sprintf("%s is %s. %s", in.ID, w.State, w.Why)}, map[string]string{}}, nil
-		}
+		return Receipt{Said{ID: w.ID, State: w.State, Text: fmt.Sprintf("%s is %s: %s", w.ID, w.State, s.waits(w))}, map[string]string{}}, nil
 	}
 	to, err := r.addressees(ctx, s, in.ID)
 	if err != nil {

@@ -31,19 +31,23 @@ func (r *Room) opPeers(ctx context.Context, _ Nothing) (Peers, error) {
 		return Peers{}, err
 	}
 	defer s.mu.Unlock()
+	if s.state == removed {
+		return Peers{}, s.usable()
+	}
 	stale := r.fresh(ctx, s)
 	out := Peers{Peers: []Peer{}, Health: orElse(stale, "good")}
+	working := map[string][]string{} // by holder
+	for _, t := range s.board.Sorted() {
+		if !t.Until.IsZero() {
+			working[t.Holder] = append(working[t.Holder], string(t.ID))
+		}
+	}
 	var online []string
 	var b strings.Builder
 	for _, id := range s.members() {
-		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, Profile: s.profiles[id]}
+		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)], Profile: s.profiles[id]}
 		if at := s.here[id].SeenAt; at != 0 {
 			p.SeenAt = micros(at).Format(time.RFC3339)
-		}
-		for _, t := range s.board.Sorted() {
-			if t.Holder == string(id) && !t.Until.IsZero() {
-				p.WorkingOn = append(p.WorkingOn, string(t.ID))
-			}
 		}
 		out.Peers = append(out.Peers, p)
 		if p.Online && !p.You {

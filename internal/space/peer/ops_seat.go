@@ -48,6 +48,7 @@ type Seat struct {
 	Title    string `json:"title"`
 	Username string `json:"username"`
 	State    string `json:"state"`
+	Why      string `json:"why,omitempty" jsonschema:"why it is not active any more"`
 	Host     string `json:"host"`
 	Online   bool   `json:"online"`
 	Epoch    uint64 `json:"epoch"`
@@ -65,14 +66,16 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 	c := op.CallerFrom(ctx)
 	out := Seats{Seats: []Seat{}}
 	var b strings.Builder
-	for _, s := range r.all() {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) }) {
 		s.mu.Lock()
-		if s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) {
-			v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
-			out.Seats = append(out.Seats, v)
-			fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s\n", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
-		}
+		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
 		s.mu.Unlock()
+		out.Seats = append(out.Seats, v)
+		fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
+		if v.Why != "" {
+			fmt.Fprintf(&b, " (%s)", escape(v.Why))
+		}
+		b.WriteByte('\n')
 	}
 	out.Text = strings.TrimSuffix(b.String(), "\n")
 	if len(out.Seats) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,20 +48,23 @@ func (r *Room) folderOf(ctx context.Context, c op.Caller) string {
 	return ""
 }
 
-func (r *Room) notSeated(ctx context.Context) error {
+// free is for a caller who wants another seat: it has none, or one that it was
+// removed from and that is dropped when the other is taken.
+func (r *Room) free(ctx context.Context) (old *seat, err error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer s.mu.Unlock()
 	if s.state == removed {
-		return nil
+		return s, nil
 	}
-	return fault.New(fault.Conflict, "space.join", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
+	return nil, fault.New(fault.Conflict, "space.join", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
 }
 
 func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
-	if err := r.notSeated(ctx); err != nil {
+	old, err := r.free(ctx)
+	if err != nil {
 		return Created{}, err
 	}
 	if in.Name == "" {
@@ -76,6 +80,9 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	s, err := r.create(ctx, c.Tenant, owner(c), r.folderOf(ctx, c), in)
 	if err != nil {
 		return Created{}, err
+	}
+	if old != nil {
+		r.drop(old)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +118,8 @@ type Joined struct {
 }
 
 func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
-	if err := r.notSeated(ctx); err != nil {
+	old, err := r.free(ctx)
+	if err != nil {
 		return Joined{}, err
 	}
 	if strings.TrimSpace(in.Code) == "" {
@@ -124,6 +132,9 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 	s, err := r.join(ctx, c.Tenant, owner(c), r.folderOf(ctx, c), in.Code)
 	if err != nil {
 		return Joined{}, err
+	}
+	if old != nil {
+		r.drop(old)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,6 +183,9 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		if in.Space != "" && s.space != in.Space {
 			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
 		}
+		if err := r.mended(ctx, s); err != nil {
+			return Joined{}, err
+		}
 		s.lost = nil // somebody wants to know now
 		if in.Host != "" && in.Host != s.host {
 			s.moved = in.Host
@@ -190,17 +204,16 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		return s.connected("Reconnected"), nil
 	}
 	folder := r.folderOf(ctx, c)
-	all := r.all()
-	for i := len(all) - 1; i >= 0; i-- {
-		s := all[i]
+	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, c.Actor) })) {
 		s.mu.Lock()
-		if s.tenant != c.Tenant || s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder || !orphan(s.owner, c.Actor) {
+		if s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder {
 			s.mu.Unlock()
 			continue
 		}
 		defer s.mu.Unlock()
 		old := s.owner
-		s.owner, s.used = owner(c), r.now()
+		r.give(s, owner(c))
+		s.used = r.now()
 		name, err := r.nameOf(ctx, s.tenant, old)
 		if err == nil {
 			err = r.setName(ctx, s.tenant, s.owner, name)
@@ -209,7 +222,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 			err = r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) })
 		}
 		if err != nil {
-			s.owner = old
+			r.give(s, old)
 			return Joined{}, err
 		}
 		r.publish(s)
@@ -220,7 +233,24 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		}
 		return s.connected("Reconnected"), nil
 	}
+	if err := r.unseated(ctx, c.Tenant, owner(c)); fault.Is(err, fault.Denied) {
+		return Joined{}, err
+	}
 	return Joined{}, fault.New(fault.NotFound, "space.rejoin", "No saved workspace found for you in this folder.").WithNext("ask a peer for a code and call intandem_join")
+}
+
+// mended is for an owner who comes back to a seat that stopped: it goes on when
+// somebody has taken the space over with a history that holds. The caller holds
+// s.mu.
+func (r *Room) mended(ctx context.Context, s *seat) error {
+	if s.state == broken && r.found(ctx, s) {
+		s.state, s.why = active, ""
+		if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
+			return err
+		}
+		r.goOn(s)
+	}
+	return s.usable()
 }
 
 // orphan reports whether a seat belonged to a program of the same actor that

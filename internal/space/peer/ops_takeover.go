@@ -19,9 +19,9 @@ type TakeOverIn struct {
 func (r *Room) opTakeOver(ctx context.Context, in TakeOverIn) (Said, error) {
 	c := op.CallerFrom(ctx)
 	var found *seat
-	for _, s := range r.all() {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (in.Space == "" || s.space == in.Space) }) {
 		s.mu.Lock()
-		ok := s.tenant == c.Tenant && s.host != "" && (s.state == active || s.state == broken) && (in.Space == "" || s.space == in.Space)
+		ok := s.host != "" && (s.state == active || s.state == broken)
 		lost := !s.online || s.state == broken
 		s.mu.Unlock()
 		if ok && (found == nil || lost) {

@@ -26,11 +26,19 @@ type WaitIn struct {
 func (r *Room) hookSeat(ctx context.Context, parents []int) (*seat, error) {
 	c := op.CallerFrom(ctx)
 	if len(parents) == 0 || c.Session != "" {
-		return r.enterSeat(ctx)
+		s, err := r.enterSeat(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.usable(); err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+		return s, nil
 	}
-	for _, s := range r.all() {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && childOf(s.owner, c.Actor, parents) }) {
 		s.mu.Lock()
-		if s.tenant == c.Tenant && s.state == active && childOf(s.owner, c.Actor, parents) {
+		if s.state == active {
 			return s, nil
 		}
 		s.mu.Unlock()

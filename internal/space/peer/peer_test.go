@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tandem/internal/board"
 	"tandem/internal/fault"
@@ -279,4 +280,28 @@ func TestChangesAreTold(t *testing.T) {
 		s.mu.Unlock()
 	}
 	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "your claim of "+p.IDs[1]+" ran out; it is open again")
+}
+
+// A seat that waits for its host keeps no other seat of the machine waiting.
+func TestSeatsDoNotWaitForEachOther(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob")
+	stuck, err := h.peers.enterSeat(h.as("ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stuck.mu.Unlock()
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.gate.Invoke(h.as("bob"), "board.add", AddIn{Title: "meanwhile"})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("bob waits for ann's seat")
+	}
 }

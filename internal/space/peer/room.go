@@ -2,11 +2,9 @@ package peer
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -69,22 +67,12 @@ func New(c Config) *Room {
 	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server, seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
-// Start reads the active seats and begins to follow their spaces.
+// Start reads the seats and begins to follow their spaces. Those that stopped
+// are there too: a person has to decide about them.
 func (r *Room) Start(ctx context.Context) error {
-	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state = ? ORDER BY created_at", active)
+	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state IN (?, ?) ORDER BY created_at", active, broken)
+	ids, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	if err != nil {
-		return err
-	}
-	var ids []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			rows.Close()
-			return err
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Close(); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -113,8 +101,12 @@ func (r *Room) add(s *seat) {
 	r.taken = make(chan struct{})
 	r.mu.Unlock()
 	r.publish(s)
-	r.later(func(ctx context.Context) { r.run(ctx, s) })
+	r.goOn(s)
 }
+
+// goOn follows with a seat that is active, or active again, unless that is done
+// already.
+func (r *Room) goOn(s *seat) { r.later(func(ctx context.Context) { r.run(ctx, s) }) }
 
 // later runs f in a goroutine that Stop waits for.
 func (r *Room) later(f func(context.Context)) {
@@ -130,18 +122,23 @@ func (r *Room) run(ctx context.Context, s *seat) {
 	const first = 500 * time.Millisecond
 	wait, hold := first, int64(0) // the first answer is wanted at once: chores may be due
 	s.mu.Lock()
-	hosted, heir := s.host == "", s.heir == s.me.Card().ID
+	live, hosted, heir := s.state == active && !s.running, s.host == "", s.heir == s.me.Card().ID
+	s.running = s.running || live
 	s.mu.Unlock()
+	if !live {
+		return
+	}
 	if heir {
 		r.inherit(ctx, s)
 	}
 	if hosted {
 		r.seek(ctx, s) // somebody may have taken over while this host was away
-		r.tellAgain(ctx, s)
+		r.tellAgain(s)
 	}
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		if s.state != active {
+			s.running = false
 			s.mu.Unlock()
 			return
 		}
@@ -227,11 +224,18 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 			s.mu.Unlock()
 		})
 	}
-	if r.now().Sub(s.used) > time.Hour {
-		return // nobody is at this seat; its claims may run out
+	r.renew(ctx, s)
+}
+
+// renew keeps the claims of a member who is at work. The caller holds s.mu.
+func (r *Room) renew(ctx context.Context, s *seat) {
+	now := r.now()
+	if now.Sub(s.used) > time.Hour || now.Sub(s.renewed) < time.Minute {
+		return // nobody is at this seat, and its claims may run out; or they were looked at just now
 	}
+	s.renewed = now
 	for _, t := range s.board {
-		if t.Holder == string(s.me.Card().ID) && !t.Until.IsZero() && t.Until.Sub(r.now()) < board.Lease/2 {
+		if t.Holder == string(s.me.Card().ID) && !t.Until.IsZero() && t.Until.Sub(now) < board.Lease/2 {
 			if _, err := r.send(ctx, s, thing{class: "task." + string(board.KindRenew), clear: board.Clear{Task: t.ID}}); err != nil {
 				r.log.Warn("lease not renewed", "task", t.ID, "err", err)
 			}
@@ -252,47 +256,6 @@ func (r *Room) reach(s *seat) (host, pin string) {
 		return s.host, s.pin
 	}
 	return r.addr()
-}
-
-// owner is who sits: a session, a program that speaks for an actor, or an
-// actor.
-func owner(c op.Caller) string {
-	switch {
-	case c.Session != "":
-		return "session/" + c.Session
-	case c.Client.ID != "":
-		return "client/" + c.Actor + "/" + c.Client.ID
-	}
-	return "actor/" + c.Actor
-}
-
-// enterSeat finds the caller's seat and locks it; the caller unlocks s.mu. A
-// stopped seat is found too: its owner must see why.
-func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
-	c := op.CallerFrom(ctx)
-	who := owner(c)
-	for _, s := range r.all() {
-		s.mu.Lock()
-		if s.tenant == c.Tenant && s.owner == who && (s.state == active || s.state == broken || s.state == removed && !s.told) {
-			s.told = s.state == removed // a removed member hears it once, then is free to join again
-			s.used = r.now()
-			s.calls++
-			r.reintroduce(s, c)
-			return s, nil
-		}
-		s.mu.Unlock()
-	}
-	return nil, fault.New(fault.Conflict, "space", "Not connected. Create or join a workspace first.").
-		WithNext("call intandem_create, intandem_join with a code, or intandem_rejoin")
-}
-
-// all are the seats in memory, oldest first.
-func (r *Room) all() []*seat {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := slices.Collect(maps.Values(r.seats))
-	slices.SortFunc(out, func(a, b *seat) int { return strings.Compare(a.id, b.id) })
-	return out
 }
 
 // fresh brings the seat up to date if the host answers; otherwise what is known

@@ -38,9 +38,10 @@ type secrets struct {
 // seat is one member's chair in one space. mu guards everything below it;
 // sending and following happen one at a time.
 type seat struct {
-	tenant, id, owner, space, folder string
-	host, pin                        string // empty host: this daemon hosts it
-	created                          time.Time
+	tenant, id, space, folder string
+	owner                     string // changes with Room.mu and mu held, so that either is enough to read it
+	host, pin                 string // empty host: this daemon hosts it
+	created                   time.Time
 
 	mu         sync.Mutex
 	state      string
@@ -57,15 +58,16 @@ type seat struct {
 	online     bool
 	calls      int
 	used       time.Time // the owner's last call
+	renewed    time.Time // when its claims were looked at last
+	running    bool      // somebody follows with it
 	answering  bool      // knocks are being answered
 	committing bool      // a change of members is with the host
 	announcing bool      // what this member brings is about to be told again
 	removing   bool
-	looking    bool      // for another host of this space
-	looked     time.Time // when that was done last
-	moved      string    // where the old host says the space went
-	next       *place    // the host that is tried; it counts with the take-over that is read from it
-	told       bool
+	looking    bool          // for another host of this space
+	looked     time.Time     // when that was done last
+	moved      string        // where the old host says the space went
+	next       *place        // the host that is tried; it counts with the take-over that is read from it
 	lost       error         // why the host was not reached last
 	poke       chan struct{} // somebody wants it to be tried again
 	drop       func()        // ends the wait for news
@@ -77,7 +79,8 @@ type seat struct {
 	order    []seal.MemberID // by joining
 	gone     map[seal.MemberID]string
 	creator  seal.MemberID
-	heir     seal.MemberID // to whom a leaving host gave the space
+	terms    []*space.Entry // the take-overs, oldest first
+	heir     seal.MemberID  // to whom a leaving host gave the space
 	window   seal.Window
 	board    board.Board
 	words    map[board.TaskID]TaskWords
@@ -89,17 +92,16 @@ type seat struct {
 	posted   recent // own envelopes in the log
 	max      int64
 
-	changed   chan struct{} // closed and replaced when something new arrived
-	hands     map[string]*seal.Handshake
-	admitting map[string]bool
-	wakes     wakes
-	telling   bool
-	waiter    int       // the newest hook that waits
-	rousing   bool      // a session of tandem's is being woken
-	asleep    time.Time // and could not be, until then
-	news      []string  // what others changed, until the owner is told
-	unheard   int       // and how much more than is kept
-	shifted   []string  // own leased files that changed below, until the owner is told
+	changed chan struct{}       // closed and replaced when something new arrived
+	joins   map[string]*joining // by knock
+	wakes   wakes
+	telling bool
+	waiter  int       // the newest hook that waits
+	rousing bool      // a session of tandem's is being woken
+	asleep  time.Time // and could not be, until then
+	news    []string  // what others changed, until the owner is told
+	unheard int       // and how much more than is kept
+	shifted []string  // own leased files that changed below, until the owner is told
 }
 
 // place is where a host is, and its key; empty for this daemon.
@@ -110,7 +112,7 @@ func newSeat(tenant, id, owner, spc string) *seat {
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
 		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
 		here: map[seal.MemberID]space.Presence{}, queued: true,
-		changed: make(chan struct{}), poke: make(chan struct{}, 1), hands: map[string]*seal.Handshake{}, admitting: map[string]bool{}}
+		changed: make(chan struct{}), poke: make(chan struct{}, 1), joins: map[string]*joining{}}
 }
 
 // ring tells waiters that the seat changed. The caller holds mu.
@@ -241,6 +243,7 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 			s.findings = append(s.findings, f)
 		}
 	case space.ClassTakeOver:
+		s.terms = append(s.terms, e)
 		s.creator, s.heir = from, "" // who keeps the house now may also remove
 	}
 	return nil

@@ -155,7 +155,7 @@ func (s *seat) usable() error {
 	case active:
 		return nil
 	case removed, left:
-		return fault.New(fault.Denied, "space", "you are no longer in this space: %s", orElse(s.why, "you left")).WithNext("ask a member for a new code and call intandem_join")
+		return fault.New(fault.Denied, "space", "you are no longer in this space: %s", orElse(s.why, "you left")).With("reason", "removed").WithNext("ask a member for a new code and call intandem_join")
 	}
 	return fault.New(fault.Conflict, "space", "this space is stopped here: %s", s.why).
 		WithNext("compare safety phrases with the other members; then intandem_leave, or tandem space take-over")
@@ -243,7 +243,7 @@ func (r *Room) flush(ctx context.Context, s *seat) error {
 				_, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, t.id)
 				return err
 			}
-			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ? WHERE tenant = ? AND seat = ? AND id = ?", fault.Public(sent).Msg, s.tenant, s.id, t.id)
+			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ?, refused_at = ? WHERE tenant = ? AND seat = ? AND id = ?", fault.Public(sent).Msg, tx.Now(), s.tenant, s.id, t.id)
 			return err
 		}); err != nil {
 			return err

@@ -66,11 +66,7 @@ func (r *Room) meet(ctx context.Context, s *seat, at place) error {
 		r.moveTo(ctx, s, at.host, at.pin)
 		return nil
 	}
-	ours, err := r.takeOvers(ctx, s)
-	if err != nil {
-		return err
-	}
-	mine, theirs := parted(ours, out.Terms)
+	mine, theirs := parted(s.terms, out.Terms)
 	if out.Term == s.term && !outranks(mine, theirs) {
 		return nil // the other one begins the next term, and is followed then
 	}
@@ -80,7 +76,7 @@ func (r *Room) meet(ctx context.Context, s *seat, at place) error {
 		}
 		r.log.Info("two hosts of one term met; this one goes on", "space", s.space, "term", s.term)
 	}
-	r.tell(ctx, s, at.host)
+	r.tell(s, at.host)
 	return nil
 }
 

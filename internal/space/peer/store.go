@@ -166,7 +166,7 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 	}
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
 	s.host, s.pin = fresh.host, fresh.pin
-	s.cards, s.order, s.gone, s.creator, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.heir, fresh.window, fresh.board, fresh.words
+	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words
 	s.vars, s.paths, s.profiles, s.findings, s.posted = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"tandem/internal/board"
@@ -54,7 +53,10 @@ func (r *Room) host(ctx context.Context, s *seat, term int64) error {
 	if err != nil && !fault.Is(err, fault.Conflict) { // a conflict: an earlier try got that far, and is followed now
 		return err
 	}
-	s.state, s.why = active, ""
+	if s.state == broken {
+		s.state, s.why = active, ""
+		r.goOn(s)
+	}
 	// This seat may have read on at the old host meanwhile; then it goes back.
 	if err := r.try(ctx, s, place{}, here); err != nil && !r.moveTo(ctx, s, "", "") {
 		return err
@@ -62,7 +64,7 @@ func (r *Room) host(ctx context.Context, s *seat, term int64) error {
 	if err := r.profile(ctx, s, s.profiles[s.me.Card().ID]); err != nil {
 		return err
 	}
-	r.tell(ctx, s, old)
+	r.tell(s, old)
 	return nil
 }
 
@@ -105,28 +107,17 @@ func (r *Room) entries(ctx context.Context, s *seat) ([]*space.Entry, error) {
 	return out, rows.Err()
 }
 
-// takeOvers are the entries that began the terms of this seat's log.
-func (r *Room) takeOvers(ctx context.Context, s *seat) ([]*space.Entry, error) {
-	entries, err := r.entries(ctx, s)
-	return slices.DeleteFunc(entries, func(e *space.Entry) bool { return e.Class != space.ClassTakeOver }), err
-}
-
 // tell lets a host of an earlier term know that it is over, as soon as it can be
 // reached, so that no member meets it first. The caller holds s.mu.
-func (r *Room) tell(ctx context.Context, s *seat, old string) {
+func (r *Room) tell(s *seat, old string) {
 	if old == "" {
 		return
 	}
-	line, err := r.takeOvers(ctx, s)
-	if err != nil || len(line) == 0 {
-		r.log.Warn("a host was not told that its term is over", "space", s.space, "host", old, "err", err)
+	if len(s.terms) == 0 {
 		return
 	}
 	host, _ := r.reach(s)
-	in := space.StepDownIn{Envelope: line[len(line)-1].Env, Host: host}
-	for _, e := range line[:len(line)-1] {
-		in.Earlier = append(in.Earlier, e.Env)
-	}
+	in := s.stepDown(host)
 	r.later(func(ctx context.Context) {
 		l := newOutside(old, "")
 		for wait := time.Second; ctx.Err() == nil; wait = min(wait*2, 10*time.Second) {
@@ -141,9 +132,20 @@ func (r *Room) tell(ctx context.Context, s *seat, old string) {
 	})
 }
 
+// stepDown is the word that ends a hosting: the take-over of this seat's term,
+// those before it, and where the host is now.
+func (s *seat) stepDown(host string) space.StepDownIn {
+	last := len(s.terms) - 1
+	in := space.StepDownIn{Envelope: s.terms[last].Env, Host: host}
+	for _, e := range s.terms[:last] {
+		in.Earlier = append(in.Earlier, e.Env)
+	}
+	return in
+}
+
 // tellAgain is for a host that restarted: whoever hosted an earlier term may
 // still not know that it ended.
-func (r *Room) tellAgain(ctx context.Context, s *seat) {
+func (r *Room) tellAgain(s *seat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.host != "" || s.term < 2 || s.creator != s.me.Card().ID {
@@ -151,6 +153,6 @@ func (r *Room) tellAgain(ctx context.Context, s *seat) {
 	}
 	self, _ := r.addr()
 	for _, p := range s.elsewhere(self) {
-		r.tell(ctx, s, p.Host)
+		r.tell(s, p.Host)
 	}
 }

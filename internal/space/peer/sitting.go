@@ -1,0 +1,115 @@
+package peer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// owner is who sits: a session, a program that speaks for an actor, or an
+// actor.
+func owner(c op.Caller) string {
+	switch {
+	case c.Session != "":
+		return "session/" + c.Session
+	case c.Client.ID != "":
+		return "client/" + c.Actor + "/" + c.Client.ID
+	}
+	return "actor/" + c.Actor
+}
+
+// all are the seats in memory, oldest first.
+func (r *Room) all() []*seat {
+	return r.of(func(*seat) bool { return true })
+}
+
+// of are the seats that somebody may mean, oldest first. It looks at tenant and
+// owner alone and locks no seat: one that waits for its host keeps nobody else
+// waiting.
+func (r *Room) of(mine func(*seat) bool) []*seat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.DeleteFunc(slices.Collect(maps.Values(r.seats)), func(s *seat) bool { return !mine(s) })
+	slices.SortFunc(out, func(a, b *seat) int { return strings.Compare(a.id, b.id) })
+	return out
+}
+
+// give seats another owner. The caller holds s.mu.
+func (r *Room) give(s *seat, to string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.owner = to
+}
+
+// drop forgets a seat that is of no use any more; what it held stays on the disk.
+func (r *Room) drop(s *seat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.seats, s.id)
+}
+
+// enterSeat finds the caller's seat and locks it; the caller unlocks s.mu. A
+// stopped seat, and one that its owner was removed from, are found too: the
+// owner must see why.
+func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
+	c := op.CallerFrom(ctx)
+	who := owner(c)
+	var out *seat
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && s.owner == who }) {
+		s.mu.Lock()
+		use := s.state == active || s.state == broken
+		s.mu.Unlock()
+		if out == nil || use {
+			out = s
+		}
+	}
+	if out == nil {
+		return nil, r.unseated(ctx, c.Tenant, who)
+	}
+	out.mu.Lock()
+	if out.state == left { // a moment ago
+		out.mu.Unlock()
+		return nil, notConnected()
+	}
+	out.used = r.now()
+	out.calls++
+	r.reintroduce(out, c)
+	return out, nil
+}
+
+func notConnected() *fault.Error {
+	return fault.New(fault.Conflict, "space", "Not connected. Create or join a workspace first.").
+		WithNext("call intandem_create, intandem_join with a code, or intandem_rejoin")
+}
+
+// unseated says that somebody has no seat, and why when the last one was lost
+// before this daemon started.
+func (r *Room) unseated(ctx context.Context, tenant, who string) error {
+	var state, why string
+	err := r.db.QueryRow(ctx, "SELECT state, why FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1", tenant, who).Scan(&state, &why)
+	if err != nil && !db.NoRows(err) {
+		return err
+	}
+	if state == removed {
+		return (&seat{state: state, why: why}).usable()
+	}
+	return notConnected()
+}
+
+// sitting counts the seats of this machine in each space.
+func (r *Room) sitting() map[string]int {
+	n := map[string]int{}
+	for _, s := range r.all() {
+		s.mu.Lock()
+		if s.state == active {
+			n[s.tenant+"/"+s.space]++
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
