@@ -1,14 +1,12 @@
 package jj
 
 import (
-	"fmt"
 	"iter"
 	"strconv"
 	"strings"
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/fileset"
-	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
 	"tandem/internal/repo/template"
 	"tandem/internal/repo/text"
@@ -215,166 +213,6 @@ func (w *wsEnv) ahead(n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit,
 	}
 }
 
-// logKey is a commit in the graph, or the gap above it.
-type logKey struct {
-	pos    repo.Pos
-	elided bool
-}
-
-func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool, seen func(*repo.Commit) error) error {
-	w := s.w
-	nodes, err := w.logNodes(rr, x, ps)
-	if err != nil {
-		return err
-	}
-	nodes = nodes[:min(limit, len(nodes))]
-	if reversed {
-		nodes = render.Reverse(nodes)
-	}
-	g := render.NewGraph[logKey](w.conf.Str("ui.graph.style"))
-	if g == nil {
-		return w.wrongStyle()
-	}
-	elide, err := w.conf.Bool("ui.log-synthetic-elided-nodes")
-	if err != nil {
-		return err
-	}
-	l, err := w.language()
-	if err != nil {
-		return err
-	}
-	symbol, err := w.template(l, w.conf.Str("templates.log_node"), l.CommitOpt)
-	if err != nil {
-		return err
-	}
-	w.ui.page()
-	i := -1
-	for c, err := range w.ahead(len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
-		if err != nil {
-			return err
-		}
-		i++
-		n := nodes[i]
-		if err := seen(c); err != nil {
-			return err
-		}
-		edges, gaps := logEdges(n, elide)
-		key := logKey{n.ID, false}
-		width := max(0, w.ui.width()-g.Width(key, edges))
-		o, err := s.text(c, width)
-		if err != nil {
-			return err
-		}
-		if s.diff != nil {
-			if err := s.diff.patch(o, c, s.match, width); err != nil {
-				return err
-			}
-		}
-		if err := w.graphRow(g, key, edges, symbol, c, o); err != nil {
-			return err
-		}
-		for _, to := range gaps {
-			o := w.ui.newText()
-			o.Label("elided", "(elided revisions)\n")
-			below := []render.Edge[logKey]{{To: logKey{to, false}}}
-			if err := w.graphRow(g, logKey{to, true}, below, symbol, nil, o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// logNodes are the selected commits with their edges, branches together.
-func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
-	links := rr.Links(ps)
-	nodes := make([]render.Node[repo.Pos], len(ps))
-	for i, q := range ps {
-		nodes[i].ID = q
-		for _, l := range links[i] {
-			kind := render.Direct
-			switch {
-			case l.Missing:
-				kind = render.Missing
-			case l.Indirect:
-				kind = render.Indirect
-			}
-			nodes[i].Edges = append(nodes[i].Edges, render.Edge[repo.Pos]{To: l.To, Kind: kind})
-		}
-	}
-	prio, err := w.compile(w.conf.Str("revsets.log-graph-prioritize"))
-	if err != nil {
-		return nil, err
-	}
-	first, err := rr.Positions(prio)
-	if err != nil {
-		return nil, err
-	}
-	in := repo.NewPosSet(rr.Index.Len())
-	for _, q := range ps {
-		in.Add(q)
-	}
-	var heads []repo.Pos
-	for _, q := range first {
-		if in.Has(q) {
-			heads = append(heads, q)
-		}
-	}
-	return render.Group(nodes, heads), nil
-}
-
-func logEdges(n render.Node[repo.Pos], elide bool) (edges []render.Edge[logKey], gaps []repo.Pos) {
-	var lost *render.Edge[logKey]
-	for _, e := range n.Edges {
-		switch {
-		case e.Kind == render.Missing:
-			lost = &render.Edge[logKey]{To: logKey{e.To, false}, Kind: render.Missing}
-		case e.Kind == render.Indirect && elide:
-			gaps = append(gaps, e.To)
-			edges = append(edges, render.Edge[logKey]{To: logKey{e.To, true}})
-		default:
-			edges = append(edges, render.Edge[logKey]{To: logKey{e.To, false}, Kind: e.Kind})
-		}
-	}
-	if lost != nil {
-		edges = append(edges, *lost)
-	}
-	return edges, gaps
-}
-
-// graphRow draws a node; self is nil for a gap.
-func (w *wsEnv) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit, o *text.Text) error {
-	var self any
-	if c != nil {
-		self = c
-	}
-	sym, err := w.coloured(symbol, self, "log", "commit", "node")
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	if err := w.ui.colours.WriteTo(&b, o); err != nil {
-		return err
-	}
-	w.ui.printf("%s", g.Row(key, edges, sym, b.String()))
-	return nil
-}
-
-// coloured renders a template to a string with colours.
-func (w *wsEnv) coloured(r *template.Renderer, self any, labels ...string) (string, error) {
-	o := w.ui.newText()
-	for _, l := range labels {
-		o.Push(l)
-	}
-	if err := r.Render(o, self); err != nil {
-		return "", err
-	}
-	o.PopN(len(labels))
-	var b strings.Builder
-	err := w.ui.colours.WriteTo(&b, o)
-	return b.String(), err
-}
-
 // logHints warns about a path that looks like a revision.
 func (w *wsEnv) logHints(p *parsed, empty bool) error {
 	if p.has("revisions") || len(p.all("pos")) != 1 {
@@ -397,11 +235,3 @@ func (w *wsEnv) logHints(p *parsed, empty bool) error {
 }
 
 var _ repo.Matcher = (*fileset.Set)(nil)
-
-// wrongStyle is the error for a way to draw graphs that does not exist.
-func (w *wsEnv) wrongStyle() error {
-	if _, _, err := w.conf.String("ui.graph.style"); err != nil {
-		return w.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
-	}
-	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`", w.conf.Str("ui.graph.style")))
-}

@@ -1,0 +1,117 @@
+package workcopy
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"unicode/utf8"
+
+	"tandem/internal/repo"
+)
+
+// file compares a file with what is known of it and reads it if need be.
+func (s *snapshot) file(path repo.Path, info fs.FileInfo, tracked *FileState) {
+	now, ok := stateOf(path, info)
+	if !ok {
+		if tracked != nil {
+			s.gone([]FileState{*tracked})
+		}
+		return // neither file nor symlink: as if it were not there
+	}
+	if tracked != nil && now.sameOnDisk(*tracked) && tracked.Mtime < s.state.mtime {
+		return
+	}
+	markerLen := uint32(0)
+	if tracked != nil {
+		markerLen = tracked.MarkerLen
+	}
+	old, err := repo.ValueAt(s.store, s.state.tree, path)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	value, err := s.read(path, now, old, markerLen)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	changed := !value.Equal(old)
+	if now.Type != Symlink && (!changed || !value.IsResolved()) {
+		now.MarkerLen = markerLen
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if changed {
+		s.edit.Set(path, value)
+	}
+	if tracked == nil || now != *tracked {
+		s.changed = append(s.changed, now)
+	}
+}
+
+// stateOf is what can be seen of a file without reading it.
+func stateOf(path repo.Path, info fs.FileInfo) (FileState, bool) {
+	f := FileState{Path: path, Mtime: info.ModTime().UnixMilli(), Size: uint64(info.Size())}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		f.Type = Symlink
+	case !info.Mode().IsRegular():
+		return f, false
+	case info.Mode()&0o111 != 0 && !noExecBits:
+		f.Type = Executable
+	}
+	return f, true
+}
+
+// read makes a tree value of a file.
+func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeValue], markerLen uint32) (repo.Merge[repo.TreeValue], error) {
+	name := filepath.FromSlash(string(path))
+	if now.Type == Symlink {
+		target, err := s.root.Readlink(name)
+		if err != nil {
+			return nil, fmt.Errorf("read symlink: %w", err)
+		}
+		if !utf8.ValidString(target) {
+			return nil, fmt.Errorf("symlink %s has a target that is not UTF-8", path)
+		}
+		id, err := s.store.PutFile([]byte(filepath.ToSlash(target)))
+		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
+	}
+	data, err := s.root.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read file: %w", err)
+	}
+	data = s.Ends.taken(data)
+	was, resolved := old.AsResolved()
+	if resolved {
+		id, err := s.store.PutFile(data)
+		return repo.Resolved(s.fileValue(id, now, was.Kind == repo.Executable)), err
+	}
+	ids, ok := repo.FileIDs(old)
+	if !ok {
+		return old, nil // a description of a conflict, not its content
+	}
+	if markerLen == 0 {
+		markerLen = repo.MinMarkerLen
+	}
+	newIDs, err := repo.UpdateConflict(s.store, ids, data, int(markerLen))
+	if err != nil {
+		return nil, err
+	}
+	if id, ok := newIDs.AsResolved(); ok {
+		return repo.Resolved(s.fileValue(id, now, repo.ConflictIsExecutable(old))), nil
+	}
+	return repo.WithFileIDs(old, newIDs), nil
+}
+
+func (s *snapshot) fileValue(id repo.FileID, now FileState, wasExecutable bool) repo.TreeValue {
+	v := repo.TreeValue{Kind: repo.File, ID: string(id)}
+	executable := now.Type == Executable
+	if s.IgnoreExec {
+		executable = wasExecutable
+	}
+	if executable {
+		v.Kind = repo.Executable
+	}
+	return v
+}
