@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"tandem/internal/cli/jj/config"
 	"tandem/internal/repo"
@@ -19,7 +20,7 @@ import (
 func (e *env) baseLanguage() *template.Language {
 	return &template.Language{
 		Cwd:         e.io.Dir,
-		LocalOffset: e.localOffset,
+		LocalOffset: sync.OnceValue(e.localOffset),
 		Config: func(name string) (any, error) {
 			keys, err := config.ParseName(name)
 			if err != nil {

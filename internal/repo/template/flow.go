@@ -118,9 +118,10 @@ func (b *Builder) sequence(n *dsl.Node) (*Expr, error) {
 	skip := n.Name == "separate"
 	sep, parts := parts[0], parts[1:]
 	return Tmpl(func(o *text.Text) error {
+		got := borrow(o)
 		wrote := false
 		for _, p := range parts {
-			got := o.Sub()
+			got.Reset()
 			if err := p(got); err != nil {
 				return err
 			}
@@ -135,19 +136,15 @@ func (b *Builder) sequence(n *dsl.Node) (*Expr, error) {
 			wrote = true
 			o.Append(got)
 		}
+		giveBack(got)
 		return nil
 	}), nil
 }
 
 func firstNonEmpty(o *text.Text, parts []printer) error {
 	for _, p := range parts {
-		got := o.Sub()
-		if err := p(got); err != nil {
+		if wrote, err := o.Attempt(p); err != nil || wrote {
 			return err
-		}
-		if got.Len() > 0 {
-			o.Append(got)
-			return nil
 		}
 	}
 	return nil
@@ -184,17 +181,20 @@ func (b *Builder) config(n *dsl.Node) (*Expr, error) {
 		return nil, err
 	}
 	get := b.Lang.Config
+	var fixed *Expr
 	err = dsl.Catch(args[0], func(n *dsl.Node) error {
 		if n.Kind != dsl.String {
 			return nil
 		}
-		if _, err := get(n.Name); err != nil {
+		v, err := get(n.Name)
+		if err != nil {
 			return dsl.Exprf(n.Span, "Failed to parse config name").With(err)
 		}
+		fixed = Const(ConfigOpt, v)
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || fixed != nil {
+		return fixed, err
 	}
 	return Value(ConfigOpt, func() (any, error) {
 		key, err := name()

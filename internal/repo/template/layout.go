@@ -1,6 +1,8 @@
 package template
 
 import (
+	"sync"
+
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/text"
 )
@@ -8,13 +10,28 @@ import (
 // captured renders content apart, then hands it to use.
 func captured(content printer, use func(o, got *text.Text) error) *Expr {
 	return Tmpl(func(o *text.Text) error {
-		got := o.Sub()
+		got := borrow(o)
 		if err := content(got); err != nil {
 			return err
 		}
-		return use(o, got)
+		err := use(o, got)
+		giveBack(got)
+		return err
 	})
 }
+
+// spare are texts that parts of templates were rendered in apart.
+var spare = sync.Pool{New: func() any { return new(text.Text) }}
+
+// borrow is an empty text that treats colours and errors as o does.
+func borrow(o *text.Text) *text.Text {
+	t := spare.Get().(*text.Text)
+	t.Reset()
+	t.Colour, t.Strict = o.Colour, o.Strict
+	return t
+}
+
+func giveBack(t *text.Text) { spare.Put(t) }
 
 func (b *Builder) fillOrIndent(n *dsl.Node) (*Expr, error) {
 	args, err := n.Expect(2, 2)

@@ -253,7 +253,6 @@ func number(b *strings.Builder, v, w int, def, pad byte, custom bool) {
 func directive(b *strings.Builder, t time.Time, f string, pad byte, custom bool) (int, bool) {
 	num := func(v, w int) { number(b, v, w, '0', pad, custom) }
 	sub := func(format string) { s, _ := Strftime(t, format); b.WriteString(s) }
-	iy, iw := t.ISOWeek()
 	h12 := (t.Hour()+11)%12 + 1
 	switch f[0] {
 	case 'Y':
@@ -287,11 +286,14 @@ func directive(b *strings.Builder, t time.Time, f string, pad byte, custom bool)
 	case 'W':
 		num((t.YearDay()+6-(int(t.Weekday())+6)%7)/7, 2)
 	case 'G':
-		num(iy, 4)
+		year, _ := t.ISOWeek()
+		num(year, 4)
 	case 'g':
-		num(iy%100, 2)
+		year, _ := t.ISOWeek()
+		num(year%100, 2)
 	case 'V':
-		num(iw, 2)
+		_, week := t.ISOWeek()
+		num(week, 2)
 	case 'j':
 		num(t.YearDay(), 3)
 	case 'D', 'x':

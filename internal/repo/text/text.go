@@ -14,7 +14,8 @@ import (
 type Text struct {
 	data []byte
 	ops  []mark
-	// Colour says whether the output will be coloured; hyperlinks ask.
+	// Colour says whether the output will be coloured: labels are kept only then,
+	// and hyperlinks ask.
 	Colour bool
 	// Strict makes Fail return the error instead of printing it in place.
 	Strict bool
@@ -31,6 +32,23 @@ type mark struct {
 // Sub makes an empty text that inherits how t treats colours and errors.
 func (t *Text) Sub() *Text { return &Text{Colour: t.Colour, Strict: t.Strict} }
 
+// Attempt lets f write, and takes back what it wrote when that is no text. It
+// reports whether there was any.
+func (t *Text) Attempt(f func(*Text) error) (wrote bool, err error) {
+	data, ops := len(t.data), len(t.ops)
+	if err := f(t); err != nil {
+		return false, err
+	}
+	if len(t.data) > data {
+		return true, nil
+	}
+	t.ops = t.ops[:ops]
+	return false, nil
+}
+
+// Reset empties the text, to be written again.
+func (t *Text) Reset() { t.data, t.ops = t.data[:0], t.ops[:0] }
+
 // Write appends bytes.
 func (t *Text) Write(b []byte) (int, error) {
 	t.data = append(t.data, b...)
@@ -44,10 +62,18 @@ func (t *Text) Str(s string) { t.data = append(t.data, s...) }
 func (t *Text) Printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // Push starts a label.
-func (t *Text) Push(label string) { t.ops = append(t.ops, mark{pos: len(t.data), label: label}) }
+func (t *Text) Push(label string) {
+	if t.Colour {
+		t.ops = append(t.ops, mark{pos: len(t.data), label: label})
+	}
+}
 
 // Pop ends the innermost label.
-func (t *Text) Pop() { t.ops = append(t.ops, mark{pos: len(t.data)}) }
+func (t *Text) Pop() {
+	if t.Colour {
+		t.ops = append(t.ops, mark{pos: len(t.data)})
+	}
+}
 
 // Raw appends bytes that must not be cut or coloured, such as escapes.
 func (t *Text) Raw(s string) {
@@ -63,6 +89,9 @@ func (t *Text) Label(labels, s string) {
 
 // PushAll starts every label of a space-separated list and returns how many.
 func (t *Text) PushAll(labels string) int {
+	if !t.Colour {
+		return 0
+	}
 	fs := strings.Fields(labels)
 	for _, f := range fs {
 		t.Push(f)
@@ -72,6 +101,9 @@ func (t *Text) PushAll(labels string) int {
 
 // PopN ends n labels.
 func (t *Text) PopN(n int) {
+	if !t.Colour {
+		return
+	}
 	for range n {
 		t.Pop()
 	}
