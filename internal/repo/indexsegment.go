@@ -188,14 +188,18 @@ func (s *IndexSegment) entry(i int) indexEntry {
 	}
 }
 
-// byIDFrom is the first place in the order of ids that is not below id. Ids
-// are as good as random, so their first bytes tell about where that is.
+// byIDFrom is the first place in the order of ids that is not below id.
 func (s *IndexSegment) byIDFrom(id string) int {
-	above := func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id }
+	return searchIDs(s.count, id, func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id })
+}
+
+// searchIDs is the first of n sorted ids that is not below id, as above tells. Ids
+// are as good as random, so their first bytes tell about where that is.
+func searchIDs(n int, id string, above func(k int) bool) int {
 	var first [4]byte
 	copy(first[:], id)
-	guess := int(uint64(binary.BigEndian.Uint32(first[:])) * uint64(s.count) >> 32)
-	lo, hi := 0, s.count
+	guess := int(uint64(binary.BigEndian.Uint32(first[:])) * uint64(n) >> 32)
+	lo, hi := 0, n
 	for step := 16; ; step *= 4 {
 		if k := guess - step; k > lo && above(k) {
 			continue
@@ -226,7 +230,7 @@ func (s *IndexSegment) find(id CommitID) (int, bool) {
 }
 
 func (s *IndexSegment) changeFrom(id string) int {
-	return sort.Search(s.changes, func(c int) bool { return string(s.changeID(c)) >= id })
+	return searchIDs(s.changes, id, func(c int) bool { return string(s.changeID(c)) >= id })
 }
 
 func (s *IndexSegment) changePositions(change ChangeID) []int {
