@@ -1,12 +1,12 @@
 package repo
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // ObjectType is git's type of object, with git's number for it.
@@ -84,18 +84,19 @@ func EncodeTree(t Tree) []byte {
 // DecodeTree reads a tree as git stores it.
 func DecodeTree(data []byte) (Tree, error) {
 	t := make(Tree, 0, len(data)/32)
-	for len(data) > 0 {
-		mode, rest, ok := bytes.Cut(data, []byte{' '})
-		name, rest, ok2 := bytes.Cut(rest, []byte{0})
-		if !ok || !ok2 || len(rest) < CommitIDLen || len(name) == 0 {
+	text := string(data) // once: names and ids are parts of it
+	for len(text) > 0 {
+		mode, rest, ok := strings.Cut(text, " ")
+		name, rest, ok2 := strings.Cut(rest, "\x00")
+		if !ok || !ok2 || len(rest) < CommitIDLen || name == "" {
 			return nil, fmt.Errorf("tree is cut short")
 		}
 		kind, err := kindOfMode(mode)
 		if err != nil {
 			return nil, err
 		}
-		t = append(t, Entry{string(name), TreeValue{kind, string(rest[:CommitIDLen])}})
-		data = rest[CommitIDLen:]
+		t = append(t, Entry{name, TreeValue{kind, rest[:CommitIDLen]}})
+		text = rest[CommitIDLen:]
 	}
 	SortTree(t)
 	for i := 1; i < len(t); i++ {
@@ -108,8 +109,8 @@ func DecodeTree(data []byte) (Tree, error) {
 
 // kindOfMode reads git's octal mode. Old writers left odd permission bits, so
 // only the type and the owner's x bit count.
-func kindOfMode(mode []byte) (Kind, error) {
-	n, err := strconv.ParseUint(string(mode), 8, 32)
+func kindOfMode(mode string) (Kind, error) {
+	n, err := strconv.ParseUint(mode, 8, 32)
 	if err != nil {
 		return Absent, fmt.Errorf("tree entry of mode %q", mode)
 	}

@@ -12,8 +12,8 @@ func TestBar(t *testing.T) {
 	b.step(50, 200)
 	b.step(201, 200)
 	b.end()
-	want := "\rfetching [" + strings.Repeat("#", 7) + strings.Repeat(".", 23) + "]  25 %  50 of 200 objects" +
-		"\rfetching [" + strings.Repeat("#", 30) + "] 100 %  201 of 200 objects\n"
+	want := "\rfetching [" + strings.Repeat("#", 7) + strings.Repeat(".", 23) + "]  25 %  50 of about 200 objects" +
+		"\rfetching [" + strings.Repeat("#", 30) + "] 100 %  201 of about 200 objects\n"
 	if out.String() != want {
 		t.Errorf("it shows %q, want %q", out.String(), want)
 	}

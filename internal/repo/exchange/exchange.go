@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"io"
-	"slices"
 
 	"tandem/internal/fault"
 	"tandem/internal/repo"
@@ -28,22 +27,14 @@ type Answer struct {
 	// journal: operations made from now on name both.
 	Actor      string `json:"actor,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
-	Objects    int    `json:"objects,omitempty"` // how many there are, skipped ones included
+	Objects    int    `json:"objects,omitempty"` // about how many there are, skipped ones included
 }
 
-// partSize is how many objects travel in one pack: what has arrived whole need
-// not be sent again.
-const partSize = 4096
-
-// Send writes what a delta lists, and the end.
-func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta) error {
-	for part := range slices.Chunk(d.Objects, partSize) {
-		if err := s.WritePack(packWriter{w}, part); err != nil {
-			return err
-		}
-		if err := w.Frame(Pack); err != nil {
-			return err
-		}
+// Send writes what a delta lists, without the first objects when some are to be
+// skipped, and the end.
+func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
+	if err := sendObjects(w, s, d, skip); err != nil {
+		return err
 	}
 	for _, id := range d.Views {
 		data, err := s.ViewBytes(id)
@@ -64,6 +55,60 @@ func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta) error {
 		}
 	}
 	return w.End()
+}
+
+// sendObjects writes packs while what goes into the next ones is looked for.
+func sendObjects(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
+	found := make(chan []string, 4)
+	stop := make(chan struct{})
+	var failed error // known when found is closed
+	go func() {
+		defer close(found)
+		var ids []string
+		for id, err := range d.Objects() {
+			if err != nil {
+				failed = err
+				return
+			}
+			if skip > 0 {
+				skip--
+				continue
+			}
+			if ids = append(ids, id); len(ids) < gitstore.PartObjects {
+				continue
+			}
+			select {
+			case found <- ids:
+				ids = nil
+			case <-stop:
+				return
+			}
+		}
+		if len(ids) > 0 {
+			select {
+			case found <- ids:
+			case <-stop:
+			}
+		}
+	}()
+	defer func() {
+		close(stop)
+		for range found { // until the search has ended
+		}
+	}()
+	for ids := range found {
+		for len(ids) > 0 {
+			n := s.Part(ids)
+			if err := s.WritePack(packWriter{w}, ids[:n]); err != nil {
+				return err
+			}
+			if err := w.Frame(Pack); err != nil {
+				return err
+			}
+			ids = ids[n:]
+		}
+	}
+	return failed
 }
 
 // Take reads everything behind the head into a quarantine and checks that it

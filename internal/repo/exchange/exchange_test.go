@@ -38,7 +38,7 @@ func wire(t testing.TB) ([]byte, repo.OperationID) {
 	if err := w.JSON(Head, Question{Workspace: "w", Heads: Hex(heads)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Send(w, s, d); err != nil {
+	if err := Send(w, s, d, 0); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes(), heads[0]

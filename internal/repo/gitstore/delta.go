@@ -2,8 +2,9 @@ package gitstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"maps"
 	"slices"
 
@@ -15,7 +16,10 @@ import (
 type Delta struct {
 	Operations []repo.OperationID // parents first
 	Views      []repo.ViewID
-	Objects    []string // raw ids of git objects
+
+	store   *Store
+	commits []repo.CommitID // that the operations and views name
+	indexes []*repo.Index   // of commits that are there
 }
 
 // Delta finds what leads from one set of operations to another. Operations of
@@ -26,7 +30,7 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Delta{}
+	d := &Delta{store: s}
 	views := map[repo.ViewID]struct{}{repo.RootViewID: {}}
 	for _, id := range known {
 		op, err := s.Operation(id)
@@ -53,9 +57,9 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 		}
 		v.AddCommitIDs(names)
 	}
+	d.commits = slices.Sorted(maps.Keys(names))
 	// Whoever has an operation has every commit that it or an earlier one
 	// named, and that is what the index at it holds.
-	var indexes []*repo.Index
 	for _, id := range known {
 		op, err := s.Operation(id)
 		if err != nil {
@@ -65,33 +69,59 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 		if err != nil {
 			return nil, err
 		}
-		indexes = append(indexes, ix)
+		d.indexes = append(d.indexes, ix)
 	}
-	c := collector{store: s, seen: map[string]struct{}{}, has: func(id repo.CommitID) bool {
-		return id == repo.RootCommitID || slices.ContainsFunc(indexes, func(ix *repo.Index) bool { return ix.Has(id) })
-	}}
-	if err := c.commits(slices.Sorted(maps.Keys(names))); err != nil {
-		return nil, err
-	}
-	d.Objects = c.out
 	return d, nil
 }
+
+// Objects are the raw ids of the git objects, in an order that is always the same
+// for the same operations. They are looked for as they are asked for; an error
+// ends them.
+func (d *Delta) Objects() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		c := collector{store: d.store, has: d.has, seen: map[objectID]struct{}{}, ahead: map[repo.CommitID]commitLinks{},
+			emit: func(id string) bool { return yield(id, nil) }}
+		if err := c.commits(d.commits); err != nil && err != errEnough {
+			yield("", err)
+		}
+	}
+}
+
+// has says whether a commit is there already.
+func (d *Delta) has(id repo.CommitID) bool {
+	return id == repo.RootCommitID || slices.ContainsFunc(d.indexes, func(ix *repo.Index) bool { return ix.Has(id) })
+}
+
+// errEnough ends a search whose results nobody wants any more.
+var errEnough = errors.New("enough")
 
 // collector gathers the objects of commits that somebody does not have.
 type collector struct {
 	store *Store
 	has   func(repo.CommitID) bool
-	seen  map[string]struct{}
-	out   []string
+	seen  map[objectID]struct{}
+	emit  func(id string) bool // false when there is enough
+	// ahead are commits that were read as parents and come later themselves.
+	ahead map[repo.CommitID]commitLinks
 }
 
-func (c *collector) add(id string) bool {
-	if _, ok := c.seen[id]; ok {
-		return false
+// commitLinks are what a commit leads to.
+type commitLinks struct {
+	tree    repo.TreeID // as git sees it; of a conflict it holds all terms
+	parents []repo.CommitID
+}
+
+// add tells of an object that was not told of before.
+func (c *collector) add(id string) (fresh bool, err error) {
+	key := objectID([]byte(id))
+	if _, ok := c.seen[key]; ok {
+		return false, nil
 	}
-	c.seen[id] = struct{}{}
-	c.out = append(c.out, id)
-	return true
+	c.seen[key] = struct{}{}
+	if !c.emit(string(key[:])) { // a copy: id may be a part of a tree's text
+		return false, errEnough
+	}
+	return true, nil
 }
 
 func (c *collector) commits(ids []repo.CommitID) error {
@@ -99,49 +129,78 @@ func (c *collector) commits(ids []repo.CommitID) error {
 	for len(stack) > 0 {
 		id := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if c.has(id) || !c.add(string(id)) {
+		if c.has(id) {
 			continue
 		}
-		commit, err := c.store.Commit(id)
+		fresh, err := c.add(string(id))
 		if err != nil {
 			return err
 		}
-		root, err := c.store.gitTree(id)
+		if !fresh {
+			continue
+		}
+		commit, err := c.links(id)
 		if err != nil {
 			return err
 		}
+		delete(c.ahead, id)
 		var bases []repo.TreeID
-		for _, p := range commit.Parents {
+		for _, p := range commit.parents {
 			stack = append(stack, p)
-			if p == repo.RootCommitID {
-				continue
-			}
-			base, err := c.store.gitTree(p)
+			parent, err := c.links(p)
 			if err != nil {
 				return err
 			}
-			bases = append(bases, base)
+			bases = append(bases, parent.tree)
+			if _, done := c.seen[objectID([]byte(p))]; !done {
+				c.ahead[p] = parent
+			}
 		}
-		if err := c.tree(root, bases); err != nil {
+		if err := c.tree(commit.tree, bases); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// gitTree is the tree git sees of a commit. Of a conflict it holds all terms.
-func (s *Store) gitTree(id repo.CommitID) (repo.TreeID, error) {
-	data, err := s.typed(string(id), repo.CommitObject)
+func (c *collector) links(id repo.CommitID) (commitLinks, error) {
+	if l, ok := c.ahead[id]; ok {
+		return l, nil
+	}
+	data, err := c.store.typed(string(id), repo.CommitObject)
 	if err != nil {
-		return "", err
+		return commitLinks{}, err
 	}
-	tree, ok := rootTree(data)
+	l, ok := parseLinks(data)
 	if !ok {
-		return "", fmt.Errorf("commit %s has no tree", id.Hex())
+		return l, fmt.Errorf("commit %s has no tree", id.Hex())
 	}
-	return tree, nil
+	if _, cut := c.store.shallow[id]; cut {
+		l.parents = nil
+	}
+	return l, nil
 }
 
+// parseLinks reads the first lines of a commit.
+func parseLinks(data []byte) (l commitLinks, ok bool) {
+	if l.tree, ok = rootTree(data); !ok {
+		return l, false
+	}
+	for {
+		_, data, _ = bytes.Cut(data, []byte{'\n'})
+		text, is := bytes.CutPrefix(data, []byte("parent "))
+		if !is {
+			return l, true
+		}
+		p, ok := repo.ParseCommitID(string(text[:min(len(text), 2*repo.CommitIDLen)]))
+		if !ok {
+			return l, false
+		}
+		l.parents = append(l.parents, p)
+	}
+}
+
+// rootTree is the tree that git sees of a commit.
 func rootTree(commit []byte) (repo.TreeID, bool) {
 	line, _, _ := bytes.Cut(commit, []byte{'\n'})
 	text, _ := bytes.CutPrefix(line, []byte("tree "))
@@ -151,8 +210,11 @@ func rootTree(commit []byte) (repo.TreeID, bool) {
 // tree adds a tree and what is in it, except what stands at the same place in
 // a tree that is there or goes along anyway.
 func (c *collector) tree(id repo.TreeID, bases []repo.TreeID) error {
-	if slices.Contains(bases, id) || !c.add(string(id)) {
+	if slices.Contains(bases, id) {
 		return nil
+	}
+	if fresh, err := c.add(string(id)); err != nil || !fresh {
+		return err
 	}
 	t, err := c.store.Tree(id)
 	if err != nil {
@@ -186,37 +248,10 @@ func (c *collector) tree(id repo.TreeID, bases []repo.TreeID) error {
 				return err
 			}
 		default:
-			c.add(e.Value.ID)
+			if _, err := c.add(e.Value.ID); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// WritePack writes objects as one pack. How small ones look in a pack is
-// remembered: everybody who follows a repository is sent the same.
-func (s *Store) WritePack(w io.Writer, ids []string) error {
-	p, err := NewPackWriter(w, len(ids))
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		entry, ok := s.entries.get(id)
-		if !ok {
-			o := repo.Object{Type: repo.TreeObject}
-			if id != string(repo.EmptyTreeID) {
-				if o, err = s.objects.read(id); err != nil {
-					return err
-				}
-			}
-			entry = p.encode(o)
-			if len(entry) < 32<<10 {
-				entry = bytes.Clone(entry)
-				s.entries.put(id, entry, len(entry)+100)
-			}
-		}
-		if err := p.addEncoded(id, entry); err != nil {
-			return err
-		}
-	}
-	return p.Close()
 }

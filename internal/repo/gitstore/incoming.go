@@ -2,10 +2,7 @@ package gitstore
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -46,10 +43,15 @@ type Incoming struct {
 	operations map[repo.OperationID]named[*repo.Operation]
 	order      []repo.OperationID
 	objects    int
-	total      int64
-	parents    map[repo.CommitID][]repo.CommitID // of received commits, after Check
-	there      map[repo.CommitID]struct{}        // commits that were found, during Check
-	changes    map[repo.ChangeID]struct{}        // of received commits, after Check
+	total      int64 // bytes of objects, unpacked
+	held       int   // bytes of packs in memory
+
+	types   map[objectID]repo.ObjectType      // of the objects that were received
+	wants   map[objectID]want                 // what they refer to and has not come
+	parents map[repo.CommitID][]repo.CommitID // of received commits
+	changes map[repo.ChangeID]struct{}        // of received commits
+	there   map[repo.CommitID]struct{}        // commits that were found, during Check
+	checked bool
 }
 
 // incomingView is a view's bytes, and the commits it names.
@@ -66,9 +68,8 @@ type incomingPack struct {
 	pack    *pack
 	entries []packed
 	sum     []byte
-	types   map[string]repo.ObjectType
 	small   map[string]repo.Object // whole objects that need not be unpacked again
-	whole   bool                   // it has no differences from other objects
+	thin    bool                   // it has differences from objects outside it
 	stored  bool                   // its objects are in the repository already
 }
 
@@ -86,6 +87,10 @@ func (s *Store) Receive(limits Limits) *Incoming {
 		store: s, limits: limits,
 		views:      map[repo.ViewID]*incomingView{},
 		operations: map[repo.OperationID]named[*repo.Operation]{},
+		types:      map[objectID]repo.ObjectType{},
+		wants:      map[objectID]want{},
+		parents:    map[repo.CommitID][]repo.CommitID{},
+		changes:    map[repo.ChangeID]struct{}{},
 	}
 }
 
@@ -131,19 +136,21 @@ func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
 	return nil
 }
 
-// inMemory is how large a pack may be to be kept in memory, and how many bytes
-// of whole objects are kept unpacked.
+// inMemory is how many bytes of packs are kept in memory, and how many of whole
+// objects are kept unpacked.
 const inMemory = 4 << 20
 
-// Pack takes in git objects. Each is unpacked and named by its own hash.
+// Pack takes in git objects. Each is unpacked, named by its own hash, and looked
+// at for what it refers to.
 func (in *Incoming) Pack(r io.Reader) (err error) {
 	r = io.LimitReader(r, in.limits.Bytes+1)
-	start, err := io.ReadAll(io.LimitReader(r, inMemory))
+	room := inMemory - in.held
+	start, err := io.ReadAll(io.LimitReader(r, int64(room)))
 	if err != nil {
 		return err
 	}
-	p := &incomingPack{pack: &pack{data: start, close: func() {}}, types: map[string]repo.ObjectType{}, small: map[string]repo.Object{}}
-	if len(start) == inMemory {
+	p := &incomingPack{pack: &pack{data: start, close: func() {}}, small: map[string]repo.Object{}}
+	if len(start) == room {
 		if err := in.spill(p, io.MultiReader(bytes.NewReader(start), r)); err != nil {
 			return err
 		}
@@ -154,6 +161,9 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 	}
 	in.packs = append(in.packs, p)
 	if in.Arrived == nil {
+		if p.file == nil {
+			in.held += len(p.pack.data)
+		}
 		return nil
 	}
 	n := len(p.entries)
@@ -219,121 +229,6 @@ func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 		p.pack.data, p.pack.close = data, release
 	}
 	return err
-}
-
-// index finds every entry of a pack, resolves it and names it.
-func (in *Incoming) index(p *incomingPack) error {
-	data := p.pack.data
-	if len(data) < 12+sha1.Size || string(data[:8]) != "PACK\x00\x00\x00\x02" {
-		return refuse("not a git pack of version 2")
-	}
-	body := data[:len(data)-sha1.Size]
-	sum := sha1.Sum(body)
-	if p.sum = data[len(body):]; !bytes.Equal(sum[:], p.sum) {
-		return refuse("pack is damaged: its checksum is wrong")
-	}
-	count := int(binary.BigEndian.Uint32(data[8:]))
-	if in.objects += count; in.objects > in.limits.Objects {
-		return refuse("more than %d objects", in.limits.Objects)
-	}
-	if count > len(body) {
-		return refuse("pack claims more objects than it has bytes")
-	}
-	at := int64(12)
-	p.whole = true
-	for range count {
-		end, whole, err := readEntry(body, at)
-		if err != nil {
-			return refuse("pack cannot be read: %w", err)
-		}
-		e := packed{crc: crc32.ChecksumIEEE(body[at:end]), offset: at}
-		if whole.Type != 0 {
-			if err := in.name(p, &e, whole); err != nil {
-				return err
-			}
-		} else {
-			p.whole = false
-		}
-		p.entries = append(p.entries, e)
-		at = end
-	}
-	if at != int64(len(body)) {
-		return refuse("pack has bytes after its last object")
-	}
-	return in.resolve(p)
-}
-
-// readEntry is where the entry at an offset ends, and the object it holds when
-// that is whole.
-func readEntry(data []byte, at int64) (end int64, whole repo.Object, err error) {
-	e, err := parseEntry(data, at)
-	if err != nil {
-		return 0, whole, err
-	}
-	src := bytes.NewReader(data[e.body:])
-	body, err := inflate(src, e.size)
-	if err != nil {
-		return 0, whole, err
-	}
-	if e.typ != offsetDelta && e.typ != refDelta {
-		whole = repo.Object{Type: e.typ, Data: body}
-	}
-	return int64(len(data) - src.Len()), whole, nil
-}
-
-// name records what an entry is.
-func (in *Incoming) name(p *incomingPack, e *packed, o repo.Object) error {
-	if in.total += int64(len(o.Data)); in.total > in.limits.Total {
-		return refuse("objects unpack to more than %d bytes", in.limits.Total)
-	}
-	e.id = repo.HashObject(o.Type, o.Data)
-	p.types[e.id] = o.Type
-	if in.total <= inMemory {
-		p.small[e.id] = o
-	}
-	return nil
-}
-
-// resolve names the objects of a pack. Deltas against objects named by id may
-// have to wait until those are named; each round must name at least one.
-func (in *Incoming) resolve(p *incomingPack) error {
-	bases := newCache[baseKey, repo.Object](64 << 20)
-	named := map[string]int64{}
-	p.pack.lookup = func(id string) (int64, bool) {
-		at, ok := named[id]
-		return at, ok
-	}
-	var waiting []int
-	for i, e := range p.entries {
-		if e.id == "" {
-			waiting = append(waiting, i)
-		} else {
-			named[e.id] = e.offset
-		}
-	}
-	for len(waiting) > 0 {
-		var later []int
-		for _, i := range waiting {
-			e := &p.entries[i]
-			o, err := p.pack.read(e.offset, bases, in.object)
-			if errors.Is(err, fs.ErrNotExist) {
-				later = append(later, i)
-				continue
-			}
-			if err != nil {
-				return refuse("pack cannot be read: %w", err)
-			}
-			if err := in.name(p, e, o); err != nil {
-				return err
-			}
-			named[e.id] = e.offset
-		}
-		if len(later) == len(waiting) {
-			return refuse("pack has differences from objects that are missing")
-		}
-		waiting = later
-	}
-	return nil
 }
 
 // received reads an object of the quarantine; it gives fs.ErrNotExist for one

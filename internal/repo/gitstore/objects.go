@@ -20,6 +20,8 @@ type objects struct {
 	dir   string
 	bases *cache[baseKey, repo.Object]
 
+	tidying sync.Mutex
+
 	mu      sync.RWMutex
 	dirs    []string         // dir and its alternates
 	packs   map[string]*pack // by path without suffix
@@ -156,10 +158,8 @@ func (o *objects) find(id string, depth int) (repo.Object, error) {
 	if obj, ok := o.pending[id]; ok {
 		return obj, nil
 	}
-	for _, p := range slices.Backward(o.order) {
-		if at, ok := p.lookup(id); ok {
-			return p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
-		}
+	if p, at, ok := o.locate(id); ok {
+		return p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
 	}
 	for _, dir := range o.dirs {
 		obj, err := readLoose(dir, id)
@@ -168,6 +168,16 @@ func (o *objects) find(id string, depth int) (repo.Object, error) {
 		}
 	}
 	return repo.Object{}, fmt.Errorf("object %x: %w", id, fs.ErrNotExist)
+}
+
+// locate finds the pack that an object lies in; the caller holds the lock.
+func (o *objects) locate(id string) (p *pack, at int64, ok bool) {
+	for _, p := range slices.Backward(o.order) {
+		if at, ok := p.lookup(id); ok {
+			return p, at, true
+		}
+	}
+	return nil, 0, false
 }
 
 // has says whether an object is there, without reading it.
@@ -180,10 +190,8 @@ func (o *objects) has(id string) bool {
 	if _, ok := o.pending[id]; ok {
 		return true
 	}
-	for _, p := range slices.Backward(o.order) {
-		if _, ok := p.lookup(id); ok {
-			return true
-		}
+	if _, _, ok := o.locate(id); ok {
+		return true
 	}
 	for _, dir := range o.dirs {
 		if _, err := os.Lstat(loosePath(dir, id)); err == nil {

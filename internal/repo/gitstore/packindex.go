@@ -17,6 +17,7 @@ type packIndex struct {
 	data  []byte
 	count int
 	ids   []byte // count × 20, sorted
+	crcs  []byte // count × 4
 	off32 []byte // count × 4
 	off64 []byte
 }
@@ -41,7 +42,7 @@ func parsePackIndex(data []byte) (*packIndex, error) {
 	if len(rest)/28 < x.count {
 		return nil, fmt.Errorf("pack index is cut short")
 	}
-	x.ids, rest = rest[:20*x.count], rest[24*x.count:]
+	x.ids, x.crcs, rest = rest[:20*x.count], rest[20*x.count:24*x.count], rest[24*x.count:]
 	x.off32, x.off64 = rest[:4*x.count], rest[4*x.count:]
 	return x, nil
 }
@@ -77,6 +78,20 @@ func (x *packIndex) offset(i int) (int64, bool) {
 	}
 	big := binary.BigEndian.Uint64(x.off64[at:])
 	return int64(big), big < 1<<62
+}
+
+func (x *packIndex) crc(i int) uint32 { return binary.BigEndian.Uint32(x.crcs[4*i:]) }
+
+// byOffset lists the objects as they follow each other in the pack.
+func (x *packIndex) byOffset() []uint32 {
+	at := make([]int64, x.count)
+	order := make([]uint32, x.count)
+	for i := range order {
+		at[i], _ = x.offset(i) // a bad one is not found again
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(at[a], at[b]) })
+	return order
 }
 
 // packed is one object's place in a pack that is being indexed.

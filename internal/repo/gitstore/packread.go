@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"tandem/internal/repo"
 )
@@ -14,6 +15,7 @@ type pack struct {
 	lookup func(id string) (offset int64, ok bool)
 	data   []byte
 	close  func()
+	order  func() []uint32 // the objects as they follow each other, by their place in the index
 }
 
 func openPack(base string) (*pack, error) {
@@ -31,7 +33,7 @@ func openPack(base string) (*pack, error) {
 		releaseIdx()
 		return nil, err
 	}
-	return &pack{x, x.find, data, func() { releaseIdx(); release() }}, nil
+	return &pack{index: x, lookup: x.find, data: data, close: func() { releaseIdx(); release() }, order: sync.OnceValue(x.byOffset)}, nil
 }
 
 // maxDeltas bounds a chain of differences; git makes them 50 long.

@@ -14,8 +14,7 @@ import (
 	"tandem/internal/repo"
 )
 
-// PackWriter makes a pack of whole objects, without deltas, as a stream. The
-// number of objects is said first.
+// PackWriter makes a pack as a stream. The number of objects is said first.
 type PackWriter struct {
 	w       io.Writer
 	sum     interface{ Sum([]byte) []byte }
@@ -43,16 +42,36 @@ func (p *PackWriter) Add(id string, o repo.Object) error {
 // encode is an object as an entry of a pack; the bytes are good until the next
 // call.
 func (p *PackWriter) encode(o repo.Object) []byte {
+	p.head(o.Type, len(o.Data))
+	deflate(&p.buf, o.Data)
+	return p.buf.Bytes()
+}
+
+// head starts an entry in the buffer.
+func (p *PackWriter) head(t repo.ObjectType, size int) {
 	p.buf.Reset()
-	size := len(o.Data)
-	c := byte(o.Type)<<4 | byte(size&15)
+	c := byte(t)<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
 		p.buf.WriteByte(c | 0x80)
 		c = byte(size & 0x7f)
 	}
 	p.buf.WriteByte(c)
-	deflate(&p.buf, o.Data)
-	return p.buf.Bytes()
+}
+
+// addDelta writes an object as a difference of so many bytes, compressed, from the
+// one that stands so far back.
+func (p *PackWriter) addDelta(id string, size int, back int64, compressed []byte) error {
+	p.head(offsetDelta, size)
+	var b [10]byte
+	n := len(b) - 1
+	for b[n] = byte(back & 0x7f); back >= 0x80; {
+		back = back>>7 - 1
+		n--
+		b[n] = byte(back) | 0x80
+	}
+	p.buf.Write(b[n:])
+	p.buf.Write(compressed)
+	return p.addEncoded(id, p.buf.Bytes())
 }
 
 func (p *PackWriter) addEncoded(id string, b []byte) error {
@@ -84,7 +103,14 @@ func stagePack(b *batch, dir string, ids []string, objects map[string]repo.Objec
 	if err := os.MkdirAll(packDir, 0o777); err != nil {
 		return "", err
 	}
-	return stageCopies(b, packDir, ids, func(id string) (repo.Object, error) { return objects[id], nil })
+	return stageNewPack(b, packDir, len(ids), func(w *PackWriter) error {
+		for _, id := range ids {
+			if err := w.Add(id, objects[id]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // stageFinishedPack adds a pack that lies under a temporary name, and its

@@ -241,7 +241,9 @@ func (s *Store) Tree(id repo.TreeID) (repo.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", id.Hex(), err)
 	}
-	s.trees.put(id, t, 100+3*len(data))
+	// The id may be a part of the text of the tree above it, which is not to stay
+	// for that.
+	s.trees.put(repo.TreeID(strings.Clone(string(id))), t, 100+3*len(data))
 	return t, nil
 }
 

@@ -33,7 +33,7 @@ func carry(t testing.TB, from, to *Store, who *repo.Identity) {
 	in := to.Receive(DefaultLimits)
 	defer in.Close()
 	var pack bytes.Buffer
-	if err := from.WritePack(&pack, d.Objects); err != nil {
+	if err := from.WritePack(&pack, objectsOf(t, d)); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.Pack(&pack); err != nil {
@@ -66,6 +66,17 @@ func carry(t testing.TB, from, to *Store, who *repo.Identity) {
 	if _, err := to.Integrate(who, want, repo.MergeOptions{OwnerWins: true}, nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func objectsOf(t testing.TB, d *Delta) (ids []string) {
+	t.Helper()
+	for id, err := range d.Objects() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 // Two replicas and a server, worked on by stock jj at once, agree after every

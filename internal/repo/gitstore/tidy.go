@@ -3,12 +3,11 @@ package gitstore
 import (
 	"bufio"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"tandem/internal/repo"
 )
 
 // Small packs are joined when there are so many: every look-up asks them all.
@@ -20,6 +19,10 @@ const (
 // tidy joins small packs into one when there are many. Somebody who reads one
 // of them meanwhile looks again and finds the new one.
 func (o *objects) tidy() error {
+	if !o.tidying.TryLock() {
+		return nil // somebody is at it
+	}
+	defer o.tidying.Unlock()
 	o.mu.RLock()
 	var bases []string
 	for base, p := range o.packs {
@@ -46,34 +49,22 @@ func kept(base string) bool {
 	return false
 }
 
+// join copies the objects of packs into one, which takes their place.
 func (o *objects) join(bases []string) error {
-	type place struct {
-		p  *pack
-		at int64
-	}
 	o.mu.RLock()
-	found := map[string]place{}
+	found := map[string]struct{}{}
 	for _, base := range bases {
-		p := o.packs[base]
-		for i := range p.index.count {
-			if at, ok := p.index.offset(i); ok {
-				found[string(p.index.id(i))] = place{p, at}
+		if p := o.packs[base]; p != nil {
+			for i := range p.index.count {
+				found[string(p.index.id(i))] = struct{}{}
 			}
 		}
 	}
 	o.mu.RUnlock()
-	ids := make([]string, 0, len(found))
-	for id := range found {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(found))
 	var b batch
 	defer b.drop()
-	base, err := stageCopies(&b, filepath.Join(o.dir, "pack"), ids, func(id string) (repo.Object, error) {
-		o.mu.RLock()
-		defer o.mu.RUnlock()
-		return found[id].p.read(found[id].at, o.bases, func(base string) (repo.Object, error) { return o.find(base, 1) })
-	})
+	base, err := stageNewPack(&b, filepath.Join(o.dir, "pack"), len(ids), func(w *PackWriter) error { return copyObjects(o, w, ids) })
 	if err != nil {
 		return err
 	}
@@ -86,10 +77,10 @@ func (o *objects) join(bases []string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, old := range bases {
-		if old == base {
+		p := o.packs[old]
+		if old == base || p == nil {
 			continue
 		}
-		p := o.packs[old]
 		delete(o.packs, old)
 		o.order = slices.DeleteFunc(o.order, func(q *pack) bool { return q == p })
 		p.close()
@@ -103,8 +94,8 @@ func (o *objects) join(bases []string) error {
 	return nil
 }
 
-// stageCopies adds a pack of objects that read gives one at a time.
-func stageCopies(b *batch, packDir string, ids []string, read func(id string) (repo.Object, error)) (base string, err error) {
+// stageNewPack adds a pack of so many objects, which fill writes.
+func stageNewPack(b *batch, packDir string, count int, fill func(*PackWriter) error) (base string, err error) {
 	f, err := os.CreateTemp(packDir, "tmp_pack_*")
 	if err != nil {
 		return "", err
@@ -116,18 +107,12 @@ func stageCopies(b *batch, packDir string, ids []string, read func(id string) (r
 		}
 	}()
 	buf := bufio.NewWriterSize(f, 256<<10)
-	w, err := NewPackWriter(buf, len(ids))
+	w, err := NewPackWriter(buf, count)
 	if err != nil {
 		return "", err
 	}
-	for _, id := range ids {
-		obj, err := read(id)
-		if err != nil {
-			return "", err
-		}
-		if err := w.Add(id, obj); err != nil {
-			return "", err
-		}
+	if err := fill(w); err != nil {
+		return "", err
 	}
 	sum := w.checksum()
 	if err := errors.Join(w.Close(), buf.Flush()); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"tandem/internal/repo"
 )
@@ -34,10 +33,8 @@ func (o *objects) findType(id string, depth int) (repo.ObjectType, error) {
 	if obj, ok := o.pending[id]; ok {
 		return obj.Type, nil
 	}
-	for _, p := range slices.Backward(o.order) {
-		if at, ok := p.lookup(id); ok {
-			return p.typeAt(at, func(base string) (repo.ObjectType, error) { return o.findType(base, depth+1) })
-		}
+	if p, at, ok := o.locate(id); ok {
+		return p.typeAt(at, func(base string) (repo.ObjectType, error) { return o.findType(base, depth+1) })
 	}
 	for _, dir := range o.dirs {
 		f, err := os.Open(loosePath(dir, id))

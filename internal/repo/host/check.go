@@ -145,8 +145,12 @@ func Check(ctx context.Context, s *gitstore.Store, head repo.OperationID) (Check
 		}
 		out.Views++
 	}
-	for _, id := range delta.Objects {
-		if err := ctx.Err(); err != nil {
+	for id, err := range delta.Objects() {
+		if err != nil {
+			bad("%v", err)
+			break
+		}
+		if ctx.Err() != nil {
 			return out, fault.New(fault.Unavailable, "repo.check", "the check was broken off")
 		}
 		out.Objects++

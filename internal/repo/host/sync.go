@@ -44,13 +44,15 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	objects := len(delta.Objects)
-	delta.Objects = delta.Objects[min(max(q.Skip, 0), objects):]
+	objects := 0
+	if len(have) == 0 {
+		objects = s.store.CountObjects()
+	}
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
 	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version,
 		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects}); err == nil {
-		err = exchange.Send(out, s.store, delta)
+		err = exchange.Send(out, s.store, delta, q.Skip)
 	}
 	if err != nil && ctx.Err() == nil {
 		h.Log.Error("answer a sync", "repo", s.name, "err", err)

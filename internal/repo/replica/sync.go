@@ -143,7 +143,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		w := exchange.NewWriter(pw)
 		err := w.JSON(exchange.Head, q)
 		if err == nil {
-			err = exchange.Send(w, r.Store, delta)
+			err = exchange.Send(w, r.Store, delta, 0)
 		}
 		pw.CloseWithError(err)
 	}()
@@ -239,7 +239,10 @@ func (r *Replica) whole(head repo.OperationID) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range all.Objects {
+	for id, err := range all.Objects() {
+		if err != nil {
+			return err
+		}
 		if !r.Store.Has(id) {
 			return fmt.Errorf("object %x did not arrive", id)
 		}

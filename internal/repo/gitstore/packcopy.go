@@ -1,0 +1,161 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"sort"
+
+	"tandem/internal/repo"
+)
+
+// copier fills a pack with objects as they stand in the packs that are there:
+// compressed, and as a difference where what they differ from is in the same new
+// pack. What cannot be copied is made anew, whole. Nothing in the new pack refers
+// to anything outside it.
+type copier struct {
+	from *objects
+	to   *PackWriter
+	buf  bytes.Buffer
+	left map[string]struct{} // asked for and not begun
+	done map[string]int64    // where those that were written stand in the new pack
+}
+
+// copyObjects writes objects, each once, into a pack that was started for as many.
+func copyObjects(from *objects, to *PackWriter, ids []string) error {
+	c := copier{from: from, to: to, left: make(map[string]struct{}, len(ids)), done: make(map[string]int64, len(ids))}
+	for _, id := range ids {
+		c.left[id] = struct{}{}
+	}
+	for _, id := range ids {
+		if err := c.put(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes an object, and before it those of the same pack that it is a
+// difference from.
+func (c *copier) put(id string) error {
+	stack := []string{id}
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		if _, ok := c.done[id]; ok {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		delete(c.left, id)
+		base, err := c.copy(id)
+		if err != nil {
+			return err
+		}
+		if base != "" {
+			stack = append(stack, base)
+		}
+	}
+	return nil
+}
+
+// copy writes one object, or names the one that has to be written before it.
+func (c *copier) copy(id string) (first string, err error) {
+	e, ok, err := c.from.stored(id, &c.buf)
+	if err != nil {
+		return "", err
+	}
+	at := c.to.at
+	base, written := c.done[e.base]
+	switch {
+	case !ok:
+		return "", c.whole(id)
+	case e.base == "":
+		err = c.to.addEncoded(id, e.data)
+	case written:
+		err = c.to.addDelta(id, e.size, at-base, e.data)
+	default:
+		if _, ok := c.left[e.base]; ok {
+			return e.base, nil
+		}
+		return "", c.whole(id)
+	}
+	c.done[id] = at
+	return "", err
+}
+
+func (c *copier) whole(id string) error {
+	o, err := c.from.readOrEmpty(id)
+	if err != nil {
+		return err
+	}
+	c.done[id] = c.to.at
+	return c.to.Add(id, o)
+}
+
+// readOrEmpty is read; the empty tree is there even when nobody wrote it.
+func (o *objects) readOrEmpty(id string) (repo.Object, error) {
+	if id == string(repo.EmptyTreeID) {
+		return repo.Object{Type: repo.TreeObject}, nil
+	}
+	return o.read(id)
+}
+
+// storedEntry is an object as it stands in a pack.
+type storedEntry struct {
+	base string // id of what it is a difference from; "" when it is whole
+	size int    // unpacked, of the difference when it is one
+	data []byte // all of the entry, or of a difference what follows its head
+}
+
+// stored copies an object's entry out of the pack it lies in; ok is false when it
+// lies in none.
+func (o *objects) stored(id string, buf *bytes.Buffer) (s storedEntry, ok bool, err error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	p, at, ok := o.locate(id)
+	if !ok {
+		return s, false, nil
+	}
+	e, err := parseEntry(p.data, at)
+	if err != nil {
+		return s, false, err
+	}
+	damaged := fmt.Errorf("object %x: its pack is damaged", id)
+	i, end, ok := p.extent(at)
+	if !ok || end < int64(e.body) || crc32.ChecksumIEEE(p.data[at:end]) != p.index.crc(i) {
+		return s, false, damaged
+	}
+	s.size = e.size
+	from := e.body
+	switch e.typ {
+	case offsetDelta:
+		b, _, ok := p.extent(e.base)
+		if !ok {
+			return s, false, damaged
+		}
+		s.base = string(p.index.id(b))
+	case refDelta:
+		s.base = e.ref
+	default:
+		from = int(at)
+	}
+	buf.Reset()
+	buf.Write(p.data[from:end])
+	s.data = buf.Bytes()
+	return s, true, nil
+}
+
+// extent is the entry that starts at an offset: its place in the index, and where
+// the next one starts.
+func (p *pack) extent(at int64) (i int, end int64, ok bool) {
+	order := p.order()
+	start := func(k int) int64 { at, _ := p.index.offset(int(order[k])); return at }
+	k := sort.Search(len(order), func(k int) bool { return start(k) >= at })
+	if k == len(order) || start(k) != at {
+		return 0, 0, false
+	}
+	end = int64(len(p.data)) - repo.CommitIDLen // the pack's own sum
+	if k+1 < len(order) {
+		end = min(end, start(k+1))
+	}
+	return int(order[k]), end, end > at
+}

@@ -1,0 +1,186 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"slices"
+
+	"tandem/internal/repo"
+)
+
+// deepest is how long a chain of differences may be that is stored as it came;
+// git itself makes none longer.
+const deepest = 4095
+
+// unpacking names the objects of one pack as it is read. Whoever copies out of a
+// pack writes the base of a difference before it, so that nearly all can be named
+// at once; those that cannot wait for theirs.
+type unpacking struct {
+	in    *Incoming
+	p     *incomingPack
+	depth []int16          // of the chain of differences behind each entry
+	named map[string]int64 // offsets
+	bases *cache[baseKey, repo.Object]
+
+	behind map[int64][]int  // entries that wait for the one at an offset
+	after  map[string][]int // entries that wait for an object
+	waits  int
+}
+
+// index finds every entry of a pack, resolves it and names it.
+func (in *Incoming) index(p *incomingPack) error {
+	data := p.pack.data
+	if len(data) < 12+sha1.Size || string(data[:8]) != "PACK\x00\x00\x00\x02" {
+		return refuse("not a git pack of version 2")
+	}
+	body := data[:len(data)-sha1.Size]
+	sum := sha1.Sum(body)
+	if p.sum = data[len(body):]; !bytes.Equal(sum[:], p.sum) {
+		return refuse("pack is damaged: its checksum is wrong")
+	}
+	count := int(binary.BigEndian.Uint32(data[8:]))
+	if in.objects += count; in.objects > in.limits.Objects {
+		return refuse("more than %d objects", in.limits.Objects)
+	}
+	if count > len(body) {
+		return refuse("pack claims more objects than it has bytes")
+	}
+	named := make(map[string]int64, count)
+	p.pack.lookup = func(id string) (int64, bool) {
+		at, ok := named[id]
+		return at, ok
+	}
+	u := &unpacking{
+		in: in, p: p, named: named, bases: newCache[baseKey, repo.Object](64 << 20),
+		behind: map[int64][]int{}, after: map[string][]int{},
+	}
+	at := int64(12)
+	for range count {
+		end, err := u.entry(body, at)
+		if err != nil {
+			return err
+		}
+		at = end
+	}
+	if at != int64(len(body)) {
+		return refuse("pack has bytes after its last object")
+	}
+	if u.waits > 0 {
+		return refuse("pack has differences from objects that are missing")
+	}
+	return nil
+}
+
+// entry takes in the entry at an offset and says where it ends.
+func (u *unpacking) entry(body []byte, at int64) (end int64, err error) {
+	e, data, end, err := readEntry(body, at)
+	if err != nil {
+		return 0, refuse("pack cannot be read: %w", err)
+	}
+	i := len(u.p.entries)
+	u.p.entries = append(u.p.entries, packed{crc: crc32.ChecksumIEEE(body[at:end]), offset: at})
+	u.depth = append(u.depth, 0)
+	return end, u.resolve(i, e, data)
+}
+
+// readEntry unpacks the entry at an offset and says where it ends.
+func readEntry(data []byte, at int64) (e entry, unpacked []byte, end int64, err error) {
+	if e, err = parseEntry(data, at); err != nil {
+		return e, nil, 0, err
+	}
+	src := bytes.NewReader(data[e.body:])
+	unpacked, err = inflate(src, e.size)
+	return e, unpacked, int64(len(data) - src.Len()), err
+}
+
+// resolve names an entry, and then those that waited for it.
+func (u *unpacking) resolve(i int, e entry, data []byte) error {
+	for todo := []int{}; ; {
+		done, err := u.name(i, e, data)
+		if err != nil {
+			return err
+		}
+		if done {
+			own := u.p.entries[i]
+			todo = append(append(todo, u.behind[own.offset]...), u.after[own.id]...)
+			delete(u.behind, own.offset)
+			delete(u.after, own.id)
+		}
+		if len(todo) == 0 {
+			return nil
+		}
+		i, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		u.waits--
+		if e, data, _, err = readEntry(u.p.pack.data, u.p.entries[i].offset); err != nil {
+			return refuse("pack cannot be read: %w", err)
+		}
+	}
+}
+
+// name makes an object of an entry; it is not done when the entry has to wait.
+func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
+	obj := repo.Object{Type: e.typ, Data: data}
+	if e.typ == offsetDelta || e.typ == refDelta {
+		base, ok, err := u.base(i, e)
+		if err != nil || !ok {
+			return false, err
+		}
+		obj.Type = base.Type
+		if obj.Data, err = applyDelta(base.Data, data); err != nil {
+			return false, refuse("pack entry at %d: %w", u.p.entries[i].offset, err)
+		}
+	}
+	own := &u.p.entries[i]
+	if own.id, err = u.in.take(obj); err != nil {
+		return false, err
+	}
+	u.named[own.id] = own.offset
+	u.bases.put(baseKey{u.p.pack, own.offset}, obj, len(obj.Data)+64)
+	if u.in.total <= inMemory {
+		u.p.small[own.id] = obj
+	}
+	return true, nil
+}
+
+// base is what an entry is a difference from. When that is not known yet, the
+// entry waits.
+func (u *unpacking) base(i int, e entry) (base repo.Object, ok bool, err error) {
+	at := e.base
+	if e.typ == refDelta {
+		if at, ok = u.named[e.ref]; !ok {
+			if base, err = u.in.object(e.ref); err == nil {
+				u.p.thin = true
+				return base, true, nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				return base, false, err
+			}
+			u.after[e.ref] = append(u.after[e.ref], i)
+			u.waits++
+			return base, false, nil
+		}
+	}
+	j, ok := slices.BinarySearchFunc(u.p.entries, at, func(e packed, at int64) int { return cmp.Compare(e.offset, at) })
+	if !ok {
+		return base, false, refuse("pack entry at %d is a difference from none", u.p.entries[i].offset)
+	}
+	if u.p.entries[j].id == "" {
+		u.behind[at] = append(u.behind[at], i)
+		u.waits++
+		return base, false, nil
+	}
+	if u.depth[i] = u.depth[j] + 1; u.depth[i] > deepest {
+		return base, false, refuse("pack has a chain of more than %d differences", deepest)
+	}
+	base, err = u.p.pack.read(at, u.bases, u.in.object)
+	if err != nil {
+		err = fmt.Errorf("read again what has arrived: %w", err)
+	}
+	return base, err == nil, err
+}
