@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 
 	"tandem/internal/client"
@@ -41,4 +42,16 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		return token, k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil)
 	}
 	return token, nil
+}
+
+// Public is an address that a server listens on as another machine would write
+// it.
+func Public(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			return net.JoinHostPort(name, port)
+		}
+	}
+	return listen
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tandem/internal/client"
 	"tandem/internal/daemon"
@@ -185,6 +184,9 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 		return err
 	}
 	pin, noTerminal := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
+	if errors.Is(noTerminal, context.Canceled) {
+		return noTerminal
+	}
 	if noTerminal != nil {
 		return err
 	}
@@ -198,23 +200,6 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 // Leave forgets the PIN: the next decision of a long command asks for it again.
 func (k *Kit) Leave() { k.pin = "" }
 
-// Secret asks on the terminal, without showing what is typed. Without a
-// terminal there is nobody to ask.
-func (k *Kit) Secret(prompt string) (string, error) {
-	tty, err := openTTY()
-	if err != nil {
-		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").WithNext("run it in a terminal, or use the panel: tandem panel open")
-	}
-	defer tty.Close()
-	fmt.Fprint(tty, prompt)
-	secret, err := term.ReadPassword(int(tty.Fd()))
-	fmt.Fprintln(tty)
-	if err != nil {
-		return "", fault.New(fault.Denied, "presence", "nothing was typed: %w", err)
-	}
-	return string(secret), nil
-}
-
 // Show prints an operation's output: as JSON with --json, else with text.
 func (k *Kit) Show(out any, text func(w io.Writer)) error {
 	if !k.JSON {
@@ -227,12 +212,6 @@ func (k *Kit) Show(out any, text func(w io.Writer)) error {
 		enc.SetIndent("", "  ")
 	}
 	return enc.Encode(out)
-}
-
-// Terminal reports whether standard output is one.
-func (k *Kit) Terminal() bool {
-	f, ok := k.Out.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Fail prints an error for people and returns the exit code.
@@ -268,6 +247,16 @@ func (k *Kit) Fail(err error) int {
 		return 8
 	}
 	return 1
+}
+
+// Life is a duration that was given with a flag, in the unit that an operation
+// counts in. There nothing means for ever, or the default: so what is shorter
+// than one unit is refused, and the rest is rounded up.
+func Life(cmd *cobra.Command, flag string, d, unit time.Duration) (int64, error) {
+	if cmd.Flags().Changed(flag) && d < unit {
+		return 0, Usagef("--%s %s is too short; the least is %s", flag, d, strings.TrimSuffix(unit.String(), "0s"))
+	}
+	return int64((d + unit - 1) / unit), nil
 }
 
 // Setting binds a command's flag to a setting.

@@ -230,7 +230,7 @@ func (c *chat) show() error {
 	}
 	for _, m := range out.Messages {
 		for _, b := range m.Blocks {
-			fmt.Fprintf(c.k.Out, "%s: %s\n", m.Role, blockText(b))
+			fmt.Fprintf(c.k.Out, "%s: %s\n", m.Role, kit.Safe(c.k.Out, blockText(b)))
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (c *chat) sessions() error {
 		return err
 	}
 	for _, s := range out.Sessions {
-		fmt.Fprintf(c.k.Out, "%s  %s\n", s.ID, s.Title)
+		fmt.Fprintf(c.k.Out, "%s  %s\n", s.ID, kit.Safe(c.k.Out, s.Title))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,14 +33,18 @@ func newRun(k *kit.Kit) *cobra.Command {
 		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… \"now the tests\"\n  tandem run -a screenshot.png \"what is wrong here?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			text := strings.Join(args, " ")
+			prompt := room.PromptIn{Text: strings.Join(args, " ")}
+			title := firstLine(prompt.Text)
+			if err := attach(&prompt, files); err != nil {
+				return err
+			}
 			if id == "" {
 				in, err := s.create()
 				if err != nil {
 					return err
 				}
 				if in.Title == "" {
-					in.Title = firstLine(text)
+					in.Title = title
 				}
 				var out room.Session
 				if err := k.Call(ctx, "session.create", in, &out); err != nil {
@@ -49,12 +52,9 @@ func newRun(k *kit.Kit) *cobra.Command {
 				}
 				id = out.ID
 			}
-			in := room.PromptIn{ID: id, Text: text}
-			if err := attach(&in, files); err != nil {
-				return err
-			}
+			prompt.ID = id
 			var turn room.Turn
-			if err := k.Call(ctx, "session.prompt", in, &turn); err != nil {
+			if err := k.Call(ctx, "session.prompt", prompt, &turn); err != nil {
 				return err
 			}
 			return watch(ctx, k, id, turn.ID)
@@ -148,7 +148,7 @@ func (v *viewer) newline() {
 
 func (v *viewer) note(format string, args ...any) {
 	v.newline()
-	fmt.Fprintf(v.k.Err, format+"\n", args...)
+	fmt.Fprintln(v.k.Err, kit.Safe(v.k.Err, fmt.Sprintf(format, args...)))
 }
 
 func (v *viewer) event(data []byte) error {
@@ -195,7 +195,7 @@ func (v *viewer) delta(text string) {
 	if v.kind != provider.Text || v.aside {
 		w = v.k.Err
 	}
-	fmt.Fprint(w, text)
+	fmt.Fprint(w, kit.Safe(w, text))
 	if v.line = nil; !strings.HasSuffix(text, "\n") {
 		v.line = w
 	}
@@ -272,40 +272,63 @@ func (v *viewer) waiting(t *room.Turn) error {
 	}
 	in, ok := v.k.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		next := "tandem approvals approve " + t.Ask
-		if strings.HasPrefix(t.Ask, "que_") {
-			next = "tandem session answer " + t.Ask + " \"…\""
-		}
-		v.newline()
-		v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)
-		return errOver
+		return v.leave(t)
 	}
 	v.note("%s", t.Reason)
-	reader := bufio.NewReader(in)
 	if strings.HasPrefix(t.Ask, "que_") {
-		fmt.Fprint(v.k.Err, "your answer (empty to refuse): ")
-		line, err := reader.ReadString('\n')
-		if err != nil && err != io.EOF {
+		line, answered, err := v.k.Ask("your answer (empty to refuse): ")
+		switch {
+		case err != nil:
 			return err
+		case !answered:
+			return v.leave(t)
 		}
-		line = strings.TrimSpace(line)
 		return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: line, Reject: line == ""}, nil)
 	}
+	for {
+		err := v.decide(t)
+		var f *fault.Error
+		switch {
+		case errors.Is(err, context.Canceled):
+			return v.leave(t)
+		case errors.As(err, &f) && f.Kind == fault.Denied && f.Op == "presence" && f.Next == "": // mistyped; where there is no PIN, there is a next step
+			v.note("%s", f.Msg)
+		default:
+			return err
+		}
+	}
+}
+
+// leave ends the watching and says how the turn goes on.
+func (v *viewer) leave(t *room.Turn) error {
+	next := "tandem approvals approve " + t.Ask
+	if strings.HasPrefix(t.Ask, "que_") {
+		next = "tandem session answer " + t.Ask + " \"…\""
+	}
+	v.newline()
+	v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)
+	return errOver
+}
+
+// decide asks for the answer to an ask, and for the PIN.
+func (v *viewer) decide(t *room.Turn) error {
 	var ask approval.Ask
 	if err := v.k.Call(v.ctx, "approval.get", approval.IDIn{ID: t.Ask}, &ask); err != nil {
 		return err
 	}
+	prompt := "approve? [y]es, [n]o, or say what to change: "
 	if ask.Always != "" {
 		v.note("always here would let pass: %s", ask.Always)
-		fmt.Fprint(v.k.Err, "approve? [y]es, [a]lways here, [n]o, or say what to change: ")
-	} else {
-		fmt.Fprint(v.k.Err, "approve? [y]es, [n]o, or say what to change: ")
+		prompt = "approve? [y]es, [a]lways here, [n]o, or say what to change: "
 	}
-	line, err := reader.ReadString('\n')
-	if err != nil && err != io.EOF {
+	line, answered, err := v.k.Ask(prompt)
+	switch {
+	case err != nil:
 		return err
+	case !answered:
+		return context.Canceled
 	}
-	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Feedback: strings.TrimSpace(line)}
+	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Feedback: line}
 	switch strings.ToLower(decide.Feedback) {
 	case "a", "always":
 		return v.k.Call(v.ctx, "approval.always", approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest}, nil)

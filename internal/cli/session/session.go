@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
@@ -63,7 +64,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					if program, ok := state[s.ID]; ok {
 						now = program
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, kit.Safe(w, s.Title), s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
 				}
 				t.Flush()
 				warn(k, out.Terminals...)
@@ -100,7 +101,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				s := out.Session
-				fmt.Fprintf(w, "%s  %s\nmodel   %s\n", s.ID, s.Title, s.Model)
+				fmt.Fprintf(w, "%s  %s\nmodel   %s\n", s.ID, kit.Safe(w, s.Title), s.Model)
 				if s.Directory != "" {
 					fmt.Fprintf(w, "folder  %s\n", s.Directory)
 				}
@@ -111,14 +112,14 @@ func newShow(k *kit.Kit) *cobra.Command {
 					t := out.Turns[0]
 					fmt.Fprintf(w, "turn    %s", t.State)
 					if t.Reason != "" {
-						fmt.Fprintf(w, " (%s)", t.Reason)
+						fmt.Fprintf(w, " (%s)", kit.Safe(w, t.Reason))
 					}
 					fmt.Fprintln(w)
 				}
 				for _, m := range out.Messages {
 					fmt.Fprintf(w, "\n%s:\n", m.Role)
 					for _, b := range m.Blocks {
-						fmt.Fprintln(w, blockText(b))
+						fmt.Fprintln(w, kit.Safe(w, blockText(b)))
 					}
 				}
 			})
@@ -162,6 +163,37 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.Int64Var(&s.config.Budget.Turns, "budget-turns", 0, "stop after so many turns")
 	f.Int64Var(&s.config.Budget.Calls, "budget-calls", 0, "stop after so many calls of tools")
 	f.Int64Var(&s.config.Budget.Seconds, "budget-seconds", 0, "stop after so many seconds")
+}
+
+// onto puts what the flags say over a session's configuration, and says whether they say anything.
+func (s *settings) onto(cmd *cobra.Command, c *room.Config) (changed bool) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		was := changed
+		changed = true
+		switch f.Name {
+		case "tools":
+			c.Tools = s.config.Tools
+		case "fallback":
+			c.Fallback = s.config.Fallback
+		case "system":
+			c.System = s.config.System
+		case "effort":
+			c.Effort = s.config.Effort
+		case "budget-tokens":
+			c.Budget.Tokens = s.config.Budget.Tokens
+		case "budget-cents":
+			c.Budget.Cents = s.config.Budget.Cents
+		case "budget-turns":
+			c.Budget.Turns = s.config.Budget.Turns
+		case "budget-calls":
+			c.Budget.Calls = s.config.Budget.Calls
+		case "budget-seconds":
+			c.Budget.Seconds = s.config.Budget.Seconds
+		default:
+			changed = was
+		}
+	})
+	return changed
 }
 
 func (s *settings) create() (room.CreateIn, error) {
@@ -237,10 +269,15 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 				}
 				in.Directory = &abs
 			}
-			for _, f := range []string{"tools", "fallback", "system", "effort", "budget-tokens", "budget-cents", "budget-turns", "budget-calls", "budget-seconds"} {
-				if changed(f) {
-					in.Config = &s.config
-				}
+			var now room.Session
+			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: args[0]}, &now); err != nil {
+				return err
+			}
+			if s.onto(cmd, &now.Config) {
+				in.Config = &now.Config
+			}
+			if in == (room.UpdateIn{ID: args[0]}) {
+				return kit.Usagef("say what to change; see: %s --help", cmd.CommandPath())
 			}
 			var out room.Session
 			if err := k.Call(cmd.Context(), "session.update", in, &out); err != nil {

@@ -29,6 +29,10 @@ func newSkip(k *kit.Kit) *cobra.Command {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
+					if len(out.Skips) == 0 {
+						fmt.Fprintln(w, "no folder's agents may skip their permissions")
+						return
+					}
 					t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 					fmt.Fprintln(t, "ID\tFOLDER\tGRANTED BY\tUNTIL")
 					for _, s := range out.Skips {
@@ -51,8 +55,12 @@ func newSkip(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			secs, err := kit.Life(cmd, "for", lasts, time.Second)
+			if err != nil {
+				return err
+			}
 			var out terminal.Skip
-			if err := k.Call(cmd.Context(), "session.skip", terminal.SkipIn{Folder: abs, Seconds: int64(lasts.Seconds())}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.skip", terminal.SkipIn{Folder: abs, Seconds: secs}, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

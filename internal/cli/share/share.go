@@ -3,13 +3,11 @@
 package share
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -48,7 +46,9 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 		given = s.Get("setup_mode")
 	}
 	if given == "" {
-		given = ask(k)
+		if given, err = ask(k); err != nil {
+			return err
+		}
 	}
 	mode, err := tunnel.ParseMode(given)
 	if err != nil {
@@ -75,17 +75,16 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 }
 
 // ask asks a person at a terminal; Enter is the default.
-func ask(k *kit.Kit) string {
+func ask(k *kit.Kit) (string, error) {
 	in, ok := k.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return ""
+		return "", nil
 	}
-	fmt.Fprint(k.Err, "tailscale (the address stays), quick (no account) or desktop? [tailscale] ")
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil {
-		return ""
+	line, answered, err := k.Ask("tailscale (the address stays), quick (no account) or desktop? [tailscale] ")
+	if err == nil && !answered {
+		err = context.Canceled
 	}
-	return strings.TrimSpace(line)
+	return line, err
 }
 
 func show(w io.Writer, out tunnel.ShareOut) {

@@ -1,0 +1,133 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"tandem/internal/fault"
+)
+
+// Terminal reports whether standard output is one.
+func (k *Kit) Terminal() bool { return isTerminal(k.Out) }
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Safe is what agents, models and files said, for a stream. On a terminal a
+// character that would move the cursor, turn the writing around or hide is
+// spelled out, so that nothing there can be painted over; anywhere else the text
+// is what it was.
+func Safe(w io.Writer, text string) string {
+	if !isTerminal(w) {
+		return text
+	}
+	return spelled(text)
+}
+
+func spelled(text string) string {
+	if strings.IndexFunc(text, hides) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if hides(r) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func hides(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// Secret asks on the terminal, without showing what is typed. Without a
+// terminal there is nobody to ask. Ctrl-C is context.Canceled.
+func (k *Kit) Secret(prompt string) (string, error) {
+	tty, err := openTTY()
+	if err != nil {
+		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").WithNext("run it in a terminal, or use the panel: tandem panel open")
+	}
+	defer tty.Close()
+	fmt.Fprint(tty, prompt)
+	secret, err := hidden(tty)
+	fmt.Fprintln(tty)
+	switch {
+	case err == context.Canceled:
+		return "", err
+	case err != nil:
+		return "", fault.New(fault.Denied, "presence", "nothing was typed: %w", err)
+	}
+	return secret, nil
+}
+
+// hidden reads a line that is not shown. The terminal hands over every key, one
+// by one: so Ctrl-C ends the question at once, and what was typed ahead is left
+// for the next one.
+func hidden(tty *os.File) (string, error) {
+	was, err := term.MakeRaw(int(tty.Fd()))
+	if err != nil {
+		return "", err
+	}
+	defer term.Restore(int(tty.Fd()), was) //nolint:errcheck // nothing better can be done
+	var line []byte
+	for key := make([]byte, 1); ; {
+		if _, err := tty.Read(key); err != nil {
+			return "", err
+		}
+		switch key[0] {
+		case '\r', '\n':
+			return string(line), nil
+		case 'C' & 0x1f:
+			return "", context.Canceled
+		case 'D' & 0x1f:
+			if len(line) == 0 {
+				return "", io.EOF
+			}
+		case 'U' & 0x1f:
+			line = line[:0]
+		case '\b', 0x7f:
+			_, n := utf8.DecodeLastRune(line)
+			line = line[:len(line)-n]
+		default:
+			line = append(line, key[0])
+		}
+	}
+}
+
+// Ask asks the person at the terminal that is standard input for a line. It is
+// false when they leave without one, with Ctrl-C or Ctrl-D.
+func (k *Kit) Ask(prompt string) (string, bool, error) {
+	in, ok := k.In.(*os.File)
+	if !ok {
+		return "", false, nil
+	}
+	was, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", false, err
+	}
+	defer term.Restore(int(in.Fd()), was) //nolint:errcheck // nothing better can be done
+	line, err := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, k.Err}, prompt).ReadLine()
+	switch err {
+	case nil, term.ErrPasteIndicator:
+		return strings.TrimSpace(line), true, nil
+	case io.EOF:
+		fmt.Fprint(k.Err, "\r\n")
+		return "", false, nil
+	}
+	return "", false, err
+}

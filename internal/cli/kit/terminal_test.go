@@ -1,0 +1,97 @@
+//go:build unix
+
+package kit
+
+import (
+	"context"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+func TestSpelled(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\n\ttext, é 世界":      "plain\n\ttext, é 世界",
+		"a\x1b[2Jb":                "a<U+001B>[2Jb",
+		"100 %\r  0 %":             "100 %<U+000D>  0 %",
+		"rm\u202e-rf\u2066 \u009b": "rm<U+202E>-rf<U+2066> <U+009B>",
+	} {
+		if got := spelled(in); got != want {
+			t.Errorf("%q is shown as %q, not %q", in, got, want)
+		}
+	}
+	if got := Safe(io.Discard, "\x1b[1m"); got != "\x1b[1m" {
+		t.Errorf("what is no terminal got %q", got)
+	}
+}
+
+// What is typed at a question for a secret, and what becomes of it. The terminal is afterwards as it was.
+func TestHidden(t *testing.T) {
+	for _, c := range []struct {
+		typed, want string
+		err         error
+	}{
+		{"2468\n", "2468", nil},
+		{"24688\x7f\r", "2468", nil},
+		{"wrong\x152468\r", "2468", nil},
+		{"grü\x7fün\r", "grün", nil},
+		{"12\x03", "", context.Canceled},
+		{"\x04", "", io.EOF},
+		{"\r", "", nil},
+	} {
+		keys, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := term.GetState(int(tty.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, failed := typing(t, keys, tty, *before, c.typed)
+		if got != c.want || failed != c.err {
+			t.Errorf("%q gave %q, %v", c.typed, got, failed)
+		}
+		if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
+			t.Errorf("%q left the terminal changed: %v", c.typed, err)
+		}
+		keys.Close()
+		tty.Close()
+	}
+}
+
+// typing answers a question once the terminal was made ready for it: before, Ctrl-C would be a signal to nobody.
+func typing(t *testing.T, keys, tty *os.File, before term.State, text string) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		line, err := hidden(tty)
+		done <- answer{line, err}
+	}()
+	for end := time.Now().Add(time.Minute); ; {
+		now, err := term.GetState(int(tty.Fd()))
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("the terminal was never made ready: %v", err)
+		}
+		if *now != before {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := keys.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case a := <-done:
+		return a.line, a.err
+	case <-time.After(time.Minute):
+		t.Fatalf("%q did not end the question", text)
+		return "", nil
+	}
+}
