@@ -135,8 +135,12 @@ func newApprove(k *kit.Kit) *cobra.Command {
 			return err
 		}
 		describe(k.Err, a)
+		secs, err := kit.Life(cmd, "for", life, time.Second)
+		if err != nil {
+			return err
+		}
 		var out room.AlwaysOut
-		if err := k.Call(cmd.Context(), "approval.always", room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: int64(life.Seconds()), Digest: a.Digest}, &out); err != nil {
+		if err := k.Call(cmd.Context(), "approval.always", room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest}, &out); err != nil {
 			return err
 		}
 		return k.Show(out, func(w io.Writer) {
@@ -245,7 +249,7 @@ func describe(w io.Writer, a *room.Ask) {
 	line("Operation", a.Op)
 	line("Resource", a.Resource)
 	line("Why", a.Reason)
-	line("Decided by", a.By)
+	line("Rule", a.By)
 	line("May answer", strings.Join(a.Approvers, ", "))
 	line("Until", a.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
 	if a.DecidedAt != nil {

@@ -3,8 +3,10 @@
 package identity
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,6 +15,8 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/secret"
@@ -58,12 +62,16 @@ func newActorList(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(t, "NAME\tKIND\tFOR\tSTATE\tID")
+				names := map[string]string{}
+				for _, a := range out.Actors {
+					names[a.ID] = a.Name
+				}
 				for _, a := range out.Actors {
 					state := "active"
 					if a.DisabledAt != nil {
 						state = "disabled"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Name, a.Kind, a.For, state, a.ID)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Name, a.Kind, cmp.Or(names[a.For], a.For), state, a.ID)
 				}
 				t.Flush()
 			})
@@ -75,7 +83,7 @@ func newActorAdd(k *kit.Kit) *cobra.Command {
 	var in room.AddIn
 	var kind string
 	cmd := &cobra.Command{
-		Use: "add NAME", Short: "Add an actor; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
+		Use: "add NAME", Short: "Add an actor; a person needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Kind = args[0], op.Kind(kind)
 			var out room.Actor
@@ -137,7 +145,10 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 			default:
 				return kit.Usagef("name an actor, or use --person for yourself")
 			}
-			in.TTL = int64(life.Seconds())
+			var err error
+			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
+				return err
+			}
 			var out room.MintOut
 			if err := k.Call(cmd.Context(), "token.new", in, &out); err != nil {
 				return err
@@ -158,8 +169,11 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 
 func newTokenShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "show api|connector", Short: "Show one of the two default tokens; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token show api",
+		Use: "show api|connector", Short: "Show one of the two default tokens; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token show api", ValidArgs: []string{"api", "connector"},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(cmd.ValidArgs, args[0]) {
+				return kit.Usagef("tokens are shown once, when they are made; only api and connector can be shown again")
+			}
 			var out secret.UnmaskOut
 			if err := k.Call(cmd.Context(), "secret.unmask", secret.NameIn{Name: "token/" + args[0]}, &out); err != nil {
 				return err
@@ -183,19 +197,26 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs, Example: "  tandem invite\n  tandem invite --expires 1h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.InviteOut
-			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: int64(life.Seconds())}, &out); err != nil {
+			secs, err := kit.Life(cmd, "expires", life, time.Second)
+			if err != nil {
 				return err
 			}
-			var st struct {
-				Listen      string `json:"listen"`
-				Fingerprint string `json:"fingerprint"`
-			}
+			var st daemon.Status
 			if err := k.Call(cmd.Context(), "server.status", nil, &st); err != nil {
 				return err
 			}
+			if st.Listen == "" {
+				return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").WithNext("give it one: tandem up --listen 0.0.0.0:13013")
+			}
+			var out room.InviteOut
+			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: secs}, &out); err != nil {
+				return err
+			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "tandem init --tandem-server=%s#%s\n", st.Listen, client.InviteLine(out.Invite, st.Fingerprint))
+				fmt.Fprintf(w, "tandem init --tandem-server=%s#%s\n", kit.Public(st.Listen), client.InviteLine(out.Invite, st.Key))
+				if st.Key == "" {
+					fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
+				}
 			})
 		},
 	}

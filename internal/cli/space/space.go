@@ -134,7 +134,10 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{Use: "invite", Short: "Make an invite code, or a link", Example: "  tandem space invite\n  tandem space invite --link --for 1h", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in.Minutes = int64(life.Minutes())
+			var err error
+			if in.Minutes, err = kit.Life(cmd, "for", life, time.Minute); err != nil {
+				return err
+			}
 			return Say(k, cmd, "space.invite", in)
 		}}
 	cmd.Flags().BoolVar(&in.Link, "link", false, "a long link with a 128-bit secret and the host's pinned key")
@@ -243,7 +246,10 @@ func newReserve(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				in.Path = args[0]
 			}
-			in.Minutes = int64(life.Minutes())
+			var err error
+			if in.Minutes, err = kit.Life(cmd, "for", life, time.Minute); err != nil {
+				return err
+			}
 			return Say(k, cmd, "space.reserve", in)
 		}}
 	cmd.Flags().DurationVar(&life, "for", 0, "how long (1h)")
