@@ -101,8 +101,12 @@ func checkFolder(s *settings.Settings) Check {
 	if err != nil {
 		return Check{"data folder", "bad", "cannot be written: " + err.Error(), "check its owner, and that its disk has space and is writable"}
 	}
+	_, err = probe.Write(make([]byte, 64<<10)) // an empty file fits on a full disk
 	probe.Close()
 	os.Remove(probe.Name())
+	if err != nil {
+		return Check{"data folder", "bad", "cannot be written: " + err.Error(), "free some space (df -h " + data + ")"}
+	}
 	return Check{"data folder", "ok", data, ""}
 }
 
@@ -123,7 +127,7 @@ func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 	detail := fmt.Sprintf("running, PID %d, %s on %s, %d events", st.PID, st.Version, st.Database, st.Events)
 	switch {
 	case st.Version != k.Version:
-		return Check{"daemon", "bad", fmt.Sprintf("%s; this program is %s", detail, k.Version), "restart it: tandem down, then tandem up"}
+		return Check{"daemon", "bad", fmt.Sprintf("%s; this program is %s", detail, k.Version), "restart it: tandem up --replace"}
 	case !st.PIN:
 		return Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
 	}

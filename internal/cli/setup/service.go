@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,13 +24,12 @@ type unit struct {
 
 const systemdUnit = `[Unit]
 Description=tandem, for agents and people on one codebase
-Documentation=man:tandem(1)
 After=network.target
 
 [Service]
 Type=exec
 ExecStart={{.Program}} serve --daemon --data {{.Data}}
-Environment=PATH={{.Path}}
+Environment="PATH={{quoted .Path}}"
 Restart=on-failure
 RestartSec=2
 KillSignal=SIGTERM
@@ -57,7 +57,7 @@ const launchdPlist = `<?xml version="1.0" encoding="UTF-8"?>
 	<key>EnvironmentVariables</key>
 	<dict>
 		<key>PATH</key>
-		<string>{{.Path}}</string>
+		<string>{{html .Path}}</string>
 	</dict>
 	<key>RunAtLoad</key>
 	<true/>
@@ -77,8 +77,10 @@ func newService(k *kit.Kit) *cobra.Command {
 	var noStart bool
 	install := &cobra.Command{
 		Use: "install", Short: "Install and start the service of this user", Args: cobra.NoArgs,
+		Long: "Install and start the service of this user: systemd on Linux, launchd on macOS. A server that runs already gives way to it. " +
+			"What was said to tandem up on the command line is not passed on: set it first, e.g. tandem settings set listen 0.0.0.0:13013.",
 		Example: "  tandem service install\n  tandem service install --no-start",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return installService(k, !noStart) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return installService(cmd.Context(), k, !noStart) },
 	}
 	install.Flags().BoolVar(&noStart, "no-start", false, "only write the file")
 	cmd.AddCommand(install, &cobra.Command{
@@ -110,7 +112,7 @@ func serviceFile(goos, home string) (path, text string, err error) {
 }
 
 func render(text string, u unit) (string, error) {
-	t, err := template.New("unit").Parse(text)
+	t, err := template.New("unit").Funcs(template.FuncMap{"quoted": strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace}).Parse(text)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +121,7 @@ func render(text string, u unit) (string, error) {
 	return b.String(), err
 }
 
-func installService(k *kit.Kit, start bool) error {
+func installService(ctx context.Context, k *kit.Kit, start bool) error {
 	s, err := k.Settings()
 	if err != nil {
 		return err
@@ -152,6 +154,14 @@ func installService(k *kit.Kit, start bool) error {
 		return err
 	}
 	if start {
+		if runtime.GOOS == "linux" { // where there is no service manager, the server that runs goes on
+			if err := tell("systemctl", "--user", "daemon-reload"); err != nil {
+				return err
+			}
+		}
+		if _, err := stopServer(ctx, k, s.Data()); err != nil {
+			return err
+		}
 		if err := manage(runtime.GOOS, path, true); err != nil {
 			return err
 		}
@@ -188,22 +198,22 @@ func uninstallService(k *kit.Kit) (removed string, err error) {
 
 // manage tells the service manager to start or stop the unit.
 func manage(goos, path string, on bool) error {
-	var lines [][]string
 	switch {
 	case goos == "linux" && on:
-		lines = [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", "tandem.service"}}
+		return tell("systemctl", "--user", "enable", "--now", "tandem.service")
 	case goos == "linux":
-		lines = [][]string{{"systemctl", "--user", "disable", "--now", "tandem.service"}}
+		return tell("systemctl", "--user", "disable", "--now", "tandem.service")
 	case on:
-		lines = [][]string{{"launchctl", "load", "-w", path}}
-	default:
-		lines = [][]string{{"launchctl", "unload", "-w", path}}
+		return tell("launchctl", "load", "-w", path)
 	}
-	for _, l := range lines {
-		if out, err := exec.Command(l[0], l[1:]...).CombinedOutput(); err != nil {
-			return fault.New(fault.Unavailable, "service", "%s did not work: %s", strings.Join(l, " "), strings.TrimSpace(string(out)+" "+err.Error())).
-				WithNext("the file is in place: run that command yourself, or use --no-start")
-		}
+	return tell("launchctl", "unload", "-w", path)
+}
+
+func tell(program string, args ...string) error {
+	out, err := exec.Command(program, args...).CombinedOutput()
+	if err != nil {
+		return fault.New(fault.Unavailable, "service", "%s %s did not work: %s", program, strings.Join(args, " "), strings.TrimSpace(string(out)+" "+err.Error())).
+			WithNext("the file is in place: run that command yourself, or use --no-start")
 	}
 	return nil
 }

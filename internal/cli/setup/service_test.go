@@ -11,7 +11,7 @@ import (
 var sample = unit{Program: "/usr/local/bin/tandem", Data: "/home/ada/.tandem", Path: "/usr/local/bin:/usr/bin:/bin"}
 
 func TestSystemdAcceptsTheUnit(t *testing.T) {
-	text, err := render(systemdUnit, unit{Program: "/bin/true", Data: sample.Data, Path: sample.Path})
+	text, err := render(systemdUnit, unit{Program: "/bin/true", Data: sample.Data, Path: sample.Path + ":/mnt/c/Program Files/100%/bin"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -32,13 +33,11 @@ func newUninstall(k *kit.Kit) *cobra.Command {
 					WithNext("make a copy first (tandem server backup PATH), then add --yes")
 			}
 			var done []string
-			if c, err := k.Running(cmd.Context()); err == nil {
-				if err := c.Call(cmd.Context(), "server.stop", nil, nil); err != nil {
-					return err
-				}
-				if err := waitFree(data); err != nil {
-					return err
-				}
+			stopped, err := stopServer(cmd.Context(), k, data)
+			if err != nil {
+				return err
+			}
+			if stopped {
 				done = append(done, "stopped the server")
 			}
 			removed, err := uninstallService(k)
@@ -81,6 +80,18 @@ func removeData(data string) error {
 		return fault.New(fault.Invalid, "uninstall", "%s does not look like a data folder of tandem: it has no lock file", data).WithNext("delete it yourself if you are sure")
 	}
 	return os.RemoveAll(data)
+}
+
+// stopServer stops the server if one runs, and waits until it has let go of the data folder.
+func stopServer(ctx context.Context, k *kit.Kit, data string) (stopped bool, err error) {
+	c, err := k.Running(ctx)
+	if err != nil {
+		return false, nil
+	}
+	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+		return false, err
+	}
+	return true, waitFree(data)
 }
 
 func waitFree(data string) error {
