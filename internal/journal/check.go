@@ -169,7 +169,11 @@ func (r *Report) conclude() {
 		}
 	}
 	if r.Signed < r.Size {
-		r.Cannot = append(r.Cannot, fmt.Sprintf("Entries %d to %d are not under a signature yet: whoever can write to the database could have changed them.", r.Signed+1, r.Size))
+		which, them := fmt.Sprintf("Entries %d to %d are", r.Signed+1, r.Size), "them"
+		if r.Signed+1 == r.Size {
+			which, them = fmt.Sprintf("Entry %d is", r.Size), "it"
+		}
+		r.Cannot = append(r.Cannot, which+" not under a signature yet: whoever can write to the database could have changed "+them+".")
 	}
 	if r.Anchored == 0 {
 		r.Cannot = append(r.Cannot, "No anchor was brought: whoever holds the signing key could have rewritten everything, and whoever can write to the database could have cut off the end together with its checkpoints. Take one now and keep it elsewhere: tandem audit anchor")

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,6 +40,17 @@ func parseCheckpoint(body string) (Checkpoint, error) {
 		return Checkpoint{}, fmt.Errorf("%q is not the root of a tree", lines[2])
 	}
 	return Checkpoint{Origin: lines[0], Size: size, Root: Hash(root)}, nil
+}
+
+// CheckAnchor says whether a text is a checkpoint at all, whoever signed it: a
+// file that was mistaken for one says nothing about a journal.
+func CheckAnchor(text string) error {
+	body, _, signed := strings.Cut(text, "\n\n")
+	_, err := parseCheckpoint(body + "\n")
+	if err == nil && !signed {
+		err = errors.New("it has no signature")
+	}
+	return err
 }
 
 // OpenCheckpoint checks the signature on a checkpoint with a journal's public

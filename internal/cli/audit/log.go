@@ -16,6 +16,8 @@ import (
 	"tandem/internal/journal"
 )
 
+var phases = []string{journal.Done, journal.Intent, journal.Outcome, journal.Denied, journal.Asked, journal.Unknown}
+
 func newLog(k *kit.Kit) *cobra.Command {
 	in := journal.LogIn{Newest: true}
 	var since string
@@ -24,6 +26,9 @@ func newLog(k *kit.Kit) *cobra.Command {
 		Example: "  tandem audit log\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem audit log --since 2h --text deploy",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Newest = in.After == 0
+			if in.Phase != "" && !slices.Contains(phases, in.Phase) {
+				return kit.Usagef("there is no phase %q, only %s", in.Phase, strings.Join(phases, ", "))
+			}
 			var err error
 			if in.Since, err = moment(since, time.Now()); err != nil {
 				return err
@@ -37,7 +42,11 @@ func newLog(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
+				if len(out.Entries) == 0 {
+					fmt.Fprintln(t, "no event matches")
+				} else {
+					fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
+				}
 				for _, e := range out.Entries {
 					fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, printable(e.Resource))
 				}
@@ -52,7 +61,7 @@ func newLog(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Type, "type", "", "only this type; 'resource.*' means all of a noun")
-	f.StringVar(&in.Phase, "phase", "", "only this phase: done, intent, outcome, denied, asked, unknown")
+	f.StringVar(&in.Phase, "phase", "", "only this phase: "+strings.Join(phases, ", "))
 	f.StringVar(&in.Actor, "actor", "", "only this actor")
 	f.StringVar(&in.Resource, "resource", "", "only this resource and what lies below it, e.g. resource:/lock")
 	f.StringVar(&in.Request, "request", "", "only this request")

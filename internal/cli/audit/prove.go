@@ -39,8 +39,9 @@ func newProve(k *kit.Kit) *cobra.Command {
 			if err := save(file, func(f *os.File) error { return write(f) }); err != nil {
 				return err
 			}
-			fmt.Fprintf(k.Out, "check it anywhere: tandem audit verify --receipt %s --key %s\n", file, r.Key)
-			return nil
+			return k.Show(r, func(w io.Writer) {
+				fmt.Fprintf(w, "check it anywhere: tandem audit verify --receipt %s --key %s\n", file, r.Key)
+			})
 		},
 	}
 	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")

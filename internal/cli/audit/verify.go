@@ -66,6 +66,9 @@ func readAnchors(files []string) ([]string, error) {
 		if json.Unmarshal(data, &a) == nil && a.Checkpoint != "" {
 			text = a.Checkpoint
 		}
+		if err := journal.CheckAnchor(text); err != nil {
+			return nil, fault.New(fault.Invalid, "audit.verify", "%s is not an anchor: %w", name, err).WithNext("bring a file that was made with: tandem audit anchor --out FILE")
+		}
 		texts = append(texts, text)
 	}
 	return texts, nil
@@ -123,7 +126,11 @@ func report(k *kit.Kit, r *journal.Report) error {
 		if r.OK {
 			fmt.Fprintf(w, "The journal is sound: %d entries, root %s.\n", r.Size, short(r.Root))
 		} else {
-			fmt.Fprintf(w, "The journal is NOT sound: %d findings in %d entries.\n", int64(len(r.Findings))+r.More, r.Size)
+			found := "1 finding"
+			if n := int64(len(r.Findings)) + r.More; n != 1 {
+				found = fmt.Sprintf("%d findings", n)
+			}
+			fmt.Fprintf(w, "The journal is NOT sound: %s in %d entries.\n", found, r.Size)
 		}
 		for _, f := range r.Findings {
 			fmt.Fprintf(w, "  %-10s %s\n", f.Kind, f.What)
