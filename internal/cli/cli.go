@@ -74,6 +74,9 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 	}
 	defer stop()
+	if completed(root, rest, env, out) {
+		return 0
+	}
 	if line, ok := jjWords(root, rest); ok {
 		code := repo.Run(ctx, k, engine, line)
 		if code == 2 && rest[0] != "jj" { // jj does not know the word, or not so
@@ -125,6 +128,9 @@ func jjWords(root *cobra.Command, args []string) ([]string, bool) {
 	switch {
 	case len(args) > 0 && args[0] == "jj":
 		return args[1:], true
+	case word == "help" && len(args) > 1 && args[0] == "help" && args[1] != "jj":
+		_, ok := jjWords(root, args[1:2])
+		return args, ok || args[1] == "-k" || args[1] == "--keyword"
 	case word == "" || word == "help" || strings.HasPrefix(word, "__"):
 		return nil, false
 	case strings.HasPrefix(args[0], "-") && root.PersistentFlags().Lookup(strings.TrimLeft(strings.SplitN(args[0], "=", 2)[0], "-")) != nil:
@@ -187,7 +193,8 @@ func newRoot(k *kit.Kit) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		ValidArgsFunction: firstWords(k.Env),
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("tandem {{.Version}}\n")
 	root.SetIn(k.In)
@@ -209,8 +216,22 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	return root
 }
 
-// usageErrors makes every wrong number of arguments exit with 2.
+// usageErrors makes every wrong number of arguments exit with 2, and every
+// word that a group of commands does not have.
 func usageErrors(cmd *cobra.Command) {
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.SuggestionsMinimumDistance = 2
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return kit.Usagef("there is no %s %s; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+			}
+			return kit.Usagef("there is no %s %s; see: %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+		}
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)
@@ -218,7 +239,8 @@ func usageErrors(cmd *cobra.Command) {
 			if err == nil || errors.As(err, &usage) {
 				return err
 			}
-			return kit.Usagef("%s; see: %s --help", strings.ToLower(err.Error()), cmd.CommandPath())
+			_, arguments, _ := strings.Cut(cmd.Use, " ")
+			return kit.Usagef("%s; usage: %s", strings.ToLower(err.Error()), strings.TrimSpace(cmd.CommandPath()+" "+arguments))
 		}
 	}
 	for _, c := range cmd.Commands() {

@@ -38,7 +38,7 @@ func describe(w io.Writer, cmd *cobra.Command, path string) {
 			command(w, c, name)
 		} else if path == "" {
 			fmt.Fprintf(w, "## %s\n\n%s.\n\n", name, strings.TrimSuffix(c.Short, "."))
-			if c.Runnable() {
+			if c.Example != "" { // it does something by itself
 				command(w, c, name)
 			}
 		}

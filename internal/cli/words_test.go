@@ -17,9 +17,10 @@ var jjCommands = []string{"abandon", "absorb", "arrange", "b", "bisect", "bookma
 // The words that both have, and whose they are. Everything of jj's is also
 // under tandem jj.
 var ours = map[string]string{
-	"status": "the server; the working copy is tandem st",
-	"run":    "a prompt",
-	"help":   "tandem's own",
+	"status":  "the server; the working copy is tandem st",
+	"run":     "a prompt",
+	"help":    "tandem's own; tandem help WORD is about whose word it is",
+	"version": "the version of this program; the jj that it is: tandem jj version",
 }
 
 func TestWordsThatCollide(t *testing.T) {
@@ -46,6 +47,11 @@ func TestWordsThatCollide(t *testing.T) {
 	}
 	if _, ok := jjWords(root, []string{"-R", "x", "log"}); !ok {
 		t.Error("tandem -R x log does not reach jj")
+	}
+	for line, want := range map[string]bool{"log": true, "session": false, "jj": false, "status": false, "-k": true} {
+		if _, got := jjWords(root, []string{"help", line}); got != want {
+			t.Errorf("tandem help %s goes to jj: %t", line, got)
+		}
 	}
 	if _, ok := jjWords(root, []string{"--json", "status"}); ok {
 		t.Error("tandem --json status goes to jj")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +23,23 @@ func (d *Daemon) newPanel() *panel.Panel {
 	if err != nil {
 		machine = "this machine"
 	}
+	program := "tandem"
+	if self, err := os.Executable(); err == nil {
+		program = Callable(self)
+	}
 	return panel.New(panel.Config{Gate: d.gate, Identity: d.identity, Feed: d.feed, Check: d.checkReceipt, Log: d.Log, Now: time.Now,
-		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine})
+		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine, Program: program})
+}
+
+// Callable is what a person types to call this very program: its name when the
+// shell finds it, its path when it does not.
+func Callable(self string) string {
+	if found, err := exec.LookPath("tandem"); err == nil {
+		if real, err := filepath.EvalSymlinks(found); err == nil && real == self {
+			return "tandem"
+		}
+	}
+	return self
 }
 
 // feedPatience is how long a page's stream stays silent at most.

@@ -127,7 +127,7 @@ func (v *visit) overview() error {
 	if err != nil {
 		return err
 	}
-	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(st, len(keys), out.Active > 1)
+	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(v.p.Program, st, len(keys), out.Active > 1)
 	if err := v.public(&out); err != nil {
 		return err
 	}
@@ -216,10 +216,10 @@ func (v *OverviewView) count(log wireLog) {
 	v.Counted = !log.More || v.Events < len(log.Entries)
 }
 
-func firstSteps(st wireStatus, passkeys int, others bool) []SetupStep {
+func firstSteps(program string, st wireStatus, passkeys int, others bool) []SetupStep {
 	return []SetupStep{
-		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.", Command: "tandem pin set"},
+		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.", Command: program + " pin set"},
 		{Done: passkeys > 0, Title: "Register a passkey", Detail: "So that you can answer here with a touch.", Href: "/panel/passkeys/new"},
-		{Done: others, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- tandem mcp"},
+		{Done: others, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- " + program + " mcp"},
 	}
 }

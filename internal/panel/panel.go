@@ -38,6 +38,7 @@ type Config struct {
 	Cookie   string // the name of the cookie that signs a browser in
 	Version  string
 	Machine  string
+	Program  string // what a person types to call it
 }
 
 // Panel is the web control panel as an HTTP handler. The listener in front of

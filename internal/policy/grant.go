@@ -78,7 +78,7 @@ func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	for _, p := range g.Permissions {
 		b := bit(p)
 		if b == 0 {
-			return fail("there is no permission called %q", p)
+			return fail("there is no permission called %q, only view, read, edit, execute, delegate and admin", p)
 		}
 		c.perms |= b
 	}

@@ -21,7 +21,7 @@ func ParseResource(s string) (ResourceRef, error) {
 	}
 	r := ResourceRef{Kind: ResourceKind(kind), Path: path}
 	if r.Kind != AnyKind && !knownKind[r.Kind] {
-		return ResourceRef{}, malformed("there is no kind of resource called %q", kind)
+		return ResourceRef{}, malformed("there is no kind of resource called %q; a resource is kind:/path, e.g. folder:/home/me/code", kind)
 	}
 	if !cleanPath(path) {
 		return ResourceRef{}, malformed("path %q is not /component/component without . or ..", path)

@@ -118,7 +118,7 @@ func taken(cur *Resource) error {
 	holder := cur.Owner
 	if holder == "" {
 		return fault.New(fault.Conflict, "resource.put", "%s exists already, at revision %d", cur.Key, cur.Rev).
-			WithNext("change it with if_match_rev %d, or choose another key", cur.Rev)
+			WithNext("change it at that revision (--if-match, if_match_rev), or choose another key")
 	}
 	e := fault.New(fault.Conflict, "resource.put", "%s is held by %s", cur.Key, holder).With("owner", holder)
 	if cur.ExpiresAt != nil {

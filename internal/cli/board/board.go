@@ -65,7 +65,7 @@ func newPlan(k *kit.Kit) *cobra.Command {
 			}
 			var in peer.PlanIn
 			if err := json.Unmarshal(data, &in); err != nil {
-				return kit.Usagef("%s is not a plan: %w", args[0], err)
+				return kit.Usagef("%s is not a plan, {\"tasks\":[{\"title\":…}]}: %w", args[0], err)
 			}
 			return space.Say(k, cmd, "board.plan", in)
 		}}

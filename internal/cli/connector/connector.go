@@ -73,7 +73,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 func describe(w io.Writer, c *room.Connector) {
 	fmt.Fprintf(w, "%s is %s\n", c.Name, c.State)
 	if c.Failure != "" {
-		fmt.Fprintf(w, "failure: %s\n", c.Failure)
+		fmt.Fprintf(w, "why: %s\n", c.Failure)
 	}
 	for _, t := range c.Tools {
 		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", t.Name, strings.ReplaceAll(t.Doc, "\n", "\n  "), t.Schema)

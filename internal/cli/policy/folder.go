@@ -19,6 +19,9 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 		Long:    "Let sessions work in a folder. Reading is then allowed, changing asks for an approval, and files that may hold keys stay out of reach.",
 		Example: "  tandem grant folder .\n  tandem grant folder ~/docs --read-only\n  tandem grant folder . --revoke\n  tandem grant folder",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && (take || in.ReadOnly) {
+				return kit.Usagef("name the folder; see: %s --help", cmd.CommandPath())
+			}
 			if len(args) == 0 {
 				var out session.FoldersOut
 				if err := k.Call(cmd.Context(), "folder.list", session.Nothing{}, &out); err != nil {

@@ -18,6 +18,9 @@ func newGrantUnconfined(k *kit.Kit) *cobra.Command {
 			"Each one still asks as the rules say, and the grant ends with the session.",
 		Example: "  tandem grant unconfined ses_01j…\n  tandem grant unconfined ses_01j… --revoke\n  tandem grant unconfined",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && take {
+				return kit.Usagef("name the session; see: %s --help", cmd.CommandPath())
+			}
 			if len(args) == 0 {
 				return listUnconfined(cmd, k)
 			}

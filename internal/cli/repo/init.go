@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	model "tandem/internal/repo"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
 )
@@ -62,9 +64,6 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return fault.New(fault.Unavailable, "init", "cannot make the folder %s: %w", root, err)
-	}
 	config, resumed := replica.Unfinished(root)
 	if _, err := os.Stat(filepath.Join(root, ".jj")); err == nil && !resumed {
 		return fault.New(fault.Conflict, "init", "there is a repository in %s already", root).WithNext("choose another folder")
@@ -77,6 +76,9 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 		name, err := choose(ctx, m, a)
 		if err != nil {
 			return err
+		}
+		if err := os.MkdirAll(root, 0o755); err != nil {
+			return fault.New(fault.Unavailable, "init", "cannot make the folder %s: %w", root, err)
 		}
 		if o.workspace == "" {
 			s, err := k.Settings()
@@ -117,7 +119,19 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 			fmt.Fprintf(k.Err, "  %s\n", p)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return k.Show(initOut{config.First, root, a.Host, config.Repo, commands}, func(io.Writer) {})
+}
+
+// initOut is the workspace that was made.
+type initOut struct {
+	Workspace string       `json:"workspace"`
+	Path      string       `json:"path"`
+	Server    string       `json:"server"`
+	Repo      string       `json:"repo"`
+	Commands  []model.Path `json:"commands,omitempty"` // files that command agents and tools
 }
 
 const agentsNote = `

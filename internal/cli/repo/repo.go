@@ -39,8 +39,7 @@ func served(ctx context.Context, k *kit.Kit, args []string) (string, error) {
 }
 
 func newRepo(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "repo", Short: "Look at the repositories this server serves", Example: "  tandem repo list", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "repo", Short: "Look at the repositories this server serves"}
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the repositories", Example: "  tandem repo list", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -109,7 +108,7 @@ func newRepo(k *kit.Kit) *cobra.Command {
 						if owner == "" {
 							owner = "(the server)"
 						}
-						fmt.Fprintf(w, "%s  %s  %.8s  %s  %s\n", ws.Name, owner, ws.Change, ws.Changed.Format("2006-01-02 15:04"), ws.Description)
+						fmt.Fprintf(w, "%s  %s  %.8s  %s  %s\n", ws.Name, owner, ws.Change, ws.Changed.Local().Format("2006-01-02 15:04"), ws.Description)
 					}
 				})
 			}})

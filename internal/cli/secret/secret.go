@@ -76,7 +76,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Name, s.Version, s.Updated.Local().Format(time.DateTime), s.By)
 				}
 				t.Flush()
-				fmt.Fprintf(w, "the master key is in the %s\n", out.Keeper)
+				fmt.Fprintf(w, "the master key is in %s\n", keeper(out.Keeper))
 			})
 		},
 	}
@@ -117,8 +117,15 @@ func newRotate(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%d secrets are sealed under a new key in the %s\n", out.Sealed, out.Keeper)
+				fmt.Fprintf(w, "%d secrets are sealed under a new key in %s\n", out.Sealed, keeper(out.Keeper))
 			})
 		},
 	}
+}
+
+func keeper(name string) string {
+	if name == "file" {
+		return "a file in the data folder"
+	}
+	return "the " + name
 }

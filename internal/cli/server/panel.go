@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
@@ -28,6 +29,9 @@ func newPanel(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			c, err := k.Running(ctx)
+			if client.Absent(err) {
+				return fault.New(fault.Unavailable, "panel", "tandem is not running").WithNext("start it: tandem up")
+			}
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,10 @@
 // Package server holds the commands of the server's life: serve, up, down,
-// status, logs, settings, panel, server backup and restore.
+// status, logs, settings, panel, version, server backup and restore.
 package server
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -15,7 +16,16 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k)}
+	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k), newVersion(k)}
+}
+
+func newVersion(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs, Example: "  tandem version",
+		RunE: func(*cobra.Command, []string) error {
+			return k.Show(map[string]string{"version": k.Version}, func(w io.Writer) { fmt.Fprintf(w, "tandem %s\n", k.Version) })
+		},
+	}
 }
 
 // serverFlags are shared by serve and up.

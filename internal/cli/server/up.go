@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -138,11 +136,11 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	name := callable(self)
+	name := daemon.Callable(self)
 	return k.Show(st, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
 		if invite.Invite != "" {
-			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day):\n  tandem init --tandem-server=%s#%s\n", st.Key, public(st.Listen), invite.Invite)
+			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day):\n  tandem init --tandem-server=%s#%s\n", st.Key, kit.Public(st.Listen), invite.Invite)
 		}
 		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\"]}}}\n", self)
 		fmt.Fprintln(w, "Next:")
@@ -153,17 +151,6 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		}
 		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n", name, name)
 	})
-}
-
-// callable is what a person types to call this very program: its name when the
-// shell finds it, its path when it does not.
-func callable(self string) string {
-	if found, err := exec.LookPath("tandem"); err == nil {
-		if real, err := filepath.EvalSymlinks(found); err == nil && real == self {
-			return "tandem"
-		}
-	}
-	return self
 }
 
 // started waits for health, and tells early when the daemon said why it ended.
@@ -186,15 +173,4 @@ func started(ctx context.Context, c *client.Client, log string) error {
 			return fault.New(fault.Unavailable, "up", "the server did not become healthy: %w", err).WithNext("see why: tandem serve")
 		}
 	}
-}
-
-// public is an address as another machine would write it.
-func public(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		if name, err := os.Hostname(); err == nil {
-			return net.JoinHostPort(name, port)
-		}
-	}
-	return listen
 }

@@ -8,7 +8,10 @@ import (
 	"tandem/internal/fault"
 )
 
-var toolName = regexp.MustCompile(`intandem_[a-z_]+`)
+var (
+	toolName = regexp.MustCompile(`intandem_[a-z_]+`)
+	joinLine = regexp.MustCompile(`They just tell their agent: Join intandem workspace: (\S+)`)
+)
 
 // commands are what people type where an agent calls a tool.
 var commands = map[string]string{
@@ -21,6 +24,7 @@ var commands = map[string]string{
 // agent names tools.
 func spoken(s string) string {
 	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true", "tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
+	s = joinLine.ReplaceAllString(s, "They type: tandem space join $1\nor tell their agent: Join intandem workspace: $1")
 	return toolName.ReplaceAllStringFunc(s, func(tool string) string {
 		if c, ok := commands[tool]; ok {
 			return c

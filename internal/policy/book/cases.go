@@ -30,7 +30,7 @@ func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 	if c.Op != "" && r.Right == "" {
 		right, ok := b.rights(c.Op)
 		if !ok {
-			return r, fault.New(fault.Invalid, "policy.explain", "there is no operation %s", c.Op).WithNext("list them: tandem ops")
+			return r, fault.New(fault.Invalid, "policy.explain", "there is no operation %s", c.Op).WithNext("the API names them all: /openapi.json")
 		}
 		r.Right = right
 	}
