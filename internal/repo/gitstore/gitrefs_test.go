@@ -132,3 +132,58 @@ func sameState(t *testing.T, what, theirs string, ours *Store) {
 		t.Fatalf("%s: our refs\n%v\ntheirs\n%v", what, a, b)
 	}
 }
+
+// A ref that moves is never missing on the way: stock jj would take it for deleted,
+// and its bookmark with it.
+func TestAMovingRefIsAlwaysThere(t *testing.T) {
+	s, err := Init(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ids := []string{strings.Repeat("a", 20), strings.Repeat("b", 20)}
+	if err := s.UpdateRef("refs/heads/main", "", ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	moved := make(chan error, 1)
+	go func() {
+		for i := range 100 {
+			if err := s.UpdateRef("refs/heads/main", ids[i%2], ids[1-i%2]); err != nil {
+				moved <- err
+				return
+			}
+		}
+		moved <- nil
+	}()
+	for {
+		if r, ok, err := s.ReadRef("refs/heads/main"); err != nil || !ok || r.ID == "" {
+			t.Fatalf("found %v, %v, %v", r, ok, err)
+		}
+		select {
+		case err := <-moved:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
+// A ref takes the place of the empty folder that one of a deeper name has left.
+func TestARefReplacesAnEmptyFolder(t *testing.T) {
+	s, err := Init(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a := strings.Repeat("a", 20)
+	for _, step := range [][3]string{{"refs/heads/x/y", "", a}, {"refs/heads/x/y", a, ""}, {"refs/heads/x", "", a}} {
+		if err := s.UpdateRef(step[0], step[1], step[2]); err != nil {
+			t.Fatalf("%v: %v", step, err)
+		}
+	}
+	if err := s.UpdateRef("refs/heads/x/y", "", a); err == nil {
+		t.Error("a branch below a branch")
+	}
+}

@@ -224,8 +224,11 @@ func (s *Store) UpdateRef(name, from, to string) error {
 	if err := lock.Close(); err != nil {
 		return err
 	}
-	// An empty directory may be left where a ref of a deeper name was.
-	os.Remove(path)
+	// An empty directory may be left where a ref of a deeper name was. A ref that is
+	// there is replaced, so that nobody ever finds it missing.
+	if st, err := os.Lstat(path); err == nil && st.IsDir() {
+		os.Remove(path) // the rename says what is wrong when it is not empty
+	}
 	if err := os.Rename(path+".lock", path); err != nil {
 		return err
 	}
