@@ -88,6 +88,7 @@ func (s *served) collect(ctx context.Context, keep time.Time) error {
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = gitDelay
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		return fault.New(fault.Conflict, "repo.gc", "git is not installed here, and packing is its work").WithNext("install git")

@@ -54,14 +54,23 @@ func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
+	args, err := h.pushArgs(ctx, s, in)
+	if err != nil {
+		return GitOut{}, err
+	}
+	return h.git(ctx, s, args...)
+}
+
+// pushArgs is the command line of a push of the bookmarks as they are now.
+func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := h.refresh(ctx, s)
 	if err != nil {
-		return GitOut{}, err
+		return nil, err
 	}
 	if r, err = s.exportGit(r); err != nil {
-		return GitOut{}, err
+		return nil, err
 	}
 	s.remember(r.Operation.ID)
 	names := slices.Clone(in.Bookmarks)
@@ -75,20 +84,21 @@ func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
 	var specs []string
 	for _, name := range names {
 		t := r.View.Bookmark(name)
-		if id, ok := t.AsResolved(); !ok || id == "" {
-			return GitOut{}, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).WithNext("see: tandem bookmark list")
+		id, ok := t.AsResolved()
+		if !ok || id == "" {
+			return nil, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).WithNext("see: tandem bookmark list")
 		}
 		ref, lease := "refs/heads/"+name, ""
 		if at, ok := r.View.RemoteBookmark(in.remote(), name).Target.AsResolved(); ok {
 			lease = at.Hex()
 		}
 		args = append(args, "--force-with-lease="+ref+":"+lease)
-		specs = append(specs, ref+":"+ref)
+		specs = append(specs, id.Hex()+":"+ref)
 	}
 	if len(specs) == 0 {
-		return GitOut{}, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").WithNext("make one: tandem bookmark create NAME -r REV")
+		return nil, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").WithNext("make one: tandem bookmark create NAME -r REV")
 	}
-	return h.git(ctx, s, slices.Concat(args, []string{in.remote()}, specs)...)
+	return slices.Concat(args, []string{in.remote()}, specs), nil
 }
 
 // gitFetch brings in what a remote has.
@@ -97,29 +107,33 @@ func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return h.git(ctx, s, "fetch", "--prune", "--no-write-fetch-head", in.remote())
 }
 
 // git runs git in the server's repository with the server's own credentials,
-// and takes in what it did to refs. The caller holds mu.
+// and takes in what it did to refs. A remote may take minutes to answer, and
+// pushes go on meanwhile.
 func (h *Host) git(ctx context.Context, s *served, args ...string) (GitOut, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	patient, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "--git-dir", s.store.GitDir()}, args...)...)
+	cmd := exec.CommandContext(patient, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "--git-dir", s.store.GitDir()}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = gitDelay
 	err := cmd.Run()
-	if r, lookErr := h.refresh(ctx, s); lookErr != nil {
+	if errors.Is(err, exec.ErrNotFound) {
+		return GitOut{}, fault.New(fault.Conflict, "repo.git", "git is not installed here, and talking to remotes is its work").WithNext("install git")
+	}
+	if lookErr := h.look(ctx, s); lookErr != nil {
 		return GitOut{}, lookErr
-	} else {
-		s.remember(r.Operation.ID)
 	}
 	text := strings.TrimSpace(said.String())
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
+		if patient.Err() != nil {
+			text = "it took longer than " + gitTime.String()
+		}
 		return GitOut{}, fault.New(fault.Unavailable, "repo.git", "git %s failed: %s", args[0], text).WithNext("see the remote's address in the server's repository: git remote -v")
 	}
 	return GitOut{Said: text}, err

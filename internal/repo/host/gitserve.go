@@ -13,8 +13,12 @@ import (
 	"tandem/internal/fault"
 )
 
-// gitTime is how long git may take for one request.
-const gitTime = 10 * time.Minute
+// gitTime is how long git may take for one request, and gitDelay how long what it
+// has started may go on after it.
+const (
+	gitTime  = 10 * time.Minute
+	gitDelay = 10 * time.Second
+)
 
 // Git lets git read a repository: GET /repo/{repo}/git/info/refs and
 // POST /repo/{repo}/git/git-upload-pack. Nothing is written this way.
