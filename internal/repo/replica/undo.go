@@ -11,73 +11,73 @@ import (
 // its description.
 var reverts = regexp.MustCompile(`^revert operation ([0-9a-f]+)$`)
 
-// own lists what was done in this workspace, latest first: snapshots are not
-// something anybody did.
-func (r *Replica) own() ([]*repo.Operation, error) {
+// eachOwn visits what was done in this workspace, latest first, until visit has
+// seen enough or the operation that made the workspace is reached, which is nothing
+// to take back. Snapshots are not something anybody did.
+func (r *Replica) eachOwn(visit func(*repo.Operation) (enough bool, err error)) error {
 	heads, err := r.Store.Heads()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []*repo.Operation
-	err = repo.WalkOperations(r.Store, heads, func(o *repo.Operation) (bool, error) {
-		if o.Meta.Workspace == r.Workspace && !o.Meta.Snapshot && len(o.Parents) == 1 {
-			out = append(out, o)
+	return repo.WalkOperations(r.Store, heads, func(o *repo.Operation) (more bool, err error) {
+		if o.Meta.Workspace != r.Workspace || o.Meta.Snapshot || len(o.Parents) != 1 {
+			return true, nil
 		}
-		return len(out) < 1000, nil
+		if before, err := r.pointerAt(o.Parents[0]); err != nil || before == "" {
+			return false, err
+		}
+		enough, err := visit(o)
+		return !enough, err
 	})
-	return out, err
 }
 
 // LastDone is the operation that undo takes back: the last one made in this
 // workspace that is still in effect. Others' operations are not ours to undo.
-func (r *Replica) LastDone() (repo.OperationID, error) {
-	ops, err := r.own()
-	if err != nil {
-		return "", err
-	}
+func (r *Replica) LastDone() (last repo.OperationID, err error) {
 	taken := map[string]bool{} // operations that are not in effect
-	for i, o := range ops {
+	err = r.eachOwn(func(o *repo.Operation) (enough bool, err error) {
 		if taken[o.ID.Hex()] {
-			continue
+			return false, nil
 		}
 		if m := reverts.FindStringSubmatch(o.Meta.Description); m != nil {
 			taken[m[1]] = true
-			continue
+			return false, nil
 		}
-		if i == len(ops)-1 {
-			break // it made the workspace
-		}
-		return o.ID, nil
+		last = o.ID
+		return true, nil
+	})
+	if err == nil && last == "" {
+		err = fault.New(fault.NotFound, "undo", "nothing was done in this workspace that could be undone").WithNext("see: tandem op log")
 	}
-	return "", fault.New(fault.NotFound, "undo", "nothing was done in this workspace that could be undone").WithNext("see: tandem op log")
+	return last, err
 }
 
 // LastUndone is the operation that redo takes back: the last undo that is
 // still in effect.
-func (r *Replica) LastUndone() (repo.OperationID, error) {
-	ops, err := r.own()
-	if err != nil {
-		return "", err
-	}
+func (r *Replica) LastUndone() (last repo.OperationID, err error) {
 	taken := map[string]bool{}
-	for _, o := range ops {
+	err = r.eachOwn(func(o *repo.Operation) (enough bool, err error) {
 		m := reverts.FindStringSubmatch(o.Meta.Description)
 		if m == nil {
-			break // something was done since
+			return true, nil // something was done since
 		}
 		target, ok := repo.ParseOperationID(m[1])
 		if taken[o.ID.Hex()] || !ok {
-			continue
+			return false, nil
 		}
 		was, err := r.Store.Operation(target)
 		if err != nil {
-			return "", err
+			return false, err
 		}
 		if reverts.MatchString(was.Meta.Description) { // it is a redo
 			taken[m[1]] = true
-			continue
+			return false, nil
 		}
-		return o.ID, nil
+		last = o.ID
+		return true, nil
+	})
+	if err == nil && last == "" {
+		err = fault.New(fault.NotFound, "redo", "nothing was undone in this workspace that could be done again").WithNext("see: tandem op log")
 	}
-	return "", fault.New(fault.NotFound, "redo", "nothing was undone in this workspace that could be done again").WithNext("see: tandem op log")
+	return last, err
 }
