@@ -51,7 +51,7 @@ func take(t testing.TB, data []byte) (*gitstore.Store, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	in := s.Receive(gitstore.Limits{Objects: 10000, Bytes: 16 << 20, Total: 16 << 20})
+	in := s.Receive(gitstore.Limits{Objects: 10000, Bytes: 16 << 20, Total: 16 << 20, Named: 1 << 20})
 	defer in.Close()
 	r := NewReader(bytes.NewReader(data))
 	var q Question

@@ -17,10 +17,11 @@ type Limits struct {
 	Objects int   // number of git objects
 	Bytes   int64 // of one pack, as sent
 	Total   int64 // of all objects, unpacked
+	Named   int64 // of operations and views, which are held in memory
 }
 
 // DefaultLimits suit a server that does not know its peers well.
-var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30}
+var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30, Named: 1 << 30}
 
 // Incoming is a quarantine: what a peer has sent, not yet part of the
 // repository. Pack, View and Operation take it in, Check says whether all of
@@ -44,6 +45,7 @@ type Incoming struct {
 	order      []repo.OperationID
 	objects    int
 	total      int64 // bytes of objects, unpacked
+	named      int64 // bytes of operations and views
 	held       int   // bytes of packs in memory
 
 	types   map[objectID]repo.ObjectType      // of the objects that were received
@@ -108,6 +110,9 @@ func (in *Incoming) Close() {
 
 // View takes in a view under the id its sender gives it.
 func (in *Incoming) View(id repo.ViewID, data []byte) error {
+	if err := in.room(data); err != nil {
+		return err
+	}
 	got, commits, err := repo.ScanView(data)
 	if err != nil {
 		return refuse("view %.12s cannot be read: %w", id.Hex(), err)
@@ -121,6 +126,9 @@ func (in *Incoming) View(id repo.ViewID, data []byte) error {
 
 // Operation takes in an operation under the id its sender gives it.
 func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
+	if err := in.room(data); err != nil {
+		return err
+	}
 	o, err := repo.DecodeOperation(data)
 	if err != nil {
 		return refuse("operation %.12s cannot be read: %w", id.Hex(), err)
@@ -133,6 +141,14 @@ func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
 		in.order = append(in.order, id)
 	}
 	in.operations[id] = named[*repo.Operation]{o, data}
+	return nil
+}
+
+// room counts the bytes of an operation or a view.
+func (in *Incoming) room(data []byte) error {
+	if in.named += int64(len(data)); in.named > in.limits.Named {
+		return refuse("operations and views take more than %d bytes", in.limits.Named)
+	}
 	return nil
 }
 

@@ -209,7 +209,7 @@ func TestRefusesBadPushes(t *testing.T) {
 		t.Errorf("operation without parent: %v", err)
 	}
 	in.Close()
-	tiny := s.Receive(Limits{Objects: 1, Bytes: 1 << 20, Total: 1 << 20})
+	tiny := s.Receive(Limits{Objects: 1, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
 	if err := tiny.Pack(bytes.NewReader(good)); err == nil || !strings.Contains(err.Error(), "more than 1 objects") {
 		t.Errorf("too many objects: %v", err)
 	}

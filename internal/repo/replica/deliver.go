@@ -110,8 +110,8 @@ func standing(dir string) (at string, settled bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	var known Known
-	if _, err := readJSON(stateFile(dir, "known.json"), &known); err != nil {
+	known, err := readHint[Known](stateFile(dir, "known.json"))
+	if err != nil {
 		return "", false, err
 	}
 	return strings.Join(exchange.Hex(heads), " ") + " " + known.Head, len(heads) == 1 && heads[0].Hex() == known.Head, nil

@@ -1,10 +1,7 @@
 package replica
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -111,56 +108,12 @@ func (r *Replica) path(name string) string { return stateFile(r.Store.Dir(), nam
 func stateFile(dir, name string) string { return filepath.Join(dir, "tandem", name) }
 
 // Known is where the server was when it was last heard of.
-func (r *Replica) Known() (Known, error) {
-	var k Known
-	_, err := readJSON(r.path("known.json"), &k)
-	return k, err
-}
-
-func (r *Replica) setKnown(k Known) error { return writeJSON(r.path("known.json"), k) }
+func (r *Replica) Known() (Known, error) { return readHint[Known](r.path("known.json")) }
 
 // Waiting counts the operations that the server has not got yet.
 func (r *Replica) Waiting() (int, error) {
 	ops, err := r.waiting()
 	return len(ops), err
-}
-
-// readJSON reads a file of ours; ok is false when there is none.
-func readJSON(path string, v any) (ok bool, err error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, v)
-	}
-	if err != nil {
-		return false, fmt.Errorf("read %s: %w", path, err)
-	}
-	return true, nil
-}
-
-// writeJSON replaces a file of ours as a whole.
-func writeJSON(path string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // Head is the operation the copy is at; "" when several are left by commands

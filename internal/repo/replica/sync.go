@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -131,7 +132,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	var fetch fetching
 	if known.Head == "" && len(q.Heads) == 0 {
-		if _, err := readJSON(r.path("fetching.json"), &fetch); err != nil {
+		if fetch, err = readHint[fetching](r.path("fetching.json")); err != nil {
 			return "", err
 		}
 		q.Want, q.Skip = fetch.Head, fetch.Objects
@@ -162,7 +163,9 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if !ok {
 		return "", fmt.Errorf("the server's head is %q", a.Head)
 	}
-	quarantine := r.Store.Receive(gitstore.DefaultLimits)
+	limits := gitstore.DefaultLimits
+	limits.Named = math.MaxInt64 // a copy has all of its server's history
+	quarantine := r.Store.Receive(limits)
 	quarantine.Unkept = true
 	if known.Head == "" {
 		if fetch.Head != a.Head {
@@ -173,7 +176,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 			if r.Progress != nil {
 				r.Progress(fetch.Objects, a.Objects)
 			}
-			return writeJSON(r.path("fetching.json"), fetch)
+			return writeHint(r.path("fetching.json"), fetch)
 		}
 	}
 	defer quarantine.Close()
@@ -200,7 +203,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if now == known {
 		return head, nil
 	}
-	return head, r.setKnown(now)
+	return head, writeHint(r.path("known.json"), now)
 }
 
 // accept makes what arrived part of the copy. What the head adds to the index is
