@@ -47,6 +47,7 @@ type command struct {
 	remote *replica.Remote // once it was needed
 	away   error           // why the server could not be reached
 	held   error           // why files were not changed
+	stale  error           // why the server's news did not come, though it was reached
 }
 
 func (c *command) run(ctx context.Context, args []string) int {
@@ -57,8 +58,8 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if !current && !alone(args) {
 		// A refusal is told at the end, when it still stands: this command may be
 		// the one that takes it back.
-		if err := c.sync(ctx); fault.Is(err, fault.Internal) {
-			return c.k.Fail(err)
+		if c.stale = c.sync(ctx); fault.Is(c.stale, fault.Internal) {
+			return c.k.Fail(c.stale)
 		}
 	}
 	if c.held != nil {
@@ -79,10 +80,13 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return c.k.Fail(err)
 	}
-	if waiting > 0 && c.away == nil {
+	switch {
+	case waiting > 0 && c.away == nil:
 		if err := c.sync(ctx); err != nil {
 			return max(code, c.k.Fail(err))
 		}
+	case c.stale != nil:
+		fmt.Fprintf(c.k.Err, "warning: this may be old: %s\n", fault.Public(c.stale).Msg)
 	}
 	c.tell(args)
 	return code
@@ -213,6 +217,8 @@ func folderOf(args []string, dir string) string {
 			v = args[i+1]
 		case strings.HasPrefix(a, "--repository="):
 			v = strings.TrimPrefix(a, "--repository=")
+		case strings.HasPrefix(a, "-R") && len(a) > 2:
+			v = strings.TrimPrefix(a[2:], "=")
 		case a == "--":
 			return dir
 		default:
