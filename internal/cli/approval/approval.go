@@ -50,7 +50,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(t, "ID\tSTATE\tASKER\tOPERATION\tRESOURCE\tSINCE")
 				for _, a := range out.Asks {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, visible(a.Asker), a.Op, visible(a.Resource), a.CreatedAt.Local().Format("01-02 15:04"))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(a.Asker), a.Op, kit.VisibleLine(a.Resource), a.CreatedAt.Local().Format("01-02 15:04"))
 				}
 				t.Flush()
 				if out.More {
@@ -144,7 +144,7 @@ func newApprove(k *kit.Kit) *cobra.Command {
 			return err
 		}
 		return k.Show(out, func(w io.Writer) {
-			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID), visible(out.Rule.Pattern),
+			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID), kit.VisibleLine(out.Rule.Pattern),
 				out.Rule.ExpiresAt.Local().Format("2006-01-02 15:04"), out.Rule.ID)
 		})
 	}
@@ -209,9 +209,26 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 	if id.Check("ask", name) == nil {
 		return &a, k.Call(ctx, "approval.get", room.IDIn{ID: name}, &a)
 	}
+	matches, err := ending(ctx, k, "pending", name)
+	if err == nil && len(matches) == 0 { // it is seldom about an old one, and there may be many of those
+		matches, err = ending(ctx, k, "all", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch len(matches) {
+	case 1:
+		return matches[0], nil
+	case 0:
+		return nil, fault.New(fault.NotFound, "approvals", "there is no ask %s", name).WithNext("list what waits: tandem approvals")
+	}
+	return nil, fault.New(fault.Invalid, "approvals", "%s could be %d asks", name, len(matches)).WithNext("give more of the id")
+}
+
+// ending finds the asks in a state by the end of their ids.
+func ending(ctx context.Context, k *kit.Kit, state, name string) (matches []*room.Ask, err error) {
 	tail := strings.TrimPrefix(name, "ask_")
-	var matches []*room.Ask
-	for in := (room.ListIn{State: "all", Limit: 1000}); len(tail) >= 4; {
+	for in := (room.ListIn{State: state, Limit: 1000}); len(tail) >= 4; {
 		var out room.ListOut
 		if err := k.Call(ctx, "approval.list", in, &out); err != nil {
 			return nil, err
@@ -226,20 +243,14 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 			break
 		}
 	}
-	switch len(matches) {
-	case 1:
-		return matches[0], nil
-	case 0:
-		return nil, fault.New(fault.NotFound, "approvals", "there is no ask %s", name).WithNext("list what waits: tandem approvals")
-	}
-	return nil, fault.New(fault.Invalid, "approvals", "%s could be %d asks", name, len(matches)).WithNext("give more of the id")
+	return matches, nil
 }
 
 func describe(w io.Writer, a *room.Ask) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(t, "%s:\t%s\n", name, visible(value))
+			fmt.Fprintf(t, "%s:\t%s\n", name, kit.VisibleLine(value))
 		}
 	}
 	line("Ask", a.ID)
@@ -263,6 +274,6 @@ func describe(w io.Writer, a *room.Ask) {
 	t.Flush()
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, a.Input, "  ", "  "); err == nil {
-		fmt.Fprintf(w, "Arguments:\n  %s\n", visible(pretty.String()))
+		fmt.Fprintf(w, "Arguments:\n  %s\n", kit.Visible(pretty.String()))
 	}
 }

@@ -31,7 +31,7 @@ func newRules(k *kit.Kit) *cobra.Command {
 					if r.Scope == room.InFolder {
 						where = "its folder"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, visible(r.Pattern), where, visible(r.Owner), r.ExpiresAt.Local().Format("01-02 15:04"))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, kit.VisibleLine(r.Pattern), where, kit.VisibleLine(r.Owner), r.ExpiresAt.Local().Format("01-02 15:04"))
 				}
 				t.Flush()
 			})

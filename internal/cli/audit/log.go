@@ -48,7 +48,7 @@ func newLog(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
 				}
 				for _, e := range out.Entries {
-					fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, printable(e.Resource))
+					fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, kit.VisibleLine(e.Resource))
 				}
 				t.Flush()
 				if out.More && in.Newest {
@@ -114,19 +114,9 @@ func moment(text string, now time.Time) (time.Time, error) {
 
 func who(e journal.Entry) string {
 	if len(e.For) == 0 {
-		return printable(e.Actor)
+		return kit.VisibleLine(e.Actor)
 	}
-	return printable(e.Actor + " for " + strings.Join(e.For, ", "))
-}
-
-// printable shows control characters and their like instead of obeying them:
-// names in the journal may have been chosen by a stranger.
-func printable(s string) string {
-	q := fmt.Sprintf("%+q", s)
-	if plain := q[1 : len(q)-1]; plain != s && !strings.ContainsAny(s, `"\`) {
-		return plain
-	}
-	return s
+	return kit.VisibleLine(e.Actor + " for " + strings.Join(e.For, ", "))
 }
 
 func newShow(k *kit.Kit) *cobra.Command {
@@ -149,7 +139,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 func describe(w io.Writer, e journal.Entry) {
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%-10s%s\n", name, printable(value))
+			fmt.Fprintf(w, "%-10s%s\n", name, kit.VisibleLine(value))
 		}
 	}
 	line("event", fmt.Sprint(e.Seq))
@@ -169,7 +159,7 @@ func describe(w io.Writer, e journal.Entry) {
 		if err != nil {
 			pretty = e.Payload
 		}
-		fmt.Fprintf(w, "%s\n", pretty)
+		fmt.Fprintf(w, "%s\n", kit.Visible(string(pretty)))
 	case len(e.PayloadHash) > 0:
 		line("details", "deleted by retention")
 	}

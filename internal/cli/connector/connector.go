@@ -44,7 +44,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					if !c.Enabled {
 						state += ", disabled"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", c.Name, state, len(c.Tools), c.URL+strings.Join(c.Command, " "), c.Failure)
+					fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", c.Name, state, len(c.Tools), c.URL+strings.Join(c.Command, " "), kit.VisibleLine(c.Failure))
 				}
 				t.Flush()
 			})
@@ -70,13 +70,14 @@ func newShow(k *kit.Kit) *cobra.Command {
 	}
 }
 
+// describe shows what an outside server says of itself, for a person to accept: nothing of it may hide.
 func describe(w io.Writer, c *room.Connector) {
 	fmt.Fprintf(w, "%s is %s\n", c.Name, c.State)
 	if c.Failure != "" {
-		fmt.Fprintf(w, "why: %s\n", c.Failure)
+		fmt.Fprintf(w, "why: %s\n", kit.VisibleLine(c.Failure))
 	}
 	for _, t := range c.Tools {
-		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", t.Name, strings.ReplaceAll(t.Doc, "\n", "\n  "), t.Schema)
+		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", kit.VisibleLine(t.Name), strings.ReplaceAll(kit.Visible(t.Doc), "\n", "\n  "), kit.Visible(string(t.Schema)))
 	}
 	if len(c.Tools) > 0 {
 		fmt.Fprintf(w, "\ndigest %s\n", c.Digest)

@@ -134,6 +134,26 @@ func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.
 	return c, nil
 }
 
+// Gone waits until no daemon holds the data folder.
+func (k *Kit) Gone(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	for {
+		if free, err := daemon.Free(s.Data()); err != nil || free {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fault.New(fault.Unavailable, "cli", "the server did not end within %s", patience).WithNext("see what it does: tandem status, tandem logs")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // Spawn starts this program detached, with the settings of this command line.
 func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
 	self, err := os.Executable()
@@ -203,10 +223,10 @@ func (k *Kit) Leave() { k.pin = "" }
 // Show prints an operation's output: as JSON with --json, else with text.
 func (k *Kit) Show(out any, text func(w io.Writer)) error {
 	if !k.JSON {
-		text(k.Out)
+		text(Screen(k.Out))
 		return nil
 	}
-	enc := json.NewEncoder(k.Out)
+	enc := json.NewEncoder(Screen(k.Out))
 	enc.SetEscapeHTML(false)
 	if k.Terminal() {
 		enc.SetIndent("", "  ")
@@ -224,24 +244,25 @@ func (k *Kit) Fail(err error) int {
 	case errors.As(err, &silent):
 		return silent.Code
 	case errors.As(err, &usage):
-		fmt.Fprintf(k.Err, "error: %s\n", err)
+		fmt.Fprintf(Screen(k.Err), "error: %s\n", err)
 		return 2
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(k.Err, "interrupted")
 		return 130
 	}
 	var f *fault.Error
+	out := Screen(k.Err)
 	if !errors.As(err, &f) {
-		fmt.Fprintf(k.Err, "error: %s\n", err)
+		fmt.Fprintf(out, "error: %s\n", err)
 		return 1
 	}
 	word := "error"
 	if f.Kind == fault.Pending {
 		word = "waiting"
 	}
-	fmt.Fprintf(k.Err, "%s: %s\n", word, err)
+	fmt.Fprintf(out, "%s: %s\n", word, err)
 	if f.Next != "" {
-		fmt.Fprintf(k.Err, "next:  %s\n", f.Next)
+		fmt.Fprintf(out, "next:  %s\n", f.Next)
 	}
 	if f.Kind == fault.Pending {
 		return 8

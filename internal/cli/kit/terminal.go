@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -20,36 +19,6 @@ func (k *Kit) Terminal() bool { return isTerminal(k.Out) }
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// Safe is what agents, models and files said, for a stream. On a terminal a
-// character that would move the cursor, turn the writing around or hide is
-// spelled out, so that nothing there can be painted over; anywhere else the text
-// is what it was.
-func Safe(w io.Writer, text string) string {
-	if !isTerminal(w) {
-		return text
-	}
-	return spelled(text)
-}
-
-func spelled(text string) string {
-	if strings.IndexFunc(text, hides) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if hides(r) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func hides(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // Secret asks on the terminal, without showing what is typed. Without a

@@ -13,22 +13,6 @@ import (
 	"golang.org/x/term"
 )
 
-func TestSpelled(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\n\ttext, é 世界":      "plain\n\ttext, é 世界",
-		"a\x1b[2Jb":                "a<U+001B>[2Jb",
-		"100 %\r  0 %":             "100 %<U+000D>  0 %",
-		"rm\u202e-rf\u2066 \u009b": "rm<U+202E>-rf<U+2066> <U+009B>",
-	} {
-		if got := spelled(in); got != want {
-			t.Errorf("%q is shown as %q, not %q", in, got, want)
-		}
-	}
-	if got := Safe(io.Discard, "\x1b[1m"); got != "\x1b[1m" {
-		t.Errorf("what is no terminal got %q", got)
-	}
-}
-
 // What is typed at a question for a secret, and what becomes of it. The terminal is afterwards as it was.
 func TestHidden(t *testing.T) {
 	for _, c := range []struct {

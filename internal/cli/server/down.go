@@ -36,7 +36,7 @@ func newDown(k *kit.Kit) *cobra.Command {
 			if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 				return err
 			}
-			if err := gone(ctx, k, 15*time.Second); err != nil {
+			if err := k.Gone(ctx, 15*time.Second); err != nil {
 				return err
 			}
 			return k.Show(map[string]any{"stopped": true, "pid": st.PID}, func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })

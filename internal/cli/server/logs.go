@@ -46,7 +46,7 @@ func newLogs(k *kit.Kit) *cobra.Command {
 				if k.JSON {
 					fmt.Fprintln(k.Out, lines.Text())
 				} else {
-					fmt.Fprintln(k.Out, readable(lines.Bytes()))
+					fmt.Fprintln(kit.Screen(k.Out), readable(lines.Bytes()))
 				}
 			}
 			return lines.Err()

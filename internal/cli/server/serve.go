@@ -95,25 +95,5 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return err
 	}
-	return gone(ctx, k, 10*time.Second)
-}
-
-// gone waits until no daemon answers and its lock is free.
-func gone(ctx context.Context, k *kit.Kit, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	s, err := k.Settings()
-	if err != nil {
-		return err
-	}
-	for {
-		if free, err := daemon.Free(s.Data()); err != nil || free {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.New("the daemon did not end in time")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	return k.Gone(ctx, 10*time.Second)
 }

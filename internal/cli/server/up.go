@@ -84,7 +84,7 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return false, err
 	}
-	if err := gone(ctx, k, 15*time.Second); err != nil {
+	if err := k.Gone(ctx, 15*time.Second); err != nil {
 		return false, err
 	}
 	copied, err := copyAside(st.Data)

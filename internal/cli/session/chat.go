@@ -86,7 +86,7 @@ func (c *chat) run() error {
 		}
 		if err != nil { // said, and the conversation goes on
 			f := fault.Public(err)
-			fmt.Fprintf(c.k.Err, "%s\n", f.Msg)
+			fmt.Fprintf(kit.Screen(c.k.Err), "%s\n", f.Msg)
 			if f.Next != "" {
 				fmt.Fprintf(c.k.Err, "next:  %s\n", f.Next)
 			}
@@ -212,7 +212,7 @@ func (c *chat) command(text string) error {
 		if err := c.k.Call(c.ctx, "session.revert", room.RevertIn{ID: c.id}, &out); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.k.Err, "taken back%s\n", strings.Join(append([]string{""}, out.Files...), "\nrestored "))
+		fmt.Fprintf(kit.Screen(c.k.Err), "taken back%s\n", strings.Join(append([]string{""}, out.Files...), "\nrestored "))
 		return nil
 	case "/redo":
 		return c.k.Call(c.ctx, "session.unrevert", room.IDIn{ID: c.id}, nil)
@@ -230,7 +230,7 @@ func (c *chat) show() error {
 	}
 	for _, m := range out.Messages {
 		for _, b := range m.Blocks {
-			fmt.Fprintf(c.k.Out, "%s: %s\n", m.Role, kit.Safe(c.k.Out, blockText(b)))
+			fmt.Fprintf(kit.Screen(c.k.Out), "%s: %s\n", m.Role, blockText(b))
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (c *chat) sessions() error {
 		return err
 	}
 	for _, s := range out.Sessions {
-		fmt.Fprintf(c.k.Out, "%s  %s\n", s.ID, kit.Safe(c.k.Out, s.Title))
+		fmt.Fprintf(kit.Screen(c.k.Out), "%s  %s\n", s.ID, s.Title)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func newRelay(k *kit.Kit) *cobra.Command {
 func showRelay(w io.Writer, r relay.Relay) {
 	fmt.Fprintf(w, "%s is %s: task %d, turn %d of %d\n", r.ID, r.Status, r.TaskNo, r.Turn, r.Turns)
 	if r.Question != "" {
-		fmt.Fprintf(w, "it asks: %s\nanswer: tandem relay enqueue %s \"…\"\n", kit.Safe(w, r.Question), r.ID)
+		fmt.Fprintf(w, "it asks: %s\nanswer: tandem relay enqueue %s \"…\"\n", r.Question, r.ID)
 	}
 	if r.Reason != "" {
 		fmt.Fprintln(w, r.Reason)
@@ -80,7 +80,7 @@ func newRelayRead(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				for _, e := range out.Log {
-					fmt.Fprintf(w, "%d %s: %s\n", e.Step, e.Role, kit.Safe(w, strings.TrimSpace(e.Text)))
+					fmt.Fprintf(w, "%d %s: %s\n", e.Step, e.Role, strings.TrimSpace(e.Text))
 				}
 				showRelay(w, out.Relay)
 			})

@@ -148,7 +148,7 @@ func (v *viewer) newline() {
 
 func (v *viewer) note(format string, args ...any) {
 	v.newline()
-	fmt.Fprintln(v.k.Err, kit.Safe(v.k.Err, fmt.Sprintf(format, args...)))
+	fmt.Fprintf(kit.Screen(v.k.Err), format+"\n", args...)
 }
 
 func (v *viewer) event(data []byte) error {
@@ -195,7 +195,7 @@ func (v *viewer) delta(text string) {
 	if v.kind != provider.Text || v.aside {
 		w = v.k.Err
 	}
-	fmt.Fprint(w, kit.Safe(w, text))
+	fmt.Fprint(kit.Screen(w), text)
 	if v.line = nil; !strings.HasSuffix(text, "\n") {
 		v.line = w
 	}

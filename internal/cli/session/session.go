@@ -64,7 +64,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					if program, ok := state[s.ID]; ok {
 						now = program
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, kit.Safe(w, s.Title), s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
 				}
 				t.Flush()
 				warn(k, out.Terminals...)
@@ -101,7 +101,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				s := out.Session
-				fmt.Fprintf(w, "%s  %s\nmodel   %s\n", s.ID, kit.Safe(w, s.Title), s.Model)
+				fmt.Fprintf(w, "%s  %s\nmodel   %s\n", s.ID, s.Title, s.Model)
 				if s.Directory != "" {
 					fmt.Fprintf(w, "folder  %s\n", s.Directory)
 				}
@@ -112,14 +112,14 @@ func newShow(k *kit.Kit) *cobra.Command {
 					t := out.Turns[0]
 					fmt.Fprintf(w, "turn    %s", t.State)
 					if t.Reason != "" {
-						fmt.Fprintf(w, " (%s)", kit.Safe(w, t.Reason))
+						fmt.Fprintf(w, " (%s)", t.Reason)
 					}
 					fmt.Fprintln(w)
 				}
 				for _, m := range out.Messages {
 					fmt.Fprintf(w, "\n%s:\n", m.Role)
 					for _, b := range m.Blocks {
-						fmt.Fprintln(w, kit.Safe(w, blockText(b)))
+						fmt.Fprintln(w, blockText(b))
 					}
 				}
 			})

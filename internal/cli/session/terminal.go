@@ -85,7 +85,7 @@ func newSend(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				if out.Report != "" {
-					fmt.Fprintln(w, kit.Safe(w, out.Report))
+					fmt.Fprintln(w, out.Report)
 				}
 				line := fmt.Sprintf("%s (%s), cursor %d", out.Status, out.Signal, out.Cursor)
 				if out.Reason != "" {

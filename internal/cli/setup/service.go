@@ -159,7 +159,7 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 				return err
 			}
 		}
-		if _, err := stopServer(ctx, k, s.Data()); err != nil {
+		if _, err := stopServer(ctx, k); err != nil {
 			return err
 		}
 		if err := manage(runtime.GOOS, path, true); err != nil {

@@ -33,7 +33,7 @@ func newUninstall(k *kit.Kit) *cobra.Command {
 					WithNext("make a copy first (tandem server backup PATH), then add --yes")
 			}
 			var done []string
-			stopped, err := stopServer(cmd.Context(), k, data)
+			stopped, err := stopServer(cmd.Context(), k)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func removeData(data string) error {
 }
 
 // stopServer stops the server if one runs, and waits until it has let go of the data folder.
-func stopServer(ctx context.Context, k *kit.Kit, data string) (stopped bool, err error) {
+func stopServer(ctx context.Context, k *kit.Kit) (stopped bool, err error) {
 	c, err := k.Running(ctx)
 	if err != nil {
 		return false, nil
@@ -91,16 +91,5 @@ func stopServer(ctx context.Context, k *kit.Kit, data string) (stopped bool, err
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return false, err
 	}
-	return true, waitFree(data)
-}
-
-func waitFree(data string) error {
-	for range 1000 {
-		free, err := daemon.Free(data)
-		if err != nil || free {
-			return err
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return fault.New(fault.Unavailable, "uninstall", "the server did not end in time").WithNext("see it: tandem status")
+	return true, k.Gone(ctx, 15*time.Second)
 }

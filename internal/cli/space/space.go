@@ -46,13 +46,7 @@ func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
 // plain undoes the escaping that is for models, and keeps a terminal safe from
 // what peers wrote.
 func plain(s string) string {
-	s = strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s)
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '�'
-		}
-		return r
-	}, s)
+	return kit.Visible(strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s))
 }
 
 func simple(k *kit.Kit, use, short, example, op string) *cobra.Command {
