@@ -131,7 +131,11 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	f := fault.New(fault.Unavailable, "client", "cannot reach tandem at %s: %w", c.where, errors.Unwrap(err))
+	cause := err
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		cause = u.Err // without the address that it repeats
+	}
+	f := fault.New(fault.Unavailable, "client", "cannot reach tandem at %s: %w", c.where, cause)
 	if Absent(err) {
 		return f.WithNext("start it: tandem up")
 	}

@@ -89,9 +89,8 @@ func changed(addr, old, now, file string) error {
 }
 
 // Transport speaks TLS to addr and to nobody else under that name: expect is
-// the fingerprint an invitation named, or "" to trust the first key seen.
-// A certificate that the system trusts needs no pin of its own, but one that
-// was pinned must stay.
+// the fingerprint an invitation named, or "" to trust the first key seen. What
+// counts is the key alone, whoever signed its certificate: once seen it must stay.
 func (p *Pins) Transport(addr, expect string) *http.Transport {
 	verify := func(state tls.ConnectionState) error {
 		if len(state.PeerCertificates) == 0 {

@@ -90,7 +90,6 @@ func (l *logFile) rotate() error {
 		l.size = 0 // a terminal or a pipe has no size
 		return nil
 	}
-	l.f.Close()
 	for i := logFiles - 1; i >= 1; i-- {
 		from := l.path
 		if i > 1 {
@@ -98,7 +97,12 @@ func (l *logFile) rotate() error {
 		}
 		_ = os.Rename(from, fmt.Sprintf("%s.%d", l.path, i))
 	}
-	return l.open()
+	old := l.f
+	if err := l.open(); err != nil {
+		l.size = 0 // the old file under its new name takes on what the new one cannot
+		return nil
+	}
+	return old.Close()
 }
 
 // logHub keeps the newest lines and hands new ones to whoever follows.

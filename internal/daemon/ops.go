@@ -131,6 +131,8 @@ func (in SetIn) resource() op.Resource {
 }
 
 func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
+	d.mu.Lock() // one reads and writes the file at a time
+	defer d.mu.Unlock()
 	if err := settings.Change(d.data, in.Key, in.Value); err != nil {
 		return identity.OK{}, err
 	}

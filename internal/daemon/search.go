@@ -17,14 +17,11 @@ func (d *Daemon) live() *settings.Settings {
 	return d.Settings
 }
 
-// apply lets a change count at once, for the settings that are read anew each time.
+// apply lets a change count at once, for the settings that are read anew each time. The caller holds mu.
 func (d *Daemon) apply(key, value string) {
-	if !settings.Known(key).Live {
-		return
+	if settings.Known(key).Live {
+		d.changed.Store(d.live().Changed(d.data, key, value))
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.changed.Store(d.live().Changed(d.data, key, value))
 }
 
 // searching is how agents search the web now.

@@ -110,7 +110,7 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 			item["requestBody"] = map[string]any{"required": len(body.Required) > 0, "content": map[string]any{"application/json": map[string]any{"schema": body}}}
 		}
 		if o.Class == op.ClassState || o.Class == op.ClassEffect {
-			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": 200},
+			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": maxKey},
 				"description": "repeat a request with the same key and it happens once"})
 		}
 		return item

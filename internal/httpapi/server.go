@@ -20,6 +20,9 @@ import (
 // MaxBody is the largest request body that is read.
 const MaxBody = 16 << 20
 
+// maxKey is the longest idempotency key that is kept.
+const maxKey = 200
+
 // Authenticator says who sends a request. A stranger is the zero Caller and no
 // error; an error is a credential that was given and is wrong.
 type Authenticator func(r *http.Request) (op.Caller, error)
@@ -103,13 +106,10 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 			s.Fail(w, r, fault.New(fault.Denied, "http", "a page of another origin sent this request: %w", err))
 			return
 		}
-		limit := int64(MaxBody)
-		if _, pattern := mux.Handler(r); s.Bodies[pattern] > limit {
-			limit = s.Bodies[pattern]
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		_, pattern := mux.Handler(r)
+		r.Body = http.MaxBytesReader(w, r.Body, max(MaxBody, s.Bodies[pattern]))
 		caller, err := auth(r)
-		if err != nil && !public(mux, s, r) {
+		if err != nil && !s.public(pattern) {
 			s.refuseStranger(w, r, s.Gate.Explain(err))
 			return
 		}
@@ -117,10 +117,13 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 			if caller.Request == "" {
 				caller.Request = request
 			}
-			caller.Idempotency = r.Header.Get("Idempotency-Key")
+			if caller.Idempotency = r.Header.Get("Idempotency-Key"); len(caller.Idempotency) > maxKey {
+				s.Fail(w, r, fault.New(fault.Invalid, "http", "an idempotency key has at most %d characters", maxKey))
+				return
+			}
 		}
 		ctx := op.WithCaller(r.Context(), caller)
-		if _, pattern := mux.Handler(r); pattern == "" {
+		if pattern == "" {
 			if !caller.Known() {
 				s.refuseStranger(w, r, unknown("http"))
 				return
@@ -132,9 +135,8 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 	})
 }
 
-// public reports whether a wrong credential does not matter for a request.
-func public(mux *http.ServeMux, s *Server, r *http.Request) bool {
-	_, pattern := mux.Handler(r)
+// public reports whether a wrong credential does not matter for a route.
+func (s *Server) public(pattern string) bool {
 	for _, o := range s.Gate.Table().All() {
 		if o.Public && o.Method+" "+o.Path == pattern {
 			return true

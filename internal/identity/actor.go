@@ -32,15 +32,18 @@ type Actor struct {
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 }
 
+// actorPrefix begins every actor's id. No name does: where either may be given, one must not be taken for the other.
+const actorPrefix = "act_"
+
 // CheckName refuses names that could be mistaken for something else.
 func CheckName(name string) error {
-	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "-") && !strings.ContainsFunc(name, func(r rune) bool {
+	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, actorPrefix) && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
 	})
 	if ok {
 		return nil
 	}
-	return fault.New(fault.Invalid, "actor", "%q is not a name: letters, digits, - _ . and at most 64 of them", name)
+	return fault.New(fault.Invalid, "actor", "%q is not a name: letters, digits, - _ . and at most 64 of them, not beginning with - or %s", name, actorPrefix)
 }
 
 // CheckKind refuses kinds that cannot be added by hand.

@@ -55,7 +55,7 @@ func WellKnown(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "act_" + name
+	return actorPrefix + name
 }
 
 const actorColumns = "tenant, id, kind, name, acts_for, created_at, disabled_at"

@@ -119,7 +119,7 @@ func freshActor(tx *db.Tx, tenant string, kind op.Kind, name, actsFor string) (*
 
 func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, error) {
 	life := time.Duration(in.TTL) * time.Second
-	if in.TTL < 0 || life > 30*24*time.Hour {
+	if in.TTL < 0 || in.TTL > 30*24*3600 {
 		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is good for a second to thirty days")
 	}
 	if life == 0 {

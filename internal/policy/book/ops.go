@@ -205,22 +205,18 @@ func (b *Book) test(ctx context.Context, in TestIn) (TestOut, error) {
 
 func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) {
 	c := op.CallerFrom(ctx)
-	was, err := head(tx, c.Tenant)
+	v, err := next(tx, c.Tenant, "edit", "", in.Note, c.Name) // locks the policy
 	if err != nil {
 		return EditOut{}, err
 	}
-	_, d, err := rulesAt(tx, c.Tenant, was)
+	_, d, err := rulesAt(tx, c.Tenant, v)
 	if err != nil {
 		return EditOut{}, err
 	}
 	if in.Boundary != nil {
 		d.DataBoundary = *in.Boundary
 	}
-	v, err := next(tx, c.Tenant, "edit", "", in.Note, c.Name)
-	if err != nil {
-		return EditOut{}, err
-	}
-	// The version is compared after the head row is locked: of two edits of one version the second is told.
+	// Of two edits of one version the second is told.
 	if in.IfVersion != nil && *in.IfVersion != v-1 {
 		return EditOut{}, fault.New(fault.Conflict, "policy.edit", "the policy is at version %d, not %d: somebody changed it meanwhile", v-1, *in.IfVersion).
 			WithNext("look at the change: tandem policy show --history; then edit again")

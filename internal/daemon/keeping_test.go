@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tandem/internal/settings"
+)
+
+// Changes of settings that come at once are all in the file afterwards.
+func TestSettingsChangedAtOnce(t *testing.T) {
+	d := &Daemon{data: t.TempDir()}
+	changes := map[string]string{"log.level": "debug", "hosts": "a.example", "idle_exit": "5m", "claude": "/bin/claude", "codex": "/bin/codex", "opencode": "/bin/opencode", "wait_ms": "1", "hang_secs": "2"}
+	var all sync.WaitGroup
+	for key, value := range changes {
+		all.Go(func() {
+			if _, err := d.setOp(t.Context(), SetIn{key, value}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	s, err := settings.Load(map[string]string{"data": d.data}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range changes {
+		if s.Get(key) != value {
+			t.Errorf("%s is %q, not %q", key, s.Get(key), value)
+		}
+	}
+}
+
+// A log that cannot be rotated goes on in the file it has.
+func TestALogThatCannotBeRotatedGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "logs")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLog(filepath.Join(dir, "tandem.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.f.Close()
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	l.size = logSize
+	for _, line := range []string{"one\n", "two\n"} {
+		if _, err := l.Write([]byte(line)); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir+"-away", "tandem.log")); err != nil || !strings.HasSuffix(string(got), "one\ntwo\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
