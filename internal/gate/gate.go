@@ -117,6 +117,9 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 			return nil, err
 		}
 	}
+	if o.Once && c.caller.Idempotency != "" {
+		return nil, fault.New(fault.Invalid, o.Name, "%s takes no idempotency key: what it is told or answers is kept nowhere, so it cannot be repeated", o.Name).WithNext("call it without one")
+	}
 	c.resource = o.Resource(ctx, in)
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err

@@ -91,6 +91,8 @@ func open(t *testing.T, file string) *world {
 				}
 				return w.settle(in)
 			}),
+		op.State(op.Spec{Name: "note.mint", Right: "resource.write", Doc: "Make a credential.", Once: true}, at,
+			func(context.Context, *db.Tx, noteIn) (noteOut, error) { return noteOut{4711}, nil }),
 		op.Read(op.Spec{Name: "note.decide", Right: "approval.decide", Doc: "Decide something.", Present: true, People: true}, at,
 			func(context.Context, noteIn) (noteOut, error) { return noteOut{}, nil }),
 	); err != nil {
@@ -213,6 +215,21 @@ func TestAPanicIsOneCallsFailure(t *testing.T) {
 	w.act = nil
 	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
 		t.Errorf("the call after it: %v", err)
+	}
+}
+
+// The answer to an idempotency key is kept in the clear. A credential is kept nowhere, so such a call takes none.
+func TestACredentialIsNotKeptForRepetition(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.mint", noteIn{Text: "a"}); !fault.Is(err, fault.Invalid) {
+		t.Errorf("with a key: %v", err)
+	}
+	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.mint", noteIn{Text: "a"}); err != nil {
+		t.Errorf("without one: %v", err)
+	}
+	var kept int
+	if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM gate_call").Scan(&kept); err != nil || kept != 0 {
+		t.Errorf("%d answers are kept, %v", kept, err)
 	}
 }
 

@@ -109,7 +109,7 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 		if len(body.Properties) > 0 && method != "GET" && method != "DELETE" {
 			item["requestBody"] = map[string]any{"required": len(body.Required) > 0, "content": map[string]any{"application/json": map[string]any{"schema": body}}}
 		}
-		if o.Class == op.ClassState || o.Class == op.ClassEffect {
+		if (o.Class == op.ClassState || o.Class == op.ClassEffect) && !o.Once {
 			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": maxKey},
 				"description": "repeat a request with the same key and it happens once"})
 		}

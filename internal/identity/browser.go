@@ -47,7 +47,7 @@ func browserID(hash []byte) string { return "signin_" + hex.EncodeToString(hash[
 
 func (r *Room) browserOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "signin.start", Right: "join.use", MCP: "-", Secret: []string{"code"},
+		op.State(op.Spec{Name: "signin.start", Once: true, Right: "join.use", MCP: "-", Secret: []string{"code"},
 			Doc: "Sign a browser in to the panel with the code of a link, which works once."},
 			func(StartIn) op.Resource { return joinAt("panel") }, r.start),
 		op.State(op.Spec{Name: "signin.leave", Right: "server.view", MCP: "-",

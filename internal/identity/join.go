@@ -49,13 +49,13 @@ func joinAt(name string) op.Resource { return op.Resource{Kind: "join", Path: "/
 // joinOps are how others come in.
 func (r *Room) joinOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "join.enter", Right: "join.create", MCP: "-", Secret: []string{"nonce"},
+		op.State(op.Spec{Name: "join.enter", Once: true, Right: "join.create", MCP: "-", Secret: []string{"nonce"},
 			Doc: "Ask to join this server. A person approves it; the same request then returns a token, once."},
 			func(in EnterIn) op.Resource { return joinAt(in.Name) }, r.enter),
-		op.State(op.Spec{Name: "join.redeem", Right: "join.use", MCP: "-", Secret: []string{"invite"},
+		op.State(op.Spec{Name: "join.redeem", Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
 			Doc: "Join this server with an invitation, which works once."},
 			func(in RedeemIn) op.Resource { return joinAt(in.Name) }, r.redeem),
-		op.State(op.Spec{Name: "join.invite", Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "join.invite", Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true, People: true, MCP: "-",
 			Doc: "Make an invitation for one machine or agent. Needs a person present."},
 			func(InviteIn) op.Resource { return tokenAt("invite") }, r.inviteOp),
 	}

@@ -80,6 +80,7 @@ type ExchangeOut struct {
 	Type    string `json:"token_type"`
 	Expires int64  `json:"expires_in"`
 	Refresh string `json:"refresh_token"`
+	Reused  bool   `json:"reused,omitempty" jsonschema:"the code or refresh token was used before: everything of the program is revoked, and there are no tokens"`
 }
 
 // ForgetIn revokes a token that its holder no longer needs.
@@ -94,11 +95,11 @@ func (r *Room) oauthOps() []op.Op {
 			func(RegisterIn) op.Resource { return client("register") }, r.register),
 		op.Read(op.Spec{Name: "oauth.look", Right: "token.read", MCP: "-", People: true, Doc: "Show what a program asks a person to consent to."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.look),
-		op.State(op.Spec{Name: "oauth.consent", Right: "token.mint", MCP: "-", Present: true, People: true, Doc: "Consent to a program's connecting. Needs a person present."},
+		op.State(op.Spec{Name: "oauth.consent", Once: true, Right: "token.mint", MCP: "-", Present: true, People: true, Doc: "Consent to a program's connecting. Needs a person present."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.consent),
-		op.State(op.Spec{Name: "oauth.exchange", Right: "join.use", MCP: "-", Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
+		op.State(op.Spec{Name: "oauth.exchange", Once: true, Right: "join.use", MCP: "-", Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
 			func(in ExchangeIn) op.Resource { return client("exchange") }, r.exchange),
-		op.State(op.Spec{Name: "oauth.forget", Right: "join.use", MCP: "-", Secret: []string{"token"}, Doc: "Revoke a token or a refresh token, by its holder."},
+		op.State(op.Spec{Name: "oauth.forget", Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"}, Doc: "Revoke a token or a refresh token, by its holder."},
 			func(ForgetIn) op.Resource { return client("forget") }, r.forget),
 	}
 }

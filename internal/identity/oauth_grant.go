@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"net/url"
 
 	"tandem/internal/db"
@@ -118,7 +117,7 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 	}
 	if used != 0 { // somebody has a copy: nothing of this program's is trusted any more
 		op.Note(ctx, "reused", true)
-		return ExchangeOut{}, errReused
+		return ExchangeOut{Reused: true}, burn(tx, who.Tenant, c)
 	}
 	if !tx.Now().Before(db.Time(expires)) {
 		return ExchangeOut{}, badGrant
@@ -136,12 +135,17 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 	return r.issue(tx, who, c)
 }
 
-// errReused is handled by Exchange, which revokes in a transaction of its own.
-var errReused = fault.New(fault.Denied, "oauth.exchange", "this code or refresh token was used before; everything of this program is revoked").WithNext("connect again")
+// ErrReused is the answer to an exchange whose code or refresh token was used
+// before. The exchange itself succeeds: what it revokes is there to stay.
+var ErrReused = fault.New(fault.Denied, "oauth.exchange", "this code or refresh token was used before; everything of this program is revoked").WithNext("connect again")
 
 func (r *Room) issue(tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, error) {
 	out := ExchangeOut{Access: newSecret("tdm_"), Type: "Bearer", Expires: int64(accessLife.Seconds()), Refresh: newSecret("tdr_")}
-	if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND label = 'oauth' AND revoked_at = 0 AND expires_at <= ?", tx.Now(), who.Tenant, c.actor, tx.Now()); err != nil {
+	// A program comes back every hour, for years: what has ended goes. The journal keeps that it was there.
+	if _, err := tx.Exec("DELETE FROM token WHERE tenant = ? AND actor = ? AND label = 'oauth' AND expires_at > 0 AND expires_at <= ?", who.Tenant, c.actor, tx.Now()); err != nil {
+		return out, err
+	}
+	if _, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND client = ? AND expires_at <= ?", who.Tenant, c.id, tx.Now()); err != nil {
 		return out, err
 	}
 	if _, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
@@ -153,21 +157,15 @@ func (r *Room) issue(tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, err
 	return out, err
 }
 
-// Burn revokes everything of a program whose code or refresh token was used
+// burn revokes everything of a program whose code or refresh token was used
 // twice.
-func (r *Room) Burn(ctx context.Context, tenant, client string) error {
-	return r.db.Write(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND revoked_at = 0 AND label = 'oauth' AND actor IN (SELECT actor FROM oauth_client WHERE tenant = ? AND id = ?)",
-			tx.Now(), tenant, tenant, client); err != nil {
-			return err
-		}
-		_, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND client = ? AND used_at = 0", tenant, client)
+func burn(tx *db.Tx, tenant string, c *oauthClient) error {
+	if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND label = 'oauth' AND revoked_at = 0", tx.Now(), tenant, c.actor); err != nil {
 		return err
-	})
+	}
+	_, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND client = ? AND used_at = 0", tenant, c.id)
+	return err
 }
-
-// Reused reports whether an exchange failed because its grant was used before.
-func Reused(err error) bool { return errors.Is(err, errReused) }
 
 func (r *Room) forget(ctx context.Context, tx *db.Tx, in ForgetIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant

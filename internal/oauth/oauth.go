@@ -124,12 +124,10 @@ func (d *Door) token(w http.ResponseWriter, r *http.Request) {
 	form := r.PostFormValue
 	in := identity.ExchangeIn{Grant: form("grant_type"), Client: form("client_id"), Code: form("code"), Redirect: form("redirect_uri"), Verifier: form("code_verifier"), Refresh: form("refresh_token")}
 	out, err := d.Gate.Invoke(r.Context(), "oauth.exchange", in)
+	if t, ok := out.(identity.ExchangeOut); ok && t.Reused {
+		err = identity.ErrReused
+	}
 	if err != nil {
-		if identity.Reused(err) {
-			if err := d.Identity.Burn(r.Context(), identity.LocalTenant, in.Client); err != nil {
-				d.Log.Error("tokens of a program not revoked", "client", in.Client, "err", err)
-			}
-		}
 		d.fail(w, err)
 		return
 	}

@@ -66,7 +66,7 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "secret.delete", Right: "secret.delete", Method: "DELETE", Path: "/secret/{name...}",
 			Doc: "Delete a secret. What was lent before is not taken back: change it at its source too."},
 			func(in NameIn) op.Resource { return at(in.Name) }, r.remove),
-		op.State(op.Spec{Name: "secret.unmask", Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "secret.unmask", Once: true, Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true, MCP: "-",
 			Doc: "Show a secret to a person who is present. That it was shown is recorded."},
 			func(in NameIn) op.Resource { return at(in.Name) }, r.unmask),
 		op.Effect(op.Spec{Name: "secret.rotate", Right: "secret.admin", Method: "POST", Path: "/secret-rotate", Present: true, People: true, MCP: "-",
