@@ -158,15 +158,16 @@ func (d *Daemon) stageRestore(ctx context.Context, in PathIn) (BackupOut, error)
 	if err := in.check(); err != nil {
 		return out, err
 	}
-	data, err := os.ReadFile(in.Path)
+	from, err := os.Open(in.Path)
 	if err != nil {
-		return out, fault.New(fault.Invalid, "server.restore", "the copy cannot be read: %w", err)
+		return out, fault.New(fault.Invalid, "server.restore", "the copy cannot be read: %w", err).WithNext("check the path, and that you may read it")
 	}
-	head, tables, err := openBackup(bytes.NewReader(data))
+	defer from.Close()
+	head, tables, err := openBackup(from)
 	if err != nil {
 		return out, err
 	}
-	out.Made, out.Keeper, out.Bytes = head.Made, head.Keeper, int64(len(data))
+	out.Made, out.Keeper = head.Made, head.Keeper
 	if out.Rows, err = db.CheckDump(tables, migrations...); err != nil {
 		return out, err
 	}
@@ -174,8 +175,14 @@ func (d *Daemon) stageRestore(ctx context.Context, in PathIn) (BackupOut, error)
 	if _, err := d.backup(ctx, aside); err != nil {
 		return out, fmt.Errorf("copy the present state aside: %w", err)
 	}
-	if err := wholefile.Write(d.pending(), data); err != nil {
-		return out, err
+	if out.Bytes, err = from.Seek(0, io.SeekEnd); err == nil {
+		_, err = from.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		err = wholefile.WriteFrom(d.pending(), from) // the next start checks it once more, as it loads it
+	}
+	if err != nil {
+		return out, d.db.Explain(err)
 	}
 	op.Note(ctx, "aside", aside)
 	d.restart.Store(true)
@@ -186,14 +193,15 @@ func (d *Daemon) stageRestore(ctx context.Context, in PathIn) (BackupOut, error)
 // finishRestore loads a copy that was put in place for this start. It is one
 // transaction; the file goes when it is done, so a crash repeats it.
 func (d *Daemon) finishRestore(ctx context.Context) error {
-	data, err := os.ReadFile(d.pending())
+	f, err := os.Open(d.pending())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	head, tables, err := openBackup(bytes.NewReader(data))
+	defer f.Close() //nolint:errcheck // it is read to its end, or given up
+	head, tables, err := openBackup(f)
 	if err != nil {
 		return err
 	}
@@ -209,7 +217,7 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	}
 	d.Log.Info("restored", "rows", rows, "made", head.Made)
 	d.restored = &head.Made
-	return os.Remove(d.pending())
+	return errors.Join(f.Close(), os.Remove(d.pending())) // an open file cannot be removed everywhere
 }
 
 // restoreFile puts a key file back. What stood there stays beside it, and
