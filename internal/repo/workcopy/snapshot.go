@@ -155,6 +155,10 @@ func (s *snapshot) visit(dir repo.Path, ignores *Ignores, known []FileState) {
 	}
 	disk := s.disk(dir)
 	entries, err := os.ReadDir(disk)
+	if errors.Is(err, fs.ErrNotExist) && dir != "" {
+		s.gone(known) // since its parent was read
+		return
+	}
 	if err != nil {
 		s.fail(fmt.Errorf("read directory: %w", err))
 		return
@@ -259,10 +263,11 @@ func (s *snapshot) entry(path repo.Path, e fs.DirEntry, ignores *Ignores, own []
 		}
 	}
 	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) { // since its directory was read
+		s.gone(own[:len(own)-len(below)])
+		return
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) && tracked == nil {
-			return
-		}
 		s.fail(fmt.Errorf("stat: %w", err))
 		return
 	}

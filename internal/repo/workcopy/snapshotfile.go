@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -31,6 +32,12 @@ func (s *snapshot) file(path repo.Path, info fs.FileInfo, tracked *FileState) {
 		return
 	}
 	value, err := s.read(path, now, old, markerLen)
+	if errors.Is(err, fs.ErrNotExist) { // since it was looked at
+		if tracked != nil {
+			s.gone([]FileState{*tracked})
+		}
+		return
+	}
 	if err != nil {
 		s.fail(err)
 		return
