@@ -18,14 +18,14 @@ func shell(command string) string {
 	return `[[tool bash {"command":` + quote(command) + `,"description":"a command"}]]`
 }
 
-// One smoke test of a real OpenCode, which takes its time to start: confined, with a budget, and at last killed.
+// One smoke test of a real OpenCode, which takes its time to start: confined, with a budget, woken by mail, and at last killed.
 func TestOpenCode(t *testing.T) {
 	if !alone(t) {
 		return
 	}
 	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	var s terminal.Seat
-	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 6}}, &s)
+	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 8}}, &s)
 	want(t, "state", s.State, terminal.Ready)
 	want(t, "version", s.Version, "1.18.33")
 	want(t, "confined", s.Confined, "bwrap")
@@ -53,6 +53,8 @@ func TestOpenCode(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.project, "refused.txt")); err == nil {
 		t.Error("it ran")
 	}
+
+	wakesOpenCode(t, h, "a")
 
 	other := h.openAs("b", "codex")
 	// What it does find is its own server, where it could answer its own dialogs. The session says so.

@@ -277,3 +277,43 @@ func TestMailWakesACodexThatTandemOpened(t *testing.T) {
 		t.Error("it was woken beyond the budget")
 	}
 }
+
+// wakesOpenCode has a real OpenCode that tandem opened join a space. A message
+// wakes it through its own server with the fixed sentence, is known to be
+// surfaced, and leaves the draft of whoever is at the terminal alone.
+func wakesOpenCode(t *testing.T, h *house, name string) {
+	t.Helper()
+	var made peer.Created
+	h.call("space.rename", peer.RenameIn{Name: "person"}, nil)
+	h.call("space.create", peer.CreateIn{Name: "wakes"}, &made)
+	out := h.begin(name, fmt.Sprintf(`[[tool tandem_intandem_join {"code":%q}]] [[tool tandem_intandem_rename {"name":"opened"}]] [[say in]]`, made.Code))
+	h.decide(approval.Approve, "")
+	h.decide(approval.Approve, "")
+	if out = h.ended(name, out.Cursor); !strings.Contains(out.Report, "in") {
+		t.Fatalf("%+v\n%s", out, h.shown(name))
+	}
+	var peers peer.Peers
+	if h.call("space.peers", nil, &peers); !strings.Contains(peers.Text, "Agent: opencode") || !strings.Contains(peers.Text, "Working directory: "+h.project) {
+		t.Errorf("what it brings is not announced:\n%s", peers.Text)
+	}
+	h.tmux("send-keys", "-l", "-t", "=ccm-"+name+":", "half a thought")
+	h.eventually("a draft stands", func() bool { return strings.Contains(h.shown(name), "half a thought") })
+	var said peer.Said
+	h.call("space.send", peer.SendIn{Type: "question", Message: "words that are not in a wake", To: "opened"}, &said)
+	h.eventually("the message wakes it", func() bool { return h.prompts(said.ID+": call intandem_inbox") > 0 })
+	h.eventually("it is known to be surfaced", func() bool {
+		var r peer.Receipt
+		h.call("space.receipt", peer.ReceiptIn{ID: said.ID}, &r)
+		return r.Peers["opened"] == "surfaced"
+	})
+	for _, q := range h.model.Requests() {
+		if strings.Contains(string(q.Body), "words that are not") {
+			t.Error("a wake carries words")
+		}
+	}
+	h.eventually("its turn is over", func() bool { return h.seat(name).State == "ready" })
+	if !strings.Contains(h.shown(name), "half a thought") {
+		t.Errorf("the draft is gone:\n%s", h.shown(name))
+	}
+	h.tmux("send-keys", "-t", "=ccm-"+name+":", "C-u")
+}
