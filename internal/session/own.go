@@ -45,7 +45,7 @@ func (r *Room) operations(ctx context.Context, plan bool) []tool.Operation {
 		if err != nil {
 			continue
 		}
-		out = append(out, tool.Operation{Name: o.Name, Doc: o.Doc, Schema: raw, Changes: o.Class != op.ClassRead})
+		out = append(out, tool.Operation{Name: o.Name, Tool: o.ToolName(), Doc: o.Doc, Schema: raw, Changes: o.Class != op.ClassRead})
 	}
 	return out
 }

@@ -122,6 +122,7 @@ func (d *Delegated) Error() string { return "a child session does this first" }
 // Operation is one of tandem's own operations, as an agent reads of it.
 type Operation struct {
 	Name    string
+	Tool    string // its name as an MCP tool, by which other texts may speak of it; "" when it is none
 	Doc     string
 	Schema  json.RawMessage
 	Changes bool

@@ -52,7 +52,7 @@ func (a ownArgs) run(ctx context.Context, env *tool.Env) (tool.Result, error) {
 	for _, o := range env.Operations(ctx) {
 		line, _, _ := strings.Cut(o.Doc, "\n")
 		fmt.Fprintf(&list, "%s: %s\n", o.Name, line)
-		if o.Name != a.Operation {
+		if a.Operation == "" || a.Operation != o.Name && a.Operation != o.Tool {
 			continue
 		}
 		if a.Input == nil {
