@@ -49,8 +49,7 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 		in.Before = s.seq + 1
 	}
 	out := Activities{Entries: []Activity{}}
-	rows, err := r.db.Query(ctx, `SELECT l.entry, l.env, n.content FROM peer_log l LEFT JOIN peer_note n ON n.tenant = l.tenant AND n.seat = l.seat AND n.seq = l.seq
-		WHERE l.tenant = ? AND l.seat = ? AND l.seq < ? ORDER BY l.seq DESC LIMIT ?`, s.tenant, s.id, in.Before, in.Limit)
+	rows, err := r.db.Query(ctx, "SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? ORDER BY seq DESC LIMIT ?", s.tenant, s.id, in.Before, in.Limit)
 	if err != nil {
 		return out, err
 	}
@@ -199,7 +198,7 @@ var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 	me := string(s.me.Card().ID)
 	var claimed, done, sent, got int
-	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_note WHERE tenant = ? AND seat = ? GROUP BY class, sender", s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_entry WHERE tenant = ? AND seat = ? AND content IS NOT NULL GROUP BY class, sender", s.tenant, s.id)
 	if err != nil {
 		return "", err
 	}

@@ -285,7 +285,8 @@ func (r *Room) arrived(s *seat, n note) {
 		r.publish(s)
 		r.later(func(ctx context.Context) { r.removeLeft(ctx, s) })
 	case space.ClassMessage:
-		if n.content != nil && n.entry.Env.From != s.me.Card().ID {
+		if s.mail(n) {
+			s.unread.add(n.entry.Seq)
 			s.wakes.add(n.entry.Env.ID)
 			r.wakesUsedUp(s)
 			r.rouse(s)

@@ -148,7 +148,7 @@ func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []
 			if err := r.sayAgain(tx, s, again); err != nil {
 				return err
 			}
-			for _, table := range []string{"peer_log", "peer_note"} {
+			for _, table := range []string{"peer_entry", "peer_said"} {
 				if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND seat = ? AND seq > ?", s.tenant, s.id, last.Seq); err != nil {
 					return err
 				}

@@ -76,7 +76,7 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 // withMail adds the fixed sentence about unread messages to an answer: the way
 // mail reaches an agent that is busy calling tools.
 func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
-	ids, n, err := r.unread(ctx, s, "")
+	first, err := r.announced(ctx, s)
 	if err != nil {
 		return out, err
 	}
@@ -85,8 +85,8 @@ func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
 		s.shifted = nil
 	}
 	out.Text += s.takeNews()
-	if n > 0 {
-		out.Text += "\n\n" + announce(ids, n)
+	if s.unread.n > 0 {
+		out.Text += "\n\n" + announce(first, s.unread.n)
 		s.wakes.forget() // announced; no need to wake for them
 	}
 	return out, nil
@@ -145,23 +145,23 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 		items, err = r.messages(ctx, s, "seq < ? ORDER BY seq DESC", in.Limit, before)
 		slices.Reverse(items)
 	} else {
-		items, err = r.messages(ctx, s, "read_at = 0 AND class = 'message' ORDER BY seq", in.Limit)
+		items, err = r.messages(ctx, s, "read_at = 0 AND seq >= ? ORDER BY seq", in.Limit, s.unread.from)
 	}
 	if err != nil {
 		return Inbox{}, err
 	}
 	out := Inbox{Messages: []Message{}}
 	var b strings.Builder
-	var unread []string
+	var unread []letter
 	for _, i := range items {
 		m := s.show(i)
 		out.Messages = append(out.Messages, m)
 		if !m.Read {
-			unread = append(unread, m.ID)
+			unread = append(unread, letter{m.ID, m.Seq})
 		}
 		b.WriteString(m.String())
 	}
-	if err := r.receipt(ctx, s, space.ReceiptClear{Read: unread, How: "tool_result"}); err != nil {
+	if err := r.read(ctx, s, unread, !in.All); err != nil {
 		return Inbox{}, err
 	}
 	if out.Waiting, err = r.waiting(ctx, s); err != nil {
@@ -223,28 +223,49 @@ func (m Message) String() string {
 	return b.String()
 }
 
-// receipt records that messages came this far, here and with the host.
-func (r *Room) receipt(ctx context.Context, s *seat, c space.ReceiptClear) error {
-	if len(c.Read)+len(c.Surfaced) == 0 {
+// read records that messages were handed to whoever sits here, and tells the
+// senders. oldest says that nothing before them is unread.
+func (r *Room) read(ctx context.Context, s *seat, of []letter, oldest bool) error {
+	err := r.mark(ctx, s, of, "read_at = ?, surfaced_at = CASE WHEN surfaced_at = 0 THEN ? ELSE surfaced_at END", func(now time.Time) []any { return []any{now, now} })
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	if s.unread.n -= len(of); oldest {
+		s.unread.from = of[len(of)-1].seq + 1
+	}
+	return r.receipt(ctx, s, space.ReceiptClear{Read: ids(of), How: "tool_result"})
+}
+
+// surfaced records that messages reached the agent that sits here, and tells
+// the senders.
+func (r *Room) surfaced(ctx context.Context, s *seat, of []letter, how string) error {
+	err := r.mark(ctx, s, of, "surfaced_at = ?", func(now time.Time) []any { return []any{now} })
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	return r.receipt(ctx, s, space.ReceiptClear{Surfaced: ids(of), How: how})
+}
+
+func (r *Room) mark(ctx context.Context, s *seat, of []letter, set string, args func(time.Time) []any) error {
+	if len(of) == 0 {
 		return nil
 	}
-	err := r.db.Write(ctx, func(tx *db.Tx) error {
-		for _, id := range c.Read {
-			if _, err := tx.Exec("UPDATE peer_note SET read_at = ?, surfaced_at = CASE WHEN surfaced_at = 0 THEN ? ELSE surfaced_at END WHERE tenant = ? AND seat = ? AND env = ? AND read_at = 0", tx.Now(), tx.Now(), s.tenant, s.id, id); err != nil {
-				return err
-			}
-		}
-		for _, id := range c.Surfaced {
-			if _, err := tx.Exec("UPDATE peer_note SET surfaced_at = ? WHERE tenant = ? AND seat = ? AND env = ? AND surfaced_at = 0", tx.Now(), s.tenant, s.id, id); err != nil {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		for _, l := range of {
+			if _, err := tx.Exec("UPDATE peer_entry SET "+set+" WHERE tenant = ? AND seat = ? AND seq = ? AND read_at = 0", append(args(tx.Now()), s.tenant, s.id, l.seq)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil || s.state != active {
-		return err
+}
+
+// receipt tells the host how far messages came.
+func (r *Room) receipt(ctx context.Context, s *seat, c space.ReceiptClear) error {
+	if s.state != active {
+		return nil
 	}
-	_, _, err = r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt, clear: c})
+	_, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt, clear: c})
 	return err
 }
 
@@ -328,9 +349,9 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 // addressees are those for whom an own message is; nil when there is no such
 // message.
 func (r *Room) addressees(ctx context.Context, s *seat, msg string) ([]seal.MemberID, error) {
-	var from, to string
-	err := r.db.QueryRow(ctx, "SELECT sender, recipient FROM peer_note WHERE tenant = ? AND seat = ? AND env = ? AND class = ?", s.tenant, s.id, msg, space.ClassMessage).Scan(&from, &to)
-	if db.NoRows(err) || err == nil && from != string(s.me.Card().ID) {
+	var to string
+	err := r.db.QueryRow(ctx, "SELECT recipient FROM peer_said WHERE tenant = ? AND seat = ? AND env = ?", s.tenant, s.id, msg).Scan(&to)
+	if db.NoRows(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -339,5 +360,5 @@ func (r *Room) addressees(ctx context.Context, s *seat, msg string) ([]seal.Memb
 	if to != "" {
 		return []seal.MemberID{seal.MemberID(to)}, nil
 	}
-	return slices.DeleteFunc(s.members(), func(id seal.MemberID) bool { return string(id) == from }), nil
+	return slices.DeleteFunc(s.members(), func(id seal.MemberID) bool { return id == s.me.Card().ID }), nil
 }

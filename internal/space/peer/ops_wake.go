@@ -133,7 +133,7 @@ func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: known}, r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: in.How})
+	return Said{Text: fmt.Sprintf("%d surfaced", len(known)), IDs: ids(known)}, r.surfaced(ctx, s, known, in.How)
 }
 
 // wakesUsedUp tells the senders that what is new waits, when an agent that could

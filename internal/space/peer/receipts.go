@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"tandem/internal/db"
@@ -46,7 +47,7 @@ func marks(e *space.Entry) ([]mark, error) {
 func (r *Room) keepMarks(tx *db.Tx, s *seat, said []mark) error {
 	for _, m := range said {
 		var n int
-		if err := tx.QueryRow("SELECT count(*) FROM peer_note WHERE tenant = ? AND seat = ? AND env = ? AND sender = ?", s.tenant, s.id, m.env, s.me.Card().ID).Scan(&n); err != nil {
+		if err := tx.QueryRow("SELECT count(*) FROM peer_said WHERE tenant = ? AND seat = ? AND env = ?", s.tenant, s.id, m.env).Scan(&n); err != nil {
 			return err
 		}
 		if n == 0 {
@@ -90,40 +91,64 @@ func (r *Room) marksOf(ctx context.Context, s *seat, env string) (map[seal.Membe
 
 var messageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bm_[0-9a-z]{26}\b`) })
 
-// unsurfaced are the messages named in texts that came to this seat and were
-// not known to have reached its agent.
-func (r *Room) unsurfaced(ctx context.Context, s *seat, texts []string) ([]string, error) {
-	var named []string
-	for _, t := range texts {
-		named = append(named, messageID().FindAllString(t, 200)...)
-	}
-	slices.Sort(named)
-	var out []string
-	for _, id := range slices.Compact(named) {
-		var n int
-		err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_note WHERE tenant = ? AND seat = ? AND env = ? AND class = ? AND sender <> ? AND surfaced_at = 0",
-			s.tenant, s.id, id, space.ClassMessage, s.me.Card().ID).Scan(&n)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			out = append(out, id)
-		}
-	}
-	return out, nil
+// letter is a message to this member.
+type letter struct {
+	id  string
+	seq int64
 }
 
-// unread are the first few messages that nobody at this seat has read, and how
-// many there are.
-func (r *Room) unread(ctx context.Context, s *seat, more string) (ids []string, n int, err error) {
-	// The words of the condition are those of the index on what is unread.
-	where := " FROM peer_note WHERE tenant = ? AND seat = ? AND read_at = 0 AND class = 'message'" + more
-	if err := r.db.QueryRow(ctx, "SELECT count(*)"+where, s.tenant, s.id).Scan(&n); err != nil || n == 0 {
-		return nil, 0, err
+// unread are the messages that nobody at a seat has read: how many, and the
+// first entry from which on they are looked for.
+type unread struct {
+	n    int
+	from int64
+}
+
+func (u *unread) add(seq int64) {
+	if u.n == 0 {
+		u.from = seq
 	}
-	rows, err := r.db.Query(ctx, "SELECT env"+where+" ORDER BY seq LIMIT ?", s.tenant, s.id, shownIDs)
-	ids, err = db.Collect(rows, err, func(rows *sql.Rows) (v string, err error) { return v, rows.Scan(&v) })
-	return ids, n, err
+	u.n++
+}
+
+// letters are the first unread messages, of those that match.
+func (r *Room) letters(ctx context.Context, s *seat, limit int, where string, args ...any) ([]letter, error) {
+	if s.unread.n == 0 {
+		return nil, nil
+	}
+	rows, err := r.db.Query(ctx, "SELECT env, seq FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0"+where+" ORDER BY seq LIMIT ?",
+		append(append([]any{s.tenant, s.id, s.unread.from}, args...), limit)...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (l letter, err error) { return l, rows.Scan(&l.id, &l.seq) })
+}
+
+// unsurfaced are the messages named in texts that came to this seat and were
+// not known to have reached its agent.
+func (r *Room) unsurfaced(ctx context.Context, s *seat, texts []string) ([]letter, error) {
+	const most = 200
+	var named []any
+	for _, t := range texts {
+		for _, id := range messageID().FindAllString(t, most) {
+			named = append(named, id)
+		}
+	}
+	if named = named[:min(len(named), most)]; len(named) == 0 {
+		return nil, nil
+	}
+	return r.letters(ctx, s, most, " AND surfaced_at = 0 AND env IN (?"+strings.Repeat(", ?", len(named)-1)+")", named...)
+}
+
+// announced are the ids of the first unread messages.
+func (r *Room) announced(ctx context.Context, s *seat) ([]string, error) {
+	first, err := r.letters(ctx, s, shownIDs, "")
+	return ids(first), err
+}
+
+func ids(of []letter) []string {
+	var out []string
+	for _, l := range of {
+		out = append(out, l.id)
+	}
+	return out
 }
 
 // recent remembers the newest of this seat's own envelopes in the log, so that

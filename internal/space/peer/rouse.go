@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tandem/internal/fault"
-	"tandem/internal/space"
 )
 
 // worker is who works in a session that tandem opened.
@@ -151,5 +150,5 @@ func (r *Room) sayWake(ctx context.Context, s *seat, session, text string, ids [
 	if err != nil {
 		return err
 	}
-	return r.receipt(ctx, s, space.ReceiptClear{Surfaced: known, How: "turn"})
+	return r.surfaced(ctx, s, known, "turn")
 }

@@ -95,6 +95,7 @@ type seat struct {
 	changed chan struct{}       // closed and replaced when something new arrived
 	joins   map[string]*joining // by knock
 	wakes   wakes
+	unread  unread
 	telling bool
 	waiter  int       // the newest hook that waits
 	rousing bool      // a session of tandem's is being woken

@@ -43,38 +43,51 @@ func (r *Room) saveSeat(tx *db.Tx, s *seat) error {
 	return err
 }
 
+// saveNote keeps an entry and, sealed, the words that could be opened: one row,
+// since every seat writes one for each message. What is not a message to this
+// member counts as read.
 func (r *Room) saveNote(tx *db.Tx, s *seat, n note) error {
-	entry, err := json.Marshal(n.entry)
+	e := n.entry
+	text, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write entry: %w", err)
 	}
-	env, from, to := fmt.Sprintf("host/%d", n.entry.Seq), "", ""
-	if n.entry.Env != nil {
-		env, from, to = n.entry.Env.ID, string(n.entry.Env.From), string(n.entry.Env.To)
+	env, from, to := fmt.Sprintf("host/%d", e.Seq), "", ""
+	if e.Env != nil {
+		env, from, to = e.Env.ID, string(e.Env.From), string(e.Env.To)
 	}
-	if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES (?, ?, ?, ?, ?)", s.tenant, s.id, n.entry.Seq, env, string(entry)); err != nil {
+	var box []byte
+	if n.content != nil {
+		if box, err = r.key.Wrap("note", []byte(s.id+"/"+env), n.content); err != nil {
+			return err
+		}
+	}
+	read := e.At
+	if s.mail(n) {
+		read = 0
+	}
+	if _, err := tx.Exec("INSERT INTO peer_entry (tenant, seat, seq, env, class, sender, recipient, at, entry, content, surfaced_at, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		s.tenant, s.id, e.Seq, env, e.Class, from, to, e.At, string(text), box, read, read); err != nil {
 		return err
 	}
-	if err := r.keepMarks(tx, s, n.marks()); err != nil {
+	if from == string(s.me.Card().ID) {
+		return r.saveOwn(tx, s, e)
+	}
+	return r.keepMarks(tx, s, n.marks())
+}
+
+// mail reports whether an entry is a message of somebody else to this member.
+func (s *seat) mail(n note) bool {
+	return n.entry.Class == space.ClassMessage && n.content != nil && n.entry.Env.From != s.me.Card().ID
+}
+
+// saveOwn is for what this member said itself: it waits no longer, and receipts
+// will speak of it.
+func (r *Room) saveOwn(tx *db.Tx, s *seat, e *space.Entry) error {
+	if _, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, e.Env.ID); err != nil || e.Class != space.ClassMessage {
 		return err
 	}
-	if n.content == nil {
-		return nil
-	}
-	box, err := r.key.Wrap("note", []byte(s.id+"/"+env), n.content)
-	if err != nil {
-		return err
-	}
-	mine := from == string(s.me.Card().ID)
-	var read int64
-	if mine {
-		read = n.entry.At
-	}
-	_, err = tx.Exec("INSERT INTO peer_note (tenant, seat, seq, env, class, sender, recipient, at, content, surfaced_at, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.tenant, s.id, n.entry.Seq, env, n.entry.Class, from, to, n.entry.At, box, read, read)
-	if err == nil && mine {
-		_, err = tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, env)
-	}
+	_, err := tx.Exec("INSERT INTO peer_said (tenant, seat, env, seq, recipient) VALUES (?, ?, ?, ?, ?)", s.tenant, s.id, e.Env.ID, e.Seq, e.Env.To)
 	return err
 }
 
@@ -108,8 +121,7 @@ func (r *Room) readSeat(ctx context.Context, row interface{ Scan(...any) error }
 
 // replay folds the stored log. It was verified when it was stored.
 func (r *Room) replay(ctx context.Context, s *seat) error {
-	rows, err := r.db.Query(ctx, `SELECT l.entry, l.env, n.content FROM peer_log l LEFT JOIN peer_note n ON n.tenant = l.tenant AND n.seat = l.seat AND n.seq = l.seq
-		WHERE l.tenant = ? AND l.seat = ? ORDER BY l.seq`, s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT entry, env, content, surfaced_at, read_at FROM peer_entry WHERE tenant = ? AND seat = ? ORDER BY seq", s.tenant, s.id)
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,8 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 	for rows.Next() {
 		var text, env string
 		var box, content []byte
-		if err := rows.Scan(&text, &env, &box); err != nil {
+		var surfaced, read int64
+		if err := rows.Scan(&text, &env, &box, &surfaced, &read); err != nil {
 			return err
 		}
 		var e space.Entry
@@ -139,6 +152,12 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 		if e.Class == space.ClassReceipt {
 			said = append(said, note{entry: &e}.marks()...)
 		}
+		if read == 0 {
+			s.unread.add(e.Seq)
+			if surfaced == 0 { // nobody was woken for it yet, or it is forgotten
+				s.wakes.add(env)
+			}
+		}
 		s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term // the log itself says how far this seat came
 		if e.Seq == s.joined {
 			s.base()
@@ -150,12 +169,7 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 	if err := rows.Close(); err != nil {
 		return err
 	}
-	if err := r.fillMarks(ctx, s, said); err != nil {
-		return err
-	}
-	ids, n, err := r.unread(ctx, s, " AND surfaced_at = 0")
-	s.wakes.fresh, s.wakes.more = ids, n-len(ids) // nobody was woken for them yet, or it is forgotten
-	return err
+	return r.fillMarks(ctx, s, said)
 }
 
 // reload throws away what is in memory and reads the seat again.
@@ -167,7 +181,7 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
 	s.host, s.pin = fresh.host, fresh.pin
 	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words
-	s.vars, s.paths, s.profiles, s.findings, s.posted = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted
+	s.vars, s.paths, s.profiles, s.findings, s.posted, s.unread = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted, fresh.unread
 	return nil
 }
 
@@ -181,7 +195,7 @@ type item struct {
 }
 
 func (r *Room) messages(ctx context.Context, s *seat, where string, limit int, args ...any) ([]item, error) {
-	rows, err := r.db.Query(ctx, "SELECT seq, env, sender, recipient, at, surfaced_at, read_at, content FROM peer_note WHERE tenant = ? AND seat = ? AND class = ? AND "+where+" LIMIT ?",
+	rows, err := r.db.Query(ctx, "SELECT seq, env, sender, recipient, at, surfaced_at, read_at, content FROM peer_entry WHERE tenant = ? AND seat = ? AND class = ? AND content IS NOT NULL AND "+where+" LIMIT ?",
 		append(append([]any{s.tenant, s.id, space.ClassMessage}, args...), limit)...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (item, error) {
 		var i item
@@ -198,7 +212,7 @@ func (r *Room) messages(ctx context.Context, s *seat, where string, limit int, a
 // hashAt is the hash of an entry in this seat's copy of the log.
 func (r *Room) hashAt(ctx context.Context, s *seat, seq int64) (string, error) {
 	var text string
-	if err := r.db.QueryRow(ctx, "SELECT entry FROM peer_log WHERE tenant = ? AND seat = ? AND seq = ?", s.tenant, s.id, seq).Scan(&text); err != nil {
+	if err := r.db.QueryRow(ctx, "SELECT entry FROM peer_entry WHERE tenant = ? AND seat = ? AND seq = ?", s.tenant, s.id, seq).Scan(&text); err != nil {
 		return "", fmt.Errorf("read entry %d: %w", seq, err)
 	}
 	var e space.Entry

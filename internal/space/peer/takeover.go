@@ -87,7 +87,7 @@ func (r *Room) adopt(ctx context.Context, s *seat, here inside, term int64) erro
 
 // entries are this seat's copy of the log.
 func (r *Room) entries(ctx context.Context, s *seat) ([]*space.Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT entry FROM peer_log WHERE tenant = ? AND seat = ? ORDER BY seq", s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT entry FROM peer_entry WHERE tenant = ? AND seat = ? ORDER BY seq", s.tenant, s.id)
 	if err != nil {
 		return nil, err
 	}
