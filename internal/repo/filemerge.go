@@ -21,12 +21,17 @@ func (h FileHunk) IsResolved() bool { return len(h) == 1 }
 // one.
 func MergeFiles(terms [][]byte) FileMerge {
 	var out FileMerge
+	ours := false // the last stretch is a copy, not a part of a file
 	eachMergedHunk(terms, func(h FileHunk) bool {
 		if h.IsResolved() && len(out) > 0 && out[len(out)-1].IsResolved() {
 			last := out[len(out)-1]
-			last[0] = append(last[0][:len(last[0]):len(last[0])], h[0]...)
+			if !ours {
+				last[0], ours = bytes.Clone(last[0]), true
+			}
+			last[0] = append(last[0], h[0]...)
 			return true
 		}
+		ours = false
 		if h.IsResolved() && len(h[0]) == 0 {
 			return true
 		}
