@@ -113,7 +113,7 @@ func (h *house) open() {
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)
-	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none}, nil)
+	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none, Drop: func(*db.Tx, string, string) error { return nil }}, nil)
 	asks := approval.New(h.db)
 	var table op.Table
 	must(table.Add(h.room.Ops()...))
