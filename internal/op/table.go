@@ -59,14 +59,18 @@ func (t *Table) check(o *Op) error {
 		return fmt.Errorf("it has no documentation")
 	case o.Method == "" && o.Path != "", o.Method != "" && o.Path == "":
 		return fmt.Errorf("method and path belong together")
+	case o.Public && o.Class != ClassRead:
+		return fmt.Errorf("whom nobody knows only reads")
 	case o.Method == "GET" && o.Class == ClassState, o.Method == "GET" && o.Class == ClassEffect:
 		return fmt.Errorf("GET must change nothing")
 	}
-	if o.Path != "" && t.routes[o.Method+" "+o.Path] != "" {
-		return fmt.Errorf("%s %s belongs to %s", o.Method, o.Path, t.routes[o.Method+" "+o.Path])
-	}
-	if tool := o.ToolName(); tool != "" && t.byTool[tool] != nil {
-		return fmt.Errorf("the tool %s belongs to %s", tool, t.byTool[tool].Name)
+	for _, a := range append([]Alias{{o.ToolName(), o.Method, o.Path}}, o.Aliases...) {
+		if owner := t.routes[a.Method+" "+a.Path]; a.Path != "" && owner != "" {
+			return fmt.Errorf("%s %s belongs to %s", a.Method, a.Path, owner)
+		}
+		if owner := t.byTool[a.MCP]; a.MCP != "" && owner != nil {
+			return fmt.Errorf("the tool %s belongs to %s", a.MCP, owner.Name)
+		}
 	}
 	return nil
 }
