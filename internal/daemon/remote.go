@@ -91,7 +91,18 @@ func (m *remotes) reach(ctx context.Context, in ReachIn) (ReachOut, error) {
 }
 
 func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, error) {
-	_, err := m.d.rooms.secret.Put(tx, op.CallerFrom(ctx).Tenant, secretOf(in.Server), in.Token, op.CallerFrom(ctx).Name)
+	c := op.CallerFrom(ctx)
+	if c.Kind != op.Local && c.Kind != op.Person { // what others do there would then be told as somebody else's
+		old, err := m.token(ctx, in.Server)
+		if err != nil {
+			return struct{}{}, err
+		}
+		if old != "" && old != in.Token {
+			return struct{}{}, fault.New(fault.Denied, "workspace.trust", "this machine has joined %s, and %s may not change as whom", in.Server, c.Name).
+				WithNext("a person joins it anew: tandem init --tandem-server %s", in.Server)
+		}
+	}
+	_, err := m.d.rooms.secret.Put(tx, c.Tenant, secretOf(in.Server), in.Token, c.Name)
 	return struct{}{}, err
 }
 

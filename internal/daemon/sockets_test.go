@@ -46,7 +46,7 @@ func running(t *testing.T) (*Daemon, *client.Client) {
 }
 
 func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
-	d, _ := running(t)
+	d, local := running(t)
 	caller := op.Caller{Tenant: "local", Actor: "ses_1", Name: "ses_1", Kind: op.Session, For: []string{"agent:builder", "person:owner"}, Door: op.DoorSocket, Session: "ses_1"}
 	path, err := d.sockets.Open(func(context.Context) (op.Caller, error) { return caller, nil }, "ses_1")
 	if err != nil {
@@ -69,6 +69,16 @@ func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 		if err := c.WithPIN("123456").Call(t.Context(), name, in, nil); !fault.Is(err, want) && !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s by a session: %v, want %v", name, err, want)
 		}
+	}
+	// Nor does it change as whom this machine works at a server that it has joined.
+	if err := local.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_the-machines-own"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_of-somebody-else"}, nil); !fault.Is(err, fault.Denied) {
+		t.Errorf("a session changed the machine's token: %v", err)
+	}
+	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"other.example.org:1", "tdm_of-its-own-server"}, nil); err != nil {
+		t.Errorf("a session at a server that nobody has joined: %v", err)
 	}
 	d.sockets.Close("ses_1")
 	if err := c.Call(t.Context(), "actor.whoami", nil, nil); err == nil {
