@@ -37,13 +37,13 @@ type packed struct {
 	Text  *string `json:"t,omitempty"` // text that is not UTF-8, in base64
 }
 
-var tableName = regexp.MustCompile(`(?im)^CREATE TABLE (?:IF NOT EXISTS )?([a-z_][a-z0-9_]*)`)
+var tableName = regexp.MustCompile(`(?im)^(CREATE|DROP) TABLE (?:IF (?:NOT )?EXISTS )?([a-z_][a-z0-9_]*)`)
 
 var columnName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// tables are the names of the tables that the rooms' migrations make, up to
-// their versions (nil: all). Others in the same database are not ours to copy
-// or drop.
+// tables are the names of the tables that the rooms' migrations make and leave,
+// up to their versions (nil: all). Others in the same database are not ours to
+// copy or drop.
 func tables(rooms []Migrations, versions map[string]int) ([]string, error) {
 	var names []string
 	for _, room := range rooms {
@@ -56,7 +56,11 @@ func tables(rooms []Migrations, versions map[string]int) ([]string, error) {
 				break
 			}
 			for _, m := range tableName.FindAllStringSubmatch(s.text, -1) {
-				names = append(names, m[1])
+				if strings.EqualFold(m[1], "CREATE") {
+					names = append(names, m[2])
+				} else {
+					names = slices.DeleteFunc(names, func(n string) bool { return n == m[2] })
+				}
 			}
 		}
 	}

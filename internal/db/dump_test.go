@@ -194,3 +194,42 @@ func TestCopiesOfALiveDatabaseAreConsistent(t *testing.T) {
 		}
 	})
 }
+
+// A copy from before a migration that moved rows to another table and dropped
+// the old one is brought up to date, and the next copy has the new table alone.
+func TestACopyFromBeforeATableWasDropped(t *testing.T) {
+	room := func(steps ...string) Migrations {
+		files := fstest.MapFS{}
+		for i, text := range steps {
+			files[fmt.Sprintf("schema/%04d_moved.sql", i+1)] = &fstest.MapFile{Data: []byte(text)}
+		}
+		return Migrations{"moved", files}
+	}
+	const first, second = "CREATE TABLE old_things (key TEXT PRIMARY KEY);\n", "CREATE TABLE new_things (key TEXT PRIMARY KEY);\nINSERT INTO new_things SELECT key FROM old_things;\nDROP TABLE old_things;\n"
+	old := openCopied(t, filepath.Join(t.TempDir(), "old.db"), room(first))
+	if err := old.Write(t.Context(), func(tx *Tx) error { _, err := tx.Exec("INSERT INTO old_things VALUES ('kept')"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	var dump bytes.Buffer
+	if _, err := old.Dump(t.Context(), &dump, room(first)); err != nil {
+		t.Fatal(err)
+	}
+	both := room(first, second)
+	if n, err := CheckDump(bytes.NewReader(dump.Bytes()), both); err != nil || n != 1 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	d := openCopied(t, filepath.Join(t.TempDir(), "new.db"), both)
+	for range 2 { // the second time from its own copy
+		if n, err := d.Load(t.Context(), &dump, both); err != nil || n != 1 {
+			t.Fatalf("%d, %v", n, err)
+		}
+		var key string
+		if err := d.QueryRow(t.Context(), "SELECT key FROM new_things").Scan(&key); err != nil || key != "kept" {
+			t.Fatalf("%q, %v", key, err)
+		}
+		dump.Reset()
+		if _, err := d.Dump(t.Context(), &dump, both); err != nil || strings.Contains(dump.String(), "old_things") {
+			t.Fatalf("%v: %s", err, dump.String())
+		}
+	}
+}

@@ -99,13 +99,19 @@ func (l *loader) load(rooms []Migrations) error {
 
 // prepare drops the tables there are and makes them as the dump has them.
 func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
-	names, err := tables(rooms, nil)
+	now, err := tables(rooms, nil)
+	if err != nil {
+		return err
+	}
+	then, err := tables(rooms, versions) // a later migration may have done away with some
 	if err != nil {
 		return err
 	}
 	l.known = map[string]bool{}
-	for _, name := range names {
+	for _, name := range then {
 		l.known[name] = true
+	}
+	for _, name := range append(now, then...) {
 		if l.tx != nil {
 			if _, err := l.tx.Exec("DROP TABLE IF EXISTS " + name); err != nil {
 				return err
