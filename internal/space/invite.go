@@ -120,8 +120,9 @@ func (r *Room) knock(ctx context.Context, in KnockIn) (KnockOut, error) {
 	gone := fault.New(fault.NotFound, "space.knock", "no invite with that code is open here").
 		WithNext("check the code and the host, or ask for a new one: a code works once and expires")
 	var tenant, space, inviter string
-	err := r.db.QueryRow(ctx, "SELECT tenant, space, inviter FROM space_invite WHERE plate = ? AND state = 'open' AND expires_at > ?", in.Plate, r.db.Now()).
-		Scan(&tenant, &space, &inviter)
+	// nobody answers for an inviter who is no longer a member
+	err := r.db.QueryRow(ctx, `SELECT i.tenant, i.space, i.inviter FROM space_invite i JOIN space_member m ON m.tenant = i.tenant AND m.space = i.space AND m.id = i.inviter
+		WHERE i.plate = ? AND i.state = 'open' AND i.expires_at > ? AND m.left_at = 0 AND m.removed_at = 0`, in.Plate, r.db.Now()).Scan(&tenant, &space, &inviter)
 	if db.NoRows(err) {
 		return KnockOut{}, gone
 	}

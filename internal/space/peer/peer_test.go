@@ -162,7 +162,9 @@ func TestLeaveAndRemoval(t *testing.T) {
 	h.refused("bob", "space.remove", RemoveIn{Peer: "cy"}, fault.Denied)
 	do[Said](h, "ann", "space.remove", RemoveIn{Peer: "cy"})
 	h.refused("cy", "space.send", SendIn{Type: "chat", Message: "still here?"}, fault.Denied)
+	open := do[Invited](h, "bob", "space.invite", InviteIn{}).Code
 	bye := do[Said](h, "bob", "space.leave", nil)
+	h.refused("eve", "space.join", JoinIn{Code: open}, fault.NotFound) // nobody is left to let her in, and she need not wait
 	h.contains(bye.Text, "Disconnected from workspace.", "Session Summary", "Peers: ann")
 	eventually(t, "the removal of the leaver", func() bool {
 		return !strings.Contains(do[Peers](h, "ann", "space.peers", nil).Text, "bob") && strings.Contains(do[Activities](h, "ann", "space.activity", ActivityIn{}).Text, "bob is out")
