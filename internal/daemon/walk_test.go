@@ -197,6 +197,16 @@ func authority(t *testing.T, o *op.Op) bool {
 	return o.Present || o.People || r.Presence
 }
 
+// Our own client knows what needs a person, and asks for the PIN before it calls.
+func TestTheClientKnowsWhatNeedsAPerson(t *testing.T) {
+	d, _ := walked(t)
+	for _, o := range d.gate.Table().All() {
+		if known := client.NeedsPresence(o.Name); known != authority(t, o) {
+			t.Errorf("%s: the client thinks that it needs a person: %t", o.Name, known)
+		}
+	}
+}
+
 // No agent, session, service, connector, local program or MCP caller decides,
 // grants, mints or exports, by any route or tool.
 func TestNoAgentDecides(t *testing.T) {

@@ -52,7 +52,10 @@ func (a wireAsk) summary() string {
 	if cmd, ok := in["command"].(string); ok && cmd != "" {
 		return "Run " + cmd
 	}
-	_, path, _ := strings.Cut(a.Resource, ":/")
+	kind, path, _ := strings.Cut(a.Resource, ":/")
+	if kind == "folder" { // a path of this machine
+		path = "/" + path
+	}
 	return strings.TrimSpace(a.Op + " " + path)
 }
 

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -95,12 +96,18 @@ func (v *visit) overview() error {
 			out.Waiting = append(out.Waiting, a.row())
 		}
 	}
+	actors, err := v.actors()
+	if err != nil {
+		return err
+	}
+	out.Actors = len(actors)
+	connected := false
 	if v.has("audit.log") {
 		log, err := call[wireLog](v, "audit.log", map[string]any{"newest": true, "limit": 1000})
 		if err != nil {
 			return err
 		}
-		out.count(log)
+		connected = out.count(log, actors)
 		recent := log.Entries[:min(len(log.Entries), 9)]
 		named := v.titles(recent)
 		for _, e := range recent {
@@ -114,11 +121,6 @@ func (v *visit) overview() error {
 			out.Recent = append(out.Recent, m)
 		}
 	}
-	actors, err := v.actors()
-	if err != nil {
-		return err
-	}
-	out.Actors = len(actors)
 	st, err := call[wireStatus](v, "server.status", nil)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (v *visit) overview() error {
 	if err != nil {
 		return err
 	}
-	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(v.p.Program, st, len(keys), out.Active > 1)
+	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(v.p.Program, st, len(keys), connected)
 	if err := v.public(&out); err != nil {
 		return err
 	}
@@ -187,9 +189,14 @@ func (v *visit) title(resource string) string {
 	return ""
 }
 
-// count makes figures of the newest entries.
-func (v *OverviewView) count(log wireLog) {
+// count makes figures of the newest entries, and says whether an agent was
+// among those who did something.
+func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
 	seen, unknown := map[string]bool{}, 0
+	kinds := map[string]string{}
+	for _, a := range actors {
+		kinds[a.Name] = a.Kind
+	}
 	for _, e := range log.Entries {
 		age := v.Now.Sub(e.Time)
 		if hour := int(age.Hours()); hour >= 0 && hour < len(v.PerHour) {
@@ -204,8 +211,11 @@ func (v *OverviewView) count(log wireLog) {
 				unknown++
 			}
 		}
-		if age < time.Hour && e.Actor != "" {
+		if age < time.Hour && kinds[e.Actor] != "" {
 			seen[e.Actor] = true
+		}
+		if kinds[e.Actor] == "agent" || bytes.Contains(e.Payload, []byte(`"door":"mcp"`)) {
+			connected = true
 		}
 	}
 	if unknown > 0 {
@@ -214,12 +224,13 @@ func (v *OverviewView) count(log wireLog) {
 	}
 	v.Active = len(seen)
 	v.Counted = !log.More || v.Events < len(log.Entries)
+	return connected
 }
 
-func firstSteps(program string, st wireStatus, passkeys int, others bool) []SetupStep {
+func firstSteps(program string, st wireStatus, passkeys int, connected bool) []SetupStep {
 	return []SetupStep{
 		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.", Command: program + " pin set"},
 		{Done: passkeys > 0, Title: "Register a passkey", Detail: "So that you can answer here with a touch.", Href: "/panel/passkeys/new"},
-		{Done: others, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- " + program + " mcp"},
+		{Done: connected, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- " + program + " mcp"},
 	}
 }

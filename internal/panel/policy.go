@@ -83,8 +83,11 @@ func answerTone(answer string) ui.Tone {
 }
 
 func effectTone(effect string) ui.Tone {
-	if effect == "deny" {
+	switch effect {
+	case "deny":
 		return ui.Bad
+	case "ask":
+		return ui.Warn
 	}
 	return ui.Good
 }

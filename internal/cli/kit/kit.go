@@ -188,33 +188,55 @@ func flagName(key string) string {
 }
 
 // Call runs an operation. When it needs a person present and there is a
-// terminal, it asks for the PIN and tries once more; a command of several
-// calls asks once.
+// terminal, it asks for the PIN, beforehand where that is known; a command of
+// several calls asks once.
 func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	c, err := k.Client(ctx)
 	if err != nil {
 		return err
 	}
-	if k.pin != "" {
-		return c.WithPIN(k.pin).Call(ctx, name, in, out)
+	pin := k.pin
+	if pin == "" && client.NeedsPresence(name) && k.ourselves() {
+		if pin, err = k.askPIN(name); err != nil {
+			return err
+		}
+	}
+	if pin != "" {
+		c = c.WithPIN(pin)
 	}
 	err = c.Call(ctx, name, in, out)
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Data["presence"] != "required" {
-		return err
+	if pin == "" && errors.As(err, &f) && f.Data["presence"] == "required" {
+		refused := err
+		if pin, err = k.askPIN(name); err != nil {
+			return err
+		}
+		if pin == "" {
+			return refused
+		}
+		err = c.WithPIN(pin).Call(ctx, name, in, out)
 	}
-	pin, noTerminal := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
-	if errors.Is(noTerminal, context.Canceled) {
-		return noTerminal
+	if err == nil {
+		k.pin = pin
 	}
-	if noTerminal != nil {
-		return err
+	return err
+}
+
+// askPIN asks for the PIN. It is empty where there is no terminal: the server
+// says what is missing then.
+func (k *Kit) askPIN(name string) (string, error) {
+	pin, err := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return "", nil
 	}
-	if err := c.WithPIN(pin).Call(ctx, name, in, out); err != nil {
-		return err
-	}
-	k.pin = pin
-	return nil
+	return pin, err
+}
+
+// ourselves reports whether this command speaks for the person at the terminal,
+// and not with a token or for a session.
+func (k *Kit) ourselves() bool {
+	s, err := k.Settings()
+	return err == nil && s.Get("as_token") == "" && k.SessionSocket() == ""
 }
 
 // Leave forgets the PIN: the next decision of a long command asks for it again.

@@ -75,7 +75,10 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 			"  tandem grant add 'agent:*' resource:/prod --deny --can edit",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Principal, in.Resource = args[0], args[1]
-			in.Permissions, in.Classes = strings.Split(perms, ","), strings.Split(classes, ",")
+			in.Permissions = strings.Split(perms, ",")
+			if classes != "" {
+				in.Classes = strings.Split(classes, ",")
+			}
 			var err error
 			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
 				return err

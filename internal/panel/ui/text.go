@@ -14,7 +14,10 @@ import (
 func Text(s string) templ.Component { return written(`<bdi>`, s, false, `</bdi>`) }
 
 // Mono is Text in the fixed-width face: ids, keys, hashes, names of operations.
-func Mono(s string) templ.Component { return written(`<bdi class="mono">`, s, false, `</bdi>`) }
+// Where a path has to be broken, it is behind a slash.
+func Mono(s string) templ.Component {
+	return breaking(`<bdi class="mono">`, s, false, `</bdi>`, strings.NewReplacer("/", "/<wbr>").Replace)
+}
 
 // Prose is a text of several lines, as somebody said it: lines kept, wrapped
 // where they are too long.
@@ -29,6 +32,12 @@ func lines(s string) templ.Component { return written(`<code>`, s, true, `</code
 func line(s string) templ.Component { return written("", s, true, "") }
 
 func written(open, s string, keepLines bool, end string) templ.Component {
+	return breaking(open, s, keepLines, end, func(text string) string { return text })
+}
+
+// breaking is written with a say in where its readable runs, escaped already,
+// may be broken.
+func breaking(open, s string, keepLines bool, end string, where func(string) string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		b.WriteString(open)
@@ -36,7 +45,7 @@ func written(open, s string, keepLines bool, end string) templ.Component {
 			if text := templ.EscapeString(p.Text); p.Odd {
 				b.WriteString(`<span class="odd" title="` + p.Name + `">` + text + `</span>`)
 			} else {
-				b.WriteString(text)
+				b.WriteString(where(text))
 			}
 		}
 		b.WriteString(end)

@@ -1,0 +1,16 @@
+package client
+
+// present are the operations that only a person present may call.
+var present = map[string]bool{
+	"actor.disable": true, "approval.always": true, "approval.decide": true, "audit.export": true, "audit.forget": true,
+	"budget.set": true, "connector.accept": true, "connector.command": true, "folder.grant": true, "grant.add": true, "grant.revoke": true,
+	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true, "policy.label": true,
+	"secret.rotate": true, "secret.unmask": true, "server.backup": true, "server.restore": true,
+	"session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
+	"signin.end": true, "space.take_over": true, "token.new": true, "token.revoke": true,
+}
+
+// NeedsPresence reports whether an operation is known to be refused without a
+// person present, so that the proof can come with the first call: a call
+// without it is a refusal in the journal.
+func NeedsPresence(operation string) bool { return present[operation] }
