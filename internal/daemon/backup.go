@@ -68,11 +68,22 @@ func (d *Daemon) backupOps() []op.Op {
 					return BackupOut{}, err
 				}
 				return d.backup(ctx, in.Path)
-			}, nil),
+			}, backedUp),
 		op.Effect(op.Spec{Name: "server.restore", Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 			Doc: "Replace everything by a copy. The copy is checked to its end first, and the present state is copied aside; the server restarts."},
 			at, d.stageRestore, nil),
 	}
+}
+
+// backedUp tells of a copy whose making was cut off. A copy holds the intent of
+// its own making, so a server that was restored from it asks as well; the file
+// is there whole, or not at all.
+func backedUp(_ context.Context, in PathIn) (BackupOut, bool, error) {
+	st, err := os.Stat(in.Path)
+	if err != nil {
+		return BackupOut{}, false, nil
+	}
+	return BackupOut{Path: in.Path, Made: st.ModTime(), Bytes: st.Size()}, true, nil
 }
 
 // backup writes a copy: whole and synced, or not at all.

@@ -29,6 +29,7 @@ type Setting struct {
 	Secret  bool     // shown as set or not set
 	Live    bool     // a change counts at once
 	OneOf   []string // all that it can be, when that is known
+	Form    *form    // what it looks like, when the server would not start with anything else
 	Guard   bool     // says where tandem's doors, programs and walls are: a program's change waits for a person
 }
 

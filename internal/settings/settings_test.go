@@ -86,7 +86,7 @@ func TestChangeWritesOneSettingAndKeepsTheRest(t *testing.T) {
 	if err != nil || s.Get("log.level") != "debug" || s.Get("hosts") != "a.example,b.example" || s.Given("port") {
 		t.Errorf("%v %v", s, err)
 	}
-	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
+	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"listen", "nowhere"}, {"port", "99999"}, {"idle_exit", "soon"}, {"hang_secs", "0"}, {"log.level", "loud"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
 		if err := Change(data, bad[0], bad[1]); err == nil {
 			t.Errorf("Change(%q) was accepted", bad)
 		}

@@ -38,6 +38,8 @@ func CheckChange(key, value string) error {
 		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag, or %s in the environment", s.Env[0])
 	case value != "" && len(s.OneOf) > 0 && !slices.Contains(s.OneOf, value):
 		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", key, strings.Join(s.OneOf, ", "), value)
+	case value != "" && s.Form != nil && !s.Form.fits(value):
+		return fault.New(fault.Invalid, "setting.set", "%s is %s, not %q", key, s.Form.words, value)
 	case len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r"):
 		return fault.New(fault.Invalid, "setting.set", "a value is one line of at most 4096 bytes")
 	}

@@ -1,0 +1,26 @@
+package settings
+
+import (
+	"net"
+	"strconv"
+	"time"
+)
+
+// form is what a value has to look like, in words and as a check.
+type form struct {
+	words string
+	fits  func(value string) bool
+}
+
+var (
+	number   = form{"a number", func(v string) bool { return within(v, 0, 1<<31-1) }}
+	positive = form{"a number from 1", func(v string) bool { return within(v, 1, 1<<31-1) }}
+	port     = form{"a port from 0 to 65535", func(v string) bool { return within(v, 0, 65535) }}
+	duration = form{"a duration such as 15m", func(v string) bool { d, err := time.ParseDuration(v); return err == nil && d > 0 }}
+	address  = form{"HOST:PORT", func(v string) bool { _, p, err := net.SplitHostPort(v); return err == nil && within(p, 0, 65535) }}
+)
+
+func within(v string, least, most int) bool {
+	n, err := strconv.Atoi(v)
+	return err == nil && n >= least && n <= most
+}
