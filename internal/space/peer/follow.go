@@ -120,7 +120,7 @@ func (r *Room) sameHost(ctx context.Context, s *seat, at place) bool {
 		return false
 	}
 	if at.pin == "" {
-		at.pin = *l.seen
+		at.pin = l.shown()
 	}
 	s.host, s.pin, s.dirty = at.host, at.pin, true
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {

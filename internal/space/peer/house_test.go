@@ -149,7 +149,7 @@ func (h *house) contains(text string, want ...string) {
 // eventually waits for what happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // a busy machine is slow, not wrong
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // a busy machine is slow, not wrong
 		if ok() {
 			return
 		}

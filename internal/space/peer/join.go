@@ -132,11 +132,11 @@ func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*s
 		return nil, err
 	}
 	if o, ok := s.link.(*outside); ok {
-		if b.Pin != "" && b.Pin != PublicPin && *o.seen != b.Pin {
+		if b.Pin != "" && b.Pin != PublicPin && o.shown() != b.Pin {
 			return nil, fault.New(fault.Denied, "space.join", "the host you reached is not the one the inviter knows").With("reason", "pin").
 				WithNext("somebody may be in between; ask the inviter for a link instead of a short code")
 		}
-		s.pin = *o.seen
+		s.pin = o.shown()
 		if b.Pin == PublicPin {
 			s.pin = PublicPin
 		}

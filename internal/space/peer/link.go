@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/fault"
@@ -56,8 +57,8 @@ func (l inside) call(ctx context.Context, name string, in, out any) error {
 // what the first connection showed and the inviter confirmed.
 type outside struct {
 	host string
-	pin  string // the server's fingerprint, SHA256:…, or PublicPin; empty accepts any and remembers
-	seen *string
+	pin  string                 // the server's fingerprint, SHA256:…, or PublicPin; empty accepts any and remembers
+	seen atomic.Pointer[string] // what the last connection showed; several may begin at once
 	http *http.Client
 
 	token string // lets this machine in at a server, where a space is to begin
@@ -68,7 +69,7 @@ type outside struct {
 const PublicPin = "public"
 
 func newOutside(host, pin string) *outside {
-	l := &outside{host: host, pin: pin, seen: new(string)}
+	l := &outside{host: host, pin: pin}
 	check := func(raw [][]byte, _ [][]*x509.Certificate) error {
 		if len(raw) == 0 {
 			return errors.New("the host showed no certificate")
@@ -78,8 +79,9 @@ func newOutside(host, pin string) *outside {
 			return fmt.Errorf("read the host's certificate: %w", err)
 		}
 		sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
-		*l.seen = "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
-		if l.pin != "" && l.pin != *l.seen {
+		shown := "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+		l.seen.Store(&shown)
+		if l.pin != "" && l.pin != shown {
 			return errPin
 		}
 		return nil
@@ -98,6 +100,14 @@ func newOutside(host, pin string) *outside {
 		TLSHandshakeTimeout: 5 * time.Second, MaxIdleConns: 4, IdleConnTimeout: time.Minute,
 	}}
 	return l
+}
+
+// shown is the key that the host showed; empty before the first connection.
+func (l *outside) shown() string {
+	if s := l.seen.Load(); s != nil {
+		return *s
+	}
+	return ""
 }
 
 var errPin = errors.New("the host's key is not the one this space was joined with")
