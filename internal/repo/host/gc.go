@@ -3,9 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -83,16 +80,22 @@ func (h *Host) gc(ctx context.Context, in GCIn) (out GCOut, err error) {
 func (s *served) collect(ctx context.Context, keep time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "--git-dir", s.store.GitDir(),
-		"gc", "--quiet", "--prune="+keep.UTC().Format(time.RFC3339))
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	// newer versions ask a program which objects to keep
+	named, err := s.safeGit(ctx, "config", "--get-all", "gc.recentObjectsHook")
+	if err != nil {
+		return err
+	}
+	if said, err := named.Output(); err == nil {
+		return fault.New(fault.Conflict, "repo.gc", "git would run a program that its configuration names: %s", clip(strings.TrimSpace(string(said)))).
+			WithNext("see whose it is, and take it away: git config --show-origin --unset-all gc.recentObjectsHook")
+	}
+	cmd, err := s.safeGit(ctx, "gc", "--quiet", "--prune="+keep.UTC().Format(time.RFC3339))
+	if err != nil {
+		return err
+	}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = gitDelay
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fault.New(fault.Conflict, "repo.gc", "git is not installed here, and packing is its work").WithNext("install git")
-	}
+	err = noGit(cmd.Run())
 	if err != nil {
 		return fault.New(fault.Conflict, "repo.gc", "git gc failed: %s", strings.TrimSpace(said.String())).WithNext("run it in the served folder: git gc")
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -80,7 +79,7 @@ func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn) ([]string, err
 		}
 		slices.Sort(names)
 	}
-	args := []string{"push", "--porcelain"}
+	args := pushFlags()
 	var specs []string
 	for _, name := range names {
 		t := r.View.Bookmark(name)
@@ -107,7 +106,17 @@ func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	return h.git(ctx, s, "fetch", "--prune", "--no-write-fetch-head", in.remote())
+	return h.git(ctx, s, fetchArgs(in.remote())...)
+}
+
+// What runs at the other end is said here, since the repository's configuration
+// may name other programs, which for a remote on this machine run here.
+func pushFlags() []string {
+	return []string{"push", "--porcelain", "--no-signed", "--recurse-submodules=no", "--receive-pack=git-receive-pack"}
+}
+
+func fetchArgs(remote string) []string {
+	return []string{"fetch", "--prune", "--no-write-fetch-head", "--no-recurse-submodules", "--upload-pack=git-upload-pack", remote}
 }
 
 // git runs git in the server's repository with the server's own credentials,
@@ -116,15 +125,13 @@ func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
 func (h *Host) git(ctx context.Context, s *served, args ...string) (GitOut, error) {
 	patient, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	cmd := exec.CommandContext(patient, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "--git-dir", s.store.GitDir()}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd, err := s.safeGit(patient, args...)
+	if err != nil {
+		return GitOut{}, err
+	}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = gitDelay
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return GitOut{}, fault.New(fault.Conflict, "repo.git", "git is not installed here, and talking to remotes is its work").WithNext("install git")
-	}
+	err = noGit(cmd.Run())
 	if lookErr := h.look(ctx, s); lookErr != nil {
 		return GitOut{}, lookErr
 	}
@@ -134,7 +141,7 @@ func (h *Host) git(ctx context.Context, s *served, args ...string) (GitOut, erro
 		if patient.Err() != nil {
 			text = "it took longer than " + gitTime.String()
 		}
-		return GitOut{}, fault.New(fault.Unavailable, "repo.git", "git %s failed: %s", args[0], text).WithNext("see the remote's address in the server's repository: git remote -v")
+		return GitOut{}, fault.New(fault.Conflict, "repo.git", "git %s failed: %s", args[0], text).WithNext("see the remote's address in the server's repository: git remote -v")
 	}
 	return GitOut{Said: text}, err
 }
