@@ -47,7 +47,7 @@ func newUninstall(k *kit.Kit) *cobra.Command {
 			if removed != "" {
 				done = append(done, "removed "+tilde(removed, s.Home))
 			}
-			if purge {
+			if _, err := os.Stat(data); purge && err == nil {
 				if err := removeData(data); err != nil {
 					return err
 				}
@@ -56,6 +56,9 @@ func newUninstall(k *kit.Kit) *cobra.Command {
 			return k.Show(map[string]any{"done": done}, func(w io.Writer) {
 				for _, d := range done {
 					fmt.Fprintln(w, d)
+				}
+				if purge && len(done) == 0 {
+					fmt.Fprintln(w, "there was nothing to undo")
 				}
 				if !purge {
 					fmt.Fprintf(w, "your data is still in %s (--purge deletes it)\n", tilde(data, s.Home))
