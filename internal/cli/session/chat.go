@@ -160,7 +160,13 @@ func (c *chat) say(text string) error {
 		}
 	}()
 	defer c.k.Leave() // a decision is made by whoever is here now, not by whoever was
-	return watch(c.ctx, c.k, c.id, turn.ID)
+	err := watch(c.ctx, c.k, c.id, turn.ID)
+	if in, ok := c.k.In.(*os.File); ok && term.IsTerminal(int(in.Fd())) && fault.Is(err, fault.Pending) {
+		// Left without an answer by whoever sits here: what is said next would wait behind it.
+		fmt.Fprintln(c.k.Err, "stopped")
+		return c.k.Call(c.ctx, "session.cancel", room.TurnIn{ID: c.id, Turn: turn.ID}, nil)
+	}
+	return err
 }
 
 func (c *chat) command(text string) error {
