@@ -46,11 +46,11 @@ func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return "0.1.0+" + s.Value[:12]
+				return "0.2.0+" + s.Value[:12]
 			}
 		}
 	}
-	return "0.1.0"
+	return "0.2.0"
 }
 
 // Main runs one command line and returns its exit code. args[0] is the name

@@ -19,7 +19,7 @@ import (
 
 // frozen are data folders that earlier programs wrote, oldest first. A file is
 // never made again: TANDEM_FREEZE=v0.1.0 makes the one of a release, once.
-var frozen = []string{"first-schema", "v0.1.0"}
+var frozen = []string{"first-schema", "v0.1.0", "v0.2.0"}
 
 func frozenFile(name string) string { return filepath.Join("testdata", name+".tar.gz") }
 
