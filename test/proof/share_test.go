@@ -242,7 +242,7 @@ func (x *shared) overview() string {
 	}
 	defer resp.Body.Close()
 	data, _ := io.ReadAll(resp.Body)
-	return string(data)
+	return strings.ReplaceAll(string(data), "<wbr>", "") // where long words may be broken
 }
 
 func alive(pid int) bool {

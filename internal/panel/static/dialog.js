@@ -63,7 +63,7 @@ for (const el of document.querySelectorAll('[data-toast]')) {
 // htmx does not swap errors in; say them instead.
 document.addEventListener('htmx:response:error', (e) => {
   const status = e.detail?.ctx?.response?.status;
-  if (status === 401) { location.reload(); return; }
+  if (status === 401) { location.assign('/signin'); return; } // a reload would stop a sign-out on its way there
   toast('bad', `The server answered ${status ?? 'with an error'}. Reload the page to see the present state.`);
 });
 
