@@ -201,3 +201,24 @@ func TestAHostThatForgot(t *testing.T) {
 		m.contains(do[Verified](m.house, m.who, "space.verify", nil).Text, "to term 2")
 	}
 }
+
+// The host took a word of bob's and was gone before he saw it in the log. He
+// can still take over.
+func TestATakeOverAfterAWordThatOnlyTheHostHas(t *testing.T) {
+	a, b := far(t)
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "one"})
+	a.unplug()
+	eventually(t, "the loss being noticed", func() bool {
+		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
+	})
+	for _, s := range b.peers.all() {
+		s.mu.Lock()
+		s.said = s.window[s.me.Card().ID] + 1
+		s.mu.Unlock()
+	}
+	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
+		t.Fatal(err)
+	}
+	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "two"})
+}

@@ -45,8 +45,10 @@ func (r *Room) host(ctx context.Context, s *seat, term int64) error {
 		if err = r.adopt(ctx, s, here, term); reason(err) != "sequence" {
 			break
 		}
+		// The old host took a word of ours that this copy of the log does not show;
+		// where it is gone, the copy is all there is.
 		s.said = 0
-		if err := r.sync(ctx, s, 0); err != nil {
+		if err := r.sync(ctx, s, 0); err != nil && !fault.Is(err, fault.Unavailable) {
 			return err
 		}
 	}
