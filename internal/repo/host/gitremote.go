@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,15 +55,19 @@ func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	args, err := h.pushArgs(ctx, s, in)
+	local, err := s.reach(ctx, in.remote(), "--push", "--all")
 	if err != nil {
 		return GitOut{}, err
 	}
-	return h.git(ctx, s, args...)
+	args, err := h.pushArgs(ctx, s, in, local)
+	if err != nil {
+		return GitOut{}, err
+	}
+	return h.git(ctx, s, local, args...)
 }
 
 // pushArgs is the command line of a push of the bookmarks as they are now.
-func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn) ([]string, error) {
+func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn, local bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := h.refresh(ctx, s)
@@ -79,7 +85,7 @@ func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn) ([]string, err
 		}
 		slices.Sort(names)
 	}
-	args := pushFlags()
+	args := pushFlags(local)
 	var specs []string
 	for _, name := range names {
 		t := r.View.Bookmark(name)
@@ -106,34 +112,88 @@ func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	return h.git(ctx, s, fetchArgs(in.remote())...)
+	local, err := s.reach(ctx, in.remote())
+	if err != nil {
+		return GitOut{}, err
+	}
+	return h.git(ctx, s, local, fetchArgs(in.remote())...)
 }
 
 // What runs at the other end is said here, since the repository's configuration
-// may name other programs, which for a remote on this machine run here.
-func pushFlags() []string {
-	return []string{"push", "--porcelain", "--no-signed", "--recurse-submodules=no", "--receive-pack=git-receive-pack"}
+// may name other programs, which for a remote on this machine run here. There it
+// does not inherit our settings, and the hooks of that repository may be
+// anybody's, so that it is told them again.
+func pushFlags(local bool) []string {
+	receive := "git-receive-pack"
+	if local {
+		receive = "git -c core.hooksPath=" + os.DevNull + " -c core.fsmonitor=false -c core.alternateRefsCommand=true" +
+			" -c receive.autogc=false -c receive.denyCurrentBranch=refuse receive-pack"
+	}
+	return []string{"push", "--porcelain", "--no-signed", "--recurse-submodules=no", "--receive-pack=" + receive}
 }
 
+// upload-pack is made for repositories of strangers: it has no hooks, and takes
+// the program that packs from the user's own configuration alone.
 func fetchArgs(remote string) []string {
 	return []string{"fetch", "--prune", "--no-write-fetch-head", "--no-recurse-submodules", "--upload-pack=git-upload-pack", remote}
+}
+
+// reach says whether a remote is on this machine, by the addresses that git
+// uses for it with these flags.
+func (s *served) reach(ctx context.Context, remote string, flags ...string) (local bool, err error) {
+	if err := s.refuseUnsafe(ctx); err != nil {
+		return false, err
+	}
+	cmd, err := s.safeGit(ctx, slices.Concat([]string{"remote", "get-url"}, flags, []string{remote})...)
+	if err != nil {
+		return false, err
+	}
+	said, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return false, fault.New(fault.NotFound, "repo.git", "the server's repository has no remote %q", remote).
+			WithNext("add it in the served folder: git remote add %s ADDRESS", remote)
+	}
+	if err != nil {
+		return false, ended(err)
+	}
+	urls := strings.Split(strings.TrimSpace(string(said)), "\n")
+	return !slices.ContainsFunc(urls, func(url string) bool { return !onThisMachine(url) }), nil
+}
+
+// onThisMachine says whether git takes an address for a path: nothing before the
+// first slash may name a host or a protocol.
+func onThisMachine(url string) bool {
+	head, _, _ := strings.Cut(url, "/")
+	return strings.HasPrefix(url, "file://") || filepath.VolumeName(url) != "" || !strings.Contains(head, ":")
+}
+
+// protocols are those that git may use for a remote that is on this machine, or
+// for one that is not: its address may have changed since it was looked at.
+func protocols(local bool) string {
+	allowed, set := os.LookupEnv("GIT_ALLOW_PROTOCOL")
+	if !set {
+		allowed = allProtocols
+	}
+	return strings.Join(slices.DeleteFunc(strings.Split(allowed, ":"), func(p string) bool { return (p == "file") != local }), ":")
 }
 
 // git runs git in the server's repository with the server's own credentials,
 // and takes in what it did to refs. A remote may take minutes to answer, and
 // pushes go on meanwhile.
-func (h *Host) git(ctx context.Context, s *served, args ...string) (GitOut, error) {
+func (h *Host) git(ctx context.Context, s *served, local bool, args ...string) (GitOut, error) {
 	patient, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
 	cmd, err := s.safeGit(patient, args...)
 	if err != nil {
 		return GitOut{}, err
 	}
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols(local))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	err = noGit(cmd.Run())
-	if lookErr := h.look(ctx, s); lookErr != nil {
-		return GitOut{}, lookErr
+	err = ended(cmd.Run())
+	if err := h.takeRefs(ctx, s); err != nil {
+		return GitOut{}, err
 	}
 	text := strings.TrimSpace(said.String())
 	var exit *exec.ExitError

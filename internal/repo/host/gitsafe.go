@@ -35,7 +35,7 @@ func (s *served) safeGit(ctx context.Context, args ...string) (*exec.Cmd, error)
 		{"GIT_SSH_COMMAND", first(own.last("core.sshcommand"), quoted(os.Getenv("GIT_SSH")), "ssh")},
 		{"GIT_ASKPASS", first(own.last("core.askpass"), os.Getenv("SSH_ASKPASS"))},
 		{"GIT_PROXY_COMMAND", ""},
-		{"GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh"},
+		{"GIT_ALLOW_PROTOCOL", allProtocols},
 	} {
 		if _, ok := os.LookupEnv(v.name); !ok {
 			cmd.Env = append(cmd.Env, v.name+"="+v.value)
@@ -43,6 +43,40 @@ func (s *served) safeGit(ctx context.Context, args ...string) (*exec.Cmd, error)
 	}
 	cmd.WaitDelay = gitDelay
 	return cmd, nil
+}
+
+// allProtocols are those that need no program of somebody's choice.
+const allProtocols = "file:git:http:https:ssh"
+
+// refuseUnsafe refuses to work in a repository whose own configuration has git
+// run a program or write a file outside of it, where no setting of ours wins:
+// newer versions of git ask a program which objects to keep, and what a remote
+// says can be written to any file as its cookies.
+func (s *served) refuseUnsafe(ctx context.Context) error {
+	cmd, err := s.safeGit(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(gc\.recentobjectshook|http\.(.*\.)?savecookies)$`)
+	if err != nil {
+		return err
+	}
+	said, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if exit.ExitCode() == 1 {
+			return nil // there is no such setting
+		}
+		return fault.New(fault.Conflict, "repo.git", "git cannot read its configuration: %s", clip(strings.TrimSpace(string(exit.Stderr)))).
+			WithNext("see what is wrong, in the served folder: git config --list")
+	}
+	if err != nil {
+		return ended(err)
+	}
+	for line := range strings.Lines(string(said)) {
+		scope, key, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if scope == "local" || scope == "worktree" {
+			return fault.New(fault.Conflict, "repo.git", "the repository's configuration sets %s, with which git could do harm here", clip(key)).
+				WithNext("see whose it is (git config --show-origin --get-all %s), and take it away: git config --unset-all %[1]s", quoted(key))
+		}
+	}
+	return nil
 }
 
 type gitConfig []struct{ key, value string }
@@ -66,7 +100,7 @@ func ownConfig(ctx context.Context) (out gitConfig, err error) {
 			continue // there is no such file
 		}
 		if err != nil {
-			return nil, noGit(err)
+			return nil, ended(err)
 		}
 		for _, entry := range bytes.Split(said, []byte{0}) {
 			if key, value, ok := strings.Cut(string(entry), "\n"); ok {
@@ -77,9 +111,14 @@ func ownConfig(ctx context.Context) (out gitConfig, err error) {
 	return out, nil
 }
 
-func noGit(err error) error {
-	if errors.Is(err, exec.ErrNotFound) {
+// ended is how a git ended. One that ended well has done its work, even if
+// something that it started goes on.
+func ended(err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
 		return fault.New(fault.Conflict, "repo.git", "git is not installed here, and this is its work").WithNext("install git")
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil
 	}
 	return err
 }

@@ -28,6 +28,16 @@ func (h *Host) look(ctx context.Context, s *served) error {
 	return err
 }
 
+// takeRefs takes in what a git of ours did. A push that exported meanwhile may
+// have noted refs that nobody has imported: what was noted counts for nothing.
+func (h *Host) takeRefs(ctx context.Context, s *served) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noteRefs("")
+	_, err := h.refresh(ctx, s)
+	return err
+}
+
 // untouched says whether nobody but us has written since we last did.
 func (s *served) untouched() (bool, error) {
 	ids, err := s.store.Heads()
@@ -71,9 +81,7 @@ func (h *Host) refresh(ctx context.Context, s *served) (*repo.Repo, error) {
 			r = imported
 			done = append(done, "import git refs")
 		}
-		if err := s.noteRefs(); err != nil {
-			return nil, err
-		}
+		s.noteRefs(refs) // as they were before: what moved meanwhile is seen next time
 	}
 	if r.Operation.ID == before {
 		return r, nil
@@ -156,6 +164,10 @@ func (s *served) exportGit(r *repo.Repo) (*repo.Repo, error) {
 	if err := s.store.Flush(); err != nil {
 		return nil, err
 	}
+	before, err := gitSignature(s.store.GitDir())
+	if err != nil {
+		return nil, err
+	}
 	tx := r.Begin(s.who)
 	if _, err := s.store.ExportRefs(tx); err != nil {
 		return nil, err
@@ -170,7 +182,12 @@ func (s *served) exportGit(r *repo.Repo) (*repo.Repo, error) {
 	if err := s.store.Publish(done); err != nil {
 		return nil, err
 	}
-	return done, s.noteRefs()
+	if before != s.refs {
+		return done, nil // somebody moved a ref since the import: the next look takes it in
+	}
+	refs, err := gitSignature(s.store.GitDir())
+	s.noteRefs(refs)
+	return done, err
 }
 
 // exported says whether git has refs where they should be. Conflicted ones stay
@@ -189,15 +206,11 @@ func exported(local map[string]repo.RefTarget, git map[string]repo.RemoteRef) bo
 	return true
 }
 
-func (s *served) noteRefs() error {
-	refs, err := gitSignature(s.store.GitDir())
-	if err != nil {
-		return err
-	}
+// noteRefs takes note of how git's refs look when they are known.
+func (s *served) noteRefs(refs string) {
 	s.state.Lock()
+	defer s.state.Unlock()
 	s.refs = refs
-	s.state.Unlock()
-	return nil
 }
 
 // gitSignature changes when a branch, tag or remote ref does. jj's own refs are
