@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -141,12 +142,15 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	return c.run(ctx)
 }
 
+// errPanic marks a call that a panic cut off: nobody knows how far it came.
+var errPanic = errors.New("panic")
+
 // run calls the handler of a read, an effect or a stream. A panic in it is a failure of this one call: not every door that
 // calls the gate has somebody behind it who would catch it.
 func (c *call) run(ctx context.Context) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, fmt.Errorf("panic in %s: %v\n%s", c.op.Name, p, debug.Stack())
+			out, err = nil, fmt.Errorf("%w in %s: %v\n%s", errPanic, c.op.Name, p, debug.Stack())
 		}
 	}()
 	return c.op.RunRead(ctx, c.in)

@@ -93,6 +93,10 @@ func open(t *testing.T, file string) *world {
 			}),
 		op.State(op.Spec{Name: "note.mint", Right: "resource.write", Doc: "Make a credential.", Once: true}, at,
 			func(context.Context, *db.Tx, noteIn) (noteOut, error) { return noteOut{4711}, nil }),
+		op.State(op.Spec{Name: "note.whisper", Right: "resource.write", Doc: "Answer a sealed word.", Sealed: true}, at,
+			func(context.Context, *db.Tx, noteIn) (noteOut, error) { return noteOut{4711}, nil }),
+		op.Effect(op.Spec{Name: "note.pass", Right: "resource.write", Doc: "Pass a sealed word on.", Sealed: true}, at,
+			func(context.Context, noteIn) (noteOut, error) { return noteOut{4711}, nil }, nil),
 		op.Read(op.Spec{Name: "note.decide", Right: "approval.decide", Doc: "Decide something.", Present: true, People: true}, at,
 			func(context.Context, noteIn) (noteOut, error) { return noteOut{}, nil }),
 	); err != nil {
@@ -201,7 +205,8 @@ func TestAnIdempotencyKeyHappensOnceSideBySide(t *testing.T) {
 	}
 }
 
-// Not every door catches panics (MCP's library does not): one in a handler fails its call and leaves the program alone.
+// Not every door catches panics (MCP's library does not): one in a handler fails its call and leaves the program alone. How far
+// it came nobody knows, so that the same key does not do it again.
 func TestAPanicIsOneCallsFailure(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "a.db"))
 	w.act = func() error { panic("a handler's mistake") }
@@ -209,12 +214,35 @@ func TestAPanicIsOneCallsFailure(t *testing.T) {
 	if fault.KindOf(err) != fault.Internal || err == nil || !strings.Contains(err.Error(), "a handler's mistake") {
 		t.Fatalf("err = %v", err)
 	}
-	if out := w.events(t, journal.Outcome); len(out) != 1 || strings.Contains(string(out[0].Payload), "mistake") {
-		t.Errorf("outcomes = %+v", out)
+	if out := w.events(t, journal.Unknown); len(out) != 1 || strings.Contains(string(out[0].Payload), "mistake") {
+		t.Errorf("unknown outcomes = %+v", out)
 	}
 	w.act = nil
-	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
-		t.Errorf("the call after it: %v", err)
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the same key: %v", err)
+	}
+	if _, err := w.Invoke(as(op.Agent, "builder", "k2"), "note.send", noteIn{Text: "a"}); err != nil || w.acted.Load() != 1 {
+		t.Errorf("a new key: %v, done %d times", err, w.acted.Load())
+	}
+	if n, err := w.Recover(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d intents are left open, %v", n, err)
+	}
+}
+
+// Sealed words are not kept in the clear for a repetition: the same key does it once, and answers once.
+func TestASealedAnswerIsNotKept(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	for _, name := range []string{"note.whisper", "note.pass"} {
+		if out, err := w.Invoke(as(op.Agent, "builder", name), name, noteIn{Text: "a"}); err != nil || out != (noteOut{4711}) {
+			t.Errorf("%s: %v, %v", name, out, err)
+		}
+		if _, err := w.Invoke(as(op.Agent, "builder", name), name, noteIn{Text: "a"}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s with the same key: %v", name, err)
+		}
+	}
+	var kept int
+	if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM gate_call WHERE answer LIKE '%4711%'").Scan(&kept); err != nil || kept != 0 {
+		t.Errorf("%d answers are kept, %v", kept, err)
 	}
 }
 

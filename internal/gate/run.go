@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -65,7 +66,13 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 	}
 	out, acted := c.run(ctx)
 	// The outcome is recorded even when the caller has gone.
-	if err := g.outcome(context.WithoutCancel(ctx), c, seq, out, acted); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if errors.Is(acted, errPanic) {
+		err = g.lost(ctx, openIntent{seq: seq, op: c.op.Name, key: c.caller.Idempotency}, c.caller, "it broke off: nothing tells whether it happened")
+	} else {
+		err = g.outcome(ctx, c, seq, out, acted)
+	}
+	if err != nil {
 		g.log.Error("outcome not recorded", "op", c.op.Name, "intent", seq, "err", err)
 		if acted == nil {
 			return nil, fmt.Errorf("%s was done, but its outcome could not be recorded: %w", c.op.Name, err)
@@ -140,6 +147,10 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 		return nil, false, fault.New(fault.Conflict, c.op.Name, "a crash hid the outcome of the first request with this key: it may or may not have happened").
 			WithNext("look at the target, then use a new key if it must be done again")
 	}
+	if c.op.Sealed {
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "this was done already with the same idempotency key, and what it answered is sealed and kept nowhere").
+			WithNext("look at what it did, then use a new key if it must be done again")
+	}
 	p := reflect.New(c.op.Out)
 	if err := json.Unmarshal([]byte(answer), p.Interface()); err != nil {
 		return nil, false, fmt.Errorf("read the stored answer of %s: %w", c.op.Name, err)
@@ -157,12 +168,12 @@ func (c *call) remember(tx *db.Tx, state string, redact *secret.Redactor, out an
 	if err != nil {
 		return err
 	}
-	answer, err := json.Marshal(out)
+	answer, err := c.kept(redact, out)
 	if err != nil {
 		return err
 	}
 	n, err := tx.Changed("INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, actor, key) DO NOTHING",
-		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, string(redact.JSON(answer)), tx.Now())
+		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, answer, tx.Now())
 	if err == nil && n == 0 {
 		err = db.ErrAgain
 	}
@@ -174,13 +185,22 @@ func (c *call) finish(tx *db.Tx, redact *secret.Redactor, out any) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
-	answer, err := json.Marshal(out)
+	answer, err := c.kept(redact, out)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec("UPDATE gate_call SET state = 'done', answer = ? WHERE tenant = ? AND actor = ? AND key = ?",
-		string(redact.JSON(answer)), c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
+		answer, c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
 	return err
+}
+
+// kept is what stays of an answer, for whoever repeats the call. Of sealed words nothing does: the table is read in the clear.
+func (c *call) kept(redact *secret.Redactor, out any) (string, error) {
+	if c.op.Sealed {
+		return "", nil
+	}
+	answer, err := json.Marshal(out)
+	return string(redact.JSON(answer)), err
 }
 
 func (c *call) forget(tx *db.Tx) error {

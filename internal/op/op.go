@@ -46,7 +46,7 @@ type Spec struct {
 	Public  bool     // answers without authentication (health, icon)
 	Socket  bool     // only over a local socket, never over a network door
 	Status  int      // HTTP status of success when it is not 200
-	Sealed  bool     // what it is told and what it answers are sealed words: reasons of failures are not journalled either
+	Sealed  bool     // what it is told and what it answers are sealed words: reasons of failures are not journalled, answers not kept for a repetition
 	Once    bool     // it takes or gives a credential that is written down nowhere: it is not repeated by an idempotency key
 	Masked  bool     // a list whose handler leaves out, with May, what the caller may not see: anybody known may call it
 }
