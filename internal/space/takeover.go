@@ -210,12 +210,19 @@ type StepDownIn struct {
 	Earlier  []*seal.Envelope `json:"earlier,omitempty" jsonschema:"the take-overs before it: one of them began at an entry that this host has"`
 }
 
+// maxEnded is how much of the take-overs that ended a hosting is kept: some fifty of them. It goes out with every pull, and a
+// member may add to it what it likes.
+const maxEnded = 64 << 10
+
 // stepDown ends a hosting whose term is over. The proof is a member's signed
 // take-over of a higher term.
 func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	if in.Envelope == nil || in.Envelope.Class != ClassTakeOver {
 		return OK{}, fault.New(fault.Invalid, "space.step_down", "a take-over is missing")
+	}
+	if len(in.Host) > 300 { // a name and a port
+		return OK{}, fault.New(fault.Invalid, "space.step_down", "%s is not an address", clip(in.Host))
 	}
 	s, err := lock(tx, tenant, in.Envelope.Space)
 	if err != nil {
@@ -242,6 +249,9 @@ func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, erro
 	ended, err := json.Marshal(append(in.Earlier, in.Envelope))
 	if err != nil {
 		return OK{}, err
+	}
+	if len(ended) > maxEnded {
+		ended = nil
 	}
 	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ?, ended = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, string(ended), tenant, s.id)
 	tx.AfterCommit(func() { r.changed(tenant, s.id) })

@@ -81,9 +81,9 @@ func (r *Room) pullFailed(ctx context.Context, s *seat, err error) error {
 	return err
 }
 
-// stop ends a seat in a state that a person should know about.
+// stop ends a seat in a state that a person should know about. Whoever left knows.
 func (r *Room) stop(ctx context.Context, s *seat, state, why string) {
-	if s.state == state {
+	if s.state == state || s.state == left {
 		return
 	}
 	s.state, s.why, s.online = state, why, false

@@ -148,6 +148,28 @@ func (m *machine) again() {
 	m.listen(nil)
 }
 
+// person is the machine's owner, present.
+func (m *machine) person() context.Context {
+	return op.WithCaller(m.t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+}
+
+// lost waits until a member here has noticed that the host is gone.
+func (m *machine) lost(who string) {
+	m.t.Helper()
+	eventually(m.t, "the loss being noticed by "+who, func() bool {
+		return strings.Contains(do[Peers](m.house, who, "space.peers", nil).Health, "cannot be reached")
+	})
+}
+
+// takeOver makes the machine the host in place of one that a member here lost.
+func (m *machine) takeOver(who string) {
+	m.t.Helper()
+	m.lost(who)
+	if _, err := m.gate.Invoke(m.person(), "space.take_over", nil); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
 func far(t *testing.T) (a, b *machine) {
 	a, b = newMachine(t), newMachine(t)
 	do[Who](a.house, "ann", "space.rename", RenameIn{Name: "ann"})
@@ -224,13 +246,7 @@ func TestAServerHosts(t *testing.T) {
 	}
 	// the server goes for good: a member's machine takes its place
 	server.unplug()
-	eventually(t, "the loss being noticed", func() bool {
-		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
-	})
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
-	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
-		t.Fatal(err)
-	}
+	b.takeOver("bob")
 	eventually(t, "ann following", func() bool {
 		s := do[Seats](a.house, "ann", "space.list", nil).Seats[0]
 		return s.Host == b.addr && s.Term == 2
@@ -273,14 +289,11 @@ func TestTakeOver(t *testing.T) {
 	// what ann still says on her cut-off machine is acknowledged by her own host
 	do[Said](a.house, "ann", "space.send", SendIn{Type: "chat", Message: "from the cut-off side"})
 
-	eventually(t, "the loss being noticed", func() bool {
-		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
-	})
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	b.lost("bob")
 	if _, err := b.gate.Invoke(b.as("bob"), "space.take_over", nil); !fault.Is(err, fault.Denied) {
 		t.Fatalf("an agent took over: %v", err)
 	}
-	out, err := b.gate.Invoke(owner, "space.take_over", nil)
+	out, err := b.gate.Invoke(b.person(), "space.take_over", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

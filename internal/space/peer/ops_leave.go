@@ -11,7 +11,6 @@ import (
 // opLeave ends the caller's seat. A host that has nobody else in the space hands
 // it over first.
 func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
-	sitting := r.sitting()
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Said{}, err
@@ -22,7 +21,13 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 		return Said{}, err
 	}
 	gone := "Disconnected from workspace."
-	if s.state == active && s.host == "" && len(s.members()) > 1 && sitting[s.tenant+"/"+s.space] == 1 {
+	last := false
+	if s.state == active && s.host == "" && len(s.members()) > 1 {
+		if last, err = r.alone(ctx, s); err != nil {
+			return Said{}, err
+		}
+	}
+	if last {
 		// who is there now, and not when the log last grew
 		if err := r.sync(ctx, s, 0); err != nil && !fault.Is(err, fault.Unavailable) {
 			return Said{}, err

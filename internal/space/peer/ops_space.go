@@ -206,7 +206,8 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 	folder := r.folderOf(ctx, c)
 	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, c.Actor) })) {
 		s.mu.Lock()
-		if s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder {
+		taken := !orphan(s.owner, c.Actor) // by another program, while this one waited for the seat
+		if taken || s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder {
 			s.mu.Unlock()
 			continue
 		}

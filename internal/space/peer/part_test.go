@@ -6,7 +6,6 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/op"
 )
 
 // The halves of a split space each take somebody in. When they meet, one half
@@ -27,16 +26,6 @@ func joinsTheLosers(t *testing.T, firstWins bool) {
 	do[Who](c.house, "fay", "space.rename", RenameIn{Name: "fay"})
 	do[Joined](c.house, "cy", "space.join", JoinIn{Code: do[Invited](a.house, "ann", "space.invite", InviteIn{}).Code})
 	do[Peers](b.house, "bob", "space.peers", nil)
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
-	takeOver := func(m *machine, who string) {
-		t.Helper()
-		eventually(t, "the loss being noticed by "+who, func() bool {
-			return strings.Contains(do[Peers](m.house, who, "space.peers", nil).Health, "cannot be reached")
-		})
-		if _, err := m.gate.Invoke(owner, "space.take_over", nil); err != nil {
-			t.Fatal(err)
-		}
-	}
 	speak := func(m *machine, who string) {
 		t.Helper()
 		do[Said](m.house, who, "space.send", SendIn{Type: "chat", Message: who + " says one"})
@@ -59,13 +48,13 @@ func joinsTheLosers(t *testing.T, firstWins bool) {
 	c.unplug()
 	c.peers.Stop()
 	b.again()
-	takeOver(b, "bob")
+	b.takeOver("bob")
 	do[Joined](e.house, "eve", "space.join", JoinIn{Code: do[Invited](b.house, "bob", "space.invite", InviteIn{}).Code})
 	speak(e, "eve")
 	b.unplug()
 	b.peers.Stop()
 	c.again()
-	takeOver(c, "cy")
+	c.takeOver("cy")
 	code, _, _ := strings.Cut(do[Invited](c.house, "cy", "space.invite", InviteIn{}).Code, "@")
 	do[Joined](c.house, "fay", "space.join", JoinIn{Code: code})
 	speak(c, "fay")
@@ -179,8 +168,7 @@ func TestAHostThatForgot(t *testing.T) {
 		b.refused("bob", "space.rejoin", RejoinIn{}, fault.Conflict)
 		b.again()
 	}
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
-	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
+	if _, err := b.gate.Invoke(b.person(), "space.take_over", nil); err != nil {
 		t.Fatal(err)
 	}
 	do[Joined](a.house, "ann", "space.rejoin", RejoinIn{})
@@ -208,16 +196,13 @@ func TestATakeOverAfterAWordThatOnlyTheHostHas(t *testing.T) {
 	a, b := far(t)
 	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "one"})
 	a.unplug()
-	eventually(t, "the loss being noticed", func() bool {
-		return strings.Contains(do[Peers](b.house, "bob", "space.peers", nil).Health, "cannot be reached")
-	})
+	b.lost("bob")
 	for _, s := range b.peers.all() {
 		s.mu.Lock()
 		s.said = s.window[s.me.Card().ID] + 1
 		s.mu.Unlock()
 	}
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
-	if _, err := b.gate.Invoke(owner, "space.take_over", nil); err != nil {
+	if _, err := b.gate.Invoke(b.person(), "space.take_over", nil); err != nil {
 		t.Fatal(err)
 	}
 	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "two"})

@@ -101,15 +101,10 @@ func (r *Room) unseated(ctx context.Context, tenant, who string) error {
 	return notConnected()
 }
 
-// sitting counts the seats of this machine in each space.
-func (r *Room) sitting() map[string]int {
-	n := map[string]int{}
-	for _, s := range r.all() {
-		s.mu.Lock()
-		if s.state == active {
-			n[s.tenant+"/"+s.space]++
-		}
-		s.mu.Unlock()
-	}
-	return n
+// alone says that nobody else of this machine sits in a seat's space. It asks the
+// store: another seat may be locked, waiting for its host.
+func (r *Room) alone(ctx context.Context, s *seat) (bool, error) {
+	var others int
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_seat WHERE tenant = ? AND space = ? AND state = ? AND id <> ?", s.tenant, s.space, active, s.id).Scan(&others)
+	return others == 0, err
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/internal/op"
 	"tandem/internal/space"
 )
 
@@ -32,21 +31,11 @@ func TestTwoTakeOversOfOneTerm(t *testing.T) {
 		m.contains(do[BoardOut](m.house, m.who, "board.show", nil).Text, "wanted by both")
 	}
 	w := &watch{t: t, hosts: map[string]map[int64]string{}}
-	owner := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
-	takeOver := func(m *machine, who string) {
-		t.Helper()
-		eventually(t, "the loss being noticed by "+who, func() bool {
-			return strings.Contains(do[Peers](m.house, who, "space.peers", nil).Health, "cannot be reached")
-		})
-		if _, err := m.gate.Invoke(owner, "space.take_over", nil); err != nil {
-			t.Fatal(err)
-		}
-	}
 
 	// one half: b's machine, with two members
 	a.unplug()
 	b.unplug()
-	takeOver(b, "bob")
+	b.takeOver("bob")
 	eventually(t, "both following", func() bool { return w.see(b, "bea").Term == 2 && w.see(b, "bob").Term == 2 })
 	do[Tasked](b.house, "bob", "board.claim", TaskIn{TaskID: task.ID})
 	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "said in the first half"})
@@ -55,7 +44,7 @@ func TestTwoTakeOversOfOneTerm(t *testing.T) {
 	b.peers.Stop() // it cannot look across the cut
 
 	// the other half: c's machine and d's
-	takeOver(c, "cy")
+	c.takeOver("cy")
 	eventually(t, "dee following", func() bool { return w.see(d, "dee").Term == 2 && w.see(c, "cy").Term == 2 })
 	do[Tasked](c.house, "cy", "board.claim", TaskIn{TaskID: task.ID})
 	do[Said](d.house, "dee", "space.send", SendIn{Type: "chat", Message: "said in the second half"})

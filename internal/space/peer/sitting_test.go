@@ -1,0 +1,80 @@
+package peer
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// Several programs of one folder want the seat of one that has ended: one of them gets it.
+func TestASeatIsGivenToOneProgram(t *testing.T) {
+	h := newHouse(t)
+	program := func(id string) op.Caller {
+		c := op.CallerFrom(h.as("ann"))
+		c.Client.ID = id
+		return c
+	}
+	if _, err := h.gate.Invoke(op.WithCaller(t.Context(), program("ended")), "space.create", CreateIn{}); err != nil {
+		t.Fatal(err)
+	}
+	s := h.peers.all()[0]
+	s.mu.Lock() // so that all of them wait for it
+	var wg sync.WaitGroup
+	var got atomic.Int64
+	for i := range 8 {
+		wg.Go(func() {
+			_, err := h.gate.Invoke(op.WithCaller(t.Context(), program(fmt.Sprintf("%d.%d", os.Getpid(), i))), "space.rejoin", RejoinIn{})
+			if err == nil {
+				got.Add(1)
+			} else if !fault.Is(err, fault.NotFound) {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(200 * time.Millisecond) // to get there; whoever comes later finds the seat taken anyway
+	s.mu.Unlock()
+	wg.Wait()
+	if got.Load() != 1 {
+		t.Errorf("the seat was given to %d programs", got.Load())
+	}
+}
+
+// A seat is locked while it waits for its host. Whoever leaves another space does not wait with it.
+func TestLeavingWaitsForNoOtherSeat(t *testing.T) {
+	h := newHouse(t)
+	do[Created](h, "ann", "space.create", CreateIn{})
+	do[Created](h, "bob", "space.create", CreateIn{})
+	busy, err := h.peers.enterSeat(h.as("bob"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.mu.Unlock()
+	left := make(chan error, 1)
+	go func() { _, err := h.gate.Invoke(h.as("ann"), "space.leave", nil); left <- err }()
+	select {
+	case err := <-left:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("leaving waits for a seat in another space")
+	}
+}
+
+// A pull that was under way while its member left is told that the member is none: that is no removal.
+func TestWhoLeftWasNotRemoved(t *testing.T) {
+	h := newHouse(t)
+	do[Created](h, "ann", "space.create", CreateIn{})
+	s := h.peers.all()[0]
+	do[Said](h, "ann", "space.leave", nil)
+	s.mu.Lock()
+	h.peers.pullFailed(t.Context(), s, fault.New(fault.Denied, "space.pull", "you are no member").With("reason", "removed"))
+	s.mu.Unlock()
+	h.contains(h.refused("ann", "space.inbox", InboxIn{}, fault.Conflict), "Not connected")
+}
