@@ -3,11 +3,12 @@ package secret
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"tandem/internal/testenv"
 )
 
 // A disk that is full when a second master key is stored must not take the
@@ -22,9 +23,7 @@ func TestAFullDiskKeepsTheKeys(t *testing.T) {
 	if err := (&fileKeeper{path: path}).Store("first", first); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestAFullDiskKeepsTheKeys$")
-	cmd.Env = append(os.Environ(), "TANDEM_TEST_FULL="+path)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := testenv.Again(t, "TANDEM_TEST_FULL="+path).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if got, err := (&fileKeeper{path: path}).Load("first"); err != nil || !bytes.Equal(got, first) {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"strconv"
 	"testing"
 	"time"
@@ -40,6 +41,15 @@ func Env(t testing.TB, extra ...string) []string {
 		"TERM=xterm-256color",
 	}
 	return append(env, extra...)
+}
+
+// Again is the running test in a process of its own, with an environment of Env:
+// what it finds in there tells it that it is the child.
+func Again(t testing.TB, extra ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = Env(t, extra...)
+	return cmd
 }
 
 // Port is a TCP port on loopback that was free a moment ago.
