@@ -80,7 +80,7 @@ func (s *Server) changes(ctx context.Context, in obj) (page changes, err error) 
 
 // resourceEvents is GET /resource/events: changes of shared keys, from a place, from the newest few, or from now on.
 func (s *Server) resourceEvents(w http.ResponseWriter, r *http.Request) {
-	ctx := r.Context()
+	ctx := s.Gate.Stay(r.Context())
 	after, err := s.firstChange(ctx, r)
 	if err != nil {
 		s.Fail(w, r, err)

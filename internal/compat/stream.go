@@ -209,7 +209,7 @@ func (s *Server) GlobalEvents(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, err)
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(s.Gate.Stay(r.Context()))
 	defer cancel()
 	out := s.stream(w)
 	if out.connected() != nil {

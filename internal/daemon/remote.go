@@ -153,6 +153,7 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.d.web.Fail(w, r, err)
 		return
 	}
+	r = r.WithContext(ctx)
 	if dir := r.Header.Get("Tandem-Replica"); dir != "" && op.CallerFrom(ctx).Kind == op.Local {
 		m.watch(host, dir, r.Header.Get("Tandem-Remote-Token"))
 	}

@@ -160,6 +160,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	d.gate.Redact = d.redact
 	d.gate.Caution = d.leased
+	d.gate.Still = d.identity.Still
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
 	d.rooms.relay.Through(d.gate, d.journal)

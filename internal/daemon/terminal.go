@@ -54,6 +54,9 @@ func (d *Daemon) watchTerminal(w http.ResponseWriter, r *http.Request) {
 			return
 		case why := <-ended:
 			ended <- nil
+			if ctx.Err() != nil { // whoever looked may not any more: nor at what still waits
+				return
+			}
 			for len(frames) > 0 && err == nil {
 				err = sendFrames(s, <-frames, frames)
 			}

@@ -46,6 +46,8 @@ type Gate struct {
 	// Caution says why a person should decide a call that policy allows: it touches what somebody else asked to be left
 	// alone. "" lets it pass; an error refuses it.
 	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
+	// Still says why a caller who was let in would not be let in again. Without it nobody is asked.
+	Still func(ctx context.Context, c op.Caller) error
 }
 
 // New makes a gate over a table of operations.
@@ -112,6 +114,11 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	if !c.caller.Known() {
 		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
 			WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
+	}
+	if c.caller.Kind == op.Session { // its door knows the session; whom it acts for may have been disabled since
+		if err := g.still(ctx, c.caller); err != nil {
+			return nil, err
+		}
 	}
 	if sane, ok := in.(op.Checked); ok {
 		if err := sane.Check(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
-	"tandem/internal/op"
 	"tandem/internal/secret"
 )
 
@@ -209,23 +208,4 @@ func (c *call) forget(tx *db.Tx) error {
 	}
 	_, err := tx.Exec("DELETE FROM gate_call WHERE tenant = ? AND actor = ? AND key = ?", c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
 	return err
-}
-
-// Admit lets a caller into a stream, or says why not.
-func (g *Gate) Admit(ctx context.Context, name string, in any) (context.Context, error) {
-	o := g.table.Get(name)
-	if o == nil || o.Class != op.ClassStream {
-		return ctx, fault.New(fault.NotFound, "gate", "there is no stream %s", name)
-	}
-	if _, err := g.Do(ctx, o, in); err != nil {
-		return ctx, err
-	}
-	c := &call{op: o, caller: op.CallerFrom(ctx)}
-	if o.Public {
-		return ctx, nil
-	}
-	if err := g.lookUp(ctx, c); err != nil {
-		return ctx, err
-	}
-	return op.WithMay(ctx, c.may), nil
 }

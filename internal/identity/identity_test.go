@@ -293,3 +293,44 @@ func TestAnInvitationLetsInOnce(t *testing.T) {
 		}
 	})
 }
+
+// A caller is let in again until the token, the browser or somebody it acts for
+// ends.
+func TestStill(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx := owner("pin")
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := do(t, h, ctx, h.add, AddIn{Name: "builder", Kind: op.Agent})
+		must(err)
+		made, err := do(t, h, ctx, h.mint, MintIn{Actor: "builder"})
+		must(err)
+		token, err := h.Bearer(t.Context(), made.Secret, op.DoorHTTP)
+		must(err)
+		link, err := do(t, h, ctx, h.link, Nothing{})
+		must(err)
+		cookie, err := do(t, h, ctx, h.start, StartIn{Code: link.Code})
+		must(err)
+		browser, err := h.Cookie(t.Context(), cookie.Cookie)
+		must(err)
+		session := op.Caller{Tenant: LocalTenant, Actor: "ses_1", Name: "ses_1", Kind: op.Session, For: []string{"agent:builder", "person:owner"}}
+		for _, c := range []struct {
+			who op.Caller
+			end func() error
+		}{
+			{token, func() error { _, err := do(t, h, ctx, h.revoke, TokenIn{ID: token.Token}); return err }},
+			{browser, func() error { _, err := do(t, h, ctx, h.endBrowser, BrowserIn{ID: browser.Token}); return err }},
+			{session, func() error { _, err := do(t, h, ctx, h.disable, NameIn{Name: "builder"}); return err }},
+		} {
+			must(h.Still(t.Context(), c.who))
+			must(c.end())
+			if err := h.Still(t.Context(), c.who); !fault.Is(err, fault.Unauthenticated) {
+				t.Errorf("%s afterwards: %v", c.who.Name, err)
+			}
+		}
+	})
+}
