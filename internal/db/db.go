@@ -69,7 +69,7 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	if d.dialect == postgresDialect {
 		opts.Isolation = sql.LevelRepeatableRead
 	}
-	t, err := d.pool.BeginTx(ctx, opts)
+	t, err := d.begin(ctx, opts)
 	if err != nil {
 		return d.Explain(fmt.Errorf("begin read: %w", err))
 	}

@@ -234,6 +234,30 @@ func TestACutConnectionIsNamedAndMended(t *testing.T) {
 	}
 }
 
+// Connections that PostgreSQL closed while they lay idle are nobody's failure.
+func TestIdleConnectionsThatWereCut(t *testing.T) {
+	dsn := testenv.Postgres(t)
+	d := open(t, dsn)
+	for range 20 {
+		var wg sync.WaitGroup
+		for range idle { // so that as many lie idle afterwards
+			wg.Go(func() {
+				if err := d.Read(t.Context(), func(tx *Tx) error { time.Sleep(time.Millisecond); return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		testenv.CutPostgres(t, dsn)
+		if err := d.Read(t.Context(), func(*Tx) error { return nil }); err != nil {
+			t.Fatalf("a read: %v", err)
+		}
+		if err := d.Write(t.Context(), func(*Tx) error { return nil }); err != nil {
+			t.Fatalf("a write: %v", err)
+		}
+	}
+}
+
 func TestRebind(t *testing.T) {
 	got := rebind(postgresDialect, "UPDATE a SET b = ?, c = '?' WHERE d = ?")
 	if want := "UPDATE a SET b = $1, c = '?' WHERE d = $2"; got != want {

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,13 +16,16 @@ import (
 	"tandem/internal/fault"
 )
 
+// idle is how many connections are kept open for the next caller.
+const idle = 8
+
 func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
 	pool, err := sql.Open("pgx", dsn)
 	if err != nil {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(16)
-	pool.SetMaxIdleConns(8)
+	pool.SetMaxIdleConns(idle)
 	ping, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := pool.PingContext(ping); err != nil {
@@ -53,7 +58,7 @@ func (d *DB) writePostgres(ctx context.Context, fn func(*Tx) error) error {
 
 func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 	inner := context.WithoutCancel(ctx)
-	t, err := d.pool.BeginTx(inner, nil)
+	t, err := d.begin(inner, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -69,6 +74,30 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 		f()
 	}
 	return nil
+}
+
+// begin begins a transaction. That PostgreSQL closed a connection which lay idle
+// is found out only now; nothing was done on it, so the next one is tried.
+func (d *DB) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+	for try := 0; ; try++ {
+		t, err := d.pool.BeginTx(ctx, opts)
+		if err == nil || try == idle || ctx.Err() != nil || !cutOff(err) {
+			return t, err
+		}
+	}
+}
+
+// cutOff says whether a connection that was open is not any more.
+func cutOff(err error) bool {
+	var pg *pgconn.PgError
+	var dial *pgconn.ConnectError
+	switch {
+	case errors.As(err, &dial):
+		return false // a new one, which cannot be had
+	case errors.As(err, &pg):
+		return pg.Code == "57P01" // an administrator ended it
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // ErrAgain is for a transaction that looked for something, did not find it, and met it when it wrote: nothing can lock a row that is not there

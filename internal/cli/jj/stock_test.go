@@ -151,6 +151,9 @@ func (p *pair) revision(r *rand.Rand) string { return p.revisionOf(r, "all()") }
 
 func (p *pair) revisionOf(r *rand.Rand, set string) string {
 	ids := strings.Fields(p.stock.Run(p.theirs, "log", "--no-graph", "-r", set, "-T", "commit_id.short() ++ ' '", "--ignore-working-copy"))
+	if len(ids) == 0 { // nothing was made yet
+		return "@"
+	}
 	return ids[r.IntN(len(ids))]
 }
 
