@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"sync"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -12,6 +13,10 @@ import (
 // operations are taken: fixed-width little-endian integers, lengths as u64,
 // enum and option tags as u32, maps and sets in key order.
 type hashWriter []byte
+
+// hashBuffers are kept for views: of a sync among many agents there are hundreds,
+// each of which names them all.
+var hashBuffers = sync.Pool{New: func() any { return new(hashWriter) }}
 
 func (w *hashWriter) u32(n uint32) { *w = binary.LittleEndian.AppendUint32(*w, n) }
 func (w *hashWriter) u64(n uint64) { *w = binary.LittleEndian.AppendUint64(*w, n) }
@@ -82,7 +87,9 @@ func (v *View) ComputeID() ViewID {
 // computeID is the id of a view with these heads and workspaces, which are in
 // order, instead of its own.
 func (v *View) computeID(heads []CommitID, workspaces []workspaceAt) ViewID {
-	w := make(hashWriter, 0, 1024+40*len(heads)+80*len(workspaces))
+	buf := hashBuffers.Get().(*hashWriter)
+	defer hashBuffers.Put(buf)
+	w := (*buf)[:0]
 	w.u64(uint64(len(heads)))
 	for _, id := range heads {
 		w.bytes(string(id))
@@ -100,6 +107,7 @@ func (v *View) computeID(heads []CommitID, workspaces []workspaceAt) ViewID {
 		w.bytes(x.name)
 		w.bytes(string(x.at))
 	}
+	*buf = w
 	sum := blake2b.Sum512(w)
 	return ViewID(sum[:])
 }

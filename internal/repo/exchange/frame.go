@@ -138,12 +138,13 @@ func (r *Reader) Next() (Kind, []byte, error) {
 		return 0, nil, fault.New(fault.Invalid, "repo.sync", "a frame claims %d bytes", n)
 	}
 	// Memory follows what arrives, not what is claimed.
-	data, err := io.ReadAll(io.LimitReader(r.r, int64(n)))
-	if err != nil {
-		return 0, nil, cutShort(err)
-	}
-	if len(data) < int(n) {
-		return 0, nil, cutShort(io.ErrUnexpectedEOF)
+	var data []byte
+	for len(data) < int(n) {
+		at := len(data)
+		data = append(data, make([]byte, min(int(n)-at, chunk))...)
+		if _, err := io.ReadFull(r.r, data[at:]); err != nil {
+			return 0, nil, cutShort(err)
+		}
 	}
 	k := Kind(head[0])
 	if k != Fault {

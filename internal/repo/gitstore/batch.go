@@ -33,6 +33,17 @@ func (b *batch) add(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
+// addNamed adds an operation or a view. It is written in the folder above its
+// own: of that one there is one block, while in a folder of thousands of names
+// each new one, and each temporary one, has another block written.
+func (b *batch) addNamed(path string, data []byte) error {
+	tmp, err := writeUnsynced(filepath.Dir(filepath.Dir(path)), data, 0o666)
+	if err == nil {
+		b.take(tmp, path)
+	}
+	return err
+}
+
 // take lets a finished file of another maker join.
 func (b *batch) take(tmp, path string) {
 	b.files = append(b.files, staged{tmp, path})
@@ -120,14 +131,9 @@ var (
 // writeUnsynced writes a file under a temporary name.
 func writeUnsynced(dir string, data []byte, perm fs.FileMode) (name string, err error) {
 	name = filepath.Join(dir, fmt.Sprintf(".tmp-%s-%d", tempStart(), tempCount.Add(1)))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	made, err := createFile(name, data, perm)
+	if err != nil && made {
 		os.Remove(name)
-		return "", err
 	}
-	return name, nil
+	return name, err
 }

@@ -96,6 +96,7 @@ type Watcher struct {
 	mu     sync.Mutex
 	copies map[string]*follower // by .jj/repo; nil for one that is not told
 	last   seen                 // of the stream that is alive; zero without one
+	said   []byte               // last as watch.json holds it
 }
 
 // follower is a copy that is told.
@@ -148,13 +149,7 @@ func (w *Watcher) tell(dir string) {
 		}
 		f = &follower{lock, file}
 	}
-	data, err := json.Marshal(w.last)
-	if err == nil {
-		text := append(bytes.Repeat([]byte{' '}, seenSize-1), '\n')
-		copy(text, data)
-		_, err = f.file.WriteAt(text, 0)
-	}
-	if err != nil {
+	if _, err := f.file.WriteAt(w.said, 0); err != nil {
 		f.close()
 		f = nil
 	}
@@ -164,9 +159,12 @@ func (w *Watcher) tell(dir string) {
 // hear tells every copy.
 func (w *Watcher) hear(s seen) {
 	s.Sum = s.sum()
+	data, _ := json.Marshal(s) // numbers and a text
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = s
+	w.said = append(bytes.Repeat([]byte{' '}, seenSize-1), '\n')
+	copy(w.said, data)
 	for dir := range w.copies {
 		w.tell(dir)
 	}

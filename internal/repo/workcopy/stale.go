@@ -31,7 +31,9 @@ const (
 // Check says how a working copy stands to a repository whose commit for this
 // workspace is wanted.
 func (w *WorkingCopy) Check(r *repo.Repo, wanted *repo.Commit) (Freshness, error) {
-	if w.at.op == r.Operation.ID {
+	// With the right files on disk it does not matter how they came there, and
+	// nobody need read the operations between.
+	if w.at.op == r.Operation.ID || wanted.Tree.Equal(w.state.tree) {
 		return Fresh, nil
 	}
 	if _, err := r.Store.Operation(w.at.op); err != nil {
@@ -51,8 +53,6 @@ func (w *WorkingCopy) Check(r *repo.Repo, wanted *repo.Commit) (Freshness, error
 	switch {
 	case at(r.Operation.ID):
 		return Ahead, nil
-	case at(w.at.op) && wanted.Tree.Equal(w.state.tree):
-		return Fresh, nil
 	case at(w.at.op):
 		return Stale, nil
 	}
