@@ -68,7 +68,7 @@ func (d *Daemon) backupOps() []op.Op {
 					return BackupOut{}, err
 				}
 				return d.backup(ctx, in.Path)
-			}, backedUp),
+			}, d.backedUp),
 		op.Effect(op.Spec{Name: "server.restore", Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 			Doc: "Replace everything by a copy. The copy is checked to its end first, and the present state is copied aside; the server restarts."},
 			at, d.stageRestore, nil),
@@ -76,14 +76,17 @@ func (d *Daemon) backupOps() []op.Op {
 }
 
 // backedUp tells of a copy whose making was cut off. A copy holds the intent of
-// its own making, so a server that was restored from it asks as well; the file
-// is there whole, or not at all.
-func backedUp(_ context.Context, in PathIn) (BackupOut, bool, error) {
+// its own making, so a server that was restored from it asks as well, and knows
+// that it was made. Otherwise the file is there whole, or not at all.
+func (d *Daemon) backedUp(_ context.Context, in PathIn) (BackupOut, bool, error) {
 	st, err := os.Stat(in.Path)
-	if err != nil {
-		return BackupOut{}, false, nil
+	switch {
+	case err == nil:
+		return BackupOut{Path: in.Path, Made: st.ModTime(), Bytes: st.Size()}, true, nil
+	case d.restored != nil: // it lies elsewhere by now
+		return BackupOut{Path: in.Path, Made: *d.restored}, true, nil
 	}
-	return BackupOut{Path: in.Path, Made: st.ModTime(), Bytes: st.Size()}, true, nil
+	return BackupOut{}, false, nil
 }
 
 // backup writes a copy: whole and synced, or not at all.
@@ -92,22 +95,18 @@ func (d *Daemon) backup(ctx context.Context, path string) (out BackupOut, err er
 	if _, err := os.Lstat(path); err == nil {
 		return out, fault.New(fault.Conflict, "server.backup", "%s exists already", path).WithNext("choose another name")
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-backup-*") // 0600
+	f, err := wholefile.Create(path)
 	if err != nil {
 		return out, fault.New(fault.Invalid, "server.backup", "cannot write there: %w", err).WithNext("choose a folder that exists and that you may write to")
 	}
-	defer os.Remove(tmp.Name())
-	defer tmp.Close()
-	if out.Rows, out.Keeper, err = d.writeBackup(ctx, tmp, out.Made); err != nil {
+	defer f.Drop()
+	if out.Rows, out.Keeper, err = d.writeBackup(ctx, f, out.Made); err != nil {
 		return out, d.db.Explain(err)
 	}
-	if err := tmp.Sync(); err != nil {
-		return out, d.db.Explain(err)
-	}
-	if out.Bytes, err = tmp.Seek(0, io.SeekCurrent); err != nil {
+	if out.Bytes, err = f.Seek(0, io.SeekCurrent); err != nil {
 		return out, err
 	}
-	return out, os.Rename(tmp.Name(), path)
+	return out, d.db.Explain(f.Keep())
 }
 
 func (d *Daemon) writeBackup(ctx context.Context, w io.Writer, made time.Time) (rows int64, keeper string, err error) {
@@ -212,6 +211,20 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it is read to its end, or given up
+	stuck := func(err error) error {
+		return fault.New(fault.Unavailable, "server.restore", "the copy cannot be restored: %w", err).
+			WithNext("mend the cause and start again, or give the restore up and keep what there is: rm %s", d.pending())
+	}
+	_, tables, err := openBackup(f)
+	if err == nil { // to its end, before the keys that fit what there is are replaced
+		_, err = db.CheckDump(tables, migrations...)
+	}
+	if err != nil {
+		return stuck(err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
 	head, tables, err := openBackup(f)
 	if err != nil {
 		return err
@@ -223,8 +236,7 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	}
 	rows, err := d.db.Load(ctx, tables, migrations...)
 	if err != nil {
-		return fault.New(fault.Unavailable, "server.restore", "the copy cannot be restored: %w", err).
-			WithNext("mend the cause and start again, or give the restore up and keep what there is: rm %s", d.pending())
+		return stuck(err)
 	}
 	d.Log.Info("restored", "rows", rows, "made", head.Made)
 	d.restored = &head.Made

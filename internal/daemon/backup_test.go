@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/internal/fault"
@@ -126,6 +128,37 @@ func copyServer(t *testing.T, source, target *kept) {
 	}
 	target.start()
 	target.must("resource.get", obj{"key": "newer"})
+}
+
+// A copy that was put in place for this start and does not load leaves the keys alone: they fit what there is.
+func TestAStuckRestoreKeepsTheKeys(t *testing.T) {
+	k, other := keptAt(t, ""), keptAt(t, "")
+	copied := filepath.Join(testenv.Dir(t), "copy")
+	other.must("server.backup", PathIn{copied})
+	key := filepath.Join(k.settings.Data(), "journal.key")
+	before, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.stop(); err != nil {
+		t.Fatal(err)
+	}
+	k.ended <- nil // for the cleanup
+	pending := filepath.Join(k.settings.Data(), "restore.pending")
+	if err := os.WriteFile(pending, data[:len(data)-20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = (&Daemon{Settings: k.settings, Version: "test"}).Run(t.Context())
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.Public(err).Next, pending) {
+		t.Errorf("the start: %v", err)
+	}
+	if after, err := os.ReadFile(key); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the journal's key was replaced, %v", err)
+	}
 }
 
 // A damaged copy is refused while everything goes on.

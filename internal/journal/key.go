@@ -4,12 +4,14 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Key reads the signing key at path and makes one (file mode 0600) when there
@@ -40,20 +42,13 @@ func makeKey(path string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	text := base64.StdEncoding.EncodeToString(key.Seed()) + "\n"
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".journal-key-*") // 0600
+	tmp, err := wholefile.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.WriteString(text); err != nil {
-		tmp.Close()
-		return nil, err
-	}
-	if err := tmp.Sync(); err != nil {
-		tmp.Close()
-		return nil, err
-	}
-	if err := tmp.Close(); err != nil {
+	defer tmp.Drop()
+	_, err = tmp.WriteString(text)
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return nil, err
 	}
 	// Link, not rename: a second starter must find the first one's key.
@@ -65,5 +60,5 @@ func makeKey(path string) (ed25519.PrivateKey, error) {
 			return nil, fmt.Errorf("store the journal's key: %w", err)
 		}
 	}
-	return key, nil
+	return key, wholefile.SyncFolder(filepath.Dir(path))
 }

@@ -15,26 +15,55 @@ import (
 // Write replaces the file at path by data.
 func Write(path string, data []byte) error { return WriteFrom(path, bytes.NewReader(data)) }
 
-// WriteFrom replaces the file at path by what from holds, for this user's eyes
-// alone: a temporary file beside it, synced, renamed, and the folder synced so
-// that the name is not forgotten either.
+// WriteFrom replaces the file at path by what from holds.
 func WriteFrom(path string, from io.Reader) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*") // mode 0600
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = io.Copy(tmp, from)
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+	defer f.Drop()
+	if _, err := io.Copy(f, from); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
+	return f.Keep()
 }
 
-func syncFolder(path string) error {
+// File is a file that has no name of its own until it is kept.
+type File struct {
+	*os.File
+	path string
+}
+
+// Create begins a file that is to be at path, for this user's eyes alone: a
+// temporary file beside it. Whoever begins one defers its Drop.
+func Create(path string) (*File, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	return &File{tmp, path}, nil
+}
+
+// Keep ends the file and puts it at its path, in place of what was there: synced,
+// renamed, and the folder synced so that the name is not forgotten either.
+func (f *File) Keep() error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(f.path))
+}
+
+// Drop removes a file that was not kept.
+func (f *File) Drop() {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+// SyncFolder makes the names in a folder last.
+func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" { // it has no such call
 		return nil
 	}

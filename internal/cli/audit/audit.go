@@ -3,14 +3,15 @@
 package audit
 
 import (
+	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Commands are this package's commands.
@@ -35,25 +36,17 @@ func number(arg string) (int64, error) {
 
 // save writes a file of the user's, whole or not at all, and never over
 // another one.
-func save(path string, write func(f *os.File) error) error {
+func save(path string, write func(w io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fault.New(fault.Conflict, "audit", "%s exists already", path).WithNext("choose another name, or remove it first")
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*")
+	f, err := wholefile.Create(path)
 	if err != nil {
 		return fault.New(fault.Invalid, "audit", "cannot write there: %w", err)
 	}
-	defer os.Remove(tmp.Name())
-	if err := write(tmp); err != nil {
-		tmp.Close()
+	defer f.Drop()
+	if err := write(f); err != nil {
 		return err
 	}
-	if err := tmp.Sync(); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return f.Keep()
 }

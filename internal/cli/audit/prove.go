@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ func newProve(k *kit.Kit) *cobra.Command {
 			if file == "" {
 				return write(k.Out)
 			}
-			if err := save(file, func(f *os.File) error { return write(f) }); err != nil {
+			if err := save(file, write); err != nil {
 				return err
 			}
 			return k.Show(r, func(w io.Writer) {
@@ -61,7 +60,7 @@ func newAnchor(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if file != "" {
-				if err := save(file, func(f *os.File) error { _, err := f.WriteString(a.Checkpoint); return err }); err != nil {
+				if err := save(file, func(w io.Writer) error { _, err := io.WriteString(w, a.Checkpoint); return err }); err != nil {
 					return err
 				}
 				return k.Show(a, func(w io.Writer) {
@@ -107,7 +106,7 @@ func newExport(k *kit.Kit) *cobra.Command {
 			if file == "" {
 				return write(k.Out)
 			}
-			return save(file, func(f *os.File) error { return write(f) })
+			return save(file, write)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Claude is Claude Code as it is started for one session.
@@ -101,7 +102,7 @@ func (c Claude) Write() error {
 			return err
 		}
 	}
-	return writeFile(filepath.Join(c.Folder, "instructions.md"), []byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
+	return wholefile.Write(filepath.Join(c.Folder, "instructions.md"), []byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
 }
 
 // maxInstructions bounds what is taken from the project.
@@ -236,25 +237,5 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, append(data, '\n'))
-}
-
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tandem-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return wholefile.Write(path, append(data, '\n'))
 }

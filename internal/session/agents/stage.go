@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tandem/internal/wholefile"
 )
 
 // Stage is a world in which a program speaks to a model on loopback and to nobody else: a home of its own without anybody's
@@ -75,7 +77,7 @@ plugin_discovery_prefetch = false
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return writeFile(path, []byte(text))
+	return wholefile.Write(path, []byte(text))
 }
 
 // Probe is a prompt whose turn shows everything that a program tells: words, and a tool that needs a permission. The model on

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"tandem/internal/fault"
 	"tandem/internal/space/seal"
+	"tandem/internal/wholefile"
 )
 
 // Key reads the key that seals seats at rest, and makes it when absent.
@@ -26,15 +26,7 @@ func Key(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // 0600
-	if err != nil {
-		return nil, fmt.Errorf("make the key of seats: %w", err)
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(k); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Sync(), f.Close(), os.Rename(f.Name(), path)); err != nil {
+	if err := wholefile.Write(path, k); err != nil {
 		return nil, fmt.Errorf("keep the key of seats: %w", err)
 	}
 	return k, nil
