@@ -6,6 +6,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"modernc.org/sqlite"
+
+	"tandem/internal/fault"
 )
 
 // maxBatch bounds how many transactions share one sync, so that the first of
@@ -134,7 +138,7 @@ func (w *writer) batch(first *write) {
 		} else if whole, err := w.nested(req); err != nil {
 			req.reply <- err
 			if !whole { // before anybody else is taken up
-				lost = err
+				lost = givenUp(err)
 				break
 			}
 			continue
@@ -158,6 +162,19 @@ func (w *writer) batch(first *write) {
 		}
 		req.reply <- lost
 	}
+}
+
+// givenUp is what the others of a batch are told when one of them made SQLite
+// give it up: what SQLite met, such as a full disk, and nothing that was that
+// one's own.
+func givenUp(err error) error {
+	var s *sqlite.Error
+	if errors.As(err, &s) {
+		if told := sqliteDialect.explain(s); fault.KindOf(told) != fault.Internal {
+			return told
+		}
+	}
+	return fault.New(fault.Unavailable, "db", "the database gave up what was under way; nothing was changed").WithNext("try again")
 }
 
 // nested runs a transaction inside the batch's, so that its failure undoes its

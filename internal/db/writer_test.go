@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,6 +99,17 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 		if want := map[string]int{"there": 1, "leader": 0, "behind": 1, "last": 1}[key]; n != want || (err == nil) != (key == "behind" || key == "last") {
 			t.Errorf("%s was told %v, and %d of it are there", key, err, n)
 		}
+	}
+	if err := answers["leader"]; Exists(err) || !fault.Is(err, fault.Unavailable) {
+		t.Errorf("the leader was told what is another's: %v", err)
+	}
+	if err := w.conn.exec("PRAGMA max_page_count = 4"); err != nil {
+		t.Fatal(err)
+	}
+	full := w.conn.exec("INSERT INTO thing VALUES (zeroblob(100000))")
+	others := givenUp(errors.Join(fault.New(fault.Invalid, "note", "ann's word: %w", full), errors.New("no such savepoint")))
+	if text := others.Error(); !strings.Contains(text, "disk") || strings.Contains(text, "ann") {
+		t.Errorf("when the disk is full the others are told: %v", others)
 	}
 }
 

@@ -76,6 +76,27 @@ func TestALongLogIsReadInPieces(t *testing.T) {
 	})
 }
 
+// One of all who wait asks a shared database. Whoever waits for what is far away asks for those who wait for the next.
+func TestAFarReaderHidesNothing(t *testing.T) {
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		add(t, d, New(d, j.key), Event{}) // another server's
+		waits, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- j.Wait(waits, 1<<60) }()
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel() // so that only what is known already is told
+		for end := time.Now().Add(30 * time.Second); j.Wait(cancelled, 0) != nil; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("what the far reader found is not told to the others")
+			}
+		}
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("the far reader was told of an event that is not there")
+		}
+	})
+}
+
 // Signing goes on after the database was away.
 func TestRunOutlivesFailures(t *testing.T) {
 	d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), nil)

@@ -171,8 +171,8 @@ func (j *Journal) Wait(ctx context.Context, after int64) error {
 			if err != nil {
 				return err
 			}
+			j.advance(size) // for everybody: this may be the only one who asks
 			if size > after {
-				j.advance(size)
 				return nil
 			}
 		}
