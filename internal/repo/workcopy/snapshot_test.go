@@ -1,8 +1,11 @@
 package workcopy
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/internal/repo"
@@ -60,6 +63,103 @@ func TestFilesMayVanish(t *testing.T) {
 		}
 		if v, err := repo.ValueAt(s, tree, "stays"); err != nil || !repo.IsPresent(v) {
 			t.Fatalf("a file that stays is %v, %v", v, err)
+		}
+	}
+}
+
+// lacking is a repository that something is missing of.
+type lacking struct{ repo.Store }
+
+func (lacking) PutFile([]byte) (repo.FileID, error) { return "", fs.ErrNotExist }
+
+// What the repository lacks is no reason to take a file for deleted.
+func TestWhatTheStoreLacksIsNoDeletion(t *testing.T) {
+	root := t.TempDir()
+	s, err := gitstore.Init(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := Init(root, s, repo.RootOperationID, repo.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		store repo.Store
+		text  string
+	}{{s, "here"}, {lacking{s}, "here and changed"}} {
+		w.store = c.store
+		if err := os.WriteFile(filepath.Join(root, "stays"), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := w.Lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, _, err := l.Snapshot(SnapshotOptions{})
+		if c.store == s {
+			if v, err := repo.ValueAt(s, tree, "stays"); err != nil || !repo.IsPresent(v) {
+				t.Fatalf("the file is %v, %v", v, err)
+			}
+			if err := l.Finish(repo.RootOperationID); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		l.Discard()
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the snapshot ended with %v", err)
+		}
+	}
+}
+
+// A tree may come from anywhere: nothing in it is written into a repository or out
+// of the folder.
+func TestReservedNamesAreNotCheckedOut(t *testing.T) {
+	for _, name := range []string{".git", ".jj", ".Git", ".JJ", ".."} {
+		for _, deep := range []bool{false, true} {
+			root := filepath.Join(t.TempDir(), "root")
+			if err := os.Mkdir(root, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s, err := gitstore.Init(root, filepath.Join(root, ".git"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			w, err := Init(root, s, repo.RootOperationID, repo.DefaultWorkspace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := s.PutFile([]byte("evil"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put := func(tree repo.Tree) repo.TreeID {
+				id, err := s.PutTree(tree)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}
+			top := put(repo.Tree{{Name: name, Value: repo.TreeValue{Kind: repo.Subtree, ID: string(put(repo.Tree{{Name: "evil", Value: repo.TreeValue{Kind: repo.File, ID: string(id)}}}))}}})
+			if deep {
+				top = put(repo.Tree{{Name: "sub", Value: repo.TreeValue{Kind: repo.Subtree, ID: string(top)}}})
+			}
+			l, err := w.Lock()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = l.CheckOut(repo.MergedTree{IDs: repo.Resolved(top)})
+			l.Discard()
+			if err == nil || !strings.Contains(err.Error(), "cannot be checked out") {
+				t.Errorf("%s: %v", name, err)
+			}
+			for _, at := range []string{".git/evil", ".jj/evil", "../evil", "evil", "sub"} {
+				if _, err := os.Lstat(filepath.Join(root, at)); err == nil {
+					t.Errorf("%s: %s was written", name, at)
+				}
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (s *snapshot) file(path repo.Path, info fs.FileInfo, tracked *FileState) {
 		return
 	}
 	value, err := s.read(path, now, old, markerLen)
-	if errors.Is(err, fs.ErrNotExist) { // since it was looked at
+	if err == errGone {
 		if tracked != nil {
 			s.gone([]FileState{*tracked})
 		}
@@ -70,13 +70,24 @@ func stateOf(path repo.Path, info fs.FileInfo) (FileState, bool) {
 	return f, true
 }
 
-// read makes a tree value of a file.
+// errGone says that a file is not there any more since it was looked at. An object
+// that the repository lacks is another matter.
+var errGone = errors.New("the file has gone")
+
+func unread(what string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	return fmt.Errorf("read %s: %w", what, err)
+}
+
+// read makes a tree value of a file; errGone when there is none.
 func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeValue], markerLen uint32) (repo.Merge[repo.TreeValue], error) {
 	name := filepath.FromSlash(string(path))
 	if now.Type == Symlink {
 		target, err := s.root.Readlink(name)
 		if err != nil {
-			return nil, fmt.Errorf("read symlink: %w", err)
+			return nil, unread("symlink", err)
 		}
 		if !utf8.ValidString(target) {
 			return nil, fmt.Errorf("symlink %s has a target that is not UTF-8", path)
@@ -86,7 +97,7 @@ func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeV
 	}
 	data, err := s.root.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("read file: %w", err)
+		return nil, unread("file", err)
 	}
 	data = s.Ends.taken(data)
 	was, resolved := old.AsResolved()
