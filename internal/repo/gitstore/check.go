@@ -47,6 +47,10 @@ func (in *Incoming) takeCommit(id string, data []byte) error {
 	if err != nil {
 		return refuse("%w", err)
 	}
+	links, _ := parseLinks(data)
+	if slices.Contains(links.parents, repo.RootCommitID) {
+		return refuse("commit %x names the root commit as a parent, which nobody writes", id)
+	}
 	in.parents[c.ID] = c.Parents
 	in.changes[c.ChangeID] = struct{}{}
 	w := want{typ: repo.CommitObject, by: objectID([]byte(id)), byType: repo.CommitObject}
@@ -59,10 +63,11 @@ func (in *Incoming) takeCommit(id string, data []byte) error {
 		}
 	}
 	w.typ = repo.TreeObject
-	if root, ok := rootTree(data); ok {
-		if err := in.need(string(root), w); err != nil {
-			return err
-		}
+	if err := in.need(string(links.tree), w); err != nil {
+		return err
+	}
+	if in.Served {
+		return nil
 	}
 	for _, t := range c.Tree.IDs {
 		if err := in.need(string(t), w); err != nil {
@@ -79,7 +84,7 @@ func (in *Incoming) takeTree(id string, data []byte) error {
 	}
 	w := want{by: objectID([]byte(id)), byType: repo.TreeObject}
 	for _, e := range t {
-		if why := repo.CheckName(e.Name); why != "" {
+		if why := repo.CheckName(e.Name); why != "" && !in.Served {
 			return refuse("tree %x: the name %q %s", id, e.Name, why)
 		}
 		switch e.Value.Kind {
@@ -112,6 +117,32 @@ func (in *Incoming) need(id string, w want) error {
 		return w.meets(key, first.typ)
 	}
 	in.wants[key] = w
+	if len(in.wants) > in.settleAt {
+		return in.settle()
+	}
+	return nil
+}
+
+// settle strikes out what is wanted and in the repository already. What is left
+// has yet to come, and so many objects cannot.
+func (in *Incoming) settle() error {
+	for id, w := range in.wants {
+		t, err := in.store.objects.knownType(string(id[:]))
+		if err != nil {
+			return err
+		}
+		if t == 0 {
+			continue
+		}
+		if err := w.meets(id, t); err != nil {
+			return err
+		}
+		delete(in.wants, id)
+	}
+	if len(in.wants) > in.limits.Objects {
+		return refuse("more than %d objects are missing", in.limits.Objects)
+	}
+	in.settleAt = len(in.wants) + in.limits.Objects
 	return nil
 }
 

@@ -146,6 +146,9 @@ func (c *collector) commits(ids []repo.CommitID) error {
 		delete(c.ahead, id)
 		var bases []repo.TreeID
 		for _, p := range commit.parents {
+			if p == repo.RootCommitID {
+				continue // it is nowhere; a line that names it may stand in an odd commit
+			}
 			stack = append(stack, p)
 			parent, err := c.links(p)
 			if err != nil {

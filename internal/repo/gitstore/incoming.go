@@ -36,6 +36,12 @@ type Incoming struct {
 	// collection.
 	Unkept bool
 
+	// Served says that it comes from the repository's own server, where a person's
+	// git may have brought in what no push may: names that are reserved, and
+	// conflicts that lack a side. A copy without them would have nothing at all.
+	// What is checked out is looked at again then.
+	Served bool
+
 	store  *Store
 	limits Limits
 
@@ -47,6 +53,7 @@ type Incoming struct {
 	total      int64 // bytes of objects, unpacked
 	named      int64 // bytes of operations and views
 	held       int   // bytes of packs in memory
+	thin       int   // packs with differences from objects outside of them
 
 	types   map[objectID]repo.ObjectType      // of the objects that were received
 	wants   map[objectID]want                 // what they refer to and has not come
@@ -54,6 +61,8 @@ type Incoming struct {
 	changes map[repo.ChangeID]struct{}        // of received commits
 	there   map[repo.CommitID]struct{}        // commits that were found, during Check
 	checked bool
+
+	settleAt int // how many wants are too many to go on without a look
 }
 
 // incomingView is a view's bytes, and the commits it names.
@@ -86,7 +95,7 @@ func (p *incomingPack) drop() {
 // Receive opens a quarantine.
 func (s *Store) Receive(limits Limits) *Incoming {
 	return &Incoming{
-		store: s, limits: limits,
+		store: s, limits: limits, settleAt: limits.Objects,
 		views:      map[repo.ViewID]*incomingView{},
 		operations: map[repo.OperationID]named[*repo.Operation]{},
 		types:      map[objectID]repo.ObjectType{},
@@ -175,6 +184,9 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 		p.drop()
 		return err
 	}
+	if p.thin {
+		in.thin++
+	}
 	in.packs = append(in.packs, p)
 	if in.Arrived == nil {
 		if p.file == nil {
@@ -249,21 +261,27 @@ func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 
 // received reads an object of the quarantine; it gives fs.ErrNotExist for one
 // that did not come.
-func (in *Incoming) received(id string) (repo.Object, error) {
-	for _, p := range in.packs {
+func (in *Incoming) received(id string) (repo.Object, error) { return in.among(in.packs, id) }
+
+// among reads an object of the first packs. What it differs from came before its
+// pack or was there: later packs could lead back to it, round and round.
+func (in *Incoming) among(packs []*incomingPack, id string) (repo.Object, error) {
+	for i, p := range packs {
 		if o, ok := p.small[id]; ok {
 			return o, nil
 		}
 		if at, ok := p.pack.lookup(id); ok {
-			return p.pack.read(at, in.store.objects.bases, in.object)
+			return p.pack.read(at, in.store.objects.bases, func(base string) (repo.Object, error) { return in.objectOf(packs[:i], base) })
 		}
 	}
 	return repo.Object{}, fs.ErrNotExist
 }
 
 // object reads an object of the quarantine or of the repository.
-func (in *Incoming) object(id string) (repo.Object, error) {
-	o, err := in.received(id)
+func (in *Incoming) object(id string) (repo.Object, error) { return in.objectOf(in.packs, id) }
+
+func (in *Incoming) objectOf(packs []*incomingPack, id string) (repo.Object, error) {
+	o, err := in.among(packs, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return in.store.objects.read(id)
 	}

@@ -18,12 +18,19 @@ type copier struct {
 	to   *PackWriter
 	buf  bytes.Buffer
 	left map[string]struct{} // asked for and not begun
-	done map[string]int64    // where those that were written stand in the new pack
+	done map[string]written
+}
+
+// written is where an object stands in the new pack, and how many differences
+// lead to it.
+type written struct {
+	at    int64
+	depth int
 }
 
 // copyObjects writes objects, each once, into a pack that was started for as many.
 func copyObjects(from *objects, to *PackWriter, ids []string) error {
-	c := copier{from: from, to: to, left: make(map[string]struct{}, len(ids)), done: make(map[string]int64, len(ids))}
+	c := copier{from: from, to: to, left: make(map[string]struct{}, len(ids)), done: make(map[string]written, len(ids))}
 	for _, id := range ids {
 		c.left[id] = struct{}{}
 	}
@@ -63,22 +70,23 @@ func (c *copier) copy(id string) (first string, err error) {
 	if err != nil {
 		return "", err
 	}
-	at := c.to.at
-	base, written := c.done[e.base]
+	own := written{at: c.to.at}
+	base, there := c.done[e.base]
 	switch {
 	case !ok:
 		return "", c.whole(id)
 	case e.base == "":
 		err = c.to.addEncoded(id, e.data)
-	case written:
-		err = c.to.addDelta(id, e.size, at-base, e.data)
+	case there && base.depth < deepest: // chains of several packs may stand on each other
+		own.depth = base.depth + 1
+		err = c.to.addDelta(id, e.size, own.at-base.at, e.data)
 	default:
 		if _, ok := c.left[e.base]; ok {
 			return e.base, nil
 		}
 		return "", c.whole(id)
 	}
-	c.done[id] = at
+	c.done[id] = own
 	return "", err
 }
 
@@ -87,7 +95,7 @@ func (c *copier) whole(id string) error {
 	if err != nil {
 		return err
 	}
-	c.done[id] = c.to.at
+	c.done[id] = written{at: c.to.at}
 	return c.to.Add(id, o)
 }
 

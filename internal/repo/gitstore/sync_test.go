@@ -166,6 +166,8 @@ func TestRefusesBadPushes(t *testing.T) {
 		return repo.Object{Type: repo.CommitObject, Data: []byte(text)}
 	}
 	who := "a <a> 0 +0000"
+	absent := strings.Repeat("51", 20)
+	halfConflict := commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %s %s %s\n\n", repo.EmptyTreeID, who, who, absent, absent, absent))
 	for _, c := range []struct {
 		name, want string
 		pack       []byte
@@ -177,6 +179,8 @@ func TestRefusesBadPushes(t *testing.T) {
 		{"a missing blob", "missing", packOf(tree("a", repo.File, strings.Repeat("q", 20)))},
 		{"a blob taken for a tree", "takes blob", packOf(x, tree("a", repo.Subtree, blob))},
 		{"a missing parent", "missing", packOf(commit(fmt.Sprintf("tree %x\nparent %x\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID, strings.Repeat("p", 20), who, who)))},
+		{"the root commit as a parent", "root commit", packOf(commit(fmt.Sprintf("tree %x\nparent %s\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID, repo.RootCommitID.Hex(), who, who)))},
+		{"a conflict without its sides", "missing", packOf(halfConflict)},
 		{"a commit without a tree", "no tree", packOf(commit("parent 1\n\n"))},
 		{"one hidden tree", "jj:trees", packOf(commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %x\n\n", repo.EmptyTreeID, who, who, repo.EmptyTreeID)))},
 		{"a tag", "tag", packOf(repo.Object{Type: repo.TagObject, Data: []byte("t")})},
@@ -194,6 +198,16 @@ func TestRefusesBadPushes(t *testing.T) {
 		}
 		in.Close()
 	}
+	// What the server has, a copy takes: it would get nothing else from it.
+	served := s.Receive(DefaultLimits)
+	served.Served = true
+	if err := served.Pack(bytes.NewReader(packOf(x, tree(".jj", repo.File, blob), halfConflict))); err != nil {
+		t.Errorf("served: %v", err)
+	}
+	if err := served.Check(); err != nil {
+		t.Errorf("served: %v", err)
+	}
+	served.Close()
 	in := s.Receive(DefaultLimits)
 	if err := in.Pack(bytes.NewReader(good)); err != nil {
 		t.Fatal(err)

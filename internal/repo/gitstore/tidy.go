@@ -16,8 +16,11 @@ const (
 	smallPacks = 40
 )
 
-// tidy joins small packs into one when there are many. Somebody who reads one
-// of them meanwhile looks again and finds the new one.
+// Tidy joins small packs into one when there are many; nothing depends on it.
+func (s *Store) Tidy() error { return s.objects.tidy() }
+
+// tidy is Tidy. Somebody who reads one of the packs meanwhile looks again and
+// finds the new one.
 func (o *objects) tidy() error {
 	if !o.tidying.TryLock() {
 		return nil // somebody is at it

@@ -11,9 +11,7 @@ import (
 // typeOf is an object's type, found without unpacking it; 0 when it is not
 // there.
 func (o *objects) typeOf(id string) (repo.ObjectType, error) {
-	o.mu.RLock()
-	t, err := o.findType(id, 0)
-	o.mu.RUnlock()
+	t, err := o.knownType(id)
 	if t != 0 || err != nil {
 		return t, err
 	}
@@ -21,6 +19,11 @@ func (o *objects) typeOf(id string) (repo.ObjectType, error) {
 	if err != nil || !grown {
 		return 0, err
 	}
+	return o.knownType(id)
+}
+
+// knownType is typeOf without a look for packs that are new.
+func (o *objects) knownType(id string) (repo.ObjectType, error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.findType(id, 0)

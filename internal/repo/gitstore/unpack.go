@@ -18,6 +18,10 @@ import (
 // git itself makes none longer.
 const deepest = 4095
 
+// mostThin is how many packs may have differences from objects outside of them:
+// each can stand on the one before, and reading the last reads them all.
+const mostThin = 64
+
 // unpacking names the objects of one pack as it is read. Whoever copies out of a
 // pack writes the base of a difference before it, so that nearly all can be named
 // at once; those that cannot wait for theirs.
@@ -140,6 +144,9 @@ func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
 	if own.id, err = u.in.take(obj); err != nil {
 		return false, err
 	}
+	if _, twice := u.named[own.id]; twice {
+		return false, refuse("pack has object %x twice", own.id)
+	}
 	u.named[own.id] = own.offset
 	u.bases.put(baseKey{u.p.pack, own.offset}, obj, len(obj.Data)+64)
 	if u.in.total <= inMemory {
@@ -155,6 +162,9 @@ func (u *unpacking) base(i int, e entry) (base repo.Object, ok bool, err error) 
 	if e.typ == refDelta {
 		if at, ok = u.named[e.ref]; !ok {
 			if base, err = u.in.object(e.ref); err == nil {
+				if !u.p.thin && u.in.thin == mostThin {
+					return base, false, refuse("more than %d packs have differences from objects outside of them", mostThin)
+				}
 				u.p.thin = true
 				return base, true, nil
 			}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,13 @@ func insertion(base, more []byte) []byte {
 	d = append(d, 0x80|0x10|0x20, byte(len(base)), byte(len(base)>>8))
 	d = append(d, byte(len(more)))
 	return append(d, more...)
+}
+
+// beginning is a difference that keeps the first bytes of its base.
+func beginning(base []byte, n int) []byte {
+	d := binary.AppendUvarint(nil, uint64(len(base)))
+	d = binary.AppendUvarint(d, uint64(n))
+	return append(d, 0x80|0x10|0x20|0x40, byte(n), byte(n>>8), byte(n>>16))
 }
 
 // addRef writes an object as a difference from one that is named.
@@ -123,6 +131,14 @@ func TestKnottedDifferencesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		})},
+		{"an object twice", "twice", newPack(t, 3, func(w *PackWriter) {
+			if err := w.Add("", x); err != nil {
+				t.Fatal(err)
+			}
+			xy := append(bytes.Clone(x.Data), 'y')
+			addRef(t, w, repo.HashObject(repo.BlobObject, x.Data), one)
+			addRef(t, w, repo.HashObject(repo.BlobObject, xy), beginning(xy, 1))
+		})},
 		{"a chain that is too long", "more than 4095", newPack(t, deepest+2, func(w *PackWriter) {
 			data, last := x.Data, w.at
 			if err := w.Add("", x); err != nil {
@@ -144,6 +160,118 @@ func TestKnottedDifferencesAreRefused(t *testing.T) {
 		in := s.Receive(DefaultLimits)
 		if err := in.Pack(bytes.NewReader(c.pack)); err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		in.Close()
+	}
+}
+
+// Packs that differ from each other's objects lead nowhere but back: to what came
+// before, and to what was there.
+func TestPacksInARing(t *testing.T) {
+	s, err := Init(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	long := make([]byte, 9<<20) // too long to be kept in memory once it was read
+	short := long[:len(long)-1]
+	longID, shortID := repo.HashObject(repo.BlobObject, long), repo.HashObject(repo.BlobObject, short)
+	if _, err := s.PutFile(long); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	again := binary.AppendUvarint(nil, uint64(len(short)))
+	again = binary.AppendUvarint(again, uint64(len(long)))
+	n := len(short)
+	again = append(again, 0x80|0x10|0x20|0x40, byte(n), byte(n>>8), byte(n>>16), 1, 0)
+	in := s.Receive(DefaultLimits)
+	defer in.Close()
+	for _, data := range [][]byte{
+		newPack(t, 1, func(w *PackWriter) { addRef(t, w, longID, beginning(long, len(short))) }),
+		newPack(t, 1, func(w *PackWriter) { addRef(t, w, shortID, again) }),
+	} {
+		if err := in.Pack(bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := in.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := s.Object(shortID); err != nil || len(o.Data) != len(short) {
+		t.Errorf("it arrived with %d bytes: %v", len(o.Data), err)
+	}
+}
+
+// Packs that each stand on the one before are refused when they are many: reading
+// the last would read them all.
+func TestPacksOnPacks(t *testing.T) {
+	s, err := Init(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	in := s.Receive(DefaultLimits)
+	defer in.Close()
+	text := []byte("x")
+	data := newPack(t, 1, func(w *PackWriter) {
+		if err := w.Add("", repo.Object{Type: repo.BlobObject, Data: text}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for i := range mostThin + 2 {
+		err := in.Pack(bytes.NewReader(data))
+		if i <= mostThin && err != nil {
+			t.Fatalf("pack %d: %v", i, err)
+		}
+		if i > mostThin && (err == nil || !strings.Contains(err.Error(), "outside of them")) {
+			t.Fatalf("pack %d: %v", i, err)
+		}
+		data = newPack(t, 1, func(w *PackWriter) {
+			addRef(t, w, repo.HashObject(repo.BlobObject, text), insertion(text, []byte("y")))
+		})
+		text = append(text, 'y')
+	}
+}
+
+// What is wanted and neither there nor coming is refused before it fills memory;
+// what is there already is forgotten.
+func TestWantsAreBounded(t *testing.T) {
+	s, err := Init(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const most = 10
+	var there, absent repo.Tree
+	for i := range 5 * most {
+		id, err := s.PutFile([]byte{byte(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%02d", i)
+		there = append(there, repo.Entry{Name: "a" + name, Value: repo.TreeValue{Kind: repo.File, ID: string(id)}})
+		absent = append(absent, repo.Entry{Name: "b" + name, Value: repo.TreeValue{Kind: repo.File, ID: strings.Repeat(name, 10)}})
+	}
+	for _, c := range []struct {
+		tree repo.Tree
+		want string
+	}{{there, ""}, {absent[:most], ""}, {absent[:most+1], "missing"}, {slices.Concat(there, absent[:most]), ""}} {
+		in := s.Receive(Limits{Objects: most, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
+		err := in.Pack(bytes.NewReader(newPack(t, 1, func(w *PackWriter) {
+			if err := w.Add("", repo.Object{Type: repo.TreeObject, Data: repo.EncodeTree(c.tree)}); err != nil {
+				t.Fatal(err)
+			}
+		})))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a tree of %d: %v, want %q", len(c.tree), err, c.want)
+		}
+		if len(in.wants) > 2*most {
+			t.Errorf("a tree of %d: %d are wanted", len(c.tree), len(in.wants))
 		}
 		in.Close()
 	}

@@ -68,6 +68,11 @@ func (h *Host) takeBatch(ctx context.Context, s *served, batch []*waiting) {
 		fail(good, stored(err))
 		return
 	}
+	defer func() {
+		if err := s.store.Tidy(); err != nil {
+			h.Log.Warn("tidy a repository", "repo", s.name, "err", err)
+		}
+	}()
 	if err := h.mergeIn(ctx, s, good); err == nil || len(good) == 1 {
 		fail(good, err)
 		return

@@ -166,7 +166,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	limits := gitstore.DefaultLimits
 	limits.Named = math.MaxInt64 // a copy has all of its server's history
 	quarantine := r.Store.Receive(limits)
-	quarantine.Unkept = true
+	quarantine.Unkept, quarantine.Served = true, true
 	if known.Head == "" {
 		if fetch.Head != a.Head {
 			fetch = fetching{Head: a.Head}
@@ -187,6 +187,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		if err := r.accept(quarantine, known, tips, head); err != nil {
 			return "", err
 		}
+		_ = r.Store.Tidy() // what arrived is there even so, and the next sync tries again
 	}
 	if !r.Store.HasOperation(head) {
 		return "", fmt.Errorf("the server's head %.12s did not arrive", a.Head)
