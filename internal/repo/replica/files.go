@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"tandem/internal/wholefile"
 )
 
 // readJSON reads a file of ours; ok is false when there is none.
@@ -44,38 +45,37 @@ func readHint[T any](path string) (v T, err error) {
 
 // writeJSON replaces a file of ours as a whole, and has it on disk when it
 // returns.
-func writeJSON(path string, v any) error { return replace(path, v, true) }
+func writeJSON(path string, v any) error {
+	data, err := placed(path, v)
+	if err != nil {
+		return err
+	}
+	return wholefile.Write(path, data)
+}
 
 // writeHint replaces a file that readHint reads, without waiting for the disk.
-func writeHint(path string, v any) error { return replace(path, v, false) }
-
-func replace(path string, v any, durable bool) error {
-	data, err := json.Marshal(v)
+func writeHint(path string, v any) error {
+	data, err := placed(path, v)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".new-*")
+	f, err := wholefile.Create(path)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer f.Drop()
 	_, err = f.Write(data)
-	if err == nil && durable {
-		err = f.Sync()
-	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil || !durable || runtime.GOOS == "windows" {
-		return err
-	}
-	d, err := os.Open(dir)
+	return os.Rename(f.Name(), path)
+}
+
+// placed is what a file of ours is to hold, whose folder is there.
+func placed(path string, v any) ([]byte, error) {
+	data, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return data, os.MkdirAll(filepath.Dir(path), 0o755)
 }

@@ -181,6 +181,9 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
+		if q.Skip > 0 && fault.Is(err, fault.Invalid) {
+			err = errors.Join(err, r.forgetFetch())
+		}
 		return "", broken(err)
 	}
 	if len(quarantine.Operations()) > 0 {
@@ -194,10 +197,10 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	if q.Skip > 0 {
 		if err := r.whole(head); err != nil {
-			return "", err
+			return "", errors.Join(err, r.forgetFetch())
 		}
 	}
-	if err := os.Remove(r.path("fetching.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := r.forgetFetch(); err != nil {
 		return "", err
 	}
 	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint}
@@ -234,6 +237,15 @@ func (r *Replica) accept(in *gitstore.Incoming, known Known, tips []repo.Operati
 type fetching struct {
 	Head    string `json:"head"`
 	Objects int    `json:"objects"`
+}
+
+// forgetFetch ends a first fetch, or has the next one begin anew: one that goes on
+// from objects that were said to be there, and are not, would fail every time.
+func (r *Replica) forgetFetch() error {
+	if err := os.Remove(r.path("fetching.json")); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // whole checks that everything an operation names is there, when it came in
