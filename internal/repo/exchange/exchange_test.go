@@ -108,21 +108,32 @@ func TestFaultsTravel(t *testing.T) {
 	}
 }
 
+// FuzzTake takes whatever comes. What passes the checks is whole: the repository
+// can be read with it.
 func FuzzTake(f *testing.F) {
 	data, _ := wire(f)
 	f.Add(data)
 	f.Add([]byte("h\x00\x00\x00\x02{}e\x00\x00\x00\x00"))
 	f.Add([]byte("h\x00\x00\x00\x02{}k\xff\xff\xff\xff"))
+	s, err := gitstore.Init(f.TempDir(), "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(s.Close)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in := NewReader(bytes.NewReader(data))
+		r := NewReader(bytes.NewReader(data))
 		var q Question
-		if in.Head(&q) != nil {
+		if r.Head(&q) != nil {
 			return
 		}
-		for {
-			k, _, err := in.Next()
-			if err != nil || k == End {
-				return
+		in := s.Receive(gitstore.Limits{Objects: 1000, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
+		defer in.Close()
+		if Take(r, in) != nil {
+			return
+		}
+		for _, o := range in.Operations() {
+			if _, err := in.At(o.ID); err != nil {
+				t.Errorf("operation %.12s was taken and cannot be read: %v", o.ID.Hex(), err)
 			}
 		}
 	})
