@@ -81,8 +81,8 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 	return nil
 }
 
-// logNodes are the selected commits with their edges, branches together.
-func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
+// linked are commits with their edges to each other.
+func linked(rr *revset.Repo, ps []repo.Pos) []render.Node[repo.Pos] {
 	links := rr.Links(ps)
 	nodes := make([]render.Node[repo.Pos], len(ps))
 	for i, q := range ps {
@@ -98,6 +98,12 @@ func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]rend
 			nodes[i].Edges = append(nodes[i].Edges, render.Edge[repo.Pos]{To: l.To, Kind: kind})
 		}
 	}
+	return nodes
+}
+
+// logNodes are the selected commits with their edges, branches together.
+func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
+	nodes := linked(rr, ps)
 	prio, err := w.compile(w.conf.Str("revsets.log-graph-prioritize"))
 	if err != nil {
 		return nil, err

@@ -193,25 +193,11 @@ func (x *opDiff) showCommits(o *text.Text, diff *commitsDiff) error {
 }
 
 func (x *opDiff) graph(o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commitsDiff) error {
-	links := rr.Links(ps)
-	nodes := make([]render.Node[repo.Pos], len(ps))
-	for i, q := range ps {
-		nodes[i].ID = q
-		for _, l := range links[i] {
-			kind := render.Direct
-			if l.Missing {
-				kind = render.Missing
-			} else if l.Indirect {
-				kind = render.Indirect
-			}
-			nodes[i].Edges = append(nodes[i].Edges, render.Edge[repo.Pos]{To: l.To, Kind: kind})
-		}
-	}
 	g := render.NewGraph[repo.Pos](x.w.conf.Str("ui.graph.style"))
 	if g == nil {
 		return x.w.wrongStyle()
 	}
-	for _, n := range render.Group(nodes, nil) {
+	for _, n := range render.Group(linked(rr, ps), nil) {
 		n.Edges = slices.DeleteFunc(n.Edges, func(e render.Edge[repo.Pos]) bool { return e.Kind == render.Missing })
 		t := x.w.ui.newText()
 		if err := x.change(t, diff.changes[x.all.Index.ID(n.ID)], max(0, x.width-g.Width(n.ID, n.Edges))); err != nil {

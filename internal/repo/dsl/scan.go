@@ -59,6 +59,31 @@ func (s *Scanner) PeekRune() rune {
 // End reports whether everything was read.
 func (s *Scanner) End() bool { return s.Pos >= len(s.Src) }
 
+// Name reads a word of ASCII letters, digits and underscores, and of further
+// characters behind the first, that does not begin with a digit; "" when there is
+// none.
+func (s *Scanner) Name(more string) string {
+	start := s.Pos
+	if c := s.Peek(); !Alpha(c) && c != '_' {
+		return ""
+	}
+	for c := s.Peek(); Alnum(c) || c == '_' || strings.IndexByte(more, c) >= 0; c = s.Peek() {
+		s.Pos++
+	}
+	return s.Src[start:s.Pos]
+}
+
+// Enter counts a level of nesting, and refuses one too many of what is nested.
+func (s *Scanner) Enter(what string) error {
+	if s.Deep++; s.Deep > MaxDepth {
+		return Exprf(s.Span(s.Pos), "%s is nested too deeply", what)
+	}
+	return nil
+}
+
+// Syntax is the error that something else was expected here.
+func (s *Scanner) Syntax(expected string) error { return NewSyntax(s.Src, s.Pos, expected) }
+
 // Quoted reads a "…" or '…' literal at the current position. ok is false, and
 // the position unchanged, when there is none or it is malformed; bad is then
 // the offending position (-1 when there simply is no quote).

@@ -16,7 +16,7 @@ func Parse(text string) (*dsl.Node, error) {
 	}
 	p.Space()
 	if !p.End() {
-		return nil, p.syntax("expected <EOI>, `|`, `&`, or `~`")
+		return nil, p.Syntax("expected <EOI>, `|`, `&`, or `~`")
 	}
 	return n, nil
 }
@@ -62,17 +62,8 @@ type parser struct {
 	from int // where the innermost expression begins
 }
 
-func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
-
-func (p *parser) enter() error {
-	if p.Deep++; p.Deep > dsl.MaxDepth {
-		return dsl.Exprf(dsl.Span{Src: p.Src, Start: p.Pos, End: p.Pos}, "Expression is nested too deeply")
-	}
-	return nil
-}
-
 func (p *parser) expression() (*dsl.Node, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Expression"); err != nil {
 		return nil, err
 	}
 	outer := p.from
@@ -134,7 +125,7 @@ func (p *parser) negation() (*dsl.Node, error) {
 	if !p.Eat("~") {
 		return p.primary()
 	}
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Expression"); err != nil {
 		return nil, err
 	}
 	defer func() { p.Deep-- }()
@@ -147,7 +138,7 @@ func (p *parser) negation() (*dsl.Node, error) {
 }
 
 func (p *parser) primary() (*dsl.Node, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Expression"); err != nil {
 		return nil, err
 	}
 	defer func() { p.Deep-- }()
@@ -160,13 +151,13 @@ func (p *parser) primary() (*dsl.Node, error) {
 		}
 		p.Space()
 		if !p.Eat(")") {
-			return nil, p.syntax("expected `|`, `&`, or `~`")
+			return nil, p.Syntax("expected `|`, `&`, or `~`")
 		}
 		c := *n
 		c.Span = p.Span(start)
 		return &c, nil
 	}
-	if name := p.funcName(); name != "" && p.Peek() == '(' {
+	if name := p.Name(""); name != "" && p.Peek() == '(' {
 		return p.call(name, start)
 	}
 	p.Pos = start
@@ -189,12 +180,12 @@ func (p *parser) primary() (*dsl.Node, error) {
 	}
 	if bad >= 0 {
 		p.Pos = bad
-		return nil, p.syntax("expected <string_escape> or <string_content>")
+		return nil, p.Syntax("expected <string_escape> or <string_content>")
 	}
 	if p.Pos == p.from {
-		return nil, p.syntax("expected <expression>")
+		return nil, p.Syntax("expected <expression>")
 	}
-	return nil, p.syntax("expected `~` or <primary>")
+	return nil, p.Syntax("expected `~` or <primary>")
 }
 
 func (p *parser) identifier() string {
@@ -232,17 +223,6 @@ func (p *parser) strict() string {
 	return p.Src[start:p.Pos]
 }
 
-func (p *parser) funcName() string {
-	start := p.Pos
-	if c := p.Peek(); !dsl.Alpha(c) && c != '_' {
-		return ""
-	}
-	for c := p.Peek(); dsl.Alnum(c) || c == '_'; c = p.Peek() {
-		p.Pos++
-	}
-	return p.Src[start:p.Pos]
-}
-
 func (p *parser) call(name string, start int) (*dsl.Node, error) {
 	n := &dsl.Node{Kind: dsl.Call, Name: name, NameSpan: p.Span(start)}
 	p.Pos++
@@ -263,7 +243,7 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 		p.Space()
 	}
 	if !p.Eat(")") {
-		return nil, p.syntax("expected `)`")
+		return nil, p.Syntax("expected `)`")
 	}
 	n.ArgsSpan = dsl.Span{Src: p.Src, Start: from, End: end}
 	n.Span = p.Span(start)
@@ -273,13 +253,13 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 // ParseDecl reads the left side of a fileset alias.
 func ParseDecl(text string) (dsl.Decl, error) {
 	p := &parser{Scanner: dsl.Scanner{Src: text}}
-	if name := p.funcName(); name != "" && p.Eat("(") {
+	if name := p.Name(""); name != "" && p.Eat("(") {
 		d := dsl.Decl{Name: name, Func: true}
 		p.Space()
 		for !p.Has(")") {
 			param := p.strict()
 			if param == "" {
-				return d, p.syntax("expected <strict_identifier>")
+				return d, p.Syntax("expected <strict_identifier>")
 			}
 			d.Params = append(d.Params, param)
 			p.Space()
@@ -289,7 +269,7 @@ func ParseDecl(text string) (dsl.Decl, error) {
 			p.Space()
 		}
 		if !p.Eat(")") || !p.End() {
-			return d, p.syntax("expected `)`")
+			return d, p.Syntax("expected `)`")
 		}
 		return d, nil
 	}
@@ -301,7 +281,7 @@ func ParseDecl(text string) (dsl.Decl, error) {
 		}
 	}
 	if name == "" || !p.End() {
-		return dsl.Decl{}, p.syntax("expected <strict_identifier> or <function_name>")
+		return dsl.Decl{}, p.Syntax("expected <strict_identifier> or <function_name>")
 	}
 	return dsl.Decl{Name: name}, nil
 }

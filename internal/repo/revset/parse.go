@@ -16,7 +16,7 @@ func Parse(text string) (*dsl.Node, error) {
 	}
 	p.Space()
 	if !p.End() {
-		return nil, p.syntax("expected <EOI>, " + p.following(n))
+		return nil, p.Syntax("expected <EOI>, " + p.following(n))
 	}
 	return n, nil
 }
@@ -26,8 +26,6 @@ type parser struct {
 	from int // where the innermost expression begins
 	arg  int // where an argument begins, plus one
 }
-
-func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
 
 // The expectations jj's grammar reports at the places where most mistakes
 // happen.
@@ -74,16 +72,9 @@ func (p *parser) following(n *dsl.Node) string {
 	return "`-`, `+`, `::`, `..`, " + infix
 }
 
-func (p *parser) enter() error {
-	if p.Deep++; p.Deep > dsl.MaxDepth {
-		return dsl.Exprf(dsl.Span{Src: p.Src, Start: p.Pos, End: p.Pos}, "Expression is nested too deeply")
-	}
-	return nil
-}
-
 // expression reads a union of intersections of negations.
 func (p *parser) expression() (*dsl.Node, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Expression"); err != nil {
 		return nil, err
 	}
 	outer := p.from
@@ -171,7 +162,7 @@ func (p *parser) intersection() (*dsl.Node, error) {
 func (p *parser) negation() (*dsl.Node, error) {
 	start := p.Pos
 	if p.Eat("~") {
-		if err := p.enter(); err != nil {
+		if err := p.Enter("Expression"); err != nil {
 			return nil, err
 		}
 		defer func() { p.Deep-- }()
@@ -211,7 +202,7 @@ func (p *parser) ranges() (*dsl.Node, error) {
 				return &dsl.Node{Kind: dsl.RangeAll, Span: at}, nil
 			}
 			p.Pos = start
-			return nil, p.syntax(p.wanted())
+			return nil, p.Syntax(p.wanted())
 		}
 		arg, err := p.neighbors()
 		if err != nil {
@@ -352,15 +343,4 @@ func (p *parser) strict() string {
 			return p.Src[start:p.Pos]
 		}
 	}
-}
-
-func (p *parser) funcName() string {
-	start := p.Pos
-	if c := p.Peek(); !dsl.Alpha(c) && c != '_' {
-		return ""
-	}
-	for c := p.Peek(); dsl.Alnum(c) || c == '_'; c = p.Peek() {
-		p.Pos++
-	}
-	return p.Src[start:p.Pos]
 }

@@ -12,13 +12,13 @@ func (p *parser) primary() (*dsl.Node, error) {
 		}
 		p.Space()
 		if !p.Eat(")") {
-			return nil, p.syntax("expected " + p.following(n))
+			return nil, p.Syntax("expected " + p.following(n))
 		}
 		c := *n
 		c.Span = p.Span(start)
 		return &c, nil
 	}
-	if name := p.funcName(); name != "" && p.Peek() == '(' {
+	if name := p.Name(""); name != "" && p.Peek() == '(' {
 		return p.call(name, start)
 	}
 	p.Pos = start
@@ -48,7 +48,7 @@ func (p *parser) symbol() (*dsl.Node, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, p.syntax(p.wanted())
+		return nil, p.Syntax(p.wanted())
 	}
 	if c := p.Src[start]; c == '"' || c == '\'' {
 		kind = dsl.String
@@ -75,11 +75,11 @@ func (p *parser) word() (string, bool, error) {
 		return text, true, nil
 	}
 	if bad >= 0 && p.Peek() == '\'' {
-		return "", false, p.syntax(p.wanted())
+		return "", false, p.Syntax(p.wanted())
 	}
 	if bad >= 0 {
 		p.Pos = bad
-		return "", false, p.syntax("expected <string_escape> or <string_content>")
+		return "", false, p.Syntax("expected <string_escape> or <string_content>")
 	}
 	return "", false, nil
 }
@@ -120,7 +120,7 @@ func (p *parser) call(name string, start int) (*dsl.Node, error) {
 		p.Space()
 	}
 	if !p.Eat(")") {
-		return nil, p.syntax("expected " + p.following(last))
+		return nil, p.Syntax("expected " + p.following(last))
 	}
 	n.ArgsSpan = dsl.Span{Src: p.Src, Start: from, End: end}
 	n.Span = p.Span(start)
@@ -152,10 +152,10 @@ func ParseSymbol(text string) (string, error) {
 		return "", err
 	}
 	if !ok {
-		return "", p.syntax("expected <identifier>, <string_literal>, or <raw_string_literal>")
+		return "", p.Syntax("expected <identifier>, <string_literal>, or <raw_string_literal>")
 	}
 	if !p.End() {
-		return "", p.syntax("expected <EOI>")
+		return "", p.Syntax("expected <EOI>")
 	}
 	if name == "" {
 		return "", dsl.Exprf(dsl.Span{Src: text, End: len(text)}, "Expected non-empty string")
@@ -185,7 +185,7 @@ func FormatRemote(name, remote string) string {
 // ParseDecl reads the left side of a revset alias.
 func ParseDecl(text string) (dsl.Decl, error) {
 	p := &parser{Scanner: dsl.Scanner{Src: text}}
-	if name := p.funcName(); name != "" && p.Eat("(") {
+	if name := p.Name(""); name != "" && p.Eat("(") {
 		params, err := p.params()
 		if err != nil {
 			return dsl.Decl{}, err
@@ -200,7 +200,7 @@ func ParseDecl(text string) (dsl.Decl, error) {
 		}
 	}
 	if name == "" || !p.End() {
-		return dsl.Decl{}, p.syntax("expected <strict_identifier> or <function_name>")
+		return dsl.Decl{}, p.Syntax("expected <strict_identifier> or <function_name>")
 	}
 	return dsl.Decl{Name: name}, nil
 }
@@ -213,7 +213,7 @@ func (p *parser) params() ([]string, error) {
 	for !p.Has(")") {
 		name := p.strict()
 		if name == "" {
-			return nil, p.syntax("expected <strict_identifier>")
+			return nil, p.Syntax("expected <strict_identifier>")
 		}
 		for _, o := range out {
 			if o == name {
@@ -229,7 +229,7 @@ func (p *parser) params() ([]string, error) {
 		p.Space()
 	}
 	if !p.Eat(")") || !p.End() {
-		return nil, p.syntax("expected `)`")
+		return nil, p.Syntax("expected `)`")
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ func Parse(text string) (*dsl.Node, error) {
 	}
 	p.Space()
 	if !p.End() {
-		return nil, p.syntax(p.after())
+		return nil, p.Syntax(p.after())
 	}
 	return n, nil
 }
@@ -53,8 +53,6 @@ func (p *parser) operand() (*dsl.Node, error) {
 	return n, err
 }
 
-func (p *parser) syntax(expected string) error { return dsl.NewSyntax(p.Src, p.Pos, expected) }
-
 const (
 	wantInfix = "`++`, `||`, `&&`, `==`, `!=`, `>=`, `>`, `<=`, `<`, `+`, `-`, `*`, `/`, or `%`"
 	wantTerm  = "expected `!`, `-`, or <primary>"
@@ -62,15 +60,8 @@ const (
 
 func (p *parser) after() string { return "expected <EOI>, " + wantInfix }
 
-func (p *parser) enter() error {
-	if p.Deep++; p.Deep > dsl.MaxDepth {
-		return dsl.Exprf(dsl.Span{Src: p.Src, Start: p.Pos, End: p.Pos}, "Template is nested too deeply")
-	}
-	return nil
-}
-
 func (p *parser) template() (*dsl.Node, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Template"); err != nil {
 		return nil, err
 	}
 	defer func() { p.Deep-- }()
@@ -148,7 +139,7 @@ func (p *parser) prefix() (*dsl.Node, error) {
 	default:
 		return p.term()
 	}
-	if err := p.enter(); err != nil {
+	if err := p.Enter("Template"); err != nil {
 		return nil, err
 	}
 	defer func() { p.Deep-- }()
@@ -158,17 +149,6 @@ func (p *parser) prefix() (*dsl.Node, error) {
 		return nil, err
 	}
 	return &dsl.Node{Kind: dsl.Unary, Op: op, Span: dsl.Span{Src: p.Src, Start: start, End: arg.Span.End}, Args: []*dsl.Node{arg}}, nil
-}
-
-func (p *parser) identifier(dash bool) string {
-	start := p.Pos
-	if c := p.Peek(); !dsl.Alpha(c) && c != '_' {
-		return ""
-	}
-	for c := p.Peek(); dsl.Alnum(c) || c == '_' || (dash && c == '-'); c = p.Peek() {
-		p.Pos++
-	}
-	return p.Src[start:p.Pos]
 }
 
 func (p *parser) term() (*dsl.Node, error) {
@@ -185,15 +165,15 @@ func (p *parser) term() (*dsl.Node, error) {
 		}
 		p.Space()
 		start := p.Pos
-		name := p.identifier(false)
+		name := p.Name("")
 		if name == "" {
-			return nil, p.syntax("expected <identifier>")
+			return nil, p.Syntax("expected <identifier>")
 		}
 		nameSpan := p.Span(start)
 		p.Space()
 		if !p.Has("(") {
 			p.Pos = start
-			return nil, p.syntax("expected <function>")
+			return nil, p.Syntax("expected <function>")
 		}
 		call, err := p.call(name, nameSpan)
 		if err != nil {
@@ -218,7 +198,7 @@ func (p *parser) primary() (*dsl.Node, error) {
 		}
 		p.Space()
 		if !p.Eat(")") {
-			return nil, p.syntax("expected " + wantInfix)
+			return nil, p.Syntax("expected " + wantInfix)
 		}
 		copied := *n
 		copied.Span = p.Span(start)
@@ -228,11 +208,11 @@ func (p *parser) primary() (*dsl.Node, error) {
 	case c == '"' || c == '\'':
 		text, bad, ok := p.Quoted()
 		if !ok && c == '\'' {
-			return nil, p.syntax(p.wanted())
+			return nil, p.Syntax(p.wanted())
 		}
 		if !ok {
 			p.Pos = bad
-			return nil, p.syntax("expected <string_escape> or <string_content>")
+			return nil, p.Syntax("expected <string_escape> or <string_content>")
 		}
 		return &dsl.Node{Kind: dsl.String, Name: text, Span: p.Span(start)}, nil
 	case dsl.Digit(c):

@@ -6,7 +6,7 @@ import (
 
 func (p *parser) name() (*dsl.Node, error) {
 	start := p.Pos
-	if name := p.identifier(true); name != "" && p.Peek() == ':' {
+	if name := p.Name("-"); name != "" && p.Peek() == ':' {
 		nameSpan := p.Span(start)
 		p.Pos++
 		value, err := p.prefix()
@@ -16,9 +16,9 @@ func (p *parser) name() (*dsl.Node, error) {
 		return &dsl.Node{Kind: dsl.Pattern, Name: name, NameSpan: nameSpan, Span: nameSpan.To(value.Span), Args: []*dsl.Node{value}}, nil
 	}
 	p.Pos = start
-	name := p.identifier(false)
+	name := p.Name("")
 	if name == "" {
-		return nil, p.syntax(p.wanted())
+		return nil, p.Syntax(p.wanted())
 	}
 	nameSpan := p.Span(start)
 	mark := p.Pos
@@ -43,7 +43,7 @@ func (p *parser) call(name string, nameSpan dsl.Span) (*dsl.Node, error) {
 	from, end := p.Pos, p.Pos
 	for !p.Has(")") {
 		start := p.Pos
-		key := p.identifier(false)
+		key := p.Name("")
 		keySpan := p.Span(start)
 		p.Space()
 		if key != "" && p.Has("=") && !p.Has("==") {
@@ -76,9 +76,9 @@ func (p *parser) call(name string, nameSpan dsl.Span) (*dsl.Node, error) {
 	}
 	if !p.Eat(")") {
 		if len(n.Args) == 0 {
-			return nil, p.syntax("expected <template>")
+			return nil, p.Syntax("expected <template>")
 		}
-		return nil, p.syntax("expected " + wantInfix)
+		return nil, p.Syntax("expected " + wantInfix)
 	}
 	n.ArgsSpan = dsl.Span{Src: p.Src, Start: from, End: end}
 	n.Span = nameSpan.To(p.Span(from))
@@ -107,9 +107,9 @@ func (p *parser) params(close string) ([]string, dsl.Span, error) {
 	again := false
 	for !p.Has(close) {
 		start := p.Pos
-		name := p.identifier(false)
+		name := p.Name("")
 		if name == "" {
-			return nil, dsl.Span{}, p.syntax("expected <identifier>")
+			return nil, dsl.Span{}, p.Syntax("expected <identifier>")
 		}
 		if name == "true" || name == "false" {
 			return nil, dsl.Span{}, dsl.Exprf(p.Span(start), "Expected identifier")
@@ -127,7 +127,7 @@ func (p *parser) params(close string) ([]string, dsl.Span, error) {
 		p.Space()
 	}
 	if !p.Eat(close) {
-		return nil, dsl.Span{}, p.syntax("expected `" + close + "`")
+		return nil, dsl.Span{}, p.Syntax("expected `" + close + "`")
 	}
 	at := dsl.Span{Src: p.Src, Start: from, End: end}
 	if again {
@@ -141,7 +141,7 @@ func ParseDecl(text string) (dsl.Decl, error) {
 	p := &parser{Scanner: dsl.Scanner{Src: text}}
 	p.Space()
 	start := p.Pos
-	name := p.identifier(false)
+	name := p.Name("")
 	p.Space()
 	if name != "" && p.Eat("(") {
 		p.Space()
@@ -151,7 +151,7 @@ func ParseDecl(text string) (dsl.Decl, error) {
 		}
 		p.Space()
 		if !p.End() {
-			return dsl.Decl{}, p.syntax("expected <EOI>")
+			return dsl.Decl{}, p.Syntax("expected <EOI>")
 		}
 		return dsl.Decl{Name: name, Params: params, Func: true}, nil
 	}
@@ -162,10 +162,10 @@ func ParseDecl(text string) (dsl.Decl, error) {
 		return dsl.Decl{Name: name}, nil
 	}
 	p.Pos = start
-	if name := p.identifier(true); name != "" && p.Eat(":") {
-		if param := p.identifier(false); param != "" && p.End() {
+	if name := p.Name("-"); name != "" && p.Eat(":") {
+		if param := p.Name(""); param != "" && p.End() {
 			return dsl.Decl{Name: name, Params: []string{param}, Pattern: true}, nil
 		}
 	}
-	return dsl.Decl{}, p.syntax("expected <pattern_identifier>, <identifier>, or <function_alias_declaration>")
+	return dsl.Decl{}, p.Syntax("expected <pattern_identifier>, <identifier>, or <function_alias_declaration>")
 }
