@@ -93,11 +93,12 @@ func (m *remotes) reach(ctx context.Context, in ReachIn) (ReachOut, error) {
 func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, error) {
 	c := op.CallerFrom(ctx)
 	if c.Kind != op.Local && c.Kind != op.Person { // what others do there would then be told as somebody else's
-		old, err := m.token(ctx, in.Server)
-		if err != nil {
+		old, err := m.d.rooms.secret.Open(tx, c.Tenant, secretOf(in.Server))
+		if err != nil && !fault.Is(err, fault.NotFound) {
 			return struct{}{}, err
 		}
-		if old != "" && old != in.Token {
+		defer clear(old)
+		if err == nil && string(old) != in.Token {
 			return struct{}{}, fault.New(fault.Denied, "workspace.trust", "this machine has joined %s, and %s may not change as whom", in.Server, c.Name).
 				WithNext("a person joins it anew: tandem init --tandem-server %s", in.Server)
 		}

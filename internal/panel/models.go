@@ -19,7 +19,7 @@ func modelsNav() page {
 			in["keyless"] = v.r.PostFormValue("keyless") != ""
 			return in, nil
 		})
-		form("/panel/models/key", "provider.key", "provider-key", func(v *visit) (any, error) { return formFields(v, "id", "key"), nil })
+		form("/panel/models/key", "provider.key", "provider-key", func(v *visit) (any, error) { return formFields(v, "id", "key", "base"), nil })
 		form("/panel/models/default", "provider.default", "provider-default", func(v *visit) (any, error) { return formFields(v, "model"), nil })
 		form("/panel/folders", "folder.grant", "folder-granted", func(v *visit) (any, error) {
 			in := formFields(v, "path")
@@ -28,7 +28,7 @@ func modelsNav() page {
 		})
 		form("/panel/folders/revoke", "folder.revoke", "folder-gone", func(v *visit) (any, error) { return formFields(v, "path"), nil })
 		ruleRoutes(p)
-		confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?", text: "Sessions that name one of its models stop working. Its key stays in the store.",
+		confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?", text: "Sessions that name one of its models stop working. Its key is forgotten, too.",
 			does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
 	}}
 }

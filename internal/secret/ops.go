@@ -112,7 +112,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in NameIn) (DeleteOut, err
 }
 
 func (r *Room) unmask(ctx context.Context, tx *db.Tx, in NameIn) (UnmaskOut, error) {
-	value, err := r.open(tx, op.CallerFrom(ctx).Tenant, in.Name)
+	value, err := r.Open(tx, op.CallerFrom(ctx).Tenant, in.Name)
 	if err != nil {
 		return UnmaskOut{}, err
 	}

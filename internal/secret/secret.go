@@ -179,7 +179,7 @@ func (r *Room) current(tx *db.Tx) (keyID string, key []byte, err error) {
 // fn returns; fn must not keep it.
 func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []byte) error) error {
 	var value []byte
-	err := r.db.Read(ctx, func(tx *db.Tx) (err error) { value, err = r.open(tx, tenant, name); return err })
+	err := r.db.Read(ctx, func(tx *db.Tx) (err error) { value, err = r.Open(tx, tenant, name); return err })
 	if err != nil {
 		return err
 	}

@@ -57,8 +57,9 @@ func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
 	return err
 }
 
-// open reads and unseals one secret.
-func (r *Room) open(tx *db.Tx, tenant, name string) ([]byte, error) {
+// Open reads and unseals one secret in the caller's transaction. Whoever opens it
+// wipes it.
+func (r *Room) Open(tx *db.Tx, tenant, name string) ([]byte, error) {
 	b := bound{tenant: tenant, name: name}
 	var sealed []byte
 	err := tx.QueryRow("SELECT version, key_id, sealed FROM secret WHERE tenant = ? AND name = ?", tenant, name).Scan(&b.version, &b.key, &sealed)

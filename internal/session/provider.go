@@ -56,8 +56,9 @@ type ProviderAddIn struct {
 
 // ProviderKeyIn stores a key.
 type ProviderKeyIn struct {
-	ID  string `json:"id"`
-	Key string `json:"key" jsonschema:"the key; it is sealed and never shown"`
+	ID   string `json:"id"`
+	Key  string `json:"key" jsonschema:"the key; it is sealed and never shown"`
+	Base string `json:"base,omitempty" jsonschema:"the address that it is meant for; refused when the provider has another one"`
 }
 
 // DefaultIn sets the model of sessions that name none.
@@ -117,7 +118,24 @@ func (r *Room) entry(ctx context.Context, tenant, id string) (catalog.Entry, boo
 	if e, ok := catalog.Find(id); ok {
 		return e, false, nil
 	}
-	return catalog.Entry{}, false, fault.New(fault.NotFound, "provider", "there is no provider %.60s", id).WithNext("list what there is: tandem provider list")
+	return catalog.Entry{}, false, noProvider(id)
+}
+
+func noProvider(id string) error {
+	return fault.New(fault.NotFound, "provider", "there is no provider %.60s", id).WithNext("list what there is: tandem provider list")
+}
+
+// baseOf is a provider's address, for a change that depends on it.
+func baseOf(tx *db.Tx, tenant, id string) (base string, err error) {
+	err = tx.QueryRow("SELECT base FROM session_provider WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id).Scan(&base)
+	if !db.NoRows(err) {
+		return base, err
+	}
+	e, ok := catalog.Find(id)
+	if !ok {
+		return "", noProvider(id)
+	}
+	return e.Base, nil
 }
 
 // withKey lends a provider's key. Without one fn gets an empty key.
@@ -230,11 +248,11 @@ func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (ca
 	if e.Name == "" {
 		e.Name = e.ID
 	}
-	old, _, err := r.entry(ctx, op.CallerFrom(ctx).Tenant, e.ID)
+	old, err := baseOf(tx, op.CallerFrom(ctx).Tenant, e.ID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return e, err
 	}
-	if old.Base != e.Base {
+	if old != e.Base {
 		if err := r.keys.Drop(tx, op.CallerFrom(ctx).Tenant, secretName(e.ID)); err != nil {
 			return e, err
 		}
@@ -258,8 +276,13 @@ func (r *Room) removeProvider(ctx context.Context, tx *db.Tx, in ProviderIn) (OK
 
 func (r *Room) keyProvider(ctx context.Context, tx *db.Tx, in ProviderKeyIn) (OK, error) {
 	c := op.CallerFrom(ctx)
-	if _, _, err := r.entry(ctx, c.Tenant, in.ID); err != nil {
+	base, err := baseOf(tx, c.Tenant, in.ID)
+	if err != nil {
 		return OK{}, err
+	}
+	if meant := strings.TrimSuffix(in.Base, "/"); meant != "" && meant != base {
+		return OK{}, fault.New(fault.Conflict, "provider.key", "%.60s is at %s, and this key is meant for %.200s", in.ID, base, meant).
+			WithNext("see who moved it: tandem audit log --type provider.add; an address that was added goes with: tandem provider remove %.60s", in.ID)
 	}
 	if strings.TrimSpace(in.Key) == "" || strings.ContainsAny(in.Key, " \n\r\t") {
 		return OK{}, fault.New(fault.Invalid, "provider.key", "the key is empty or holds blanks")

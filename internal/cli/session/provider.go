@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
 	room "tandem/internal/session"
 )
 
@@ -62,34 +64,58 @@ func newProviderModels(k *kit.Kit) *cobra.Command {
 }
 
 func newProviderKey(k *kit.Kit) *cobra.Command {
+	var in room.ProviderKeyIn
 	var stdin bool
 	cmd := &cobra.Command{
 		Use: "key PROVIDER", Short: "Store a provider's key, sealed", Args: cobra.ExactArgs(1),
-		Long:    "Store a provider's key. It is asked for on the terminal and not shown, or read from standard input; it never stands on a command line.",
-		Example: "  tandem provider key anthropic\n  pass show anthropic | tandem provider key anthropic --stdin",
+		Long: "Store a provider's key. It is asked for on the terminal and not shown, or read from standard input; it never stands on a command line.\n" +
+			"The question shows the address that the key is for; a script says it with --base. The key is refused when the provider has another one by then.",
+		Example: "  tandem provider key anthropic\n  pass show anthropic | tandem provider key anthropic --stdin --base https://api.anthropic.com",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var key string
 			var err error
+			in.ID = args[0]
 			if stdin {
-				key, err = bufio.NewReader(k.In).ReadString('\n')
+				in.Key, err = bufio.NewReader(k.In).ReadString('\n')
 				if err == io.EOF {
 					err = nil
 				}
 			} else {
-				key, err = k.Secret("key for " + args[0] + ": ")
+				if in.Base == "" {
+					in.Base, err = baseOf(cmd.Context(), k, in.ID)
+				}
+				if err != nil {
+					return err
+				}
+				in.Key, err = k.Secret("key for " + in.ID + " at " + in.Base + ": ")
 			}
 			if err != nil {
 				return err
 			}
+			in.Key = strings.TrimSpace(in.Key)
 			var out room.OK
-			if err := k.Call(cmd.Context(), "provider.key", room.ProviderKeyIn{ID: args[0], Key: strings.TrimSpace(key)}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "provider.key", in, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", args[0]) })
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", in.ID) })
 		},
 	}
+	cmd.Flags().StringVar(&in.Base, "base", "", "the address that the key is meant for")
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "read the key from standard input")
 	return cmd
+}
+
+// baseOf is where a provider is.
+func baseOf(ctx context.Context, k *kit.Kit, id string) (string, error) {
+	var out room.ProvidersOut
+	if err := k.Call(ctx, "provider.list", room.Nothing{}, &out); err != nil {
+		return "", err
+	}
+	for _, p := range out.Providers {
+		if p.ID == id {
+			return p.Base, nil
+		}
+	}
+	return "", fault.New(fault.NotFound, "provider", "there is no provider %s", id).WithNext("list what there is: tandem provider list")
 }
 
 func newProviderAdd(k *kit.Kit) *cobra.Command {
