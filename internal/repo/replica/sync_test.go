@@ -2,9 +2,11 @@ package replica
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 
 	"tandem/internal/client"
@@ -128,5 +130,30 @@ func TestAFetchThatLacksSomethingStartsAnew(t *testing.T) {
 				t.Errorf("%s: object %x is missing", c.name, id)
 			}
 		}
+	}
+}
+
+// A sync tidies the copy.
+func TestASyncTidies(t *testing.T) {
+	_, m, _ := smallServer(t)
+	r := &Replica{Store: emptyStore(t)}
+	if err := writeJSON(r.path("replica.json"), r.Config); err != nil { // as Create does
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		for j := range 20 {
+			if _, err := r.Store.PutFile(fmt.Appendf(nil, "file %d of pack %d", j, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Store.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.Sync(t.Context(), m, nil); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := filepath.Glob(filepath.Join(r.Store.GitDir(), "objects", "pack", "*.pack")); err != nil || len(names) != 1 {
+		t.Errorf("%d packs are left, %v", len(names), err)
 	}
 }
