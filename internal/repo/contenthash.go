@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
-	"sync"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -13,10 +12,6 @@ import (
 // operations are taken: fixed-width little-endian integers, lengths as u64,
 // enum and option tags as u32, maps and sets in key order.
 type hashWriter []byte
-
-// hashBuffers are kept for views: of a sync among many agents there are hundreds,
-// each of which names them all.
-var hashBuffers = sync.Pool{New: func() any { return new(hashWriter) }}
 
 func (w *hashWriter) u32(n uint32) { *w = binary.LittleEndian.AppendUint32(*w, n) }
 func (w *hashWriter) u64(n uint64) { *w = binary.LittleEndian.AppendUint64(*w, n) }
@@ -75,39 +70,45 @@ func writeMap[K ~string, V any](w *hashWriter, m map[K]V, value func(V)) {
 	}
 }
 
-// ComputeID is the view's id: a hash of what it says, not of its bytes.
-func (v *View) ComputeID() ViewID {
-	workspaces := make([]workspaceAt, 0, len(v.Workspaces))
-	for _, name := range slices.Sorted(maps.Keys(v.Workspaces)) {
-		workspaces = append(workspaces, workspaceAt{name, v.Workspaces[name]})
-	}
-	return v.computeID(v.HeadIDs(), workspaces)
-}
-
-// computeID is the id of a view with these heads and workspaces, which are in
-// order, instead of its own.
-func (v *View) computeID(heads []CommitID, workspaces []workspaceAt) ViewID {
-	buf := hashBuffers.Get().(*hashWriter)
-	defer hashBuffers.Put(buf)
-	w := (*buf)[:0]
-	w.u64(uint64(len(heads)))
-	for _, id := range heads {
+// heads writes heads, which are in order.
+func (w *hashWriter) heads(ids []CommitID) {
+	w.u64(uint64(len(ids)))
+	for _, id := range ids {
 		w.bytes(string(id))
 	}
+}
+
+// refs writes what a view says of refs.
+func (w *hashWriter) refs(v *View) {
 	w.targets(v.Bookmarks)
 	w.targets(v.Tags)
-	writeMap(&w, v.Remotes, func(r RemoteView) {
+	writeMap(w, v.Remotes, func(r RemoteView) {
 		w.remoteRefs(r.Bookmarks)
 		w.remoteRefs(r.Tags)
 	})
 	w.targets(v.GitRefs)
 	w.targets(v.GitHeads)
-	w.u64(uint64(len(workspaces)))
-	for _, x := range workspaces {
+}
+
+// workspaces writes workspaces, which are in order.
+func (w *hashWriter) workspaces(all []workspaceAt) {
+	w.u64(uint64(len(all)))
+	for _, x := range all {
 		w.bytes(x.name)
 		w.bytes(string(x.at))
 	}
-	*buf = w
+}
+
+// ComputeID is the view's id: a hash of what it says, not of its bytes.
+func (v *View) ComputeID() ViewID {
+	w := make(hashWriter, 0, 1024+40*len(v.Heads)+80*len(v.Workspaces))
+	w.heads(v.HeadIDs())
+	w.refs(v)
+	workspaces := make([]workspaceAt, 0, len(v.Workspaces))
+	for _, name := range slices.Sorted(maps.Keys(v.Workspaces)) {
+		workspaces = append(workspaces, workspaceAt{name, v.Workspaces[name]})
+	}
+	w.workspaces(workspaces)
 	sum := blake2b.Sum512(w)
 	return ViewID(sum[:])
 }

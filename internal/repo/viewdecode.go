@@ -2,7 +2,6 @@ package repo
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,35 +24,6 @@ func DecodeView(data []byte) (*View, error) {
 		v.Workspaces[w.name] = w.at
 	}
 	return v, nil
-}
-
-// ScanView is the id of a view and the commits it names, without making a View:
-// where many agents work, each of many views lists all their workspaces and
-// heads, and most of them nobody will ever look at.
-func ScanView(data []byte) (ViewID, []CommitID, error) {
-	d, err := decodeView(data)
-	if err != nil {
-		return "", nil, err
-	}
-	slices.Sort(d.heads)
-	d.heads = slices.Compact(d.heads)
-	byName := func(a, b workspaceAt) int { return strings.Compare(a.name, b.name) }
-	slices.SortStableFunc(d.workspaces, byName)
-	last := d.workspaces[:0] // of one name the last counts
-	for i, w := range d.workspaces {
-		if i+1 == len(d.workspaces) || d.workspaces[i+1].name != w.name {
-			last = append(last, w)
-		}
-	}
-	d.workspaces = last
-	named := map[CommitID]struct{}{}
-	d.View.AddCommitIDs(named) // of refs; heads and workspaces are not in its maps
-	commits := append(slices.Collect(maps.Keys(named)), d.heads...)
-	for _, w := range d.workspaces {
-		commits = append(commits, w.at)
-	}
-	commits = slices.DeleteFunc(commits, func(id CommitID) bool { return id == "" }) // an empty one names none
-	return d.View.computeID(d.heads, d.workspaces), commits, nil
 }
 
 func decodeView(data []byte) (*viewDecoder, error) {

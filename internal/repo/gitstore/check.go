@@ -179,10 +179,8 @@ func (in *Incoming) Check() error {
 		}
 		in.operations[id].value.AddCommitIDs(commits)
 	}
-	for _, v := range in.views {
-		if err := in.checkCommits(v.commits); err != nil {
-			return err
-		}
+	if err := in.checkCommits(in.scanner.Named()); err != nil {
+		return err
 	}
 	if err := in.checkCommits(slices.Collect(maps.Keys(commits))); err != nil {
 		return err

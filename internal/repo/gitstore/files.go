@@ -47,20 +47,6 @@ func writeTemp(dir string, data []byte, perm fs.FileMode) (name string, err erro
 	return f.Name(), f.Close()
 }
 
-// rename moves a content-addressed file into place. On Windows a file that is
-// open elsewhere cannot be replaced; there, one that is already in place will
-// do, since its name says what it holds.
-func rename(from, to string) error {
-	err := os.Rename(from, to)
-	if err != nil && runtime.GOOS == "windows" {
-		if _, statErr := os.Stat(to); statErr == nil {
-			os.Remove(from)
-			return nil
-		}
-	}
-	return err
-}
-
 // syncDir makes renames in a directory survive a power cut. Windows has no
 // such call and needs none.
 func syncDir(dir string) error {

@@ -47,6 +47,7 @@ type Incoming struct {
 
 	packs      []*incomingPack
 	views      map[repo.ViewID]*incomingView
+	scanner    repo.ViewScanner // of views
 	operations map[repo.OperationID]named[*repo.Operation]
 	order      []repo.OperationID
 	objects    int
@@ -65,11 +66,10 @@ type Incoming struct {
 	settleAt int // how many wants are too many to go on without a look
 }
 
-// incomingView is a view's bytes, and the commits it names.
+// incomingView is a view's bytes.
 type incomingView struct {
-	data    []byte
-	commits []repo.CommitID
-	value   *repo.View // once somebody has read it
+	data  []byte
+	value *repo.View // once somebody has read it
 }
 
 // incomingPack is a pack in memory when it is small, else under a temporary
@@ -122,14 +122,14 @@ func (in *Incoming) View(id repo.ViewID, data []byte) error {
 	if err := in.room(data); err != nil {
 		return err
 	}
-	got, commits, err := repo.ScanView(data)
+	got, err := in.scanner.Scan(data)
 	if err != nil {
 		return refuse("view %.12s cannot be read: %w", id.Hex(), err)
 	}
 	if got != id {
 		return refuse("view %.12s is really %.12s", id.Hex(), got.Hex())
 	}
-	in.views[id] = &incomingView{data: data, commits: commits}
+	in.views[id] = &incomingView{data: data}
 	return nil
 }
 

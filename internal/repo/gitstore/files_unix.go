@@ -31,6 +31,15 @@ func createFile(name string, data []byte, perm fs.FileMode) (made bool, err erro
 	return true, err
 }
 
+// rename moves a content-addressed file into place. Unlike os.Rename it does not
+// look first whether a directory has that name.
+func rename(from, to string) error {
+	if _, err := again(func() (int, error) { return 0, unix.Rename(from, to) }); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
 // again repeats a call that a signal interrupted.
 func again(call func() (int, error)) (n int, err error) {
 	for {

@@ -17,3 +17,17 @@ func createFile(name string, data []byte, perm fs.FileMode) (made bool, err erro
 	_, err = f.Write(data)
 	return true, errors.Join(err, f.Close())
 }
+
+// rename moves a content-addressed file into place. A file that is open elsewhere
+// cannot be replaced; one that is already in place will do, since its name says
+// what it holds.
+func rename(from, to string) error {
+	err := os.Rename(from, to)
+	if err != nil {
+		if _, statErr := os.Stat(to); statErr == nil {
+			os.Remove(from)
+			return nil
+		}
+	}
+	return err
+}
