@@ -73,7 +73,7 @@ func hold(data string) (release func(), err error) {
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
 	name(f)
-	return func() { f.Close() }, nil
+	return func() { unlock(f); f.Close() }, nil
 }
 
 // lingers is how long the lock of a killed daemon may stay: a program that it was just starting has the lock, too, until it is started.

@@ -36,3 +36,6 @@ func tryLock(f *os.File) error {
 	}
 	return err
 }
+
+// unlock gives the lock up for everybody who has it: closing the file alone leaves it with a program that is just being started.
+func unlock(f *os.File) { unix.Flock(int(f.Fd()), unix.LOCK_UN) } //nolint:errcheck // then closing has to do

@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/internal/fault"
 )
@@ -54,4 +57,33 @@ func TestTheLockOfAKilledDaemonIsWaitedFor(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 	heir.Wait() //nolint:errcheck // it slept
+}
+
+// A daemon that begins anew in the same process gets its lock although a program that was just being started has it, too.
+func TestTheLockIsGivenUpForEverybody(t *testing.T) {
+	data := t.TempDir()
+	release, err := hold(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Stat(filepath.Join(data, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heir int
+	for fd := 3; heir == 0 && fd < 1<<16; fd++ { // the one that hold opened
+		var st syscall.Stat_t
+		if syscall.Fstat(fd, &st) == nil && st.Ino == lock.Sys().(*syscall.Stat_t).Ino && st.Dev == lock.Sys().(*syscall.Stat_t).Dev {
+			if heir, err = unix.Dup(fd); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	defer unix.Close(heir)
+	release()
+	again, err := hold(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
 }
