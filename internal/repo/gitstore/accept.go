@@ -129,12 +129,12 @@ func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err er
 func (in *Incoming) stageNamed(b *batch) error {
 	s := in.store
 	for id, v := range in.views {
-		if err := b.addNamed(s.viewPath(id), v.data); err != nil {
+		if err := b.add(s.viewPath(id), v.data, 0o666); err != nil {
 			return err
 		}
 	}
 	for _, id := range in.order {
-		if err := b.addNamed(s.operationPath(id), in.operations[id].data); err != nil {
+		if err := b.add(s.operationPath(id), in.operations[id].data, 0o666); err != nil {
 			return err
 		}
 	}

@@ -33,17 +33,6 @@ func (b *batch) add(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// addNamed adds an operation or a view. It is written in the folder above its
-// own: of that one there is one block, while in a folder of thousands of names
-// each new one, and each temporary one, has another block written.
-func (b *batch) addNamed(path string, data []byte) error {
-	tmp, err := writeUnsynced(filepath.Dir(filepath.Dir(path)), data, 0o666)
-	if err == nil {
-		b.take(tmp, path)
-	}
-	return err
-}
-
 // take lets a finished file of another maker join.
 func (b *batch) take(tmp, path string) {
 	b.files = append(b.files, staged{tmp, path})

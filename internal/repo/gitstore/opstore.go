@@ -144,7 +144,7 @@ func (s *Store) PutOperation(o *repo.Operation) error {
 	if err != nil {
 		return err
 	}
-	if err = b.addNamed(s.operationPath(o.ID), data); err == nil {
+	if err = b.add(s.operationPath(o.ID), data, 0o666); err == nil {
 		err = b.commit()
 	}
 	if err != nil {

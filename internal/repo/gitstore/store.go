@@ -343,7 +343,7 @@ func (s *Store) stage(b *batch) (settle func() error, err error) {
 		}
 	}
 	for id, v := range views {
-		if err := b.addNamed(s.viewPath(id), v.data); err != nil {
+		if err := b.add(s.viewPath(id), v.data, 0o666); err != nil {
 			return nil, err
 		}
 	}
