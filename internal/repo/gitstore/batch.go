@@ -111,7 +111,10 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Temporary names begin with what chance chose for this process, and are counted.
+// tempPrefix begins the name of a file that is being written.
+const tempPrefix = ".tmp-"
+
+// Behind it stands what chance chose for this process, and a count.
 var (
 	tempStart = sync.OnceValue(rand.Text)
 	tempCount atomic.Uint64
@@ -119,7 +122,7 @@ var (
 
 // writeUnsynced writes a file under a temporary name.
 func writeUnsynced(dir string, data []byte, perm fs.FileMode) (name string, err error) {
-	name = filepath.Join(dir, fmt.Sprintf(".tmp-%s-%d", tempStart(), tempCount.Add(1)))
+	name = filepath.Join(dir, fmt.Sprintf("%s%s-%d", tempPrefix, tempStart(), tempCount.Add(1)))
 	made, err := createFile(name, data, perm)
 	if err != nil && made {
 		os.Remove(name)

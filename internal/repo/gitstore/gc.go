@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tandem/internal/repo"
@@ -34,14 +35,17 @@ func (s *Store) GC(r *repo.Repo, keep time.Time) error {
 	return s.renewKeepRefs(r.Index, keep)
 }
 
-// dropOld removes content-addressed files that are not wanted and not new.
+// dropOld removes content-addressed files that are not wanted and not new, and
+// what somebody who was killed left unfinished.
 func dropOld(dir string, wanted map[string]bool, keep time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if _, ok := repo.ParseViewID(e.Name()); !ok || wanted[e.Name()] { // operations have ids of the same form
+		_, named := repo.ParseViewID(e.Name()) // operations have ids of the same form
+		unfinished := strings.HasPrefix(e.Name(), tempPrefix)
+		if !named && !unfinished || wanted[e.Name()] {
 			continue
 		}
 		info, err := e.Info()
