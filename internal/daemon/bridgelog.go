@@ -34,17 +34,20 @@ const gather = 50 * time.Millisecond
 // behind the last line that is there.
 func (d *Daemon) keepBridgeLog(ctx context.Context, path string) error {
 	after, torn, err := lastLine(path)
+	if errors.Is(err, os.ErrNotExist) { // it may have become full just before
+		after, _, err = lastLine(path + ".1")
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		after, err = d.journal.Head(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := openLog(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { f.f.Close() }()
 	if torn { // a crash cut the last line off; it is written again
 		if _, err := f.Write([]byte("\n")); err != nil {
 			return err

@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestBridgeLogGoesOnBehindItsLastWholeLine(t *testing.T) {
@@ -31,4 +34,62 @@ func TestBridgeLogGoesOnBehindItsLastWholeLine(t *testing.T) {
 			t.Errorf("%q: %d %v %v", text, seq, torn, err)
 		}
 	}
+}
+
+// A bridge log that is full goes on in a new file, and after a start behind the
+// last line of either.
+func TestBridgeLogRotates(t *testing.T) {
+	d, _ := walked(t)
+	path := filepath.Join(t.TempDir(), "bridge.log")
+	line := []byte("{\"seq\":1}\n")
+	if err := os.WriteFile(path, bytes.Repeat(line, logSize/len(line)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keep := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.keepBridgeLog(ctx, path) }()
+		return func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	wrote := func(n int) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			got, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if bytes.Count(got, []byte("session.create")) == n && len(got) < 1<<20 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%d bytes, not %d lines: %.300s", len(got), n, got)
+			}
+		}
+	}
+	create := func() {
+		t.Helper()
+		if _, err := d.gate.Invoke(owner(t, d), "session.create", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := keep()
+	create()
+	wrote(1)
+	stop()
+	if st, err := os.Stat(path + ".1"); err != nil || st.Size() < logSize-int64(len(line)) {
+		t.Fatalf("the full one: %v, %v", st, err)
+	}
+	if err := os.Remove(path); err != nil { // as if it had become full at the very end
+		t.Fatal(err)
+	}
+	stop = keep()
+	defer stop()
+	wrote(1) // it is behind the full one's last line
+	create()
+	wrote(2)
 }
