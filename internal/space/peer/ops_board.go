@@ -163,7 +163,7 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 		c.Needs = append(c.Needs, board.TaskID(strings.TrimSpace(d)))
 	}
 	if in.Assignee != "" {
-		who, err := s.peer(in.Assignee)
+		who, err := r.peer(ctx, s, in.Assignee)
 		if err != nil {
 			return Tasked{}, err
 		}

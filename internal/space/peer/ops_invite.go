@@ -67,7 +67,7 @@ func (r *Room) opRemove(ctx context.Context, in RemoveIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	id, err := s.peer(in.Peer)
+	id, err := r.peer(ctx, s, in.Peer)
 	if err != nil {
 		return Said{}, err
 	}

@@ -41,7 +41,7 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 	t := thing{class: space.ClassMessage, content: w}
 	whom, away := "to all peers", ""
 	if to != "" {
-		r.fresh(ctx, s) // a peer who joined a moment ago counts
+		r.fresh(ctx, s) // who is here now is told
 		id, err := s.peer(to)
 		if err != nil {
 			return Said{}, err

@@ -42,6 +42,14 @@ func (r *Room) opPlan(ctx context.Context, in PlanIn) (Planned, error) {
 		return Planned{}, err
 	}
 	defer s.mu.Unlock()
+	for _, t := range in.Tasks { // before ids are chosen, since the board may move meanwhile
+		if t.Assignee == "" {
+			continue
+		}
+		if _, err := r.peer(ctx, s, t.Assignee); err != nil {
+			return Planned{}, err
+		}
+	}
 	var c board.Clear
 	var words PlanWords
 	ids := s.planIDs(len(in.Tasks))

@@ -10,6 +10,14 @@ import (
 	"tandem/internal/space/seal"
 )
 
+// peer finds a member by name; who joined a moment ago counts.
+func (r *Room) peer(ctx context.Context, s *seat, name string) (seal.MemberID, error) {
+	if _, ok := s.find(name); !ok {
+		r.fresh(ctx, s)
+	}
+	return s.peer(name)
+}
+
 // peer finds a member by name, or says who there is.
 func (s *seat) peer(name string) (seal.MemberID, error) {
 	if id, ok := s.find(name); ok {

@@ -118,7 +118,7 @@ func (r *Room) opHandoff(ctx context.Context, in HandoffIn) (Tasked, error) {
 		return Tasked{}, err
 	}
 	defer s.mu.Unlock()
-	to, err := s.peer(in.To)
+	to, err := r.peer(ctx, s, in.To)
 	if err != nil {
 		return Tasked{}, err
 	}

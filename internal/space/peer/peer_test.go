@@ -2,6 +2,7 @@ package peer
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -305,5 +306,29 @@ func TestSeatsDoNotWaitForEachOther(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Error("bob waits for ann's seat")
+	}
+}
+
+// Who joined a moment ago is there for everybody, whether or not they have heard
+// of it.
+func TestANewcomerIsFoundAtOnce(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob")
+	var bob *seat
+	for _, s := range h.peers.all() {
+		s.mu.Lock()
+		if s.name(s.me.Card().ID) == "bob" {
+			bob = s
+		}
+		s.mu.Unlock()
+	}
+	for i := range 5 {
+		name := fmt.Sprintf("new%d", i)
+		do[Who](h, name, "space.rename", RenameIn{Name: name})
+		code := do[Invited](h, "ann", "space.invite", InviteIn{}).Code
+		bob.mu.Lock() // he hears nothing meanwhile
+		do[Joined](h, name, "space.join", JoinIn{Code: code})
+		bob.mu.Unlock()
+		do[Tasked](h, "bob", "board.add", AddIn{Title: "for you", Assignee: name})
 	}
 }
