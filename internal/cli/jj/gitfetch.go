@@ -153,7 +153,7 @@ func (f *fetch) run(depth string) error {
 		return err
 	}
 	o.Unlinked = o.Unlinked || f.fresh
-	o.RemoteTags = true
+	o.Fetched = true
 	o.Only = func(tag bool, remote, name string) bool {
 		return slices.ContainsFunc(done, func(p fetchPlan) bool {
 			return p.remote == remote && (tag && p.tags.Match(name) || !tag && p.bookmarks.Match(name))

@@ -21,8 +21,9 @@ type ImportOptions struct {
 	KeepUnreachable bool
 	// Only says which refs are looked at; nil is all.
 	Only func(tag bool, remote, name string) bool
-	// RemoteTags also takes the tags that were fetched from remotes.
-	RemoteTags bool
+	// Fetched is for what follows a fetch: it also takes the tags that came, and
+	// makes no remote known that brought nothing.
+	Fetched bool
 	// Unlinked does not look for what new commits replace.
 	Unlinked bool
 }
@@ -50,8 +51,10 @@ type ImportStats struct {
 // since the last import or export. A ref that the view knows and git lacks was
 // deleted in git. The caller holds LockGit and rebases descendants afterwards.
 func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
-	for _, remote := range s.remoteNames() {
-		tx.View.EnsureRemote(remote)
+	if !o.Fetched {
+		for _, remote := range s.remoteNames() {
+			tx.View.EnsureRemote(remote)
+		}
 	}
 	actual, err := s.gitRefs()
 	if err != nil {
@@ -62,7 +65,7 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 		return !o.wants(sym)
 	})
 	var remoteTags map[refSymbol]repo.CommitID
-	if o.RemoteTags {
+	if o.Fetched {
 		if remoteTags, err = s.remoteTags(); err != nil {
 			return nil, err
 		}
@@ -135,7 +138,7 @@ func diffForImport(v *repo.View, actual map[string]repo.CommitID, remoteTags map
 		for name, ref := range rv.Bookmarks {
 			known[refSymbol{bookmarkRef, remote, name}] = ref
 		}
-		if !o.RemoteTags && remote != repo.GitRemote {
+		if !o.Fetched && remote != repo.GitRemote {
 			continue
 		}
 		for name, ref := range rv.Tags {
