@@ -62,7 +62,11 @@ const (
 	maxSchema = 256 << 10
 	maxResult = 200 << 10
 	maxDoc    = 16 << 10
+	maxOffer  = 1 << 20 // all tools together
 )
+
+// toolName is how a tool may be called, as MCP has it: what a person grants is a name, and never a pattern that the other side chose.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 

@@ -19,27 +19,14 @@ import (
 // timeout bounds one conversation with a connector.
 const timeout = 60 * time.Second
 
-// withHeader adds one header to every request.
-type withHeader struct {
-	base        http.RoundTripper
-	name, value string
-}
-
-// RoundTrip sends the request with the header.
-func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	if h.name != "" {
-		r.Header.Set(h.name, h.value)
-	}
-	return h.base.RoundTrip(r)
-}
-
 // talk opens a connection, lends it to fn and closes it.
-func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Context, s *mcp.ClientSession) error) error {
+func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return r.withSecret(ctx, c, func(value string) error {
-		t, done, err := r.transport(ctx, c, value)
+		conv := newConversation()
+		conv.lend(value)
+		t, done, err := r.transport(ctx, c, conv, value)
 		if err != nil {
 			return err
 		}
@@ -47,11 +34,11 @@ func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Conte
 		client := mcp.NewClient(&mcp.Implementation{Name: "tandem", Version: "1"}, nil)
 		s, err := client.Connect(ctx, t, nil)
 		if err != nil {
-			return r.explain(ctx, c, value, err)
+			return explain(ctx, c, conv, t, err)
 		}
 		defer s.Close() //nolint:errcheck // the conversation is over either way
-		if err := fn(ctx, s); err != nil {
-			return r.explain(ctx, c, value, err)
+		if err := fn(ctx, conv, s); err != nil {
+			return explain(ctx, c, conv, t, err)
 		}
 		return nil
 	})
@@ -75,9 +62,9 @@ func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value strin
 }
 
 // transport is the way to a connector, and what to do when the conversation is over.
-func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.Transport, func(), error) {
+func (r *Room) transport(ctx context.Context, c *Connector, conv *conversation, value string) (mcp.Transport, func(), error) {
 	if c.URL != "" {
-		return r.httpTransport(c, value, &signer{r: r, c: c}), func() {}, nil
+		return r.httpTransport(c, conv, value, &signer{r: r, c: c}), func() {}, nil
 	}
 	line := make([]string, len(c.Command))
 	for i, w := range c.Command {
@@ -87,12 +74,13 @@ func (r *Room) transport(ctx context.Context, c *Connector, value string) (mcp.T
 	if err != nil {
 		return nil, nil, err
 	}
-	return &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}, done, nil
+	return &program{cmd: cmd, c: conv}, done, nil
 }
 
 // httpTransport speaks to a connector at an address: with its secret in its header, or, without one, signed in by handler.
-func (r *Room) httpTransport(c *Connector, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
-	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{Transport: withHeader{r.guarded(c), c.Header, value},
+func (r *Room) httpTransport(c *Connector, conv *conversation, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
+	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{
+		Transport:     trip{r.guarded(c), conv, c.Header, value},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if c.Header == "" {
 		t.OAuthHandler = handler
@@ -100,28 +88,32 @@ func (r *Room) httpTransport(c *Connector, value string, handler auth.OAuthHandl
 	return t
 }
 
-// explain makes a fault that names the connector and holds no secret.
-func (r *Room) explain(ctx context.Context, c *Connector, value string, err error) error {
+// explain makes a fault that names the connector, holds no secret, and says what a program that died said last.
+func explain(ctx context.Context, c *Connector, conv *conversation, t mcp.Transport, err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
 	}
 	msg := err.Error()
-	if value != "" {
-		msg = strings.ReplaceAll(msg, value, "[secret]")
-	}
-	if ctx.Err() != nil {
+	switch p, isProgram := t.(*program); {
+	case ctx.Err() != nil:
 		msg = "it did not answer in time"
+	case conv.left.Load() <= 0:
+		msg = errTooMuch.Error()
+	case isProgram && p.last.String() != "":
+		msg += "; it said: " + p.last.String()
 	}
-	if len(msg) > 300 {
-		msg = msg[:300] + "…"
+	msg = conv.strike(strings.ToValidUTF8(msg, "\uFFFD"))
+	if over := 600; len(msg) > over {
+		msg = strings.ToValidUTF8(msg[:over], "") + "…"
 	}
-	return fault.New(fault.Unavailable, "connector", "%s: %s", c.Name, strings.ToValidUTF8(msg, "�"))
+	return fault.New(fault.Unavailable, "connector", "%s: %s", c.Name, msg)
 }
 
-// offered asks a connector for its tools.
-func offered(ctx context.Context, s *mcp.ClientSession) ([]Tool, error) {
+// offered asks a connector for its tools. What was lent to it stands in none of them.
+func offered(ctx context.Context, conv *conversation, s *mcp.ClientSession) ([]Tool, error) {
 	var out []Tool
+	size := 0
 	params := &mcp.ListToolsParams{}
 	for {
 		page, err := s.ListTools(ctx, params)
@@ -129,11 +121,15 @@ func offered(ctx context.Context, s *mcp.ClientSession) ([]Tool, error) {
 			return nil, err
 		}
 		for _, t := range page.Tools {
-			schema, err := json.Marshal(t.InputSchema)
-			if err != nil || len(schema) > maxSchema || len(t.Description) > maxDoc || len(out) >= maxTools {
-				return nil, fmt.Errorf("it offers more than can be taken in (%d tools, a schema of %d bytes)", len(out)+1, len(schema))
+			if !toolName.MatchString(t.Name) {
+				return nil, fmt.Errorf("it offers a tool named %.80q: names are 1 to 128 letters, digits, _, -, . and /", t.Name)
 			}
-			out = append(out, Tool{Name: t.Name, Doc: t.Description, Schema: schema})
+			schema, err := json.Marshal(t.InputSchema)
+			size += len(t.Name) + len(t.Description) + len(schema)
+			if err != nil || len(schema) > maxSchema || len(t.Description) > maxDoc || len(out) >= maxTools || size > maxOffer {
+				return nil, fmt.Errorf("it offers more than can be taken in (%d tools, %d bytes, a schema of %d bytes)", len(out)+1, size, len(schema))
+			}
+			out = append(out, Tool{Name: t.Name, Doc: conv.strike(t.Description), Schema: conv.lent.JSON(schema)})
 		}
 		if page.NextCursor == "" {
 			return out, nil
@@ -142,8 +138,8 @@ func offered(ctx context.Context, s *mcp.ClientSession) ([]Tool, error) {
 	}
 }
 
-// result is a tool's answer as text, bounded.
-func result(res *mcp.CallToolResult) tool.Result {
+// result is a tool's answer as text, bounded, without what was lent to the connector.
+func result(conv *conversation, res *mcp.CallToolResult) tool.Result {
 	var b strings.Builder
 	for _, c := range res.Content {
 		switch v := c.(type) {
@@ -162,7 +158,7 @@ func result(res *mcp.CallToolResult) tool.Result {
 			b.Write(raw)
 		}
 	}
-	text := strings.ToValidUTF8(b.String(), "�")
+	text := conv.strike(strings.ToValidUTF8(b.String(), "�"))
 	if len(text) > maxResult {
 		text = strings.ToValidUTF8(text[:maxResult], "") + "\n… (cut)"
 	}

@@ -38,6 +38,7 @@ type Room struct {
 	keys    Keys
 	sandbox *tool.Sandbox
 	flows   flows
+	offers  offers
 
 	// Callback is where a browser comes back to after a sign-in, "" when it cannot.
 	Callback func() string
@@ -118,8 +119,8 @@ func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*Con
 		return nil, err
 	}
 	var tools []Tool
-	failed := r.talk(ctx, c, func(ctx context.Context, s *mcp.ClientSession) (err error) {
-		tools, err = offered(ctx, s)
+	failed := r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) (err error) {
+		tools, err = offered(ctx, conv, s)
 		return err
 	})
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
@@ -171,8 +172,8 @@ func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
 	}
 	var out CallOut
 	changed := false
-	err = r.talk(ctx, c, func(ctx context.Context, s *mcp.ClientSession) error {
-		tools, err := offered(ctx, s)
+	err = r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
+		tools, err := offered(ctx, conv, s)
 		if err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
 		if err != nil {
 			return err
 		}
-		out.Result = result(res)
+		out.Result = result(conv, res)
 		return nil
 	})
 	if dataOf(err, "auth") == "required" { // the next who looks sees why

@@ -137,7 +137,7 @@ func (r *Room) login(ctx context.Context, in NameIn) (LoginOut, error) {
 		return LoginOut{u, AuthRequired}, nil
 	case err := <-f.done:
 		if err != nil {
-			return LoginOut{}, r.explain(ctx, c, "", err)
+			return LoginOut{}, explain(ctx, c, newConversation(), nil, err)
 		}
 		c, err = r.load(ctx, c.Tenant, c.Name)
 		if err != nil {
@@ -193,7 +193,7 @@ func (r *Room) signIn(ctx context.Context, c *Connector, f *flow, back string) e
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "tandem", Version: "1"}, nil)
-	s, err := client.Connect(ctx, r.httpTransport(c, "", handler), nil)
+	s, err := client.Connect(ctx, r.httpTransport(c, newConversation(), "", handler), nil)
 	if err == nil {
 		err = s.Close()
 	}
@@ -269,7 +269,7 @@ func (r *Room) learn(k *signedIn) {
 }
 
 func (r *Room) oauthClient(c *Connector) *http.Client {
-	return &http.Client{Transport: r.guarded(c), Timeout: 30 * time.Second}
+	return &http.Client{Transport: trip{base: r.guarded(c), c: newConversation()}, Timeout: 30 * time.Second}
 }
 
 // signer sends a connector's requests with its sign-in, renews it when it ran out, and says when a person has to sign in.
