@@ -65,6 +65,7 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
+	{pkg: "automation/clock", pure: true}, // when a schedule is due
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
