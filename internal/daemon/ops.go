@@ -71,13 +71,13 @@ func (d *Daemon) ops() []op.Op {
 		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
 			Doc: "Show every setting, its value and where it came from."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
-		op.Read(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true,
-			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp),
+		op.Effect(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true, Once: true,
+			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp, nil),
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
 			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
 			SetIn.resource, d.setOp, d.setAgain),
-		op.Read(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
-			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp),
+		op.Effect(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
+			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp, d.stopped),
 		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
 			Doc: "Follow the server's log as JSON lines, beginning with the newest few hundred."},
 			func(LogsIn) op.Resource { return op.Resource{Kind: "server", Path: "/logs"} },
@@ -171,6 +171,11 @@ func (d *Daemon) stopOp(ctx context.Context, _ nothing) (identity.OK, error) {
 	d.Log.Info("stop requested", "actor", op.CallerFrom(ctx).Name)
 	d.stop()
 	return identity.OK{OK: true}, nil
+}
+
+// stopped is asked at the next start about a stop whose outcome was not written down any more: it has happened.
+func (d *Daemon) stopped(context.Context, nothing) (identity.OK, bool, error) {
+	return identity.OK{OK: true}, true, nil
 }
 
 // logs streams the log as it is written.

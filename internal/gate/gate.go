@@ -107,9 +107,13 @@ func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
 func (g *Gate) Explain(err error) error { return g.db.Explain(err) }
 
 func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
-	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
+	c := &call{op: o, in: in, caller: op.Entering(ctx, o)}
+	if err := op.Admits(ctx, o); err != nil {
+		return nil, err
+	}
+	ctx = op.WithCaller(ctx, c.caller)
 	if o.Public {
-		return c.run(ctx)
+		return c.run(op.Inside(ctx, o))
 	}
 	if !c.caller.Known() {
 		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
@@ -133,7 +137,7 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 		return nil, err
 	}
 	ctx = op.WithMay(ctx, c.may)
-	ctx = op.WithNotes(ctx, &c.notes)
+	ctx = op.Inside(op.WithNotes(ctx, &c.notes), o)
 	switch o.Class {
 	case op.ClassState:
 		return g.state(ctx, c)
@@ -152,7 +156,7 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 // errPanic marks a call that a panic cut off: nobody knows how far it came.
 var errPanic = errors.New("panic")
 
-// run calls the handler of a read, an effect or a stream. A panic in it is a failure of this one call: not every door that
+// run calls the handler of a read, an effect, a stream or a call. A panic in it is a failure of this one call: not every door that
 // calls the gate has somebody behind it who would catch it.
 func (c *call) run(ctx context.Context) (out any, err error) {
 	defer func() {

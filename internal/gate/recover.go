@@ -56,7 +56,7 @@ func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error)
 	if err != nil {
 		return false, g.lost(ctx, i, caller, "its input cannot be read any more")
 	}
-	out, done, err := o.Recover(ctx, in)
+	out, done, err := o.Recover(op.Inside(ctx, o), in)
 	c := &call{op: o, in: in, caller: caller, resource: o.Resource(ctx, in)}
 	switch {
 	case done:

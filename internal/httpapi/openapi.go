@@ -78,7 +78,7 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 	fails := map[string]any{"description": "it did not happen, and why", "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}}
 	return func(path, method string) map[string]any {
 		item := map[string]any{"operationId": o.Name + suffix(o, path, method), "summary": summary, "tags": []string{strings.Split(o.Name, ".")[0]},
-			"x-tandem-class": o.Class, "x-tandem-right": o.Right,
+			"x-tandem-class": o.Class, "x-tandem-changes": o.Changes(), "x-tandem-right": o.Right,
 			"responses": map[string]any{strconv.Itoa(status): answer, "4XX": fails, "default": fails}}
 		if rest != "" {
 			item["description"] = rest
@@ -109,7 +109,7 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 		if len(body.Properties) > 0 && method != "GET" && method != "DELETE" {
 			item["requestBody"] = map[string]any{"required": len(body.Required) > 0, "content": map[string]any{"application/json": map[string]any{"schema": body}}}
 		}
-		if (o.Class == op.ClassState || o.Class == op.ClassEffect) && !o.Once {
+		if o.Changes() && o.Class != op.ClassStream && !o.Once {
 			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": maxKey},
 				"description": "repeat a request with the same key and it happens once"})
 		}

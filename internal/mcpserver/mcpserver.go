@@ -61,7 +61,7 @@ func New(g *gate.Gate, version, instructions, icon string, log *slog.Logger) (*S
 		if err != nil {
 			return nil, err
 		}
-		read := o.Class == op.ClassRead
+		read := !o.Changes()
 		s.tools = append(s.tools, tool{&mcp.Tool{Name: name, Description: o.Doc, InputSchema: in,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: read, IdempotentHint: read}}, o})
 	}
@@ -91,8 +91,7 @@ func (s *Server) metadata(r *http.Request) string {
 // serverFor is the server of a request's caller. Its tools are looked up in
 // the gate at every list and every call, so a revoked right is gone at once.
 func (s *Server) serverFor(r *http.Request) *mcp.Server {
-	c := op.CallerFrom(r.Context())
-	c.Door, c.Present, c.Decides, c.Request, c.Idempotency = op.DoorMCP, "", false, "", ""
+	c := op.CallerFrom(r.Context()).Later(op.DoorMCP)
 	data, err := json.Marshal(c)
 	if err != nil {
 		return nil

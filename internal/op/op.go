@@ -14,12 +14,13 @@ import (
 // records of it.
 type Class string
 
-// The four classes.
+// The five classes.
 const (
 	ClassRead   Class = "read"   // changes nothing; not journalled unless a rule says so
 	ClassState  Class = "state"  // changes the database: the change and one event are one transaction
 	ClassEffect Class = "effect" // changes the outside: intent, act, outcome
 	ClassStream Class = "stream" // a plain handler that asks the gate once; its bytes are not events
+	ClassCall   Class = "call"   // passes on to other operations, each decided and recorded by itself, or to whoever waits for it
 )
 
 // Resource is what an operation touches: a kind and a path of components
@@ -98,6 +99,15 @@ func Effect[In, Out any](s Spec, resource func(In) Resource, run func(ctx contex
 	return o
 }
 
+// Call makes a row that only passes on: to other operations, which the gate
+// decides and records one by one, or to a program that waits for it. It writes
+// nothing itself, and nobody may take it for a look: it changes what they change.
+func Call[In, Out any](s Spec, resource func(In) Resource, run func(ctx context.Context, in In) (Out, error)) Op {
+	o := row[In, Out](ClassCall, s, resource)
+	o.read = func(ctx context.Context, in any) (any, error) { return run(ctx, in.(In)) }
+	return o
+}
+
 // Stream makes a row for a handler of its own (an event stream, a terminal).
 // The gate admits the caller; admit may look at the input and refuse.
 func Stream[In any](s Spec, resource func(In) Resource, admit func(ctx context.Context, in In) error) Op {
@@ -117,6 +127,19 @@ func row[In, Out any](c Class, s Spec, resource func(In) Resource) Op {
 		o.resource = func(_ context.Context, in any) Resource { return resource(in.(In)) }
 	}
 	return o
+}
+
+// Changes reports whether running the operation can change anything, by itself
+// or by what it passes on to. Hints, plan mode, the tool called tandem and the
+// description of the API all ask this and nothing else.
+func (o *Op) Changes() bool {
+	switch o.Class {
+	case ClassRead:
+		return false
+	case ClassStream:
+		return o.Method != "GET" // whoever speaks into it does more than listen
+	}
+	return true
 }
 
 // ToolName is the operation's name over MCP, "" when it has none.
@@ -142,7 +165,7 @@ func (o *Op) ToolName() string {
 // Resource is what this call would touch.
 func (o *Op) Resource(ctx context.Context, in any) Resource { return o.resource(ctx, in) }
 
-// RunRead runs a read, effect or stream handler. Only the gate calls it.
+// RunRead runs the handler of a read, an effect, a stream or a call. Only the gate calls it.
 func (o *Op) RunRead(ctx context.Context, in any) (any, error) { return o.read(ctx, in) }
 
 // RunState runs a state handler in the gate's transaction.

@@ -59,9 +59,9 @@ func (t *Table) check(o *Op) error {
 		return fmt.Errorf("it has no documentation")
 	case o.Method == "" && o.Path != "", o.Method != "" && o.Path == "":
 		return fmt.Errorf("method and path belong together")
-	case o.Public && o.Class != ClassRead:
-		return fmt.Errorf("whom nobody knows only reads")
-	case o.Method == "GET" && o.Class == ClassState, o.Method == "GET" && o.Class == ClassEffect:
+	case o.Public && o.Class != ClassRead && o.Class != ClassCall:
+		return fmt.Errorf("whom nobody knows only reads, or is passed on to what decides")
+	case o.Method == "GET" && o.Changes():
 		return fmt.Errorf("GET must change nothing")
 	}
 	for _, a := range append([]Alias{{o.ToolName(), o.Method, o.Path}}, o.Aliases...) {

@@ -75,7 +75,10 @@ func (r *Room) toolOps() []op.Op {
 		resource := func(CallIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + spec.Name} } // replaced below
 		run := func(ctx context.Context, in CallIn) (CallOut, error) { return r.runCall(ctx, t, in) }
 		o := op.Read(s, resource, run)
-		if spec.Changes {
+		switch {
+		case spec.Passes:
+			o = op.Call(s, resource, run)
+		case spec.Changes:
 			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return r.recoverCall(ctx, t, in) })
 		}
 		o = op.Placing(o, func(ctx context.Context, in CallIn) op.Resource { return r.resourceOf(ctx, t, in) })

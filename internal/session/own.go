@@ -24,7 +24,7 @@ func (r *Room) Through(h House) { r.house = h }
 // budget or prompt itself. Tools are called as tools, and a child session is a task.
 func forSessions(o *op.Op) bool {
 	return o.ToolName() != "" && o.Class != op.ClassStream && !o.Present && !o.People && !strings.HasPrefix(o.Name, "tool.") &&
-		(o.Class == op.ClassRead || !strings.HasPrefix(o.Name, "session."))
+		(!o.Changes() || !strings.HasPrefix(o.Name, "session."))
 }
 
 // operations lists what the session of ctx may use. In plan mode only what looks.
@@ -34,7 +34,7 @@ func (r *Room) operations(ctx context.Context, plan bool) []tool.Operation {
 		return nil
 	}
 	for _, o := range r.house.All() {
-		if !forSessions(o) || plan && o.Class != op.ClassRead || !r.house.May(ctx, o) {
+		if !forSessions(o) || plan && o.Changes() || !r.house.May(ctx, o) {
 			continue
 		}
 		schema, err := o.InSchema()
@@ -45,13 +45,17 @@ func (r *Room) operations(ctx context.Context, plan bool) []tool.Operation {
 		if err != nil {
 			continue
 		}
-		out = append(out, tool.Operation{Name: o.Name, Tool: o.ToolName(), Doc: o.Doc, Schema: raw, Changes: o.Class != op.ClassRead})
+		out = append(out, tool.Operation{Name: o.Name, Tool: o.ToolName(), Doc: o.Doc, Schema: raw, Changes: o.Changes()})
 	}
 	return out
 }
 
-// operate runs one as the session, under the name of its call: what a crash repeats is answered and not done again.
+// operate runs one as the session, under the name of its call: what a crash repeats is answered and not done again. In plan
+// mode the gate refuses whatever changes anything, listed or not.
 func (r *Room) operate(ctx context.Context, plan bool, name string, input json.RawMessage) (any, error) {
+	if plan {
+		ctx = op.Looking(ctx)
+	}
 	for _, o := range r.operations(ctx, plan) {
 		if o.Name == name {
 			return r.house.Invoker.Invoke(ctx, name, input)

@@ -29,6 +29,8 @@ type Spec struct {
 	Right string
 	// Changes says that the tool acts on the world: its calls are recorded as intent and outcome, and never repeated.
 	Changes bool
+	// Passes says that its call only passes on: to operations that are decided one by one, or to its own session's list.
+	Passes bool
 	// Ready says whether there is anything behind the tool now; what is not ready is not offered. Nil is always.
 	Ready func(env *Env) bool
 }

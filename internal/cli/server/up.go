@@ -129,8 +129,10 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		return err
 	}
 	var invite daemon.InviteOut
-	if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
-		return err
+	if st.Key != "" { // it listens beyond this machine, so somebody may have been invited
+		if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
+			return err
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -105,7 +105,7 @@ func (r *Runner) Ops() []op.Op {
 			Doc: "Tell a running relay's lead something, with its next turn."}, func(in TextIn) op.Resource { return at(in.ID) }, r.inject),
 		op.State(op.Spec{Name: "relay.stop", Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/stop", MCP: "-",
 			Doc: "Stop a relay and close its sessions."}, func(in IDIn) op.Resource { return at(in.ID) }, r.stop),
-		op.Read(op.Spec{Name: "relay.do", Right: "relay.read", Method: "POST", Path: "/relay", MCP: "relay",
+		op.Call(op.Spec{Name: "relay.do", Right: "relay.read", Method: "POST", Path: "/relay", MCP: "relay",
 			Doc: "Run two sessions that work together without a person in between: a lead plans, a worker builds.\nactions: start {task, cwd}, read {loopId}, enqueue {loopId, task} (the next task, or the answer to its question), inject {loopId, text}, stop {loopId}. Each needs its own right."},
 			func(in ToolIn) op.Resource { return at(in.ID) }, r.tool),
 	}
@@ -153,8 +153,7 @@ func seconds(given int64, usual, most time.Duration, what string) (time.Duration
 }
 
 func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
-	c := op.CallerFrom(ctx)
-	c.Present, c.Decides, c.Idempotency, c.Request, c.Door = "", false, "", "", op.DoorInside
+	c := op.CallerFrom(ctx).Later(op.DoorInside)
 	x := &Relay{ID: id.New("loop"), Tenant: c.Tenant, Mission: or(in.Mission, in.Task), Turns: in.Turns, Queue: []string{}, Caller: c, Folder: in.Cwd}
 	if strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask || len(in.Mission) > MaxTask {
 		return nil, fault.New(fault.Invalid, "relay.start", "a task has between 1 and %d bytes", MaxTask)

@@ -27,7 +27,7 @@ type ownArgs struct {
 const maxAnswer = 100 << 10
 
 func (own) Spec() tool.Spec {
-	return tool.Spec{Name: "tandem", Doc: tandemDoc, Schema: schemaOf[ownArgs](), Right: "tool.execute"}
+	return tool.Spec{Name: "tandem", Doc: tandemDoc, Schema: schemaOf[ownArgs](), Right: "tool.execute", Passes: true}
 }
 
 func (own) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {

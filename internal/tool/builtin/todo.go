@@ -30,7 +30,7 @@ type todoItem struct {
 var todoMarks = map[string]string{"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "cancelled": "[-]"}
 
 func (todo) Spec() tool.Spec {
-	return tool.Spec{Name: "todo", Doc: todoDoc, Schema: schemaOf[todoArgs](), Right: "tool.execute"}
+	return tool.Spec{Name: "todo", Doc: todoDoc, Schema: schemaOf[todoArgs](), Right: "tool.execute", Passes: true}
 }
 
 func (todo) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
