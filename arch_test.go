@@ -57,7 +57,7 @@ var houseMap = []wall{
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector"},
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool"}, // a program is probed with a scripted model
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
@@ -90,7 +90,8 @@ var houseMap = []wall{
 	{pkg: "provider/*", may: "provider provider/*"},
 	{pkg: "provider/scripted/scriptedmodel", may: "provider/scripted"},
 	{pkg: "egress"},
-	{pkg: "tool", may: "tool/confine"},
+	{pkg: "tool", may: "tool/box"},
+	{pkg: "tool/box", may: "tool/confine"}, // every sandbox of the program
 	{pkg: "tool/confine"},
 	{pkg: "tool/builtin", may: "tool"},
 	{pkg: "tunnel"},

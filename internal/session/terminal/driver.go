@@ -16,6 +16,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
 	"tandem/internal/session/terminal/tmux"
+	"tandem/internal/tool/box"
 )
 
 // DriverName is how sessions with agent programs are marked.
@@ -65,6 +66,7 @@ type Driver struct {
 	base    context.Context
 	seats   map[string]*seat // by session
 	probing map[string]bool  // versions that are being checked
+	boxes   *box.Machine     // what confined programs run in
 	all     sync.WaitGroup
 	taken   chan struct{} // closed when what ran before the start was taken up
 

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -148,7 +147,7 @@ func (s *seat) launch(ctx context.Context) error {
 		return err
 	}
 	if s.row.Confined == "bwrap" {
-		if l, err = s.confine(l); err != nil {
+		if l, err = s.confine(ctx, l); err != nil {
 			return err
 		}
 	}
@@ -186,63 +185,4 @@ func (d *Driver) place(program string) string {
 		}
 	}
 	return dir
-}
-
-// confine puts the program under bubblewrap: the system read-only, its working folder, its own state, and the session's
-// folder with the socket. Nothing else of the home folder, no tmux socket, no other session, and no other process: whoever
-// sees one of the same user may end it, and as root walk through /proc into the world that it sees.
-func (s *seat) confine(l Launch) (Launch, error) {
-	bwrap, err := exec.LookPath("bwrap")
-	if err != nil {
-		return l, fault.New(fault.Conflict, "session.open", "bubblewrap is not installed").WithNext("install it, or set TANDEM_CONFINE=none")
-	}
-	out := []string{bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run"}
-	if l.tmp == "" {
-		out = append(out, "--tmpfs", "/tmp")
-	} else {
-		out = append(out, "--bind", l.tmp, "/tmp")
-	}
-	for _, dir := range []string{"/usr", "/etc", "/opt", "/nix"} {
-		if _, err := os.Stat(dir); err == nil {
-			out = append(out, "--ro-bind", dir, dir)
-		}
-	}
-	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib64", "/lib32"} {
-		if target, err := os.Readlink(dir); err == nil {
-			out = append(out, "--symlink", target, dir)
-		} else if _, err := os.Stat(dir); err == nil {
-			out = append(out, "--ro-bind", dir, dir)
-		}
-	}
-	out = append(out, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve", "--tmpfs", s.d.Home)
-	for _, p := range l.state {
-		if err := os.MkdirAll(p, 0o700); err != nil {
-			return l, err
-		}
-		out = append(out, "--bind", p, p)
-	}
-	for at, p := range l.own {
-		out = append(out, "--bind", p, at)
-	}
-	for _, p := range l.files {
-		out = append(out, "--bind-try", p, p)
-	}
-	out = append(out, "--ro-bind-try", filepath.Join(s.d.Home, ".gitconfig"), filepath.Join(s.d.Home, ".gitconfig"), "--bind", s.row.Folder, s.row.Folder)
-	if rel, err := filepath.Rel(s.row.Folder, s.d.data()); err == nil && !strings.HasPrefix(rel, "..") {
-		out = append(out, "--tmpfs", s.d.data()) // a working folder that holds tandem's own does not show it
-	}
-	for _, p := range append([]string{s.d.place(s.row.Program), s.d.place(s.d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...) {
-		out = append(out, "--ro-bind", p, p)
-	}
-	out = append(out, "--chdir", s.row.Folder, "--")
-	if len(l.Server) == 0 {
-		l.Argv = append(out, l.Argv...)
-		return l, nil
-	}
-	// Both of them live in the same small world.
-	inner := filepath.Join(s.folder(), "inner.json")
-	if err := agents.WriteJSON(inner, l); err != nil {
-		return l, err
-	}
-	return Launch{Argv: append(out, s.d.Self, "launch", inner), Env: l.Env}, nil
 }

@@ -51,9 +51,13 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if err != nil {
 		return Seat{}, err
 	}
+	confined, err := d.confinement(ctx)
+	if err != nil {
+		return Seat{}, err
+	}
 	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
-		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: d.confinement()}}
-	r.Boundary = boundary(r.Agent, r.Confined)
+		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: confined}}
+	r.Boundary = d.boundary(r.Agent, r.Confined)
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		model := in.Model
 		if model == "" {
@@ -130,24 +134,16 @@ func (d *Driver) attachLine(name string) string {
 }
 
 // boundary says in words what keeps a program in.
-func boundary(agent, confined string) string {
-	switch {
-	case confined != "bwrap":
+func (d *Driver) boundary(agent, confined string) string {
+	if confined != "bwrap" {
 		return "nothing keeps it from what this user may do, also not from answering its own dialogs in its terminal; deciding asks needs a person all the same"
-	case agent == agents.OpenCodeName:
-		return "it sees its folder, its own state and its session's socket; what it runs can reach its own server and answer its own dialogs, which is recorded as unproven"
 	}
-	return "it sees its folder, its own state and its session's socket"
-}
-
-func (d *Driver) confinement() string {
-	switch d.Confine {
-	case "bwrap":
-		return "bwrap"
-	case "auto":
-		if haveBwrap() {
-			return "bwrap"
-		}
+	said := "it sees its folder, its own state and its session's socket"
+	if agent == agents.OpenCodeName {
+		said += "; what it runs can reach its own server and answer its own dialogs, which is recorded as unproven"
 	}
-	return "none"
+	if d.boxes != nil && !d.boxes.KeepsAbstract() {
+		said += "; this kernel (before 6.12) does not keep it from abstract sockets of other programs"
+	}
+	return said
 }

@@ -154,8 +154,12 @@ func (d *Driver) openProbe(ctx context.Context, agent, base string) (*seat, erro
 	if err != nil {
 		return nil, err
 	}
+	confined, err := d.confinement(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := op.CallerFrom(ctx)
-	r := &row{Tenant: c.Tenant, Program: program, Probe: true, Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: d.confinement()}}
+	r := &row{Tenant: c.Tenant, Program: program, Probe: true, Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: confined}}
 	stage := &agents.Stage{Base: base}
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		ses := &session.Session{Title: "check of " + agent, Directory: "/", Driver: DriverName, Model: agent + "/default"}

@@ -3,5 +3,3 @@
 package terminal
 
 func reap(int) error { return nil }
-
-func haveBwrap() bool { return false }

@@ -3,8 +3,6 @@
 package terminal
 
 import (
-	"os/exec"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -23,12 +21,4 @@ func reap(pid int) error {
 	_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's program leads its process group
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	return nil
-}
-
-func haveBwrap() bool {
-	if runtime.GOOS != "linux" {
-		return false
-	}
-	path, err := exec.LookPath("bwrap")
-	return err == nil && exec.Command(path, "--ro-bind", "/", "/", "true").Run() == nil
 }

@@ -14,6 +14,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/testenv"
 	"tandem/internal/tool"
+	"tandem/internal/tool/box"
 	"tandem/internal/tool/confine"
 )
 
@@ -242,8 +243,8 @@ func TestNetworkUnderLandlock(t *testing.T) {
 // A machine without a sandbox runs nothing, unless a person said so for the session.
 func TestNoSandbox(t *testing.T) {
 	e := env(t, map[string]string{"a.txt": "hello"})
-	for _, box := range []*tool.Sandbox{nil, {Kind: tool.NoSandbox}} {
-		e.Sandbox, e.Unconfined = box, false
+	for _, none := range []*tool.Sandbox{nil, {Machine: &box.Machine{Kind: box.None}}} {
+		e.Sandbox, e.Unconfined = none, false
 		if _, err := run(t, e, "bash", m{"command": "true"}); !fault.Is(err, fault.Conflict) {
 			t.Errorf("without a sandbox: %v", err)
 		}

@@ -18,6 +18,8 @@ type Plan struct {
 	// are not confined.
 	Network bool     `json:"network,omitempty"`
 	Argv    []string `json:"argv"`
+	// Sockets keeps it from abstract sockets of programs outside, and from nothing else: the rest is bubblewrap's, which it becomes.
+	Sockets bool `json:"sockets,omitempty"`
 }
 
 // word is the first argument by which this program knows that it is to become another.
@@ -29,10 +31,22 @@ func Command(ctx context.Context, p Plan, dir string, env []string) (*exec.Cmd, 
 	if err != nil {
 		return nil, fmt.Errorf("write down what a command may do: %w", err)
 	}
-	// The running program by its inode: an update may have replaced it on disk.
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", word, string(plan))
+	cmd := exec.CommandContext(ctx, self, word, string(plan))
 	cmd.Args[0], cmd.Dir, cmd.Env = "tandem", dir, env
 	return cmd, nil
+}
+
+// self is the running program by its inode: an update may have replaced it on disk.
+const self = "/proc/self/exe"
+
+// Scoped is a command line that becomes argv without a way to abstract sockets of programs outside. It is started by this program,
+// or by one that this program became.
+func Scoped(argv []string) []string {
+	plan, err := json.Marshal(Plan{Argv: argv, Sockets: true})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return []string{self, word, string(plan)}
 }
 
 // Called says whether these arguments are those of Command.

@@ -24,11 +24,17 @@ func Works() error {
 	return nil
 }
 
+// Scopes says whether the kernel can keep a program from abstract sockets: Linux 6.12 and later.
+func Scopes() bool {
+	abi, err := landlockABI()
+	return err == nil && abi >= 6
+}
+
 // become binds this thread to the plan and turns the process into the program. Restrictions belong to a thread, and the thread
 // that executes is the one that stays, so nothing else has to be bound.
 func become(p Plan) error {
 	runtime.LockOSThread()
-	if err := Works(); err != nil {
+	if err := Works(); err != nil && !p.Sockets {
 		return err
 	}
 	// A command ends with the server that started it.
@@ -38,6 +44,15 @@ func become(p Plan) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
+	if p.Sockets {
+		if err := scope(); err != nil {
+			return err
+		}
+		return fmt.Errorf("start %s: %w", p.Argv[0], syscall.Exec(p.Argv[0], p.Argv, os.Environ()))
+	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
 	if err := restrictFiles(p); err != nil {
 		return err
 	}
@@ -45,4 +60,14 @@ func become(p Plan) error {
 		return err
 	}
 	return fmt.Errorf("start %s: %w", p.Argv[0], syscall.Exec(p.Argv[0], p.Argv, os.Environ()))
+}
+
+// dropCapabilities leaves nothing of root but its name. They do not come back with the next program, because new privileges were
+// given up before.
+func dropCapabilities() error {
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	return nil
 }

@@ -55,7 +55,14 @@ var tries = map[string]func() string{
 	"datagrams": func() string { var p [2]int32; return pair(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, &p) },
 	"setsid":    func() string { return call(unix.SYS_SETSID) },
 	"privilege": func() string { v, _ := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); return fmt.Sprint(v) },
-	"x32":       func() string { return call(x32 | unix.SYS_GETPID) },
+	"capabilities": func() string {
+		var has [2]unix.CapUserData
+		if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &has[0]); err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(has[0].Effective|has[0].Permitted, has[1].Effective|has[1].Permitted)
+	},
+	"x32": func() string { return call(x32 | unix.SYS_GETPID) },
 }
 
 func pair(kind int, p *[2]int32) string {
@@ -81,7 +88,7 @@ func TestSystemCalls(t *testing.T) {
 		{"io_uring", "EPERM", "EPERM"}, {"keyctl", "EPERM", "EPERM"}, {"ptrace", "EPERM", "EPERM"}, {"unshare", "EPERM", "EPERM"}, {"clone", "EPERM", "EPERM"}, {"clone3", "ENOSYS", "ENOSYS"},
 		{"shmget", "EPERM", "EPERM"}, {"future", "ENOSYS", "ENOSYS"}, {"own limit", "done", "done"}, {"limit", "EPERM", "EPERM"}, {"tcp", "EPERM", "done"}, {"udp", "EPERM", "done"},
 		{"unix", "EPERM", "EPERM"}, {"netlink", "EPERM", "EPERM"}, {"vsock", "EPERM", "EPERM"}, {"pair", "done", "done"}, {"datagrams", "EPERM", "EPERM"}, {"setsid", "EPERM", "EPERM"},
-		{"privilege", "1", "1"},
+		{"privilege", "1", "1"}, {"capabilities", "0 0", "0 0"},
 	} {
 		for network, want := range map[bool]string{false: c.want, true: c.online} {
 			cmd, err := Command(t.Context(), Plan{Read: see, Network: network, Argv: []string{self, "try", c.name}}, "/", nil)

@@ -10,3 +10,6 @@ var errNone = errors.New("only Linux has Landlock")
 func Works() error { return errNone }
 
 func become(Plan) error { return errNone }
+
+// Scopes says whether the kernel can keep a program from abstract sockets.
+func Scopes() bool { return false }

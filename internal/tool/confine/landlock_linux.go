@@ -45,12 +45,10 @@ func restrictFiles(p Plan) error {
 	if abi >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	// The kernel takes a longer structure than it knows if the rest is zero; three words are what this one fills.
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Scoped)+unsafe.Sizeof(attr.Scoped), 0)
-	if errno != 0 {
-		return fmt.Errorf("make a ruleset: %w", errno)
+	ruleset, err := newRuleset(attr)
+	if err != nil {
+		return err
 	}
-	ruleset := int(fd)
 	defer unix.Close(ruleset) //nolint:errcheck // the ruleset was taken over, or the program ends
 	for _, give := range []struct {
 		paths     []string
@@ -62,6 +60,29 @@ func restrictFiles(p Plan) error {
 			}
 		}
 	}
+	return enter(ruleset)
+}
+
+// scope keeps this thread from abstract sockets that were made outside. It restricts no files, so bubblewrap may still mount.
+func scope() error {
+	ruleset, err := newRuleset(unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET})
+	if err != nil {
+		return err
+	}
+	defer unix.Close(ruleset) //nolint:errcheck // the ruleset was taken over, or the program ends
+	return enter(ruleset)
+}
+
+func newRuleset(attr unix.LandlockRulesetAttr) (int, error) {
+	// The kernel takes a longer structure than it knows if the rest is zero; three words are what this one fills.
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Scoped)+unsafe.Sizeof(attr.Scoped), 0)
+	if errno != 0 {
+		return 0, fmt.Errorf("make a ruleset: %w", errno)
+	}
+	return int(fd), nil
+}
+
+func enter(ruleset int) error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
 		return fmt.Errorf("enter the ruleset: %w", errno)
 	}

@@ -1,0 +1,134 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/tool/confine"
+)
+
+// Machine is what boxes are built with here.
+type Machine struct {
+	Kind Kind
+	// Why says why it is not a better one.
+	Why string
+
+	bwrap string
+	// users says that there are user namespaces, noUsers that this bubblewrap can forbid them, scopes that the kernel keeps abstract
+	// sockets apart.
+	users, noUsers, scopes bool
+}
+
+// Kind names a way of confining.
+type Kind string
+
+// The kinds, from the best to none. Bubblewrap also hides files inside the folders that it shows; Landlock cannot.
+const (
+	Bubblewrap Kind = "bwrap"
+	Landlock   Kind = "landlock"
+	None       Kind = "none"
+)
+
+// Any is what Find is told to take the best that works.
+const Any Kind = "auto"
+
+// patience is how long an attempt may take. A sandbox that hangs is not one that is missing: nothing is opened without it.
+const patience = 10 * time.Second
+
+// Find takes the wanted kind, or the best, and tries it once: a kernel may forbid what a program needs.
+func Find(ctx context.Context, want Kind) (*Machine, error) {
+	m := &Machine{Kind: None}
+	switch want {
+	case None:
+		m.Why = "it is switched off"
+		return m, nil
+	case Any, Bubblewrap, Landlock:
+	default:
+		return nil, fault.New(fault.Invalid, "settings", "sandbox is auto, bwrap, landlock or none, not %q", want)
+	}
+	if want != Landlock {
+		found, err := findBubblewrap(ctx)
+		if err == nil || fault.Is(err, fault.Unavailable) {
+			return found, err
+		}
+		m.Why = "bubblewrap: " + err.Error()
+	}
+	if want != Bubblewrap {
+		if err := tryLandlock(ctx); err != nil {
+			if m.Why != "" {
+				m.Why += "; "
+			}
+			m.Why += "Landlock: " + err.Error()
+			return m, nil
+		}
+		m.Kind = Landlock
+	}
+	return m, nil
+}
+
+// Works says whether anything can be confined at all here.
+func (m *Machine) Works() bool { return m != nil && m.Kind != None }
+
+// KeepsAbstract says whether abstract sockets of other programs are out of reach of a box that has the network.
+func (m *Machine) KeepsAbstract() bool { return m.Kind == Landlock || m.scopes }
+
+// findBubblewrap finds the program and runs nothing in it, with all that it may be able to do and then with less.
+func findBubblewrap(ctx context.Context) (*Machine, error) {
+	if runtime.GOOS != "linux" {
+		return nil, errors.New("only Linux has it")
+	}
+	path, err := exec.LookPath("bwrap")
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, errors.New("it is not installed")
+	}
+	for _, m := range []*Machine{{users: true, noUsers: true, scopes: true}, {users: true, noUsers: true}, {users: true, scopes: true}, {users: true}, {scopes: true}, {}} {
+		if m.scopes && !confine.Scopes() {
+			continue
+		}
+		m.Kind, m.bwrap = Bubblewrap, path
+		if err = m.try(ctx); err == nil || fault.Is(err, fault.Unavailable) {
+			return m, err
+		}
+	}
+	return nil, fmt.Errorf("it does not work here: %w", err)
+}
+
+// try runs nothing in a box.
+func (m *Machine) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd, done, err := m.Command(ctx, Box{Argv: []string{"/bin/true"}, Dir: "/", Network: true})
+	if err != nil {
+		return err
+	}
+	err = cmd.Run()
+	done()
+	if ctx.Err() != nil {
+		return fault.New(fault.Unavailable, "sandbox", "%s did not answer within %s", m.Kind, patience).WithNext("look what holds it up: %s --ro-bind / / true", m.bwrap)
+	}
+	return err
+}
+
+// tryLandlock runs nothing under Landlock.
+func tryLandlock(ctx context.Context) error {
+	if err := confine.Works(); err != nil {
+		return err
+	}
+	return (&Machine{Kind: Landlock}).try(ctx)
+}
+
+// there says that something is at a path.
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
