@@ -288,7 +288,7 @@ func (m *remotes) watch(host, dir, token string) {
 	if err != nil || c.Server != host {
 		return
 	}
-	key := host + "/" + c.Repo + "#" + token
+	key := host + "/" + c.Ref() + "#" + token
 	w := m.watched[key]
 	if w == nil {
 		socket := client.Socket(SocketPath(m.d.data, m.d.Settings.Get("control_socket")))
@@ -297,7 +297,7 @@ func (m *remotes) watch(host, dir, token string) {
 			remote.Header.Set("Tandem-Remote-Token", token)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		w = &watched{watcher: &replica.Watcher{Repo: c.Repo, Remote: remote, May: m.may(socket)}, cancel: cancel, used: map[string]time.Time{}}
+		w = &watched{watcher: &replica.Watcher{Repo: c.Ref(), Remote: remote, May: m.may(socket)}, cancel: cancel, used: map[string]time.Time{}}
 		m.watched[key] = w
 		stop := context.AfterFunc(m.ended, cancel)
 		m.running.Go(func() {

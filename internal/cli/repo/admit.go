@@ -16,7 +16,7 @@ func (c *command) admit(s model.Store, workspace string, from model.MergedTree, 
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	in := host.AdmitIn{Repo: c.r.Repo, Workspace: workspace}
+	in := host.AdmitIn{Repo: c.r.Ref(), Workspace: workspace}
 	for _, h := range held {
 		in.Files = append(in.Files, host.AdmitFile{Path: string(h.Path), Status: h.Status, By: h.By, Diff: h.Diff})
 		fmt.Fprintf(c.k.Err, "%s %s, by %s:\n%s", h.Status, h.Path, h.By, h.Diff)

@@ -13,7 +13,7 @@ import (
 // git has the server exchange with its remotes: it has the credentials, and a
 // copy has no remotes of its own.
 func (c *command) git(ctx context.Context, args []string) error {
-	in := host.GitIn{Repo: c.r.Repo}
+	in := host.GitIn{Repo: c.r.Ref()}
 	verb := ""
 	for i := 0; i < len(args); i++ {
 		flag, value, joined := strings.Cut(args[i], "=")

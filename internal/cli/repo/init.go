@@ -73,7 +73,7 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 		return err
 	}
 	if !resumed {
-		name, err := choose(ctx, m, a)
+		of, err := choose(ctx, m, a)
 		if err != nil {
 			return err
 		}
@@ -87,11 +87,12 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 			}
 			o.workspace = s.Get("workspace")
 		}
+		config = replica.Config{Server: a.Host, Repo: of.Name, ID: of.ID}
 		var claimed host.ClaimOut
-		if err := call(ctx, m, "workspace.claim", host.ClaimIn{Repo: name, Name: o.workspace}, &claimed); err != nil {
+		if err := call(ctx, m, "workspace.claim", host.ClaimIn{Repo: config.Ref(), Name: o.workspace}, &claimed); err != nil {
 			return err
 		}
-		config = replica.Config{Server: a.Host, Repo: name, First: claimed.Name}
+		config.First = claimed.Name
 	}
 	show := newBar(k)
 	r, err := replica.Create(ctx, root, config, m, identityOf(k), show.step)

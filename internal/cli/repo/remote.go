@@ -59,25 +59,25 @@ func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (rep
 }
 
 // choose finds the repository that an address means.
-func choose(ctx context.Context, m replica.Remote, a client.Address) (string, error) {
+func choose(ctx context.Context, m replica.Remote, a client.Address) (host.Repository, error) {
 	var list host.ListOut
 	if err := call(ctx, m, "repo.list", struct{}{}, &list); err != nil {
-		return "", err
+		return host.Repository{}, err
 	}
 	names := ""
 	for _, r := range list.Items {
-		if r.Name == a.Repo || a.Repo == "" && len(list.Items) == 1 {
-			return r.Name, nil
+		if r.Name == a.Repo || a.Repo != "" && r.ID == a.Repo || a.Repo == "" && len(list.Items) == 1 {
+			return r, nil
 		}
 		names += " " + r.Name
 	}
 	switch {
 	case len(list.Items) == 0:
-		return "", fault.New(fault.NotFound, "init", "%s serves no repository", a.Host).WithNext("start it with one: tandem up --repo PATH")
+		return host.Repository{}, fault.New(fault.NotFound, "init", "%s serves no repository", a.Host).WithNext("start it with one: tandem up --repo PATH")
 	case a.Repo == "":
-		return "", fault.New(fault.Invalid, "init", "%s serves several repositories:%s", a.Host, names).WithNext("name one: %s/NAME", a.Host)
+		return host.Repository{}, fault.New(fault.Invalid, "init", "%s serves several repositories:%s", a.Host, names).WithNext("name one: %s/NAME", a.Host)
 	}
-	return "", fault.New(fault.NotFound, "init", "%s serves no repository %q; it has:%s", a.Host, a.Repo, names)
+	return host.Repository{}, fault.New(fault.NotFound, "init", "%s serves no repository %q; it has:%s", a.Host, a.Repo, names)
 }
 
 // address is the server that a command line or the settings name.

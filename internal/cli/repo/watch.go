@@ -56,19 +56,19 @@ func watch(ctx context.Context, k *kit.Kit, server, token string, after int64) e
 			return kit.Usagef("which server? tandem watch --server HOST:PORT")
 		}
 		r.Close()
-		a = client.Address{Host: r.Server, Repo: r.Repo}
+		a = client.Address{Host: r.Server, Repo: r.Ref()}
 	}
 	m, err := enter(ctx, k, a, token)
 	if err != nil {
 		return err
 	}
-	name, err := choose(ctx, m, a)
+	of, err := choose(ctx, m, a)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(k.Err, "watching heads on %s...\n", a.Host)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		path := fmt.Sprintf("%s/repo/%s/watch?after=%d", m.Prefix, url.PathEscape(name), after)
+		path := fmt.Sprintf("%s/repo/%s/watch?after=%d", m.Prefix, url.PathEscape(replica.Config{Repo: of.Name, ID: of.ID}.Ref()), after)
 		err := m.FollowWith(ctx, path, m.Header, func(e client.Event) error {
 			var c host.Change
 			if err := json.Unmarshal(e.Data, &c); err != nil {

@@ -21,8 +21,9 @@ type Question struct {
 
 // Answer is the head of a response.
 type Answer struct {
-	Head    string `json:"head"`    // the server's operation head, with what was sent merged in
-	Version int64  `json:"version"` // grows with every change of the head
+	Repository string `json:"repository"` // its id, by which the replica asks from now on
+	Head       string `json:"head"`       // the server's operation head, with what was sent merged in
+	Version    int64  `json:"version"`    // grows with every change of the head
 	// Actor is who asked, and Checkpoint the newest signed state of the server's
 	// journal: operations made from now on name both.
 	Actor      string `json:"actor,omitempty"`

@@ -19,7 +19,7 @@ type AdmitFile struct {
 // AdmitIn asks that others' changes to files that command agents may come into
 // a workspace.
 type AdmitIn struct {
-	Repo      string      `json:"repo" jsonschema:"the repository"`
+	Repo      string      `json:"repo" jsonschema:"the repository, by name or id"`
 	Workspace string      `json:"workspace" jsonschema:"the workspace into which they would come"`
 	Files     []AdmitFile `json:"files" jsonschema:"the files, each with its change"`
 }
@@ -37,7 +37,7 @@ func (in AdmitIn) Check() error {
 	return nil
 }
 
-func admitAt(in AdmitIn) op.Resource { return repoAt(in.Repo, "commands", in.Workspace) }
+func (h *Host) admitAt(in AdmitIn) op.Resource { return h.at(in.Repo, "commands", in.Workspace) }
 
 // admit is the answer to an ask: who may ask for nothing more is recorded, and
 // the copy lets the files in.

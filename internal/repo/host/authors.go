@@ -26,7 +26,7 @@ func (h *Host) loadAuthors(ctx context.Context, s *served) error {
 		change string
 		author
 	}
-	rows, err := h.DB.Query(ctx, "SELECT change_id, actor, actor_name FROM repo_change WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.name)
+	rows, err := h.DB.Query(ctx, "SELECT change_id, actor, actor_name FROM repo_change WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
 		err = r.Scan(&x.change, &x.actor, &x.name)
 		return x, err
@@ -70,7 +70,7 @@ func (h *Host) keepAuthors(ctx context.Context, s *served, current *repo.Repo, g
 			n := min(len(rest), 100)
 			var args []any
 			for _, change := range rest[:n] {
-				args = append(args, identity.LocalTenant, s.name, change.String(), fresh[change].actor, fresh[change].name)
+				args = append(args, identity.LocalTenant, s.id, change.String(), fresh[change].actor, fresh[change].name)
 			}
 			rest = rest[n:]
 			if _, err := tx.Exec("INSERT INTO repo_change (tenant, repo, change_id, actor, actor_name) VALUES "+

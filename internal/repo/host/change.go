@@ -12,7 +12,7 @@ import (
 
 // ChangeIn names a commit.
 type ChangeIn struct {
-	Repo   string `json:"repo" jsonschema:"the repository"`
+	Repo   string `json:"repo" jsonschema:"the repository, by name or id"`
 	Commit string `json:"commit" jsonschema:"the commit's id, 40 digits"`
 }
 

@@ -11,7 +11,7 @@ import (
 
 // GCIn asks that what nothing names is removed.
 type GCIn struct {
-	Repo      string `json:"repo" jsonschema:"the repository"`
+	Repo      string `json:"repo" jsonschema:"the repository, by name or id"`
 	OlderThan int64  `json:"older_than_secs,omitempty" jsonschema:"how old something must be to be removed, in seconds; two weeks when left out, an hour at least"`
 }
 

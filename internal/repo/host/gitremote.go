@@ -17,7 +17,7 @@ import (
 
 // GitIn says what is exchanged with a git remote of the server's repository.
 type GitIn struct {
-	Repo      string   `json:"repo" jsonschema:"the repository"`
+	Repo      string   `json:"repo" jsonschema:"the repository, by name or id"`
 	Remote    string   `json:"remote,omitempty" jsonschema:"the remote's name in the server's repository; origin when left out"`
 	Bookmarks []string `json:"bookmarks,omitempty" jsonschema:"the bookmarks to push; all of them when left out"`
 }
@@ -46,7 +46,7 @@ func (in GitIn) remote() string {
 	return in.Remote
 }
 
-func gitAt(in GitIn) op.Resource { return repoAt(in.Repo, "git", in.remote()) }
+func (h *Host) gitAt(in GitIn) op.Resource { return h.at(in.Repo, "git", in.remote()) }
 
 // gitPush sends bookmarks to a remote, each only if it is there where we last
 // saw it.

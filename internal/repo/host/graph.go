@@ -11,7 +11,7 @@ import (
 
 // GraphIn asks for the newest commits of a repository.
 type GraphIn struct {
-	Repo  string `json:"repo" jsonschema:"the repository"`
+	Repo  string `json:"repo" jsonschema:"the repository, by name or id"`
 	Limit int    `json:"limit,omitempty" jsonschema:"at most this many commits, 100 when left out, 1000 at most"`
 }
 

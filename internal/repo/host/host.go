@@ -13,6 +13,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
+	"tandem/internal/id"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
 	"tandem/internal/op"
@@ -40,11 +41,15 @@ type Config struct {
 type Host struct {
 	Config
 	served []*served
+	known  []known // all that were ever served, also those that are not now
 }
 
 // New opens, adopts or makes every repository.
 func New(ctx context.Context, c Config) (*Host, error) {
 	h := &Host{Config: c}
+	if err := h.loadKnown(ctx); err != nil {
+		return nil, err
+	}
 	for _, path := range c.Paths {
 		abs, err := filepath.Abs(path)
 		if err != nil {
@@ -55,10 +60,11 @@ func New(ctx context.Context, c Config) (*Host, error) {
 			h.Close()
 			return nil, fmt.Errorf("serve %s: %w", path, err)
 		}
-		for n, base := 2, s.name; h.byName(s.name) != nil; n++ {
-			s.name = fmt.Sprintf("%s-%d", base, n)
-		}
 		h.served = append(h.served, s)
+	}
+	if err := h.identify(ctx); err != nil {
+		h.Close()
+		return nil, err
 	}
 	return h, nil
 }
@@ -113,14 +119,62 @@ func (h *Host) byName(name string) *served {
 	return nil
 }
 
-// find is the repository of that name, as far as the caller may know of it.
-// Repositories are the first tenant's: the one whose machine this is.
-func (h *Host) find(ctx context.Context, name string) (*served, error) {
-	s := h.byName(name)
-	if s == nil || op.CallerFrom(ctx).Tenant != identity.LocalTenant {
-		return nil, fault.New(fault.NotFound, "repo", "there is no repository %q here", clip(name)).WithNext("see: tandem repo list")
+// lookup is the repository that an id or a name means. People say names;
+// replicas, which must not take one repository for another, say ids.
+func (h *Host) lookup(ref string) *served {
+	for _, s := range h.served {
+		if s.id == ref {
+			return s
+		}
+	}
+	return h.byName(ref)
+}
+
+// called is the name of the repository that an id or a name means, also of one
+// that is not served now: rights are given by name.
+func (h *Host) called(ref string) string {
+	if k, ok := h.knownBy(func(k known) bool { return k.id == ref }); ok {
+		return k.name
+	}
+	return ref
+}
+
+// at is the resource of a repository, or of something in it, by id or name.
+func (h *Host) at(ref string, below ...string) op.Resource { return repoAt(h.called(ref), below...) }
+
+// find is the repository of that id or name, as far as the caller may know of
+// it. Repositories are the first tenant's: the one whose machine this is.
+func (h *Host) find(ctx context.Context, ref string) (*served, error) {
+	s := h.lookup(ref)
+	if op.CallerFrom(ctx).Tenant != identity.LocalTenant {
+		s = nil
+	} else if s == nil && id.Check(idPrefix, ref) == nil {
+		return nil, h.notServed(ctx, ref)
+	}
+	if s == nil {
+		return nil, fault.New(fault.NotFound, "repo", "there is no repository %q here", clip(ref)).WithNext("see: tandem repo list")
 	}
 	return s, nil
+}
+
+// notServed says what became of the repository with an id, and what there is
+// instead.
+func (h *Host) notServed(ctx context.Context, ref string) error {
+	k, known := h.knownBy(func(k known) bool { return k.id == ref })
+	var there []string
+	for _, s := range h.served {
+		if op.May(ctx, "repo.list", repoAt(s.name)) {
+			there = append(there, s.name+" ("+s.id+")")
+		}
+	}
+	if len(there) == 0 {
+		there = []string{"none"}
+	}
+	f := fault.New(fault.NotFound, "repo", "the repository %s is not served here; served are: %s", ref, strings.Join(there, ", "))
+	if !known {
+		return f.WithNext("serve it at this address again: tandem up --repo FOLDER; or make a workspace of one that is: tandem init")
+	}
+	return f.WithNext("serve it again beside the others: tandem up --repo %s; or make a workspace of one that is served: tandem init", k.path)
 }
 
 // repoAt is the resource of a repository, or of something in it.

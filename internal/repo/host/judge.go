@@ -17,7 +17,7 @@ func denied(format string, args ...any) error {
 // judgeAll judges pushes one by one and gives those that pass; the others have
 // their reason.
 func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batch []*waiting) (good []*waiting, err error) {
-	owners, err := h.owners(ctx, s.name)
+	owners, err := h.owners(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,9 @@ func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, w *
 		if err != nil {
 			return err
 		}
-		if len(bases) == 0 {
-			return fault.New(fault.Invalid, "repo.push", "operation %.12s has no history in common with this repository", tip.Hex())
+		if len(bases) == 0 || bases[0].ID == repo.RootOperationID { // which all repositories have
+			return fault.New(fault.Conflict, "repo.push", "what is here up to operation %.12s has no history in common with the repository %s (%s) that is served there",
+				tip.Hex(), s.name, s.id).WithNext("nothing was taken in; serve the repository that this is a copy of, or make a workspace of that one: tandem init")
 		}
 		if bases[0].ID == tip {
 			continue // it is known

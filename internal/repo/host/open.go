@@ -17,6 +17,7 @@ import (
 
 // served is one repository.
 type served struct {
+	id    string // kept in the repository itself
 	name  string
 	root  string // the folder
 	store *gitstore.Store

@@ -13,11 +13,12 @@ import (
 
 // RepoIn names a repository.
 type RepoIn struct {
-	Repo string `json:"repo" jsonschema:"the repository"`
+	Repo string `json:"repo" jsonschema:"the repository, by name or id"`
 }
 
 // Repository is a served repository.
 type Repository struct {
+	ID         string   `json:"id"` // it stays, whatever the repository is called and wherever it lies
 	Name       string   `json:"name"`
 	Path       string   `json:"path"`
 	Head       string   `json:"head"` // operation
@@ -49,7 +50,7 @@ type WorkspacesOut struct {
 
 // Ops are the room's front door.
 func (h *Host) Ops() []op.Op {
-	at := func(in RepoIn) op.Resource { return repoAt(in.Repo) }
+	at := func(in RepoIn) op.Resource { return h.at(in.Repo) }
 	return []op.Op{
 		op.Read(op.Spec{Name: "repo.list", Right: "repo.list", Method: "GET", Path: "/repo", Masked: true,
 			Doc: "List the repositories this server serves."},
@@ -62,35 +63,35 @@ func (h *Host) Ops() []op.Op {
 			at, h.check),
 		op.Effect(op.Spec{Name: "repo.gc", Right: "repo.write", Method: "POST", Path: "/repo/{repo}/gc", MCP: "-",
 			Doc: "Pack a repository, and remove what nothing names and nobody can hold."},
-			func(in GCIn) op.Resource { return repoAt(in.Repo, "gc") }, h.gc, nil),
+			func(in GCIn) op.Resource { return h.at(in.Repo, "gc") }, h.gc, nil),
 		op.Effect(op.Spec{Name: "repo.push", Right: "workspace.write", MCP: "-",
 			Doc: "Make a replica's operations part of the repository. Their bytes come with POST /repo/{repo}/sync."},
-			func(in PushIn) op.Resource { return workspaceAt(in.Repo, in.Workspace) }, h.push, h.recoverPush),
+			func(in PushIn) op.Resource { return workspaceAt(h.called(in.Repo), in.Workspace) }, h.push, h.recoverPush),
 		op.Stream(op.Spec{Name: "repo.pull", Right: "repo.read", Method: "POST", Path: "/repo/{repo}/sync",
 			Doc: "Bring a replica up to date, and take in what it has made."},
-			func(in PullIn) op.Resource { return repoAt(in.Repo) }, nil),
+			func(in PullIn) op.Resource { return h.at(in.Repo) }, nil),
 		op.Stream(op.Spec{Name: "repo.watch", Right: "repo.watch", Method: "GET", Path: "/repo/{repo}/watch",
 			Doc: "Follow the head of a repository."},
-			func(in WatchIn) op.Resource { return repoAt(in.Repo) }, nil),
+			func(in WatchIn) op.Resource { return h.at(in.Repo) }, nil),
 		op.State(op.Spec{Name: "workspace.claim", Right: "workspace.create", Method: "POST", Path: "/repo/{repo}/workspaces", Status: 201, MCP: "-",
 			Doc: "Reserve a workspace of one's own in a repository; a name that is taken gets a number."},
-			func(in ClaimIn) op.Resource { return workspaceAt(in.Repo, in.Name) },
+			func(in ClaimIn) op.Resource { return workspaceAt(h.called(in.Repo), in.Name) },
 			func(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, error) { return h.claim(ctx, tx, in) }),
 		op.State(op.Spec{Name: "workspace.admit", Right: "repo.run", Method: "POST", Path: "/repo/{repo}/admit", MCP: "-",
 			Doc: "Let others' changes to files that command agents or tools come into a workspace; agents need an approval."},
-			admitAt, h.admit),
+			h.admitAt, h.admit),
 		op.Effect(op.Spec{Name: "repo.git_push", Right: "repo.run", Method: "POST", Path: "/repo/{repo}/git_push",
 			Doc: "Push bookmarks to a git remote with the server's own credentials; agents need an approval."},
-			gitAt, h.gitPush, nil),
+			h.gitAt, h.gitPush, nil),
 		op.Effect(op.Spec{Name: "repo.git_fetch", Right: "repo.run", Method: "POST", Path: "/repo/{repo}/git_fetch",
 			Doc: "Fetch from a git remote with the server's own credentials; agents need an approval."},
-			gitAt, h.gitFetch, nil),
+			h.gitAt, h.gitFetch, nil),
 		op.Read(op.Spec{Name: "repo.graph", Right: "repo.read", Method: "GET", Path: "/repo/{repo}/graph",
 			Doc: "List the newest commits of all workspaces with the lines between them."},
-			func(in GraphIn) op.Resource { return repoAt(in.Repo) }, h.graph),
+			func(in GraphIn) op.Resource { return h.at(in.Repo) }, h.graph),
 		op.Read(op.Spec{Name: "repo.change", Right: "repo.read", Method: "GET", Path: "/repo/{repo}/commits/{commit}",
 			Doc: "Show a commit and the files it touches."},
-			func(in ChangeIn) op.Resource { return repoAt(in.Repo) }, h.changeOf),
+			func(in ChangeIn) op.Resource { return h.at(in.Repo) }, h.changeOf),
 		op.Read(op.Spec{Name: "workspace.list", Right: "repo.read", Method: "GET", Path: "/repo/{repo}/workspaces",
 			Doc: "Say who works where in a repository, and on what."},
 			at, h.workspaces),
@@ -128,7 +129,7 @@ func (s *served) describe() (Repository, error) {
 	if err != nil {
 		return Repository{}, err
 	}
-	r := Repository{Name: s.name, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
+	r := Repository{ID: s.id, Name: s.name, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
 	for name := range v.Bookmarks {
 		r.Bookmarks = append(r.Bookmarks, name)
 	}
@@ -146,7 +147,7 @@ func (h *Host) workspaces(ctx context.Context, in RepoIn) (WorkspacesOut, error)
 	if err != nil {
 		return out, err
 	}
-	owners, err := h.owners(ctx, s.name)
+	owners, err := h.owners(ctx, s)
 	if err != nil {
 		return out, err
 	}

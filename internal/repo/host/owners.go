@@ -20,8 +20,8 @@ type owner struct {
 }
 
 // owners are the claimed workspaces of a repository.
-func (h *Host) owners(ctx context.Context, name string) (map[string]owner, error) {
-	rows, err := h.DB.Query(ctx, "SELECT name, actor, actor_name, created_at, seen_at FROM repo_workspace WHERE tenant = ? AND repo = ?", identity.LocalTenant, name)
+func (h *Host) owners(ctx context.Context, s *served) (map[string]owner, error) {
+	rows, err := h.DB.Query(ctx, "SELECT name, actor, actor_name, created_at, seen_at FROM repo_workspace WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, func(r *sql.Rows) (o owner, err error) {
 		err = r.Scan(&o.workspace, &o.actor, &o.name, &o.created, &o.see)
 		return o, err
@@ -62,12 +62,12 @@ func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merge
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		for name, me := range come {
 			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, s.name, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
+				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
 				return err
 			}
 		}
 		for _, name := range gone {
-			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.name, name); err != nil {
+			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id, name); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merge
 
 // ClaimIn asks for a workspace.
 type ClaimIn struct {
-	Repo string `json:"repo" jsonschema:"the repository"`
+	Repo string `json:"repo" jsonschema:"the repository, by name or id"`
 	Name string `json:"name,omitempty" jsonschema:"how it should be called; default when left out. A name that is taken gets a number"`
 }
 
@@ -125,7 +125,7 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 		_, taken := view.Workspaces[name]
 		if !taken {
 			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, s.name, name, me.Actor, me.Name, tx.Now(), tx.Now())
+				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now())
 			if err != nil {
 				return ClaimOut{}, err
 			}

@@ -14,7 +14,7 @@ import (
 // PushIn says which operations are to become part of a repository. Their bytes
 // come with the same request.
 type PushIn struct {
-	Repo      string   `json:"repo" jsonschema:"the repository"`
+	Repo      string   `json:"repo" jsonschema:"the repository, by name or id"`
 	Workspace string   `json:"workspace" jsonschema:"the workspace in which the operations were made"`
 	Heads     []string `json:"heads" jsonschema:"ids of the last operations"`
 }
@@ -79,7 +79,7 @@ func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
 // recoverPush tells after a crash whether a push had become part of the
 // repository.
 func (h *Host) recoverPush(ctx context.Context, in PushIn) (PushOut, bool, error) {
-	s := h.byName(in.Repo)
+	s := h.lookup(in.Repo)
 	tips, err := exchange.ParseOperations(in.Heads)
 	if s == nil || err != nil {
 		return PushOut{}, false, nil

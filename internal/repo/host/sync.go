@@ -14,7 +14,7 @@ import (
 
 // PullIn says whose repository is read.
 type PullIn struct {
-	Repo string `json:"repo" jsonschema:"the repository"`
+	Repo string `json:"repo" jsonschema:"the repository, by name or id"`
 }
 
 // Sync takes in what a replica has made and answers with what it lacks:
@@ -30,7 +30,17 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	q, have, head, version, err := h.takeIn(ctx, s, r)
+	in := exchange.NewReader(r.Body)
+	var q exchange.Question
+	if err := in.Head(&q); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	if ctx, s, err = h.meant(ctx, s, r.PathValue("repo"), q); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	have, head, version, err := h.takeIn(ctx, s, q, in)
 	if err != nil {
 		h.Fail(w, r, err)
 		return
@@ -50,7 +60,7 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
-	if err = out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: version,
+	if err = out.JSON(exchange.Head, exchange.Answer{Repository: s.id, Head: head.Hex(), Version: version,
 		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects}); err == nil {
 		err = exchange.Send(out, s.store, delta, q.Skip)
 	}
@@ -76,52 +86,64 @@ func (s *served) resume(q exchange.Question, head repo.OperationID, version int6
 	return want, 0, nil
 }
 
+// meant is the repository whose history a replica has that knows it by name
+// only, from before repositories had ids: a name can have become another's.
+func (h *Host) meant(ctx context.Context, s *served, ref string, q exchange.Question) (context.Context, *served, error) {
+	have, err := exchange.ParseOperations(q.Have)
+	if err != nil || ref == s.id || len(have) == 0 || s.store.HasOperation(have[0]) {
+		return ctx, s, err
+	}
+	for _, other := range h.served {
+		if other.store.HasOperation(have[0]) {
+			ctx, err = h.Gate().Admit(ctx, "repo.pull", PullIn{Repo: other.id})
+			return ctx, other, err
+		}
+	}
+	return ctx, s, nil
+}
+
 // takeIn reads a request and pushes what it brings. It gives the operations the
 // replica has now, and the head.
-func (h *Host) takeIn(ctx context.Context, s *served, r *http.Request) (q exchange.Question, have []repo.OperationID, head repo.OperationID, version int64, err error) {
-	in := exchange.NewReader(r.Body)
-	if err := in.Head(&q); err != nil {
-		return q, nil, "", 0, err
-	}
+func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *exchange.Reader) (have []repo.OperationID, head repo.OperationID, version int64, err error) {
 	if have, err = exchange.ParseOperations(q.Have); err != nil {
-		return q, nil, "", 0, err
+		return nil, "", 0, err
 	}
 	tips, err := exchange.ParseOperations(q.Heads)
 	if err != nil {
-		return q, nil, "", 0, err
+		return nil, "", 0, err
 	}
 	if i := slices.IndexFunc(have, func(id repo.OperationID) bool { return !s.store.HasOperation(id) }); i >= 0 {
-		return q, nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
+		return nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
 			With("unknown", have[i].Hex()).WithNext("the server was restored from an older copy; the replica sends all it has")
 	}
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
-		return q, nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
+		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
 	}
 	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
 	if err := exchange.Take(in, quarantine); err != nil {
-		return q, nil, "", 0, err
+		return nil, "", 0, err
 	}
 	if len(quarantine.Operations()) == 0 {
 		// What the replica names is here already, or it only reads.
 		if err := h.look(ctx, s); err != nil {
-			return q, nil, "", 0, err
+			return nil, "", 0, err
 		}
 		head, version, _ = s.now()
 		if known, err := s.contains(head, tips); err != nil || known {
-			return q, slices.Concat(have, tips), head, version, err
+			return slices.Concat(have, tips), head, version, err
 		}
 	}
 	if len(tips) == 0 {
-		return q, nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
+		return nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
 	}
 	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
 	if err != nil {
-		return q, nil, "", 0, err
+		return nil, "", 0, err
 	}
 	done := out.(PushOut)
 	head, _ = repo.ParseOperationID(done.Head)
-	return q, slices.Concat(have, tips), head, done.Version, nil
+	return slices.Concat(have, tips), head, done.Version, nil
 }
 
 // contains says whether operations are part of the history of a head.

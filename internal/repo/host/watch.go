@@ -13,7 +13,7 @@ import (
 
 // WatchIn follows a repository.
 type WatchIn struct {
-	Repo  string `json:"repo" jsonschema:"the repository"`
+	Repo  string `json:"repo" jsonschema:"the repository, by name or id"`
 	After int64  `json:"after,omitempty" jsonschema:"the last version seen; only later ones are told"`
 }
 

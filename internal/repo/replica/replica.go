@@ -13,8 +13,17 @@ import (
 // Config says what a copy is a copy of.
 type Config struct {
 	Server string `json:"server"` // HOST:PORT
-	Repo   string `json:"repo"`   // the repository's name there
+	Repo   string `json:"repo"`   // what the repository was called there
+	ID     string `json:"id"`     // the repository's own; "" in a copy from before there were ids that has not synced since
 	First  string `json:"first"`  // the workspace it was made for
+}
+
+// Ref is how the server is told which repository is meant.
+func (c Config) Ref() string {
+	if c.ID != "" {
+		return c.ID
+	}
+	return c.Repo
 }
 
 // Known is the server's head as it was last seen, all of which is here.

@@ -149,15 +149,18 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		pw.CloseWithError(err)
 	}()
 	defer func() { pr.Close(); <-sent }()
-	resp, err := m.send(ctx, http.MethodPost, "/repo/"+url.PathEscape(r.Repo)+"/sync", pr)
+	resp, err := m.send(ctx, http.MethodPost, "/repo/"+url.PathEscape(r.Ref())+"/sync", pr)
 	if err != nil {
-		return "", err
+		return "", r.unserved(err)
 	}
 	defer resp.Body.Close()
 	in := exchange.NewReader(resp.Body)
 	var a exchange.Answer
 	if err := in.Head(&a); err != nil {
 		return "", broken(err)
+	}
+	if r.ID != "" && a.Repository != "" && a.Repository != r.ID {
+		return "", fault.New(fault.Conflict, "repo.sync", "%s answered for the repository %s, and this is a copy of %s (%s)", r.Server, a.Repository, r.Repo, r.ID)
 	}
 	head, ok := repo.ParseOperationID(a.Head)
 	if !ok {
@@ -202,6 +205,13 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	if err := r.forgetFetch(); err != nil {
 		return "", err
+	}
+	if r.ID == "" && a.Repository != "" {
+		// What the server said stands on what is here, or there is nothing here.
+		r.ID = a.Repository
+		if err := writeJSON(r.path("replica.json"), r.Config); err != nil {
+			return "", err
+		}
 	}
 	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint}
 	if now == known {
@@ -264,6 +274,15 @@ func (r *Replica) whole(head repo.OperationID) error {
 		}
 	}
 	return nil
+}
+
+// unserved says what this is a copy of when the server has no such repository.
+func (r *Replica) unserved(err error) error {
+	var f *fault.Error
+	if r.ID == "" || !errors.As(err, &f) || f.Kind != fault.NotFound {
+		return err
+	}
+	return fault.New(fault.NotFound, f.Op, "this is a copy of %s: %w", r.Repo, err).WithNext("%s", f.Next)
 }
 
 // broken makes of a connection that ended in the middle of an answer a server

@@ -83,7 +83,7 @@ func (r *Replica) follows(known Known) (bool, error) {
 // machine, so that their commands need not ask. While the stream is alive it
 // holds each copy's watch.lock and writes what it hears to its watch.json.
 type Watcher struct {
-	Repo   string
+	Repo   string // its id or name
 	Remote Remote
 	// May is asked before the daemon sends files that were edited in a workspace
 	// while the server was away.
