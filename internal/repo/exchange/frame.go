@@ -124,7 +124,11 @@ func cutShort(err error) error {
 // trying again may help.
 func Cut(err error) bool {
 	var network net.Error
-	return errors.Is(err, errCut) || errors.As(err, &network) || errors.Is(err, syscall.ECONNRESET)
+	if errors.As(err, &network) {
+		_, other := network.(syscall.Errno) // any number of the system's calls itself one, that of a full disk, too
+		return !other || network == syscall.ECONNRESET
+	}
+	return errors.Is(err, errCut) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Next reads a frame. A Fault frame comes back as the fault it holds.

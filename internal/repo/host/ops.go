@@ -18,8 +18,8 @@ type RepoIn struct {
 
 // Repository is a served repository.
 type Repository struct {
-	ID         string   `json:"id"` // it stays, whatever the repository is called and wherever it lies
 	Name       string   `json:"name"`
+	ID         string   `json:"id"` // it stays, whatever the repository is called and wherever it lies
 	Path       string   `json:"path"`
 	Head       string   `json:"head"` // operation
 	Version    int64    `json:"version"`
@@ -129,7 +129,7 @@ func (s *served) describe() (Repository, error) {
 	if err != nil {
 		return Repository{}, err
 	}
-	r := Repository{ID: s.id, Name: s.name, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
+	r := Repository{Name: s.name, ID: s.id, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
 	for name := range v.Bookmarks {
 		r.Bookmarks = append(r.Bookmarks, name)
 	}

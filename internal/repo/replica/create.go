@@ -37,10 +37,14 @@ func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Iden
 	if err := r.keepObjects(); err != nil {
 		return nil, err
 	}
+	begun, err := r.begun()
+	if err != nil {
+		return nil, err
+	}
 	if _, err := r.Sync(ctx, m, nil); err != nil {
 		return nil, err
 	}
-	if err := r.addWorkspace(who); err != nil {
+	if err := r.addWorkspace(who, begun); err != nil {
 		return nil, err
 	}
 	if _, err := r.Sync(ctx, m, nil); err != nil {
@@ -52,11 +56,38 @@ func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Iden
 // Unfinished is what a folder was going to be a copy of when its making was
 // interrupted; ok is false when there is no such thing.
 func Unfinished(root string) (c Config, ok bool) {
-	if _, err := os.Stat(filepath.Join(root, ".jj", "working_copy", "checkout")); !errors.Is(err, os.ErrNotExist) {
+	dir := filepath.Join(root, ".jj", "repo")
+	if ok, err := readJSON(stateFile(dir, "replica.json"), &c); err != nil || !ok {
 		return c, false
 	}
-	ok, err := readJSON(stateFile(filepath.Join(root, ".jj", "repo"), "replica.json"), &c)
-	return c, ok && err == nil
+	if _, err := os.Stat(filepath.Join(root, ".jj", "working_copy", "checkout")); errors.Is(err, os.ErrNotExist) {
+		return c, true
+	}
+	r, err := Open(root)
+	if err != nil {
+		return c, false
+	}
+	defer r.Close()
+	known, err := r.Known()
+	if err != nil {
+		return c, false
+	}
+	head, told := repo.ParseOperationID(known.Head)
+	if !told {
+		return c, true
+	}
+	at, err := r.pointerAt(head)
+	return c, err == nil && at == "" && r.Workspace == c.First // the server has not heard of it
+}
+
+// begun says whether an earlier call has made the workspace's first commit here.
+func (r *Replica) begun() (bool, error) {
+	head, err := r.Head()
+	if err != nil || head == "" {
+		return false, err
+	}
+	at, err := r.pointerAt(head)
+	return at != "", err
 }
 
 // keepObjects keeps git from collecting objects that only operations name.
@@ -71,8 +102,20 @@ func (r *Replica) keepObjects() error {
 }
 
 // addWorkspace starts the workspace where the server's own folder started: on
-// the parents of its working copy, or on nothing.
-func (r *Replica) addWorkspace(who *repo.Identity) error {
+// the parents of its working copy, or on nothing. One that was begun gets its
+// files.
+func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
+	if begun {
+		head, err := r.Head()
+		if err != nil {
+			return err
+		}
+		wc, err := r.commitAt(head)
+		if err != nil || wc == nil {
+			return errors.Join(err, fmt.Errorf("the workspace %s is not at operation %.12s", r.Workspace, head.Hex()))
+		}
+		return r.putFiles(head, wc)
+	}
 	known, err := r.Known()
 	if err != nil {
 		return err
@@ -124,7 +167,15 @@ func (r *Replica) addWorkspace(who *repo.Identity) error {
 	if err := r.Store.Publish(done); err != nil {
 		return err
 	}
-	w, err := workcopy.Init(r.Root, r.Store, done.Operation.ID, r.Workspace)
+	return r.putFiles(done.Operation.ID, wc)
+}
+
+// putFiles checks the workspace's first commit out.
+func (r *Replica) putFiles(at repo.OperationID, wc *repo.Commit) error {
+	w, err := workcopy.Open(r.Root, r.Store)
+	if errors.Is(err, os.ErrNotExist) {
+		w, err = workcopy.Init(r.Root, r.Store, at, r.Workspace)
+	}
 	if err != nil {
 		return err
 	}
@@ -136,11 +187,11 @@ func (r *Replica) addWorkspace(who *repo.Identity) error {
 		locked.Discard()
 		return err
 	}
-	if _, err := locked.CheckOut(tree); err != nil {
+	if _, err := locked.CheckOut(wc.Tree); err != nil {
 		locked.Discard()
 		return err
 	}
-	if err := locked.Finish(done.Operation.ID); err != nil {
+	if err := locked.Finish(at); err != nil {
 		return err
 	}
 	return r.Store.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {

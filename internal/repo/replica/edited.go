@@ -32,13 +32,16 @@ func (r *Replica) Edited() ([]string, error) {
 		if !o.Meta.Snapshot || len(o.Parents) != 1 {
 			continue
 		}
-		after, err := r.treeAt(o.ID)
+		after, here, err := r.treeAt(o.ID)
 		if err != nil {
 			return nil, err
 		}
-		before, err := r.treeAt(o.Parents[0])
+		before, earlier, err := r.treeAt(o.Parents[0])
 		if err != nil {
 			return nil, err
+		}
+		if !here || !earlier { // it was made before this workspace, or before it had its name
+			continue
 		}
 		if err := r.differ(before, after, files); err != nil {
 			return nil, err
@@ -47,28 +50,29 @@ func (r *Replica) Edited() ([]string, error) {
 	if len(files) == 0 || len(roots) == 0 || len(heads) != 1 {
 		return slices.Sorted(maps.Keys(files)), nil
 	}
-	out, err := r.outgoing(roots[0], heads[0])
-	if err != nil {
-		return nil, err
+	out, knows, err := r.outgoing(roots[0], heads[0])
+	if err != nil || !knows {
+		return slices.Sorted(maps.Keys(files)), err
 	}
 	maps.DeleteFunc(files, func(f string, _ bool) bool { return !out[f] })
 	return slices.Sorted(maps.Keys(files)), nil
 }
 
 // outgoing are the files that are different in some commit of ours than they
-// were in this workspace when the server was last heard of.
-func (r *Replica) outgoing(known, own repo.OperationID) (map[string]bool, error) {
-	before, err := r.treeAt(known)
-	if err != nil {
-		return nil, err
+// were in this workspace when the server was last heard of. It may have known
+// nothing of this workspace then: it was added or renamed since.
+func (r *Replica) outgoing(known, own repo.OperationID) (files map[string]bool, knows bool, err error) {
+	before, knows, err := r.treeAt(known)
+	if err != nil || !knows {
+		return nil, false, err
 	}
 	was, err := r.viewAt(known)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	now, err := r.viewAt(own)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	out := map[string]bool{}
 	for id := range now.Heads {
@@ -77,13 +81,13 @@ func (r *Replica) outgoing(known, own repo.OperationID) (map[string]bool, error)
 		}
 		c, err := r.Store.Commit(id)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if err := r.differ(before, c.Tree, out); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return out, nil
+	return out, true, nil
 }
 
 // BaseMoved lists the files that others made different below this workspace's
@@ -109,7 +113,7 @@ func (r *Replica) BaseMoved() ([]string, error) {
 // baseAt is the tree below this workspace's commit at an operation.
 func (r *Replica) baseAt(id repo.OperationID) (repo.MergedTree, error) {
 	c, err := r.commitAt(id)
-	if err != nil || len(c.Parents) == 0 {
+	if err != nil || c == nil || len(c.Parents) == 0 {
 		return repo.MergedTree{}, err
 	}
 	p, err := r.Store.Commit(c.Parents[0])
@@ -126,21 +130,23 @@ func (r *Replica) differ(before, after repo.MergedTree, files map[string]bool) e
 	})
 }
 
-// treeAt is the tree of this workspace's commit at an operation.
-func (r *Replica) treeAt(id repo.OperationID) (repo.MergedTree, error) {
+// treeAt is the tree of this workspace's commit at an operation, if there was
+// such a workspace.
+func (r *Replica) treeAt(id repo.OperationID) (t repo.MergedTree, there bool, err error) {
 	c, err := r.commitAt(id)
-	if err != nil {
-		return repo.MergedTree{}, err
+	if err != nil || c == nil {
+		return t, false, err
 	}
-	return c.Tree, nil
+	return c.Tree, true, nil
 }
 
+// commitAt is nil when there was no such workspace.
 func (r *Replica) commitAt(id repo.OperationID) (*repo.Commit, error) {
-	v, err := r.viewAt(id)
-	if err != nil {
+	at, err := r.pointerAt(id)
+	if err != nil || at == "" {
 		return nil, err
 	}
-	return r.Store.Commit(v.Workspaces[r.Workspace])
+	return r.Store.Commit(at)
 }
 
 func (r *Replica) viewAt(id repo.OperationID) (*repo.View, error) {
