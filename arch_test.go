@@ -44,6 +44,7 @@ var houseMap = []wall{
 	{pkg: "approval"},
 	{pkg: "journal"},
 	{pkg: "secret"},
+	{pkg: "installation", may: "secret"}, // what makes folder, database and keys one
 
 	// the one door
 	{pkg: "gate", may: "spine"},

@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			"typed":      typed,
 			"sql":        runSQL,
 			"field":      field,
+			"postgres":   postgres,
 			"model":      model,
 		},
 	})
@@ -72,8 +73,9 @@ func setup(env *testscript.Env) error {
 	}
 	port := testenv.Port(env.T().(testing.TB))
 	env.Vars = append(env.Vars, "HOME="+home, "TANDEM_PORT="+fmt.Sprint(port), "TANDEM_API_TOKEN="+apiToken,
-		"URL="+fmt.Sprintf("http://127.0.0.1:%d", port), "TMPDIR="+env.WorkDir, "LANG=C.UTF-8", "TERM=xterm-256color",
+		"FAR_PORT="+fmt.Sprint(testenv.Port(env.T().(testing.TB))), "URL="+fmt.Sprintf("http://127.0.0.1:%d", port), "TMPDIR="+env.WorkDir, "LANG=C.UTF-8", "TERM=xterm-256color",
 		"STOCK_JJ="+testenv.Tool(env.T().(testing.TB), "jj"), "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "EDITOR=false")
+	env.Values[tbKey{}] = env.T().(testing.TB)
 	env.Values[hatsKey{}] = &hats{tokens: map[string]string{"api": apiToken}}
 	env.Defer(func() { killDaemon(env.Getenv) })
 	return nil
@@ -145,6 +147,16 @@ func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	defer d.Close()
 	ts.Check(d.Write(context.Background(), func(tx *db.Tx) error { _, err := tx.Exec(args[1]); return err }))
 }
+
+// postgres puts the address of an empty PostgreSQL database of this script's own into $NAME: postgres NAME.
+func postgres(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: postgres NAME")
+	}
+	ts.Setenv(args[0], testenv.Postgres(ts.Value(tbKey{}).(testing.TB)))
+}
+
+type tbKey struct{}
 
 // eventually repeats a command until it succeeds: eventually 5s tandem status.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {

@@ -6,7 +6,7 @@ var present = map[string]bool{
 	"budget.set": true, "connector.accept": true, "connector.command": true, "folder.grant": true, "grant.add": true, "grant.revoke": true,
 	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true, "policy.label": true,
 	"secret.rotate": true, "secret.unmask": true, "server.backup": true, "server.restore": true,
-	"session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
+	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
 	"signin.end": true, "space.take_over": true, "token.new": true, "token.revoke": true,
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/wholefile"
@@ -238,9 +239,26 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	if err != nil {
 		return stuck(err)
 	}
+	if err := d.becomeRestored(ctx); err != nil {
+		return err
+	}
 	d.Log.Info("restored", "rows", rows, "made", head.Made)
 	d.restored = &head.Made
 	return errors.Join(f.Close(), os.Remove(d.pending())) // an open file cannot be removed everywhere
+}
+
+// becomeRestored lets the folder be of the installation that the copy is of:
+// everything else of it has just been replaced.
+func (d *Daemon) becomeRestored(ctx context.Context) error {
+	id, _, err := installation.In(ctx, d.db)
+	if err != nil || id == "" || d.kept == nil || d.kept.ID == id {
+		return err
+	}
+	d.kept.ID = id
+	if err := d.kept.Settle(d.keepers, d.data, d.dsn()); err != nil {
+		return err
+	}
+	return d.kept.Write(d.data)
 }
 
 // restoreFile puts a key file back. What stood there stays beside it, and

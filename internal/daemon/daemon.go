@@ -20,6 +20,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
+	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
@@ -32,6 +33,7 @@ type Daemon struct {
 	Settings *settings.Settings
 	Version  string
 	OnDemand bool      // started by a command that needed it
+	Without  []string  // keys that a person said are lost
 	Console  io.Writer // where log lines go beside the file; nil for nowhere
 	Ready    func(*Daemon)
 
@@ -39,6 +41,8 @@ type Daemon struct {
 	redact   *secret.Redactor
 	hub      logHub
 	data     string
+	kept     *installation.Kept
+	keepers  []secret.Keeper
 	started  time.Time
 	db       *db.DB
 	journal  *journal.Journal
@@ -50,7 +54,8 @@ type Daemon struct {
 	moves    moves // of terminals
 
 	listens []string
-	port    string // of the loopback listener
+	near    string // the loopback listener
+	port    string // its port
 	// fingerprint is the TLS key's, when we listen beyond loopback.
 	fingerprint string
 	invite      string // made for the person who opened us beyond loopback; shown once
@@ -60,6 +65,8 @@ type Daemon struct {
 	restart     atomic.Bool                       // begin anew after draining
 	restored    *time.Time                        // when the copy was made that this start restored
 	cameBack    bool                              // started on demand after a crash, and listening where the one before did
+	approved    map[string]bool                   // settings of this start that a person had kept; mu guards it
+	closed      []string                          // where the one before the crash listened, which nobody approved to last
 	stopOnce    sync.Once
 	stopping    chan struct{}
 	active      atomic.Int64
@@ -70,7 +77,7 @@ type Daemon struct {
 // or when it was started on demand and has been idle. It drains before it
 // returns.
 func (d *Daemon) Run(ctx context.Context) (err error) {
-	d.started, d.stopping, d.data = time.Now(), make(chan struct{}), d.Settings.Data()
+	d.started, d.stopping, d.data, d.approved = time.Now(), make(chan struct{}), d.Settings.Data(), map[string]bool{}
 	if err := folder(d.data); err != nil {
 		return err
 	}
@@ -134,15 +141,24 @@ func (d *Daemon) openLog() (func(), error) {
 
 // open brings storage and rooms up, and settles what a crash left behind.
 func (d *Daemon) open(ctx context.Context) error {
-	dsn := d.Settings.Get("database")
+	err := d.settle()
+	if err != nil {
+		return err
+	}
+	if err := d.absent(); err != nil {
+		return err
+	}
+	dsn := d.dsn()
 	if dsn == "" {
 		dsn = filepath.Join(d.data, "tandem.db")
 	}
-	var err error
 	if d.db, err = db.Open(ctx, dsn, clock(ahead)); err != nil {
 		return err
 	}
 	if err := d.finishRestore(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if err := d.recognise(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	if err := d.backupBeforeMigrating(ctx); err != nil {
@@ -155,10 +171,16 @@ func (d *Daemon) open(ctx context.Context) error {
 	if ran > 0 {
 		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
 	}
-	if err := d.comeBack(ctx); err != nil {
+	if err := d.checkKeys(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if err := d.comeBack(); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	if err := d.construct(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	if err := d.bind(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	if err := d.noteRestore(ctx); err != nil {
@@ -225,9 +247,6 @@ func (d *Daemon) serve(ctx context.Context) error {
 			return err
 		}
 		if d.fingerprint != "" && !d.OnDemand {
-			if err := d.keepOpening(); err != nil {
-				return err
-			}
 			err := d.db.Write(ctx, func(tx *db.Tx) error {
 				out, err := d.identity.Invite(tx, identity.LocalTenant, 0)
 				d.invite = out.Invite
@@ -240,7 +259,13 @@ func (d *Daemon) serve(ctx context.Context) error {
 		for _, l := range doors {
 			d.listens = append(d.listens, l.Addr().String())
 			if l.local {
-				_, d.port, _ = net.SplitHostPort(l.Addr().String())
+				d.near = l.Addr().String()
+				_, d.port, _ = net.SplitHostPort(d.near)
+			}
+		}
+		if !d.OnDemand {
+			if err := d.keepOpening(); err != nil {
+				return err
 			}
 		}
 	}

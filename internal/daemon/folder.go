@@ -68,7 +68,8 @@ func hold(data string) (release func(), err error) {
 	if err != nil {
 		f.Close()
 		if errors.Is(err, errHeld) {
-			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s", data).WithNext("see it: tandem status; stop it: tandem down")
+			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s", data).
+				WithNext("see it: tandem status; stop it: tandem down").With("running", "yes")
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
@@ -97,10 +98,16 @@ func holderIsGone(f *os.File) bool {
 	return err == nil && pid > 0 && gone(pid)
 }
 
+// Held reports whether a start failed because a daemon holds the data folder already.
+func Held(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Data["running"] != ""
+}
+
 // Free reports whether no daemon holds the data folder.
 func Free(data string) (bool, error) {
 	release, err := hold(data)
-	if fault.Is(err, fault.Conflict) {
+	if Held(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -35,7 +35,9 @@ type Status struct {
 	Version    string   `json:"version"`
 	Key        string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
 	OnDemand   bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
-	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did, for the members of its spaces"`
+	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
+	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
+	Install    string   `json:"installation" jsonschema:"the identity that the data folder, the database and the keys share"`
 	Data       string   `json:"data"`
 	Database   string   `json:"database"`
 	Events     int64    `json:"events" jsonschema:"entries in the journal"`
@@ -76,6 +78,9 @@ func (d *Daemon) ops() []op.Op {
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
 			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
 			SetIn.resource, d.setOp, d.setAgain),
+		op.Effect(op.Spec{Name: "setting.keep", Right: "setting.write", MCP: "-", Socket: true, Present: true, People: true,
+			Doc: "Write into config.toml what this start was told on its command line or by its environment about doors, programs and sandboxes.\nWithout that it lasts until the server ends, and a crash is an end."},
+			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/guard"} }, d.keepOp, nil),
 		op.Effect(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp, d.stopped),
 		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
@@ -99,7 +104,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version, Key: d.fingerprint,
-		OnDemand: d.OnDemand, CameBack: d.cameBack, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+		OnDemand: d.OnDemand, CameBack: d.cameBack, Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {
@@ -145,6 +150,33 @@ func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
 func (d *Daemon) setAgain(ctx context.Context, in SetIn) (identity.OK, bool, error) {
 	out, err := d.setOp(ctx, in)
 	return out, err == nil, err
+}
+
+// KeptOut are the settings that were written.
+type KeptOut struct {
+	Settings []settings.Value `json:"settings"`
+}
+
+func (d *Daemon) keepOp(context.Context, nothing) (KeptOut, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := KeptOut{Settings: []settings.Value{}}
+	for _, v := range d.Settings.All() {
+		if d.lasts(v.Key) || v.Secret || v.Key == "repos" { // repositories are kept anyway
+			continue
+		}
+		if err := settings.Change(d.data, v.Key, v.Value); err != nil {
+			return out, err
+		}
+		out.Settings = append(out.Settings, v)
+	}
+	if len(out.Settings) == 0 || d.OnDemand {
+		return out, nil
+	}
+	for _, v := range out.Settings {
+		d.approved[v.Key] = true
+	}
+	return out, d.keepOpening()
 }
 
 func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {

@@ -16,6 +16,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
+	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/mcpserver"
 	"tandem/internal/notify"
@@ -37,6 +38,7 @@ import (
 
 // migrations are all rooms' tables, in the order they may depend on each other.
 var migrations = []db.Migrations{
+	installation.Migrations,
 	journal.Migrations,
 	secret.Migrations,
 	identity.Migrations,
@@ -95,11 +97,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
-	keepers, err := secret.Keepers(d.data, d.Settings.Get("secret_keeper"))
-	if err != nil {
-		return err
-	}
-	if d.rooms.secret, err = secret.New(ctx, d.db, keepers, d.redact); err != nil {
+	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact); err != nil {
 		return err
 	}
 	if err := d.keepTokens(ctx); err != nil {
@@ -267,17 +265,27 @@ const maxSync = 5 << 30
 
 // openRepos opens the repositories that this server serves.
 func (d *Daemon) openRepos(ctx context.Context) (err error) {
-	var paths []string
+	d.rooms.remotes = newRemotes(d)
+	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(),
+		Gate: func() *gate.Gate { return d.gate },
+		Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) }}
+	d.rooms.repo, err = host.New(ctx, config)
+	if err != nil && d.OnDemand { // the command that started us may want something else
+		d.Log.Error("repositories cannot be served", "err", err)
+		config.Paths = nil
+		d.rooms.repo, err = host.New(ctx, config)
+	}
+	return err
+}
+
+// repoPaths are the folders of the repositories to serve.
+func (d *Daemon) repoPaths() (paths []string) {
 	for _, p := range strings.Split(d.Settings.Get("repos"), ",") {
-		if p = strings.TrimSpace(p); p != "" && !d.OnDemand {
+		if p = strings.TrimSpace(p); p != "" && p != noRepos {
 			paths = append(paths, p)
 		}
 	}
-	d.rooms.remotes = newRemotes(d)
-	d.rooms.repo, err = host.New(ctx, host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: paths,
-		Gate: func() *gate.Gate { return d.gate },
-		Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) }})
-	return err
+	return paths
 }
 
 // repos are the repositories this server hosts.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/wholefile"
 )
@@ -34,6 +35,36 @@ func Key(path string) (ed25519.PrivateKey, error) {
 			WithNext("restore the file from a copy: without it new checkpoints would bear another name")
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// CheckKey refuses a key at path that did not sign the newest checkpoint: it is another journal's. Without a checkpoint or a
+// key there is nothing to compare.
+func CheckKey(tx *db.Tx, path string) error {
+	var note string
+	err := tx.QueryRow("SELECT note FROM journal_checkpoint ORDER BY size DESC LIMIT 1").Scan(&note)
+	if _, absent := os.Stat(path); os.IsNotExist(absent) || db.NoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	key, err := Key(path)
+	if err != nil {
+		return err
+	}
+	h, err := readHead(tx)
+	if err != nil {
+		return err
+	}
+	public, err := verifierKey(h.origin, key)
+	if err != nil {
+		return err
+	}
+	if _, err := OpenCheckpoint(note, public); err != nil {
+		return fault.New(fault.Conflict, "journal.key", "%s did not sign this journal: it belongs to another installation", path).
+			WithNext("put the right one back from a copy; when there is none, go on without it: tandem up --without journal.key")
+	}
+	return nil
 }
 
 func makeKey(path string) (ed25519.PrivateKey, error) {

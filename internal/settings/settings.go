@@ -51,14 +51,9 @@ type Settings struct {
 // Load reads the settings. flags holds what the command line said, by key; env
 // is the environment as os.Environ gives it.
 func Load(flags map[string]string, env []string, envFiles ...string) (*Settings, error) {
-	vars := map[string]string{}
-	for _, kv := range env {
-		if k, v, ok := strings.Cut(kv, "="); ok {
-			vars[k] = v
-		}
-	}
+	vars := variables(env)
 	s := &Settings{values: map[string]Value{}, Home: home(vars)}
-	data := first(flags["data"], vars["TANDEM_DATA"], filepath.Join(s.Home, ".tandem"))
+	data := Folder(flags, env)
 
 	dotenv := map[string]Value{}
 	for _, file := range append([]string{filepath.Join(data, ".env")}, envFiles...) {
@@ -79,6 +74,23 @@ func Load(flags map[string]string, env []string, envFiles ...string) (*Settings,
 			WithNext("see what there is: tandem settings")
 	}
 	return s, nil
+}
+
+// Folder is the data folder of a command line. Nothing in the folder says where it is, so it is known before anything in it is
+// read.
+func Folder(flags map[string]string, env []string) string {
+	vars := variables(env)
+	return first(flags["data"], vars["TANDEM_DATA"], filepath.Join(home(vars), ".tandem"))
+}
+
+func variables(env []string) map[string]string {
+	vars := map[string]string{}
+	for _, kv := range env {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			vars[k] = v
+		}
+	}
+	return vars
 }
 
 func (d Setting) resolve(flags, vars map[string]string, dotenv, config map[string]Value) Value {
@@ -143,6 +155,9 @@ func (s *Settings) Changed(data, key, value string) *Settings {
 
 // Given reports whether somebody set it.
 func (s *Settings) Given(key string) bool { return s.values[key].Source != "default" }
+
+// Source is where a setting came from.
+func (s *Settings) Source(key string) string { return s.values[key].Source }
 
 // Bool reads a switch: 1, true, yes, on.
 func (s *Settings) Bool(key string) bool {

@@ -32,6 +32,7 @@ func TestThreeMachines(t *testing.T) {
 	ann, bob, cy := boxes[0], boxes[1], boxes[2]
 	for _, b := range boxes {
 		b.typed("pin", "set")
+		b.typed("settings", "keep") // beyond loopback only what a person approved is opened again after a crash
 	}
 	var made struct{ Code string }
 	ann.json(&made, "space", "create", "far", "--messages-per-minute", "100000")

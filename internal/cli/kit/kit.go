@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -54,6 +52,9 @@ func (s Silent) Error() string { return "" }
 func (k *Kit) Settings() (*settings.Settings, error) {
 	return settings.Load(k.Flags, k.Env, k.EnvFiles...)
 }
+
+// Data is the data folder; it is known also where what is in it cannot be read.
+func (k *Kit) Data() string { return settings.Folder(k.Flags, k.Env) }
 
 // Socket is the path of the control socket.
 func (k *Kit) Socket() (string, error) {
@@ -128,10 +129,7 @@ func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.
 	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if err := c.Healthy(ctx); err != nil {
-		return nil, fault.New(fault.Unavailable, "cli", "the daemon did not start: %w", err).WithNext("see why: tandem serve")
-	}
-	return c, nil
+	return c, k.Started(ctx, s, c)
 }
 
 // Gone waits until no daemon holds the data folder.
@@ -152,35 +150,6 @@ func (k *Kit) Gone(ctx context.Context, patience time.Duration) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-}
-
-// Spawn starts this program detached, with the settings of this command line.
-func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	for key, v := range k.Flags {
-		args = append(args, "--"+flagName(key)+"="+v)
-	}
-	for _, f := range k.EnvFiles {
-		args = append(args, "--env-file="+f)
-	}
-	if err := os.MkdirAll(s.Data(), 0o700); err != nil {
-		return fault.New(fault.Unavailable, "cli", "cannot make the data folder: %w", err)
-	}
-	out, err := os.OpenFile(filepath.Join(s.Data(), "start.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fault.New(fault.Unavailable, "cli", "cannot write to the data folder: %w", err)
-	}
-	defer out.Close()
-	cmd := exec.Command(self, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = k.Env, out, out, s.Data()
-	detach(cmd)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the daemon: %w", err)
-	}
-	return cmd.Process.Release()
 }
 
 func flagName(key string) string {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"tandem/internal/cli/kit"
@@ -28,5 +27,5 @@ func Ensure(ctx context.Context, k *kit.Kit) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	return started(wait, client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket"))), filepath.Join(s.Data(), "start.log"))
+	return k.Started(wait, s, client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket"))))
 }

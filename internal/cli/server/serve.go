@@ -18,6 +18,7 @@ import (
 
 func newServe(k *kit.Kit) *cobra.Command {
 	var background, onDemand bool
+	var begin beginning
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server in the foreground",
@@ -27,25 +28,29 @@ end it; a second one ends it at once.`,
 		Example: "  tandem serve\n  tandem serve --listen 127.0.0.1:39731 --log-level debug\n  tandem serve --hostname 127.0.0.1 --port 39731",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), k, background, onDemand)
+			return serve(cmd.Context(), k, begin, background, onDemand)
 		},
 	}
 	serverFlags(cmd, k)
+	begin.flags(cmd)
 	cmd.Flags().BoolVar(&background, "daemon", false, "log to the file alone (what up starts)")
 	cmd.Flags().BoolVar(&onDemand, "on-demand", false, "open no network address and end when idle")
 	cmd.Flags().MarkHidden("on-demand")
 	return cmd
 }
 
-func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
-	s, err := k.Settings()
-	if err != nil {
-		return err
-	}
+func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDemand bool) error {
 	if !onDemand {
 		if err := replaceOnDemand(ctx, k); err != nil {
 			return err
 		}
+	}
+	if err := begin.anew(k); err != nil {
+		return err
+	}
+	s, err := k.Settings()
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,13 +63,17 @@ func serve(ctx context.Context, k *kit.Kit, background, onDemand bool) error {
 		os.Exit(1)
 	}()
 	for {
-		d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand}
+		d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand, Without: begin.without}
+		begin.without = nil // once
 		if !background {
 			d.Console = k.Err
 		}
 		err := d.Run(ctx)
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil // it was told to end while it was still starting
+		}
+		if onDemand && daemon.Held(err) {
+			return nil // somebody else was first, and whoever wanted us waits for that one
 		}
 		if !errors.Is(err, daemon.ErrRestart) {
 			return err

@@ -44,10 +44,13 @@ func serverFlags(cmd *cobra.Command, k *kit.Kit) {
 	cmd.Flags().Bool("panel-public", false, "serve the panel beyond loopback too")
 	k.Setting(cmd, "repos", "what up tells the server it starts")
 	cmd.Flags().MarkHidden("repos")
-	cmd.Flags().Func("repo", "a repository to serve; may be given several times", func(v string) error {
-		v, err := filepath.Abs(v) // the daemon runs in a folder of its own
-		if err != nil {
-			return err
+	cmd.Flags().Func("repo", "a repository to serve, now and at every later start; may be given several times; none for no more", func(v string) error {
+		if v != "none" {
+			abs, err := filepath.Abs(v) // the daemon runs in a folder of its own
+			if err != nil {
+				return err
+			}
+			v = abs
 		}
 		if old := k.Flags["repos"]; old != "" {
 			v = old + "," + v

@@ -50,6 +50,25 @@ func newSettings(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
-	cmd.AddCommand(set)
+	keep := &cobra.Command{
+		Use: "keep", Short: "Keep what this start was told about doors and sandboxes; needs your PIN", Args: cobra.NoArgs,
+		Long:    "Write into config.toml what the running server was told on its command line or by its environment about where it listens, which programs agents are and how they are confined. Without that it lasts until the server ends, and a crash is an end, too.",
+		Example: "  tandem up --listen 0.0.0.0:13013\n  tandem settings keep",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out daemon.KeptOut
+			if err := k.Call(cmd.Context(), "setting.keep", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				for _, v := range out.Settings {
+					fmt.Fprintf(w, "kept %s = %s\n", v.Key, v.Value)
+				}
+				if len(out.Settings) == 0 {
+					fmt.Fprintln(w, "there is nothing to keep: the files of the data folder say everything")
+				}
+			})
+		},
+	}
+	cmd.AddCommand(set, keep)
 	return cmd
 }

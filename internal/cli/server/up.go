@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,24 +20,22 @@ import (
 
 func newUp(k *kit.Kit) *cobra.Command {
 	var replace bool
+	var begin beginning
 	cmd := &cobra.Command{
 		Use:     "up",
 		Short:   "Start the server in the background",
 		Long:    "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel.",
 		Example: "  tandem up\n  tandem up --repo ~/project --listen 0.0.0.0:13013",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k, replace) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k, begin, replace) },
 	}
 	serverFlags(cmd, k)
+	begin.flags(cmd)
 	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of a running server of another version: drain it, copy its data aside, start")
 	return cmd
 }
 
-func up(ctx context.Context, k *kit.Kit, replace bool) error {
-	s, err := k.Settings()
-	if err != nil {
-		return err
-	}
+func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 	if err := replaceOnDemand(ctx, k); err != nil {
 		return err
 	}
@@ -46,14 +43,23 @@ func up(ctx context.Context, k *kit.Kit, replace bool) error {
 	if err != nil {
 		return err
 	}
+	if !running {
+		if err := begin.anew(k); err != nil {
+			return err
+		}
+	}
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
 	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
 	if !running {
-		if err := k.Spawn(s, "serve", "--daemon"); err != nil {
+		if err := k.Spawn(s, append([]string{"serve", "--daemon"}, begin.args()...)...); err != nil {
 			return err
 		}
 		wait, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
-		if err := started(wait, c, filepath.Join(s.Data(), "start.log")); err != nil {
+		if err := k.Started(wait, s, c); err != nil {
 			return err
 		}
 	}
@@ -153,26 +159,4 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		}
 		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n", name, name)
 	})
-}
-
-// started waits for health, and tells early when the daemon said why it ended.
-func started(ctx context.Context, c *client.Client, log string) error {
-	for {
-		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-		err := c.Healthy(short)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		said, _ := os.ReadFile(log)
-		if msg := strings.TrimSpace(string(said)); msg != "" {
-			first, rest, _ := strings.Cut(strings.TrimPrefix(msg, "error: "), "\n")
-			f := fault.New(fault.Unavailable, "up", "%s", first)
-			f.Next = strings.TrimSpace(strings.TrimPrefix(rest, "next:"))
-			return f
-		}
-		if ctx.Err() != nil {
-			return fault.New(fault.Unavailable, "up", "the server did not become healthy: %w", err).WithNext("see why: tandem serve")
-		}
-	}
 }

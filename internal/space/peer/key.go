@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/space/seal"
 	"tandem/internal/wholefile"
@@ -30,4 +31,18 @@ func Key(path string) ([]byte, error) {
 		return nil, fmt.Errorf("keep the key of seats: %w", err)
 	}
 	return k, nil
+}
+
+// GiveUp closes what is sealed under a key of seats that is lost: the seats are
+// left, so that their members can join again.
+func GiveUp(tx *db.Tx) error {
+	for _, q := range []string{
+		"UPDATE peer_seat SET state = '" + left + "', why = 'the key that its secrets were sealed under was lost' WHERE state IN ('" + active + "', '" + broken + "')",
+		"DELETE FROM peer_name", "DELETE FROM peer_invite", "DELETE FROM peer_outbox",
+	} {
+		if _, err := tx.Exec(q); err != nil {
+			return err
+		}
+	}
+	return nil
 }

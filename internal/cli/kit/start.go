@@ -1,0 +1,91 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/internal/client"
+	"tandem/internal/fault"
+	"tandem/internal/settings"
+)
+
+// StartLog is where a daemon that was started in the background says why it ended.
+func StartLog(data string) string { return filepath.Join(data, "start.log") }
+
+// Spawn starts this program detached, with the settings of this command line.
+func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for key, v := range k.Flags {
+		if key != "data" && key != "control_socket" {
+			args = append(args, "--"+flagName(key)+"="+v)
+		}
+	}
+	for _, key := range []string{"data", "control_socket"} { // it runs in a folder of its own
+		if v := s.Get(key); v != "" {
+			if v, err = filepath.Abs(v); err != nil {
+				return err
+			}
+			args = append(args, "--"+flagName(key)+"="+v)
+		}
+	}
+	for _, f := range k.EnvFiles {
+		if f, err = filepath.Abs(f); err != nil {
+			return err
+		}
+		args = append(args, "--env-file="+f)
+	}
+	if err := os.MkdirAll(s.Data(), 0o700); err != nil {
+		return fault.New(fault.Unavailable, "cli", "cannot make the data folder: %w", err)
+	}
+	out, err := os.OpenFile(filepath.Join(s.Data(), "start.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fault.New(fault.Unavailable, "cli", "cannot write to the data folder: %w", err)
+	}
+	defer out.Close()
+	cmd := exec.Command(self, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = k.Env, out, out, s.Data()
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// Started waits for a daemon that was just spawned, and tells early when it said why it ended.
+func (k *Kit) Started(ctx context.Context, s *settings.Settings, c *client.Client) error {
+	for {
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		err := c.Healthy(short)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if f := LastFailure(s.Data()); f != nil {
+			return f
+		}
+		if ctx.Err() != nil {
+			return fault.New(fault.Unavailable, "start", "the server did not become healthy: %w", err).WithNext("see why: tandem doctor, or in the foreground: tandem serve")
+		}
+	}
+}
+
+// LastFailure is why the last daemon that was started in the background could not start, nil when it did.
+func LastFailure(data string) *fault.Error {
+	said, err := os.ReadFile(StartLog(data))
+	msg := strings.TrimSpace(string(said))
+	if err != nil || msg == "" {
+		return nil
+	}
+	what, next, _ := strings.Cut(strings.TrimPrefix(msg, "error: "), "\nnext:")
+	f := fault.New(fault.Unavailable, "start", "%s", strings.TrimSpace(what))
+	f.Next = strings.TrimSpace(next)
+	return f
+}
