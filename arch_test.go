@@ -67,6 +67,7 @@ var houseMap = []wall{
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	{pkg: "automation/clock", pure: true}, // when a schedule is due
+	{pkg: "memory/text", pure: true},      // terms, queries, scores
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
