@@ -68,9 +68,10 @@ type claim struct {
 // that was ever said about it.
 type checker struct {
 	edge
-	report *Report
-	claims map[int64][]claim
-	broken bool // entries are missing and nobody knows their leaves
+	report  *Report
+	claims  map[int64][]claim
+	broken  bool // entries are missing and nobody knows their leaves
+	brought int  // anchors, whether they held or not
 }
 
 func newChecker() *checker {
@@ -153,12 +154,12 @@ func (c *checker) finish() *Report {
 		}
 	}
 	r.OK = len(r.Findings) == 0
-	r.conclude()
+	r.conclude(c.brought)
 	return r
 }
 
 // conclude says what follows from the checks, and what does not.
-func (r *Report) conclude() {
+func (r *Report) conclude(anchors int) {
 	if r.OK {
 		r.Excludes = append(r.Excludes, fmt.Sprintf("Every one of the %d entries is the one that the tree holds, in its place, without a gap.", r.Size))
 		if r.Signed > 0 {
@@ -175,9 +176,12 @@ func (r *Report) conclude() {
 		}
 		r.Cannot = append(r.Cannot, which+" not under a signature yet: whoever can write to the database could have changed "+them+".")
 	}
-	if r.Anchored == 0 {
+	switch {
+	case r.Anchored == 0 && anchors > 0:
+		r.Cannot = append(r.Cannot, "No anchor that was brought held, so nothing here is vouched for from outside: either an anchor is not this journal's or was changed, or the journal was rewritten or cut. The findings say which.")
+	case r.Anchored == 0:
 		r.Cannot = append(r.Cannot, "No anchor was brought: whoever holds the signing key could have rewritten everything, and whoever can write to the database could have cut off the end together with its checkpoints. Take one now and keep it elsewhere: tandem audit anchor")
-	} else {
+	default:
 		r.Cannot = append(r.Cannot, fmt.Sprintf("What came after entry %d may have been cut off or, with the signing key, rewritten: a newer anchor would tell.", r.Anchored))
 	}
 	r.Cannot = append(r.Cannot, "Something may have happened that was never recorded.")

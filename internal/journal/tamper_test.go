@@ -228,3 +228,23 @@ func TestVerifySurvivesNonsense(t *testing.T) {
 		t.Errorf("%+v %v", rep, err)
 	}
 }
+
+// An anchor that was brought and did not hold was followed by "No anchor was brought": the worst answer read like none.
+func TestAFailedAnchorSaysSo(t *testing.T) {
+	d, a := open(t)
+	e, b := open(t)
+	fill(t, d, a, 3)
+	fill(t, e, b, 3)
+	other, err := b.Anchor(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Verify(t.Context(), []string{other.Checkpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(r.Cannot, "\n")
+	if r.OK || strings.Contains(said, "No anchor was brought") || !strings.Contains(said, "No anchor that was brought held") {
+		t.Errorf("another journal's anchor: ok %v, %s", r.OK, said)
+	}
+}

@@ -44,6 +44,7 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 
 // addAnchor opens a checkpoint from outside and holds the entries against it.
 func (c *checker) addAnchor(who, text, key string) {
+	c.brought++
 	a, err := OpenCheckpoint(text, key)
 	if err != nil {
 		c.report.find(Signature, 0, "%s: %v", who, err)
