@@ -34,6 +34,7 @@ var houseMap = []wall{
 	{pkg: "fault"},
 	{pkg: "id"},
 	{pkg: "wholefile"},
+	{pkg: "foreign", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/foreign"
 	"tandem/internal/op"
 )
 
@@ -51,7 +52,7 @@ func prompt(q *request) (turn, error) {
 			if err != nil {
 				return t, err
 			}
-			text = append(text, fmt.Sprintf("<file name=%q>\n%s\n</file>", p.Filename, content))
+			text = append(text, foreign.Mark("file", p.Filename, string(content)))
 		default:
 			return t, fault.New(fault.Invalid, "session.prompt", "a part of the type %.40q is not understood", p.Type).WithNext("send text or file parts")
 		}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/foreign"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
 )
@@ -31,7 +31,7 @@ func attach(in *room.PromptIn, paths []string) error {
 		case strings.HasPrefix(mime, "image/"):
 			in.Images = append(in.Images, provider.Image{Mime: mime, Data: b})
 		case utf8.Valid(b):
-			in.Text += fmt.Sprintf("\n<file name=%q>\n%s\n</file>", filepath.Base(p), b)
+			in.Text += "\n" + foreign.Mark("file", filepath.Base(p), string(b))
 		default:
 			return fault.New(fault.Invalid, "session.prompt", "%s is neither an image nor text, but %s", p, mime)
 		}

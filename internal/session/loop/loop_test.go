@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestReadingNeedsNobody(t *testing.T) {
 		t.Errorf("%q %+v", got, end)
 	}
 	last := h.model.Requests()[len(h.model.Requests())-1]
-	if !strings.Contains(last.Results[0], `<data from="read">`) {
+	if !regexp.MustCompile(`<data-[0-9a-f]{8} from="read">`).MatchString(last.Results[0]) {
 		t.Errorf("the result is not marked as data: %q", last.Results[0])
 	}
 }
