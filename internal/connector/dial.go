@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/internal/fault"
+	"tandem/internal/secret"
 	"tandem/internal/tool"
 )
 
@@ -43,6 +44,9 @@ func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Conte
 		return nil
 	})
 }
+
+// Secrets are the names that connectors' credentials have.
+var Secrets = []secret.Owned{{Prefix: "connector/"}}
 
 // secretName is under which name the secret of a connector's header is sealed.
 func secretName(name string) string { return "connector/" + name }

@@ -18,6 +18,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/replica"
+	"tandem/internal/secret"
 	"tandem/internal/space/peer"
 )
 
@@ -114,6 +115,9 @@ func (m *remotes) token(ctx context.Context, server string) (token string, err e
 	}
 	return token, err
 }
+
+// remoteTokens say as whom this machine is let in elsewhere.
+var remoteTokens = secret.Owned{Prefix: "remote/"}
 
 // secretOf is under which name a server's token is sealed.
 func secretOf(server string) string {

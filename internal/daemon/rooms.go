@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact); err != nil {
 		return err
 	}
+	d.rooms.secret.Reserve(append([]secret.Owned{ownTokens, remoteTokens}, slices.Concat(session.Secrets, connector.Secrets)...)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}

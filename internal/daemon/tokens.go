@@ -9,6 +9,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
+	"tandem/internal/secret"
 )
 
 // The tokens that come from settings have ids of their own, so that a changed
@@ -17,6 +18,9 @@ var givenTokens = []struct{ id, actor, setting, variable string }{
 	{"tok_api", identity.API, "api_token", "TANDEM_API_TOKEN"},
 	{"tok_connector", identity.Connector, "connector_token", "TANDEM_TOKEN"},
 }
+
+// ownTokens are the names under which these tokens are sealed. What stands there is let in after the next start.
+var ownTokens = secret.Owned{Prefix: "token/"}
 
 // keepTokens makes the tokens that settings name work, and makes those that
 // they do not name. They are sealed, so that a person can be shown them again.

@@ -77,6 +77,9 @@ func (r *Room) Ops() []op.Op {
 
 func (r *Room) set(ctx context.Context, tx *db.Tx, in SetIn) (Info, error) {
 	c := op.CallerFrom(ctx)
+	if err := r.owned(tx, c, "secret.set", in.Name); err != nil {
+		return Info{}, err
+	}
 	info, err := r.Put(tx, c.Tenant, in.Name, in.Value, c.Name)
 	op.Note(ctx, "version", info.Version)
 	return info, err
@@ -104,7 +107,11 @@ func (r *Room) list(ctx context.Context, _ struct{}) (ListOut, error) {
 }
 
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in NameIn) (DeleteOut, error) {
-	n, err := tx.Changed("DELETE FROM secret WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name)
+	c := op.CallerFrom(ctx)
+	if err := r.owned(tx, c, "secret.delete", in.Name); err != nil {
+		return DeleteOut{}, err
+	}
+	n, err := tx.Changed("DELETE FROM secret WHERE tenant = ? AND name = ?", c.Tenant, in.Name)
 	if err == nil && n == 0 {
 		err = missing(in.Name)
 	}

@@ -25,6 +25,8 @@ type Room struct {
 	keepers []Keeper // the first is for new keys
 	redact  *Redactor
 
+	reserved []Owned // names that other rooms read by themselves
+
 	mu   sync.Mutex
 	keys map[string][]byte // master keys by id
 }

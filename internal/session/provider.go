@@ -12,6 +12,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/provider/catalog"
+	"tandem/internal/secret"
 )
 
 // Keys keeps providers' keys: sealed, by tenant, lent for one call.
@@ -91,6 +92,10 @@ func (r *Room) providerOps() []op.Op {
 			func(in DefaultIn) op.Resource { return providerAt("") }, r.setDefault),
 	}
 }
+
+// Secrets are the names that providers' keys have: a new one in the place of another would send what a model is told to
+// somebody else's account.
+var Secrets = []secret.Owned{{Prefix: "provider/", First: true}}
 
 func secretName(id string) string { return "provider/" + id }
 
