@@ -51,7 +51,8 @@ type Daemon struct {
 	web      *httpapi.Server
 	rooms    rooms
 	sockets  *sockets
-	moves    moves // of terminals
+	moves    moves        // of terminals
+	shared   *http.Server // what a tunnel leads to; see listenTunnel
 
 	listens []string
 	near    string // the loopback listener
@@ -211,25 +212,30 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	var servers sync.WaitGroup
 	var all []*http.Server
-	start := func(l net.Listener, auth httpapi.Authenticator, hosts func(string) bool, panel bool) error {
+	server := func(auth httpapi.Authenticator, hosts func(string) bool, around ...func(http.Handler) http.Handler) (*http.Server, error) {
 		h, err := d.web.Handler(auth, hosts)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if !panel {
-			h = d.withoutPanel(h)
+		for _, a := range around {
+			h = a(h)
 		}
-		h = bridged(d.bridgeOnly(h))
-		srv := &http.Server{Handler: d.counted(host.GitPaths(h)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		srv := &http.Server{Handler: d.counted(host.GitPaths(bridged(h))), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
+		return srv, nil
+	}
+	start := func(l net.Listener, srv *http.Server) {
 		servers.Go(func() {
 			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				d.Log.Error("listener failed", "address", l.Addr().String(), "err", err)
 				d.stop()
 			}
 		})
-		return nil
+	}
+	if d.shared, err = server(networkAuth(d.identity, false), d.rooms.tunnel.Public, d.bridgeOnly); err != nil {
+		socket.Close()
+		return err
 	}
 	if err := d.rooms.tunnel.Recall(ctx); err != nil {
 		socket.Close()
@@ -274,14 +280,22 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	defer d.rooms.peer.Stop()
 	for _, l := range doors {
-		panel := l.local || d.Settings.Bool("panel_public")
-		if err := start(l, networkAuth(d.identity, panel), d.named(l, hostAllowed(l.Addr().String(), d.Settings.Get("hosts"))), panel); err != nil {
+		panel, known := l.local || d.Settings.Bool("panel_public"), newNames(l.Addr().String(), l.local, d.Settings.Get("hosts"))
+		around := []func(http.Handler) http.Handler{func(h http.Handler) http.Handler { return d.placed(known, h) }}
+		if !panel {
+			around = append(around, d.withoutPanel)
+		}
+		srv, err := server(networkAuth(d.identity, panel), known.allowed, around...)
+		if err != nil {
 			return err
 		}
+		start(l, srv)
 	}
-	if err := start(socket, controlAuth(d.identity), nil, false); err != nil {
+	near, err := server(controlAuth(d.identity), nil, d.withoutPanel)
+	if err != nil {
 		return err
 	}
+	start(socket, near)
 	defer d.rooms.repo.Close()
 	defer d.rooms.remotes.stop()
 	servers.Go(func() { d.rooms.repo.Run(ctx) })

@@ -93,29 +93,6 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// hostAllowed is the list of names that a network listener answers to: a page
-// that rebinds its own name to our address is refused by it.
-func hostAllowed(listen string, extra string) func(string) bool {
-	names := map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true}
-	if h, _, err := net.SplitHostPort(listen); err == nil {
-		if ip := net.ParseIP(h); ip == nil || !ip.IsUnspecified() {
-			names[strings.ToLower(h)] = true
-		}
-	}
-	for _, n := range strings.Split(extra, ",") {
-		if n = strings.TrimSpace(strings.ToLower(n)); n != "" {
-			names[n] = true
-		}
-	}
-	return func(hostport string) bool {
-		h, _, err := net.SplitHostPort(hostport)
-		if err != nil {
-			h = hostport
-		}
-		return names[strings.ToLower(strings.Trim(h, "[]"))]
-	}
-}
-
 // listenSocket opens a local socket that only this user reaches. A stale file
 // of a daemon that was killed is removed: the folder's lock is ours.
 func listenSocket(path string) (net.Listener, error) {

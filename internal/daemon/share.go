@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -20,7 +22,7 @@ func (d *Daemon) buildTunnel() {
 		self = "tandem"
 	}
 	d.rooms.tunnel = tunnel.New(tunnel.Config{DB: d.db, Log: d.Log, Env: os.Environ(), Folder: d.data, Self: self, Tenant: identity.LocalTenant, Patience: 45 * time.Second,
-		Port: func() string { return d.port },
+		Listen: d.listenTunnel,
 		Token: func(ctx context.Context, tenant string) (token string, err error) {
 			if err := d.keepTokens(ctx); err != nil { // a revoked one is replaced
 				return "", err
@@ -39,14 +41,40 @@ func (d *Daemon) buildTunnel() {
 		}})
 }
 
-// bridgeOnly serves through a tunnel what chat apps and members of spaces need, and nothing else: no panel, no API, nobody who decides. Requests
-// that come through it look as if they came from this machine, so they are known by the name they were sent to.
+// tunnelPort is where a tunnel leads unless that is taken: beside the port that everybody knows.
+const tunnelPort = "39732"
+
+// listenTunnel opens the listener that a tunnel leads to, at a port that it had before or at a free one. It is one of its own:
+// what comes through a tunnel looks as if it came from this machine, and says itself to which name it was sent.
+func (d *Daemon) listenTunnel(port string) (net.Listener, error) {
+	if d.OnDemand {
+		return nil, fault.New(fault.Conflict, "tunnel", "this server was started on demand and listens on no port").WithNext("tandem up")
+	}
+	given := port != ""
+	if !given {
+		port = tunnelPort
+	}
+	l, err := listenFree("127.0.0.1", port, given)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		if err := d.shared.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			d.Log.Error("the tunnel's listener failed", "address", l.Addr().String(), "err", err)
+		}
+	}()
+	return l, nil
+}
+
+// bridgeOnly serves through a tunnel what chat apps and members of spaces need, and nothing else: no panel, no API, nobody who
+// decides. Who sent it is not known: it is counted as the tunnel's and is near nothing.
 func (d *Daemon) bridgeOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if d.rooms.tunnel.Public(r.Host) && !bridgePath(r) {
+		if !bridgePath(r) {
 			d.web.Fail(w, r, fault.New(fault.NotFound, "bridge", "only the bridge is served here"))
 			return
 		}
+		r.RemoteAddr = "tunnel:0"
 		h.ServeHTTP(w, r)
 	})
 }
@@ -62,12 +90,4 @@ func bridgePath(r *http.Request) bool {
 	default:
 		return r.Method == http.MethodGet && (strings.HasPrefix(p, "/.well-known/oauth-") || strings.HasPrefix(p, "/panel/static/"))
 	}
-}
-
-// named adds the tunnel's name to those that the listener behind it answers to.
-func (d *Daemon) named(l door, names func(string) bool) func(string) bool {
-	if !l.local {
-		return names
-	}
-	return func(hostport string) bool { return names(hostport) || d.rooms.tunnel.Public(hostport) }
 }

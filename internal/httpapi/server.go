@@ -99,7 +99,7 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 		}()
 		if hosts != nil && !hosts(r.Host) {
 			s.Fail(w, r, fault.New(fault.Denied, "http", "this server does not answer to the name %q", clip(r.Host)).With("reason", "name").
-				WithNext("use http://tandem.localhost or 127.0.0.1, or add the name with --hosts"))
+				WithNext("use http://tandem.localhost or 127.0.0.1 with the port that tandem status shows, or add what stands before it: --hosts NAME or NAME:PORT"))
 			return
 		}
 		if err := cross.Check(r); err != nil {

@@ -27,13 +27,6 @@ type Passkey struct {
 	UsedAt    *time.Time `json:"used_at,omitempty"`
 }
 
-// Site is the panel's address as the browser sees it. A passkey belongs to a
-// host and answers only pages of that origin.
-type Site struct {
-	Host   string `json:"host"`   // tandem.localhost
-	Origin string `json:"origin"` // http://tandem.localhost:39731
-}
-
 // challengeLife is how long a person may take to reach for their device.
 const challengeLife = 3 * time.Minute
 

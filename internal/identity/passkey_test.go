@@ -212,7 +212,7 @@ func TestPasskeyRegistration(t *testing.T) {
 	if err := h.register(t, unverified, testSite); !fault.Is(err, fault.Denied) {
 		t.Errorf("a device that does not verify its owner: %v", err)
 	}
-	if err := h.register(t, newDevice(t), Site{"127.0.0.1", "http://127.0.0.1:39731"}); err == nil {
+	if err := h.register(t, newDevice(t), Site{Host: "127.0.0.1", Origin: "http://127.0.0.1:39731"}); err == nil {
 		t.Error("a passkey was registered under an address, where browsers refuse to use it")
 	}
 	ctx := op.WithCaller(context.Background(), h.caller)

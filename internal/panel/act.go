@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 
 	"tandem/internal/fault"
@@ -67,7 +66,7 @@ func (v *visit) prove(name string, in any) error {
 	switch answer, pin := v.r.PostFormValue("passkey"), v.r.PostFormValue("pin"); {
 	case answer != "":
 		how, err = "passkey", v.p.Identity.ProvePasskey(v.ctx, v.site(), v.caller, why, []byte(answer))
-	case pin != "" && !near(v.r):
+	case pin != "" && !v.site().Near:
 		err = fault.New(fault.Denied, "presence", "a PIN is taken on this machine only").WithNext("use a passkey")
 	case pin != "":
 		how, err = "pin", v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin)
@@ -118,13 +117,6 @@ func (v *visit) failJSON(err error) error {
 	return v.json(f.Kind.Status(), map[string]any{"error": map[string]string{"kind": f.Kind.String(), "message": f.Msg, "next": f.Next}})
 }
 
-// near reports whether the request came over this machine's own loopback.
-func near(r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	ip := net.ParseIP(host)
-	return err == nil && ip != nil && ip.IsLoopback()
-}
-
 // words is an error as a form shows it.
 func words(err error) string {
 	f := fault.Public(err)
@@ -151,7 +143,7 @@ func (v *visit) means() (means, error) {
 	if err != nil {
 		return means{}, err
 	}
-	m := means{PIN: who.PIN && near(v.r)}
+	m := means{PIN: who.PIN && v.site().Near}
 	for _, k := range keys {
 		if k.Host == v.site().Host {
 			m.Passkeys++

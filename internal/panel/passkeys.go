@@ -58,7 +58,7 @@ func (v *visit) newPasskey(problem string) error {
 // passkey field holds the new key, which proves nothing about its owner yet.
 func (v *visit) addPasskey() error {
 	pin := v.r.PostFormValue("pin")
-	if pin == "" || !near(v.r) {
+	if pin == "" || !v.site().Near {
 		return v.newPasskey(words(fault.New(fault.Denied, "presence", "registering a passkey needs the PIN, on this machine")))
 	}
 	if err := v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin); err != nil {

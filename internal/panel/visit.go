@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -140,18 +139,8 @@ func (v *visit) here() string {
 	return u.RequestURI()
 }
 
-// site is the panel's address as this browser sees it.
-func (v *visit) site() identity.Site {
-	host, _, err := net.SplitHostPort(v.r.Host)
-	if err != nil {
-		host = v.r.Host
-	}
-	scheme := "http"
-	if v.r.TLS != nil {
-		scheme = "https"
-	}
-	return identity.Site{Host: host, Origin: scheme + "://" + v.r.Host}
-}
+// site is the panel's address in this browser.
+func (v *visit) site() identity.Site { return identity.SiteFrom(v.ctx) }
 
 func (v *visit) now() time.Time { return v.p.Now() }
 

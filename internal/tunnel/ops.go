@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"path/filepath"
 	"time"
 
@@ -53,19 +54,15 @@ func (r *Room) share(ctx context.Context, in ShareIn) (ShareOut, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	port := r.Port()
-	if port == "" {
-		return ShareOut{}, fault.New(fault.Conflict, "tunnel", "this server was started on demand and listens on no port").WithNext("tandem up")
-	}
 	s, err := r.load(ctx)
 	if err != nil {
 		return ShareOut{}, err
 	}
-	if s.State == Open && (s.Mode != mode || s.Port != port) {
+	if s.State == Open && s.Mode != mode {
 		return ShareOut{}, fault.New(fault.Conflict, "tunnel", "the bridge is shared already: %s, %s", s.Mode, s.URL).WithNext("tandem share stop")
 	}
 	if s.State != Open || mode == Tailscale { // asking for a funnel again is how one is mended
-		if s, err = r.openOne(ctx, mode, port); err != nil {
+		if s, err = r.openOne(ctx, mode); err != nil {
 			return ShareOut{}, err
 		}
 	}
@@ -80,8 +77,17 @@ func (r *Room) share(ctx context.Context, in ShareIn) (ShareOut, error) {
 }
 
 // openOne opens a tunnel and stores that before it is believed, so that a crash cannot forget it.
-func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, error) {
+func (r *Room) openOne(ctx context.Context, mode Mode) (Status, error) {
 	o, err := r.opener(mode)
+	if err != nil {
+		return Status{}, err
+	}
+	if r.door == nil {
+		if r.door, err = r.Listen(""); err != nil {
+			return Status{}, err
+		}
+	}
+	_, port, err := net.SplitHostPort(r.door.Addr().String())
 	if err != nil {
 		return Status{}, err
 	}
@@ -89,9 +95,12 @@ func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, err
 	defer cancel()
 	up, err := o.Open(wait, port)
 	if err != nil {
+		if was, loadErr := r.load(ctx); loadErr != nil || was.State != Open { // a funnel that could not be mended may still be there
+			r.shut()
+		}
 		return Status{}, err
 	}
-	s := Status{Mode: mode, State: Open, URL: up.URL, Port: port, Since: r.DB.Now(), PID: up.PID}
+	s := Status{Mode: mode, State: Open, URL: up.URL, Port: port, Apart: true, Since: r.DB.Now(), PID: up.PID}
 	r.serve(s.URL)
 	if up.Wait != nil {
 		r.now.Lock()
@@ -110,7 +119,7 @@ func (r *Room) openOne(ctx context.Context, mode Mode, port string) (Status, err
 	if err == nil {
 		return s, nil
 	}
-	r.serve("")
+	r.shut()
 	undo, cancelUndo := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancelUndo()
 	s.State, s.Reason = Closed, fault.Public(err).Msg
@@ -155,11 +164,10 @@ func (r *Room) stop(ctx context.Context, _ Nothing) (Status, error) {
 	if err := r.save(ctx, s); err != nil { // first: its program's end is then no drop
 		return s, err
 	}
-	r.serve("")
 	if err := r.close(ctx, o, was); err != nil {
-		r.serve(was.URL)
 		return was, errors.Join(err, r.save(ctx, was))
 	}
+	r.shut()
 	return s, nil
 }
 

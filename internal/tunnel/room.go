@@ -38,7 +38,8 @@ type Status struct {
 	Mode   Mode      `json:"mode,omitempty"`
 	State  State     `json:"state"`
 	URL    string    `json:"url,omitempty" jsonschema:"the public address, without a token"`
-	Port   string    `json:"port,omitempty" jsonschema:"of loopback, to which it leads"`
+	Port   string    `json:"port,omitempty" jsonschema:"of loopback, to which it leads; nothing but the bridge is there"`
+	Apart  bool      `json:"apart,omitempty" jsonschema:"that port is the tunnel's own"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty" jsonschema:"why it is not open"`
 	PID    int       `json:"pid,omitempty" jsonschema:"of the tunnel's program"`
@@ -51,7 +52,8 @@ type Config struct {
 	Env    []string // what the tunnel's programs see
 	Folder string   // for the connectors' files
 	Self   string   // this program, for apps that start it themselves
-	Port   func() string
+	// Listen opens the listener that tunnels lead to, at the port it had before or, when that is empty, at a free one.
+	Listen func(port string) (net.Listener, error)
 	Token  func(ctx context.Context, tenant string) (string, error) // the connector's
 	Told   func(Status)                                             // hears when a tunnel dropped
 	Tenant string
@@ -62,10 +64,11 @@ type Config struct {
 // Room keeps the one tunnel of a server.
 type Room struct {
 	Config
-	mu     sync.Mutex // one opens or closes at a time
-	now    sync.Mutex // guards what follows
-	host   string     // the public name, while one is open
-	child  int        // the tunnel's program, when this process started it
+	mu     sync.Mutex   // one opens or closes at a time
+	door   net.Listener // to which the tunnel leads, while one is open; guarded by mu
+	now    sync.Mutex   // guards what follows
+	host   string       // the public name, while one is open
+	child  int          // the tunnel's program, when this process started it
 	base   context.Context
 	all    sync.WaitGroup
 	opener func(Mode) (Opener, error)
@@ -112,14 +115,22 @@ func (r *Room) Run(ctx context.Context) error {
 
 // Recall answers to a funnel's name from the first request on; whether the funnel is still there, Run finds out.
 func (r *Room) Recall(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	s, err := r.load(ctx)
-	if err == nil && s.State == Open && s.Mode == Tailscale {
-		r.serve(s.URL)
+	if err != nil || s.State != Open || s.Mode != Tailscale || !s.Apart {
+		return err
 	}
-	return err
+	if r.door, err = r.Listen(s.Port); err != nil {
+		r.Log.Warn("the tunnel's port cannot be opened", "port", s.Port, "err", err)
+		return nil
+	}
+	r.serve(s.URL)
+	return nil
 }
 
-// takeUp goes on with a funnel, and ends a quick tunnel that a crash left behind.
+// takeUp goes on with a funnel, and ends what must not be left: a quick tunnel that a crash left behind, and a funnel that
+// leads to a port where we are not, or where there is more than the bridge.
 func (r *Room) takeUp(ctx context.Context) error {
 	s, err := r.load(ctx)
 	if err != nil || s.State != Open {
@@ -128,12 +139,34 @@ func (r *Room) takeUp(ctx context.Context) error {
 	if s.Mode == Quick {
 		return r.endQuick(ctx, "the server ended without closing it; share again for a new address")
 	}
-	if s.Port != r.Port() {
-		return r.drop(ctx, s, "the server listens on port "+r.Port()+" now; share again")
+	r.mu.Lock()
+	open := r.door != nil
+	r.mu.Unlock()
+	if open {
+		r.look(ctx)
+		return nil
 	}
-	r.serve(s.URL)
-	r.look(ctx)
-	return nil
+	why := "its port " + s.Port + " is taken by another program; share again"
+	if !s.Apart {
+		why = "it led to the port of the panel and the API, and tunnels have one of their own now; share again"
+	}
+	if o, err := r.opener(s.Mode); err == nil {
+		if err := r.close(ctx, o, s); err != nil {
+			r.Log.Error("close a funnel that leads elsewhere", "err", err)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.drop(ctx, s, why)
+}
+
+// shut closes the tunnel's listener, and nobody answers to its name.
+func (r *Room) shut() {
+	r.serve("")
+	if r.door != nil {
+		r.door.Close()
+		r.door = nil
+	}
 }
 
 func (r *Room) endQuick(ctx context.Context, why string) error {
@@ -143,7 +176,7 @@ func (r *Room) endQuick(ctx context.Context, why string) error {
 	if err != nil || s.State != Open || s.Mode != Quick {
 		return err
 	}
-	r.serve("")
+	r.shut()
 	if o, err := r.opener(Quick); err == nil {
 		if err := r.close(ctx, o, s); err != nil {
 			return err
@@ -186,7 +219,7 @@ func (r *Room) look(ctx context.Context) {
 
 // drop says that a tunnel is gone which nobody closed.
 func (r *Room) drop(ctx context.Context, s Status, why string) error {
-	r.serve("")
+	r.shut()
 	s.State, s.Reason, s.PID = Dropped, why, 0
 	r.Log.Warn("the tunnel dropped", "mode", s.Mode, "why", why)
 	err := r.save(ctx, s)

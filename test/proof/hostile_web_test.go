@@ -73,8 +73,9 @@ func TestHostileWebPage(t *testing.T) {
 	port := s.url[strings.LastIndex(s.url, ":"):]
 	for _, r := range paths {
 		method, path, _ := strings.Cut(r, " ")
-		// Rebinding: the page's own name now points at 127.0.0.1, and to the browser it is the same origin.
-		for _, host := range []string{"evil.example" + port, "evil.example", "tandem.localhost.evil.example" + port, "127.0.0.1.evil.example" + port, "192.168.7.7" + port} {
+		// Rebinding: the page's own name now points at 127.0.0.1, and to the browser it is the same origin. A page on another
+		// port of our own names is another origin, too: a passkey that answered it must not count here.
+		for _, host := range []string{"tandem.localhost:9", "localhost:9", "127.0.0.1:9", "tandem.localhost", "127.0.0.1", "evil.example" + port, "evil.example", "tandem.localhost.evil.example" + port, "127.0.0.1.evil.example" + port, "192.168.7.7" + port} {
 			resp := b.send(t, method, path, "{}", "Host", host, "Content-Type", "application/json", "Sec-Fetch-Site", "same-origin", "Origin", "http://"+host)
 			if resp.StatusCode < 400 {
 				t.Errorf("rebinding: %s answers to the name %s with %d", r, host, resp.StatusCode)

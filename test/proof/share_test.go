@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -34,7 +35,7 @@ type outside struct {
 	client *http.Client
 }
 
-func newOutside(t *testing.T, to string) *outside {
+func newOutside(t *testing.T, to func() string) *outside {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -50,11 +51,11 @@ func newOutside(t *testing.T, to string) *outside {
 	if err := os.WriteFile(o.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	back, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edge := &http.Server{Handler: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(back); r.Out.Host = r.In.Host }, FlushInterval: -1}}
+	edge := &http.Server{Handler: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: to()})
+		r.SetXForwarded()
+		r.Out.Host = r.In.Host // tailscaled finds the funnel by the name in TLS and passes on whatever Host says
+	}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0)}}
 	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,7 +173,8 @@ type shared struct {
 func newShared(t *testing.T, programs map[string]string) *shared {
 	t.Helper()
 	s := newServer(t)
-	x := &shared{server: s, outside: newOutside(t, s.url), stand: t.TempDir(), t: t}
+	x := &shared{server: s, stand: t.TempDir(), t: t}
+	x.outside = newOutside(t, x.leadsTo)
 	for name, text := range programs {
 		if err := os.WriteFile(filepath.Join(x.stand, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -187,6 +189,18 @@ func newShared(t *testing.T, programs map[string]string) *shared {
 		}
 	})
 	return x
+}
+
+// leadsTo is where the tunnel's program was told to lead, last.
+func (x *shared) leadsTo() string {
+	if port := strings.TrimSpace(read(filepath.Join(x.stand, "funnel"))); port != "" {
+		return "127.0.0.1:" + port
+	}
+	args := strings.Fields(read(filepath.Join(x.stand, "cloudflared.args")))
+	if len(args) == 0 {
+		return "127.0.0.1:1"
+	}
+	return strings.TrimPrefix(args[len(args)-1], "http://")
 }
 
 func (x *shared) how(word string) {
@@ -300,8 +314,8 @@ func TestShareQuick(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(x.data, "events.log"))
 		return strings.Contains(out, `"dropped"`) && strings.Contains(string(log), `"type":"tunnel","status":"dropped"`)
 	})
-	if status, _ := x.do(t, "GET", s.URL+"/health", "", ""); status != 403 {
-		t.Errorf("a name that is no longer ours is answered %d", status)
+	if status, _ := x.do(t, "GET", s.URL+"/health", "", ""); status != 502 && status != 403 {
+		t.Errorf("behind a tunnel that is gone somebody listens: %d", status)
 	}
 	if page := x.overview(); !strings.Contains(page, "The public address is gone") {
 		t.Error("the overview does not say that the address is gone")
@@ -371,8 +385,61 @@ func TestShareTailscale(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(x.stand, "funnel")); err == nil {
 		t.Error("the funnel is still there")
 	}
-	if status, _ := x.do(t, "GET", s.URL+"/health", "", ""); status != 403 {
+	if status, _ := x.do(t, "GET", s.URL+"/health", "", ""); status != 502 && status != 403 {
 		t.Errorf("after stop: %d", status)
+	}
+}
+
+// Whoever reached the tunnel could say Host: localhost, and then stood before the panel, the API and the door at which machines
+// join, as if on this machine. The tunnel has a listener of its own, on which there is nothing but the bridge; and what a
+// proxy hands to the panel's own port is refused, because nobody knows who sent it.
+func TestATunnelReachesTheBridgeAlone(t *testing.T) {
+	x := newShared(t, map[string]string{"tailscale": standInTailscale})
+	s := x.share()
+	send := func(base, host, method, path string, header ...string) int {
+		t.Helper()
+		req, err := http.NewRequest(method, base+path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		req.Header.Set("Authorization", "Bearer "+apiToken)
+		req.Header.Set("Content-Type", "application/json")
+		for i := 0; i+1 < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		client := x.client
+		if base == x.url {
+			client = http.DefaultClient // nobody is between
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	main := strings.TrimPrefix(x.url, "http://")
+	_, port, _ := strings.Cut(main, ":")
+	_, own, _ := strings.Cut(x.leadsTo(), ":")
+	if own == port {
+		t.Errorf("the tunnel leads to the panel's port %s", port)
+	}
+	for _, host := range []string{"localhost", "tandem.localhost", "127.0.0.1", main, "localhost:" + port, "127.0.0.1:" + own, "box.tail1234.ts.net"} {
+		for _, call := range []string{"GET /panel/", "GET /signin", "POST /signin", "POST /join", "GET /status", "GET /openapi.json", "POST /op/server.status", "GET /event"} {
+			method, path, _ := strings.Cut(call, " ")
+			if status := send(s.URL, host, method, path); status != 403 && status != 404 {
+				t.Errorf("through the tunnel as %s: %s answers %d", host, call, status)
+			}
+		}
+	}
+	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "Cf-Connecting-Ip"} {
+		if status := send(x.url, main, "GET", "/status", header, "203.0.113.7"); status != 403 {
+			t.Errorf("what a proxy hands to the panel's port (%s) is answered %d", header, status)
+		}
+	}
+	if status := send(x.url, main, "GET", "/status"); status != 200 {
+		t.Errorf("a program of this machine: %d", status)
 	}
 }
 

@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+)
+
+// names are what one listener answers to. A page that rebinds its own name to our address is refused by them, and so is a
+// page on another port of our own name: it is another origin, and a passkey that answered it would have answered somebody else.
+type names struct {
+	near  bool // on loopback, without TLS
+	port  string
+	own   map[string]bool // with our own port
+	given map[string]bool // by the setting hosts, as name or name:port: what stands before us
+}
+
+// newNames are the names of a listener, and those that the setting hosts adds.
+func newNames(listen string, near bool, hosts string) *names {
+	n := &names{near: near, own: map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true}, given: map[string]bool{}}
+	host, port, err := net.SplitHostPort(listen)
+	if err == nil {
+		n.port = port
+		if ip := net.ParseIP(host); ip == nil || !ip.IsUnspecified() {
+			n.own[strings.ToLower(host)] = true
+		}
+	}
+	for _, h := range strings.Split(hosts, ",") {
+		if h = strings.TrimSpace(strings.ToLower(h)); h != "" {
+			n.given[h] = true
+		}
+	}
+	return n
+}
+
+// site is the address of ours that a request's Host names.
+func (n *names) site(hostport string) (identity.Site, bool) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host, port = strings.Trim(hostport, "[]"), ""
+	}
+	host = strings.ToLower(host)
+	scheme, usual := "https", "443"
+	if n.near {
+		scheme, usual = "http", "80"
+	}
+	if port == "" {
+		port = usual
+	}
+	at := func(scheme, port, usual string) string {
+		if port == usual {
+			return scheme + "://" + host
+		}
+		return scheme + "://" + net.JoinHostPort(host, port)
+	}
+	switch {
+	case n.own[host] && port == n.port:
+		return identity.Site{Host: host, Origin: at(scheme, n.port, usual), Near: n.near && loopback(host)}, true
+	case n.given[net.JoinHostPort(host, port)], n.given[host] && (port == n.port || port == usual || port == "443"):
+		if n.near && !loopback(host) { // something that ends TLS stands before us
+			if port == usual {
+				port = "443"
+			}
+			scheme, usual = "https", "443"
+		}
+		return identity.Site{Host: host, Origin: at(scheme, port, usual)}, true
+	}
+	return identity.Site{}, false
+}
+
+func (n *names) allowed(hostport string) bool {
+	_, ok := n.site(hostport)
+	return ok
+}
+
+// between are the headers by which a proxy or a tunnel says that somebody else sent the request.
+var between = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Cf-Connecting-Ip", "Tailscale-User-Login"}
+
+// placed notes at which of our addresses a request arrived. What came through a proxy to loopback looks as if it came from
+// this machine: it is refused, unless the setting hosts names what stands there, and then it is not near.
+func (d *Daemon) placed(n *names, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, _ := n.site(r.Host)
+		if s.Near {
+			for _, name := range between {
+				if r.Header.Get(name) != "" {
+					d.web.Fail(w, r, fault.New(fault.Denied, "http", "this came through a proxy (it says %s), and only programs of this machine are answered here", name).With("reason", "proxy").
+						WithNext("share the bridge: tandem share; or name the proxy's host: --hosts NAME"))
+					return
+				}
+			}
+		}
+		h.ServeHTTP(w, r.WithContext(identity.WithSite(r.Context(), s)))
+	})
+}

@@ -1,0 +1,35 @@
+package daemon
+
+import "testing"
+
+// A passkey once counted for whatever origin the Host header said, ports included, so that a page on another port of
+// tandem.localhost collected answers that were good here. What a listener is called is its own affair.
+func TestTheOriginIsOurOwnAddress(t *testing.T) {
+	for _, c := range []struct {
+		listen, hosts string
+		near          bool
+		host, want    string
+		isNear        bool
+	}{
+		{"127.0.0.1:39731", "", true, "tandem.localhost:39731", "http://tandem.localhost:39731", true},
+		{"127.0.0.1:39731", "", true, "LOCALHOST:39731", "http://localhost:39731", true},
+		{"[::1]:39731", "", true, "[::1]:39731", "http://[::1]:39731", true},
+		{"127.0.0.1:80", "", true, "tandem.localhost", "http://tandem.localhost", true},
+		{"127.0.0.1:39731", "", true, "tandem.localhost:9000", "", false},
+		{"127.0.0.1:39731", "", true, "tandem.localhost", "", false},
+		{"127.0.0.1:39731", "", true, "evil.example:39731", "", false},
+		{"127.0.0.1:39731", "Panel.example", true, "panel.example", "https://panel.example", false},
+		{"127.0.0.1:39731", "panel.example", true, "panel.example:39731", "https://panel.example:39731", false},
+		{"127.0.0.1:39731", "panel.example", true, "panel.example:9000", "", false},
+		{"127.0.0.1:39731", "localhost:9000", true, "localhost:9000", "http://localhost:9000", false},
+		{"127.0.0.1:39731", "localhost:9000", true, "localhost:9001", "", false},
+		{"192.0.2.7:443", "", false, "192.0.2.7", "https://192.0.2.7", false},
+		{"0.0.0.0:13013", "build.example", false, "build.example:13013", "https://build.example:13013", false},
+		{"0.0.0.0:13013", "", false, "0.0.0.0:13013", "", false},
+	} {
+		site, ok := newNames(c.listen, c.near, c.hosts).site(c.host)
+		if ok != (c.want != "") || site.Origin != c.want || site.Near != c.isNear {
+			t.Errorf("%s of %s (hosts %q): %+v %v, want %q near %v", c.host, c.listen, c.hosts, site, ok, c.want, c.isNear)
+		}
+	}
+}
