@@ -2,13 +2,18 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/notify"
 	"tandem/internal/op"
 )
 
@@ -35,7 +40,7 @@ func controlAuth(who *identity.Room) httpapi.Authenticator {
 			c.Client = clientOf(r)
 			return c, err
 		}
-		if err := who.ProvePIN(ctx, identity.LocalTenant, identity.WellKnown(identity.Owner), pin); err != nil {
+		if err := who.ProvePIN(ctx, identity.LocalTenant, identity.WellKnown(identity.Owner), pin, terminalOf(connOf(ctx))); err != nil {
 			return op.Caller{}, err
 		}
 		c, err := who.Caller(ctx, identity.LocalTenant, identity.Owner, op.DoorSocket)
@@ -100,4 +105,18 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 func connOf(ctx context.Context) net.Conn {
 	c, _ := ctx.Value(connKey{}).(net.Conn)
 	return c
+}
+
+// wrongPIN records a wrong PIN and tells the person at once: they mistyped, or somebody guesses.
+func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
+	payload, err := json.Marshal(map[string]any{"caller": w.Caller, "door": w.Door, "count": w.Count, "pause_secs": int(w.Pause.Seconds())})
+	if err != nil {
+		return err
+	}
+	if _, err := d.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin", Payload: payload}); err != nil {
+		return err
+	}
+	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "wrong pin", ID: w.Caller,
+		Summary: fmt.Sprintf("A wrong PIN was tried by %s (%d so far).", w.Caller, w.Count), Reason: "If that was not you, a program of this user guesses."},
+		Next: "See who: tandem audit log --type pin.wrong", Push: notify.Urgent, Page: "/panel/journal?type=pin.wrong"})
 }

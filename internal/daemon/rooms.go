@@ -98,6 +98,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
+	d.identity.Wrong = d.wrongPIN
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact); err != nil {
 		return err
 	}

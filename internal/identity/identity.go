@@ -25,6 +25,8 @@ type Room struct {
 	db   *db.DB
 	mu   sync.Mutex
 	used map[string]time.Time // token id → when its last use was last written
+	// Wrong hears of a wrong PIN inside the transaction that writes it down.
+	Wrong func(tx *db.Tx, w WrongPIN) error
 }
 
 // New makes the room and, on a new database, the tenant and the actors that

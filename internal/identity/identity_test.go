@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,7 +151,11 @@ func TestADecidingTokenIsAPersonsAndEnds(t *testing.T) {
 
 func TestWrongPINsAreCountedBeforeTheyAreChecked(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, h *house) {
-		prove := func(pin string) error { return h.ProvePIN(t.Context(), LocalTenant, WellKnown(Owner), pin) }
+		var told []WrongPIN
+		h.Wrong = func(_ *db.Tx, w WrongPIN) error { told = append(told, w); return nil }
+		prove := func(pin string) error {
+			return h.ProvePIN(t.Context(), LocalTenant, WellKnown(Owner), pin, "terminal 1")
+		}
 		if err := prove("123456"); !fault.Is(err, fault.Denied) {
 			t.Errorf("without a PIN: %v", err)
 		}
@@ -174,14 +179,72 @@ func TestWrongPINsAreCountedBeforeTheyAreChecked(t *testing.T) {
 		if err := prove("correct horse"); !fault.Is(err, fault.Exhausted) {
 			t.Errorf("the right PIN during the pause: %v", err)
 		}
-		h.now = h.now.Add(time.Hour)
+		if len(told) != freeTries || told[2].Count != 3 || told[2].Caller != "terminal 1" || told[2].Pause == 0 {
+			t.Errorf("told %+v", told)
+		}
+		h.now = h.now.Add(time.Minute)
 		if err := prove("correct horse"); err != nil {
-			t.Errorf("the right PIN after the pause: %v", err)
+			t.Errorf("the right PIN after a minute: %v", err)
 		}
 		if err := prove("wrong one"); !fault.Is(err, fault.Denied) {
 			t.Errorf("the count did not start again: %v", err)
 		}
 	})
+}
+
+// An agent that guessed once an hour kept the person out: the pauses grew to an hour and were everybody's, and nothing was
+// written down. Now a guesser's pauses are its own however many names it takes, and where a PIN is long nobody waits for more
+// than a minute.
+func TestAGuesserDoesNotKeepThePersonOut(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		local := op.WithCaller(t.Context(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(LocalUser), Kind: op.Local})
+		if _, err := do(t, h, local, h.setPIN, PINIn{PIN: "12345678"}); err != nil {
+			t.Fatal(err)
+		}
+		prove := func(caller, pin string) error {
+			return h.ProvePIN(t.Context(), LocalTenant, WellKnown(Owner), pin, caller)
+		}
+		if err := prove("my terminal", "12345678"); err != nil {
+			t.Fatal(err)
+		}
+		checked := 0
+		for i := range 400 { // an hour of guessing, under a new name each time
+			if err := prove(fmt.Sprintf("guesser %d", i), "87654321"); fault.Is(err, fault.Denied) {
+				checked++
+			}
+			h.now = h.now.Add(9 * time.Second)
+		}
+		if checked > freeTries+70 {
+			t.Errorf("%d guesses were checked in an hour", checked)
+		}
+		if err := prove("my terminal", "12345678"); err != nil {
+			t.Errorf("the person's own terminal: %v", err)
+		}
+		_ = prove("a new terminal", "12345678")
+		h.now = h.now.Add(time.Minute)
+		if err := prove("a new terminal", "12345678"); err != nil {
+			t.Errorf("a new terminal after a minute: %v", err)
+		}
+		for range 20 {
+			_ = prove("my terminal", "87654321")
+			h.now = h.now.Add(time.Minute)
+		}
+		_ = prove("my terminal", "87654321")
+		if err := prove("my terminal", "12345678"); !fault.Is(err, fault.Exhausted) {
+			t.Errorf("right after a wrong one: %v", err)
+		}
+		if err := h.db.Write(t.Context(), func(tx *db.Tx) error { return clearTries(tx, LocalTenant, WellKnown(Owner)) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := prove("my terminal", "12345678"); err != nil {
+			t.Errorf("after a passkey: %v", err)
+		}
+	})
+	for wrong, want := range map[int][2]time.Duration{1: {0, 0}, 3: {5 * time.Second, 5 * time.Second}, 6: {40 * time.Second, 40 * time.Second}, 7: {80 * time.Second, time.Minute}, 100: {time.Hour, time.Minute}} {
+		if short, long := pause(wrong, false), pause(wrong, true); short != want[0] || long != want[1] {
+			t.Errorf("after %d wrong PINs: %s, long %s", wrong, short, long)
+		}
+	}
 }
 
 func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {

@@ -266,8 +266,8 @@ func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
 	if n > 0 && c.Present == "" {
 		return OK{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
 	}
-	_, err := tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until) VALUES (?, ?, ?, ?, 0, 0)
-		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`, c.Tenant, owner, hashPIN(in.PIN), tx.Now())
+	_, err := tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until, is_long) VALUES (?, ?, ?, ?, 0, 0, ?)
+		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, c.Tenant, owner, hashPIN(in.PIN), tx.Now(), isLong(in.PIN))
 	op.Note(ctx, "first", n == 0)
 	return OK{err == nil}, err
 }

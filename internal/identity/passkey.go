@@ -157,8 +157,10 @@ func (r *Room) ProvePasskey(ctx context.Context, site Site, c op.Caller, purpose
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE passkey SET credential = ?, used_at = ? WHERE tenant = ? AND credential_id = ?", string(text), tx.Now(), c.Tenant, k.ID)
-		return err
+		if _, err = tx.Exec("UPDATE passkey SET credential = ?, used_at = ? WHERE tenant = ? AND credential_id = ?", string(text), tx.Now(), c.Tenant, k.ID); err != nil {
+			return err
+		}
+		return clearTries(tx, c.Tenant, c.Actor)
 	})
 }
 

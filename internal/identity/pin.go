@@ -6,11 +6,9 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"golang.org/x/crypto/argon2"
 
-	"tandem/internal/db"
 	"tandem/internal/fault"
 )
 
@@ -19,7 +17,6 @@ import (
 const (
 	argonTime, argonMemory, argonThreads = 2, 19 << 10, 1
 	minPIN, maxPIN                       = 6, 128
-	freeTries                            = 3 // wrong PINs before the pauses begin
 )
 
 func hashPIN(pin string) string {
@@ -60,51 +57,9 @@ func CheckPINForm(pin string) error {
 	return nil
 }
 
-// pause is how long to wait after so many wrong tries: none for the first
-// few, then doubling from 5 seconds up to an hour.
-func pause(wrong int) time.Duration {
-	if wrong < freeTries {
-		return 0
-	}
-	d := 5 * time.Second << min(wrong-freeTries, 10)
-	return min(d, time.Hour)
-}
-
 // HasPIN reports whether an actor has set a PIN.
 func (r *Room) HasPIN(ctx context.Context, tenant, actor string) (bool, error) {
 	var n int
 	err := r.db.QueryRow(ctx, "SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?", tenant, actor).Scan(&n)
 	return n > 0, err
-}
-
-// ProvePIN proves that the person actor is present. A wrong PIN is counted
-// before it is checked, so that racing guesses do not help.
-func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin string) error {
-	var stored string
-	err := r.db.Write(ctx, func(tx *db.Tx) error {
-		var wrong int
-		var until int64
-		err := tx.QueryRow("SELECT hash, wrong, wait_until FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &wrong, &until)
-		if db.NoRows(err) {
-			return fault.New(fault.Denied, "presence", "no PIN has been set, so nobody can prove to be present").WithNext("set one on a terminal: tandem pin set")
-		}
-		if err != nil {
-			return err
-		}
-		if wait := db.Time(until).Sub(tx.Now()); wait > 0 {
-			return fault.New(fault.Exhausted, "presence", "too many wrong PINs; the next try is possible in %s", wait.Round(time.Second)).WithNext("wait, then try again")
-		}
-		_, err = tx.Exec("UPDATE pin SET wrong = wrong + 1, wait_until = ? WHERE tenant = ? AND actor = ?", tx.Now().Add(pause(wrong+1)), tenant, actor)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if !pinMatches(stored, pin) {
-		return fault.New(fault.Denied, "presence", "the PIN is wrong")
-	}
-	return r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("UPDATE pin SET wrong = 0, wait_until = 0 WHERE tenant = ? AND actor = ?", tenant, actor)
-		return err
-	})
 }

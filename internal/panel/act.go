@@ -69,7 +69,7 @@ func (v *visit) prove(name string, in any) error {
 	case pin != "" && !v.site().Near:
 		err = fault.New(fault.Denied, "presence", "a PIN is taken on this machine only").WithNext("use a passkey")
 	case pin != "":
-		how, err = "pin", v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin)
+		how, err = "pin", v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin, "browser "+v.caller.Token)
 	default:
 		err = fault.New(fault.Denied, "presence", "this needs you: a passkey or the PIN").WithNext("answer with your passkey, or type the PIN")
 	}

@@ -61,7 +61,7 @@ func (v *visit) addPasskey() error {
 	if pin == "" || !v.site().Near {
 		return v.newPasskey(words(fault.New(fault.Denied, "presence", "registering a passkey needs the PIN, on this machine")))
 	}
-	if err := v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin); err != nil {
+	if err := v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin, "browser "+v.caller.Token); err != nil {
 		return v.newPasskey(words(err))
 	}
 	v.isPresent("pin")
