@@ -127,7 +127,7 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "db": "fault id", "op": "fault id db"}
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "foreign": "", "db": "fault id", "op": "fault id db"}
 
 type listed struct {
 	ImportPath string

@@ -157,8 +157,18 @@ func (r *Room) issue(tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, err
 	return out, err
 }
 
-// burn revokes everything of a program whose code or refresh token was used
-// twice.
+// clientOfToken is the program that a token was issued to; nil for a token that somebody minted.
+func clientOfToken(tx *db.Tx, tenant, tokenID string) (*oauthClient, error) {
+	c, err := loadClient(tx.QueryRow(`SELECT c.id, c.name, c.actor, c.redirects FROM oauth_client c JOIN token t ON t.tenant = c.tenant AND t.actor = c.actor
+		WHERE t.tenant = ? AND t.id = ? AND t.label = 'oauth'`, tenant, tokenID))
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// burn revokes everything of a program: one whose code or refresh token was used
+// twice, or that a person took back.
 func burn(tx *db.Tx, tenant string, c *oauthClient) error {
 	if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND label = 'oauth' AND revoked_at = 0", tx.Now(), tenant, c.actor); err != nil {
 		return err

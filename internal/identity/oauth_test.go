@@ -83,6 +83,31 @@ func TestAReusedGrantEndsTheProgram(t *testing.T) {
 	})
 }
 
+// A person revoked the token of a program that had connected by OAuth. It was refused, refreshed, and was in again: only the
+// one token had ended. Taking back a program's token takes back the program.
+func TestARevokedProgramDoesNotComeBack(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx, program, _, tokens := connected(t, h)
+		c, err := h.Bearer(t.Context(), tokens.Access, op.DoorMCP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := do(t, h, owner("pin"), h.mint, MintIn{Actor: API})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(t, h, owner("pin"), h.revoke, TokenIn{ID: c.Token}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "refresh_token", Client: program, Refresh: tokens.Refresh}); !fault.Is(err, fault.Denied) {
+			t.Errorf("its refresh token afterwards: %v", err)
+		}
+		if _, err := h.Bearer(t.Context(), other.Secret, op.DoorHTTP); err != nil {
+			t.Errorf("somebody else's token: %v", err)
+		}
+	})
+}
+
 // Where a name or an id may be given, no name is somebody else's id.
 func TestNoNameIsAnId(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, h *house) {

@@ -244,11 +244,21 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 }
 
 func (r *Room) revoke(ctx context.Context, tx *db.Tx, in TokenIn) (OK, error) {
-	n, err := tx.Changed("UPDATE token SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(), op.CallerFrom(ctx).Tenant, in.ID)
+	tenant := op.CallerFrom(ctx).Tenant
+	n, err := tx.Changed("UPDATE token SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(), tenant, in.ID)
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "token.revoke", "there is no active token %s", in.ID).WithNext("list them: tandem token list")
 	}
-	return OK{err == nil}, err
+	if err != nil {
+		return OK{}, err
+	}
+	// A program that connected by OAuth would come back with its refresh token: it is revoked as a whole.
+	c, err := clientOfToken(tx, tenant, in.ID)
+	if err != nil || c == nil {
+		return OK{err == nil}, err
+	}
+	op.Note(ctx, "program", c.name)
+	return OK{true}, burn(tx, tenant, c)
 }
 
 func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
