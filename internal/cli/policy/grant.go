@@ -1,14 +1,21 @@
 package policy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/identity"
 	"tandem/internal/policy/book"
 )
 
@@ -33,7 +40,7 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 					for _, p := range g.Permissions {
 						perms = append(perms, string(p))
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.ID, g.Principal, g.Effect, strings.Join(perms, ","), g.Resource, until(g), note(g))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.ID, g.Principal, g.Effect, strings.Join(perms, ","), written(g), until(g), note(g))
 				}
 				t.Flush()
 			})
@@ -43,6 +50,39 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 	cmd.Flags().BoolVar(&in.Revoked, "revoked", false, "also those that were taken back")
 	cmd.Flags().BoolVar(&in.House, "house", false, "also the house's own")
 	return cmd
+}
+
+// written is what a grant is about, in the words that it was given with.
+func written(g book.GrantView) string {
+	out := g.Resource
+	flag := func(name string, values ...string) {
+		for _, v := range values {
+			out += " --" + name + " " + quoted(v)
+		}
+	}
+	flag("tool", g.Tools...)
+	flag("only", g.Only...)
+	flag("except", g.Except...)
+	if g.MaxDepth != nil {
+		flag("depth", strconv.Itoa(*g.MaxDepth))
+	}
+	if len(g.Classes) > 0 {
+		var classes []string
+		for _, c := range g.Classes {
+			classes = append(classes, string(c))
+		}
+		flag("class", strings.Join(classes, ","))
+	}
+	flag("approver", g.Approvers...)
+	return out
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if strings.ContainsAny(s, " ()*;'\"\\$`|&<>?[]{}~#") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
 }
 
 func until(g book.GrantView) string {
@@ -91,7 +131,10 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %s for %s on %s\n", out.ID, out.Effect, out.Principal, out.Resource)
+				fmt.Fprintf(w, "%s: %s for %s on %s\n", out.ID, out.Effect, out.Principal, written(out.GrantView))
+				for _, why := range idle(cmd.Context(), k, out.GrantView) {
+					fmt.Fprintln(w, why)
+				}
 			})
 		},
 	}
@@ -111,6 +154,23 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 	f.IntVar(&in.Redelegate, "redelegate", 0, "how many times in a row it may be passed on")
 	f.StringVar(&in.Note, "note", "", "why; shown to whoever it stops")
 	return cmd
+}
+
+// idle says why a grant speaks of nothing yet. It is kept all the same: what it names may still come.
+func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
+	kind, name, _ := strings.Cut(g.Principal, ":")
+	if name != "" && name != "*" && kind != "session" {
+		var all identity.ActorsOut
+		if err := k.Call(ctx, "actor.list", struct{}{}, &all); err == nil && !slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
+			out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
+		}
+	}
+	if path, ok := strings.CutPrefix(g.Resource, "folder:"); ok {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, fmt.Sprintf("it matches nothing yet: there is no %s on this machine", path))
+		}
+	}
+	return out
 }
 
 func newGrantRevoke(k *kit.Kit) *cobra.Command {

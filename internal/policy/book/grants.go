@@ -138,9 +138,15 @@ func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, err
 	if g.Scope.Root, err = policy.ParseResource(in.Resource); err != nil {
 		return nil, err
 	}
+	if err := literal(in.Resource); err != nil {
+		return nil, err
+	}
 	g.Scope.MaxDepth, g.Scope.Only = in.MaxDepth, trimmed(in.Only)
 	for _, s := range trimmed(in.Except) {
 		r, err := policy.ParseResource(s)
+		if err == nil {
+			err = literal(s)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -171,6 +177,20 @@ func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, err
 		g.Source, g.DelegationID = policy.Delegation, in.From
 	}
 	return g, nil
+}
+
+// literal refuses a pattern where a path is read as it stands: a denial that is written so would deny nothing.
+func literal(resource string) error {
+	kind, path, _ := strings.Cut(resource, ":")
+	switch {
+	case kind == "tool" && strings.ContainsAny(path, "()"):
+		return fault.New(fault.Invalid, "grant.add", "%s could never match: no tool is called so", resource).
+			WithNext("name the tool and its arguments with --tool: tandem grant add WHO tool:/ --can execute --tool '%s'", strings.TrimPrefix(path, "/"))
+	case strings.Contains(path, "*"):
+		return fault.New(fault.Invalid, "grant.add", "%s could never match: a resource is a tree and covers all below it, and its path is read as it stands", resource).
+			WithNext("name the tree, and patterns within it with --only")
+	}
+	return nil
 }
 
 // maxTTL is ten years: longer is meant to be for ever, and that is said by leaving it out.
