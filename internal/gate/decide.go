@@ -130,7 +130,7 @@ func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
 
 // dueCaution is the tool's own caution about this call, or else the house's.
 func (g *Gate) dueCaution(ctx context.Context, c *call) (string, error) {
-	if t := c.op.Touch(ctx, c.in); t != nil && t.Caution != "" {
+	if t := c.touches(ctx); t != nil && t.Caution != "" {
 		return t.Caution, nil
 	}
 	if g.Caution == nil {
@@ -149,7 +149,7 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 			narrowest = d
 		}
 	}
-	return narrowest
+	return c.files(ctx, view, narrowest)
 }
 
 // request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.
@@ -157,11 +157,31 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, also []op.Resource) {
 	r = policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
 		Present: present(c.op, c.caller), Now: now}
-	if t := c.op.Touch(ctx, c.in); t != nil {
-		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(t.Paths, t.Hosts, t.Shell, t.Opaque), t.Also
+	if t := c.touches(ctx); t != nil {
+		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(policy.Facts{Paths: t.Paths, Hosts: t.Hosts, Opaque: t.Opaque, Boxed: t.Boxed, Offline: t.Offline, Within: t.Within}, t.Shell), t.Also
 		c.tool, c.facts = r.Tool, r.Facts
 	}
 	return r, also
+}
+
+// touches is what the call touches, found out once: the call is judged by one look at the world.
+func (c *call) touches(ctx context.Context) *op.Touch {
+	if !c.looked {
+		c.looked, c.touch = true, c.op.Touch(ctx, c.in)
+	}
+	return c.touch
+}
+
+// Sight is what the caller of ctx sees of folders with a tool; "" is without any. Whatever shows or opens files for a caller asks it.
+func (g *Gate) Sight(ctx context.Context, tool string) (*policy.Sight, error) {
+	c := &call{caller: op.CallerFrom(ctx)}
+	if !c.caller.Known() {
+		return nil, fault.New(fault.Unauthenticated, "gate", "tandem does not know you")
+	}
+	if err := g.lookUp(ctx, c); err != nil {
+		return nil, err
+	}
+	return c.view.Sight(tool), nil
 }
 
 // present reports whether a person is behind this very call: proven now, or by

@@ -95,6 +95,8 @@ type call struct {
 	tool     string
 	approval string // the approved ask that lets this call pass, spent with it, or the rule
 	ruled    bool   // a standing answer lets it pass: nothing is spent
+	touch    *op.Touch
+	looked   bool // touch was found out
 }
 
 // Do runs one operation for the caller in ctx. Its error holds no secret.
@@ -137,6 +139,9 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 		return nil, err
 	}
 	ctx = op.WithMay(ctx, c.may)
+	if t := c.touches(ctx); t != nil {
+		ctx = op.WithJudged(ctx, op.Judged{Resource: c.resource, Touch: t})
+	}
 	ctx = op.Inside(op.WithNotes(ctx, &c.notes), o)
 	switch o.Class {
 	case op.ClassState:

@@ -13,6 +13,11 @@ type Touch struct {
 	Also []Resource `json:"also,omitempty"`
 	// Opaque says that more will happen than is listed.
 	Opaque bool `json:"opaque,omitempty"`
+	// Boxed says that a sandbox hides every file that policy keeps from the caller, Offline that it has no network, Within the folders
+	// that it keeps the call in.
+	Boxed   bool     `json:"boxed,omitempty"`
+	Offline bool     `json:"offline,omitempty"`
+	Within  []string `json:"within,omitempty"`
 	// Caution says why a person should decide this call whatever policy allows; "" when nothing speaks for that.
 	Caution string `json:"caution,omitempty"`
 }
@@ -38,4 +43,24 @@ func (o *Op) Touch(ctx context.Context, in any) *Touch {
 func Placing[In any](o Op, resource func(ctx context.Context, in In) Resource) Op {
 	o.resource = func(ctx context.Context, in any) Resource { return resource(ctx, in.(In)) }
 	return o
+}
+
+// Judged is what the gate decided about: the resource and what the call was said to touch. A handler whose world may have changed
+// since compares it with what it is about to do.
+type Judged struct {
+	Resource Resource
+	Touch    *Touch
+}
+
+type judgedKey struct{}
+
+// WithJudged gives a context what was decided about.
+func WithJudged(ctx context.Context, j Judged) context.Context {
+	return context.WithValue(ctx, judgedKey{}, j)
+}
+
+// JudgedIn is what the gate decided about; false when no gate did.
+func JudgedIn(ctx context.Context) (Judged, bool) {
+	j, ok := ctx.Value(judgedKey{}).(Judged)
+	return j, ok
 }

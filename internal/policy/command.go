@@ -25,49 +25,61 @@ func Commands(line string) ([][]string, bool) {
 // ShellFacts reads what a shell line touches when it runs in a folder: its commands, every word that could be a path, and the
 // hosts of its URLs. It cannot see what the programs do by themselves; for that there is the sandbox.
 func ShellFacts(dir, line string) Facts {
+	var f Facts
+	runs, words, followed := Runs(line)
+	f.Runs, f.Unread = runs, !followed
+	f.Named, f.Reached = placesIn(dir, words)
 	cmds, ok := Commands(line)
 	if !ok {
-		return Facts{Opaque: true}
+		f.Opaque = true
+		return f
 	}
-	f := Facts{Commands: cmds}
+	f.Commands = cmds
 	for _, words := range cmds {
-		for _, w := range words[1:] {
-			if strings.HasPrefix(w, "-") { // --file=/x names a path, -x does not
-				_, value, found := strings.Cut(w, "=")
-				if !found {
-					continue
-				}
-				w = value
-			}
-			if scheme, rest, ok := strings.Cut(w, "://"); ok && !strings.Contains(scheme, "/") {
-				f.Hosts = append(f.Hosts, hostOf(rest))
-				continue
-			}
-			if w == "" {
-				continue
-			}
-			if !path.IsAbs(w) {
-				w = path.Join(dir, w)
-			}
-			f.Paths = append(f.Paths, path.Clean(w))
-		}
+		paths, hosts := placesIn(dir, words[1:])
+		f.Paths, f.Hosts = append(f.Paths, paths...), append(f.Hosts, hosts...)
 	}
 	return f
 }
 
-// TouchFacts joins what a tool says of its call with what its shell line shows. The line runs in the first of the paths.
-func TouchFacts(paths, hosts []string, shell string, opaque bool) *Facts {
-	f := Facts{Paths: paths, Hosts: hosts, Opaque: opaque}
+// placesIn takes words of a command for paths and addresses.
+func placesIn(dir string, words []string) (paths, hosts []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") { // --file=/x names a path, -x does not
+			_, value, found := strings.Cut(w, "=")
+			if !found {
+				continue
+			}
+			w = value
+		}
+		if scheme, rest, ok := strings.Cut(w, "://"); ok && !strings.Contains(scheme, "/") {
+			hosts = append(hosts, hostOf(rest))
+			continue
+		}
+		if w == "" {
+			continue
+		}
+		if !path.IsAbs(w) {
+			w = path.Join(dir, w)
+		}
+		paths = append(paths, path.Clean(w))
+	}
+	return paths, hosts
+}
+
+// TouchFacts adds what a shell line shows to what a tool says of its call. The line runs in the first of the paths.
+func TouchFacts(f Facts, shell string) *Facts {
 	if shell == "" {
 		return &f
 	}
 	dir := "/"
-	if len(paths) > 0 {
-		dir = paths[0]
+	if len(f.Paths) > 0 {
+		dir = f.Paths[0]
 	}
 	line := ShellFacts(dir, shell)
-	f.Commands, f.Opaque = line.Commands, opaque || line.Opaque
-	f.Paths, f.Hosts = slices.Concat(paths, line.Paths), slices.Concat(hosts, line.Hosts)
+	f.Commands, f.Opaque = line.Commands, f.Opaque || line.Opaque
+	f.Paths, f.Hosts = slices.Concat(f.Paths, line.Paths), slices.Concat(f.Hosts, line.Hosts)
+	f.Runs, f.Named, f.Reached, f.Unread = line.Runs, line.Named, line.Reached, line.Unread
 	return &f
 }
 

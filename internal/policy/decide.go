@@ -71,8 +71,9 @@ type question struct {
 	// anyClass says that a mask was not told the data's class.
 	anyClass bool
 	reads    map[string]bool
-	// context is what rules read of the request, once one of them does.
-	context *cedar.Record
+	// context is what rules that give read of the request, once one of them does; shadow is the same for those that forbid, which look
+	// at all that may happen.
+	context, shadow *cedar.Record
 	// trace, when set, collects every grant and rule that spoke.
 	trace *[]Step
 }

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"iter"
+	"path"
+	"slices"
 	"strings"
 
 	cedar "github.com/cedar-policy/cedar-go"
@@ -77,11 +79,15 @@ func (o one) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 func (e *evaluation) holds(r *rule) (bool, string) {
 	e.prepare()
 	if r.readsContext {
-		if e.q.context == nil {
-			rec := contextRecord(e.q)
-			e.q.context = &rec
+		at := &e.q.context
+		if r.forbid {
+			at = &e.q.shadow
 		}
-		e.req.Context = *e.q.context
+		if *at == nil {
+			rec := contextRecord(e.q, r.forbid)
+			*at = &rec
+		}
+		e.req.Context = **at
 	}
 	_, diag := cedar.Authorize(one{r}, e, e.req)
 	if len(diag.Errors) > 0 {
@@ -123,7 +129,7 @@ func (e *evaluation) all(rules []*rule) []*rule {
 
 // contextRecord is what rules may read beside principal, action and resource, as far as any of them does. Without facts the
 // three sets are left out, so that a statement which reads them fails, and a failing statement refuses.
-func contextRecord(q *question) cedar.Record {
+func contextRecord(q *question, forbids bool) cedar.Record {
 	m := make(cedar.RecordMap, len(q.reads))
 	put := func(name cedar.String, value func() cedar.Value) {
 		if q.reads[string(name)] {
@@ -138,12 +144,52 @@ func contextRecord(q *question) cedar.Record {
 	put("path", func() cedar.Value { return cedar.String(q.Resource.Path) })
 	put("present", func() cedar.Value { return cedar.Boolean(q.Present) })
 	put("now", func() cedar.Value { return cedar.NewDatetime(q.now) })
-	if f := q.Facts; f != nil && !f.Opaque {
-		put("paths", func() cedar.Value { return stringSet(f.Paths, foldersAbove) })
-		put("hosts", func() cedar.Value { return stringSet(f.Hosts, domainsAbove) })
-		put("commands", func() cedar.Value { return stringSet(f.Commands, beginnings) })
+	f := q.Facts
+	if f == nil {
+		return cedar.NewRecord(m)
+	}
+	paths, hosts, commands := f.Paths, f.Hosts, f.Commands
+	if forbids { // all that may be, by whatever name
+		paths, hosts, commands = slices.Concat(paths, f.Named), slices.Concat(hosts, f.Reached), slices.Concat(commands, plainly(f))
+	}
+	if !f.Opaque || forbids && f.Boxed {
+		put("paths", func() cedar.Value { return stringSet(paths, foldersAbove) })
+	}
+	if !f.Opaque || forbids && f.Offline {
+		put("hosts", func() cedar.Value { return stringSet(hosts, domainsAbove) })
+	}
+	if !f.Opaque || forbids && !f.Unread && len(f.Runs) > 0 {
+		put("commands", func() cedar.Value { return stringSet(commands, beginnings) })
 	}
 	return cedar.NewRecord(m)
+}
+
+// plainly is every command of the call as people would name it: by the program's own name, without the options before its verb.
+func plainly(f *Facts) (out [][]string) {
+	runs := f.Runs
+	if len(runs) == 0 {
+		runs = f.Commands
+	}
+	for _, words := range runs {
+		if words[0] == unknownWord {
+			continue
+		}
+		plain, short := []string{path.Base(words[0])}, []string{path.Base(words[0])}
+		option := false
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "-") {
+				option = !strings.Contains(w, "=")
+				continue
+			}
+			plain = append(plain, w)
+			if !option { // else it may be that option's value
+				short = append(short, w)
+			}
+			option = false
+		}
+		out = append(out, append([]string{path.Base(words[0])}, words[1:]...), plain, short)
+	}
+	return out
 }
 
 func stringSet[T any](list []T, expand func(T) []string) cedar.Value {

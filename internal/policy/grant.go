@@ -189,7 +189,7 @@ func (g *grant) coversTool(q *question) bool {
 		case q.mask && (g.Effect != Deny || !t.bound()):
 			return true // the call itself will show its arguments
 		case q.mask: // a denial of some arguments hides nothing
-		case g.Effect == Deny && t.perhaps(q.Facts), g.Effect != Deny && t.surely(q.Facts):
+		case g.Effect == Deny && t.touched(q.Facts) != not, g.Effect != Deny && t.surely(q.Facts):
 			return true
 		}
 	}
@@ -198,11 +198,11 @@ func (g *grant) coversTool(q *question) bool {
 
 // doubtful says that a denial covers the question only because nobody knows what the call touches.
 func (g *grant) doubtful(q *question) bool {
-	if len(g.tools) == 0 || (q.Facts != nil && !q.Facts.Opaque) {
+	if len(g.tools) == 0 {
 		return false
 	}
 	for i := range g.tools {
-		if t := &g.tools[i]; !t.bound() && t.names(q.tool, g.Effect != Allow) {
+		if t := &g.tools[i]; t.names(q.tool, g.Effect != Allow) && t.touched(q.Facts) == certain {
 			return false
 		}
 	}

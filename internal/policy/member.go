@@ -1,12 +1,14 @@
 package policy
 
+import "slices"
+
 // decide answers for one member of the caller's chain: steps 4 to 7 of the package comment.
 func (m *member) decide(q *question) Decision {
 	in := m.drawer(q)
 	var doubt *grant
 	for _, g := range in.denies {
 		if g.covers(q) {
-			if g.tier > 0 && g.doubtful(q) {
+			if (g.tier > 0 || q.Facts != nil) && g.doubtful(q) {
 				doubt = g
 				continue
 			}
@@ -15,7 +17,17 @@ func (m *member) decide(q *question) Decision {
 		}
 	}
 	e := in.evaluation(q, m)
-	if r, failed := e.first(in.forbids); r != nil {
+	r, failed := e.first(in.forbids)
+	unsure := ""
+	if r != nil && failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque {
+		// It failed for want of what the call does not show. Those behind it may still forbid.
+		unsure = r.id
+		r, failed = e.first(afterRule(in.forbids, r))
+		for r != nil && failed != "" && r.callBound {
+			r, failed = e.first(afterRule(in.forbids, r))
+		}
+	}
+	if r != nil {
 		q.note(m, "rule:"+r.id, Deny, r.reason)
 		if failed != "" {
 			return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
@@ -28,13 +40,18 @@ func (m *member) decide(q *question) Decision {
 		d = Decision{Effect: Ask, Code: CodeAsk, By: doubt.by, Approvers: anyPerson,
 			Reason: "nobody knows whether this touches what is denied: " + sentence(doubt.Note, doubt.ID)}
 	}
+	if unsure != "" && d.Effect == Allow {
+		q.note(m, "rule:"+unsure, Ask, "")
+		d = Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + unsure, Approvers: anyPerson, Reason: "nobody knows whether this does what rule " + unsure + " forbids"}
+	}
 	if d.Effect == Deny || len(in.asks) == 0 {
 		return d
 	}
-	r, failed := e.first(in.asks)
+	r, failed = e.first(in.asks)
 	switch {
 	case r == nil:
 		return d
+	case failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque: // it asks, as it would if it were so
 	case failed != "":
 		return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
 	}
@@ -105,3 +122,5 @@ func sentence(written, otherwise string) string {
 	}
 	return otherwise
 }
+
+func afterRule(rules []*rule, r *rule) []*rule { return rules[slices.Index(rules, r)+1:] }

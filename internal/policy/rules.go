@@ -32,6 +32,8 @@ type rule struct {
 	// for one that reads the tool, which a list of tools shows.
 	callBound bool
 	toolBound bool
+	// placeBound marks a statement whose conditions look at the place itself: it has to be asked about each.
+	placeBound bool
 	// timed marks a statement whose answer changes by itself.
 	timed        bool
 	readsContext bool
@@ -131,8 +133,10 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 				}
 			case ast.NodeTypeVariable:
 				r.readsContext = r.readsContext || n.Name == "context"
+				r.placeBound = r.placeBound || n.Name == "resource"
 			case ast.NodeTypeAccess:
 				r.reads = append(r.reads, string(n.Value))
+				r.placeBound = r.placeBound || n.Value == "path" || n.Value == "paths"
 				switch n.Value {
 				case "paths", "commands", "hosts", "op", "class", "present":
 					r.callBound = true

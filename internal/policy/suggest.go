@@ -15,7 +15,7 @@ var (
 // Suggest is the tool pattern that a call and those like it fit: the beginnings of its commands, the folders of its files, its
 // hosts. It is "" when it is not known what the call touches.
 func Suggest(tool string, f *Facts) string {
-	if f == nil || f.Opaque || tool == "" {
+	if f == nil || tool == "" || f.Opaque && len(f.Within) == 0 {
 		return ""
 	}
 	var parts []string
@@ -27,6 +27,13 @@ func Suggest(tool string, f *Facts) string {
 		}
 	}
 	switch {
+	case f.Opaque: // a line that cannot be read, in a box: what can be said of those like it is where they stay
+		for _, w := range f.Within {
+			if !plainFolder.MatchString(w) || !cleanPath(w) {
+				return ""
+			}
+			add("path", strings.TrimSuffix(w, "/")+"/**")
+		}
 	case len(f.Commands) > 0:
 		for _, words := range f.Commands {
 			if !plainWord.MatchString(words[0]) {
@@ -60,7 +67,7 @@ func SuggestIn(tool string, f *Facts) string {
 	if s == "" || len(f.Paths) == 0 {
 		return ""
 	}
-	if len(f.Commands) == 0 {
+	if len(f.Commands) == 0 || f.Opaque {
 		return s // it names the folders already
 	}
 	dir := f.Paths[0]

@@ -23,7 +23,7 @@ func TestSuggestions(t *testing.T) {
 		{name: "a connector", tool: "mcp.mail.send", want: "mcp.mail.send"},
 		{name: "nobody knows", tool: "webfetch", opaque: true},
 	} {
-		f := TouchFacts(c.paths, c.hosts, c.shell, c.opaque)
+		f := TouchFacts(Facts{Paths: c.paths, Hosts: c.hosts, Opaque: c.opaque}, c.shell)
 		got, in := Suggest(c.tool, f), SuggestIn(c.tool, f)
 		if got != c.want || in != c.inFolder {
 			t.Errorf("%s: %q and %q", c.name, got, in)
@@ -31,11 +31,20 @@ func TestSuggestions(t *testing.T) {
 		if got != "" && !ToolCovers(got, c.tool, f) || ToolCovers(got, "other", f) {
 			t.Errorf("%s: %q does not cover what it was made from, or more", c.name, got)
 		}
-		if c.like != "" && (!ToolCovers(got, c.tool, TouchFacts(c.paths, nil, c.like, false)) || ToolCovers(got, c.tool, TouchFacts(c.paths, nil, c.unlike, false))) {
+		if c.like != "" && (!ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.like)) || ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.unlike))) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
-	if f := TouchFacts([]string{"/c"}, nil, "git log /etc/passwd", false); SuggestIn("bash", f) != "" {
+	// A line that cannot be read, kept in a folder by a sandbox: always, there.
+	f := TouchFacts(Facts{Paths: []string{"/c/sub"}, Within: []string{"/c"}}, "for f in *; do cat $f; done")
+	if s := SuggestIn("bash.exposed", f); s != "bash.exposed(path: /c/**)" || !ToolCovers(s, "bash.exposed", f) {
+		t.Errorf("%q", s)
+	}
+	if ToolCovers("bash.exposed(path: /c/**)", "bash.exposed", TouchFacts(Facts{Paths: []string{"/c/sub"}, Within: []string{"/c", "/d"}}, "cat $f")) ||
+		ToolCovers("bash.exposed(path: /c/**)", "bash.exposed", TouchFacts(Facts{Paths: []string{"/c/sub"}}, "cat $f")) {
+		t.Error("a rule for a folder covers what may leave it")
+	}
+	if f := TouchFacts(Facts{Paths: []string{"/c"}}, "git log /etc/passwd"); SuggestIn("bash", f) != "" {
 		t.Error("a call that leaves the folder has a rule for the folder")
 	}
 }

@@ -16,6 +16,19 @@ type Facts struct {
 	Hosts []string
 	// Opaque says that more will happen than is listed, such as a shell line that could not be read.
 	Opaque bool
+
+	// Runs, Named and Reached are the commands, paths and hosts that a generous reading finds in a shell line, for denials. Unread says
+	// that it could not follow all of the line.
+	Runs    [][]string
+	Named   []string
+	Reached []string
+	Unread  bool
+	// Boxed says that a sandbox hides from the call every file that policy keeps from the caller: what it denies of files needs no
+	// reading. Offline says that the call reaches no host.
+	Boxed   bool
+	Offline bool
+	// Within are the folders that a sandbox keeps the call in; none when there is no such bound.
+	Within []string
 }
 
 // toolPattern is the compiled form of name or name(fact: value; fact: value). The name may hold *, which also crosses dots.
@@ -101,6 +114,9 @@ func (t *toolPattern) surely(f *Facts) bool {
 	if !t.bound() {
 		return true
 	}
+	if f != nil && f.Opaque && len(t.commands)+len(t.hosts) == 0 { // whatever it does, it stays in there
+		return every(f.Within, t.onTree)
+	}
 	if f == nil || f.Opaque {
 		return false
 	}
@@ -109,14 +125,96 @@ func (t *toolPattern) surely(f *Facts) bool {
 		(len(t.hosts) == 0 || every(f.Hosts, t.onHost))
 }
 
-// perhaps says whether anything the call may touch is within the pattern: the test of a grant that denies.
-func (t *toolPattern) perhaps(f *Facts) bool {
-	if !t.bound() || f == nil || f.Opaque {
-		return true
+// doubt is how sure one is that a call touches what a pattern names.
+type doubt int
+
+const (
+	not doubt = iota
+	perhaps
+	certain
+)
+
+// touched says whether anything the call may touch is within the pattern: the test of a grant that denies.
+func (t *toolPattern) touched(f *Facts) doubt {
+	if !t.bound() {
+		return certain
 	}
-	return (len(t.paths) == 0 || some(f.Paths, t.onPath, unclear)) &&
-		(len(t.commands) == 0 || some(f.Commands, t.onCommand, nil)) &&
-		(len(t.hosts) == 0 || some(f.Hosts, t.onHost, nil))
+	if f == nil {
+		return perhaps
+	}
+	out := certain
+	if len(t.paths) > 0 {
+		out = min(out, found(some(f.Paths, t.onPath, unclear) || some(f.Named, t.onPath, nil), f.Opaque && !f.Boxed))
+	}
+	if len(t.commands) > 0 {
+		out = min(out, t.denied(f))
+	}
+	if len(t.hosts) > 0 {
+		out = min(out, found(some(f.Hosts, t.onHost, nil) || some(f.Reached, t.onHost, nil), f.Opaque && !f.Offline))
+	}
+	return out
+}
+
+func found(certainly, maybe bool) doubt {
+	switch {
+	case certainly:
+		return certain
+	case maybe:
+		return perhaps
+	}
+	return not
+}
+
+// denied looks for a command among all that a line runs: by any path to the program, and behind its options.
+func (t *toolPattern) denied(f *Facts) doubt {
+	runs := f.Runs
+	if len(runs) == 0 {
+		runs = f.Commands
+	}
+	out := found(false, f.Unread || f.Opaque && len(f.Runs) == 0)
+	for _, words := range runs {
+		for _, c := range t.commands {
+			out = max(out, begins(c, words))
+		}
+	}
+	return out
+}
+
+// begins says whether a command begins with some words, whatever path its program has and whatever options stand between them. The
+// value of an option cannot be told from a word, so both readings count.
+func begins(c, words []string) doubt {
+	if path.Base(words[0]) != path.Base(c[0]) {
+		return not
+	}
+	next, option := 1, false
+	for _, w := range words[1:] {
+		switch {
+		case next == len(c):
+			return certain
+		case w == unknownWord:
+			return perhaps
+		case w == c[next]:
+			next, option = next+1, false
+		case strings.HasPrefix(w, "-"):
+			option = !strings.Contains(w, "=")
+		case option:
+			option = false
+		default:
+			return not
+		}
+	}
+	return found(next == len(c), false)
+}
+
+// onTree says whether the pattern covers a folder with all that is in it.
+func (t *toolPattern) onTree(folder string) bool {
+	parts := components(folder)
+	for _, g := range t.paths {
+		if n := len(g) - 1; n >= 0 && g[n] == "**" && n <= len(parts) && globPath(g[:n], parts[:n]) && cleanPath(folder) {
+			return true
+		}
+	}
+	return false
 }
 
 func unclear(p string) bool { return !cleanPath(p) }

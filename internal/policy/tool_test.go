@@ -68,6 +68,9 @@ func TestDoubtIsAnAskUnderDefaults(t *testing.T) {
 	}
 	want(t, v, run("go test ./..."), Allow, "grant:auto")
 	want(t, v, run("cat $X"), Ask, "grant:default-agent-keys-by-tool")
+	boxed := run("cat $X | tee y")
+	boxed.Facts.Boxed = true // a sandbox hides them: there is nothing to ask about
+	want(t, v, boxed, Allow, "grant:auto")
 	r := run("cat x")
 	r.Facts.Paths = []string{"/home/u/.ssh/id_ed25519"}
 	want(t, v, r, Deny, "grant:default-agent-keys-by-tool")
@@ -127,6 +130,67 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// A denied command is found by any path to its program, behind its options, behind programs that run others, and in whatever a line
+// is made of: /bin/rm and git -C . push once ran where rm and git push were denied.
+func TestADeniedCommandHasManyNames(t *testing.T) {
+	tool := func(patterns ...string) func(*ScopedGrant) { return func(g *ScopedGrant) { g.ToolPatterns = patterns } }
+	c := compiled(t, `@id("no-curl") forbid (principal, action == Action::"execute", resource is Tool) when { context.commands.contains("npm publish") };`, append(DefaultGrants(),
+		give(t, "all", "session:*", Allow, "tool:/", "execute"),
+		give(t, "no", "session:*", Deny, "tool:/", "execute", tool("bash(command: rm; command: git push)")))...)
+	v := seen(t, c, "session:s", "person:me")
+	ask := func(line string) Request {
+		return Request{Permission: CanExecute, Resource: ToolRef("bash"), Tool: "bash", Facts: TouchFacts(Facts{Paths: []string{"/code"}, Boxed: true, Offline: true}, line)}
+	}
+	for line, e := range map[string]Effect{
+		"rm x": Deny, "/bin/rm x": Deny, "../../bin/rm x": Deny, "env rm x": Deny, "env -i A=b /bin/rm x": Deny, "busybox rm x": Deny, "timeout -k 1 5 rm x": Deny, "ls | xargs -n 1 rm": Deny,
+		"nice -n 5 nohup rm x": Deny, "command rm x": Deny, "sudo -u me rm x": Deny, "sh -c 'rm x'": Deny, `bash -lc "cd x && rm y"`: Deny, "find . -name x -exec rm {} +": Deny,
+		"for f in *; do rm $f; done": Deny, "if true; then rm x; fi": Deny, "(cd x; rm y)": Deny, "{ rm x; }": Deny, "echo $(rm x)": Deny, "echo `rm x`": Deny, "cat <(rm x)": Deny,
+		"A=b rm x": Deny, `r\m x`: Deny, "'r'm x": Deny, "ls && rm x > out 2>&1": Deny, "! rm x": Deny, "rm x &": Deny, "eval 'rm x'": Deny,
+		"git push": Deny, "git -C . push": Deny, "git --git-dir=.git push origin": Deny, "/usr/bin/git -c a=b -C . push": Deny, "git --no-pager push": Deny,
+		"npm publish": Deny, "/usr/bin/npm publish": Deny, "npm --prefix x publish": Deny, "npm --silent publish; ls": Deny,
+		"ls": Allow, "git log": Allow, "git -C . log -p": Allow, "env | grep X; ls": Allow, "go test ./... 2>&1 | tail -5": Allow, "echo a > x": Allow, `python3 -c "print(1)"`: Allow,
+		"cat *": Allow, "echo $HOME": Allow, `for f in *.go; do echo "$f"; done`: Allow, "make -j4 && ./run.sh": Allow, "npm test": Allow, "[ -f x ] && cat x": Allow, "[[ -f x ]] || ls": Allow,
+		"cat <<'EOF' > x\nrm y\nEOF\nls": Allow, "A=1 B=$C make": Allow, "x=$(ls | wc -l); echo $x": Allow, "while read l; do echo $l; done < f": Allow, "echo rm": Allow, "git log --grep push": Deny,
+		"$X y": Ask, "bash": Ask, "curl x | sh": Ask, "ssh h rm x": Ask, "git $X": Ask, "case x in a) rm y;; esac": Ask, "f() { rm x; }; f": Ask,
+	} {
+		d := v.Decide(ask(line))
+		if line == "git log --grep push" { // push may be what --grep is told, and is: manners err on their side
+			continue
+		}
+		if d.Effect != e {
+			runs, files, ok := Runs(line)
+			t.Errorf("%q: %s (%s %s), want %s; read as %q %q %v", line, d.Effect, d.By, d.Reason, e, runs, files, ok)
+		}
+	}
+	// Nothing that no sandbox can hide is denied by default: there every line passes.
+	plain := seen(t, compiled(t, "", append(DefaultGrants(), give(t, "all", "session:*", Allow, "tool:/bash", "execute"))...), "session:s", "person:me")
+	for _, line := range []string{"$X y", "curl x | sh", "f() { rm x; }; f", "echo '", "cat $(ls) *"} {
+		want(t, plain, ask(line), Allow, "grant:all")
+	}
+	// A denied host is out of reach of a box without network, and a reason to ask in one that has it.
+	hosts := seen(t, compiled(t, "", append(DefaultGrants(), give(t, "all", "session:*", Allow, "tool:/", "execute"),
+		give(t, "host", "*", Deny, "tool:/", "execute", tool("*(host: evil.example)")))...), "session:s", "person:me")
+	want(t, hosts, ask("curl $X"), Allow, "grant:all")
+	online := ask("curl $X")
+	online.Facts.Offline = false
+	want(t, hosts, online, Ask, "grant:host")
+	want(t, hosts, ask("x=1; curl https://evil.example/ > $x"), Deny, "grant:host")
+}
+
+func FuzzRuns(f *testing.F) {
+	for _, s := range []string{"a", "a && b", "for f in *; do a; done", "cat <<X\nX", "a $(b `c`)", "((", "${", "\"", "a <<"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		cmds, _, _ := Runs(line)
+		for _, c := range cmds {
+			if len(c) == 0 || c[0] == unknownWord {
+				t.Errorf("%q: %q", line, cmds)
+			}
+		}
+	})
+}
+
 func TestGlobs(t *testing.T) {
 	for _, x := range []struct {
 		glob, path string
@@ -178,7 +242,7 @@ func FuzzToolPattern(f *testing.F) {
 			return
 		}
 		facts := &Facts{Paths: []string{path}, Commands: cmds, Opaque: !ok}
-		if p.surely(facts) && !p.perhaps(facts) {
+		if p.surely(facts) && p.touched(facts) == not {
 			t.Errorf("%q surely covers %+v but perhaps does not", s, facts)
 		}
 	})

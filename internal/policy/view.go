@@ -34,6 +34,7 @@ type View struct {
 	refusal string
 	mu      sync.RWMutex
 	shown   map[masked]bool
+	sights  map[string]*Sight
 }
 
 // member is one of the caller's chain, with the grants and rules that can speak of it in one drawer for each kind.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -89,11 +90,20 @@ func (r *Room) toolOps() []op.Op {
 
 // planCall makes a call's plan for the caller of ctx.
 func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn) (*tool.Plan, error) {
-	env, err := r.env(ctx, in, op.CallerFrom(ctx).Tenant)
+	env, err := r.envOf(ctx, t, in)
 	if err != nil {
 		return nil, err
 	}
 	return t.Plan(env, in.Args)
+}
+
+// envOf is what a call may use, as its caller sees it now.
+func (r *Room) envOf(ctx context.Context, t tool.Tool, in CallIn) (*tool.Env, error) {
+	env, err := r.env(ctx, in, op.CallerFrom(ctx).Tenant)
+	if err == nil {
+		env.Scope, err = r.seeing(ctx, env.Scope, t.Spec().Name)
+	}
+	return env, err
 }
 
 // CheckCall plans a call and returns its title, or why it can never run: arguments that do not fit, a place out of reach.
@@ -216,9 +226,21 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	if err := mayCall(c, in, ToolOp(t.Spec().Name)); err != nil {
 		return CallOut{}, err
 	}
-	p, err := r.planCall(ctx, t, in)
+	env, err := r.envOf(ctx, t, in)
 	if err != nil {
 		return CallOut{}, err
+	}
+	p, err := t.Plan(env, in.Args)
+	if err != nil {
+		return CallOut{}, err
+	}
+	if err := asJudged(ctx, p); err != nil {
+		return CallOut{}, err
+	}
+	if p.Lasting {
+		var done func()
+		ctx, done = r.whileShown(ctx, t, in, env.Scope)
+		defer done()
 	}
 	res, err := p.Run(ctx, r.outputs.get(in.Call))
 	var w *tool.Waiting
@@ -231,6 +253,15 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	}
 	op.Note(ctx, "title", p.Title)
 	return CallOut{Title: p.Title, Result: res}, err
+}
+
+// asJudged refuses a call whose paths lead elsewhere than when it was decided about: a link was swapped in between.
+func asJudged(ctx context.Context, p *tool.Plan) error {
+	j, ok := op.JudgedIn(ctx)
+	if !ok || j.Touch == nil || j.Resource == p.Resource && slices.Equal(j.Touch.Paths, p.Touch.Paths) && slices.Equal(j.Touch.Also, p.Touch.Also) {
+		return nil
+	}
+	return fault.New(fault.Conflict, "tool", "%s leads elsewhere than when it was decided about", p.Title).WithNext("look again")
 }
 
 func (r *Room) recoverCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, bool, error) {

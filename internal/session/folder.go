@@ -149,6 +149,18 @@ func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
 	return tool.NewScope(mine, r.Hidden...), nil
 }
 
+// seeing is a scope as the caller of ctx sees it with a tool. Without a house nobody can say what policy keeps from it, so nothing is there.
+func (r *Room) seeing(ctx context.Context, scope *tool.Scope, name string) (*tool.Scope, error) {
+	if r.house.Sight == nil {
+		return tool.NewScope(nil), nil
+	}
+	sight, err := r.house.Sight(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return scope.Seeing(&tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}), nil
+}
+
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

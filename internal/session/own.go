@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/policy"
 	"tandem/internal/tool"
 )
 
@@ -15,6 +16,8 @@ type House struct {
 	Invoker op.Invoker
 	May     func(ctx context.Context, o *op.Op) bool
 	All     func() []*op.Op
+	// Sight is what a caller sees of folders with a tool.
+	Sight func(ctx context.Context, tool string) (*policy.Sight, error)
 }
 
 // Through gives sessions the rest of the house, which is made after this room.

@@ -3,10 +3,12 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/tool"
 )
 
 // ToolInfo describes a tool.
@@ -81,6 +83,10 @@ func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
 		return out, err
 	}
 	defer rows.Close()
+	sees, err := r.sees(ctx)
+	if err != nil {
+		return out, err
+	}
 	seen := map[string]bool{}
 	for rows.Next() {
 		c, err := scanCall(rows)
@@ -90,15 +96,33 @@ func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
 		if c.Result == nil {
 			continue
 		}
+		changed := c.Result.Changed()
+		if slices.ContainsFunc(changed, func(p string) bool { return !sees(p) }) {
+			continue
+		}
 		if d, ok := c.Result.Meta["diff"].(string); ok {
 			out.Diff += d
 		}
-		if p, ok := c.Result.Meta["path"].(string); ok && !seen[p] {
-			seen[p] = true
-			out.Files = append(out.Files, p)
+		for _, p := range changed {
+			if !seen[p] {
+				seen[p] = true
+				out.Files = append(out.Files, p)
+			}
 		}
 	}
 	return out, rows.Err()
+}
+
+// sees says what files the caller of ctx may look at.
+func (r *Room) sees(ctx context.Context) (func(path string) bool, error) {
+	if r.house.Sight == nil {
+		return func(string) bool { return false }, nil
+	}
+	sight, err := r.house.Sight(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return func(path string) bool { s := sight.Of(tool.Slashed(path)); return !s.Hidden && s.Asks == "" }, nil
 }
 
 func (r *Room) messagesOp(ctx context.Context, in IDIn) (MessagesOut, error) {

@@ -149,8 +149,15 @@ func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, f := range files { // newest first, so the oldest content is what remains
-		if err := restore(scope, s.Directory, f); err != nil {
+	if scope, err = r.seeing(ctx, scope, ""); err != nil {
+		return out, err
+	}
+	places, err := restorable(scope, s.Directory, files)
+	if err != nil {
+		return out, err
+	}
+	for i, f := range files { // newest first, so the oldest content is what remains
+		if err := f.restore(places[i]); err != nil {
 			return out, err
 		}
 		out.Files = append(out.Files, f.path)
@@ -167,11 +174,26 @@ func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
 	return out, err
 }
 
-func restore(scope *tool.Scope, dir string, f keptFile) error {
-	p, err := scope.Locate(dir, f.path, true)
-	if err != nil {
-		return err
+// restorable finds where files go back to. One that the caller may not see or change keeps all of them as they are.
+func restorable(scope *tool.Scope, dir string, files []keptFile) ([]tool.Place, error) {
+	out := make([]tool.Place, len(files))
+	for i, f := range files {
+		p, err := scope.Locate(dir, f.path, true)
+		if err == nil {
+			err = p.Hidden()
+		}
+		if err == nil {
+			err = p.Fixed()
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[i] = p
 	}
+	return out, nil
+}
+
+func (f keptFile) restore(p tool.Place) error {
 	if f.existed {
 		return p.WriteFile(f.content)
 	}

@@ -1,74 +1,241 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tandem/internal/fault"
 )
 
-// maxVisited bounds the search for sensitive files. A folder that is larger is not entered blindly: the command is refused.
+// maxVisited bounds the search for what has to be hidden. A folder that is larger is not entered blindly: the command is refused.
 const maxVisited = 300_000
 
-var (
-	errTooMany = errors.New("too many files")
-	errEnough  = errors.New("enough")
-)
-
-// sensitive visits the sensitive files and folders that exist in the scope, until visit says no. It does not look into a folder
-// that it visited.
-func (s *Scope) sensitive(visit func(path string, folder bool) bool) error {
-	seen := 0
-	for _, f := range s.folders {
-		err := filepath.WalkDir(f.Path, func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil //nolint:nilerr // what tandem cannot read, a command with the same rights cannot read either
-			}
-			if seen++; seen > maxVisited {
-				return errTooMany
-			}
-			rel, _ := below(f.Path, p)
-			switch {
-			case p == f.Path || !f.Hides(rel) || d.Type()&fs.ModeSymlink != 0:
-				return nil
-			case !visit(p, d.IsDir()):
-				return errEnough
-			case d.IsDir():
-				return filepath.SkipDir
-			}
-			return nil
-		})
-		if errors.Is(err, errEnough) {
-			return nil
-		}
-		if err != nil {
-			return fault.New(fault.Exhausted, "bash", "%s holds more than %d files: sensitive ones cannot be found, so no command runs there", f.Path, maxVisited).
-				WithNext("grant the folder that the work needs instead")
-		}
-	}
-	return nil
+// Mask is one place of a granted folder that a sandbox treats unlike what surrounds it. Masks come outer ones first.
+type Mask struct {
+	Path   string
+	Folder bool
+	How    Masking
+	// Why is the grant or rule behind it, or what the file may hold.
+	Why string
 }
 
-// Exposed says which sensitive files a command in this scope could read, in words for whoever decides about it; "" when none.
+// Masking is what becomes of a place.
+type Masking int
+
+// A place is not there, can be read only, or is there again inside one that is not.
+const (
+	Hide Masking = iota
+	Fix
+	Show
+)
+
+// Masks is what a command in this scope must not see or change, of what exists now. Where policy keeps a tree of a repository from
+// the caller, the repository's own store is hidden too: it holds the same files again, under other names.
+func (s *Scope) Masks() ([]Mask, error) {
+	var out []Mask
+	seen := 0
+	for i := len(s.folders) - 1; i >= 0; i-- { // outer folders first: inner ones are mounted over them
+		m := masker{folder: s.folders[i], left: &seen}
+		root := m.folder.seen(".")
+		m.asks = root.Asks
+		if slices.ContainsFunc(out, func(k Mask) bool { _, in := below(k.Path, m.folder.Path); return in && k.How != Show }) {
+			m.put(".", true, Show, "") // granted by itself, inside a folder that hides it by its name
+		}
+		m.one(".", true, Show)
+		if m.err != nil {
+			return nil, m.err
+		}
+		out = append(out, m.all()...)
+	}
+	return out, nil
+}
+
+// Narrowed is a place that the scope shows and the next one does not, or not to be changed; "" when there is none.
+func (s *Scope) Narrowed(next *Scope) (string, error) {
+	for _, f := range s.folders {
+		if !slices.ContainsFunc(next.folders, func(n Folder) bool { return n.Path == f.Path && (f.ReadOnly || !n.ReadOnly) }) {
+			return f.Path, nil
+		}
+	}
+	masks, err := next.Masks()
+	if err != nil {
+		return "", err
+	}
+	for _, m := range masks {
+		for _, f := range s.folders { // the innermost speaks first
+			rel, in := below(f.Path, m.Path)
+			if !in {
+				continue
+			}
+			if was := f.seen(rel); m.How == Hide && !was.Hidden && was.Asks == "" || m.How == Fix && !was.Hidden && !was.Fixed && !f.ReadOnly {
+				return m.Path, nil
+			}
+			break
+		}
+	}
+	return "", nil
+}
+
+type masker struct {
+	folder Folder
+	asks   string
+	left   *int
+	masks  []Mask
+	repos  []string // folders below which .git or .jj lies
+	err    error
+}
+
+// how is what becomes of a place that is seen so. Show is a place as the folder itself is.
+func (m *masker) how(s Seen) Masking {
+	switch {
+	case s.Hidden || s.Asks != m.asks && s.Asks != "":
+		return Hide
+	case s.Fixed && !m.folder.ReadOnly:
+		return Fix
+	}
+	return Show
+}
+
+// walk looks at what lies in a folder that was made so already.
+func (m *masker) walk(rel string, around Masking) {
+	dir := filepath.Join(m.folder.Path, rel)
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return // what tandem cannot read, a command with the same rights cannot read either
+	}
+	for _, e := range all {
+		if *m.left++; *m.left > maxVisited {
+			m.err = fault.New(fault.Exhausted, "bash", "%s holds more than %d files: what is to be hidden cannot be found, so no command runs there", m.folder.Path, maxVisited).
+				WithNext("grant the folder that the work needs instead")
+		}
+		if m.err != nil {
+			return
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			continue // it leads to a place that is judged where it lies
+		}
+		if e.Name() == ".git" || e.Name() == ".jj" {
+			m.repos = append(m.repos, rel)
+		}
+		m.one(filepath.Join(rel, e.Name()), e.IsDir(), around)
+	}
+}
+
+func (m *masker) one(rel string, folder bool, around Masking) {
+	s := m.folder.seen(rel)
+	how := m.how(s)
+	if how != around {
+		why := s.By
+		if s.Asks != "" && why == "" {
+			why = s.Asks
+		}
+		m.put(rel, folder, how, why)
+	}
+	switch {
+	case !folder:
+	case how != Hide:
+		m.walk(rel, how)
+	case m.folder.sight != nil && s.By != keyFile:
+		m.again(rel)
+	}
+}
+
+func (m *masker) put(rel string, folder bool, how Masking, why string) {
+	if how == Show && m.folder.ReadOnly {
+		how = Fix
+	}
+	m.masks = append(m.masks, Mask{filepath.Join(m.folder.Path, rel), folder, how, why})
+}
+
+// again finds what is to be seen inside a tree that is hidden.
+func (m *masker) again(hidden string) {
+	for _, e := range m.folder.sight.Edges(Slashed(filepath.Join(m.folder.Path, hidden))) {
+		path := filepath.FromSlash(e)
+		rel, ok := below(m.folder.Path, path)
+		st, err := os.Lstat(path)
+		if !ok || err != nil || st.Mode()&fs.ModeSymlink != 0 || m.how(m.folder.seen(rel)) == Hide || m.how(m.folder.seen(filepath.Dir(rel))) != Hide {
+			continue
+		}
+		m.one(rel, st.IsDir(), Hide)
+	}
+}
+
+// all is every mask of the folder, with what keeps people's masks in place: a folder above one that could be renamed would take
+// the hidden tree along to a name that nobody denied, so it is made a mount of its own, which cannot be.
+func (m *masker) all() []Mask {
+	out := append(m.masks, m.stores()...)
+	at := map[string]bool{m.folder.Path: true}
+	for _, k := range out {
+		at[k.Path] = true
+	}
+	for _, k := range out {
+		if k.house() {
+			continue
+		}
+		for p := filepath.Dir(k.Path); !at[p]; p = filepath.Dir(p) {
+			at[p] = true
+			if rel, in := below(m.folder.Path, p); in && m.how(m.folder.seen(rel)) == Show && !m.folder.ReadOnly {
+				out = append(out, Mask{p, true, Show, "it holds " + k.Path})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Mask) int { return strings.Compare(outerFirst(a.Path), outerFirst(b.Path)) })
+	return out
+}
+
+// outerFirst makes a path sort before those below it and after those above it.
+func outerFirst(p string) string { return strings.ReplaceAll(p, string(filepath.Separator), "\x00") }
+
+// stores are the hidden stores of version control.
+func (m *masker) stores() []Mask {
+	var out []Mask
+	for _, repo := range m.repos {
+		at := filepath.Join(m.folder.Path, repo)
+		for _, k := range m.masks {
+			if _, in := below(at, k.Path); !in || k.How != Hide || k.house() {
+				continue
+			}
+			for _, name := range []string{".git", ".jj"} {
+				if st, err := os.Lstat(filepath.Join(at, name)); err == nil && st.Mode()&fs.ModeSymlink == 0 {
+					out = append(out, Mask{filepath.Join(at, name), st.IsDir(), Hide, "it holds copies of " + k.Path})
+				}
+			}
+			break
+		}
+	}
+	return out
+}
+
+// house says that a file is hidden by its name, and not by a person's word: copies of such files in version control stay.
+func (k Mask) house() bool { return k.Why == keyFile || strings.HasPrefix(k.Why, "grant:default-") }
+
+// Exposed says which hidden files a command in this scope could reach all the same, in words for whoever decides about it; "" when none.
 func (s *Sandbox) Exposed(scope *Scope) (string, error) {
-	if s.Kind != Landlock {
+	for _, f := range scope.folders {
+		if f.seen(".").Asks != "" {
+			return "reading " + f.Path + " needs an approval", nil
+		}
+	}
+	if s != nil && s.Kind == Bubblewrap {
 		return "", nil
 	}
-	first, more := "", false
-	err := scope.sensitive(func(path string, _ bool) bool {
-		more = first != ""
-		if !more {
-			first = path
-		}
-		return !more
-	})
-	switch {
-	case err != nil || first == "":
+	masks, err := scope.Masks()
+	if err != nil || len(masks) == 0 {
 		return "", err
-	case more:
+	}
+	verb, first := "read", masks[0].Path
+	if masks[0].How == Fix {
+		verb = "change"
+	}
+	if len(masks) > 1 {
 		first += " and others"
 	}
-	return fmt.Sprintf("the command could read %s, which this machine's sandbox (Landlock) cannot hide", first), nil
+	if !s.Works() {
+		return fmt.Sprintf("the command could %s %s, and there is no sandbox here to keep it from that", verb, first), nil
+	}
+	return fmt.Sprintf("the command could %s %s, which this machine's sandbox (Landlock) cannot hide", verb, first), nil
 }

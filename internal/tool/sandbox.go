@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"tandem/internal/tool/box"
 )
@@ -58,27 +59,31 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
 		b.Mounts = append(b.Mounts, box.Mount{From: fs[i].Path, Write: !fs[i].ReadOnly})
 	}
-	if b.Masks, err = s.masks(scope); err != nil {
+	if s.Machine.Kind == Landlock { // it hides nothing: what is to be hidden was asked about before (Exposed), and tandem's own state is never shown
+		for _, f := range fs {
+			b.Masks = append(b.Masks, f.withheld()...)
+		}
+	} else if err := scope.Hide(&b); err != nil {
 		return nil, nil, err
 	}
 	return s.Machine.Command(ctx, b)
 }
 
-// masks are what a box hides of a scope. Landlock hides nothing: what is sensitive by its name was asked about before (Exposed), and
-// tandem's own state is never shown.
-func (s *Sandbox) masks(scope *Scope) ([]string, error) {
-	var out []string
-	if s.Machine.Kind == Landlock {
-		for _, f := range scope.Folders() {
-			out = append(out, f.withheld()...)
+// Hide puts the scope's masks into a box that shows its folders already.
+func (s *Scope) Hide(b *box.Box) error {
+	masks, err := s.Masks()
+	for i, m := range masks {
+		again := slices.ContainsFunc(masks[i+1:], func(k Mask) bool { return k.How != Hide && box.Below(m.Path, k.Path) })
+		switch {
+		case m.How != Hide:
+			b.Mounts = append(b.Mounts, box.Mount{From: m.Path, Write: m.How == Show})
+		case again && m.Folder: // something inside it is shown
+			b.Mounts = append(b.Mounts, box.Empty(m.Path))
+		default:
+			b.Masks = append(b.Masks, m.Path)
 		}
-		return out, nil
 	}
-	err := scope.sensitive(func(path string, _ bool) bool {
-		out = append(out, path)
-		return true
-	})
-	return out, err
+	return err
 }
 
 // Unconfined builds a command without a sandbox, for a session in which a person allowed that: an empty environment and a home of

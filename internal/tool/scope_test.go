@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,5 +131,64 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	big, _ := s.Locate(in, "a.txt", false)
 	if _, err := big.ReadFile(2); err == nil || !strings.Contains(err.Error(), "3 bytes") {
 		t.Errorf("%v", err)
+	}
+}
+
+// seeing is a sight in which trees are hidden or fixed by a person.
+func seeing(hidden, fixed, shown []string) *Sight {
+	in := func(list []string, p string) (longest int) {
+		for _, l := range list {
+			if p == l || strings.HasPrefix(p, l+"/") {
+				longest = max(longest, len(l))
+			}
+		}
+		return longest
+	}
+	return &Sight{Of: func(p string) Seen {
+		if h := in(hidden, p); h > in(shown, p) {
+			return Seen{Hidden: true, By: "grant:g"}
+		}
+		if f := in(fixed, p); f > in(shown, p) {
+			return Seen{Fixed: true, By: "grant:g"}
+		}
+		return Seen{}
+	}, Edges: func(folder string) (out []string) {
+		for _, p := range slices.Concat(hidden, fixed, shown) {
+			if strings.HasPrefix(p, folder+"/") {
+				out = append(out, p)
+			}
+		}
+		return out
+	}}
+}
+
+// A sandbox is told what to hide and fix, the outer first; folders above a person's mask are pinned, so that nobody renames the denial away.
+func TestMasks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"a.txt", ".env", "src/x/priv/p", "src/x/open", "src/.env", "gen/g", "gen/hand/h", "cust/ann", "cust/pub/list", "repo/.git/HEAD", "repo/in/p", "repo/ok", "other/.git/HEAD"} {
+		put(t, filepath.Join(dir, f), f)
+	}
+	at := func(p string) string { return Slashed(filepath.Join(dir, p)) }
+	scope := NewScope([]Folder{{Path: dir}}).Seeing(seeing([]string{at("src/x/priv"), at("cust"), at("repo/in")}, []string{at("gen")}, []string{at("cust/pub"), at("gen/hand")}))
+	masks, err := scope.Masks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range masks {
+		rel, _ := filepath.Rel(dir, m.Path)
+		got = append(got, [...]string{"hide", "fix", "show"}[m.How]+" "+rel)
+	}
+	want := "hide .env, hide cust, show cust/pub, fix gen, show gen/hand, show repo, hide repo/.git, hide repo/in, show src, hide src/.env, show src/x, hide src/x/priv"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
+	}
+	// A folder that was granted for reading stays so, also where it is shown again.
+	ro := NewScope([]Folder{{Path: dir, ReadOnly: true}}).Seeing(seeing([]string{at("cust")}, nil, []string{at("cust/pub")}))
+	if masks, err = ro.Masks(); err != nil || len(masks) != 4 || masks[2].How != Fix {
+		t.Errorf("%+v %v", masks, err)
 	}
 }

@@ -41,6 +41,8 @@ type Plan struct {
 	Title    string
 	Resource op.Resource
 	Touch    op.Touch
+	// Lasting says that Run goes on for a while with what the scope showed when it began: it is ended when that is taken back.
+	Lasting bool
 	// Run acts. emit gets output while it grows and may be nil.
 	Run func(ctx context.Context, emit func(string)) (Result, error)
 	// Recover is asked after a crash in the middle of Run: it completes the act, or says that it cannot know.
@@ -53,6 +55,24 @@ type Result struct {
 	Error bool   `json:"error,omitempty"`
 	// Meta is for people's eyes: a diff, an exit code, a count.
 	Meta map[string]any `json:"meta,omitempty"`
+}
+
+// Changed lists the files that the call changed.
+func (r Result) Changed() (paths []string) {
+	if p, ok := r.Meta["path"].(string); ok {
+		paths = append(paths, p)
+	}
+	switch list := r.Meta["paths"].(type) {
+	case []string:
+		paths = append(paths, list...)
+	case []any: // read back from where it was stored
+		for _, v := range list {
+			if p, ok := v.(string); ok {
+				paths = append(paths, p)
+			}
+		}
+	}
+	return paths
 }
 
 // Env is what a session lends to a call.

@@ -54,7 +54,7 @@ func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 		}
 	}
 	if c.Tool != "" {
-		r.Facts = policy.TouchFacts(c.Paths, c.Hosts, c.Command, false)
+		r.Facts = policy.TouchFacts(policy.Facts{Paths: c.Paths, Hosts: c.Hosts}, c.Command)
 	}
 	return r, nil
 }

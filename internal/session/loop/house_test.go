@@ -36,6 +36,7 @@ type house struct {
 	room   *session.Room
 	run    *Runner
 	gate   *gate.Gate
+	rules  *book.Book
 	jn     *journal.Journal
 	box    *tool.Sandbox
 	cancel context.CancelFunc
@@ -120,9 +121,9 @@ func (h *house) open() {
 	must(table.Add(h.run.Ops()...))
 	must(table.Add(asks.Ops()...))
 	must(table.Add(h.run.Connectors.Ops()...))
-	rules := book.New(h.db, nil, nil)
-	must(table.Add(rules.Ops()...))
-	h.gate = gate.New(&table, h.db, h.jn, rules.Policy, asks, log)
+	h.rules = book.New(h.db, nil, nil)
+	must(table.Add(h.rules.Ops()...))
+	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, log)
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
 	if _, err := h.gate.Recover(ctx); err != nil {

@@ -58,7 +58,7 @@ func (applyPatch) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		}
 		seen[p.Path] = true
 		if err == nil {
-			touch.Paths, touch.Also = append(touch.Paths, slashed(p.Path)), append(touch.Also, folder(p))
+			touch.Paths, touch.Also = append(touch.Paths, tool.Slashed(p.Path)), append(touch.Also, folder(p))
 		}
 		return p, err
 	}

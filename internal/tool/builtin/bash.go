@@ -52,10 +52,13 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	}
 	timeout = min(timeout, maxTimeout)
 	p, err := env.Scope.Locate(env.Dir, a.Path, false)
+	if err == nil {
+		err = p.Hidden()
+	}
 	if err != nil {
 		return nil, err
 	}
-	plan := &tool.Plan{Title: "$ " + a.Command, Resource: bashAt, Touch: op.Touch{Tool: "bash", Paths: []string{slashed(p.Path)}, Shell: a.Command}}
+	plan := &tool.Plan{Title: "$ " + a.Command, Resource: bashAt, Lasting: true, Touch: op.Touch{Tool: "bash", Paths: []string{tool.Slashed(p.Path)}, Shell: a.Command}}
 	if a.Network { // a right of its own: who may run commands may not send out what they read
 		plan.Title += " (with the network)"
 		plan.Resource, plan.Touch.Tool, plan.Touch.Also = op.Resource{Kind: "tool", Path: "/network"}, "bash.network", []op.Resource{bashAt}
@@ -70,12 +73,19 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		start = func(ctx context.Context, _ *tool.Scope, dir, line string, _ bool) (*exec.Cmd, func(), error) {
 			return tool.Unconfined(ctx, dir, line)
 		}
-	default:
-		if plan.Touch.Caution, err = env.Sandbox.Exposed(env.Scope); err != nil {
-			return nil, err
-		}
-		if plan.Touch.Caution != "" {
-			plan.Touch.Tool += ".exposed"
+	}
+	if plan.Touch.Caution, err = env.Sandbox.Exposed(env.Scope); err != nil {
+		return nil, err
+	}
+	if plan.Touch.Caution != "" {
+		plan.Touch.Tool += ".exposed"
+	}
+	if env.Sandbox.Works() {
+		plan.Touch.Boxed, plan.Touch.Offline = plan.Touch.Caution == "", !a.Network
+	}
+	if env.Sandbox.Works() && !plan.Touch.Boxed { // every line will ask, so it may be answered for all that stay in there
+		for _, f := range env.Scope.Folders() {
+			plan.Touch.Within = append(plan.Touch.Within, tool.Slashed(f.Path))
 		}
 	}
 	plan.Run = func(ctx context.Context, emit func(string)) (tool.Result, error) {

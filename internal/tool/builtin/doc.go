@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -43,18 +42,9 @@ func schemaOf[T any]() json.RawMessage {
 }
 
 func folder(p tool.Place) op.Resource {
-	return op.Resource{Kind: "folder", Path: slashed(p.Path)}
-}
-
-// slashed is a path as policy reads it.
-func slashed(p string) string {
-	p = strings.ReplaceAll(p, `\`, "/")
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p
-	}
-	return p
+	return op.Resource{Kind: "folder", Path: tool.Slashed(p.Path)}
 }
 
 func touches(name string, p tool.Place) op.Touch {
-	return op.Touch{Tool: name, Paths: []string{slashed(p.Path)}}
+	return op.Touch{Tool: name, Paths: []string{tool.Slashed(p.Path)}}
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"sort"
 	"strings"
 
@@ -43,9 +42,9 @@ func (glob) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	return &tool.Plan{Title: "glob " + a.Pattern, Resource: folder(p), Touch: touches("glob", p),
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			var found []string
-			cut, err := walk(ctx, p, func(_ fs.FS, _, rel string) error {
-				if matchGlob(a.Pattern, rel) {
-					found = append(found, rel)
+			cut, err := p.Walk(ctx, skip, func(f tool.File) error {
+				if matchGlob(a.Pattern, f.Rel) {
+					found = append(found, f.Rel)
 				}
 				return nil
 			})

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"strings"
 
@@ -61,13 +60,13 @@ func (grep) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			var out strings.Builder
 			matches := 0
-			cut, err := walk(ctx, p, func(fsys fs.FS, full, rel string) error {
-				if a.Include != "" && !matchGlob(a.Include, rel) {
+			cut, err := p.Walk(ctx, skip, func(f tool.File) error {
+				if a.Include != "" && !matchGlob(a.Include, f.Rel) {
 					return nil
 				}
-				matches += search(fsys, full, rel, re, &out, maxMatches-matches)
+				matches += search(f, re, &out, maxMatches-matches)
 				if matches >= maxMatches {
-					return errEnough
+					return tool.ErrEnough
 				}
 				return nil
 			})
@@ -84,17 +83,8 @@ func (grep) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		}}, nil
 }
 
-func search(fsys fs.FS, full, rel string, re *regexp.Regexp, out *strings.Builder, room int) int {
-	f, err := fsys.Open(full)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || st.Size() > maxSearched {
-		return 0
-	}
-	b, err := fs.ReadFile(fsys, full)
+func search(f tool.File, re *regexp.Regexp, out *strings.Builder, room int) int {
+	b, err := f.Read(maxSearched)
 	if err != nil || bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 {
 		return 0
 	}
@@ -109,7 +99,7 @@ func search(fsys fs.FS, full, rel string, re *regexp.Regexp, out *strings.Builde
 		}
 		found++
 		text := strings.ToValidUTF8(string(bytes.TrimSpace(line[:min(len(line), 400)])), "�")
-		fmt.Fprintf(out, "%s:%d: %s\n", rel, n, text)
+		fmt.Fprintf(out, "%s:%d: %s\n", f.Rel, n, text)
 	}
 	return found
 }

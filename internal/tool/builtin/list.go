@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"tandem/internal/tool"
@@ -38,22 +36,12 @@ func (list) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	}
 	return &tool.Plan{Title: "list " + p.Path, Resource: folder(p), Touch: touches("list", p),
 		Run: func(context.Context, func(string)) (tool.Result, error) {
-			root, err := p.Root()
+			entries, err := p.Entries()
 			if err != nil {
 				return tool.Result{}, err
 			}
-			defer root.Close()
-			entries, err := fs.ReadDir(root.FS(), slashRel(p.Rel))
-			if err != nil {
-				return tool.Result{}, notThere(p, err)
-			}
 			var out strings.Builder
-			hidden := 0
 			for i, e := range entries {
-				if p.Folder.Hides(filepath.Join(p.Rel, e.Name())) {
-					hidden++
-					continue
-				}
 				if i >= maxEntries {
 					fmt.Fprintf(&out, "(%d more)\n", len(entries)-i)
 					break
@@ -67,6 +55,6 @@ func (list) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 			if out.Len() == 0 {
 				out.WriteString("(nothing)\n")
 			}
-			return tool.Result{Text: out.String(), Meta: map[string]any{"entries": len(entries) - hidden}}, nil
+			return tool.Result{Text: out.String(), Meta: map[string]any{"entries": len(entries)}}, nil
 		}}, nil
 }

@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"context"
+
+	"tandem/internal/policy"
+)
+
+// changing are the tools of agent programs that change the files they name.
+var changing = map[string]bool{"write": true, "edit": true, "apply_patch": true}
+
+// files narrows the answer to a tool's call by what policy says of the files that it names: a tool of an agent program has a resource of
+// its own, and a denied folder is denied to it all the same. What a sandbox hides already needs no asking about.
+func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) policy.Decision {
+	t := c.touches(ctx)
+	if t == nil || c.resource.Kind != "tool" || d.Effect == policy.Deny {
+		return d
+	}
+	sight := view.Sight(t.Tool)
+	narrow := func(effect policy.Effect, code, by, reason string) {
+		if effect < d.Effect {
+			d = policy.Decision{Effect: effect, Code: code, By: by, Reason: reason, Class: d.Class}
+			if effect == policy.Ask {
+				d.Approvers = []policy.PrincipalRef{{Kind: policy.Person, ID: "*"}}
+			}
+		}
+	}
+	paths := t.Paths
+	if t.Shell != "" && !t.Boxed && c.facts != nil {
+		paths = append(append([]string(nil), paths...), c.facts.Named...)
+	}
+	for _, p := range paths {
+		s := sight.Of(p)
+		switch {
+		case s.Hidden:
+			narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+p+" for you")
+		case s.Asks != "":
+			narrow(policy.Ask, policy.CodeAsk, s.Asks, "reading "+p+" needs an approval")
+		case s.Fixed && changing[t.Tool]:
+			w := view.Decide(policy.Request{Right: "folder.write", Resource: policy.ResourceRef{Kind: policy.KindFolder, Path: p}, Tool: t.Tool, Facts: c.facts})
+			narrow(w.Effect, w.Code, w.By, w.Reason)
+		}
+	}
+	if t.Boxed || changing[t.Tool] || t.Tool == "read" {
+		return d
+	}
+	for _, p := range t.Paths { // a search or a command comes to all that lies there
+		for _, e := range sight.Edges(p) {
+			if s := sight.Of(e); s.Hidden && !s.House() {
+				narrow(policy.Ask, policy.CodeAsk, s.By, "this could read "+e+", which is denied and which nothing hides here")
+			}
+		}
+	}
+	return d
+}

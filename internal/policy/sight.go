@@ -1,0 +1,235 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Seen is what a caller may do with one file or folder. The zero Seen may be read and changed.
+type Seen struct {
+	// Hidden says that it is not there for the caller: reading it is denied, or the tool may not touch it.
+	Hidden bool
+	// Asks is the grant or rule that wants an approval before it is read; "" when none does.
+	Asks string
+	// Fixed says that it may not be changed without an approval that somebody wished for on purpose.
+	Fixed bool
+	// By is the grant or rule that hides or fixes it.
+	By string
+}
+
+// House says that nobody but the house's own defaults decided so.
+func (s Seen) House() bool { return strings.HasPrefix(s.By, "grant:default-") }
+
+// Sight answers for thousands of files of a folder what Decide would answer for each: searches, sandboxes and whatever shows the
+// content of files ask it, so that a denial or a label holds for every way to a file.
+//
+// Most files of a folder get the same answer. Places where it can change (roots of grants, labels, rules) are edges; a file whose
+// path could fit no glob is answered like every other below its nearest edge.
+type Sight struct {
+	view  *View
+	tool  string
+	edges map[string]bool
+	words map[string]bool // what a component has to be for some glob to fit
+	wild  []string
+	slow  bool // a rule or a depth speaks of each path by itself
+
+	mu      sync.Mutex
+	regions map[string]Seen
+	fits    map[string]bool
+	folders map[string]string
+}
+
+// maxFits bounds what a Sight remembers of the names of files.
+const maxFits = 8192
+
+// Sight is what the caller sees of folders with a tool; "" is looking without any.
+func (v *View) Sight(tool string) *Sight {
+	if v == nil {
+		return &Sight{slow: true}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s := v.sights[tool]; s != nil {
+		return s
+	}
+	s := v.newSight(tool)
+	if v.sights == nil || len(v.sights) >= maxSights {
+		v.sights = map[string]*Sight{}
+	}
+	v.sights[tool] = s
+	return s
+}
+
+const maxSights = 32
+
+func (v *View) newSight(tool string) *Sight {
+	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{}, fits: map[string]bool{}, folders: map[string]string{}}
+	s.slow = v.policy == nil || v.ctx.Ceiling != nil
+	if s.slow {
+		return s
+	}
+	for _, l := range v.policy.labels {
+		s.edges[l.Resource.Path] = true
+	}
+	asked := kindMask(KindFolder)
+	if tool != "" {
+		asked |= kindMask(KindTool)
+	}
+	for i := range v.members {
+		for k := range v.members[i].drawers {
+			d := &v.members[i].drawers[k]
+			if asked&(1<<k) == 0 {
+				continue
+			}
+			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
+				s.learn(g)
+			}
+			for _, r := range slices.Concat(d.forbids, d.asks, d.permits) {
+				s.edges[r.root] = true
+				s.slow = s.slow || r.exact || r.placeBound
+			}
+		}
+	}
+	return s
+}
+
+// learn notes where a grant, and those it hangs on, may change the answer.
+func (s *Sight) learn(g *grant) {
+	for ; g != nil; g = g.parent {
+		s.edges[g.Scope.Root.Path] = true
+		for _, h := range g.Scope.Denied {
+			s.edges[h.Path] = true
+		}
+		s.slow = s.slow || g.Scope.MaxDepth != nil
+		for _, o := range g.only {
+			s.pattern(o)
+		}
+		for i := range g.tools {
+			for _, p := range g.tools[i].paths {
+				s.pattern(p)
+			}
+		}
+		for _, b := range g.blockers {
+			s.learn(b)
+		}
+	}
+}
+
+// pattern notes a glob: one that is a plain tree is an edge, of others the word that a path must hold.
+func (s *Sight) pattern(g glob) {
+	plain := len(g)
+	for plain > 0 && g[plain-1] == "**" {
+		plain--
+	}
+	if plain < len(g) && !slices.ContainsFunc(g[:plain], func(w string) bool { return strings.Contains(w, "*") }) {
+		s.edges["/"+strings.Join(g[:plain], "/")] = true
+		return
+	}
+	for i := len(g) - 1; i >= 0; i-- {
+		switch w := g[i]; {
+		case w == "*" || w == "**":
+		case strings.Contains(w, "*"):
+			s.wild = append(s.wild, w)
+			return
+		default:
+			s.words[w] = true
+			return
+		}
+	}
+	s.slow = true
+}
+
+// Of answers for one path: absolute, with slashes.
+func (s *Sight) Of(path string) Seen {
+	if s.slow || !cleanPath(path) {
+		return s.ask(path)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	edge := s.edgeOf(path)
+	if edge == "" {
+		return s.ask(path)
+	}
+	seen, known := s.regions[edge]
+	if !known {
+		seen = s.ask(path)
+		s.regions[edge] = seen
+	}
+	return seen
+}
+
+// edgeOf is the edge at or above a path, "" when some glob could fit the path. A folder is looked up once for all its files.
+func (s *Sight) edgeOf(path string) string {
+	if path == "/" {
+		return path
+	}
+	i := strings.LastIndexByte(path, '/')
+	if s.fit(path[i+1:]) {
+		return ""
+	}
+	if s.edges[path] {
+		if i > 0 && s.edgeOf(path[:i]) == "" {
+			return ""
+		}
+		return path
+	}
+	folder := path[:max(i, 1)]
+	edge, known := s.folders[folder]
+	if !known {
+		edge = s.edgeOf(folder)
+		if len(s.folders) < maxFits {
+			s.folders[folder] = edge
+		}
+	}
+	return edge
+}
+
+// fit says whether a path with this component could fit a glob.
+func (s *Sight) fit(word string) bool {
+	fits, known := s.fits[word]
+	if !known {
+		fits = s.words[word] || slices.ContainsFunc(s.wild, func(w string) bool { return globWord(w, word) })
+		if len(s.fits) < maxFits {
+			s.fits[word] = fits
+		}
+	}
+	return fits
+}
+
+// Edges are the places at or below a folder where the answer may change although no name tells so.
+func (s *Sight) Edges(folder string) []string {
+	var out []string
+	for e := range s.edges {
+		if below(folder, e) > 0 {
+			out = append(out, e)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ask puts the questions behind a path to the policy itself.
+func (s *Sight) ask(path string) Seen {
+	at := ResourceRef{Kind: KindFolder, Path: path}
+	facts := &Facts{Paths: []string{path}}
+	read := s.view.Decide(Request{Right: "folder.read", Resource: at, Tool: s.tool, Facts: facts})
+	if read.Effect == Deny {
+		return Seen{Hidden: true, By: read.By}
+	}
+	if s.tool != "" {
+		if d := s.view.Decide(Request{Right: "tool.execute", Resource: ToolRef(s.tool), Tool: s.tool, Facts: facts}); d.Effect == Deny && d.Code != CodeNoGrant {
+			return Seen{Hidden: true, By: d.By}
+		}
+	}
+	var seen Seen
+	if read.Effect == Ask {
+		seen.Asks = read.By
+	}
+	write := s.view.Decide(Request{Right: "folder.write", Resource: at, Tool: s.tool, Facts: facts})
+	// What the house asks about by itself, a granted or approved command answers; a wish of a person's it does not.
+	if write.Effect == Deny && write.Code != CodeNoGrant || write.Effect == Ask && !strings.HasPrefix(write.By, "grant:default-") {
+		seen.Fixed, seen.By = true, write.By
+	}
+	return seen
+}

@@ -1,0 +1,192 @@
+package loop
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/policy"
+	"tandem/internal/policy/book"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+)
+
+// canaries are words that nobody can guess, by the file they lie in.
+type canaries map[string]string
+
+func (h *house) plant(names ...string) canaries {
+	h.t.Helper()
+	out := canaries{}
+	for _, name := range names {
+		b := make([]byte, 16)
+		rand.Read(b)
+		out[name] = hex.EncodeToString(b)
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o755); err != nil {
+			h.t.Fatal(err)
+		}
+		h.write(name, "canary "+out[name]+"\n")
+	}
+	return out
+}
+
+func (h *house) git(args ...string) {
+	h.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", h.dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "GIT_CONFIG_NOSYSTEM=1"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		h.t.Fatalf("git %v: %v %s", args, err, out)
+	}
+}
+
+// call uses a tool as the session's model would, and gives all that came of it.
+func (h *house) call(s *session.Session, name string, args any) string {
+	h.t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out, err := h.try(s.Caller(), session.ToolOp(name), session.CallIn{Session: s.ID, Args: raw})
+	all, _ := json.Marshal(out)
+	return string(all) + fmt.Sprint(err)
+}
+
+type args = map[string]any
+
+// everyWay tries each built-in tool that shows files on one of them, in the ways that people and models think of.
+func everyWay(h *house, s *session.Session, name string) map[string]string {
+	dir := filepath.Dir(name)
+	got := map[string]string{}
+	for _, c := range []struct {
+		tool string
+		args args
+	}{
+		{"read", args{"path": name}}, {"read", args{"path": filepath.Join(h.dir, name)}}, {"read", args{"path": "./" + dir + "/../" + name}},
+		{"list", args{"path": dir}}, {"glob", args{"pattern": "**/*"}}, {"grep", args{"pattern": "canary"}}, {"grep", args{"pattern": ".", "path": dir}},
+		{"edit", args{"path": name, "old": "canary", "new": "bird"}}, {"write", args{"path": name + ".new", "content": "x"}},
+		{"apply_patch", args{"patch": "*** Begin Patch\n*** Update File: " + name + "\n@@\n-canary\n+bird\n*** End Patch\n"}},
+	} {
+		got[fmt.Sprint(c.tool, c.args)] = h.call(s, c.tool, c.args)
+	}
+	for _, line := range []string{
+		"cat " + name, "cat < " + name, "grep -r canary . ; cat */* */*/* *", "find . -type f | xargs cat; ls -laR", "cat " + h.dir + "/" + name,
+		"ln -s " + name + " way; cat way; rm way", "ln " + name + " hard; cat hard", "cp -r " + dir + " copy; cat copy/*; rm -rf copy", "mv " + dir + " moved; cat moved/*; mv moved " + dir,
+		"git show HEAD:" + name, "git log -p --all", "git grep canary HEAD", "git archive HEAD | cat", "git --git-dir=.git cat-file -p HEAD:" + name,
+		"python3 -c \"print(open('" + name + "').read())\"", "tar c . | cat", "cat /proc/*/cwd/" + name + " /proc/self/root/" + h.dir + "/" + name,
+		"umount " + dir + " " + name + "; cat " + name, "dd if=" + name, "x=" + name + "; cat $x; cat \"$x\"", "cd " + dir + " && cat *",
+	} {
+		got["$ "+line] = h.call(s, "bash", args{"command": line})
+	}
+	return got
+}
+
+// What `policy explain` denies to a session appears in no tool's output: whoever denied it, by a tree, a glob, a label, a rule or a tool's
+// arguments, and though the file lies in version control too. A folder that was denied was once open to searches and commands.
+func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
+	h := newHouseWith(t, "", tool.Bubblewrap)
+	if h.box.Kind != tool.Bubblewrap {
+		t.Fatalf("bubblewrap does not work here (%s): run make test-tools", h.box.Why)
+	}
+	files := []string{"a.txt", "priv/p.txt", "priv/deep/q.txt", "src/main.txt", "src/priv/r.txt", "docs/customers/ann.txt", "docs/open.txt"}
+	seeds := [2]uint64{uint64(time.Now().UnixNano()), 7}
+	t.Logf("seeds %v", seeds)
+	dice := mathrand.New(mathrand.NewPCG(seeds[0], seeds[1]))
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
+	h.git("init", "-q")
+	ways := []func(tree string){
+		func(tree string) {
+			h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + h.dir + "/" + tree, Permissions: []string{"view"}})
+		},
+		func(tree string) {
+			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:/", Permissions: []string{"read"}, Only: []string{"/**/" + tree + "/**"}})
+		},
+		func(tree string) {
+			h.do(person, "policy.label", book.LabelIn{Resource: "folder:" + h.dir + "/" + tree, Class: "customer_data"})
+		},
+		func(tree string) {
+			h.do(person, "policy.edit", book.EditIn{Rules: `forbid (principal is Session, action, resource in Folder::"` + h.dir + "/" + tree + `");`})
+		},
+		func(tree string) {
+			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "*:/", Permissions: []string{"view"}, Tools: []string{"*(path: " + h.dir + "/" + tree + "/**)"}})
+		},
+	}
+	denied := 0
+	for round := range 5 {
+		planted := h.plant(files...)
+		h.git("add", "-A")
+		h.git("commit", "-q", "-m", fmt.Sprint(round))
+		ways[(round+dice.IntN(len(ways)))%len(ways)]([]string{"priv", "src/priv", "docs/customers", "priv/deep"}[dice.IntN(4)])
+		s := h.session()
+		sight, err := h.gate.Sight(t.Context(), "")
+		if err == nil {
+			t.Fatalf("nobody sees something: %v", sight)
+		}
+		c, err := h.rules.Policy(t.Context(), "local")
+		if err != nil {
+			t.Fatal(err)
+		}
+		me := policy.StrictTenantContext{Tenant: "local", Principal: policy.PrincipalRef{Kind: policy.Session, ID: s.ID}, AuthorityChain: []policy.PrincipalRef{{Kind: policy.Local, ID: "local"}}}
+		for _, name := range files {
+			at := h.dir + "/" + name
+			d := c.View(me, time.Now()).Decide(policy.Request{Right: "folder.read", Resource: policy.ResourceRef{Kind: "folder", Path: at}, Tool: "read", Facts: &policy.Facts{Paths: []string{at}}})
+			if d.Effect != policy.Deny {
+				continue
+			}
+			denied++
+			for way, out := range everyWay(h, s, name) {
+				for where, word := range planted {
+					if where == name && strings.Contains(out, word) {
+						t.Errorf("round %d: %s is denied (%s), and %s shows it: %.300s", round, name, d.By, way, out)
+					}
+				}
+			}
+		}
+		// What is open stays open: the same box, the same searches.
+		if got := h.call(s, "bash", args{"command": "cat a.txt | tr a-z a-z"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got, planted["a.txt"]) != 2 {
+			t.Errorf("round %d: what nobody denied is gone: %.500s", round, got)
+		}
+	}
+	if denied < 5 {
+		t.Fatalf("only %d files were denied", denied)
+	}
+}
+
+// A denial that comes while a command runs ends the command, which was started without it.
+func TestANewDenialEndsARunningCommand(t *testing.T) {
+	h := newHouseWith(t, "", tool.Bubblewrap)
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
+	h.plant("priv/p.txt", "a.txt")
+	s := h.session()
+	got := make(chan string, 1)
+	go func() { got <- h.call(s, "bash", args{"command": "touch started; sleep 60; cat priv/p.txt"}) }()
+	for end := time.Now().Add(30 * time.Second); h.read("started") != ""; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the command did not start")
+		}
+	}
+	// One that takes nothing from it lets it go on.
+	h.do(person, "grant.add", book.GrantIn{Principal: "agent:other", Effect: "deny", Resource: "folder:" + h.dir + "/priv", Permissions: []string{"view"}})
+	select {
+	case out := <-got:
+		t.Fatalf("another's denial ended it: %s", out)
+	case <-time.After(3 * time.Second):
+	}
+	began := time.Now()
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/priv", Permissions: []string{"view"}})
+	select {
+	case out := <-got:
+		if !strings.Contains(out, "was denied while it ran") {
+			t.Errorf("%s", out)
+		}
+		t.Logf("ended after %s", time.Since(began))
+	case <-time.After(20 * time.Second):
+		t.Fatal("it runs on")
+	}
+}
