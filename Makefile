@@ -7,7 +7,7 @@ LDFLAGS   = -s -w -X tandem/internal/cli.version=$(VERSION)
 STATIC    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: up test test-tools build install bench soak generate lint clean help
+.PHONY: up test test-tools build install bench soak freeze generate lint clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ bench: ## measure, and write bench/RESULTS.md
 soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)
 	@test -n '$(ROOM)' || { echo 'say which room: make soak ROOM=journal'; exit 2; }
 	TANDEM_SOAK=1 CGO_ENABLED=0 $(GO) test -count=1 -v -timeout 12h $(if $(filter ./%,$(ROOM)),$(ROOM)/...,./internal/$(ROOM)/...)
+
+freeze: ## write the goldens of test/freeze anew, after a change that is intended
+	CGO_ENABLED=0 $(GO) test -count=1 -run 'Frozen|Kept|Conformance' ./test/freeze ./internal/daemon -args -update
 
 generate: ## make generated files again
 	$(GO) generate ./...

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// source is what was read of a checkout.
+type source struct {
+	root        string
+	methods     map[string]int // "session.Room" → how many
+	fields      map[string]int
+	named       []string
+	sleeps      []string
+	backgrounds []string
+	wide        map[string]int // file → lines over 140 columns
+	lines       int
+	tested      map[string]bool // folders with tests
+}
+
+const widest = 140
+
+var (
+	operation = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
+	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+)
+
+func read(root string) (*source, error) {
+	s := &source{root: root, methods: map[string]int{}, fields: map[string]int{}, wide: map[string]int{}, tested: map[string]bool{}}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || generated.Match(text) {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		return s.file(filepath.ToSlash(name), text)
+	})
+	for _, list := range [][]string{s.named, s.sleeps, s.backgrounds} {
+		slices.Sort(list)
+	}
+	return s, err
+}
+
+func (s *source) file(name string, text []byte) error {
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if utf8.RuneCountInString(line) > widest {
+			s.wide[name]++
+			s.lines++
+		}
+	}
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	test := strings.HasSuffix(name, "_test.go")
+	if test {
+		s.tested[filepath.ToSlash(filepath.Dir(name))] = true
+	} else {
+		s.types(name, tree)
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		at := fmt.Sprintf("%s:%d", name, set.Position(call.Pos()).Line)
+		switch f := called(call); {
+		case test && f == "time.Sleep":
+			s.sleeps = append(s.sleeps, at)
+		case !test && f == "context.Background" && strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/daemon/") && !strings.HasPrefix(name, "internal/cli/"):
+			s.backgrounds = append(s.backgrounds, at)
+		case !test && strings.HasPrefix(name, "internal/") && byName(call):
+			s.named = append(s.named, at)
+		}
+		return true
+	})
+	return nil
+}
+
+// types counts the methods and fields of each type of a package. Types of one name in packages of one name are told apart by folder.
+func (s *source) types(name string, tree *ast.File) {
+	folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), "internal/")
+	for _, d := range tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil && len(d.Recv.List) == 1 {
+				s.methods[folder+"."+receiver(d.Recv.List[0].Type)]++
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				t, ok := spec.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				if body, ok := t.Type.(*ast.StructType); ok {
+					for _, f := range body.Fields.List {
+						s.fields[folder+"."+t.Name.Name] += max(1, len(f.Names))
+					}
+				}
+			}
+		}
+	}
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
+}
+
+func called(c *ast.CallExpr) string {
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	if pkg, ok := f.X.(*ast.Ident); ok {
+		return pkg.Name + "." + f.Sel.Name
+	}
+	return "." + f.Sel.Name
+}
+
+// byName reports whether a call names its operation in a string: Invoke(ctx, "board.claim", …) and its like.
+func byName(c *ast.CallExpr) bool {
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	name := ""
+	if ok {
+		name = f.Sel.Name
+	} else if id, ok := c.Fun.(*ast.Ident); ok {
+		name = id.Name
+	}
+	switch strings.ToLower(name) {
+	case "invoke", "call", "do", "ask", "run", "get", "fetch", "read":
+	default:
+		return false
+	}
+	for _, a := range c.Args {
+		lit, ok := a.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			continue
+		}
+		if s, err := strconv.Unquote(lit.Value); err == nil && operation.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// largest are the types with the most methods and fields.
+func (s *source) largest(n int) (out []count) {
+	size := map[string]int{}
+	for t, m := range s.methods {
+		size[t] = m + s.fields[t]
+	}
+	for t, f := range s.fields {
+		size[t] = f + s.methods[t]
+	}
+	for _, t := range ranked(size)[:min(n, len(size))] {
+		out = append(out, count{What: fmt.Sprintf("%s: %d methods, %d fields", t, s.methods[t], s.fields[t]), N: size[t]})
+	}
+	return out
+}
+
+// neverRaced are the folders with tests that scripts/run-tests leaves out of its pass with the race detector.
+func (s *source) neverRaced(script string) (out []string, err error) {
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return nil, err
+	}
+	m := regexp.MustCompile(`(?m)^driving='(.*)'$`).FindSubmatch(text)
+	if m == nil {
+		return nil, fmt.Errorf("%s does not say with driving='…' which packages run without the race detector", script)
+	}
+	driving, err := regexp.Compile(string(m[1]))
+	if err != nil {
+		return nil, err
+	}
+	for folder := range s.tested {
+		if pkg := "tandem/" + folder; !strings.HasPrefix(pkg, "tandem/internal/") || driving.MatchString(pkg) {
+			out = append(out, folder)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// ranked are the names, the largest first.
+func ranked(size map[string]int) []string {
+	names := make([]string, 0, len(size))
+	for n := range size {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if size[a] != size[b] {
+			return size[b] - size[a]
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+func most(wide map[string]int) (out []string) {
+	for _, f := range ranked(wide) {
+		out = append(out, fmt.Sprintf("%s: %d", f, wide[f]))
+	}
+	return out
+}
