@@ -90,7 +90,7 @@ func (s *source) file(name string, text []byte) error {
 		switch f := called(call); {
 		case test && f == "time.Sleep":
 			s.sleeps = append(s.sleeps, at)
-		case !test && f == "context.Background" && strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/daemon/") && !strings.HasPrefix(name, "internal/cli/"):
+		case !test && f == "context.Background" && below(name):
 			s.backgrounds = append(s.backgrounds, at)
 		case !test && strings.HasPrefix(name, "internal/") && byName(call):
 			s.named = append(s.named, at)
@@ -98,6 +98,11 @@ func (s *source) file(name string, text []byte) error {
 		return true
 	})
 	return nil
+}
+
+// below reports whether a file is of a package that the daemon or a command calls, and that gets a context from it.
+func below(name string) bool {
+	return strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/daemon/") && !strings.HasPrefix(name, "internal/cli/")
 }
 
 // types counts the methods and fields of each type of a package. Types of one name in packages of one name are told apart by folder.

@@ -52,7 +52,8 @@ func TestFrozenShapesForSDKs(t *testing.T) {
 		w.do(apiToken, "GET", path, "", nil)
 	}
 	w.do(apiToken, "POST", "/tool/execute", "", m{"tool": "workspace_list_files", "args": m{}})
-	opened := w.do(apiToken, "POST", "/session", "", m{"title": "shape", "directory": folder, "model": m{"providerID": "fake", "modelID": "scripted-1"}})
+	opened := w.do(apiToken, "POST", "/session", "", m{"title": "shape", "directory": folder,
+		"model": m{"providerID": "fake", "modelID": "scripted-1"}})
 	id := opened.(m)["id"].(string)
 	at := "/session/" + id
 	w.do(apiToken, "PATCH", at, "/session/{id}", m{"title": "renamed"})

@@ -81,7 +81,8 @@ func TestFrozenMCP(t *testing.T) {
 
 func (h *house) tools(t *testing.T, bearer string) []listed {
 	t.Helper()
-	status, data := h.ask(t, bearer, "POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}})
+	list := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}}
+	status, data := h.ask(t, bearer, "POST", "/mcp", list)
 	var answer struct{ Result struct{ Tools []listed } }
 	if err := json.Unmarshal(data, &answer); err != nil || len(answer.Result.Tools) == 0 {
 		t.Fatalf("tools/list: %d %v %s", status, err, data)
