@@ -99,7 +99,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.identity.Wrong = d.wrongPIN
-	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact); err != nil {
+	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact, d.journal.Holds); err != nil {
 		return err
 	}
 	d.rooms.secret.Reserve(append([]secret.Owned{ownTokens, remoteTokens}, slices.Concat(session.Secrets, connector.Secrets)...)...)
@@ -160,6 +160,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
 	d.gate.Redact = d.redact
+	for _, o := range table.All() {
+		d.redact.Ours(o.Name, o.ToolName(), o.Right)
+	}
 	d.gate.Caution = d.leased
 	d.gate.Still = d.identity.Still
 	d.rooms.loop.Through(d.gate, d.journal)

@@ -102,7 +102,7 @@ type call struct {
 // Do runs one operation for the caller in ctx. Its error holds no secret.
 func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
 	out, err := g.do(ctx, o, in)
-	return out, g.Redact.Error(g.Explain(err))
+	return out, g.record(op.CallerFrom(ctx)).Error(g.Explain(err))
 }
 
 // Explain gives a failure of the storage, which a door met, its sentence.
@@ -280,9 +280,13 @@ func (g *Gate) append(tx *db.Tx, c *call, phase string, cause int64, extra map[s
 	if err != nil {
 		return 0, err
 	}
-	e.Payload, e.Resource = g.Redact.JSON(e.Payload), g.Redact.String(e.Resource)
+	record := g.record(c.caller)
+	e.Payload, e.Resource = record.JSON(e.Payload), c.resource.Kind+":"+record.String(c.resource.Path)
 	return g.journal.Append(tx, e)
 }
+
+// record takes secrets out of what a caller leaves behind.
+func (g *Gate) record(c op.Caller) secret.Record { return g.Redact.For(c.Name) }
 
 // keepAnswers is how long an idempotency key is remembered.
 const keepAnswers = 48 * time.Hour

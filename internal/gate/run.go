@@ -28,7 +28,7 @@ func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
 		if out, err = c.op.RunState(ctx, tx, c.in); err != nil {
 			return err
 		}
-		if err := c.remember(tx, "done", g.Redact, out); err != nil {
+		if err := c.remember(tx, "done", g.record(c.caller), out); err != nil {
 			return err
 		}
 		_, err = g.append(tx, c, journal.Done, 0, nil)
@@ -52,7 +52,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 		if err := g.spend(tx, c); err != nil {
 			return err
 		}
-		if err := c.remember(tx, "running", g.Redact, nil); err != nil {
+		if err := c.remember(tx, "running", g.record(c.caller), nil); err != nil {
 			return err
 		}
 		if seq, err = g.append(tx, c, journal.Intent, 0, nil); err != nil {
@@ -95,7 +95,7 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 			if err := c.forget(tx); err != nil {
 				return err
 			}
-		} else if err := c.finish(tx, g.Redact, out); err != nil {
+		} else if err := c.finish(tx, g.record(c.caller), out); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", seq); err != nil {
@@ -159,7 +159,7 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 
 // remember stores the key of a call that is made for the first time. When the same call came by another way meanwhile, that one
 // is the first, and this one is tried again and finds it.
-func (c *call) remember(tx *db.Tx, state string, redact *secret.Redactor, out any) error {
+func (c *call) remember(tx *db.Tx, state string, redact secret.Record, out any) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (c *call) remember(tx *db.Tx, state string, redact *secret.Redactor, out an
 }
 
 // finish stores the answer of a call that was running.
-func (c *call) finish(tx *db.Tx, redact *secret.Redactor, out any) error {
+func (c *call) finish(tx *db.Tx, redact secret.Record, out any) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (c *call) finish(tx *db.Tx, redact *secret.Redactor, out any) error {
 }
 
 // kept is what stays of an answer, for whoever repeats the call. Of sealed words nothing does: the table is read in the clear.
-func (c *call) kept(redact *secret.Redactor, out any) (string, error) {
+func (c *call) kept(redact secret.Record, out any) (string, error) {
 	if c.op.Sealed {
 		return "", nil
 	}

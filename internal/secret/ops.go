@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -11,6 +12,7 @@ import (
 type SetIn struct {
 	Name  string `json:"name" jsonschema:"what it is called, e.g. provider/openai"`
 	Value string `json:"value" jsonschema:"the secret itself; it is never shown again but to a person present"`
+	All   bool   `json:"all,omitempty" jsonschema:"keep it out of everybody's record, not only of the caller's; needs a person who is present"`
 }
 
 // Check refuses a bad name or value before anybody is asked about it.
@@ -80,9 +82,37 @@ func (r *Room) set(ctx context.Context, tx *db.Tx, in SetIn) (Info, error) {
 	if err := r.owned(tx, c, "secret.set", in.Name); err != nil {
 		return Info{}, err
 	}
-	info, err := r.Put(tx, c.Tenant, in.Name, in.Value, c.Name)
+	if err := r.keeps(tx, c, "secret.set", in.Name); err != nil {
+		return Info{}, err
+	}
+	struck := struckOwn
+	switch present := c.Kind == op.Person && c.Present != ""; {
+	case present:
+		struck = struckAll
+	case in.All:
+		return Info{}, needsPerson(fault.New(fault.Denied, "secret.set", "keeping %s out of everybody's record needs a person who is present", in.Name))
+	}
+	info, err := r.put(tx, c.Tenant, in.Name, in.Value, c.Name, struck)
 	op.Note(ctx, "version", info.Version)
+	op.Note(ctx, "struck_from", info.Struck)
 	return info, err
+}
+
+// keeps refuses to let what a present person stored be replaced or deleted by anybody else: it keeps everybody's record clean.
+func (r *Room) keeps(tx *db.Tx, c op.Caller, verb, name string) error {
+	var struck, by string
+	err := tx.QueryRow("SELECT struck, updated_by FROM secret WHERE tenant = ? AND name = ?", c.Tenant, name).Scan(&struck, &by)
+	if db.NoRows(err) || err == nil && (struck != struckAll || by == maker || c.Kind == op.Person && c.Present != "") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return needsPerson(fault.New(fault.Denied, verb, "%s was stored by a person who was present, and is struck from everybody's record: changing it needs one too", name))
+}
+
+func needsPerson(f *fault.Error) error {
+	return f.With("presence", "required").WithNext("do it on a terminal with the PIN, or in the panel with a passkey")
 }
 
 func (r *Room) list(ctx context.Context, _ struct{}) (ListOut, error) {
@@ -91,10 +121,10 @@ func (r *Room) list(ctx context.Context, _ struct{}) (ListOut, error) {
 	if out.Keeper, err = r.Keeper(ctx); err != nil {
 		return out, err
 	}
-	rows, err := r.db.Query(ctx, "SELECT name, version, created_at, updated_at, updated_by FROM secret WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
+	rows, err := r.db.Query(ctx, "SELECT name, version, created_at, updated_at, updated_by, struck FROM secret WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
 	all, err := db.Collect(rows, err, func(s scanner) (i Info, err error) {
 		var created, updated int64
-		err = s.Scan(&i.Name, &i.Version, &created, &updated, &i.By)
+		err = s.Scan(&i.Name, &i.Version, &created, &updated, &i.By, &i.Struck)
 		i.Created, i.Updated = db.Time(created), db.Time(updated)
 		return i, err
 	})
@@ -111,6 +141,10 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in NameIn) (DeleteOut, err
 	if err := r.owned(tx, c, "secret.delete", in.Name); err != nil {
 		return DeleteOut{}, err
 	}
+	if err := r.keeps(tx, c, "secret.delete", in.Name); err != nil {
+		return DeleteOut{}, err
+	}
+	r.redact.Forget(in.Name, tx.Now().Add(forgetAfter))
 	n, err := tx.Changed("DELETE FROM secret WHERE tenant = ? AND name = ?", c.Tenant, in.Name)
 	if err == nil && n == 0 {
 		err = missing(in.Name)
@@ -124,7 +158,6 @@ func (r *Room) unmask(ctx context.Context, tx *db.Tx, in NameIn) (UnmaskOut, err
 		return UnmaskOut{}, err
 	}
 	defer clear(value)
-	r.redact.Learn(value)
 	return UnmaskOut{in.Name, string(value)}, nil
 }
 

@@ -33,7 +33,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	if len(w.held) <= keep {
 		return len(p), nil
 	}
-	out, used := w.r.cut(string(w.held), len(w.held)-keep)
+	out, used := w.r.cut(string(w.held), len(w.held)-keep, everyone)
 	w.held = append(w.held[:0], w.held[used:]...)
 	if _, err := io.WriteString(w.w, out); err != nil {
 		return 0, err

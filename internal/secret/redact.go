@@ -5,16 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"hash/maphash"
 	"strings"
 	"sync"
-
-	"tandem/internal/fault"
+	"time"
 )
-
-// Redacted is what stands where a secret stood.
-const Redacted = "[redacted]"
 
 // Redactor replaces the secrets it was taught in any text. It remembers no
 // value: each form of one is known by its length and two keyed hashes, of its
@@ -27,12 +22,27 @@ type Redactor struct {
 	heads map[uint64][]form
 	maybe [1 << 10]uint64 // a bit for each head, so that most bytes cost no lookup
 	most  int             // the length of the longest form
+	words map[string]bool // words of ours, which are never struck
 }
 
 type form struct {
-	size int
-	mac  [sha256.Size]byte
+	size  int
+	mac   [sha256.Size]byte
+	label string // the secret's name
+	of    string // whose own record it is struck from; everybody's when empty
+	until int64  // when it is forgotten, in Unix seconds; 0 for never
 }
+
+// mark is what stands where a secret stood.
+func mark(label string) string {
+	if label == "" {
+		return "[secret]"
+	}
+	return "[secret: " + label + "]"
+}
+
+// everyone is whose record is cleaned of all that is known: logs, which are nobody's record.
+const everyone = "*"
 
 // window is how many bytes find a form; the shortest secret has as many.
 const window = minValue
@@ -44,9 +54,41 @@ func NewRedactor() *Redactor {
 	return r
 }
 
-// Learn teaches it a value. Values too short to be secrets are not learnt:
-// replacing them would tear every text apart.
-func (r *Redactor) Learn(value []byte) {
+// Ours teaches it words of the program itself (names of operations, kinds, doors). A text that is one of them stays as it
+// is, whatever somebody stored as a secret.
+func (r *Redactor) Ours(words ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.words == nil {
+		r.words = map[string]bool{}
+	}
+	for _, w := range words {
+		r.words[w] = true
+	}
+}
+
+// Learn teaches it a value that nobody's record may hold.
+func (r *Redactor) Learn(value []byte) { r.LearnAs("", value, "") }
+
+// Forget ends what it knows of a secret at a later time: a value that was deleted or replaced still turns up for a while.
+func (r *Redactor) Forget(label string, at time.Time) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for head := range r.heads {
+		for i := range r.heads[head] {
+			if f := &r.heads[head][i]; f.label == label && f.until == 0 {
+				f.until = at.Unix()
+			}
+		}
+	}
+}
+
+// LearnAs teaches it the value of a secret by its name, for everybody's record or for one actor's own. Values too short to be
+// secrets are not learnt: replacing them would tear every text apart.
+func (r *Redactor) LearnAs(label string, value []byte, of string) {
 	if r == nil {
 		return
 	}
@@ -58,7 +100,7 @@ func (r *Redactor) Learn(value []byte) {
 			continue
 		}
 		seen[s] = true
-		f := form{len(s), r.sum(s)}
+		f := form{size: len(s), mac: r.sum(s), label: label, of: of}
 		head := maphash.String(r.seed, s[:window])
 		known := false
 		for _, k := range r.heads[head] {
@@ -80,25 +122,26 @@ func (r *Redactor) sum(s string) (out [sha256.Size]byte) {
 }
 
 // String is s without secrets.
-func (r *Redactor) String(s string) string {
-	if r == nil {
-		return s
-	}
-	out, _ := r.cut(s, len(s))
-	return out
-}
+func (r *Redactor) String(s string) string { return r.For(everyone).String(s) }
+
+// JSON is a document without secrets, still a document.
+func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage { return r.For(everyone).JSON(doc) }
+
+// Error is err without secrets.
+func (r *Redactor) Error(err error) error { return r.For(everyone).Error(err) }
 
 // cut redacts s and returns it up to the given length, or up to the end of a
 // secret that reaches beyond, and how much of s that was.
-func (r *Redactor) cut(s string, upTo int) (out string, used int) {
+func (r *Redactor) cut(s string, upTo int, of string) (out string, used int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	now, label := time.Now().Unix(), ""
 	var b strings.Builder
 	done, from, to := 0, -1, -1 // what is written; the stretch to replace
 	flush := func() {
 		if from >= 0 {
 			b.WriteString(s[done:from])
-			b.WriteString(Redacted)
+			b.WriteString(mark(label))
 			done, from = to, -1
 		}
 	}
@@ -111,11 +154,14 @@ func (r *Redactor) cut(s string, upTo int) (out string, used int) {
 			continue
 		}
 		for _, f := range r.heads[head] {
-			if i+f.size > len(s) || r.sum(s[i:i+f.size]) != f.mac {
+			switch {
+			case f.of != "" && f.of != of && of != everyone, f.until != 0 && f.until < now:
+				continue
+			case i+f.size > len(s) || r.sum(s[i:i+f.size]) != f.mac:
 				continue
 			}
 			if from < 0 {
-				from = i
+				from, label = i, f.label
 			}
 			to = max(to, i+f.size)
 		}
@@ -125,70 +171,3 @@ func (r *Redactor) cut(s string, upTo int) (out string, used int) {
 	b.WriteString(s[done:used])
 	return b.String(), used
 }
-
-// JSON is a document without secrets, still a document.
-func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
-	s := string(doc)
-	out := r.String(s)
-	if out == s {
-		return doc
-	}
-	if !json.Valid([]byte(out)) { // the secret was part of the syntax
-		out = `"` + Redacted + `"`
-	}
-	return json.RawMessage(out)
-}
-
-// Error is err without secrets. A fault keeps its kind, a cause can still be
-// asked for with errors.Is, and nothing of the original text is reachable.
-func (r *Redactor) Error(err error) error {
-	if err == nil {
-		return nil
-	}
-	var f *fault.Error
-	isFault := errors.As(err, &f)
-	if all := strings.Join(texts(err), "\n"); r.String(all) == all {
-		return err
-	}
-	hidden := redactedError{r.String(err.Error()), err}
-	if !isFault {
-		return hidden
-	}
-	clean := &fault.Error{Kind: f.Kind, Op: f.Op, Msg: hidden.text, Next: r.String(f.Next), Err: hidden}
-	for k, v := range f.Data {
-		clean.With(r.String(k), r.String(v))
-	}
-	return clean
-}
-
-// texts are all that an error and its causes would say.
-func texts(err error) []string {
-	if err == nil {
-		return nil
-	}
-	out := []string{err.Error()}
-	switch e := err.(type) {
-	case *fault.Error:
-		out = append(out, e.Next)
-		for k, v := range e.Data {
-			out = append(out, k, v)
-		}
-		out = append(out, texts(e.Err)...)
-	case interface{ Unwrap() error }:
-		out = append(out, texts(e.Unwrap())...)
-	case interface{ Unwrap() []error }:
-		for _, x := range e.Unwrap() {
-			out = append(out, texts(x)...)
-		}
-	}
-	return out
-}
-
-// redactedError hides an error's text and keeps its identity.
-type redactedError struct {
-	text string
-	err  error
-}
-
-func (e redactedError) Error() string        { return e.text }
-func (e redactedError) Is(target error) bool { return errors.Is(e.err, target) }

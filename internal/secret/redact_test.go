@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -104,7 +105,7 @@ func TestNoWayOfLoggingShowsASecret(t *testing.T) {
 				r := NewRedactor()
 				r.Learn([]byte(value))
 				log(slog.New(r.Handler(make(&out))))
-				if !strings.Contains(out.String(), Redacted) && !strings.Contains(out.String(), url.QueryEscape(Redacted)) {
+				if !strings.Contains(out.String(), mark("")) && !strings.Contains(out.String(), url.QueryEscape(mark(""))) {
 					t.Errorf("%s/%s: nothing was redacted in %s", name, kind, out.String())
 				}
 				for _, shape := range forms(value) {
@@ -173,6 +174,34 @@ func TestJSONStaysJSON(t *testing.T) {
 	}
 }
 
+// Whoever may store a secret could once blank the journal: pieces of JSON's own text, stored as secrets, turned every later
+// payload into one word. Only string values are struck, with the name of the secret, from the record of whoever stored it;
+// a value that a person stored is struck from all. Words of the program itself stay.
+func TestASecretDoesNotTakeARecordApart(t *testing.T) {
+	r := NewRedactor()
+	r.Ours("approval.decide")
+	for _, v := range []string{`"door":"`, `"input":{`, `"facts":{`, `socket","`, "approval.decide", "resource"} {
+		r.LearnAs("trap", []byte(v), "")
+	}
+	r.LearnAs("key", []byte("hunter2-hunter2"), "mallory")
+	doc := `{"door":"socket","facts":{"resource":"a","n":12345678},"input":{"op":"approval.decide","text":"say hunter2-hunter2 \"loud\""}}`
+	if got := string(r.For("ann").JSON([]byte(doc))); got != doc {
+		t.Errorf("somebody else's record became %s", got)
+	}
+	want := strings.Replace(doc, "hunter2-hunter2", "[secret: key]", 1)
+	if got := string(r.For("mallory").JSON([]byte(doc))); got != want {
+		t.Errorf("the record became %s", got)
+	}
+	r.LearnAs("all", []byte("everybody's-own-key"), "")
+	if got := r.For("ann").String("x everybody's-own-key y"); got != "x [secret: all] y" {
+		t.Error(got)
+	}
+	r.Forget("all", time.Now().Add(-time.Minute))
+	if got := r.For("ann").String("everybody's-own-key"); got != "everybody's-own-key" {
+		t.Errorf("a value that was deleted long ago is still struck: %s", got)
+	}
+}
+
 // However output is cut into writes and wherever secrets stand in it, the
 // writer passes on what redacting the whole gives.
 func TestWriterAgreesWithTheWhole(t *testing.T) {
@@ -199,7 +228,7 @@ func TestWriterAgreesWithTheWhole(t *testing.T) {
 				t.Fatalf("%q shows in %q (of %q)", s, out.String(), whole)
 			}
 		}
-		if strings.Count(r.String(whole), Redacted) > strings.Count(out.String(), Redacted) {
+		if strings.Count(r.String(whole), mark("")) > strings.Count(out.String(), mark("")) {
 			t.Fatalf("%q, want %q", out.String(), r.String(whole))
 		}
 	})

@@ -20,6 +20,7 @@ const (
 type bound struct {
 	tenant, name, key string
 	version           int64
+	by, struck        string // not sealed: who set it, and whose record it is struck from
 }
 
 func (b bound) bytes() []byte {

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/op"
 )
 
 //go:embed schema
@@ -24,6 +25,7 @@ type Room struct {
 	db      *db.DB
 	keepers []Keeper // the first is for new keys
 	redact  *Redactor
+	seen    Seen
 
 	reserved []Owned // names that other rooms read by themselves
 
@@ -31,12 +33,16 @@ type Room struct {
 	keys map[string][]byte // master keys by id
 }
 
+// Seen tells whether a tenant's record holds a text already: such a text is no secret any more, and striking it from then on
+// would only blank the record.
+type Seen func(tx *db.Tx, tenant, text string) (bool, error)
+
 // New opens the room: it finds its master key, or makes one when there is none
 // yet, removes what an interrupted rotation left, and teaches the redactor
 // every value. A keyring that cannot be reached stops only those who need a
 // secret, not the program.
-func New(ctx context.Context, d *db.DB, keepers []Keeper, redact *Redactor) (*Room, error) {
-	r := &Room{db: d, keepers: keepers, redact: redact, keys: map[string][]byte{}}
+func New(ctx context.Context, d *db.DB, keepers []Keeper, redact *Redactor, seen Seen) (*Room, error) {
+	r := &Room{db: d, keepers: keepers, redact: redact, seen: seen, keys: map[string][]byte{}}
 	if err := r.tidy(ctx); err != nil {
 		return nil, err
 	}
@@ -44,7 +50,7 @@ func New(ctx context.Context, d *db.DB, keepers []Keeper, redact *Redactor) (*Ro
 		return nil, err
 	}
 	err := r.db.Read(ctx, func(tx *db.Tx) error {
-		return r.each(tx, "1 = 1"+order, nil, func(_ bound, value []byte) error { redact.Learn(value); return nil })
+		return r.each(tx, "1 = 1"+order, nil, func(b bound, value []byte) error { r.learn(b, value); return nil })
 	})
 	if fault.KindOf(err) == fault.Unavailable {
 		err = nil // told again to whoever asks for the secret
@@ -186,8 +192,13 @@ func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []by
 		return err
 	}
 	defer clear(value)
-	r.redact.Learn(value)
-	return r.redact.Error(fn(value))
+	borrower := op.CallerFrom(ctx).Name
+	if borrower == "" {
+		borrower = everyone // tandem itself
+	} else {
+		r.redact.LearnAs(name, value, borrower)
+	}
+	return r.redact.For(borrower).Error(fn(value))
 }
 
 // Rotate makes a new master key and seals a tenant's secrets anew under it. The

@@ -37,7 +37,7 @@ func newRoom(t *testing.T, d *db.DB, folder, mode string) *Room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(t.Context(), d, keepers, NewRedactor())
+	r, err := New(t.Context(), d, keepers, NewRedactor(), nothingSeen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestLentAndWiped(t *testing.T) {
 			kept = v
 			return fmt.Errorf("the call said: %s is wrong", v)
 		})
-		if err == nil || strings.Contains(err.Error(), plain) || !strings.Contains(err.Error(), Redacted) {
+		if err == nil || strings.Contains(err.Error(), plain) || !strings.Contains(err.Error(), "[secret: ") {
 			t.Errorf("the error of a call: %v", err)
 		}
 		if len(kept) == 0 || !bytes.Equal(kept, make([]byte, len(kept))) {
@@ -95,7 +95,7 @@ func TestLentAndWiped(t *testing.T) {
 			t.Errorf("after a restart: %q, %v", v, err)
 		}
 		fresh := newRoom(t, d, folder, "file")
-		if s := fresh.redact.String("say " + plain); s != "say "+Redacted {
+		if s := fresh.redact.String("say " + plain); s != "say [secret: provider/openai]" {
 			t.Errorf("a fresh start does not know the secret: %s", s)
 		}
 		if info := put(t, r, "ten_a", "provider/openai", plain+"2"); info.Version != 2 {
@@ -224,8 +224,9 @@ func TestBadNamesAndValuesChangeNothing(t *testing.T) {
 	d := openDB(t, filepath.Join(t.TempDir(), "a.db"))
 	r := newRoom(t, d, t.TempDir(), "file")
 	ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "a", Name: "owner"}), func(string, op.Resource) bool { return true })
-	for _, in := range []SetIn{{"", plain}, {"../x", plain}, {"a//b", plain}, {"/a", plain}, {"a b", plain}, {strings.Repeat("a", 129), plain},
+	for _, bad := range [][2]string{{"", plain}, {"../x", plain}, {"a//b", plain}, {"/a", plain}, {"a b", plain}, {strings.Repeat("a", 129), plain},
 		{"x", ""}, {"x", "short"}, {"x", strings.Repeat(" ", 20)}, {"x", strings.Repeat("y", maxValue+1)}} {
+		in := SetIn{Name: bad[0], Value: bad[1]}
 		err := d.Write(ctx, func(tx *db.Tx) error { _, err := r.set(ctx, tx, in); return err })
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%.20q %.20q: %v", in.Name, in.Value, err)
@@ -236,6 +237,52 @@ func TestBadNamesAndValuesChangeNothing(t *testing.T) {
 	}
 }
 
+// What a person who is present stores is struck from everybody's record, and nobody else replaces or deletes it.
+func TestWhatAPersonStoredIsStruckForAll(t *testing.T) {
+	d := openDB(t, filepath.Join(t.TempDir(), "a.db"))
+	r := newRoom(t, d, t.TempDir(), "file")
+	person := op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Name: "owner", Kind: op.Person, Present: "pin"})
+	program := op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Name: "local", Kind: op.Local})
+	if err := d.Write(person, func(tx *db.Tx) error {
+		info, err := r.set(person, tx, SetIn{Name: "key", Value: "correct-horse-battery"})
+		if info.Struck != struckAll {
+			t.Errorf("it is struck from %q", info.Struck)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.redact.For("builder").String("it is correct-horse-battery"); got != "it is [secret: key]" {
+		t.Errorf("an agent's record says: %s", got)
+	}
+	for what, act := range map[string]func(ctx context.Context, tx *db.Tx) error{
+		"replaced": func(ctx context.Context, tx *db.Tx) error {
+			_, err := r.set(ctx, tx, SetIn{Name: "key", Value: "another-value"})
+			return err
+		},
+		"deleted": func(ctx context.Context, tx *db.Tx) error { _, err := r.remove(ctx, tx, NameIn{"key"}); return err },
+		"spread": func(ctx context.Context, tx *db.Tx) error {
+			_, err := r.set(ctx, tx, SetIn{Name: "other", Value: "another-value", All: true})
+			return err
+		},
+	} {
+		if err := d.Write(program, func(tx *db.Tx) error { return act(program, tx) }); !fault.Is(err, fault.Denied) {
+			t.Errorf("a program %s it: %v", what, err)
+		}
+	}
+	if err := d.Write(program, func(tx *db.Tx) error {
+		_, err := r.set(program, tx, SetIn{Name: "own", Value: "a program's own"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := r.redact.For("local").String("a program's own"), r.redact.For("builder").String("a program's own"); a != "[secret: own]" || b != "a program's own" {
+		t.Errorf("the setter's record says %q, another's %q", a, b)
+	}
+}
+
+func nothingSeen(*db.Tx, string, string) (bool, error) { return false, nil }
+
 func TestOperations(t *testing.T) {
 	d := openDB(t, filepath.Join(t.TempDir(), "a.db"))
 	r := newRoom(t, d, t.TempDir(), "file")
@@ -243,7 +290,7 @@ func TestOperations(t *testing.T) {
 	if err := table.Add(r.Ops()...); err != nil {
 		t.Fatal(err)
 	}
-	in, err := table.Get("secret.set").Redacted(SetIn{"x", plain})
+	in, err := table.Get("secret.set").Redacted(SetIn{Name: "x", Value: plain})
 	if err != nil || strings.Contains(string(in), "s3cr3t") {
 		t.Errorf("the input as it is recorded: %s, %v", in, err)
 	}
@@ -324,7 +371,7 @@ func insideKeyring(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := []Keeper{keepers[0], unreachable{}}
-	cut, err := New(t.Context(), d, gone, NewRedactor())
+	cut, err := New(t.Context(), d, gone, NewRedactor(), nothingSeen)
 	if err != nil {
 		t.Fatalf("the program does not start without the keyring: %v", err)
 	}

@@ -17,18 +17,60 @@ type Info struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 	By      string    `json:"by"` // who set it last
+	// Struck says whose record the value is kept out of.
+	Struck string `json:"struck_from" jsonschema:"whose record it is kept out of: all (a person who was present set it), own (of whoever set it or is lent it) or none (it stood in the journal already)"`
 }
 
-// Put seals a value under a name, in the caller's transaction.
+// Whose record a value is struck from.
+const (
+	struckAll  = "all"
+	struckOwn  = "own"
+	struckNone = "none"
+)
+
+// forgetAfter is how long a value that was deleted or replaced is still struck.
+const forgetAfter = 24 * time.Hour
+
+// learn teaches the redactor a stored value.
+func (r *Room) learn(b bound, value []byte) {
+	switch b.struck {
+	case struckAll:
+		r.redact.LearnAs(b.name, value, "")
+	case struckOwn:
+		r.redact.LearnAs(b.name, value, b.by)
+	}
+}
+
+// Put seals a value under a name, in the caller's transaction. It is struck from the record of by, and of whom it is lent to;
+// what tandem itself made is struck from everybody's.
 func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
-	info := Info{Name: name, By: by, Version: 1, Created: tx.Now(), Updated: tx.Now()}
+	struck := struckOwn
+	if by == maker {
+		struck = struckAll
+	}
+	return r.put(tx, tenant, name, value, by, struck)
+}
+
+// maker is how the program names itself when it makes a credential.
+const maker = "tandem"
+
+func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (Info, error) {
+	info := Info{Name: name, By: by, Version: 1, Created: tx.Now(), Updated: tx.Now(), Struck: struck}
 	if err := checkName(name); err != nil {
 		return info, err
 	}
 	if err := checkValue(value); err != nil {
 		return info, err
 	}
-	r.redact.Learn([]byte(value))
+	if by != maker {
+		known, err := r.seen(tx, tenant, value)
+		if err != nil {
+			return info, err
+		}
+		if known {
+			info.Struck = struckNone
+		}
+	}
 	var version, created int64
 	err := tx.QueryRow("SELECT version, created_at FROM secret WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name).Scan(&version, &created)
 	if err == nil {
@@ -40,19 +82,22 @@ func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
 	if err != nil {
 		return info, err
 	}
-	sealed, err := seal(key, []byte(value), bound{tenant, name, keyID, info.Version})
+	sealed, err := seal(key, []byte(value), bound{tenant: tenant, name: name, key: keyID, version: info.Version})
 	if err != nil {
 		return info, err
 	}
-	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	r.redact.Forget(name, tx.Now().Add(forgetAfter)) // the value before this one
+	r.learn(bound{name: name, by: by, struck: info.Struck}, []byte(value))
+	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by, struck) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed,
-		updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
-		tenant, name, info.Version, keyID, sealed, info.Created, info.Updated, by)
+		updated_at = excluded.updated_at, updated_by = excluded.updated_by, struck = excluded.struck`,
+		tenant, name, info.Version, keyID, sealed, info.Created, info.Updated, by, info.Struck)
 	return info, err
 }
 
 // Drop forgets a secret, in the caller's transaction; one that is not there is no error.
 func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
+	r.redact.Forget(name, tx.Now().Add(forgetAfter))
 	_, err := tx.Exec("DELETE FROM secret WHERE tenant = ? AND name = ?", tenant, name)
 	return err
 }
@@ -84,9 +129,9 @@ func (r *Room) each(tx *db.Tx, where string, args []any, fn func(b bound, value 
 		bound
 		sealed []byte
 	}
-	rows, err := tx.Query("SELECT tenant, name, key_id, version, sealed FROM secret WHERE "+where, args...)
+	rows, err := tx.Query("SELECT tenant, name, key_id, version, updated_by, struck, sealed FROM secret WHERE "+where, args...)
 	all, err := db.Collect(rows, err, func(s scanner) (v row, err error) {
-		return v, s.Scan(&v.tenant, &v.name, &v.key, &v.version, &v.sealed)
+		return v, s.Scan(&v.tenant, &v.name, &v.key, &v.version, &v.by, &v.struck, &v.sealed)
 	})
 	if err != nil {
 		return err

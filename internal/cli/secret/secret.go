@@ -27,9 +27,10 @@ func Commands(k *kit.Kit) []*cobra.Command {
 }
 
 func newSet(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Store a secret", Args: cobra.ExactArgs(1),
-		Long:    "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, where other programs could read it.",
+		Long:    "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, where other programs could read it.\n\nIt is kept out of your own record and of theirs whom it is lent to; with --all, and your PIN, out of everybody's.",
 		Example: "  tandem secret set provider/openai\n  pass show openai | tandem secret set provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			value, err := read(k)
@@ -37,11 +38,20 @@ func newSet(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			var out room.Info
-			if err := k.Call(cmd.Context(), "secret.set", room.SetIn{Name: args[0], Value: value}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "secret.set", room.SetIn{Name: args[0], Value: value, All: all}, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is sealed, version %d\n", out.Name, out.Version) })
+			return k.Show(out, func(w io.Writer) { sealed(w, out) })
 		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "keep it out of everybody's record (needs your PIN)")
+	return cmd
+}
+
+func sealed(w io.Writer, s room.Info) {
+	fmt.Fprintf(w, "%s is sealed, version %d\n", s.Name, s.Version)
+	if s.Struck == "none" {
+		fmt.Fprintln(w, "its value stands in the journal already, and is not struck from it: change it at its source, and store the new one")
 	}
 }
 
