@@ -122,7 +122,7 @@ func spacesPage(s ui.Shell, v SpaceView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var5 string
-					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("Say it to one person or agent. It works once, ends with the first wrong guess, and ends ")
+					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("Say it to one person or agent. It works once, ends with the third wrong guess, and ends ")
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `spaces.templ`, Line: 30, Col: 99}
 					}

@@ -179,6 +179,10 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 	if len(c.Commit) == 0 {
 		return fault.New(fault.Invalid, "space.commit", "the commit is missing")
 	}
+	may, err := keeper(tx, tenant, s)
+	if err != nil {
+		return err
+	}
 	for _, id := range c.Remove {
 		m, err := member(tx, tenant, s.id, id)
 		if err != nil {
@@ -187,9 +191,9 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 		if m == nil || m.Removed != nil {
 			return fault.New(fault.NotFound, "space.commit", "%s is not a member of this space", id)
 		}
-		if m.Left == nil && string(env.From) != s.creator {
-			return fault.New(fault.Denied, "space.commit", "only the space's creator may remove a member that did not leave").
-				WithNext("ask %s", s.creator)
+		if m.Left == nil && string(env.From) != may {
+			return fault.New(fault.Denied, "space.commit", "only %s, who keeps this space, may remove a member that did not leave", may).
+				WithNext("ask %s", may)
 		}
 		if _, err := tx.Exec("UPDATE space_member SET removed_at = ? WHERE tenant = ? AND space = ? AND id = ?", tx.Now(), tenant, s.id, id); err != nil {
 			return err
@@ -208,6 +212,13 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 	return nil
 }
 
+// keeper is who may remove others: the space's creator, or, when that one is gone, the member who has been there longest. Somebody always can.
+func keeper(tx *db.Tx, tenant string, s *row) (id string, err error) {
+	err = tx.QueryRow(`SELECT id FROM space_member WHERE tenant = ? AND space = ? AND left_at = 0 AND removed_at = 0
+		ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END, place, joined_at, id LIMIT 1`, tenant, s.id, s.creator).Scan(&id)
+	return id, err
+}
+
 func (r *Room) add(tx *db.Tx, tenant string, s *row, card seal.Card) error {
 	if err := card.Check(); err != nil {
 		return refused("space.commit", err)
@@ -220,8 +231,8 @@ func (r *Room) add(tx *db.Tx, tenant string, s *row, card seal.Card) error {
 		return fault.New(fault.Exhausted, "space.commit", "the space is full: %d members", s.max).With("reason", "full").
 			WithNext("ask its creator to raise the limit or to remove somebody")
 	}
-	_, err := tx.Exec("INSERT INTO space_member (tenant, space, id, sign, box, seq, joined_at, left_at, removed_at, seen_at) VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, ?)",
-		tenant, s.id, card.ID, card.Sign, card.Box, tx.Now(), tx.Now())
+	_, err := tx.Exec("INSERT INTO space_member (tenant, space, id, sign, box, seq, joined_at, left_at, removed_at, seen_at, place) VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, ?, ?)",
+		tenant, s.id, card.ID, card.Sign, card.Box, tx.Now(), tx.Now(), s.seq+1)
 	if db.Exists(err) {
 		return fault.New(fault.Conflict, "space.commit", "%s was a member before: a newcomer needs a new identity", card.ID)
 	}

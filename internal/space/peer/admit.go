@@ -44,7 +44,7 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 		}
 		return inv, out.Expires, r.db.Write(ctx, func(tx *db.Tx) error {
 			_, err := tx.Exec(`INSERT INTO peer_invite (tenant, seat, plate, secret, state, expires_at) VALUES (?, ?, ?, ?, 'open', ?)
-				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
+				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', guesses = 0, expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
 			return err
 		})
 	}
@@ -73,6 +73,7 @@ type joining struct {
 	hand    *seal.Handshake
 	began   time.Time
 	decided bool
+	short   bool // a code, which few guesses may be made at
 }
 
 // answerKnocks is the inviter's side. One of it runs for a seat at a time.
@@ -130,12 +131,42 @@ func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
 	if err != nil {
 		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the knock is malformed"})
 	}
-	s.joins[k.ID] = &joining{hand: h, began: r.now()}
+	s.joins[k.ID] = &joining{hand: h, began: r.now(), short: seal.Invite{Secret: string(secret)}.Short()}
 	return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Answer: h.Message(), By: s.me.Card()})
 }
 
-// admit checks the joiner's confirmation. A wrong one ends the invite: there is
-// one guess. A right one makes the joiner a member.
+// maxGuesses is how many wrong guesses end a code: three of a million. A link has 128 bits, and no number of guesses ends it.
+const maxGuesses = 3
+
+// guessed counts a wrong guess, and says whether it was the last.
+func (r *Room) guessed(ctx context.Context, s *seat, plate string) (last bool, err error) {
+	var n int
+	err = r.db.Write(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec("UPDATE peer_invite SET guesses = guesses + 1 WHERE tenant = ? AND seat = ? AND plate = ?", s.tenant, s.id, plate); err != nil {
+			return err
+		}
+		return tx.QueryRow("SELECT guesses FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ?", s.tenant, s.id, plate).Scan(&n)
+	})
+	return n >= maxGuesses, err
+}
+
+// wrong answers somebody who does not know the secret.
+func (r *Room) wrong(ctx context.Context, s *seat, k space.Knock, short bool) error {
+	refuse := func(why string) error { return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: why}) }
+	if !short {
+		return refuse("the link is wrong")
+	}
+	last, err := r.guessed(ctx, s, k.Plate)
+	switch {
+	case err != nil:
+		return errors.Join(err, refuse("the code could not be checked; try again"))
+	case last:
+		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), refuse("the code is wrong, and after so many guesses this invite has ended"))
+	}
+	return refuse("the code is wrong")
+}
+
+// admit checks the joiner's confirmation. A right one makes the joiner a member.
 func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
 	j := s.joins[k.ID]
 	if j == nil {
@@ -144,7 +175,7 @@ func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
 	j.decided = true
 	h := j.hand
 	if err := h.Confirm(k.Confirm); err != nil {
-		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the code is wrong, and this invite has ended"}))
+		return r.wrong(ctx, s, k, j.short)
 	}
 	key, err := h.Key()
 	if err != nil {

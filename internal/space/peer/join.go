@@ -239,7 +239,7 @@ func (r *Room) await(ctx context.Context, s *seat, in space.NextIn, done func(sp
 			return k, err
 		}
 		if k.Refused != "" {
-			return k, fault.New(fault.Denied, "space.join", "%s", k.Refused).WithNext("ask the inviter for a new code: a wrong guess ends the old one")
+			return k, fault.New(fault.Denied, "space.join", "%s", k.Refused).WithNext("check the code and join again; after a few wrong guesses a code ends, and the inviter makes a new one: tandem space invite")
 		}
 		if done(k) {
 			return k, nil

@@ -47,7 +47,7 @@ func (r *Room) spaceOps() []op.Op {
 		op.Effect(row("space.leave", "space.post", "POST", "/space/leave", "intandem_leave",
 			"Leave the space and get a summary of the session."), here[Nothing], data(r.opLeave), nil),
 		op.Effect(row("space.invite", "space.post", "POST", "/space/code", "intandem_invite",
-			"Make another invite code, or a link with a 128-bit secret.\nA code works once, expires, and ends with the first wrong guess."), here[InviteIn], data(r.opInvite), nil),
+			"Make another invite code, or a link with a 128-bit secret.\nA code works once, expires, and ends with the third wrong guess."), here[InviteIn], data(r.opInvite), nil),
 		op.Effect(row("space.revoke", "space.post", "POST", "/space/revoke", "intandem_revoke",
 			"End an invite that was not used.", "code"), here[RevokeIn], data(r.opRevoke), nil),
 		op.Effect(row("space.remove", "space.post", "POST", "/space/remove", "intandem_remove",

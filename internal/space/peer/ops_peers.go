@@ -16,6 +16,8 @@ type Peer struct {
 	SeenAt    string   `json:"seen_at,omitempty"`
 	WorkingOn []string `json:"working_on,omitempty"`
 	Profile   Profile  `json:"profile"`
+	// Unreadable counts what this member sent that does not open.
+	Unreadable int `json:"unreadable,omitempty"`
 }
 
 // Peers are the members.
@@ -45,7 +47,7 @@ func (r *Room) opPeers(ctx context.Context, _ Nothing) (Peers, error) {
 	var online []string
 	var b strings.Builder
 	for _, id := range s.members() {
-		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)], Profile: s.profiles[id]}
+		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)], Profile: s.profiles[id], Unreadable: s.unreadable[id]}
 		if at := s.here[id].SeenAt; at != 0 {
 			p.SeenAt = micros(at).Format(time.RFC3339)
 		}
@@ -73,6 +75,9 @@ func (p Peer) line() string {
 	}
 	if len(p.WorkingOn) > 0 {
 		s += " working on " + strings.Join(p.WorkingOn, ", ")
+	}
+	if p.Unreadable > 0 {
+		s += fmt.Sprintf(" (sent %d that do not open; whoever keeps the space may remove it)", p.Unreadable)
 	}
 	return s + p.Profile.capabilities()
 }

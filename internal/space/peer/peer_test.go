@@ -11,6 +11,7 @@ import (
 	"tandem/internal/board"
 	"tandem/internal/fault"
 	"tandem/internal/space"
+	"tandem/internal/space/seal"
 )
 
 // room seats the named actors in one space; the first creates it.
@@ -135,18 +136,72 @@ func TestVariablesAndLeases(t *testing.T) {
 	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "internal/auth.go"})
 }
 
-func TestAWrongGuessEndsAnInvite(t *testing.T) {
+// A stranger who knocks at every plate ended all invites of a host with one wrong guess each, links of 128 bits too. A code survives
+// a typing error, a link any number of guesses.
+func TestGuessesEndACodeAndNeverALink(t *testing.T) {
 	h := newHouse(t)
 	c := do[Created](h, "ann", "space.create", CreateIn{})
 	wrong := c.Code[:5] + string(other(c.Code[5]))
-	h.contains(h.refused("eve", "space.join", JoinIn{Code: wrong}, fault.Denied), "wrong")
-	h.refused("bob", "space.join", JoinIn{Code: c.Code}, fault.NotFound)
-	again := do[Invited](h, "ann", "space.invite", InviteIn{Link: true}).Code
-	do[Joined](h, "bob", "space.join", JoinIn{Code: again})
-	h.refused("eve", "space.join", JoinIn{Code: again}, fault.NotFound) // single use
+	for range maxGuesses - 1 {
+		h.contains(h.refused("eve", "space.join", JoinIn{Code: wrong}, fault.Denied), "the code is wrong")
+	}
+	do[Joined](h, "bob", "space.join", JoinIn{Code: c.Code})
+	second := do[Invited](h, "ann", "space.invite", InviteIn{}).Code
+	for range maxGuesses {
+		h.refused("eve", "space.join", JoinIn{Code: second[:5] + string(other(second[5]))}, fault.Denied)
+	}
+	h.refused("cy", "space.join", JoinIn{Code: second}, fault.NotFound)
+
+	link := do[Invited](h, "ann", "space.invite", InviteIn{Link: true}).Code
+	inv, err := seal.ParseInvite(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv.Secret = inv.Secret[:21] + string(other(inv.Secret[21]))
+	for range maxGuesses + 1 {
+		h.contains(h.refused("eve", "space.join", JoinIn{Code: inv.String()}, fault.Denied), "the link is wrong")
+	}
+	do[Joined](h, "cy", "space.join", JoinIn{Code: link})
+	h.refused("eve", "space.join", JoinIn{Code: link}, fault.NotFound) // single use
 	third := do[Invited](h, "ann", "space.invite", InviteIn{}).Code
 	do[Said](h, "ann", "space.revoke", RevokeIn{Code: third})
 	h.refused("eve", "space.join", JoinIn{Code: third}, fault.NotFound)
+}
+
+// A member signed an envelope whose sealed part nobody can open, and every member's seat stopped for good.
+func TestAnUnreadableEnvelopeStopsNobody(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob", "cy")
+	for _, s := range h.peers.seats {
+		if name := s.name(s.me.Card().ID); name == "cy" {
+			s.mu.Lock()
+			s.sec.Keys[len(s.sec.Keys)-1].Secret = make([]byte, 32) // what cy sends now is signed, in order, and opens for nobody
+			s.mu.Unlock()
+		}
+	}
+	do[Said](h, "cy", "space.send", SendIn{Type: "chat", Message: "junk"})
+	do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "after the junk"})
+	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "after the junk")
+	h.contains(do[Peers](h, "bob", "space.peers", nil).Text, "\ncy", "sent 1 that do not open")
+	do[Said](h, "ann", "space.remove", RemoveIn{Peer: "cy"})
+	h.restart()
+	do[Said](h, "bob", "space.send", SendIn{Type: "chat", Message: "we two"})
+	h.contains(do[Inbox](h, "ann", "space.inbox", InboxIn{}).Text, "we two")
+}
+
+// When a space's creator had left, nobody could remove anybody any more.
+func TestSomebodyCanAlwaysRemove(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob", "cy", "dan")
+	do[Said](h, "ann", "space.leave", nil)
+	eventually(t, "the removal of the leaver", func() bool {
+		return !strings.Contains(do[Peers](h, "bob", "space.peers", nil).Text, "ann")
+	})
+	h.refused("dan", "space.remove", RemoveIn{Peer: "cy"}, fault.Denied)
+	do[Said](h, "bob", "space.remove", RemoveIn{Peer: "cy"}) // who has been there longest
+	h.refused("cy", "space.send", SendIn{Type: "chat", Message: "still here?"}, fault.Denied)
+	do[Said](h, "bob", "space.send", SendIn{Type: "chat", Message: "we two"})
+	h.contains(do[Inbox](h, "dan", "space.inbox", InboxIn{}).Text, "we two")
 }
 
 func other(c byte) byte {

@@ -75,22 +75,24 @@ type seat struct {
 	said       uint64        // the number of our last envelope that the host took, which the log may not have shown yet
 
 	// folded from the log
-	cards    map[seal.MemberID]seal.Card
-	order    []seal.MemberID // by joining
-	gone     map[seal.MemberID]string
-	creator  seal.MemberID
-	terms    []*space.Entry // the take-overs, oldest first
-	heir     seal.MemberID  // to whom a leaving host gave the space
-	window   seal.Window
-	board    board.Board
-	words    map[board.TaskID]TaskWords
-	vars     map[string]Variable // by tag
-	paths    map[string]Path     // by tag
-	profiles map[seal.MemberID]Profile
-	findings []Finding
-	here     map[seal.MemberID]space.Presence
-	posted   recent // own envelopes in the log
-	max      int64
+	cards   map[seal.MemberID]seal.Card
+	order   []seal.MemberID // by joining
+	gone    map[seal.MemberID]string
+	creator seal.MemberID
+	// since this daemon started: how many envelopes of a member did not open
+	unreadable map[seal.MemberID]int
+	terms      []*space.Entry // the take-overs, oldest first
+	heir       seal.MemberID  // to whom a leaving host gave the space
+	window     seal.Window
+	board      board.Board
+	words      map[board.TaskID]TaskWords
+	vars       map[string]Variable // by tag
+	paths      map[string]Path     // by tag
+	profiles   map[seal.MemberID]Profile
+	findings   []Finding
+	here       map[seal.MemberID]space.Presence
+	posted     recent // own envelopes in the log
+	max        int64
 
 	changed chan struct{}       // closed and replaced when something new arrived
 	joins   map[string]*joining // by knock
@@ -112,7 +114,7 @@ func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
 		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
-		here: map[seal.MemberID]space.Presence{}, queued: true,
+		here: map[seal.MemberID]space.Presence{}, unreadable: map[seal.MemberID]int{}, queued: true,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1), joins: map[string]*joining{}}
 }
 

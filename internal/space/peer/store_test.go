@@ -59,7 +59,7 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := d.Migrate(ctx, Migrations); err != nil || n != 1 {
+	if n, err := d.Migrate(ctx, Migrations); err != nil || n < 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
 	for query, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 const codeAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 // plateLen letters of a code say which invite is meant; the host sees them. The
-// rest is the secret that only CPace ever uses: 20 bits, one guess.
+// rest is the secret that only CPace ever uses: 20 bits, of which a few guesses may be made.
 const (
 	codeLen  = 6
 	plateLen = 2
@@ -60,7 +60,7 @@ func randomLetters(n int) (string, error) {
 
 // String is the form people pass on.
 func (i Invite) String() string {
-	if i.short() {
+	if i.Short() {
 		if i.Host == "" {
 			return i.Plate + i.Secret
 		}
@@ -73,7 +73,8 @@ func (i Invite) String() string {
 	return linkPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
-func (i Invite) short() bool { return len(i.Secret) == codeLen-plateLen }
+// Short says whether it is a code that people tell each other, with few bits to guess.
+func (i Invite) Short() bool { return len(i.Secret) == codeLen-plateLen }
 
 // Channel binds a handshake to the invite it is for.
 func (i Invite) Channel() []byte { return lvCat([]byte("tandem-invite-v1"), []byte(i.Plate)) }
