@@ -30,16 +30,33 @@ type Client struct {
 	pin   string
 	where string
 	about http.Header // how this program describes itself to the daemon of its machine
+	hung  func() error
 }
 
 // Socket speaks to the daemon behind a local socket.
-func Socket(path string) *Client {
+func Socket(path string) *Client { return socket(path, func(net.Conn) error { return nil }) }
+
+// Own is Socket for one in a folder that others may write to: nothing is said to somebody else who listens there.
+func Own(path string) *Client { return socket(path, ours) }
+
+func socket(path string, check func(net.Conn) error) *Client {
 	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
+		conn, err := d.DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, err
+		}
+		if err := check(conn); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return conn, nil
 	}}
 	return &Client{base: "http://tandem.localhost", http: &http.Client{Transport: t}, where: path}
 }
+
+// Where is the address, for people.
+func (c *Client) Where() string { return c.where }
 
 // Listening says whether anybody answers behind a local socket.
 func Listening(path string) error {
@@ -116,7 +133,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	if c.pin != "" {
 		req.Header.Set("Tandem-Pin", c.pin)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.watched(req)
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
@@ -130,6 +147,9 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
+	}
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return f
 	}
 	cause := err
 	if u := (*url.Error)(nil); errors.As(err, &u) {

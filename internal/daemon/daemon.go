@@ -40,6 +40,8 @@ type Daemon struct {
 	Log      *slog.Logger
 	redact   *secret.Redactor
 	hub      logHub
+	logFile  *logFile
+	logLevel slog.LevelVar
 	data     string
 	kept     *installation.Kept
 	keepers  []secret.Keeper
@@ -113,33 +115,6 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 // ErrRestart is how Run ends when the daemon should begin anew.
 var ErrRestart = errors.New("restart")
 
-func (d *Daemon) openLog() (func(), error) {
-	level, err := ParseLevel(d.Settings.Get("log.level"))
-	if err != nil {
-		return nil, err
-	}
-	path := d.Settings.Get("log.file")
-	if path == "" {
-		path = filepath.Join(d.data, "tandem.log")
-	}
-	file, err := openLog(path)
-	if err != nil {
-		return nil, err
-	}
-	json := slog.NewJSONHandler(io.MultiWriter(file, &d.hub), &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
-	var handler slog.Handler = json
-	if d.Console != nil {
-		var console slog.Handler = slog.NewTextHandler(d.Console, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
-		if d.Settings.Get("log.format") == "json" {
-			console = slog.NewJSONHandler(d.Console, &slog.HandlerOptions{Level: level, ReplaceAttr: nameLevel})
-		}
-		handler = slog.NewMultiHandler(json, console)
-	}
-	d.redact = secret.NewRedactor()
-	d.Log = slog.New(d.redact.Handler(handler))
-	return func() { file.f.Close() }, nil
-}
-
 // open brings storage and rooms up, and settles what a crash left behind.
 func (d *Daemon) open(ctx context.Context) error {
 	err := d.settle()
@@ -156,6 +131,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	if d.db, err = db.Open(ctx, dsn, clock(ahead)); err != nil {
 		return err
 	}
+	d.db.Told = func(err error) { d.Log.Error("after a commit", "err", err) }
 	if err := d.finishRestore(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}

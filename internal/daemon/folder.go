@@ -35,8 +35,9 @@ func CheckFolder(path string) error { return folder(path) }
 // maxSocket is how long a socket's path may be on every system we run on.
 const maxSocket = 100
 
-// SocketPath is where the control socket of a data folder is. A path too long
-// for a socket moves to a private folder for temporary files.
+// SocketPath is where the control socket of a data folder is. One that was put
+// into a folder that others reach, such as /tmp, is in a private folder beside
+// it. A path too long for a socket moves to a private folder for temporary files.
 func SocketPath(data, given string) string {
 	path := given
 	if path == "" {
@@ -44,6 +45,9 @@ func SocketPath(data, given string) string {
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
+	}
+	if dir := filepath.Dir(path); given != "" && shared(dir) {
+		path = filepath.Join(dir, fmt.Sprintf(".tandem-%d", os.Getuid()), filepath.Base(path))
 	}
 	if len(path) <= maxSocket {
 		return path
@@ -68,7 +72,7 @@ func hold(data string) (release func(), err error) {
 	if err != nil {
 		f.Close()
 		if errors.Is(err, errHeld) {
-			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s", data).
+			return nil, fault.New(fault.Conflict, "daemon", "tandem is already running on %s%s", data, holderText(data)).
 				WithNext("see it: tandem status; stop it: tandem down").With("running", "yes")
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
@@ -89,13 +93,80 @@ func name(f *os.File) {
 
 // holderIsGone says whether the process that took the lock has ended. Who does not know says no.
 func holderIsGone(f *os.File) bool {
+	pid := holder(f)
+	return pid > 0 && gone(pid)
+}
+
+// holder is the process that took the lock, 0 when that is not known.
+func holder(f io.ReaderAt) int {
 	b := make([]byte, 20)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return false
+		return 0
 	}
 	pid, err := strconv.Atoi(string(b[:n]))
-	return err == nil && pid > 0 && gone(pid)
+	if err != nil || pid < 1 {
+		return 0
+	}
+	return pid
+}
+
+func holderText(data string) string {
+	if pid := Holder(data); pid > 0 {
+		return fmt.Sprintf(" (PID %d)", pid)
+	}
+	return ""
+}
+
+// Holder is the process id of the daemon that holds a data folder, 0 when that is not known. It takes no lock: whether the
+// daemon still holds it, Free says.
+func Holder(data string) int {
+	f, err := os.Open(filepath.Join(data, "lock"))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return holder(f)
+}
+
+// End ends a daemon that does not answer, by force when it has to.
+func End(data string) (pid int, err error) {
+	free, err := Free(data)
+	if err != nil {
+		return 0, err
+	}
+	pid = Holder(data)
+	if free || pid == 0 || pid == os.Getpid() {
+		return 0, fault.New(fault.Unavailable, "down", "no process is known to hold %s", data).WithNext("see: tandem status")
+	}
+	if err := end(pid, 5*time.Second); err != nil {
+		return pid, fault.New(fault.Unavailable, "down", "the process %d could not be ended: %w", pid, err)
+	}
+	return pid, nil
+}
+
+// Room says whether a disk is about to be full: below 256 MB or 2 % of its bytes, or 1 % of its files.
+func Room(data string) error {
+	bytes, of, files, ofFiles := disk(data)
+	switch {
+	case bytes >= 0 && bytes < min(256<<20, of/50):
+		return fault.New(fault.Unavailable, "disk", "the disk of %s has only %d MB left", data, bytes>>20).WithNext("free some space: df -h %s", data)
+	case files >= 0 && files < ofFiles/100:
+		return fault.New(fault.Unavailable, "disk", "the disk of %s has room for only %d files (inodes)", data, files).WithNext("remove files: df -i %s", data)
+	}
+	return nil
+}
+
+// CheckRoom refuses a disk on which nothing could be written.
+func CheckRoom(data string) error {
+	bytes, _, files, _ := disk(data)
+	switch {
+	case bytes >= 0 && bytes < 256<<10:
+		return fault.New(fault.Unavailable, "disk", "the disk of %s is full", data).WithNext("free some space: df -h %s", data)
+	case files == 0:
+		return fault.New(fault.Unavailable, "disk", "the disk of %s has no room for another file", data).WithNext("remove files (inodes are used up): df -i %s", data)
+	}
+	return nil
 }
 
 // Held reports whether a start failed because a daemon holds the data folder already.

@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -23,3 +24,18 @@ func tryLock(f *os.File) error {
 
 // unlock leaves it to closing: nobody else has the lock here.
 func unlock(*os.File) {}
+
+// disk does not know.
+func disk(string) (bytes, of, files, ofFiles int64) { return -1, -1, -1, -1 }
+
+// end makes a process end.
+func end(pid int, _ time.Duration) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
+// shared says whether others may reach what is in a folder: access lists of the user's profile see to it.
+func shared(string) bool { return false }

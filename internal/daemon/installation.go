@@ -203,6 +203,25 @@ func SetAside(data string) (string, error) {
 	return installation.SetAside(data, time.Now())
 }
 
+// Parts looks at a data folder without a database: which installation it is of, where its data is, and what of it is missing.
+func Parts(data string) (id, where string, missing, err error) {
+	kept, err := installation.Read(data)
+	if err != nil || kept == nil {
+		return "", "", nil, err
+	}
+	where = kept.Database.Shown
+	there := installation.Present(data)
+	for _, name := range []string{"journal.key", "space.key"} { // every installation has them
+		if f, err := installation.Known(name); err == nil && !slices.Contains(there, name) {
+			return kept.ID, where, f.Lost(data), nil
+		}
+	}
+	if _, err := os.Stat(where); len(kept.Database.Sealed) == 0 && errors.Is(err, os.ErrNotExist) {
+		return kept.ID, where, installation.Found{Data: data, Folder: kept, Where: where, Empty: true, Keys: there}.Refuse(), nil
+	}
+	return kept.ID, where, nil, nil
+}
+
 // short is a list of at most n names.
 func short(names []string, n int) string {
 	if len(names) > n {

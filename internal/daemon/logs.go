@@ -71,6 +71,23 @@ func (l *logFile) open() error {
 	return nil
 }
 
+// reopen goes on in the file of that name, which somebody may have moved away.
+func (l *logFile) reopen() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.f
+	if err := l.open(); err != nil {
+		return err
+	}
+	return old.Close()
+}
+
+func (l *logFile) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f.Close()
+}
+
 // Write appends one line, to a new file when the old one is full.
 func (l *logFile) Write(p []byte) (int, error) {
 	l.mu.Lock()

@@ -21,6 +21,9 @@ func (d *Daemon) live() *settings.Settings {
 func (d *Daemon) apply(key, value string) {
 	if settings.Known(key).Live {
 		d.changed.Store(d.live().Changed(d.data, key, value))
+		if level, err := ParseLevel(d.live().Get("log.level")); err == nil {
+			d.logLevel.Set(level)
+		}
 	}
 }
 

@@ -19,6 +19,15 @@ type DB struct {
 	stop    func() error
 	now     func() time.Time
 	path    string
+
+	// Told hears of what went wrong where no caller is left to hear it.
+	Told func(error)
+}
+
+func (d *DB) tell(err error) {
+	if d.Told != nil {
+		d.Told(err)
+	}
 }
 
 type dialect string

@@ -70,9 +70,7 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	for _, f := range tx.after {
-		f()
-	}
+	tx.committed(d.tell)
 	return nil
 }
 

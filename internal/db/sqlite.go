@@ -46,7 +46,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 
 	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}}
 	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, now: now, path: path}
-	w.now = d.Now
+	w.now, w.told = d.Now, d.tell
 	d.write = w.submit
 	d.stop = sync.OnceValue(func() error {
 		w.close()

@@ -73,6 +73,21 @@ func (t *Tx) QueryRow(query string, args ...any) *sql.Row {
 // AfterCommit runs f once the changes are on disk, and never otherwise.
 func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
+// committed runs what waits for the commit. The change is on disk whatever becomes of that: a panic is told to who listens, and
+// stops neither the others nor the writer.
+func (t *Tx) committed(told func(error)) {
+	for _, f := range t.after {
+		func() {
+			defer func() {
+				if p := recover(); p != nil && told != nil {
+					told(fmt.Errorf("panic after a commit: %v\n%s", p, debug.Stack()))
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 // ForUpdate is the suffix that locks selected rows until commit; SQLite's one
 // writer needs none.
 func (t *Tx) ForUpdate() string {

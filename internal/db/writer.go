@@ -23,6 +23,7 @@ const maxBatch = 128
 type writer struct {
 	conn *stmtConn // the leader's
 	now  func() time.Time
+	told func(error) // of what panicked after a commit
 
 	mu     sync.Mutex
 	led    bool // somebody leads
@@ -156,9 +157,7 @@ func (w *writer) batch(first *write) {
 	}
 	for _, req := range good {
 		if lost == nil {
-			for _, f := range req.tx.after {
-				f()
-			}
+			req.tx.committed(w.told)
 		}
 		req.reply <- lost
 	}

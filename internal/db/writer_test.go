@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/testenv"
 )
 
 // Whoever waits while another's transaction runs joins the same sync, and one
@@ -130,5 +131,31 @@ func TestCloseUnderLoad(t *testing.T) {
 			t.Error(err)
 		}
 		wg.Wait()
+	}
+}
+
+// What panics after a commit stops nobody: the change is there, its caller is answered, the next one writes, and somebody is told.
+// On SQLite it used to stop the only writer for ever.
+func TestAPanicAfterACommitStopsNobody(t *testing.T) {
+	for name, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "a.db"), "postgres": testenv.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, dsn)
+			defer d.Close()
+			var told error
+			d.Told = func(err error) { told = err }
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			ran := false
+			if err := d.Write(ctx, func(tx *Tx) error {
+				tx.AfterCommit(func() { panic("a hook that is broken") })
+				tx.AfterCommit(func() { ran = true })
+				return nil
+			}); err != nil || !ran || told == nil || !strings.Contains(told.Error(), "a hook that is broken") {
+				t.Errorf("told %v, the next hook ran: %v, and the caller %v", told, ran, err)
+			}
+			if err := insert(ctx, d, "next"); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

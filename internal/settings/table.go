@@ -13,7 +13,7 @@ var table = []Setting{
 	{Key: "tls_key", Env: []string{"TANDEM_TLS_KEY"}, Doc: "key file that belongs to tls_cert", Guard: true},
 	{Key: "repos", Env: []string{"TANDEM_REPO"}, Doc: "repositories to serve, comma-separated", Guard: true},
 	{Key: "control_socket", Env: []string{"TANDEM_CONTROL_SOCKET"}, Doc: "the socket by which commands reach the daemon"},
-	{Key: "log.level", Env: []string{"TANDEM_LOG_LEVEL"}, Default: "info", Doc: "trace, debug, info, warn or error", OneOf: []string{"trace", "debug", "info", "warn", "error"}},
+	{Key: "log.level", Env: []string{"TANDEM_LOG_LEVEL"}, Default: "info", Doc: "trace, debug, info, warn or error", Live: true, OneOf: []string{"trace", "debug", "info", "warn", "error"}},
 	{Key: "log.format", Env: []string{"TANDEM_LOG_FORMAT"}, Default: "text", Doc: "text or json, for the terminal; the file is always json", OneOf: []string{"text", "json"}},
 	{Key: "log.file", Env: []string{"TANDEM_LOG_FILE"}, Doc: "where the log goes (default: tandem.log in the data folder)", Guard: true},
 	{Key: "wakes_per_hour", Env: []string{"TANDEM_WAKES_PER_HOUR"}, Default: "20", Doc: "how often an hour messages of a space may wake an idle agent; beyond it they wait", Form: &positive},

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -65,16 +66,40 @@ func (k *Kit) Socket() (string, error) {
 	return daemon.SocketPath(s.Data(), s.Get("control_socket")), nil
 }
 
+// At is a client of the daemon, whether it runs or not.
+func (k *Kit) At(s *settings.Settings) *client.Client {
+	return k.at(daemon.SocketPath(s.Data(), s.Get("control_socket")))
+}
+
+// at is a client of the daemon behind a socket.
+func (k *Kit) at(path string) *client.Client {
+	c := client.Socket(path)
+	if filepath.Dir(path) != filepath.Clean(k.Data()) { // where others may have put one of theirs
+		c = client.Own(path)
+	}
+	return c.WhenHung(k.Hung)
+}
+
+// Hung is what is said of a daemon that does not answer.
+func (k *Kit) Hung() error {
+	pid := daemon.Holder(k.Data())
+	return fault.New(fault.Unavailable, "cli", "the server (PID %d) does not answer", pid).
+		WithNext("look at it (ps -o stat,wchan,args -p %d); end it: tandem down --force; then start it: tandem up", pid)
+}
+
 // Running is a client of the daemon if one runs, and an error otherwise.
 func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
 	path, err := k.Socket()
 	if err != nil {
 		return nil, err
 	}
-	c := client.Socket(path)
+	c := k.at(path)
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	resp, err := c.Do(ctx, "GET", "/global/health", nil, nil)
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		return nil, k.Hung()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +119,7 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	path := daemon.SocketPath(s.Data(), s.Get("control_socket"))
-	c := client.Socket(path)
+	c := k.at(path)
 	// Whoever listens there is our daemon; its first answer says how it is.
 	if err = client.Listening(path); client.Absent(err) {
 		c, err = k.startOnDemand(ctx, s)
@@ -126,8 +151,8 @@ func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.
 	if err := k.Spawn(s, "serve", "--daemon", "--on-demand"); err != nil {
 		return nil, err
 	}
-	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	c := k.At(s)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	return c, k.Started(ctx, s, c)
 }
@@ -146,7 +171,8 @@ func (k *Kit) Gone(ctx context.Context, patience time.Duration) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fault.New(fault.Unavailable, "cli", "the server did not end within %s", patience).WithNext("see what it does: tandem status, tandem logs")
+			return fault.New(fault.Unavailable, "cli", "the server (PID %d) did not end within %s", daemon.Holder(s.Data()), patience).
+				WithNext("see what it does: tandem logs; make it end: tandem down --force")
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

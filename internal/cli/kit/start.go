@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/settings"
 )
@@ -71,10 +73,24 @@ func (k *Kit) Started(ctx context.Context, s *settings.Settings, c *client.Clien
 		if f := LastFailure(s.Data()); f != nil {
 			return f
 		}
+		if free, held := daemon.Free(s.Data()); ctx.Err() != nil && held == nil && !free {
+			return fault.New(fault.Unavailable, "start", "a server (PID %d) holds %s and does not answer on %s", daemon.Holder(s.Data()), s.Data(), c.Where()).
+				WithNext("it may have another socket: use the --control-socket that it was started with; or end it: tandem down --force")
+		}
 		if ctx.Err() != nil {
 			return fault.New(fault.Unavailable, "start", "the server did not become healthy: %w", err).WithNext("see why: tandem doctor, or in the foreground: tandem serve")
 		}
 	}
+}
+
+// Fell writes down why a start failed, for those that nobody saw. Where standard error is that very file the same text is
+// written again, over it.
+func (k *Kit) Fell(err error) {
+	text := "error: " + err.Error() + "\n"
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Next != "" {
+		text += "next:  " + f.Next + "\n"
+	}
+	os.WriteFile(StartLog(k.Data()), []byte(text), 0o600) //nolint:errcheck // on a full disk there is no place for it
 }
 
 // LastFailure is why the last daemon that was started in the background could not start, nil when it did.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -14,11 +15,12 @@ import (
 )
 
 func newDown(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var force bool
+	cmd := &cobra.Command{
 		Use:     "down",
 		Short:   "Stop the server",
-		Long:    "Ask the running server, however it was started, to drain and end, and wait until it has.",
-		Example: "  tandem down",
+		Long:    "Ask the running server, however it was started, to drain and end, and wait until it has. One that does not answer is ended with --force: nothing that was acknowledged is lost by that.",
+		Example: "  tandem down\n  tandem down --force",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -26,20 +28,42 @@ func newDown(k *kit.Kit) *cobra.Command {
 			if client.Absent(err) {
 				return fault.New(fault.Unavailable, "down", "tandem is not running")
 			}
-			if err != nil {
-				return err
+			if err == nil {
+				err = stopped(ctx, k, c)
 			}
-			var st daemon.Status
-			if err := c.Call(ctx, "server.status", nil, &st); err != nil {
-				return err
+			if force && err != nil {
+				return forced(ctx, k)
 			}
-			if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
-				return err
-			}
-			if err := k.Gone(ctx, 15*time.Second); err != nil {
-				return err
-			}
-			return k.Show(map[string]any{"stopped": true, "pid": st.PID}, func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&force, "force", false, "end a server that does not answer or does not end: its process is told to end, and killed when it does not within five seconds")
+	return cmd
+}
+
+// stopped asks the server to end, and waits until it has.
+func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
+	var st daemon.Status
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return err
+	}
+	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+		return err
+	}
+	if err := k.Gone(ctx, 15*time.Second); err != nil {
+		return err
+	}
+	return k.Show(map[string]any{"stopped": true, "pid": st.PID}, func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })
+}
+
+// forced ends the process that holds the data folder.
+func forced(ctx context.Context, k *kit.Kit) error {
+	pid, err := daemon.End(k.Data())
+	if err != nil {
+		return err
+	}
+	if err := k.Gone(ctx, 15*time.Second); err != nil {
+		return err
+	}
+	return k.Show(map[string]any{"stopped": true, "pid": pid, "forced": true}, func(w io.Writer) { fmt.Fprintf(w, "tandem was made to stop (PID %d)\n", pid) })
 }

@@ -6,7 +6,6 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 )
 
 // Ensure makes sure that a server listens, not only one that was started on
@@ -27,5 +26,5 @@ func Ensure(ctx context.Context, k *kit.Kit) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	return k.Started(wait, s, client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket"))))
+	return k.Started(wait, s, k.At(s))
 }

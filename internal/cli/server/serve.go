@@ -24,7 +24,9 @@ func newServe(k *kit.Kit) *cobra.Command {
 		Short: "Run the server in the foreground",
 		Long: `Run the server in the foreground, for a terminal, systemd or a container.
 The log goes to standard error and to the log file. SIGINT or SIGTERM drain and
-end it; a second one ends it at once.`,
+end it; a second one ends it at once. With --daemon SIGHUP reads the settings again
+(what guards the machine waits for the next start) and opens the log file anew; in
+the foreground it ends the server, as a closed terminal should.`,
 		Example: "  tandem serve\n  tandem serve --listen 127.0.0.1:39731 --log-level debug\n  tandem serve --hostname 127.0.0.1 --port 39731",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +41,7 @@ end it; a second one ends it at once.`,
 	return cmd
 }
 
-func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDemand bool) error {
+func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDemand bool) (err error) {
 	if !onDemand {
 		if err := replaceOnDemand(ctx, k); err != nil {
 			return err
@@ -62,13 +64,37 @@ func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDeman
 		<-signals
 		os.Exit(1)
 	}()
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	defer func() {
+		if err != nil && !daemon.Held(err) {
+			k.Fell(err)
+		}
+	}()
 	for {
 		d := &daemon.Daemon{Settings: s, Version: k.Version, OnDemand: onDemand, Without: begin.without}
 		begin.without = nil // once
-		if !background {
-			d.Console = k.Err
+		d.Ready = func(*daemon.Daemon) {
+			os.Truncate(kit.StartLog(k.Data()), 0) //nolint:errcheck // it started: what failed before is past
 		}
+		again := func() { d.Reload(k.Settings) }
+		if !background {
+			d.Console, again = k.Err, cancel
+		}
+		ended := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-hup:
+					again()
+				case <-ended:
+					return
+				}
+			}
+		}()
 		err := d.Run(ctx)
+		close(ended)
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil // it was told to end while it was still starting
 		}

@@ -52,7 +52,7 @@ func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 	if err != nil {
 		return err
 	}
-	c := client.Socket(daemon.SocketPath(s.Data(), s.Get("control_socket")))
+	c := k.At(s)
 	if !running {
 		if err := k.Spawn(s, append([]string{"serve", "--daemon"}, begin.args()...)...); err != nil {
 			return err

@@ -69,7 +69,7 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkDaemon(ctx, k), checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s), checkDaemon(ctx, k), checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},
@@ -110,10 +110,35 @@ func checkFolder(s *settings.Settings) Check {
 	return Check{"data folder", "ok", data, ""}
 }
 
+// checkParts says which installation the folder is of, and which of its keys are missing. It needs no daemon.
+func checkParts(s *settings.Settings) Check {
+	id, where, missing, err := daemon.Parts(s.Data())
+	switch {
+	case err != nil:
+		return broken("installation", err)
+	case id == "":
+		return Check{"installation", "note", "none yet", ""}
+	case missing != nil:
+		return broken("installation", missing)
+	}
+	return Check{"installation", "ok", id + ", its data is in " + where, ""}
+}
+
+// checkDisk says whether there is room to go on.
+func checkDisk(s *settings.Settings) Check {
+	if err := daemon.Room(s.Data()); err != nil {
+		return broken("disk", err)
+	}
+	return Check{"disk", "ok", "there is room", ""}
+}
+
 func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	c, err := k.Running(ctx)
+	if f := kit.LastFailure(k.Data()); client.Absent(err) && f != nil {
+		return Check{"daemon", "bad", "not running; the last start failed: " + f.Msg, f.Next}
+	}
 	if client.Absent(err) {
 		return Check{"daemon", "note", "not running", "start it: tandem up"}
 	}

@@ -78,7 +78,8 @@ func newService(k *kit.Kit) *cobra.Command {
 	install := &cobra.Command{
 		Use: "install", Short: "Install and start the service of this user", Args: cobra.NoArgs,
 		Long: "Install and start the service of this user: systemd on Linux, launchd on macOS. A server that runs already gives way to it. " +
-			"What was said to tandem up on the command line is not passed on: set it first, e.g. tandem settings set listen 0.0.0.0:13013.",
+			"What was said to tandem up on the command line is not passed on unless it was kept: start it as you want it (tandem up --listen 0.0.0.0:13013), keep that (tandem settings keep), then install the service. " +
+			"On Linux the service runs while this user is logged in; with loginctl enable-linger it starts with the machine.",
 		Example: "  tandem service install\n  tandem service install --no-start",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return installService(cmd.Context(), k, !noStart) },
 	}
@@ -170,6 +171,9 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 		fmt.Fprintf(w, "wrote %s\n", tilde(path, s.Home))
 		if start {
 			fmt.Fprintln(w, "the service is running")
+		}
+		if runtime.GOOS == "linux" {
+			fmt.Fprintln(w, "it runs while you are logged in; to start it with the machine: loginctl enable-linger")
 		}
 	})
 }

@@ -1,0 +1,69 @@
+package tandem
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// harmful is what a person could harm the machine with by doing as they are told.
+var harmful = regexp.MustCompile(`(^|[^a-zA-Z-])(chmod|chown|rm|kill|sudo|mv) [-%/$a-z0-9]|settings set [a-z]|\| sh`)
+
+// looked are the sentences that name such a command or a setting and were looked at: each is about a file or a process of tandem's own,
+// or about another program in the words of its makers. Add one only after asking what happens when the path is /tmp, / or a home.
+var looked = []string{
+	"run: chmod 600 %s", // the journal's key
+	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
+	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file
+	"chmod 700 ",   // a folder that holds tandem's data already
+	"mend the cause and start again, or give the restore up and keep what there is: rm %s", // restore.pending
+	"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up",
+	"sudo systemctl start tailscaled, then: tailscale status",
+	"let yourself run it: sudo tailscale set --operator=$USER",
+	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url, or search.url)",
+	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
+}
+
+// No advice was given that nobody looked at: chmod 700 /tmp was once printed to whoever put a socket there.
+func TestAdviceWasLookedAt(t *testing.T) {
+	used := map[string]bool{}
+	err := filepath.WalkDir("internal", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") || strings.HasPrefix(path, "internal/testenv/") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil || !harmful.MatchString(text) {
+				return true
+			}
+			if used[text] = true; !slices.Contains(looked, text) {
+				t.Errorf("%s says %q, which nobody looked at", path, text)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range looked {
+		if !used[text] {
+			t.Errorf("%q is said nowhere any more", text)
+		}
+	}
+}
