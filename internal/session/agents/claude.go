@@ -188,13 +188,18 @@ func ConfigFolder(env []string, home string) string {
 	return filepath.Join(home, ".claude")
 }
 
+var trusting sync.Mutex
+
+func unreadable(path string) error {
+	return fault.New(fault.Unavailable, "session.open", "%s cannot be read", path).WithNext("start claude once by hand, or mend the file")
+}
+
 // Trust settles the program's question about a folder by its configuration. It says whether it changed anything.
 // The caller made sure that the folder is one that sessions may be opened in.
 func (c Claude) Trust(home string) (bool, error) {
-	path := filepath.Join(home, ".claude.json")
-	if c.Config != filepath.Join(home, ".claude") {
-		path = filepath.Join(c.Config, ".claude.json")
-	}
+	path := AccountFile(c.Config, home)
+	trusting.Lock() // two sessions that open at once would lose each other's entry
+	defer trusting.Unlock()
 	var tree map[string]any
 	data, err := os.ReadFile(path)
 	switch {
@@ -204,7 +209,7 @@ func (c Claude) Trust(home string) (bool, error) {
 		return false, err
 	default:
 		if err := json.Unmarshal(data, &tree); err != nil {
-			return false, fault.New(fault.Unavailable, "session.open", "%s cannot be read: %w", path, err).WithNext("start claude once by hand, or mend the file")
+			return false, unreadable(path)
 		}
 	}
 	projects, _ := tree["projects"].(map[string]any)

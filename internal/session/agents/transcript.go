@@ -2,9 +2,12 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -43,6 +46,27 @@ const (
 type Transcript struct {
 	Path   string
 	Offset int64
+	// Root is the folder that the file lies in whatever links say, where an agent can make some.
+	Root string
+}
+
+func (t *Transcript) open() (*os.File, error) {
+	if t.Root == "" {
+		return os.Open(t.Path)
+	}
+	rel, err := filepath.Rel(t.Root, t.Path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if st, err := root.Lstat(rel); err != nil || !st.Mode().IsRegular() {
+		return nil, cmp.Or(err, fs.ErrNotExist)
+	}
+	return root.Open(rel)
 }
 
 // maxLine bounds a line that is parsed; longer ones hold tool output, not words.
@@ -53,7 +77,7 @@ func (t *Transcript) Next() ([]Entry, error) {
 	if t.Path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(t.Path)
+	f, err := t.open()
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

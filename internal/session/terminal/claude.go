@@ -4,10 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/session/agents"
 	"tandem/internal/session/screen"
+	"tandem/internal/tool/box"
+	"tandem/internal/wholefile"
 )
 
 // claude is a seat with Claude Code in it. It is typed to, and watched through its hooks, its registry and its transcript.
@@ -42,45 +46,51 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 	if !s.row.Begun {
 		s.row.Conversation = newConversation()
 	}
-	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.row.Config, Name: s.row.Name,
+	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.configAt(), Name: s.row.Name,
 		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip, HoldTools: !d.Answers}
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}
-	changed, err := c.Trust(s.home())
-	if err != nil {
+	if err := s.trust(c); err != nil {
 		return Launch{}, err
-	}
-	if changed {
-		d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
 	}
 	l := Launch{Argv: c.Argv(), Env: s.environment()}
 	if c.HoldTools {
 		l.Env = append(l.Env, "TANDEM_HOLD_TOOLS=1")
 	}
-	if c.Config == filepath.Join(s.home(), ".claude") {
-		l.files = append(l.files, filepath.Join(s.home(), ".claude.json"))
-	}
-	l.state = append(l.state, c.Config)
 	if s.row.Confined == "bwrap" { // what was there is of a program that is gone
 		if err := os.RemoveAll(s.registry()); err != nil {
 			return Launch{}, err
 		}
-		if err := os.MkdirAll(s.registry(), 0o700); err != nil {
-			return Launch{}, err
-		}
-		l.own = map[string]string{agents.RegistryFolder(c.Config): s.registry()}
+		// Its own box is the sandbox that it wants to know of where it is root and skips permissions.
+		l.Env = append(slices.DeleteFunc(l.Env, func(kv string) bool { return strings.HasPrefix(kv, "IS_SANDBOX=") }), "IS_SANDBOX=1")
 	}
 	return l, nil
+}
+
+// trust settles the program's question whether the folder is trusted: in the session's own file of state, or else in the person's.
+func (s *claude) trust(c agents.Claude) error {
+	if s.row.Own {
+		account, err := c.OwnAccount(agents.AccountFile(s.row.Config, s.d.Home))
+		if err != nil {
+			return err
+		}
+		return wholefile.Write(s.host(agents.AccountFile(s.configAt(), s.homeAt())), account)
+	}
+	changed, err := c.Trust(s.homeAt())
+	if changed {
+		s.d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
+	}
+	return err
 }
 
 // registry is where the program says what it does. A confined one has a folder for that alone: its process has a number that
 // only it knows, and others would write to the same file.
 func (s *claude) registry() string {
-	if s.row.Confined == "bwrap" {
+	if s.row.Confined == "bwrap" && !s.row.Own && s.stage == nil { // a program that was started before sessions had a home
 		return filepath.Join(s.folder(), "registry")
 	}
-	return agents.RegistryFolder(s.row.Config)
+	return s.host(agents.RegistryFolder(s.configAt()))
 }
 
 func (s *claude) lookUp() {
@@ -92,14 +102,26 @@ func (s *claude) lookUp() {
 }
 
 func (s *claude) launched() {
-	s.started, s.told, s.born, s.transcript = false, false, time.Now(), agents.Transcript{Path: s.transcriptPath()}
+	s.started, s.told, s.born, s.transcript = false, false, time.Now(), s.talk("")
 	if st, err := os.Stat(s.transcript.Path); err == nil {
 		s.transcript.Offset = st.Size() // what was said before is stored already
 	}
 }
 
 func (s *claude) transcriptPath() string {
-	return agents.TranscriptPath(s.row.Config, s.row.Folder, s.row.Conversation)
+	return agents.TranscriptPath(s.host(s.configAt()), s.row.Folder, s.row.Conversation)
+}
+
+// talk is the conversation's file, by the path that the program named for it or the usual one.
+func (s *claude) talk(path string) agents.Transcript {
+	t := agents.Transcript{Path: path}
+	if s.row.Own {
+		t = agents.Transcript{Path: s.host(path), Root: s.host(s.configAt())}
+	}
+	if path == "" || s.row.Own && !box.Below(t.Root, t.Path) {
+		t.Path = s.transcriptPath()
+	}
+	return t
 }
 
 func (s *claude) look(ctx context.Context) {
@@ -198,10 +220,7 @@ func (s *claude) byScreen(ctx context.Context) {
 // moveTo follows the program to another conversation (/clear makes one).
 func (s *claude) moveTo(conversation, path string) {
 	s.update(func(r *row) bool { r.Conversation, r.Begun = conversation, false; return true })
-	if path == "" {
-		path = s.transcriptPath()
-	}
-	s.transcript = agents.Transcript{Path: path}
+	s.transcript = s.talk(path)
 }
 
 // read takes in what was added to the transcript.

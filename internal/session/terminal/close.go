@@ -85,11 +85,12 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 		}
 	}
 	d.CloseSocket(id)
+	s.carryOut()
 	s.update(func(r *row) bool {
 		r.State, r.Signal, r.Detail, r.ClosedAt = Closed, "request", "", d.db.Now()
 		return true
 	})
-	for _, left := range []string{s.folder(), s.secluded()} {
+	for _, left := range []string{s.folder(), s.secluded(), s.ownHome()} {
 		if err := os.RemoveAll(left); err != nil {
 			d.log.Warn("remove a session's folder", "session", id, "err", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -78,8 +79,8 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	}
 	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), socketName), Session: s.socket, ID: s.row.Session,
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip}
-	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log"), state: []string{s.row.Config}}
-	if strings.HasPrefix(s.row.Config, "/tmp/") {
+	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log")}
+	if strings.HasPrefix(s.configAt(), "/tmp/") {
 		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while CODEX_HOME lies below /tmp").WithNext("put it elsewhere")
 	}
 	if s.row.Confined == "bwrap" {
@@ -94,20 +95,19 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		}
 		c.Socket, l.Log = "/tmp/"+socketName, "/tmp/app-server.log"
 	}
+	l.see = []string{d.place(filepath.Dir(s.row.Program))} // its helpers lie beside the folder of the program itself
 	if s.row.Begun {
 		c.Conversation = s.row.Conversation
 	} else {
 		s.row.Conversation = ""
 	}
-	hash, err := codex.Guard(ctx, c, l.Env)
+	hash, err := codex.Guard(ctx, c, func(ctx context.Context, argv []string) (*exec.Cmd, func(), error) { return s.beside(ctx, l, argv) })
 	if err != nil {
 		return l, fault.New(fault.Conflict, "session.open", "this Codex does not run tandem's guard before its tools: %v", err).
 			WithNext("use a version that has hooks; 0.166.0 is known to work")
 	}
 	c.Hash = hash
 	l.Argv, l.Server, l.Socket = c.Argv(), c.Server(), c.Socket
-	// Its helpers lie beside the folder of the program itself.
-	l.see = []string{d.place(filepath.Dir(s.row.Program))}
 	return l, nil
 }
 

@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"context"
-	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tandem/internal/fault"
 	"tandem/internal/session/agents"
@@ -51,25 +53,34 @@ func (s *seat) box(l Launch) (box.Box, error) {
 	if _, nests := box.Nesting[s.row.Agent]; nests {
 		b.Nests = s.row.Agent
 	}
-	b.Mounts = append(b.Mounts, box.Empty(d.Home))
-	for _, p := range l.state {
-		if err := os.MkdirAll(p, 0o700); err != nil {
-			return b, err
-		}
-	}
-	b.Mounts = append(b.Mounts, box.Write(l.state...)...)
-	for at, p := range l.own {
-		b.Mounts = append(b.Mounts, box.Mount{From: p, At: at, Write: true})
-	}
-	for _, p := range l.files {
-		b.Mounts = append(b.Mounts, box.Mount{From: p, Write: true, Optional: true})
-	}
-	b.Mounts = append(b.Mounts, box.Mount{From: filepath.Join(d.Home, ".gitconfig"), Optional: true}, box.Mount{From: s.row.Folder, Write: true})
+	project := []box.Mount{{From: s.row.Folder, Write: true}}
+	withheld, masks := s.withheld()
+	project, b.Masks = append(project, withheld...), masks
 	if box.Below(s.row.Folder, d.data()) {
-		b.Mounts = append(b.Mounts, box.Empty(d.data())) // a working folder that holds tandem's own does not show it
+		project = append(project, box.Empty(d.data())) // a working folder that holds tandem's own does not show it
 	}
-	b.Mounts = append(b.Mounts, box.Read(append([]string{d.place(s.row.Program), d.place(d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...)...)...)
+	if s.stage != nil {
+		b.Mounts = append([]box.Mount{box.Empty(d.Home)}, box.Write(s.stage.Home)...)
+		b.Mounts = append(b.Mounts, s.shown(l)...)
+		return b, nil
+	}
+	home, err := s.homeMounts()
+	switch {
+	case err != nil:
+		return b, err
+	case box.Below(s.row.Folder, d.Home): // it works in the person's home, and has its own apart
+		b.Mounts = append(project, home...)
+		b.Env = append(slices.DeleteFunc(slices.Clone(b.Env), func(kv string) bool { return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "XDG_") }), "HOME="+s.homeAt())
+	default:
+		b.Mounts = append(home, project...)
+	}
+	b.Mounts = append(b.Mounts, s.shown(l)...)
 	return b, nil
+}
+
+// shown are the programs, and the session's folder with its socket.
+func (s *seat) shown(l Launch) []box.Mount {
+	return box.Read(append([]string{s.d.place(s.row.Program), s.d.place(s.d.Self), s.folder(), filepath.Dir(s.socket)}, l.see...)...)
 }
 
 // confine puts the program into its box.
@@ -94,4 +105,24 @@ func (s *seat) confine(ctx context.Context, l Launch) (Launch, error) {
 	}
 	argv, env, err := m.Argv(b)
 	return Launch{Argv: argv, Env: env}, err
+}
+
+// beside is the session's program once more, for a moment and without a terminal or the network, in the box in which it will run.
+func (s *seat) beside(ctx context.Context, l Launch, argv []string) (*exec.Cmd, func(), error) {
+	if s.row.Confined != "bwrap" {
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Env, cmd.Dir = l.Env, s.row.Folder
+		return cmd, func() {}, nil
+	}
+	m, err := s.d.machine(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.Argv = argv
+	b, err := s.box(l)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.Terminal, b.Network = false, false
+	return m.Command(ctx, b)
 }

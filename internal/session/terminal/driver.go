@@ -160,7 +160,7 @@ func (d *Driver) seat(r *row) *seat {
 		s.prog = newSpoken(s)
 	default:
 		c := &claude{seat: s}
-		c.transcript.Path = c.transcriptPath()
+		c.transcript = c.talk("")
 		s.prog = c
 	}
 	return s

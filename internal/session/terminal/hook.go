@@ -89,8 +89,8 @@ func (s *claude) hear(ctx context.Context, h hooked) {
 		}
 	case "UserPromptSubmit":
 		s.update(func(r *row) bool { was := r.Begun; r.Begun = true; return !was })
-		if h.Transcript != "" && s.transcript.Path != h.Transcript {
-			s.transcript = agents.Transcript{Path: h.Transcript}
+		if named := s.talk(h.Transcript); h.Transcript != "" && s.transcript.Path != named.Path {
+			s.transcript = named
 		}
 		switch {
 		case s.expect != "" && same(h.Prompt, s.expect):

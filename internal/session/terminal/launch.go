@@ -24,10 +24,9 @@ type Launch struct {
 	Socket string   `json:"socket,omitempty"`
 	Log    string   `json:"log,omitempty"` // what the server prints
 
-	// What a confined program needs: folders and files of its own to write, folders to see, and one to use as its /tmp.
-	state, files, see []string
-	tmp               string
-	own               map[string]string // folders of the session's own, by where the program sees them
+	// What a confined program needs beside its home: folders to see, and one to use as its /tmp.
+	see []string
+	tmp string
 }
 
 // tmuxEnv is what tmux itself sees of our environment.
@@ -99,14 +98,6 @@ func (d *Driver) data() string {
 // folder is the session's own: its socket, its configuration.
 func (s *seat) folder() string { return filepath.Join(s.d.Folder, s.row.Session) }
 
-// home is the program's home folder.
-func (s *seat) home() string {
-	if s.stage != nil {
-		return s.stage.Home
-	}
-	return s.d.Home
-}
-
 // listen opens the session's own door.
 func (s *seat) listen() error {
 	path, err := s.d.OpenSocket(s.d.caller(s.row.Tenant, s.row.Session), s.row.Session)
@@ -141,6 +132,11 @@ func (s *seat) launch(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(s.folder(), 0o700); err != nil {
 		return err
+	}
+	if s.row.Own = s.row.Confined == "bwrap" && s.stage == nil; s.row.Own {
+		if err := s.furnish(); err != nil {
+			return err
+		}
 	}
 	l, err := s.prog.prepare(ctx)
 	if err != nil {

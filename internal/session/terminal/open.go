@@ -55,6 +55,9 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if err != nil {
 		return Seat{}, err
 	}
+	if err := d.notASetting(folder, confined); err != nil {
+		return Seat{}, err
+	}
 	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: confined}}
 	r.Boundary = d.boundary(r.Agent, r.Confined)

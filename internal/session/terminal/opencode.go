@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
 
 	"tandem/internal/fault"
@@ -31,6 +32,9 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	// The password keeps other users of this machine out; the program itself has to know it.
 	s.row.Port, s.row.Password = port, newConversation()
 	o := agents.OpenCode{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket, ID: s.row.Session, Port: port, Model: s.row.Model, Password: s.row.Password}
+	if _, err := os.Stat(filepath.Join(s.host(s.configAt()), "opencode.db")); s.row.Own && err != nil {
+		s.row.Begun = false // its conversations are in a database of the home in which they were had
+	}
 	if s.row.Begun {
 		o.Resume = s.row.Conversation
 	} else {
@@ -40,10 +44,7 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	l := Launch{Argv: o.Argv(), Env: append(s.environment(), env...), state: []string{s.row.Config}}
-	for _, dir := range []string{".config/opencode", ".cache/opencode", ".local/state/opencode"} {
-		l.state = append(l.state, filepath.Join(s.home(), filepath.FromSlash(dir)))
-	}
+	l := Launch{Argv: o.Argv(), Env: append(s.environment(), env...)}
 	return l, nil
 }
 

@@ -49,6 +49,7 @@ type seat struct {
 	spent    error     // the budget that ends the turn
 	signals  []string  // of the program, that were there
 	moved    time.Time // last sign of life
+	tended   time.Time // its home
 }
 
 // program is what differs between agent programs: Claude Code is typed to and watched, Codex and OpenCode are spoken to.
@@ -184,6 +185,7 @@ func (s *seat) step(ctx context.Context) {
 	if s.turn != nil {
 		s.prog.follow(ctx)
 	}
+	s.tend()
 	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State.Rests() && !held {
 		t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 		if err != nil {

@@ -51,7 +51,7 @@ func (s *claude) pickUp(ctx context.Context) error {
 	for _, m := range ms {
 		known[m.ID] = true
 	}
-	before := agents.Transcript{Path: s.transcript.Path}
+	before := agents.Transcript{Path: s.transcript.Path, Root: s.transcript.Root}
 	entries, err := before.Next()
 	if err != nil {
 		return err

@@ -12,12 +12,17 @@ import (
 )
 
 // Guard asks the program what it calls the hook that runs before its tools: it runs only hooks whose hash it was told to
-// trust. A version that does not know the hook is not driven.
-func Guard(ctx context.Context, c agents.Codex, env []string) (string, error) {
+// trust. A version that does not know the hook is not driven. start makes the command in the box of the session: the program reads
+// settings that can name commands of their own.
+func Guard(ctx context.Context, c agents.Codex, start func(ctx context.Context, argv []string) (*exec.Cmd, func(), error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.Program, append([]string{"app-server", "--listen", "stdio://"}, c.Flags()...)...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = env, c.Project, time.Second
+	cmd, done, err := start(ctx, append([]string{c.Program, "app-server", "--listen", "stdio://"}, c.Flags()...))
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return "", err
