@@ -63,7 +63,14 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 		for _, f := range fs {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}
-	} else if err := scope.Hide(&b); err != nil {
+		return s.Machine.Command(ctx, b)
+	}
+	for _, m := range slices.Clone(b.Mounts) {
+		if m.Write {
+			b.Mounts = append(b.Mounts, box.Kept(m.From)...)
+		}
+	}
+	if err := scope.Hide(&b); err != nil {
 		return nil, nil, err
 	}
 	return s.Machine.Command(ctx, b)

@@ -54,6 +54,7 @@ func (s *seat) box(l Launch) (box.Box, error) {
 		b.Nests = s.row.Agent
 	}
 	project := []box.Mount{{From: s.row.Folder, Write: true}}
+	project = append(project, box.Kept(s.row.Folder)...)
 	withheld, masks := s.withheld()
 	project, b.Masks = append(project, withheld...), masks
 	if box.Below(s.row.Folder, d.data()) {

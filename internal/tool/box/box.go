@@ -35,7 +35,7 @@ type Box struct {
 
 // Mount is a file or folder of the machine in a box.
 type Mount struct {
-	From string // "" is an empty folder
+	From string // "" is an empty folder, which takes nothing without Write
 	At   string // where it is seen; "" is the place it has
 	// Write lets the program change it.
 	Write bool

@@ -61,8 +61,10 @@ func (m *Machine) bubblewrapped(b Box) (argv, env []string) {
 func (m Mount) arguments() []string {
 	how := "--ro-bind"
 	switch {
-	case m.From == "":
+	case m.From == "" && m.Write:
 		return []string{"--tmpfs", m.At}
+	case m.From == "":
+		return []string{"--tmpfs", m.At, "--remount-ro", m.At}
 	case m.Write:
 		how = "--bind"
 	}

@@ -261,3 +261,18 @@ func TestNoSandbox(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
+
+// A hook that a command wrote into the repository ran at the person's next commit, outside of the sandbox.
+func TestBashLeavesNoHook(t *testing.T) {
+	e := around(t, tool.Bubblewrap)
+	r, err := run(t, e.Env, "bash", m{"command": "git init -q . && git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m one && echo READY"})
+	if err != nil || !strings.Contains(r.Text, "READY") {
+		t.Fatalf("%+v %v", r, err)
+	}
+	line := "mv .git x; cp -a x .git; echo touch > .git/hooks/pre-commit && echo WROTE-HOOK; git config core.fsmonitor touch && echo WROTE-CONFIG; echo x >> .git/config && echo WROTE-CONFIG; " +
+		"git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m two && git log --oneline | wc -l"
+	r, err = run(t, e.Env, "bash", m{"command": line})
+	if err != nil || strings.Contains(r.Text, "WROTE-") || !strings.Contains(r.Text, "2\n") {
+		t.Errorf("%+v %v", r, err)
+	}
+}
