@@ -65,7 +65,8 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 		`echo '{"mcpServers":{"evil":{"command":"touch"}}}' > .claude.json; mkdir -p .claude/hooks .config/systemd .local/bin; echo evil > .claude/evil; echo evil > .bashrc; echo evil > .local/bin/ls`,
 		`grep -rs RENEW[I]NG . && echo SAW-TOKEN; grep -rs OTHER[-] . && echo SAW-OTHERS; cat .ssh/* && echo SAW-KEYS; cat .claude/.credentials.json; cat .claude/CLAUDE.md .claude/commands/greet.md; echo END`,
 	}, "; ")
-	out := h.send("a", `go [[tool Bash {"command":`+quote(attack)+`,"description":"look around"}]] [[result]]`)
+	h.write("home/code/attack.sh", attack)
+	out := h.send("a", `go [[tool Bash {"command":"sh attack.sh","description":"look around"}]] [[result]]`)
 	for _, bad := range []string{"WROTE-", "MOVED-", "SAW-"} {
 		if strings.Contains(out.Report, bad) {
 			t.Errorf("%s: %s", bad, out.Report)
@@ -125,8 +126,9 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 	if s.State != terminal.Ready || s.Signal != "registry" || strings.Contains(s.Detail, "warning") {
 		t.Fatalf("%+v\n%s", s, h.shown("b"))
 	}
-	out = h.send("b", `go [[tool Bash {"command":"echo x > `+home+`/.claude/settings.json && echo WROTE-SETTINGS; echo x > `+home+`/.claude.json && echo WROTE-SETTINGS; mv `+home+`/.claude `+home+
-		`/c && echo MOVED-STATE; cat `+home+`/.claude/.credentials.json; ls `+home+`/.tandem; echo made > `+home+`/made.txt; echo END","description":"look around"}]] [[result]]`)
+	h.write("home/code/attack.sh", "cd "+home+`; echo x > .claude/settings.json && echo WROTE-SETTINGS; echo x > .claude.json && echo WROTE-SETTINGS
+		mv .claude c && echo MOVED-STATE; cat .claude/.credentials.json; ls .tandem; echo made > made.txt; echo END`)
+	out = h.send("b", `go [[tool Bash {"command":"sh code/attack.sh","description":"look around"}]] [[result]]`)
 	for _, bad := range []string{"WROTE-", "MOVED-", "RENEWING", "tandem.db"} {
 		if strings.Contains(out.Report, bad) {
 			t.Errorf("%s: %s", bad, out.Report)
