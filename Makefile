@@ -31,9 +31,9 @@ install: bin/tandem ## put the program in $(PREFIX)/bin
 	install -d '$(PREFIX)/bin'
 	install -m 755 bin/tandem '$(PREFIX)/bin/tandem'
 
-bench: ## measure, and write bench/RESULTS.md
-	./scripts/tools-seed
-	CGO_ENABLED=0 $(GO) run ./bench/run
+bench: ## measure, and write bench/RESULTS.md; ONLY=authority one part; AGAINST=COMMIT ROUNDS=5 ONLY=ask,bash beside another commit
+	$(if $(AGAINST),,$(if $(filter workspaces% crowd,$(or $(ONLY),crowd)),./scripts/tools-seed))
+	CGO_ENABLED=0 $(GO) run ./bench/run $(if $(ONLY),-only '$(ONLY)') $(if $(AGAINST),-against '$(AGAINST)' -rounds '$(or $(ROUNDS),5)')
 
 soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)
 	@test -n '$(ROOM)' || { echo 'say which room: make soak ROOM=journal'; exit 2; }

@@ -5,10 +5,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -31,9 +32,12 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj or sessions, print it, and replace its section in the results")
+	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj, sessions or authority, print it, and replace its section in the results")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
+	against := flag.String("against", "", "measure this commit's program and this checkout's in turns; -only then names rows: "+rowNames())
+	rounds := flag.Int("rounds", 5, "how many turns each program has")
+	redraw := flag.Bool("curves", false, "draw docs/speed.md from the history of the results, and measure nothing")
 	peer := flag.String("opencode", "", "measure OpenCode's server at this path, print it as JSON, and nothing else")
 	flag.Parse()
 	if *relay != "" {
@@ -51,12 +55,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(*bare))
 		os.Exit(1)
 	}
+	if *against != "" || *redraw {
+		err := instead(*against, *only, *rounds, *out)
+		if err := errors.Join(err, removeScratches()); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var r results
 	failed := false
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces}, {"workspaces-large", largeWorkspaces}} {
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions}, {"authority", authority}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces}, {"workspaces-large", largeWorkspaces}} {
 		if *only != "" && *only != m.name {
 			continue
 		}
@@ -66,7 +78,7 @@ func main() {
 			s.how, failed = s.how+"\n\n**This measurement broke off.**", true
 		}
 		r.sections = append(r.sections, s)
-		fmt.Print(s.text())
+		fmt.Fprintln(os.Stderr, "bench:", m.name, "is measured")
 		text := r.text(*entries)
 		if *only != "" { // the others stay as they were measured
 			old, err := os.ReadFile(*out)
@@ -75,18 +87,59 @@ func main() {
 			}
 			text = replace(old, s)
 		}
+		text = worseFirst(text)
 		if err := os.WriteFile(*out, text, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 	}
-	if err := removeScratches(); err != nil {
+	if err := errors.Join(tell(r, *out), removeScratches()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		failed = true
 	}
 	if failed {
 		os.Exit(1)
 	}
+}
+
+// instead runs what is not a measurement of this checkout alone: a comparison with another commit, or the pictures.
+func instead(against, only string, rounds int, out string) error {
+	if against != "" {
+		return duel(against, only, rounds, filepath.Join(filepath.Dir(out), "AGAINST.md"))
+	}
+	now, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	return curves(string(now))
+}
+
+// tell prints what was measured, what got worse before everything else, and draws the curves.
+func tell(r results, out string) error {
+	now, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	fmt.Print(gotWorse(string(now)))
+	for _, s := range r.sections {
+		fmt.Print(s.text())
+	}
+	return curves(string(now))
+}
+
+const worseTitle = "**Worse than the last committed run"
+
+// worseFirst puts what got worse before the first section, in place of what stood there.
+func worseFirst(results []byte) []byte {
+	head, rest, ok := strings.Cut(string(results), "\n\n## ")
+	if !ok {
+		return results
+	}
+	head, _, _ = strings.Cut(head, "\n\n"+worseTitle)
+	if worse := strings.TrimSpace(gotWorse(string(results))); worse != "" {
+		head += "\n\n" + worse
+	}
+	return []byte(head + "\n\n## " + rest)
 }
 
 // replace puts a section where the results have the one of the same title, or
@@ -124,8 +177,8 @@ func (s section) text() string {
 
 func (r results) text(entries int) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Measurements\n\nMade by `make bench` on %s: %s/%s, %d cores, %s, a journal of up to %d entries. Do not edit.\n\n",
-		time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), entries)
+	fmt.Fprintf(&b, "# Measurements\n\nMade by `make bench` on %s at %s: %s, a journal of up to %d entries. Do not edit.\n\n",
+		time.Now().UTC().Format("2006-01-02"), revision(), machine(), entries)
 	for _, s := range r.sections {
 		b.WriteString(s.text())
 	}

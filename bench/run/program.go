@@ -46,6 +46,11 @@ func startProgram(env ...string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	return startOf(bin, env...)
+}
+
+// startOf starts any build of the program on an empty data folder.
+func startOf(bin string, env ...string) (*program, error) {
 	dir, err := scratch("tb")
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,9 +53,12 @@ type obj = map[string]any
 
 // caller runs operations over HTTP.
 type caller struct {
-	base string
-	http *http.Client
+	base  string
+	http  *http.Client
+	token string // the API's when it is empty
 }
+
+func (c *caller) bearer() string { return cmp.Or(c.token, benchToken) }
 
 func (c *caller) do(name string, in, out any) error {
 	body, err := json.Marshal(in)
@@ -65,7 +69,7 @@ func (c *caller) do(name string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+benchToken)
+	req.Header.Set("Authorization", "Bearer "+c.bearer())
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -94,7 +98,7 @@ func (c *caller) watch(ctx context.Context, id string, ready chan<- struct{}) (s
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+benchToken)
+	req.Header.Set("Authorization", "Bearer "+c.bearer())
 	resp, err := c.http.Do(req)
 	close(ready)
 	if err != nil {
