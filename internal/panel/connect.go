@@ -2,11 +2,13 @@ package panel
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/oauth"
 	"tandem/internal/panel/ui"
 )
@@ -43,9 +45,16 @@ func connectRoutes(p *Panel) {
 func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
 	v := &visit{p: p, w: w, r: r, ctx: r.Context()}
 	q := r.URL.Query()
-	if p.Public != nil && p.Public(r.Host) {
-		q.Set("issuer", oauth.Base(r))
-		v.render(http.StatusOK, farPage(p.Machine, p.Near()+"/oauth/authorize?"+q.Encode()))
+	if here := identity.SiteFrom(v.ctx); p.Near() != "" && here.Origin != p.Near() {
+		// Programs know us by an address that every resolver knows, or by a tunnel's name; people are signed in elsewhere.
+		if !p.ours(q.Get("issuer")) {
+			q.Set("issuer", oauth.Base(r))
+		}
+		page := farPage
+		if here.Near {
+			page = nearPage
+		}
+		v.render(http.StatusOK, page(p.Machine, p.Near()+"/oauth/authorize?"+q.Encode()))
 		return
 	}
 	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
@@ -66,12 +75,17 @@ func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
 	v.render(http.StatusOK, doorwayPage("/panel/connect?"+next.Encode()))
 }
 
-// ours reports whether an issuer is this server under its public name. A
-// program that came through the tunnel expects that name in the answer, though
-// people consent on this machine only.
+// ours reports whether an issuer is this server: under its public name, or at the address of its own loopback listener. A program
+// expects the name in the answer that it was sent to first, though people consent in the panel only.
 func (p *Panel) ours(issuer string) bool {
 	u, err := url.Parse(issuer)
-	return err == nil && u.Scheme == "https" && u.Path == "" && p.Public != nil && p.Public(u.Host)
+	if err != nil || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return false
+	}
+	near, err := url.Parse(p.Near())
+	ip := net.ParseIP(u.Hostname())
+	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return u.Scheme == "https" && p.Public != nil && p.Public(u.Host) || err == nil && u.Scheme == "http" && local && u.Port() == near.Port()
 }
 
 func connectInput(v *visit) connectIn {
@@ -124,5 +138,8 @@ func (v *visit) connected(in any, out json.RawMessage) error {
 // very form says.
 func connectChallenge(action string) string {
 	path, query, _ := strings.Cut(action, "?")
+	if query == "" {
+		return path + "/challenge"
+	}
 	return path + "/challenge?" + query
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -40,11 +41,20 @@ func (s *server) consent(address string, pin string) (*url.URL, error) {
 	}
 	text, _ := io.ReadAll(page.Body)
 	page.Body.Close()
+	panel := s.url
+	if near := regexp.MustCompile(`href="(http://tandem\.localhost:\d+)(/oauth/authorize\?[^"]+)"`).FindSubmatch(text); near != nil {
+		panel = string(near[1])
+		if page, err = browser.Get(panel + strings.ReplaceAll(string(near[2]), "&amp;", "&")); err != nil {
+			return nil, err
+		}
+		text, _ = io.ReadAll(page.Body)
+		page.Body.Close()
+	}
 	next := regexp.MustCompile(`href="(/panel/connect\?[^"]+)"`).FindSubmatch(text)
 	if next == nil {
 		return nil, fmt.Errorf("the page behind %s leads nowhere: %.400s", address, text)
 	}
-	form := s.url + strings.ReplaceAll(string(next[1]), "&amp;", "&")
+	form := panel + strings.ReplaceAll(string(next[1]), "&amp;", "&")
 	if page, err = browser.Get(form); err != nil {
 		return nil, err
 	}
@@ -66,13 +76,19 @@ func (s *server) consent(address string, pin string) (*url.URL, error) {
 	return url.Parse(back)
 }
 
-// browser is one that is signed in to the panel.
+// browser is one that is signed in to the panel, where tandem panel open leads. Like every browser it knows by itself where names
+// under localhost are.
 func (s *server) browser() (*http.Client, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if host, port, err := net.SplitHostPort(addr); err == nil && strings.HasSuffix(host, ".localhost") {
+			addr = net.JoinHostPort("127.0.0.1", port)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}}}
 	near, err := s.socket().Post("http://tandem/op/signin.link", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		return nil, err
@@ -83,7 +99,8 @@ func (s *server) browser() (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := browser.PostForm(s.url+"/signin", url.Values{"code": {link.Code}})
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+	resp, err := browser.PostForm("http://tandem.localhost:"+port+"/signin", url.Values{"code": {link.Code}})
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +153,9 @@ func (k *kept) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
+// People are signed in at the panel's name, which few programs can resolve; programs know 127.0.0.1, where the consent page said
+// "not signed in", and the answer then named another issuer than the one they had found.
+//
 // The Go SDK's own OAuth client connects with nothing but the address: it discovers, registers, a person consents, it calls a
 // tool. Its tokens work here alone, rotate, and are in no log; without the person's PIN there are none.
 func TestOAuthWithTheGoSDK(t *testing.T) {
@@ -155,6 +175,9 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 				return nil, err
 			}
 			q := back.Query()
+			if q.Get("iss") != s.url {
+				t.Errorf("the answer comes from %q, and the issuer is %s", q.Get("iss"), s.url)
+			}
 			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 		},
 	})

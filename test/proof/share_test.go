@@ -250,7 +250,7 @@ func (x *shared) overview() string {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	resp, err := browser.Get(x.url + "/panel/")
+	resp, err := browser.Get(strings.Replace(x.url, "127.0.0.1", "tandem.localhost", 1) + "/panel/")
 	if err != nil {
 		x.t.Fatal(err)
 	}
