@@ -5,15 +5,21 @@ import (
 	"slices"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/provider"
 )
 
-// Used adds up what a session and the children of its tasks used.
-func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
-	ts, err := turnsWhere(outside{ctx, r.db}, `tenant = ? AND session IN (WITH RECURSIVE tree(id) AS (SELECT CAST(? AS TEXT) UNION
+// Used adds up what a session and the children of its tasks used, and what had been used when it was forked off.
+func (r *Room) Used(ctx context.Context, s *Session) (Used, error) { return r.used(outside{ctx, r.db}, s) }
+
+func (r *Room) used(q reader, s *Session) (Used, error) {
+	u, err := spentBefore(q, s)
+	if err != nil {
+		return u, err
+	}
+	ts, err := turnsWhere(q, `tenant = ? AND session IN (WITH RECURSIVE tree(id) AS (SELECT CAST(? AS TEXT) UNION
 		SELECT c.session FROM session_child c JOIN tree ON c.parent = tree.id WHERE c.tenant = ?) SELECT id FROM tree)`, s.Tenant, s.ID, s.Tenant)
-	var u Used
 	var ran time.Duration
 	for _, t := range ts {
 		u.Tokens += t.Usage.Total()
@@ -24,7 +30,20 @@ func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
 			u.Turns++
 		}
 	}
-	u.Seconds = int64(ran.Seconds())
+	u.Seconds += int64(ran.Seconds())
+	return u, err
+}
+
+// spentBefore is what a fork takes along: copying a session gives nobody its budget a second time.
+func spentBefore(q reader, s *Session) (u Used, err error) {
+	var text string
+	err = q.row("SELECT used FROM session_spent WHERE tenant = ? AND session = ?", s.Tenant, s.ID).Scan(&text)
+	if db.NoRows(err) {
+		return u, nil
+	}
+	if err == nil {
+		err = decode(text, &u)
+	}
 	return u, err
 }
 

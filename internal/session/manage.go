@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"database/sql"
 	"strings"
 
@@ -143,7 +144,7 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 
 // Forget removes a session that has no open turns, and all that belongs to it.
 func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined"} {
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined", "session_spent"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
 			return err
 		}
@@ -187,6 +188,17 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 	}
 	if !found {
 		return nil, fault.New(fault.NotFound, "session.fork", "there is no message %.60s in this session", in.Message)
+	}
+	used, err := r.used(inTx{tx}, from)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(used)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec("INSERT INTO session_spent (tenant, session, used) VALUES (?, ?, ?)", s.Tenant, s.ID, string(text)); err != nil {
+		return nil, err
 	}
 	op.Note(ctx, "session", s.ID)
 	return &s, saveSession(tx, &s)

@@ -206,6 +206,23 @@ func TestBudgetsAndGuards(t *testing.T) {
 	}
 }
 
+// A session whose budget was used up was copied, and the copy had all of it again; so did a copy of the copy, and one whose
+// origin was deleted. What was used goes along.
+func TestAForkHasNoNewBudget(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "x")
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 1}}}).(*session.Session)
+	h.until(h.prompt(s, `[[tool read {"path":"a.txt"}]] [[say done]]`), session.Done)
+	for range 2 {
+		fork := h.do(local, "session.fork", session.ForkIn{ID: s.ID}).(*session.Session)
+		h.do(local, "session.delete", session.IDIn{ID: s.ID})
+		if end := h.until(h.prompt(fork, `[[tool list {}]]`), session.Failed); !strings.Contains(end.Reason, "budget of calls") {
+			t.Errorf("%+v", end)
+		}
+		s = fork
+	}
+}
+
 // What a session may not use it does not see, and asking for it anyway runs nothing.
 func TestMasking(t *testing.T) {
 	h := newHouse(t)

@@ -1,0 +1,6 @@
+CREATE TABLE session_spent (
+	tenant TEXT NOT NULL,
+	session TEXT NOT NULL,
+	used TEXT NOT NULL,
+	PRIMARY KEY (tenant, session)
+);
