@@ -15,5 +15,8 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.Start("127.0.0.1:0"))
 	ts.Defer(func() { s.Close() })
 	ts.Setenv("MODEL", s.URL())
-	ts.Check(ts.Exec("tandem", "provider", "add", "fake", s.URL(), "--wire", "anthropic", "--keyless"))
+	ensurePIN(ts)
+	if out, err := onTerminal(ts, ownerPIN, "provider", "add", "fake", s.URL(), "--wire", "anthropic", "--keyless"); err != nil {
+		ts.Fatalf("%s", out)
+	}
 }

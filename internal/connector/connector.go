@@ -35,6 +35,7 @@ type Connector struct {
 	URL     string   `json:"url,omitempty"`
 	Command []string `json:"command,omitempty" jsonschema:"a program that speaks MCP on its standard input and output"`
 	Network bool     `json:"network,omitempty" jsonschema:"the program may use the network"`
+	Inside  bool     `json:"inside,omitempty" jsonschema:"its address is inside this machine or its network"`
 	Header  string   `json:"header,omitempty" jsonschema:"the header that carries its secret"`
 	Allow   []string `json:"allow,omitempty" jsonschema:"only these of its tools; * at the end matches the rest"`
 	Enabled bool     `json:"enabled"`

@@ -17,6 +17,7 @@ type AddIn struct {
 	URL    string   `json:"url" jsonschema:"the address of its streamable HTTP endpoint"`
 	Header string   `json:"header,omitempty" jsonschema:"the header that carries its secret, e.g. Authorization"`
 	Allow  []string `json:"allow,omitempty" jsonschema:"only these of its tools"`
+	Inside bool     `json:"inside,omitempty" jsonschema:"its name leads inside this machine or its network; a person decides that"`
 }
 
 // CommandIn adds a connector that is a program.
@@ -123,7 +124,7 @@ func (r *Room) list(ctx context.Context, _ Nothing) (ListOut, error) {
 }
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in AddIn) (*Connector, error) {
-	return r.insert(ctx, tx, &Connector{Name: in.Name, URL: in.URL, Header: in.Header, Allow: in.Allow})
+	return r.insert(ctx, tx, &Connector{Name: in.Name, URL: in.URL, Header: in.Header, Allow: in.Allow, Inside: in.Inside || plainlyInside(in.URL)})
 }
 
 func (r *Room) addCommand(ctx context.Context, tx *db.Tx, in CommandIn) (*Connector, error) {

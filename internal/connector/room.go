@@ -47,25 +47,28 @@ type Room struct {
 // New makes the room.
 func New(d *db.DB, keys Keys, box *tool.Sandbox) *Room { return &Room{db: d, keys: keys, sandbox: box} }
 
-// guarded is the way out to one connector: its own origin, which a person configured, and nothing else inside.
+// guarded is the way out to one connector: outside, or to its own origin where a person let it be inside, and to nothing else there.
 func (r *Room) guarded(c *Connector) http.RoundTripper {
+	if !c.Inside {
+		return (&egress.Guard{}).Transport()
+	}
 	return (&egress.Guard{Origins: []string{c.URL}}).Transport()
 }
 
 func at(path string) op.Resource { return op.Resource{Kind: "connector", Path: "/" + path} }
 
-const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at"
+const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at, inside"
 
 type scanner interface{ Scan(...any) error }
 
 func scan(row scanner) (*Connector, error) {
 	var c Connector
 	var command, allow, tools string
-	var network, enabled, created, synced int64
-	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced); err != nil {
+	var network, enabled, created, synced, inside int64
+	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced, &inside); err != nil {
 		return nil, err
 	}
-	c.Network, c.Enabled, c.CreatedAt, c.SyncedAt = network != 0, enabled != 0, db.Time(created), db.Time(synced)
+	c.Inside, c.Network, c.Enabled, c.CreatedAt, c.SyncedAt = inside != 0, network != 0, enabled != 0, db.Time(created), db.Time(synced)
 	for _, f := range []struct {
 		text string
 		into any
@@ -99,10 +102,10 @@ func text(v any) string {
 }
 
 func save(tx *db.Tx, c *Connector) error {
-	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
 		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
-		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt)
+		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside)
 	return err
 }
 

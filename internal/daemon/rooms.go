@@ -163,7 +163,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	for _, o := range table.All() {
 		d.redact.Ours(o.Name, o.ToolName(), o.Right)
 	}
-	d.gate.Caution = d.leased
+	d.gate.Caution = d.caution
 	d.gate.Still = d.identity.Still
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)

@@ -85,7 +85,7 @@ func (d *Daemon) returnTasks(ctx context.Context) {
 	}
 }
 
-// leased is the gate's caution: a file that a member of a space has leased is
+// leased is one of the gate's cautions: a file that a member of a space has leased is
 // changed by somebody else only when a person says so.
 func (d *Daemon) leased(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
 	if changed, ok := in.(peer.ChangedIn); ok && o.Name == "space.changed" {

@@ -32,16 +32,40 @@ func (v *visit) do(a act) error {
 	if err != nil {
 		return a.refused(v, err)
 	}
-	if o := v.p.Gate.Table().Get(a.op); o != nil && o.Present {
+	proof := v.r.PostFormValue("pin") != "" || v.r.PostFormValue("passkey") != ""
+	if o := v.p.Gate.Table().Get(a.op); o != nil && (o.Present || proof) {
 		if err := v.prove(a.op, in); err != nil {
+			if !o.Present {
+				return v.needsYou(a, words(err))
+			}
 			return a.refused(v, err)
 		}
 	}
 	out, err := call[json.RawMessage](v, a.op, in)
+	if f := fault.Public(err); err != nil && f.Data["presence"] == "required" && !proof {
+		return v.needsYou(a, f.Msg)
+	}
 	if err != nil {
 		return a.refused(v, err)
 	}
 	return a.done(v, in, out)
+}
+
+// needsYou asks for presence where it turned out to be needed: the same form again, with its fields as they were.
+func (v *visit) needsYou(a act, why string) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	view := ConfirmView{Title: "This needs you", Text: why, Does: "Do it", Subject: a.op, Action: v.r.URL.RequestURI(), Back: "/panel/", Present: true, PIN: m.PIN, Passkeys: m.Passkeys}
+	for name, values := range v.r.PostForm {
+		for _, value := range values {
+			if name != "pin" && name != "passkey" {
+				view.Fields = append(view.Fields, Hidden{name, value})
+			}
+		}
+	}
+	return v.show(confirmPage(v.shell("", view.Title), view))
 }
 
 // purpose names one exact call. A proof of presence for one call is worth

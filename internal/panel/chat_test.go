@@ -25,7 +25,7 @@ func TestChatAndConnectors(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h.do(t, "provider.add", "", map[string]any{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true})
+	h.do(t, "provider.add", testPIN, map[string]any{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true})
 	h.do(t, "folder.grant", testPIN, map[string]any{"path": folder})
 	session := h.do(t, "session.create", "", map[string]any{"title": "talk", "directory": folder, "model": "fake/scripted-1"})["id"]
 	var got struct {

@@ -30,7 +30,11 @@ type ConfirmView struct {
 	PIN                        bool
 	Passkeys                   int
 	Problem                    string
+	Fields                     []Hidden
 }
+
+// Hidden is a field of the form that a person has filled in already.
+type Hidden struct{ Name, Value string }
 
 func confirm(p *Panel, c confirmed) {
 	ask := func(v *visit, problem string) error {

@@ -20,11 +20,11 @@ func TestAKeyGoesWhereThePageSaid(t *testing.T) {
 		code, body, _ := owner.ask(t, "POST", "/panel/models/key", url.Values{"id": {"openai"}, "key": {"sk-0123456789"}, "base": {"https://api.openai.com/v1"}, "pin": {testPIN}})
 		return code, body
 	}
-	h.do(t, "provider.add", "", map[string]any{"id": "openai", "base": "http://127.0.0.1:1/v1"})
+	h.do(t, "provider.add", testPIN, map[string]any{"id": "openai", "base": "http://127.0.0.1:1/v1"})
 	if code, body := store(); code == http.StatusSeeOther || !strings.Contains(body, "openai is at http://127.0.0.1:1/v1, and this key is meant for") {
 		t.Errorf("after it was moved: %d", code)
 	}
-	h.do(t, "provider.remove", "", map[string]any{"id": "openai"})
+	h.do(t, "provider.remove", testPIN, map[string]any{"id": "openai"})
 	if code, body := store(); code != http.StatusSeeOther {
 		t.Errorf("where it belongs: %d %s", code, body)
 	}

@@ -39,7 +39,7 @@ func TestTerminalAndRelay(t *testing.T) {
 	t.Cleanup(func() { exec.Command("tmux", "-S", sock, "kill-server").Run() })
 	h := startHouse(t, "HOME="+home, "ANTHROPIC_BASE_URL="+model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE="+testenv.Tool(t, "claude"), "TANDEM_TMUX_SOCKET="+sock, "TANDEM_CONFINE=none", "TANDEM_PROBE=0")
-	h.do(t, "provider.add", "", map[string]any{"id": "mine", "base": model.URL(), "wire": "anthropic", "keyless": true})
+	h.do(t, "provider.add", testPIN, map[string]any{"id": "mine", "base": model.URL(), "wire": "anthropic", "keyless": true})
 	var got struct {
 		Seen     map[string]any
 		Problems []string

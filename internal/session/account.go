@@ -11,7 +11,9 @@ import (
 )
 
 // Used adds up what a session and the children of its tasks used, and what had been used when it was forked off.
-func (r *Room) Used(ctx context.Context, s *Session) (Used, error) { return r.used(outside{ctx, r.db}, s) }
+func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
+	return r.used(outside{ctx, r.db}, s)
+}
 
 func (r *Room) used(q reader, s *Session) (Used, error) {
 	u, err := spentBefore(q, s)

@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"database/sql"
+	"encoding/json"
 	"strings"
 
 	"tandem/internal/db"

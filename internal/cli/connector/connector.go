@@ -89,7 +89,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	var network bool
 	cmd := &cobra.Command{
 		Use: "add NAME ADDRESS | add NAME -- PROGRAM [ARGUMENT…]", Short: "Add an outside MCP server", Args: cobra.MinimumNArgs(2),
-		Long:    "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN.",
+		Long:    "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN; so does an address inside this machine or its network.",
 		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out room.Connector
@@ -110,6 +110,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&in.Header, "header", "", "the header that carries its secret")
 	cmd.Flags().StringSliceVar(&in.Allow, "allow", nil, "only these of its tools")
+	cmd.Flags().BoolVar(&in.Inside, "inside", false, "its name leads inside this machine or its network")
 	cmd.Flags().BoolVar(&network, "network", false, "the program may use the network")
 	return cmd
 }

@@ -80,8 +80,8 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	x.start()
 	defer func() { x.kill() }()
 	x.call(x.c, "pin.set", m{"pin": "135790"}, nil)
-	x.call(x.c, "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}, nil)
 	person := x.c.WithPIN("135790")
+	x.call(person, "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}, nil)
 	x.call(person, "folder.grant", m{"path": x.folder}, nil)
 	for _, g := range []m{
 		{"principal": "session:*", "resource": "folder:/", "permissions": []string{"read", "edit"}, "note": "the crash proof works without asking"},

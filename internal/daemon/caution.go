@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+)
+
+// caution is why a person decides a call that policy allows: it touches what a member of a space has leased, or it would lead
+// somewhere else what people have set up.
+func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
+	if why, err := d.leased(ctx, c, o, in); err != nil || why != "" {
+		return why, err
+	}
+	// Who holds a token that decides could approve the same call of somebody else.
+	if c.Present != "" || c.Decides && c.Kind == op.Person || c.Name == identity.System && c.Door == op.DoorInside {
+		return "", nil
+	}
+	why, err := d.moved(ctx, c.Tenant, o.Name, in)
+	if err != nil || why == "" {
+		return "", err
+	}
+	if c.Kind == op.Local || c.Kind == op.Person { // the person may be right there
+		return "", fault.New(fault.Denied, o.Name, "%s needs a person who is present: %s", o.Name, why).With("presence", "required").
+			WithNext("ask a person to do it: on a terminal with the PIN, or in the panel with a passkey")
+	}
+	return why, nil
+}
+
+// moved says what a call would lead elsewhere: models, providers, searches, sign-ins. Everyday rights do not cover that, for
+// whoever holds them reads along, or has this machine read inside addresses for them.
+func (d *Daemon) moved(ctx context.Context, tenant, name string, in any) (string, error) {
+	if set, ok := in.(SetIn); ok && strings.HasPrefix(set.Key, "search.") {
+		return "it leads what agents search for elsewhere", nil
+	}
+	if why, err := d.rooms.session.Moved(ctx, tenant, name, in); err != nil || why != "" {
+		return why, err
+	}
+	return d.rooms.connector.Moved(name, in), nil
+}
