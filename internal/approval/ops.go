@@ -229,6 +229,10 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 	op.Note(ctx, "asker", a.Asker)
 	op.Note(ctx, "op", a.Op)
 	op.Note(ctx, "digest", a.Digest)
+	if next.State == Approved {
+		s := next.Seal()
+		op.Seal(ctx, s.Subject, s.Says...)
+	}
 	tx.AfterCommit(r.wake)
 	return next, nil
 }

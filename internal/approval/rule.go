@@ -108,6 +108,7 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	if _, err := spend(tx, a); err != nil {
 		return AlwaysOut{}, err
 	}
+	op.Seal(ctx, a.Seal().Subject) // used up
 	pattern := a.Always
 	if in.Scope == InFolder {
 		pattern = a.AlwaysInFolder
@@ -129,6 +130,8 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 		rule.Pattern, rule.Owner, rule.Ask, rule.CreatedAt, rule.ExpiresAt); err != nil {
 		return AlwaysOut{}, err
 	}
+	s := rule.Seal()
+	op.Seal(ctx, s.Subject, s.Says...)
 	op.Note(ctx, "rule", rule.ID)
 	op.Note(ctx, "pattern", rule.Pattern)
 	op.Note(ctx, "expires_at", rule.ExpiresAt)
@@ -174,5 +177,6 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "approval.forget", "there is no rule %.60s", in.ID).WithNext("list them: tandem approvals rules")
 	}
+	op.Seal(ctx, (&Rule{ID: in.ID}).Seal().Subject) // putting the row back would bring nothing back
 	return OK{err == nil}, err
 }

@@ -108,6 +108,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	var table op.Table
 	d.rooms.approval = approval.New(d.db)
+	d.journal.Rows = append(d.journal.Rows, d.vouched)
 	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
 		if o := table.Get(name); o != nil {
 			return o.Right, true
@@ -296,3 +297,13 @@ func (d *Daemon) repoPaths() (paths []string) {
 
 // repos are the repositories this server hosts.
 func (d *Daemon) repos() []string { return d.rooms.repo.Paths() }
+
+// vouched lists what approvals say they let pass, for the journal to be held against.
+func (d *Daemon) vouched(ctx context.Context) ([]journal.Vouched, error) {
+	all, err := d.rooms.approval.Standing(ctx)
+	var out []journal.Vouched
+	for _, s := range all {
+		out = append(out, journal.Vouched{Tenant: s.Tenant, Seal: journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)}, What: s.What})
+	}
+	return out, err
+}

@@ -31,19 +31,28 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 		wish.Approvers = append(wish.Approvers, p.String())
 	}
 	var a *approval.Ask
+	var held bool
 	err = g.db.Write(ctx, func(tx *db.Tx) (err error) {
-		a = nil
+		a, held = nil, false
 		if _, found, err := c.repeated(tx); err != nil || found {
 			return err // it passed before: its answer is repeated, which needs no approval
 		}
 		var fresh bool
-		if a, fresh, err = g.asks.File(tx, wish); err != nil || !fresh {
+		if a, fresh, err = g.asks.File(tx, wish); err == nil && a.State == approval.Approved {
+			if held, err = g.held(tx, a.Tenant, a.Seal()); err == nil && !held {
+				err = g.asks.Disown(tx, a)
+			}
+		}
+		if err != nil || !fresh {
 			return err
 		}
 		return g.filed(tx, c, a)
 	})
 	if err != nil || a == nil {
 		return err
+	}
+	if a.State == approval.Approved && !held {
+		return g.refuse(ctx, c, forged(c, a.ID))
 	}
 	if a.State == approval.Approved {
 		c.approval = a.ID
@@ -58,6 +67,9 @@ func (g *Gate) standing(ctx context.Context, c *call) error {
 		return nil
 	}
 	rules, err := g.asks.Rules(ctx, c.caller, c.op.Name)
+	if err == nil {
+		rules, err = g.vouched(ctx, rules)
+	}
 	if err != nil {
 		return err
 	}
@@ -95,6 +107,12 @@ func (g *Gate) spend(tx *db.Tx, c *call) error {
 	if !ok || a.ID != c.approval {
 		return fault.New(fault.Conflict, c.op.Name, "the approval was used by another call").WithNext("repeat the call to ask again")
 	}
+	if held, err := g.held(tx, a.Tenant, a.Seal()); err != nil {
+		return err
+	} else if !held {
+		return forged(c, a.ID)
+	}
+	c.notes.Seal(a.Seal().Subject) // from here on it is spent, whatever its row says
 	return nil
 }
 

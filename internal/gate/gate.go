@@ -266,12 +266,23 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 	if c.approval != "" {
 		body["approval"] = c.approval
 	}
+	var seals []journal.Seal
+	if phase == journal.Done || phase == journal.Intent {
+		seals = c.seals()
+	}
+	if len(seals) > 0 {
+		held := map[string]string{}
+		for _, s := range seals {
+			held[s.Subject] = hex.EncodeToString(s.Digest[:])
+		}
+		body["seals"] = held
+	}
 	for k, v := range extra {
 		body[k] = v
 	}
 	payload, err := json.Marshal(body)
 	return journal.Event{Tenant: c.caller.Tenant, Type: c.op.Name, Phase: phase, Actor: c.caller.Name, For: c.caller.For,
-		Resource: c.resource.String(), Request: c.caller.Request, Payload: payload, Cause: cause,
+		Resource: c.resource.String(), Request: c.caller.Request, Payload: payload, Cause: cause, Seals: seals,
 		Receipt: phase == journal.Done && strings.HasSuffix(c.op.Right, ".decide")}, err
 }
 

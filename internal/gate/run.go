@@ -10,13 +10,14 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/secret"
 )
 
 // state runs a change, its event and its idempotency key as one transaction.
 func (g *Gate) state(ctx context.Context, c *call) (out any, err error) {
 	err = g.db.Write(ctx, func(tx *db.Tx) error {
-		c.notes.Facts = nil // the transaction may run again
+		c.notes = op.Notes{} // the transaction may run again
 		if prior, found, err := c.repeated(tx); err != nil || found {
 			out = prior
 			return err

@@ -19,6 +19,7 @@ const (
 	Rewritten = "rewritten"  // the entries are not those that were signed
 	Signature = "signature"  // a checkpoint or receipt is not signed by the journal's key
 	BadProof  = "proof"      // a stored receipt does not prove its entry
+	Orphan    = "orphan"     // a row confers authority and no entry vouches for it
 	BadExport = "unreadable" // a line of an export cannot be read
 )
 

@@ -35,6 +35,7 @@ type Event struct {
 	Request  string          // the request's id
 	Payload  json.RawMessage // details that retention may delete later
 	Cause    int64           // sequence number of the intent that this ends, 0 for none
+	Seals    []Seal          // the rows that it vouches for
 	Receipt  bool            // leave a signed receipt of it in the same transaction (decisions)
 }
 

@@ -21,6 +21,9 @@ var Migrations = db.Migrations{Room: "journal", FS: schema}
 type Journal struct {
 	db  *db.DB
 	key ed25519.PrivateKey
+	// Rows list what rooms hold that says it confers authority; Verify asks for an entry behind each.
+	Rows  []func(ctx context.Context) ([]Vouched, error)
+	seals []byte // the key of the daemon's word about such rows
 
 	mu     sync.Mutex
 	latest int64         // the highest sequence this process saw committed
@@ -33,7 +36,7 @@ type Journal struct {
 // New makes the journal of a database whose tables exist. key signs its
 // checkpoints; see Key.
 func New(d *db.DB, key ed25519.PrivateKey) *Journal {
-	return &Journal{db: d, key: key, moved: make(chan struct{})}
+	return &Journal{db: d, key: key, seals: sealKey(key.Seed()), moved: make(chan struct{})}
 }
 
 // Append records one event in the transaction that changes what it tells of,
@@ -54,6 +57,9 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 		if err := insertTile(tx, tile, g.to.size); err != nil {
 			return 0, err
 		}
+	}
+	if err := j.storeSeals(tx, ev.Tenant, ev.Seals, g.entry.Seq, g.leaf); err != nil {
+		return 0, err
 	}
 	if ev.Receipt {
 		if err := j.leaveReceipt(tx, g.from.nodes, g.to); err != nil {

@@ -39,6 +39,9 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.orphans(ctx, j); err != nil {
+		return nil, err
+	}
 	return c.finish(), nil
 }
 

@@ -92,6 +92,23 @@ func May(ctx context.Context, right string, r Resource) bool {
 // Notes are facts that a handler adds to the event of its call.
 type Notes struct {
 	Facts map[string]any
+	Seals map[string][]string
+}
+
+// Seal has the event of this call vouch for a row that confers authority: which row it is, and what it says from now on. Nothing
+// said is a row that confers nothing any more.
+func Seal(ctx context.Context, subject string, says ...string) {
+	if n, _ := ctx.Value(noteKey{}).(*Notes); n != nil {
+		n.Seal(subject, says...)
+	}
+}
+
+// Seal is the same for whoever holds the notes.
+func (n *Notes) Seal(subject string, says ...string) {
+	if n.Seals == nil {
+		n.Seals = map[string][]string{}
+	}
+	n.Seals[subject] = says
 }
 
 // WithNotes prepares a context for Note.
