@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha1"
 	"fmt"
+	"hash"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,13 +38,20 @@ func (t ObjectType) String() string {
 
 // HashObject is the raw id of an object.
 func HashObject(t ObjectType, data []byte) string {
+	h := NewObjectHash(t, len(data))
+	h.Write(data)
+	return string(h.Sum(nil))
+}
+
+// NewObjectHash is what sums up to the id of an object when its bytes, of that
+// number, are written to it.
+func NewObjectHash(t ObjectType, size int) hash.Hash {
 	h := sha1.New()
 	head := append(make([]byte, 0, 32), t.String()...)
 	head = append(head, ' ')
-	head = strconv.AppendInt(head, int64(len(data)), 10)
+	head = strconv.AppendInt(head, int64(size), 10)
 	h.Write(append(head, 0))
-	h.Write(data)
-	return string(h.Sum(nil))
+	return h
 }
 
 var modes = [...]string{

@@ -130,8 +130,44 @@ func CheckName(name string) string {
 		return "climbs"
 	case strings.ContainsAny(name, "/\x00"):
 		return "holds a separator"
-	case strings.EqualFold(name, ".git"), strings.EqualFold(name, ".jj"):
+	case hidesRepository(name):
 		return "is reserved for a repository"
 	}
 	return ""
+}
+
+// hidesRepository says whether some system takes a name for a repository's folder.
+// Windows folds case, drops blanks and dots at the end, takes a backslash for a
+// separator and what follows a colon for a stream, and has short names; the Mac
+// folds case and ignores some characters. What is committed here is checked out
+// there, so all of it counts everywhere.
+func hidesRepository(name string) bool {
+	for _, part := range strings.Split(name, "\\") {
+		part = SeenName(part)
+		for _, reserved := range []string{".git", "git~1", ".jj", "jj~1"} {
+			if strings.EqualFold(part, reserved) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SeenName is a name, up to case, as the least particular file system sees it:
+// without what Windows drops at the end and behind a colon, and without the
+// characters that the Mac ignores.
+func SeenName(name string) string {
+	plain := strings.Map(func(c rune) rune {
+		if unseen(c) {
+			return -1
+		}
+		return c
+	}, name)
+	plain, _, _ = strings.Cut(plain, ":")
+	return strings.TrimRight(plain, " .")
+}
+
+// unseen are the characters that the Mac's file system ignores in names.
+func unseen(c rune) bool {
+	return c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff
 }

@@ -163,6 +163,15 @@ func (r *Reader) Next() (Kind, []byte, error) {
 	return 0, nil, f
 }
 
+// Ended reads the end of an exchange behind whose head nothing may come.
+func (r *Reader) Ended() error {
+	k, _, err := r.Next()
+	if err == nil && k != End {
+		err = fault.New(fault.Invalid, "repo.sync", "something was sent, but no head of it was named")
+	}
+	return err
+}
+
 // Head reads the first frame into v.
 func (r *Reader) Head(v any) error {
 	k, data, err := r.Next()

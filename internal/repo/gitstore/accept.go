@@ -104,7 +104,7 @@ func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err er
 	case p.file != nil && !p.thin:
 		base, err := stageFinishedPack(b, dir, p.file, p.entries, p.sum)
 		return []string{base}, err
-	case p.file == nil && !p.thin && len(p.entries) > looseLimit:
+	case p.file == nil && !p.thin && (len(p.entries) > looseLimit || p.large):
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
 		}

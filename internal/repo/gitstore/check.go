@@ -19,18 +19,10 @@ type want struct {
 
 // take names an object that has come and looks at what it refers to.
 func (in *Incoming) take(o repo.Object) (id string, err error) {
-	if in.total += int64(len(o.Data)); in.total > in.limits.Total {
-		return "", refuse("objects unpack to more than %d bytes", in.limits.Total)
-	}
 	id = repo.HashObject(o.Type, o.Data)
-	own := objectID([]byte(id))
-	if w, ok := in.wants[own]; ok {
-		if err := w.meets(own, o.Type); err != nil {
-			return "", err
-		}
-		delete(in.wants, own)
+	if err := in.takeNamed(id, o.Type, len(o.Data)); err != nil {
+		return "", err
 	}
-	in.types[own] = o.Type
 	switch o.Type {
 	case repo.CommitObject:
 		return id, in.takeCommit(id, o.Data)
@@ -40,6 +32,22 @@ func (in *Incoming) take(o repo.Object) (id string, err error) {
 		return "", refuse("object %x is a tag; only commits, trees and files travel", id)
 	}
 	return id, nil
+}
+
+// takeNamed counts an object that has come, and strikes it off what is wanted.
+func (in *Incoming) takeNamed(id string, t repo.ObjectType, size int) error {
+	if in.total += int64(size); in.total > in.limits.Total {
+		return refuse("objects unpack to more than %d bytes", in.limits.Total)
+	}
+	own := objectID([]byte(id))
+	if w, ok := in.wants[own]; ok {
+		if err := w.meets(own, t); err != nil {
+			return err
+		}
+		delete(in.wants, own)
+	}
+	in.types[own] = t
+	return nil
 }
 
 func (in *Incoming) takeCommit(id string, data []byte) error {

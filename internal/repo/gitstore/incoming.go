@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"tandem/internal/fault"
 	"tandem/internal/repo"
@@ -18,10 +19,11 @@ type Limits struct {
 	Bytes   int64 // of one pack, as sent
 	Total   int64 // of all objects, unpacked
 	Named   int64 // of operations and views, which are held in memory
+	Held    int   // of one object that must be held in memory: anything but a file that comes whole
 }
 
 // DefaultLimits suit a server that does not know its peers well.
-var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30, Named: 1 << 30}
+var DefaultLimits = Limits{Objects: 2_000_000, Bytes: 4 << 30, Total: 32 << 30, Named: 1 << 30, Held: 256 << 20}
 
 // Incoming is a quarantine: what a peer has sent, not yet part of the
 // repository. Pack, View and Operation take it in, Check says whether all of
@@ -81,6 +83,7 @@ type incomingPack struct {
 	sum     []byte
 	small   map[string]repo.Object // whole objects that need not be unpacked again
 	thin    bool                   // it has differences from objects outside it
+	large   bool                   // it has an object that is better not held in memory
 	stored  bool                   // its objects are in the repository already
 }
 
@@ -94,6 +97,9 @@ func (p *incomingPack) drop() {
 
 // Receive opens a quarantine.
 func (s *Store) Receive(limits Limits) *Incoming {
+	if limits.Held == 0 {
+		limits.Held = DefaultLimits.Held
+	}
 	return &Incoming{
 		store: s, limits: limits, settleAt: limits.Objects,
 		views:      map[repo.ViewID]*incomingView{},
@@ -115,6 +121,8 @@ func (in *Incoming) Close() {
 		p.drop()
 	}
 	in.packs = nil
+	namedNow.Add(-in.named)
+	in.named = 0
 }
 
 // View takes in a view under the id its sender gives it.
@@ -155,11 +163,22 @@ func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
 
 // room counts the bytes of an operation or a view.
 func (in *Incoming) room(data []byte) error {
-	if in.named += int64(len(data)); in.named > in.limits.Named {
+	in.named += int64(len(data))
+	now := namedNow.Add(int64(len(data)))
+	if in.named > in.limits.Named {
 		return refuse("operations and views take more than %d bytes", in.limits.Named)
+	}
+	if now > mostNamed && in.limits.Named < mostNamed {
+		return fault.New(fault.Exhausted, "repo.receive", "too much is being received at once").WithNext("try again in a moment; it waits here meanwhile")
 	}
 	return nil
 }
+
+// namedNow are the bytes of operations and views that all quarantines hold, and
+// mostNamed how many those of a server may.
+var namedNow atomic.Int64
+
+const mostNamed = 2 << 30
 
 // inMemory is how many bytes of packs are kept in memory, and how many of whole
 // objects are kept unpacked.

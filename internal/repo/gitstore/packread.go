@@ -161,6 +161,19 @@ type baseKey struct {
 	at int64
 }
 
+// deltaSize is how large a delta says that its result is; 0 for a bad one.
+func deltaSize(delta []byte) int {
+	_, n := binary.Uvarint(delta)
+	if n <= 0 {
+		return 0
+	}
+	size, n := binary.Uvarint(delta[n:])
+	if n <= 0 || size > maxObject {
+		return 0
+	}
+	return int(size)
+}
+
 // applyDelta makes an object of its base and git's list of copies and inserts.
 func applyDelta(base, delta []byte) ([]byte, error) {
 	bad := fmt.Errorf("bad delta")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -64,6 +65,11 @@ func (in *Incoming) index(p *incomingPack) error {
 		in: in, p: p, named: named, bases: newCache[baseKey, repo.Object](64 << 20),
 		behind: map[int64][]int{}, after: map[string][]int{},
 	}
+	defer func() {
+		if p.large {
+			<-turns
+		}
+	}()
 	at := int64(12)
 	for range count {
 		end, err := u.entry(body, at)
@@ -83,14 +89,100 @@ func (in *Incoming) index(p *incomingPack) error {
 
 // entry takes in the entry at an offset and says where it ends.
 func (u *unpacking) entry(body []byte, at int64) (end int64, err error) {
-	e, data, end, err := readEntry(body, at)
+	e, err := parseEntry(body, at)
 	if err != nil {
 		return 0, refuse("pack cannot be read: %w", err)
 	}
 	i := len(u.p.entries)
-	u.p.entries = append(u.p.entries, packed{crc: crc32.ChecksumIEEE(body[at:end]), offset: at})
+	u.p.entries = append(u.p.entries, packed{offset: at})
 	u.depth = append(u.depth, 0)
+	if e.size > large {
+		u.turn()
+		if e.typ == repo.BlobObject {
+			if end, err = u.largeFile(body, e, i); err == nil {
+				u.p.entries[i].crc = crc32.ChecksumIEEE(body[at:end])
+			}
+			return end, err
+		}
+	}
+	e, data, end, err := u.read(body, at)
+	if err != nil {
+		return 0, err
+	}
+	u.p.entries[i].crc = crc32.ChecksumIEEE(body[at:end])
 	return end, u.resolve(i, e, data)
+}
+
+// read unpacks an entry that must be held in memory.
+func (u *unpacking) read(body []byte, at int64) (entry, []byte, int64, error) {
+	e, err := parseEntry(body, at)
+	if err == nil && e.size > u.in.limits.Held {
+		return e, nil, 0, u.tooLarge(e.size)
+	}
+	e, data, end, err := readEntry(body, at)
+	if err != nil {
+		err = refuse("pack cannot be read: %w", err)
+	}
+	return e, data, end, err
+}
+
+func (u *unpacking) tooLarge(size int) error {
+	return refuse("an object of %d bytes is too large: only files that come whole may have more than %d", size, u.in.limits.Held)
+}
+
+// large is from how many bytes on an object is unpacked in its turn, so that a few
+// small requests that unpack to much cannot take all memory; a file of that size is
+// only looked at as it goes by.
+const large = 16 << 20
+
+var turns = make(chan struct{}, 2)
+
+// turn waits until not too many unpack something large; whoever unpacks this pack
+// has it until the pack's end, which is all here.
+func (u *unpacking) turn() {
+	if !u.p.large {
+		turns <- struct{}{}
+		u.p.large = true
+	}
+}
+
+// largeFile names a file without holding it.
+func (u *unpacking) largeFile(body []byte, e entry, i int) (end int64, err error) {
+	if u.in.total+int64(e.size) > u.in.limits.Total {
+		return 0, refuse("objects unpack to more than %d bytes", u.in.limits.Total)
+	}
+	src := bytes.NewReader(body[e.body:])
+	zr, err := openInflater(src)
+	if err != nil {
+		return 0, refuse("pack cannot be read: %w", err)
+	}
+	defer inflaters.Put(zr)
+	h := repo.NewObjectHash(repo.BlobObject, e.size)
+	n, err := io.Copy(h, io.LimitReader(zr, int64(e.size)))
+	if err == nil && n == int64(e.size) {
+		err = endOfStream(zr)
+	}
+	if err != nil || n != int64(e.size) {
+		return 0, refuse("pack cannot be read: %w", errOr(err, io.ErrUnexpectedEOF))
+	}
+	own := &u.p.entries[i]
+	own.id = string(h.Sum(nil))
+	if err := u.in.takeNamed(own.id, repo.BlobObject, e.size); err != nil {
+		return 0, err
+	}
+	if err := u.once(own); err != nil {
+		return 0, err
+	}
+	return int64(len(body) - src.Len()), u.wake(own)
+}
+
+// once notes where an object is; a pack has each one once.
+func (u *unpacking) once(own *packed) error {
+	if _, twice := u.named[own.id]; twice {
+		return refuse("pack has object %x twice", own.id)
+	}
+	u.named[own.id] = own.offset
+	return nil
 }
 
 // readEntry unpacks the entry at an offset and says where it ends.
@@ -105,26 +197,40 @@ func readEntry(data []byte, at int64) (e entry, unpacked []byte, end int64, err 
 
 // resolve names an entry, and then those that waited for it.
 func (u *unpacking) resolve(i int, e entry, data []byte) error {
-	for todo := []int{}; ; {
+	done, err := u.name(i, e, data)
+	if err != nil || !done {
+		return err
+	}
+	return u.wake(&u.p.entries[i])
+}
+
+// wake names the entries that waited for one.
+func (u *unpacking) wake(own *packed) error {
+	todo := u.waiters(own)
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		u.waits--
+		e, data, _, err := u.read(u.p.pack.data, u.p.entries[i].offset)
+		if err != nil {
+			return err
+		}
 		done, err := u.name(i, e, data)
 		if err != nil {
 			return err
 		}
 		if done {
-			own := u.p.entries[i]
-			todo = append(append(todo, u.behind[own.offset]...), u.after[own.id]...)
-			delete(u.behind, own.offset)
-			delete(u.after, own.id)
-		}
-		if len(todo) == 0 {
-			return nil
-		}
-		i, todo = todo[len(todo)-1], todo[:len(todo)-1]
-		u.waits--
-		if e, data, _, err = readEntry(u.p.pack.data, u.p.entries[i].offset); err != nil {
-			return refuse("pack cannot be read: %w", err)
+			todo = append(todo, u.waiters(&u.p.entries[i])...)
 		}
 	}
+	return nil
+}
+
+func (u *unpacking) waiters(own *packed) []int {
+	out := append(u.behind[own.offset], u.after[own.id]...)
+	delete(u.behind, own.offset)
+	delete(u.after, own.id)
+	return out
 }
 
 // name makes an object of an entry; it is not done when the entry has to wait.
@@ -136,6 +242,11 @@ func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
 			return false, err
 		}
 		obj.Type = base.Type
+		if size := deltaSize(data); size > u.in.limits.Held {
+			return false, u.tooLarge(size)
+		} else if size > large {
+			u.turn()
+		}
 		if obj.Data, err = applyDelta(base.Data, data); err != nil {
 			return false, refuse("pack entry at %d: %w", u.p.entries[i].offset, err)
 		}
@@ -144,10 +255,9 @@ func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
 	if own.id, err = u.in.take(obj); err != nil {
 		return false, err
 	}
-	if _, twice := u.named[own.id]; twice {
-		return false, refuse("pack has object %x twice", own.id)
+	if err := u.once(own); err != nil {
+		return false, err
 	}
-	u.named[own.id] = own.offset
 	u.bases.put(baseKey{u.p.pack, own.offset}, obj, len(obj.Data)+64)
 	if u.in.total <= inMemory {
 		u.p.small[own.id] = obj

@@ -121,8 +121,13 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	}
 	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
-	if err := exchange.Take(in, quarantine); err != nil {
-		return nil, "", 0, err
+	if len(tips) == 0 {
+		err = in.Ended() // who only reads has not been asked for a right to write
+	} else {
+		err = exchange.Take(in, quarantine)
+	}
+	if err != nil {
+		return nil, "", 0, stored(err)
 	}
 	if len(quarantine.Operations()) == 0 {
 		// What the replica names is here already, or it only reads.
@@ -133,9 +138,6 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 		if known, err := s.contains(head, tips); err != nil || known {
 			return slices.Concat(have, tips), head, version, err
 		}
-	}
-	if len(tips) == 0 {
-		return nil, "", 0, fault.New(fault.Invalid, "repo.sync", "operations were sent, but none was named as a head")
 	}
 	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
 	if err != nil {

@@ -167,7 +167,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return "", fmt.Errorf("the server's head is %q", a.Head)
 	}
 	limits := gitstore.DefaultLimits
-	limits.Named = math.MaxInt64 // a copy has all of its server's history
+	limits.Named, limits.Held = math.MaxInt64, math.MaxInt // a copy has all of its server's history
 	quarantine := r.Store.Receive(limits)
 	quarantine.Unkept, quarantine.Served = true, true
 	if known.Head == "" {
