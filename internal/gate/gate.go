@@ -138,7 +138,7 @@ func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err
 	}
-	ctx = op.WithMay(ctx, c.may)
+	ctx = op.WithAllowed(op.WithMay(ctx, c.may), c.allowed)
 	if t := c.touches(ctx); t != nil {
 		ctx = op.WithJudged(ctx, op.Judged{Resource: c.resource, Touch: t})
 	}
@@ -212,6 +212,12 @@ func needsPresence(o *op.Op) bool {
 func (c *call) may(right string, r op.Resource) bool {
 	p, err := policy.ParseRight(right)
 	return err == nil && c.view.May(p.Permission, policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path})
+}
+
+// allowed answers rooms that do several things in one call.
+func (c *call) allowed(right string, r op.Resource) bool {
+	p, err := policy.ParseRight(right)
+	return err == nil && c.view.Allows(p.Permission, policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path})
 }
 
 // exact is a digest of what would be done: approvals and idempotency keys are

@@ -254,6 +254,11 @@ func (v *View) May(p AccessPermission, r ResourceRef) bool {
 	return may
 }
 
+// Allows says whether a request with this permission is allowed without an ask.
+func (v *View) Allows(p AccessPermission, r ResourceRef) bool {
+	return v.Decide(Request{Permission: p, Resource: r}).Effect == Allow
+}
+
 // questions are used again: a mask asks by the thousand.
 var questions = sync.Pool{New: func() any { return new(question) }}
 

@@ -118,6 +118,9 @@ func (h *Host) mergeIn(ctx context.Context, s *served, good []*waiting) error {
 	if err := h.keepOwners(ctx, s, good, merged.View); err != nil {
 		return err
 	}
+	if err := h.keepRefs(ctx, s, good, merged.View); err != nil {
+		return err
+	}
 	s.remember(merged.Operation.ID)
 	_, version, _ := s.now()
 	for _, w := range good {

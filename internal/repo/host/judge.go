@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -24,8 +27,9 @@ func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batc
 	if err := h.loadAuthors(ctx, s); err != nil {
 		return nil, err
 	}
+	refsOf := sync.OnceValues(func() (map[refKey]author, error) { return h.refOwners(ctx, s) }) // most pushes move none
 	for _, w := range batch {
-		if w.err = h.judge(s, current, owners, w); w.err == nil {
+		if w.err = h.judge(s, current, owners, refsOf, w); w.err == nil {
 			good = append(good, w)
 		}
 	}
@@ -34,7 +38,7 @@ func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batc
 
 // judge says whether a caller may do what a push changes as a whole, since the
 // last operation that is known here too. Nothing of it is stored yet.
-func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, w *waiting) error {
+func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, refsOf func() (map[refKey]author, error), w *waiting) error {
 	me := op.CallerFrom(w.ctx)
 	for _, o := range w.quarantine.Operations() {
 		if name, said := o.Meta.Attributes["tandem.actor"]; said && name != me.Name {
@@ -66,7 +70,7 @@ func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, w *
 		if err != nil {
 			return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
 		}
-		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners}
+		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners, refsOf: refsOf}
 		j.findRewrites()
 		for _, rule := range []func() error{j.workspaces, j.commits, j.refs, j.gitsOwn} {
 			if err := rule(); err != nil {
@@ -101,6 +105,7 @@ type judgement struct {
 	was    *repo.View
 	r      *repo.Repo
 	owners map[string]owner
+	refsOf func() (map[refKey]author, error)
 	admin  bool
 
 	gone   map[repo.CommitID]struct{}        // commits that are not visible any more
@@ -137,8 +142,9 @@ func (j *judgement) workspaces() error {
 	return nil
 }
 
-// refs: bookmarks and tags go where somebody with the right to write them says,
-// or along with a commit that was rewritten.
+// refs: one's own bookmarks and tags, and new ones, go where somebody with the
+// right to write them says; another's along with a commit that was rewritten, or
+// where somebody says who may run on NAME/bookmark/X.
 func (j *judgement) refs() error {
 	for _, kind := range []struct {
 		word     string
@@ -146,7 +152,16 @@ func (j *judgement) refs() error {
 	}{{"bookmark", j.was.Bookmarks, j.r.View.Bookmarks}, {"tag", j.was.Tags, j.r.View.Tags}} {
 		for _, name := range union(kind.was, kind.now) {
 			old, now := kind.was[name], kind.now[name]
-			if old.Equal(now) || op.May(j.ctx, "repo.write", repoAt(j.s.name, kind.word, name)) {
+			if old.Equal(now) {
+				continue
+			}
+			at := repoAt(j.s.name, kind.word, name)
+			of, known, err := j.refOwner(refKey{kind.word, name}, old)
+			if err != nil {
+				return err
+			}
+			own := repo.IsAbsentTarget(old) || j.mine(of, known)
+			if own && op.Allowed(j.ctx, "repo.write", at) || j.admin || op.Allowed(j.ctx, "repo.run", at) {
 				continue
 			}
 			if len(old) == 1 && len(now) == 1 {
@@ -158,10 +173,25 @@ func (j *judgement) refs() error {
 					continue
 				}
 			}
-			return denied("you may not move the %s %q", kind.word, name)
+			if own {
+				return denied("you may not move the %s %q", kind.word, name)
+			}
+			return j.needsRight(at, "the %s %q is %s", kind.word, name, whose(of, known))
 		}
 	}
 	return nil
+}
+
+// needsRight refuses what is another's, and says how a person gives the right.
+func (j *judgement) needsRight(at op.Resource, format string, args ...any) error {
+	me := op.CallerFrom(j.ctx)
+	next := fmt.Sprintf("take it back: tandem undo; or a person gives the right: tandem grant add %s:%s %s --can execute", me.Kind, me.Name, at)
+	for _, other := range me.For { // nobody does more than whom they act for may do
+		if !strings.HasPrefix(other, string(op.Person)+":") {
+			next += fmt.Sprintf(", and tandem grant add %s %s --can execute", other, at)
+		}
+	}
+	return fault.New(fault.Denied, "repo.push", format, args...).WithNext("%s", next)
 }
 
 // gitsOwn: what git's refs are, and what remotes have, only the server knows.
@@ -180,7 +210,7 @@ func (j *judgement) gitsOwn() error {
 				if !sameTarget(a.Target, b.Target) {
 					return denied("where %s is on the remote %q is the server's to say", name, remote)
 				}
-				if a.Tracked != b.Tracked && !op.May(j.ctx, "repo.write", repoAt(j.s.name, "bookmark", name)) {
+				if a.Tracked != b.Tracked && !op.Allowed(j.ctx, "repo.write", repoAt(j.s.name, "bookmark", name)) {
 					return denied("you may not track the bookmark %q", name)
 				}
 			}

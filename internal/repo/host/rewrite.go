@@ -25,24 +25,20 @@ func (j *judgement) findRewrites() {
 // commits: one's own may become anything; another's may only follow what they
 // stand on, unless the caller has the right to run on NAME/rewrite.
 func (j *judgement) commits() error {
-	if j.admin || op.May(j.ctx, "repo.run", repoAt(j.s.name, "rewrite")) {
+	if j.admin || op.Allowed(j.ctx, "repo.run", repoAt(j.s.name, "rewrite")) {
 		return nil
 	}
-	me := op.CallerFrom(j.ctx)
+	right := repoAt(j.s.name, "rewrite")
 	for id := range j.gone {
 		p, _ := j.r.Index.Pos(id)
 		change := j.r.Index.ChangeID(p)
 		of, known := j.s.authors.of[change]
-		if known && of.actor == me.Actor {
+		if j.mine(of, known) {
 			continue
-		}
-		whose := "the server's own"
-		if known {
-			whose = of.name + "'s"
 		}
 		now := j.became[change]
 		if len(now) == 0 {
-			return denied("the change %.12s is %s, and it would be abandoned", change, whose)
+			return j.needsRight(right, "the change %.12s is %s, and it would be abandoned", change, whose(of, known))
 		}
 		for _, n := range now {
 			follows, err := j.follows(id, n)
@@ -50,7 +46,7 @@ func (j *judgement) commits() error {
 				return err
 			}
 			if !follows {
-				return denied("the change %.12s is %s, and it was changed by more than a rebase of what stands on your own", change, whose)
+				return j.needsRight(right, "the change %.12s is %s, and it was changed by more than a rebase of what stands on your own", change, whose(of, known))
 			}
 		}
 	}

@@ -1,0 +1,118 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+
+	"tandem/internal/db"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+)
+
+// refKey is a bookmark or a tag.
+type refKey struct{ kind, name string }
+
+// refKinds are the refs of a view that people move.
+func refKinds(v *repo.View) map[string]map[string]repo.RefTarget {
+	return map[string]map[string]repo.RefTarget{"bookmark": v.Bookmarks, "tag": v.Tags}
+}
+
+// refOwners says whose bookmarks and tags are, as far as somebody pushed them.
+func (h *Host) refOwners(ctx context.Context, s *served) (map[refKey]author, error) {
+	type row struct {
+		refKey
+		author
+	}
+	rows, err := h.DB.Query(ctx, "SELECT kind, name, actor, actor_name FROM repo_ref WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
+	list, err := db.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
+		err = r.Scan(&x.kind, &x.refKey.name, &x.actor, &x.author.name)
+		return x, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := map[refKey]author{}
+	for _, x := range list {
+		out[x.refKey] = x.author
+	}
+	return out, nil
+}
+
+// keepRefs gives new bookmarks and tags to those who made them, and forgets those
+// that are gone.
+func (h *Host) keepRefs(ctx context.Context, s *served, good []*waiting, merged *repo.View) error {
+	come, gone := map[refKey]author{}, map[refKey]bool{}
+	for _, w := range good {
+		me := op.CallerFrom(w.ctx)
+		for _, r := range w.loaded {
+			for kind, was := range refKinds(w.was) {
+				now, still := refKinds(r.View)[kind], refKinds(merged)[kind]
+				for _, name := range union(was, now) {
+					_, before := was[name]
+					_, after := now[name]
+					_, there := still[name]
+					switch key := (refKey{kind, name}); {
+					case after && !before && there:
+						come[key] = author{me.Actor, me.Name}
+					case before && !after && !there:
+						gone[key] = true
+					}
+				}
+			}
+		}
+	}
+	if len(come)+len(gone) == 0 {
+		return nil
+	}
+	return h.DB.Write(ctx, func(tx *db.Tx) error {
+		for key := range gone {
+			if _, err := tx.Exec("DELETE FROM repo_ref WHERE tenant = ? AND repo = ? AND kind = ? AND name = ?", identity.LocalTenant, s.id, key.kind, key.name); err != nil {
+				return err
+			}
+		}
+		for key, a := range come {
+			if _, err := tx.Exec("INSERT INTO repo_ref (tenant, repo, kind, name, actor, actor_name) VALUES (?, ?, ?, ?, ?, ?) "+
+				"ON CONFLICT (tenant, repo, kind, name) DO UPDATE SET actor = excluded.actor, actor_name = excluded.actor_name",
+				identity.LocalTenant, s.id, key.kind, key.name, a.actor, a.name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// refOwner is whose a bookmark or tag is. One from before this was written down
+// is of whoever made the change it stands on.
+func (j *judgement) refOwner(key refKey, at repo.RefTarget) (a author, known bool, err error) {
+	all, err := j.refsOf()
+	if err != nil {
+		return a, false, err
+	}
+	if a, known = all[key]; known || len(at) != 1 {
+		return a, known, nil
+	}
+	p, ok := j.r.Index.Pos(at[0])
+	if !ok {
+		return a, false, nil
+	}
+	a, known = j.s.authors.of[j.r.Index.ChangeID(p)]
+	return a, known, nil
+}
+
+// mine says whether something is the caller's. What is the server's own, whoever
+// works on its machine can change in its folder anyway.
+func (j *judgement) mine(a author, known bool) bool {
+	me := op.CallerFrom(j.ctx)
+	if !known {
+		return me.Kind == op.Local
+	}
+	return a.actor == me.Actor
+}
+
+func whose(a author, known bool) string {
+	if !known {
+		return "the server's own"
+	}
+	return a.name + "'s"
+}
