@@ -3,8 +3,10 @@ package confine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 )
 
@@ -27,6 +29,9 @@ const word = "become-confined"
 
 // Command is the confined program, in dir, with env and nothing else as its environment.
 func Command(ctx context.Context, p Plan, dir string, env []string) (*exec.Cmd, error) {
+	if Called(os.Args) { // a program that forgot to ask Called would start itself without end
+		return nil, errors.New("this program was started to become another one, and did not")
+	}
 	plan, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("write down what a command may do: %w", err)
@@ -42,6 +47,9 @@ const self = "/proc/self/exe"
 // Scoped is a command line that becomes argv without a way to abstract sockets of programs outside. It is started by this program,
 // or by one that this program became.
 func Scoped(argv []string) []string {
+	if Called(os.Args) {
+		panic("this program was started to become another one, and did not") // see Command
+	}
 	plan, err := json.Marshal(Plan{Argv: argv, Sockets: true})
 	if err != nil {
 		panic(err) // strings always encode
