@@ -37,24 +37,25 @@ type Daemon struct {
 	Console  io.Writer // where log lines go beside the file; nil for nowhere
 	Ready    func(*Daemon)
 
-	Log      *slog.Logger
-	redact   *secret.Redactor
-	hub      logHub
-	logFile  *logFile
-	logLevel slog.LevelVar
-	data     string
-	kept     *installation.Kept
-	keepers  []secret.Keeper
-	started  time.Time
-	db       *db.DB
-	journal  *journal.Journal
-	identity *identity.Room
-	gate     *gate.Gate
-	web      *httpapi.Server
-	rooms    rooms
-	sockets  *sockets
-	moves    moves        // of terminals
-	shared   *http.Server // what a tunnel leads to; see listenTunnel
+	Log       *slog.Logger
+	redact    *secret.Redactor
+	hub       logHub
+	readiness readiness
+	logFile   *logFile
+	logLevel  slog.LevelVar
+	data      string
+	kept      *installation.Kept
+	keepers   []secret.Keeper
+	started   time.Time
+	db        *db.DB
+	journal   *journal.Journal
+	identity  *identity.Room
+	gate      *gate.Gate
+	web       *httpapi.Server
+	rooms     rooms
+	sockets   *sockets
+	moves     moves        // of terminals
+	shared    *http.Server // what a tunnel leads to; see listenTunnel
 
 	listens []string
 	near    string // the loopback listener

@@ -242,6 +242,9 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		if err := Room(d.data); err != nil || d.readiness.bad() {
+			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
+		}
 		d.sweep(ctx, "resource.sweep", d.rooms.resource.Due)
 		d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
 		d.returnTasks(ctx)
