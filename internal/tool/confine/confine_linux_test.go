@@ -36,12 +36,32 @@ func call(nr uintptr, args ...uintptr) string {
 }
 
 var tries = map[string]func() string{
-	"io_uring":  func() string { var p [120]byte; return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&p))) },
-	"keyctl":    func() string { return call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, 0xfffffffd, 0) },
-	"ptrace":    func() string { return call(unix.SYS_PTRACE, unix.PTRACE_TRACEME) },
-	"unshare":   func() string { return call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) },
-	"clone":     func() string { return call(unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD)) },
-	"clone3":    func() string { return call(unix.SYS_CLONE3) },
+	"io_uring": func() string { var p [120]byte; return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&p))) },
+	"keyctl":   func() string { return call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, 0xfffffffd, 0) },
+	"ptrace":   func() string { return call(unix.SYS_PTRACE, unix.PTRACE_TRACEME) },
+	"unshare":  func() string { return call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) },
+	"clone":    func() string { return call(unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD)) },
+	"clone3":   func() string { return call(unix.SYS_CLONE3) },
+	"msgctl":   func() string { return call(unix.SYS_MSGCTL, 0, unix.IPC_STAT, 0) },
+	"msgrcv":   func() string { return call(unix.SYS_MSGRCV, 0, 0, 0, 0, unix.IPC_NOWAIT) },
+	"semctl":   func() string { return call(unix.SYS_SEMCTL, 0, 0, 3) },
+	"semop":    func() string { return call(unix.SYS_SEMOP, 0, 0, 1) },
+	"idle": func() string {
+		var p [1]int32
+		return call(unix.SYS_SCHED_SETSCHEDULER, 1, 5, uintptr(unsafe.Pointer(&p)))
+	},
+	"own idle": func() string {
+		var p [1]int32
+		return call(unix.SYS_SCHED_SETSCHEDULER, 0, 5, uintptr(unsafe.Pointer(&p)))
+	},
+	"affinity": func() string {
+		m := ^uintptr(0)
+		return call(unix.SYS_SCHED_SETAFFINITY, 1, 8, uintptr(unsafe.Pointer(&m)))
+	},
+	"nice":      func() string { return call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, 1, 19) },
+	"nice user": func() string { return call(unix.SYS_SETPRIORITY, unix.PRIO_USER, 0, 19) },
+	"own nice":  func() string { return call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, 0, 19) },
+	"ioprio":    func() string { return call(unix.SYS_IOPRIO_SET, 1, 1, 3<<13) },
 	"shmget":    func() string { return call(unix.SYS_SHMGET, 1234, 4096, unix.IPC_CREAT|0o600) },
 	"future":    func() string { return call(newest + 1) },
 	"own limit": func() string { return call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE) },
@@ -86,6 +106,8 @@ func TestSystemCalls(t *testing.T) {
 	}
 	for _, c := range []struct{ name, want, online string }{
 		{"io_uring", "EPERM", "EPERM"}, {"keyctl", "EPERM", "EPERM"}, {"ptrace", "EPERM", "EPERM"}, {"unshare", "EPERM", "EPERM"}, {"clone", "EPERM", "EPERM"}, {"clone3", "ENOSYS", "ENOSYS"},
+		{"msgctl", "EPERM", "EPERM"}, {"msgrcv", "EPERM", "EPERM"}, {"semctl", "EPERM", "EPERM"}, {"semop", "EPERM", "EPERM"}, {"idle", "EPERM", "EPERM"}, {"own idle", "done", "done"},
+		{"affinity", "EPERM", "EPERM"}, {"nice", "EPERM", "EPERM"}, {"nice user", "EPERM", "EPERM"}, {"own nice", "done", "done"}, {"ioprio", "EPERM", "EPERM"},
 		{"shmget", "EPERM", "EPERM"}, {"future", "ENOSYS", "ENOSYS"}, {"own limit", "done", "done"}, {"limit", "EPERM", "EPERM"}, {"tcp", "EPERM", "done"}, {"udp", "EPERM", "done"},
 		{"unix", "EPERM", "EPERM"}, {"netlink", "EPERM", "EPERM"}, {"vsock", "EPERM", "EPERM"}, {"pair", "done", "done"}, {"datagrams", "EPERM", "EPERM"}, {"setsid", "EPERM", "EPERM"},
 		{"privilege", "1", "1"}, {"capabilities", "0 0", "0 0"},

@@ -33,7 +33,9 @@ var always = []uint32{
 	// other processes, and their memory and files
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN,
 	// what a user's processes share without a file
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_SEMGET,
+	// and by its number, which needs no get: queues and semaphores of other programs
+	unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 	// new worlds and other roots
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN,
 	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
@@ -76,8 +78,14 @@ func filter(network bool) []unix.SockFilter {
 		// Keys typed into somebody's terminal.
 		unless(unix.BPF_JEQ, unix.SYS_IOCTL, 5), load(atArg1), unless(unix.BPF_JEQ, unix.TIOCSTI, 1), deny, unless(unix.BPF_JEQ, unix.TIOCLINUX, 1), deny,
 		load(atNumber),
-		// The limits of processes other than its own.
+		// The limits of processes other than its own, and when and where they run.
 		unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETSCHEDULER, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETPARAM, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETATTR, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETAFFINITY, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_SETPRIORITY, 6), load(atArg0), unless(unix.BPF_JEQ, unix.PRIO_PROCESS, 3), load(atArg1), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_IOPRIO_SET, 6), load(atArg0), unless(unix.BPF_JEQ, 1, 3), load(atArg1), unless(unix.BPF_JEQ, 0, 1), allow, deny, // 1 is a process
 		// A pair of streams leads nowhere else; a pair of datagram sockets could be connected anew.
 		unless(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 7), load(atArg0), unless(unix.BPF_JEQ, unix.AF_UNIX, 4), load(atArg1), op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf),
 		unless(unix.BPF_JEQ, unix.SOCK_STREAM, 1), allow, deny,
