@@ -100,3 +100,6 @@ func (k *Kit) Ask(prompt string) (string, bool, error) {
 	}
 	return "", false, err
 }
+
+// Asks says whether somebody sits at a terminal who can be asked.
+func (k *Kit) Asks() bool { return isTerminal(k.In) && isTerminal(k.Err) }

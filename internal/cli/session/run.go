@@ -46,6 +46,9 @@ func newRun(k *kit.Kit) *cobra.Command {
 				if in.Title == "" {
 					in.Title = title
 				}
+				if err := offerFolder(ctx, k, in.Directory); err != nil {
+					return err
+				}
 				var out room.Session
 				if err := k.Call(ctx, "session.create", in, &out); err != nil {
 					return err

@@ -105,6 +105,9 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		}
 	}
 	if spec.Name == "" {
+		if why := r.ungranted(ctx, s, c.Tool); why != nil {
+			return false, r.room.Refuse(ctx, t, c, why)
+		}
 		return false, r.room.Refuse(ctx, t, c, fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
 	}
 	if over, err := r.overBudget(ctx, s, t, c); err != nil || over != nil {
@@ -163,6 +166,22 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, part, output.String(), err)
+}
+
+// ungranted says why a session has no tool for files: nobody granted the folder that it works in. nil when that is not why.
+func (r *Runner) ungranted(ctx context.Context, s *session.Session, name string) *fault.Error {
+	t := r.room.Tools().Get(name)
+	if t == nil || !needsFiles(t.Spec()) {
+		return nil
+	}
+	scope, err := r.room.Scope(ctx, s)
+	if err != nil || len(scope.Folders()) > 0 {
+		return nil
+	}
+	if s.Directory == "" {
+		return fault.New(fault.Denied, "tool", "this session has no folder, so there is no tool %s", name)
+	}
+	return fault.New(fault.Denied, "tool", "%s is not granted to sessions, so there is no tool %s here", s.Directory, name).WithNext("a person can grant it: tandem grant folder %s", s.Directory)
 }
 
 // report ends a call whose work a child session did.

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/cli/kit"
+	room "tandem/internal/session"
+)
+
+// offerFolder tells whoever starts an agent in a folder that nobody granted, and offers on a terminal to grant it. The agent is started
+// in any case: not every prompt is about files.
+func offerFolder(ctx context.Context, k *kit.Kit, dir string) error {
+	var out room.FoldersOut
+	if err := k.Call(ctx, "folder.list", room.Nothing{}, &out); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if slices.ContainsFunc(out.Folders, func(f room.Folder) bool {
+		rel, err := filepath.Rel(f.Path, dir)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	}) {
+		return nil
+	}
+	fmt.Fprintf(k.Err, "%s is not granted to sessions, so this agent reaches no file; grant it: tandem grant folder %s\n", dir, dir)
+	if !k.Asks() {
+		return nil
+	}
+	line, ok, err := k.Ask("grant it now, for reading, and changing with an approval? [y/N] ")
+	if err != nil || !ok || !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
+		return err
+	}
+	var f room.Folder
+	return k.Call(ctx, "folder.grant", room.FolderIn{Path: dir}, &f)
+}
