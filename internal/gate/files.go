@@ -25,11 +25,14 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 			}
 		}
 	}
-	paths := t.Paths
-	if t.Shell != "" && !t.Boxed && c.facts != nil {
-		paths = append(append([]string(nil), paths...), c.facts.Named...)
+	if t.Shell != "" && !t.Boxed && c.facts != nil { // words of a line that a person's denial is about; the house asks about lines that it cannot read
+		for _, p := range c.facts.Named {
+			if s := sight.Of(p); s.Hidden && !s.House() {
+				narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+p+" for you")
+			}
+		}
 	}
-	for _, p := range paths {
+	for _, p := range t.Paths {
 		s := sight.Of(p)
 		switch {
 		case s.Hidden:

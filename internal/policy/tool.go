@@ -144,7 +144,7 @@ func (t *toolPattern) touched(f *Facts) doubt {
 	}
 	out := certain
 	if len(t.paths) > 0 {
-		out = min(out, found(some(f.Paths, t.onPath, unclear) || some(f.Named, t.onPath, nil), f.Opaque && !f.Boxed))
+		out = min(out, found(some(f.Paths, t.onPath, unclear), f.Opaque && !f.Boxed))
 	}
 	if len(t.commands) > 0 {
 		out = min(out, t.denied(f))
