@@ -45,6 +45,9 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if home, err := os.UserHomeDir(); err == nil {
+		box.Kit = tool.FindKit(home, os.Getenv("PATH"), filepath.Join(d.data, "caches"))
+	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
 	d.rooms.session.Hidden = []string{d.data}

@@ -5,13 +5,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tandem/internal/tool/box"
 )
 
 // Sandbox is how commands are confined on this machine: the system read-only, the granted folders as granted, everything else of
 // the machine out of sight, no network unless it was granted, an empty environment.
-type Sandbox struct{ *box.Machine }
+type Sandbox struct {
+	*box.Machine
+	// Kit is what commands get of the machine's toolchains; nil is the system's own alone.
+	Kit *Kit
+}
 
 // SandboxKind names a way of confining.
 type SandboxKind = box.Kind
@@ -33,7 +38,7 @@ func FindSandbox(ctx context.Context, want SandboxKind) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{m}, nil
+	return &Sandbox{Machine: m}, nil
 }
 
 // Works says whether commands can be confined at all here.
@@ -44,7 +49,7 @@ const shell = "/bin/bash"
 
 // line is the box of a shell line: a small environment, and nothing of the machine but the system.
 func line(dir, text string) box.Box {
-	return box.Box{Argv: []string{shell, "-c", text}, Dir: dir, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb"}}
+	return box.Box{Argv: []string{shell, "-c", text}, Dir: dir, Env: []string{"LANG=C.UTF-8", "TERM=dumb"}}
 }
 
 // Command builds the confined command for a shell line. dir must lie in the scope. The command has a process group of its own, which
@@ -54,6 +59,9 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 	b.Network = network
 	if !s.Works() {
 		return (&box.Machine{Kind: box.None}).Command(ctx, b)
+	}
+	if err := s.Kit.equip(&b, scope, s.Machine.Kind == Landlock); err != nil {
+		return nil, nil, err
 	}
 	fs := scope.Folders()
 	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
@@ -96,7 +104,9 @@ func (s *Scope) Hide(b *box.Box) error {
 // Unconfined builds a command without a sandbox, for a session in which a person allowed that: an empty environment and a home of
 // its own are all that it has of one.
 func Unconfined(ctx context.Context, dir, text string) (cmd *exec.Cmd, done func(), err error) {
-	return box.Unconfined(ctx, line(dir, text))
+	b := line(dir, text)
+	b.Env = append(b.Env, "PATH="+strings.Join(systemPath, ":"))
+	return box.Unconfined(ctx, b)
 }
 
 // withheld are the places in a folder that are out of reach whatever their names are.
