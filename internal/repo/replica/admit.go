@@ -22,30 +22,6 @@ type Held struct {
 	key    string
 }
 
-// commanding matches the files that tell agents and tools what to do.
-type commanding struct{}
-
-var (
-	commandingDirs  = []string{".claude", ".codex", ".vscode"}
-	commandingFiles = []string{".mcp.json", "opencode.json", "agents.md", "claude.md", ".envrc"}
-)
-
-// Match is true for such a file anywhere in the tree, in whatever letters a
-// file system might take for the same.
-func (commanding) Match(p repo.Path) bool {
-	parts := p.Components()
-	for i, name := range parts {
-		name = strings.ToLower(name)
-		if i == len(parts)-1 && slices.Contains(commandingFiles, name) || i < len(parts)-1 && slices.Contains(commandingDirs, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// Visit is always true: they may lie anywhere.
-func (commanding) Visit(repo.Path) bool { return true }
-
 // had is what a workspace has had on its disk at such paths: what it wrote
 // itself, what it began with, and what was approved.
 type had map[repo.Path][]string
@@ -81,8 +57,12 @@ func (r *Replica) Wrote(s repo.Store, workspace string, from, to repo.MergedTree
 	if _, err := readJSON(r.hadFile(workspace), &h); err != nil {
 		return err
 	}
+	m, _, err := r.commandingIn(s, workspace, from, to)
+	if err != nil {
+		return err
+	}
 	grown := false
-	err := repo.DiffTrees(s, from, to, commanding{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTrees(s, from, to, m, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		a, b := h.add(p, keyOf(before)), h.add(p, keyOf(after))
 		grown = grown || a || b
 		return nil
@@ -106,9 +86,13 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 	if err != nil {
 		return nil, err
 	}
+	m, opened, err := r.commandingIn(s, workspace, from, to.Tree)
+	if err != nil {
+		return nil, err
+	}
 	var held []Held
 	grown := !begun
-	err = repo.DiffTrees(s, from, to.Tree, commanding{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	look := func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		grown = h.add(p, keyOf(before)) || grown
 		key := keyOf(after)
 		if !begun {
@@ -123,9 +107,28 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 			held = append(held, x)
 		}
 		return err
-	})
-	if err != nil || !grown {
+	}
+	if err := repo.DiffTrees(s, from, to.Tree, m, look); err != nil {
 		return held, err
+	}
+	// What a new link leads to commands from now on, though nobody changed it.
+	if len(opened) > 0 {
+		shown := map[repo.Path]bool{}
+		for _, x := range held {
+			shown[x.Path] = true
+		}
+		err := repo.DiffTrees(s, repo.EmptyTree(), to.Tree, repo.Prefixes(opened), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+			if shown[p] {
+				return nil
+			}
+			return look(p, before, after)
+		})
+		if err != nil {
+			return held, err
+		}
+	}
+	if !grown {
+		return held, nil
 	}
 	return held, writeJSON(r.hadFile(workspace), h)
 }
