@@ -10,7 +10,7 @@ var chapters = []struct {
 }{
 	{"start", "The server:", []string{"up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server", "uninstall", "version"}},
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
-	{"code", "Code:", []string{"init", "repo", "watch", "jj"}},
+	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},
 	{"authority", "Authority and proof:", []string{"approvals", "grant", "policy", "actor", "token", "pin", "secret", "audit"}},
 }

@@ -14,7 +14,7 @@ type Address struct {
 	Repo        string // the repository's name, "" for the only one
 	Invite      string // tdj_…, "" for none
 	Fingerprint string // of the server's key, when the invitation names it
-	Plain       bool   // on loopback: plain HTTP
+	Local       bool   // on this machine, where a server may speak without TLS
 }
 
 // ParseAddress reads an address.
@@ -31,9 +31,8 @@ func ParseAddress(s string) (Address, error) {
 	if err != nil || host == "" || port == "" || strings.Contains(a.Repo, "/") {
 		return a, fault.New(fault.Invalid, "address", "%q is not the address of a server", s).WithNext("write HOST:PORT or HOST:PORT/NAME, e.g. build.example.org:39731")
 	}
-	if ip := net.ParseIP(host); host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback() {
-		a.Plain = !strings.HasPrefix(s, "https://")
-	}
+	ip := net.ParseIP(host)
+	a.Local = host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 	return a, nil
 }
 
@@ -44,12 +43,4 @@ func InviteLine(invite, fingerprint string) string {
 		return invite
 	}
 	return invite + "~" + strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimPrefix(fingerprint, "SHA256:"))
-}
-
-// URL is the base of the server's routes.
-func (a Address) URL() string {
-	if a.Plain {
-		return "http://" + a.Host
-	}
-	return "https://" + a.Host
 }

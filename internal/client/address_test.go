@@ -7,9 +7,9 @@ func TestParseAddress(t *testing.T) {
 	for s, want := range map[string]Address{
 		"example.org:13013":                 {Host: "example.org:13013"},
 		"example.org:13013/project":         {Host: "example.org:13013", Repo: "project"},
-		"127.0.0.1:39731":                   {Host: "127.0.0.1:39731", Plain: true},
-		"https://127.0.0.1:39731":           {Host: "127.0.0.1:39731"},
-		"[::1]:1/x.git":                     {Host: "[::1]:1", Repo: "x", Plain: true},
+		"127.0.0.1:39731":                   {Host: "127.0.0.1:39731", Local: true},
+		"https://127.0.0.1:39731":           {Host: "127.0.0.1:39731", Local: true},
+		"[::1]:1/x.git":                     {Host: "[::1]:1", Repo: "x", Local: true},
 		"h:1#" + InviteLine("tdj_a", print): {Host: "h:1", Invite: "tdj_a", Fingerprint: print},
 		"h:1/r#tdj_a":                       {Host: "h:1", Repo: "r", Invite: "tdj_a"},
 	} {

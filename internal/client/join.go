@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,11 +20,31 @@ type Joined struct {
 	Secret string `json:"secret"`
 }
 
+// Asking is what somebody who waits to be let in tells the person who decides:
+// which server it is, and the key by which that person knows this very request.
+type Asking struct {
+	Server Server
+	Key    string
+	Words  string // the server's own
+}
+
+// RequestKey is how the two ends of a request to join know that they mean the
+// same one: a fingerprint of the chance that only the asker has.
+func RequestKey(nonce string) string {
+	sum := sha256.Sum256([]byte("tandem request to join\x00" + nonce))
+	text := base32.StdEncoding.EncodeToString(sum[:10])
+	return text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:16]
+}
+
 // Join makes this machine known to a server: at once with an invitation, else
 // by asking and waiting until a person there approves it. waiting is called
-// once with the server's own words when it has to wait.
-func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(string)) (Joined, error) {
-	c := Remote(a.URL(), "", pins.Transport(a.Host, a.Fingerprint))
+// once when it has to wait.
+func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(Asking)) (Joined, error) {
+	server, err := pins.Meet(ctx, a)
+	if err != nil {
+		return Joined{}, err
+	}
+	c := Remote(server.URL(), "", pins.Transport(a.Host, a.Fingerprint))
 	in := map[string]string{"name": name}
 	if a.Invite != "" {
 		in["invite"] = a.Invite
@@ -47,7 +69,7 @@ func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(
 			return Joined{}, err
 		}
 		if waiting != nil && fault.Is(err, fault.Pending) {
-			waiting(err.Error())
+			waiting(Asking{server, RequestKey(in["nonce"]), err.Error()})
 			waiting = nil
 		}
 		select {

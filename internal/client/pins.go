@@ -85,7 +85,7 @@ func (p *Pins) Pin(addr, fingerprint string) error {
 
 func changed(addr, old, now, file string) error {
 	return fault.New(fault.Denied, "client", "the key of %s has changed from %s to %s: somebody may be listening in", addr, old, now).
-		WithNext("ask the server's owner for its fingerprint (tandem status there); if it is right, remove the line of %s from %s", addr, file)
+		WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is right, remove the line of %s from %s", addr, file)
 }
 
 // Transport speaks TLS to addr and to nobody else under that name: expect is

@@ -100,6 +100,8 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 			d.Log.Error("ended", "err", err)
 		}
 	}()
+	d.phase("opening the database")
+	defer os.Remove(holdingFile(d.data))
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	var servers sync.WaitGroup
 	var all []*http.Server
-	server := func(auth httpapi.Authenticator, hosts func(string) bool, around ...func(http.Handler) http.Handler) (*http.Server, error) {
+	server := func(auth httpapi.Authenticator, hosts func(*http.Request) bool, around ...func(http.Handler) http.Handler) (*http.Server, error) {
 		h, err := d.web.Handler(auth, hosts)
 		if err != nil {
 			return nil, err
@@ -210,7 +212,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	if d.shared, err = server(networkAuth(d.identity, false), d.rooms.tunnel.Public, d.bridgeOnly); err != nil {
+	if d.shared, err = server(networkAuth(d.identity, false), func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly); err != nil {
 		socket.Close()
 		return err
 	}
@@ -262,7 +264,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if !panel {
 			around = append(around, d.withoutPanel)
 		}
-		srv, err := server(networkAuth(d.identity, panel), known.allowed, around...)
+		srv, err := server(networkAuth(d.identity, panel), known.answers, around...)
 		if err != nil {
 			return err
 		}
@@ -311,6 +313,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })
 	})
 	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took", time.Since(d.started).Round(time.Millisecond).String())
+	d.phase("")
 	if d.Ready != nil {
 		d.Ready(d)
 	}

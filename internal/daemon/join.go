@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -39,6 +40,10 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return
+	}
+	if enter, ok := in.(identity.EnterIn); ok { // what a person needs to tell one newcomer from another; nobody says it of themselves
+		enter.From, enter.Key = source, client.RequestKey(enter.Nonce)
+		in = enter
 	}
 	c, err := d.identity.Caller(r.Context(), identity.LocalTenant, identity.Newcomer, op.DoorHTTP)
 	if err != nil {

@@ -69,7 +69,7 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 // listenFree opens host:port; when the port was nobody's wish and is taken,
 // the first free one of a small range.
 func listenFree(host, port string, given bool) (net.Listener, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	l, err := net.Listen(family(host), net.JoinHostPort(host, port))
 	if err == nil || given || !errors.Is(err, syscall.EADDRINUSE) {
 		if err != nil {
 			return nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %w", net.JoinHostPort(host, port), err).
@@ -78,11 +78,19 @@ func listenFree(host, port string, given bool) (net.Listener, error) {
 		return l, nil
 	}
 	for p := firstFree; p <= lastFree; p++ {
-		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
+		if l, err := net.Listen(family(host), net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
 			return l, nil
 		}
 	}
 	return nil, fault.New(fault.Unavailable, "daemon", "the port %s and all of %d-%d are taken", port, firstFree, lastFree).WithNext("choose a free one with --listen")
+}
+
+// family keeps an IPv4 address to IPv4: whoever writes 0.0.0.0 has not opened IPv6.
+func family(host string) string {
+	if ip := net.ParseIP(host); ip != nil && ip.To4() != nil {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 func loopback(host string) bool {

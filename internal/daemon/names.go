@@ -71,9 +71,29 @@ func (n *names) site(hostport string) (identity.Site, bool) {
 	return identity.Site{}, false
 }
 
-func (n *names) allowed(hostport string) bool {
-	_, ok := n.site(hostport)
-	return ok
+// answers says whether a listener takes a request, by the name it was sent to. On a listener for other machines a program
+// brings its own token and knows the server by its key, so any name that leads here is right; there names are held against
+// browsers, which a page could lead here under its own.
+func (n *names) answers(r *http.Request) bool {
+	if _, ok := n.site(r.Host); ok {
+		return true
+	}
+	return !n.near && !browsing(r)
+}
+
+// browsing says whether a request is a browser's: it carries what only browsers send, or asks for a page.
+func browsing(r *http.Request) bool {
+	for _, h := range []string{"Cookie", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"} {
+		if r.Header.Get(h) != "" {
+			return true
+		}
+	}
+	return page(r.URL.Path)
+}
+
+// page says whether a path is one of the panel's.
+func page(path string) bool {
+	return path == "/" || path == "/signin" || strings.HasPrefix(path, "/panel/")
 }
 
 // between are the headers by which a proxy or a tunnel says that somebody else sent the request.

@@ -32,6 +32,7 @@ type Status struct {
 	Repos      []string `json:"repos"`
 	Listen     string   `json:"listen"`
 	Listens    []string `json:"listens"`
+	Address    string   `json:"address,omitempty" jsonschema:"where other machines find it, HOST:PORT; any name or address that leads there will do"`
 	Version    string   `json:"version"`
 	Key        string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
 	OnDemand   bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
@@ -105,7 +106,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Version: d.Version, Key: d.fingerprint,
+	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Address: d.address(), Version: d.Version, Key: d.fingerprint,
 		OnDemand: d.OnDemand, CameBack: d.cameBack, Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why

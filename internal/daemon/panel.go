@@ -107,7 +107,7 @@ func (d *Daemon) checkReceipt(data []byte) error {
 // withoutPanel hides the panel on a listener that does not offer it.
 func (d *Daemon) withoutPanel(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p := r.URL.Path; p == "/" || p == "/signin" || strings.HasPrefix(p, "/panel/") {
+		if page(r.URL.Path) {
 			d.web.Fail(w, r, fault.New(fault.NotFound, "panel", "the panel is not served here").WithNext("open it on the server's own machine, or start the server with --panel-public"))
 			return
 		}

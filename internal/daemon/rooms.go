@@ -276,7 +276,7 @@ const maxSync = 5 << 30
 // openRepos opens the repositories that this server serves.
 func (d *Daemon) openRepos(ctx context.Context) (err error) {
 	d.rooms.remotes = newRemotes(d)
-	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(),
+	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(), Opening: func(path string) { d.phase("opening the repository " + path) },
 		Gate: func() *gate.Gate { return d.gate },
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) }}
 	d.rooms.repo, err = host.New(ctx, config)

@@ -2,10 +2,8 @@ package daemon
 
 import (
 	"context"
-	"net"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"tandem/internal/board"
 	"tandem/internal/client"
@@ -52,24 +50,14 @@ func (d *Daemon) server(ctx context.Context, host string) (peer.Server, error) {
 }
 
 // reachable is where other machines find this daemon, and its key: by the name
-// of its tunnel, which somebody opened for that, or where it listens; empty when
+// of its tunnel, which somebody opened for that, or by its address; empty when
 // it listens on this machine alone.
 func (d *Daemon) reachable() (host, pin string) {
 	if name := d.rooms.tunnel.Host(); name != "" {
 		return name, peer.PublicPin
 	}
-	for _, l := range d.listens {
-		h, port, err := net.SplitHostPort(l)
-		if err != nil || loopback(h) {
-			continue
-		}
-		if ip := net.ParseIP(h); ip != nil && ip.IsUnspecified() {
-			h, _, _ = strings.Cut(d.Settings.Get("hosts"), ",")
-			if h = strings.TrimSpace(h); h == "" {
-				continue
-			}
-		}
-		return net.JoinHostPort(h, port), d.fingerprint
+	if a := d.address(); a != "" {
+		return a, d.fingerprint
 	}
 	return "", ""
 }

@@ -45,8 +45,9 @@ type Server struct {
 }
 
 // Handler serves one listener: auth says who its callers are, hosts which
-// names it answers to (nil: any, for sockets that no browser reaches).
-func (s *Server) Handler(auth Authenticator, hosts func(host string) bool) (http.Handler, error) {
+// requests it answers by the name they were sent to (nil: all, for sockets that no
+// browser reaches).
+func (s *Server) Handler(auth Authenticator, hosts func(*http.Request) bool) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for _, o := range s.Gate.Table().All() {
 		if o.Path == "" || o.Class == op.ClassStream {
@@ -82,7 +83,7 @@ func (s *Server) Handler(auth Authenticator, hosts func(host string) bool) (http
 }
 
 // around is what every request of a listener goes through.
-func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(string) bool) http.Handler {
+func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http.Request) bool) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := id.New("req")
@@ -97,9 +98,9 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(strin
 				s.Fail(w, r, errors.New("panic"))
 			}
 		}()
-		if hosts != nil && !hosts(r.Host) {
+		if hosts != nil && !hosts(r) {
 			s.Fail(w, r, fault.New(fault.Denied, "http", "this server does not answer to the name %q", clip(r.Host)).With("reason", "name").
-				WithNext("use http://tandem.localhost or 127.0.0.1 with the port that tandem status shows, or add what stands before it: --hosts NAME or NAME:PORT"))
+				WithNext("use http://tandem.localhost or 127.0.0.1 with the port that is shown by: tandem status; or add what stands before it: --hosts NAME or NAME:PORT"))
 			return
 		}
 		if err := cross.Check(r); err != nil {

@@ -25,6 +25,8 @@ const (
 type EnterIn struct {
 	Name  string `json:"name" jsonschema:"what the machine or agent wants to be called"`
 	Nonce string `json:"nonce" jsonschema:"32 characters of chance that only the asker knows: repeating the request with them collects the answer"`
+	From  string `json:"from,omitempty" jsonschema:"the network address that it asks from, as the server sees it"`
+	Key   string `json:"key,omitempty" jsonschema:"the request's key, as the server works it out; whoever asks sees the same on their screen"`
 }
 
 // RedeemIn joins with an invitation.

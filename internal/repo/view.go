@@ -50,6 +50,10 @@ const GitRemote = "git"
 // DefaultWorkspace is the name of a repository's first workspace.
 const DefaultWorkspace = "default"
 
+// ServerWorkspace is the name of the workspace in a server's own folder, where
+// the server made the repository.
+const ServerWorkspace = "server"
+
 // View is the state of a repository at an operation. Absent targets are not
 // kept in the maps.
 type View struct {

@@ -192,6 +192,12 @@ func newTokenRevoke(k *kit.Kit) *cobra.Command {
 	}
 }
 
+// inviteOut is an invitation, and the line that uses it.
+type inviteOut struct {
+	room.InviteOut
+	Join string `json:"join"`
+}
+
 func newInvite(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
@@ -212,8 +218,16 @@ func newInvite(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: secs}, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "tandem init --tandem-server=%s#%s\n", kit.Public(st.Listen), client.InviteLine(out.Invite, st.Key))
+			c, err := k.Client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			line, err := kit.JoinLine(cmd.Context(), c, &st, client.InviteLine(out.Invite, st.Key))
+			if err != nil {
+				return err
+			}
+			return k.Show(inviteOut{out, line}, func(w io.Writer) {
+				fmt.Fprintln(w, line)
 				if st.Key == "" {
 					fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
 				}

@@ -3,7 +3,6 @@ package kit
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 
 	"tandem/internal/client"
@@ -15,7 +14,7 @@ import (
 // remembers what lets us in; a token that was used is returned.
 func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
 	var reach daemon.ReachOut
-	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host}, &reach); err != nil {
+	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host, Key: a.Fingerprint}, &reach); err != nil {
 		return "", err
 	}
 	s, err := k.Settings()
@@ -30,8 +29,8 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		if err != nil {
 			name = "machine"
 		}
-		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(words string) {
-			fmt.Fprintf(k.Err, "%s\nwaiting until somebody there approves it; interrupt to give up\n", words)
+		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(q client.Asking) {
+			fmt.Fprintf(k.Err, "%s\nserver:  %s %s\nrequest: %s, as the person who approves it sees it\nwaiting until somebody there approves it; interrupt to give up\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
 		})
 		if err != nil {
 			return "", err
@@ -42,16 +41,4 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		return token, k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil)
 	}
 	return token, nil
-}
-
-// Public is an address that a server listens on as another machine would write
-// it.
-func Public(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		if name, err := os.Hostname(); err == nil {
-			return net.JoinHostPort(name, port)
-		}
-	}
-	return listen
 }

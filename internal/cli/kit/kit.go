@@ -63,7 +63,20 @@ func (k *Kit) Socket() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return daemon.SocketPath(s.Data(), s.Get("control_socket")), nil
+	return socketOf(s), nil
+}
+
+// socketOf is where the daemon of a data folder listens: where it was told to, also
+// when this command was not told.
+func socketOf(s *settings.Settings) string {
+	path := daemon.SocketPath(s.Data(), s.Get("control_socket"))
+	if s.Given("control_socket") || client.Listening(path) == nil {
+		return path
+	}
+	if h, ok := daemon.Living(s.Data()); ok && h.Phase == "" {
+		return h.Socket
+	}
+	return path
 }
 
 // At is a client of the daemon, whether it runs or not.
@@ -118,7 +131,7 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := daemon.SocketPath(s.Data(), s.Get("control_socket"))
+	path := socketOf(s)
 	c := k.at(path)
 	// Whoever listens there is our daemon; its first answer says how it is.
 	if err = client.Listening(path); client.Absent(err) {
@@ -148,13 +161,27 @@ func (k *Kit) SessionSocket() string {
 }
 
 func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.Client, error) {
-	if err := k.Spawn(s, "serve", "--daemon", "--on-demand"); err != nil {
-		return nil, err
+	if h, ok := daemon.Living(s.Data()); !ok || h.Phase == "" { // else one is on its way
+		if err := k.Spawn(s, "serve", "--daemon", "--on-demand"); err != nil {
+			return nil, err
+		}
 	}
 	c := k.At(s)
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	return c, k.Started(ctx, s, c)
+	err := k.Started(ctx, s, c)
+	if h, ok := daemon.Living(s.Data()); err != nil && ok {
+		err = Holds(s.Data(), h)
+	}
+	return c, err
+}
+
+// Holds is the daemon that has a data folder and does not answer here.
+func Holds(data string, h daemon.Holding) error {
+	if h.Phase != "" {
+		return fault.New(fault.Unavailable, "cli", "tandem is starting (PID %d): %s, for %s", h.PID, h.Phase, time.Since(h.Since).Round(time.Second)).
+			WithNext("wait until it is there: tandem status")
+	}
+	return fault.New(fault.Unavailable, "cli", "%s is held by tandem with PID %d, whose control socket is %s", data, h.PID, h.Socket).
+		WithNext("name it: --control-socket %s; or stop it: tandem down --control-socket %s", h.Socket, h.Socket)
 }
 
 // Gone waits until no daemon holds the data folder.

@@ -16,6 +16,9 @@ import (
 	"tandem/internal/settings"
 )
 
+// startPatience is how long a daemon may say nothing of what it does.
+const startPatience = 20 * time.Second
+
 // StartLog is where a daemon that was started in the background says why it ended.
 func StartLog(data string) string { return filepath.Join(data, "start.log") }
 
@@ -61,8 +64,10 @@ func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
 	return cmd.Process.Release()
 }
 
-// Started waits for a daemon that was just spawned, and tells early when it said why it ended.
+// Started waits for a daemon that was just spawned, as long as it works at it: opening a large repository takes a while the
+// first time, and whoever waits is told. It tells early when the daemon said why it ended.
 func (k *Kit) Started(ctx context.Context, s *settings.Settings, c *client.Client) error {
+	until, shown := time.Now().Add(startPatience), ""
 	for {
 		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		err := c.Healthy(short)
@@ -73,11 +78,19 @@ func (k *Kit) Started(ctx context.Context, s *settings.Settings, c *client.Clien
 		if f := LastFailure(s.Data()); f != nil {
 			return f
 		}
-		if free, held := daemon.Free(s.Data()); ctx.Err() != nil && held == nil && !free {
+		if h, ok := daemon.Living(s.Data()); ok && h.Phase != "" && time.Since(h.Since) > time.Second {
+			until = time.Now().Add(startPatience)
+			if h.Phase != shown {
+				fmt.Fprintf(k.Err, "%s …\n", h.Phase)
+				shown = h.Phase
+			}
+		}
+		over := ctx.Err() != nil || time.Now().After(until)
+		if free, held := daemon.Free(s.Data()); over && held == nil && !free {
 			return fault.New(fault.Unavailable, "start", "a server (PID %d) holds %s and does not answer on %s", daemon.Holder(s.Data()), s.Data(), c.Where()).
 				WithNext("it may have another socket: use the --control-socket that it was started with; or end it: tandem down --force")
 		}
-		if ctx.Err() != nil {
+		if over {
 			return fault.New(fault.Unavailable, "start", "the server did not become healthy: %w", err).WithNext("see why: tandem doctor, or in the foreground: tandem serve")
 		}
 	}

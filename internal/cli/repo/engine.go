@@ -34,7 +34,12 @@ func (c *command) quiet(args ...string) {
 
 // line is a command line in this workspace.
 func (c *command) line(args []string) Line {
-	return Line{Args: args, Dir: c.dir, Env: c.k.Env, In: c.k.In, Out: c.k.Out, Err: c.k.Err,
+	known, err := c.r.Known()
+	env := c.k.Env
+	if err == nil {
+		env = signed(c.k, c.r.Store.Dir(), known.Actor, c.r.Server)
+	}
+	return Line{Args: args, Dir: c.dir, Env: env, In: c.k.In, Out: c.k.Out, Err: c.k.Err,
 		Copy: c.r, Attributes: c.attributes(), Admit: c.admit, Wrote: c.r.Wrote}
 }
 

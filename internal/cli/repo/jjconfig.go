@@ -3,20 +3,36 @@ package repo
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"tandem/internal/cli/jj/config"
 	"tandem/internal/cli/kit"
 	model "tandem/internal/repo"
+	"tandem/internal/wholefile"
 )
 
-// workspaceConfig is what stock jj is told when somebody runs it in a workspace:
-// mend stale files by itself, need no file watcher, leave others' working copies
-// alone. Those that stand on ours do not freeze it: they follow when it changes.
+// workspaceConfig is what a workspace's jj is told, ours and a stock one: mend
+// stale files by itself, need no file watcher, and show in the log what everybody
+// works on and where everybody is. What is another's is guarded by the server,
+// which knows whose it is; nothing is hidden or frozen for it.
 const workspaceConfig = `[snapshot]
+auto-update-stale = true
+
+[fsmonitor]
+backend = "none"
+
+[revsets]
+log = "present(@) | ancestors(immutable_heads().., 2) | trunk() | working_copies()"
+`
+
+// hidingConfig is what workspaces were told before: it took others' working copies
+// for immutable, which hid them from the log and froze what they stood on.
+const hidingConfig = `[snapshot]
 auto-update-stale = true
 
 [fsmonitor]
@@ -25,6 +41,28 @@ backend = "none"
 [revset-aliases]
 "immutable_heads()" = "builtin_immutable_heads() | (working_copies() ~ @::)"
 `
+
+// reconfigure brings the settings of a copy that was made before up to date, where
+// nobody changed them.
+func reconfigure(k *kit.Kit, repoDir string) error {
+	path := configFile(k, repoDir)
+	if path == "" {
+		return nil
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != hidingConfig {
+		return nil // jj itself says what is wrong with it
+	}
+	return wholefile.Write(path, []byte(workspaceConfig))
+}
+
+// configFile is where the settings of a copy are, "" when it has none.
+func configFile(k *kit.Kit, repoDir string) string {
+	id, err := os.ReadFile(filepath.Join(repoDir, "config-id"))
+	if dir := configDir(k); err == nil && dir != "" {
+		return filepath.Join(dir, "repos", strings.TrimSpace(string(id)), "config.toml")
+	}
+	return ""
+}
 
 func lookup(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {
@@ -73,14 +111,15 @@ func configure(k *kit.Kit, repoDir string) error {
 	return os.WriteFile(filepath.Join(repoDir, "config-id"), []byte(id), 0o600)
 }
 
-// identityOf is in whose name a workspace is made: what jj is configured to.
-func identityOf(k *kit.Kit) *model.Identity {
-	name, email := lookup(k.Env, "JJ_USER"), lookup(k.Env, "JJ_EMAIL")
+// configured is the name and the address that jj was told to write under, each
+// "" where it was told none.
+func configured(k *kit.Kit, more ...string) (name, email string) {
+	name, email = lookup(k.Env, "JJ_USER"), lookup(k.Env, "JJ_EMAIL")
 	files := filepath.SplitList(lookup(k.Env, "JJ_CONFIG"))
 	if len(files) == 0 {
 		files = []string{filepath.Join(lookup(k.Env, "HOME"), ".jjconfig.toml"), filepath.Join(configDir(k), "config.toml")}
 	}
-	for _, f := range files {
+	for _, f := range append(files, more...) {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			continue // absent, or a folder: jj itself will say so if it matters
@@ -97,6 +136,39 @@ func identityOf(k *kit.Kit) *model.Identity {
 			email = v
 		}
 	}
+	return name, email
+}
+
+// signed is the environment with a name and an address to write under: where jj
+// was told none, they are those of the actor that the server knows.
+func signed(k *kit.Kit, repoDir, actor, server string) []string {
+	name, email := configured(k, configFile(k, repoDir))
+	if actor == "" || name != "" && email != "" {
+		return k.Env
+	}
+	env := slices.Clone(k.Env)
+	if name == "" {
+		env = append(env, "JJ_USER="+actor)
+	}
+	if email == "" {
+		env = append(env, "JJ_EMAIL="+addressOf(actor, server))
+	}
+	return env
+}
+
+// addressOf is an actor's address where it has no other: at its server.
+func addressOf(actor, server string) string {
+	host, _, err := net.SplitHostPort(server)
+	if ip := net.ParseIP(host); err != nil || ip != nil && ip.IsLoopback() {
+		host = "localhost"
+	}
+	return actor + "@" + host
+}
+
+// identityOf is in whose name a workspace is made: what jj is configured to. Where
+// that is nobody, the first command that writes there signs it.
+func identityOf(k *kit.Kit) *model.Identity {
+	name, email := configured(k)
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"

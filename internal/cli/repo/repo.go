@@ -1,4 +1,4 @@
-// Package repo holds the commands of repositories and workspaces: init, watch,
+// Package repo holds the commands of repositories and workspaces: init, remote, watch,
 // repo list, status, check and workspaces, and Run, which runs a jj command in a
 // workspace: pull if need be, run it on the copy, push what it made.
 package repo
@@ -17,7 +17,7 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newInit(k), newWatch(k), newRepo(k)}
+	return []*cobra.Command{newInit(k), newRemote(k), newWatch(k), newRepo(k)}
 }
 
 // served is the repository that was named, or the only one there is.

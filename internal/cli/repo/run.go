@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"tandem/internal/cli/kit"
@@ -26,6 +27,11 @@ func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
 	if err != nil {
 		return k.Fail(err)
 	}
+	if r == nil {
+		if args, err = ownUndo(args, folderOf(args, dir)); err != nil {
+			return k.Fail(err)
+		}
+	}
 	if r == nil || aside(args) {
 		return engine(Line{Args: args, Dir: dir, Env: k.Env, In: k.In, Out: k.Out, Err: k.Err})
 	}
@@ -33,6 +39,9 @@ func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
 	// A command is over before its garbage is worth collecting.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(1 << 30)
+	if err := reconfigure(k, r.Store.Dir()); err != nil {
+		return k.Fail(err)
+	}
 	c := &command{ctx: ctx, k: k, r: r, engine: engine, dir: dir}
 	return c.run(ctx, args)
 }
@@ -66,7 +75,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.k.Fail(c.held) // somebody moved our commit, and its files may not come yet
 	}
 	c.baseMoved(ctx)
-	if args, err = c.rewrite(args); err != nil {
+	if args, err = undoing(args, c.r); err != nil {
 		return c.k.Fail(err)
 	}
 	if Subcommand(args) == "git" {
@@ -158,24 +167,7 @@ func (c *command) tell(args []string) {
 	if errors.As(c.away, &f) && f.Op == "repo.push" { // it is there, and could not
 		fmt.Fprintf(c.k.Err, "warning: %s\n", f.Msg)
 	}
-	fmt.Fprintf(to, "%d %s to be sent to %s\n", waiting, operations, c.r.Server)
-}
-
-// rewrite turns the words that mean something else among many into what they
-// mean here: undo and redo act on what this workspace did.
-func (c *command) rewrite(args []string) ([]string, error) {
-	if len(args) != 1 {
-		return args, nil
-	}
-	switch args[0] {
-	case "undo":
-		id, err := c.r.LastDone()
-		return []string{"op", "revert", id.Hex()}, err
-	case "redo":
-		id, err := c.r.LastUndone()
-		return []string{"op", "revert", id.Hex()}, err
-	}
-	return args, nil
+	fmt.Fprintf(to, "%d %s to be sent to %s: saved here, and sent when it is back\n", waiting, operations, c.r.Server)
 }
 
 // aside says whether a command has nothing to do with the repository's state.
@@ -195,17 +187,24 @@ func aside(args []string) bool {
 
 // Subcommand is the first word that is no option of jj's.
 func Subcommand(args []string) string {
+	if at := wordsAt(args); len(at) > 0 {
+		return args[at[0]]
+	}
+	return ""
+}
+
+// wordsAt says where in a command line the words are that are no global option of
+// jj's nor the value of one.
+func wordsAt(args []string) (at []int) {
 	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if !strings.HasPrefix(a, "-") {
-			return a
-		}
-		switch a {
-		case "-R", "--repository", "--at-operation", "--at-op", "--color", "--config", "--config-file":
+		switch a := args[i]; {
+		case !strings.HasPrefix(a, "-"):
+			at = append(at, i)
+		case slices.Contains([]string{"-R", "--repository", "--at-operation", "--at-op", "--color", "--config", "--config-file"}, a):
 			i++
 		}
 	}
-	return ""
+	return at
 }
 
 // folderOf is the folder a command line is about.

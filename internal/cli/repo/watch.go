@@ -24,8 +24,8 @@ func newWatch(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [--server HOST:PORT]",
 		Short: "Print every change of a repository's head",
-		Long: `Print a line for every change of a repository's head, and go on when the
-connection breaks. In a workspace its own server is watched.`,
+		Long: `Print a line for every change of a repository's head, then who did what, and go on
+when the connection breaks. In a workspace its own server is watched.`,
 		Example: "  tandem watch --server 127.0.0.1:13013\n  tandem watch --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,7 +78,14 @@ func watch(ctx context.Context, k *kit.Kit, server, token string, after int64) e
 			if k.JSON {
 				fmt.Fprintf(k.Out, "%s\n", e.Data)
 			} else {
-				fmt.Fprintf(k.Out, "version=%d heads=%s\n", c.Version, strings.Join(c.Heads, ","))
+				fmt.Fprintf(kit.Screen(k.Out), "version=%d heads=%s\n", c.Version, strings.Join(c.Heads, ","))
+				for _, d := range c.Did {
+					what := d.Command
+					if what == "" {
+						what = d.Description
+					}
+					fmt.Fprintf(kit.Screen(k.Out), "  %s in %s: %s\n", d.Actor, d.Workspace, what)
+				}
 			}
 			return nil
 		})

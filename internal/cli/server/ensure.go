@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"time"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
@@ -24,7 +23,5 @@ func Ensure(ctx context.Context, k *kit.Kit) error {
 	if err := k.Spawn(s, "serve", "--daemon"); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	return k.Started(wait, s, k.At(s))
+	return k.Started(ctx, s, k.At(s))
 }

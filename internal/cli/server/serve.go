@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -77,6 +78,9 @@ func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDeman
 		begin.without = nil // once
 		d.Ready = func(*daemon.Daemon) {
 			os.Truncate(kit.StartLog(k.Data()), 0) //nolint:errcheck // it started: what failed before is past
+			if !background {
+				go invite(ctx, k)
+			}
 		}
 		again := func() { d.Reload(k.Settings) }
 		if !background {
@@ -131,4 +135,26 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 		return err
 	}
 	return k.Gone(ctx, 10*time.Second)
+}
+
+// invite prints how the first machine joins a server that was opened beyond this
+// one. It goes to standard output alone: the log is kept, and this is a secret.
+func invite(ctx context.Context, k *kit.Kit) {
+	c, err := k.Running(ctx)
+	if err != nil {
+		return // it ended already
+	}
+	var out daemon.InviteOut
+	var st daemon.Status
+	if err := c.Call(ctx, "server.invite", nil, &out); err != nil || out.Invite == "" {
+		return
+	}
+	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+		return
+	}
+	line, err := kit.JoinLine(ctx, c, &st, out.Invite)
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(k.Out, "On another machine (works once, for a day, by any name or address of this one):\n  %s\n", line)
 }

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			ctx := cmd.Context()
 			c, err := k.Running(ctx)
 			if client.Absent(err) {
+				if told, err := starting(k); told || err != nil {
+					return err
+				}
 				if err := k.Show(map[string]any{"running": false}, func(w io.Writer) { fmt.Fprintln(w, "tandem is not running") }); err != nil {
 					return err
 				}
@@ -67,6 +72,23 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
+}
+
+// starting tells of a server that is on its way: the first time it opens a large
+// repository that takes a while. It does not serve yet, so the exit code is 1.
+func starting(k *kit.Kit) (bool, error) {
+	s, err := k.Settings()
+	if err != nil {
+		return false, err
+	}
+	h, ok := daemon.Living(s.Data())
+	if !ok || h.Phase == "" {
+		return false, nil
+	}
+	err = k.Show(map[string]any{"running": false, "starting": true, "pid": h.PID, "phase": h.Phase, "since": h.Since}, func(w io.Writer) {
+		fmt.Fprintf(w, "tandem is starting\nPID: %d\n%s, for %s\n", h.PID, h.Phase, time.Since(h.Since).Round(time.Second))
+	})
+	return true, errors.Join(err, kit.Silent{Code: 1})
 }
 
 // statusOut is the server, and how large what it serves is.

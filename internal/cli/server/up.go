@@ -57,9 +57,7 @@ func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 		if err := k.Spawn(s, append([]string{"serve", "--daemon"}, begin.args()...)...); err != nil {
 			return err
 		}
-		wait, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		if err := k.Started(wait, s, c); err != nil {
+		if err := k.Started(ctx, s, c); err != nil {
 			return err
 		}
 	}
@@ -71,6 +69,13 @@ func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err error) {
 	c, err := k.Running(ctx)
 	if client.Absent(err) {
+		s, err := k.Settings()
+		if err != nil {
+			return false, err
+		}
+		if h, ok := daemon.Living(s.Data()); ok {
+			return false, kit.Holds(s.Data(), h)
+		}
 		return false, nil
 	}
 	if err != nil {
@@ -145,10 +150,16 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		return err
 	}
 	name := daemon.Callable(self)
-	return k.Show(st, func(w io.Writer) {
+	out := upOut{Status: st}
+	if invite.Invite != "" {
+		if out.Join, err = kit.JoinLine(ctx, c, &st, invite.Invite); err != nil {
+			return err
+		}
+	}
+	return k.Show(out, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
-		if invite.Invite != "" {
-			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day):\n  tandem init --tandem-server=%s#%s\n", st.Key, kit.Public(st.Listen), invite.Invite)
+		if out.Join != "" {
+			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key, out.Join)
 		}
 		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\"]}}}\n", self)
 		fmt.Fprintln(w, "Next:")
@@ -159,4 +170,10 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		}
 		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n", name, name)
 	})
+}
+
+// upOut is the server that was started, and how the first machine joins it.
+type upOut struct {
+	daemon.Status
+	Join string `json:"join,omitempty"`
 }

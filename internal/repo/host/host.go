@@ -31,6 +31,8 @@ type Config struct {
 	Journal *journal.Journal
 	Log     *slog.Logger
 	Paths   []string // of the repositories to serve
+	// Opening is told which one is being opened: the first time that takes long.
+	Opening func(path string)
 	// Gate is the door that streams and pushes pass; it is made after the room.
 	Gate func() *gate.Gate
 	// Fail answers a request with a fault.
@@ -54,6 +56,9 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
+		}
+		if c.Opening != nil {
+			c.Opening(abs)
 		}
 		s, err := h.open(abs)
 		if err != nil {

@@ -101,7 +101,8 @@ func repoDir(root string) (string, error) {
 }
 
 // adopt makes a folder a jj repository whose git repository people see: the one
-// that is there, or a new one.
+// that is there, or a new one. Its own workspace has the server's name, so that
+// the first who joins is the default.
 func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 	if _, err := os.Stat(filepath.Join(root, "objects")); err == nil {
 		if _, err := os.Stat(filepath.Join(root, "HEAD")); err == nil {
@@ -129,11 +130,11 @@ func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 	}
 	defer unlock()
 	tx := r.Begin(who)
-	tx.SetWorkspace(repo.DefaultWorkspace)
+	tx.SetWorkspace(repo.ServerWorkspace)
 	if _, err := s.ImportRefs(tx, gitstore.ImportOptions{}); err != nil {
 		return nil, err
 	}
-	at, err := s.ImportHead(tx, repo.DefaultWorkspace, root)
+	at, err := s.ImportHead(tx, repo.ServerWorkspace, root)
 	if err != nil {
 		return nil, err
 	}
@@ -144,24 +145,24 @@ func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 		}
 		tree = parent.Tree
 	}
-	wc, err := tx.CheckOut(repo.DefaultWorkspace, parent)
+	wc, err := tx.CheckOut(repo.ServerWorkspace, parent)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
 		return nil, err
 	}
-	if err := s.ResetHead(tx, repo.DefaultWorkspace, root, wc); err != nil {
+	if err := s.ResetHead(tx, repo.ServerWorkspace, root, wc); err != nil {
 		return nil, err
 	}
-	done, err := tx.Finish("add workspace 'default'")
+	done, err := tx.Finish("add workspace '" + repo.ServerWorkspace + "'")
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Publish(done); err != nil {
 		return nil, err
 	}
-	w, err := workcopy.Init(root, s, done.Operation.ID, repo.DefaultWorkspace)
+	w, err := workcopy.Init(root, s, done.Operation.ID, repo.ServerWorkspace)
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +178,12 @@ func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 		return nil, err
 	}
 	return s, s.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {
-		return []gitstore.Workspace{{Name: repo.DefaultWorkspace, Path: "../.."}}
+		return []gitstore.Workspace{{Name: repo.ServerWorkspace, Path: "../.."}}
 	})
 }
+
+// serverUser is the user's name in the operations that the server makes by itself.
+const serverUser = "tandem"
 
 // serverIdentity is in whose name the server merges, imports and exports.
 func serverIdentity() *repo.Identity {
@@ -188,6 +192,6 @@ func serverIdentity() *repo.Identity {
 		host = "localhost"
 	}
 	now := func() repo.Timestamp { return repo.Timestamp{Millis: time.Now().UnixMilli()} }
-	return &repo.Identity{Name: "tandem", Email: "tandem@" + host, Hostname: host, Username: "tandem",
+	return &repo.Identity{Name: "tandem", Email: "tandem@" + host, Hostname: host, Username: serverUser,
 		Now: now, OpNow: now, NewChangeID: repo.RandomChangeID}
 }

@@ -123,7 +123,7 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 	name := in.Name
 	for n := 2; ; n++ {
 		_, taken := view.Workspaces[name]
-		if !taken {
+		if !taken && name != repo.ServerWorkspace {
 			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now())
 			if err != nil {

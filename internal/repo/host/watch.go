@@ -26,6 +26,7 @@ type Change struct {
 	Workspace   string   `json:"workspace,omitempty"`
 	User        string   `json:"user,omitempty"`
 	Time        string   `json:"time,omitempty"`
+	Did         []Did    `json:"did,omitempty"` // who did what since the step before, the newest first
 }
 
 // beatEvery is how often a silent stream says that it is alive.
@@ -77,10 +78,13 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
+	var told repo.OperationID
 	for after := in.After; ; {
 		head, version, changed := s.now()
 		if version > after {
-			data, err := json.Marshal(s.change(head, version))
+			c := s.change(head, version)
+			c.Did, told = s.did(head, told), head
+			data, err := json.Marshal(c)
 			if err != nil || send(fmt.Sprintf("id: %d\nevent: head\ndata: %s\n\n", version, data)) != nil {
 				return
 			}

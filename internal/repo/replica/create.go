@@ -132,8 +132,12 @@ func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
 		return fault.New(fault.Conflict, "workspace.claim", "there is a workspace %q already", r.Workspace).WithNext("choose another name with --workspace")
 	}
 	parents := []repo.CommitID{repo.RootCommitID}
-	if id, ok := at.View.Workspaces[repo.DefaultWorkspace]; ok {
-		c, err := r.Store.Commit(id)
+	own, ok := at.View.Workspaces[repo.ServerWorkspace]
+	if !ok { // the repository was there before the server was
+		own, ok = at.View.Workspaces[repo.DefaultWorkspace]
+	}
+	if ok {
+		c, err := r.Store.Commit(own)
 		if err != nil {
 			return err
 		}

@@ -91,6 +91,17 @@ func ReadConfig(dir string) (Config, error) {
 	return c, err
 }
 
+// Move says that the server is at another address.
+func (r *Replica) Move(server string) error {
+	c := r.Config
+	c.Server = server
+	if err := writeJSON(r.path("replica.json"), c); err != nil {
+		return err
+	}
+	r.Config = c
+	return nil
+}
+
 // Close lets the copy go.
 func (r *Replica) Close() { r.Store.Close() }
 

@@ -1,11 +1,58 @@
 package replica
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"tandem/internal/fault"
 	"tandem/internal/repo"
+	"tandem/internal/repo/gitstore"
+	"tandem/internal/repo/workcopy"
 )
+
+// Served looks for the workspace that a folder lies in and whose repository a
+// server serves from there: agents elsewhere have written into its operation log.
+// It gives nil for a repository of one's own.
+func Served(dir string) (_ *Replica, err error) {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".jj")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			return nil, nil
+		}
+	}
+	at, err := repoDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{Root: dir}
+	if r.Store, err = gitstore.Open(at); err != nil {
+		return nil, err
+	}
+	shared := false
+	defer func() {
+		if err != nil || !shared {
+			r.Store.Close()
+		}
+	}()
+	if r.Workspace, r.seen, err = workcopy.Where(dir); err != nil {
+		return nil, err
+	}
+	heads, err := r.Store.Heads()
+	if err != nil {
+		return nil, err
+	}
+	err = repo.WalkOperations(r.Store, heads, func(o *repo.Operation) (more bool, err error) {
+		shared = o.Meta.Attributes["tandem.actor"] != ""
+		return !shared, nil
+	})
+	if err != nil || !shared {
+		return nil, err
+	}
+	return r, nil
+}
 
 // reverts finds which operation another one took back, by what jj writes as
 // its description.

@@ -95,7 +95,7 @@ func (r *Room) hostFor(ctx context.Context, host string) (place, string, error) 
 	if err != nil {
 		return place{}, "", err
 	}
-	if a.Plain {
+	if a.Local {
 		return place{}, "", fault.New(fault.Invalid, "space.create", "%s is for its own machine alone; members reach a space's host over TLS", clip(a.Host)).
 			WithNext("name an address on which that server listens for others: tandem up --listen ADDRESS:PORT")
 	}

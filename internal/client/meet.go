@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"tandem/internal/fault"
+)
+
+// Server is a server as this machine knows it: by its key, whatever name or
+// address led there.
+type Server struct {
+	Host string // HOST:PORT
+	Key  string // its fingerprint; "" for one on this machine that speaks in the clear
+}
+
+// URL is the base of the server's routes.
+func (s Server) URL() string {
+	if s.Key == "" {
+		return "http://" + s.Host
+	}
+	return "https://" + s.Host
+}
+
+// Meet says by which key a server is known: the one remembered for its address,
+// else the one that it shows now, which is remembered. Only an address on this
+// machine may have none.
+func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
+	known, err := p.Known(a.Host)
+	if err != nil {
+		return Server{}, err
+	}
+	if known == "" {
+		if known, err = show(ctx, a); err != nil {
+			return Server{}, err
+		}
+	}
+	switch {
+	case a.Fingerprint != "" && known != a.Fingerprint:
+		return Server{}, changed(a.Host, a.Fingerprint, known, p.path)
+	case known == "":
+		return Server{Host: a.Host}, nil
+	}
+	return Server{Host: a.Host, Key: known}, p.Pin(a.Host, known)
+}
+
+// show connects and reads the key that a server proves to have.
+func show(ctx context.Context, a Address) (key string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 5 * time.Second}, Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}} // whose key it is, is the question
+	conn, err := d.DialContext(ctx, "tcp", a.Host)
+	var plain tls.RecordHeaderError
+	switch {
+	case errors.As(err, &plain) && a.Local:
+		return "", nil
+	case errors.As(err, &plain):
+		return "", fault.New(fault.Unavailable, "client", "%s does not speak TLS, so it is no tandem server for other machines", a.Host).
+			WithNext("check the address and the port; the server prints them: tandem status")
+	case errors.Is(err, context.Canceled):
+		return "", err
+	case err != nil:
+		return "", fault.New(fault.Unavailable, "client", "cannot reach %s: %w", a.Host, err).
+			WithNext("check the address, and that the server runs; over there: tandem status")
+	}
+	defer conn.Close()
+	return Fingerprint(conn.(*tls.Conn).ConnectionState().PeerCertificates[0]), nil
+}
