@@ -27,7 +27,7 @@ var looked = []string{
 	"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up",
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",
-	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url, or search.url)",
+	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 

@@ -99,7 +99,7 @@ func (s *claude) guarded() error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "session.send", "this version of Claude Code does not call its hooks, so its tools cannot be guarded; nothing was typed").
-		WithNext("use a version that does: tandem session check says which signals work")
+		WithNext("use a version that does; which signals work is shown by: tandem session check")
 }
 
 // submit presses Enter, and once more only while our text still stands in the box: by then no dialog can be there that the

@@ -54,7 +54,7 @@ func lines(f *Ref) string { return fmt.Sprintf("%d-%d", f.Start, f.End) }
 func readPiece(ctx context.Context, folder string, in ShareIn) (*Ref, error) {
 	if folder == "" {
 		return nil, fault.New(fault.Denied, "space.share", "Access denied: this seat has no project folder").
-			WithNext("share from a client that runs in the project: tandem mcp, or tandem space share")
+			WithNext("share from a client that runs in the project: tandem mcp, or tandem space share FILE")
 	}
 	denied := fault.New(fault.Denied, "space.share", "Access denied: %s is outside your project", clip(in.File)).WithNext("name a file relative to %s", folder)
 	rel := in.File
