@@ -14,6 +14,7 @@ import (
 	"tandem/internal/approval"
 	"tandem/internal/client"
 	"tandem/internal/provider/scripted"
+	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	"tandem/internal/testenv"
 )
@@ -219,6 +220,15 @@ func (h *house) decide(verdict approval.Verdict, feedback string) *approval.Ask 
 		h.t.Fatalf("decide: %v", err)
 	}
 	return a
+}
+
+// addModel makes the scripted model a provider, as a person with the PIN: what models are told goes to its address.
+func (h *house) addModel() {
+	h.t.Helper()
+	in := session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}
+	if err := h.c.WithPIN(pin).Call(h.t.Context(), "provider.add", in, nil); err != nil {
+		h.t.Fatalf("provider.add: %v", err)
+	}
 }
 
 // prompts are the prompts that the model got, one for each turn.

@@ -124,7 +124,8 @@ func TestAHostileAgentUnconfined(t *testing.T) {
 		"echo END >> tried.txt",
 	}, "\n")
 	h.write("home/code/attack.sh", script)
-	attack := "touch asks.json; (setsid sh attack.sh >/dev/null 2>&1 &); ls " + h.dir + "/home/.tandem/tandem.db && echo SAW-DATA; echo END"
+	h.write("home/code/look.sh", "ls "+h.dir+"/home/.tandem/tandem.db && echo SAW-DATA\n") // a line that names it is refused before it runs
+	attack := "touch asks.json; (setsid sh attack.sh >/dev/null 2>&1 &); sh look.sh; echo END"
 	out := h.begin("a", `go [[tool Bash {"command":`+quote(attack)+`,"description":"look around"}]] [[result]]`)
 	h.decide(approval.Approve, "")
 	out = h.ended("a", out.Cursor)

@@ -42,7 +42,7 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	told := newListener(t)
 	h := newHouse(t, "TANDEM_NTFY_SERVER="+told.URL, "TANDEM_NTFY_TOPIC=phone", "TANDEM_DONE_WEBHOOK="+told.URL+"/hook", "TANDEM_DONE_WEBHOOK_SECRET=a secret of mine")
 	h.model.Script = led("Turn 11 of 24")
-	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
+	h.addModel()
 	side := relay.Side{Agent: "model", Model: "mine/scripted"}
 	var r relay.ReadOut
 	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb the stairs", StartOptions: relay.StartOptions{Cwd: h.project, Lead: side, Worker: side}}, &r)
@@ -167,7 +167,7 @@ func TestARelaysBudgetsAndMixedDrivers(t *testing.T) {
 		{Prompt: `You lead a relay`, Turns: say("do it by hand")},
 		{Prompt: `do it by hand`, Turns: say("did what you said")},
 	}}
-	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
+	h.addModel()
 	side := relay.Side{Agent: "model", Model: "mine/scripted"}
 	start := func(o relay.StartOptions, task string) (read func() relay.ReadOut) {
 		var r relay.ReadOut
@@ -322,7 +322,7 @@ func TestARelayTakesAnyTwoDrivers(t *testing.T) {
 	}
 	h := spokenHouse(t)
 	h.model.Script = led("Turn 2 of 24")
-	h.call("provider.add", session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}, nil)
+	h.addModel()
 	for _, sides := range [][2]string{{"codex", "codex"}, {"claude", "codex"}, {"codex", "model"}} {
 		var r relay.ReadOut
 		side := func(agent string) relay.Side {
