@@ -211,12 +211,12 @@ func TestBudgetsAndGuards(t *testing.T) {
 func TestAForkHasNoNewBudget(t *testing.T) {
 	h := newHouse(t)
 	h.write("a.txt", "x")
-	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 1}}}).(*session.Session)
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
 	h.until(h.prompt(s, `[[tool read {"path":"a.txt"}]] [[say done]]`), session.Done)
 	for range 2 {
 		fork := h.do(local, "session.fork", session.ForkIn{ID: s.ID}).(*session.Session)
 		h.do(local, "session.delete", session.IDIn{ID: s.ID})
-		if end := h.until(h.prompt(fork, `[[tool list {}]]`), session.Failed); !strings.Contains(end.Reason, "budget of calls") {
+		if end := h.until(h.prompt(fork, `[[tool list {}]] [[say done]]`), session.Failed); !strings.Contains(end.Reason, "budget of calls") {
 			t.Errorf("%+v", end)
 		}
 		s = fork
