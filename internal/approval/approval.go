@@ -33,6 +33,8 @@ type Call struct {
 	Reason    string
 	By        string
 	Approvers []string
+	// Command is the shell line that would run, if it is one.
+	Command string
 	// Always is what a standing answer would let pass, in the session and in the call's folder.
 	Always, AlwaysInFolder string
 }
@@ -55,6 +57,9 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 			return nil, false, err
 		}
 	}
+	if err := c.showable(); err != nil {
+		return nil, false, err
+	}
 	waiting, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor)
 	if err != nil {
 		return nil, false, err
@@ -62,7 +67,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	if waiting >= MaxPending {
 		return nil, false, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", waiting).WithNext("wait for answers before asking for more: tandem approvals")
 	}
-	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: preview(c.Input),
+	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: orNothing(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason, By: c.By,
 		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
 	ok, err := insert(tx, a)
@@ -123,19 +128,4 @@ func (r *Room) changes() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed
-}
-
-// preview bounds what an inbox has to carry. The digest covers the whole call either way.
-func preview(in json.RawMessage) json.RawMessage {
-	if len(in) == 0 {
-		return json.RawMessage("{}")
-	}
-	if len(in) <= MaxPreview {
-		return in
-	}
-	short, err := json.Marshal(map[string]any{"too_large_to_show": true, "bytes": len(in), "begins": string(in[:1024])})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return short
 }

@@ -31,7 +31,12 @@ const (
 // Limits of what people write and read.
 const (
 	MaxFeedback = 8 << 10
-	MaxPreview  = 64 << 10
+	// MaxShown is how large a call may be that a person is asked about. What cannot be shown whole is refused unasked.
+	MaxShown = 256 << 10
+	// MaxCommand is how long a command line may be that a person is asked about.
+	MaxCommand = 16 << 10
+	// MaxListed is how much of a call's arguments a list carries; the ask itself has them whole.
+	MaxListed = 16 << 10
 	// MaxPending is how many unanswered asks one asker may have, so that nobody drowns the inbox.
 	MaxPending = 200
 )
@@ -62,6 +67,9 @@ type Ask struct {
 	// Always is what a standing answer would let pass, in this session and in the call's folder.
 	Always         string `json:"always,omitempty" jsonschema:"what always-here would let pass in this session"`
 	AlwaysInFolder string `json:"always_in_folder,omitempty" jsonschema:"what always-here would let pass in the call's folder"`
+	// Title and Cut are made when an ask is read.
+	Title string `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
+	Cut   bool   `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
 }
 
 // Verdict is an answer to an ask.
@@ -98,6 +106,14 @@ func (a *Ask) Decide(by op.Caller, v Verdict, feedback, digest string, now time.
 	a = a.At(now)
 	if a.State != Pending {
 		return nil, a.settled()
+	}
+	if v == Approve && unseen(a.Input) {
+		return nil, fault.New(fault.Conflict, "approval.decide", "%s was filed by an older program, which kept only its beginning: nobody can look at it whole", a.ID).
+			WithNext("cancel it; the asker asks anew")
+	}
+	if v == Approve && digest == "" {
+		return nil, fault.New(fault.Invalid, "approval.decide", "an approval names the digest of what was looked at").
+			WithNext("look at it first: tandem approvals show %s; its digest goes with the answer", a.ID)
 	}
 	if digest != "" && digest != a.Digest {
 		return nil, fault.New(fault.Conflict, "approval.decide", "%s is not the call that you looked at", a.ID).WithNext("look at it again: tandem approvals show %s", a.ID)

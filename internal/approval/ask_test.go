@@ -39,7 +39,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		{"a person who is not named", &named, person("bob"), false}, {"the asker", &own, person("ann"), false},
 		{"an absent person", ask, absent, false}, {"over MCP", ask, mcp, false}, {"an agent", ask, asAgent, false}, {"a stranger", ask, op.Caller{}, false},
 	} {
-		next, err := x.ask.Decide(x.by, Approve, "", "", noon)
+		next, err := x.ask.Decide(x.by, Approve, "", x.ask.Digest, noon)
 		if (err == nil) != x.ok || (err != nil && !fault.Is(err, fault.Denied)) {
 			t.Errorf("%s: %v", x.name, err)
 		}
@@ -59,7 +59,7 @@ func TestAnswersAndTime(t *testing.T) {
 		state    State
 		kind     fault.Kind
 	}{
-		{Approve, "", "", 0, Approved, 0}, {Approve, "fine", "d", 0, Approved, 0}, {SendBack, "use a flag", "", 0, Rework, 0}, {Cancel, "", "", 0, Cancelled, 0},
+		{Approve, "", "d", 0, Approved, 0}, {Approve, "", "", 0, "", fault.Invalid}, {Approve, "fine", "d", 0, Approved, 0}, {SendBack, "use a flag", "", 0, Rework, 0}, {Cancel, "", "", 0, Cancelled, 0},
 		{SendBack, "", "", 0, "", fault.Invalid}, {"maybe", "", "", 0, "", fault.Invalid}, {Approve, string(make([]byte, MaxFeedback+1)), "", 0, "", fault.Invalid},
 		{Approve, "", "other", 0, "", fault.Conflict}, {Approve, "", "", time.Hour, "", fault.Conflict},
 	} {

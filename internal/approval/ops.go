@@ -46,7 +46,7 @@ type DecideIn struct {
 	ID       string  `json:"id" jsonschema:"the ask's id, ask_…"`
 	Verdict  Verdict `json:"decision" jsonschema:"approve, rework or cancel"`
 	Feedback string  `json:"feedback,omitempty" jsonschema:"a word to the asker; needed for rework"`
-	Digest   string  `json:"digest,omitempty" jsonschema:"the digest that was looked at; refused when the ask is about something else"`
+	Digest   string  `json:"digest,omitempty" jsonschema:"the digest of what was looked at: an approval needs it, and is refused when the ask is about something else"`
 }
 
 func at(askID string) op.Resource { return op.Resource{Kind: "approval", Path: "/" + askID} }
@@ -144,7 +144,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 				out.More = true
 				return out, nil
 			}
-			out.Asks = append(out.Asks, a)
+			out.Asks = append(out.Asks, a.listed())
 		}
 		if len(asks) < page {
 			return out, nil
@@ -164,7 +164,9 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.At(r.db.Now()), nil
+	a = a.At(r.db.Now())
+	a.Title = title(a)
+	return a, nil
 }
 
 // lookAgain bounds how late a waiter hears of an answer that another server took.

@@ -108,14 +108,18 @@ func (q *request) decide(word, feedback string) (any, error) {
 		return nil, fault.New(fault.Invalid, "permission.reply", "%.40q is not an answer", word).WithNext("answer once, always, reject or rework")
 	}
 	id := q.PathValue("ask")
+	var seen struct{ Digest string } // the published shape names an ask by its id alone
+	if err := q.call("approval.get", obj{"id": id}, &seen); err != nil {
+		return nil, err
+	}
 	if word == "always" {
 		var out struct{ Rule rule }
-		if err := q.call("approval.always", obj{"id": id}, &out); err != nil {
+		if err := q.call("approval.always", obj{"id": id, "digest": seen.Digest}, &out); err != nil {
 			return nil, err
 		}
 		return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": true, "standingRuleID": out.Rule.ID}, nil
 	}
-	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback}, nil); err != nil {
+	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback, "digest": seen.Digest}, nil); err != nil {
 		return nil, err
 	}
 	return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": false}, nil

@@ -26,6 +26,9 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 		return err
 	}
 	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By}
+	if t := c.op.Touch(ctx, c.in); t != nil {
+		wish.Command = t.Shell
+	}
 	wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
 	for _, p := range c.decision.Approvers {
 		wish.Approvers = append(wish.Approvers, p.String())

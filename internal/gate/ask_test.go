@@ -123,7 +123,12 @@ func (h *askHouse) pending(ctx context.Context, name string, in any) string {
 
 func (h *askHouse) approve(askID string) {
 	h.t.Helper()
-	if _, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.decide", approval.DecideIn{ID: askID, Verdict: approval.Approve}); err != nil {
+	seen, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.get", approval.IDIn{ID: askID})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	answer := approval.DecideIn{ID: askID, Verdict: approval.Approve, Digest: seen.(*approval.Ask).Digest}
+	if _, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.decide", answer); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -34,6 +34,8 @@ type wireAsk struct {
 	SpentAt   *time.Time      `json:"spent_at"`
 	Always    string          `json:"always"`
 	InFolder  string          `json:"always_in_folder"`
+	Title     string          `json:"title"`
+	Cut       bool            `json:"input_cut"`
 }
 
 func (v *visit) asks(state string) ([]wireAsk, error) {
@@ -46,17 +48,17 @@ func (a wireAsk) row() AskRow {
 }
 
 // summary says in a line what would be done. A command is its own summary;
-// everything else is the operation and what it touches.
+// everything else is the operation and what it touches. It is short, whatever
+// the call holds: a line is no place to look at an ask whole.
 func (a wireAsk) summary() string {
-	in := a.fields()
-	if cmd, ok := in["command"].(string); ok && cmd != "" {
-		return "Run " + cmd
-	}
 	kind, path, _ := strings.Cut(a.Resource, ":/")
 	if kind == "folder" { // a path of this machine
 		path = "/" + path
 	}
-	return strings.TrimSpace(a.Op + " " + path)
+	if a.Title != "" && a.Title != strings.TrimSpace(a.Op+" "+a.Resource) && !strings.HasPrefix(a.Title, a.Op+" ") {
+		return "Run " + a.Title
+	}
+	return ui.Short(strings.TrimSpace(a.Op+" "+path), 200)
 }
 
 // fields are the call's arguments. A tool's call carries its own arguments
@@ -103,6 +105,9 @@ func pretty(raw json.RawMessage) string {
 // whole is an ask with everything a person needs to answer it.
 func (v *visit) whole(a wireAsk) (AskView, error) {
 	m, err := v.means()
+	if err == nil && a.Cut { // nobody answers what they saw a part of
+		a, err = call[wireAsk](v, "approval.get", map[string]any{"id": a.ID})
+	}
 	if err != nil {
 		return AskView{}, err
 	}

@@ -9,13 +9,16 @@ import (
 var (
 	plainWord   = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
 	plainVerb   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	plainHost   = regexp.MustCompile(`^([a-z0-9_-]+\.)*[a-z0-9_-]+$|^[0-9a-f:.]+$`)
+	plainTool   = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 	plainFolder = regexp.MustCompile(`^[^;()*?\[\]{}\x00-\x1f]+$`)
 )
 
 // Suggest is the tool pattern that a call and those like it fit: the beginnings of its commands, the folders of its files, its
-// hosts. It is "" when it is not known what the call touches.
+// hosts. It is "" when it is not known what the call touches, and where the other side chose a name that would be read as a
+// pattern: a tool or a host called * is no word to build a rule from.
 func Suggest(tool string, f *Facts) string {
-	if f == nil || tool == "" || f.Opaque && len(f.Within) == 0 {
+	if f == nil || !plainTool.MatchString(tool) || f.Opaque && len(f.Within) == 0 {
 		return ""
 	}
 	var parts []string
@@ -47,7 +50,10 @@ func Suggest(tool string, f *Facts) string {
 		}
 	case len(f.Hosts) > 0:
 		for _, h := range f.Hosts {
-			add("host", strings.ToLower(h))
+			if h = strings.ToLower(h); !plainHost.MatchString(h) {
+				return ""
+			}
+			add("host", h)
 		}
 	case len(f.Paths) > 0:
 		for _, p := range f.Paths {

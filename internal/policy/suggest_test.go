@@ -21,6 +21,11 @@ func TestSuggestions(t *testing.T) {
 		{name: "an odd name", tool: "write", paths: []string{"/c/a;b/x"}},
 		{name: "a host", tool: "webfetch", hosts: []string{"Example.org"}, want: "webfetch(host: example.org)"},
 		{name: "a connector", tool: "mcp.mail.send", want: "mcp.mail.send"},
+		{name: "a connector's tool that is a pattern", tool: "mcp.names.*"},
+		{name: "a tool with a bracket", tool: "mcp.names.a[b]"},
+		{name: "a host that is a pattern", tool: "webfetch", hosts: []string{"*.com"}},
+		{name: "one host of two is a pattern", tool: "webfetch", hosts: []string{"example.org", "?.com"}},
+		{name: "an address", tool: "webfetch", hosts: []string{"::1"}, want: "webfetch(host: ::1)"},
 		{name: "nobody knows", tool: "webfetch", opaque: true},
 	} {
 		f := TouchFacts(Facts{Paths: c.paths, Hosts: c.hosts, Opaque: c.opaque}, c.shell)

@@ -92,7 +92,13 @@ func (a *asking) advance(ctx context.Context, c *asked) error {
 			return fmt.Errorf("the first call of %s: %s", c.key, got)
 		}
 	case !c.decided:
-		got, err := a.s.try(ctx, a.decider, "POST", "/approval/"+c.id+"/decide", map[string]any{"decision": "approve"})
+		seen, err := a.s.try(ctx, a.decider, "GET", "/approval/"+c.id, nil)
+		if err != nil {
+			return err
+		}
+		var ask struct{ Digest string }
+		_ = json.Unmarshal(seen.body, &ask) // without one the answer is refused, and the case below tells
+		got, err := a.s.try(ctx, a.decider, "POST", "/approval/"+c.id+"/decide", map[string]any{"decision": "approve", "digest": ask.Digest})
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,7 @@
 package approval
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -29,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newRules(k), newForget(k))
+	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newDeny(k), newRules(k), newForget(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -48,9 +46,10 @@ func newList(k *kit.Kit) *cobra.Command {
 					return
 				}
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "ID\tSTATE\tASKER\tOPERATION\tRESOURCE\tSINCE")
+				fmt.Fprintln(t, "ID\tSTATE\tASKER\tOPERATION\tRESOURCE\tSINCE\tWHAT")
 				for _, a := range out.Asks {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(a.Asker), a.Op, kit.VisibleLine(a.Resource), a.CreatedAt.Local().Format("01-02 15:04"))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(a.Asker), a.Op, kit.VisibleLine(a.Resource),
+						a.CreatedAt.Local().Format("01-02 15:04"), kit.Seen(what(a)))
 				}
 				t.Flush()
 				if out.More {
@@ -162,6 +161,11 @@ func newCancel(k *kit.Kit) *cobra.Command {
 	return newAnswer(k, room.Cancel, "cancel [ID]", "Say no to an ask; needs your PIN", "  tandem approvals cancel ask_x4k2p9")
 }
 
+// newDeny is cancel by the word that people try first.
+func newDeny(k *kit.Kit) *cobra.Command {
+	return newAnswer(k, room.Cancel, "deny [ID]", "Say no to an ask, the same as cancel; needs your PIN", "  tandem approvals deny ask_x4k2p9")
+}
+
 // newAnswer shows the ask before it asks for the PIN, and answers exactly what it showed.
 func newAnswer(k *kit.Kit, v room.Verdict, use, short, example string) *cobra.Command {
 	var feedback string
@@ -202,12 +206,11 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 			return nil, fault.New(fault.Invalid, "approvals", "which one? %s", map[bool]string{true: "nothing waits", false: "several wait"}[len(out.Asks) == 0]).
 				WithNext("list what waits: tandem approvals; then name one")
 		}
-		return out.Asks[0], nil
+		return get(ctx, k, out.Asks[0].ID)
 	}
 	name := args[0]
-	var a room.Ask
 	if id.Check("ask", name) == nil {
-		return &a, k.Call(ctx, "approval.get", room.IDIn{ID: name}, &a)
+		return get(ctx, k, name)
 	}
 	matches, err := ending(ctx, k, "pending", name)
 	if err == nil && len(matches) == 0 { // it is seldom about an old one, and there may be many of those
@@ -218,11 +221,17 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 	}
 	switch len(matches) {
 	case 1:
-		return matches[0], nil
+		return get(ctx, k, matches[0].ID)
 	case 0:
 		return nil, fault.New(fault.NotFound, "approvals", "there is no ask %s", name).WithNext("list what waits: tandem approvals")
 	}
 	return nil, fault.New(fault.Invalid, "approvals", "%s could be %d asks", name, len(matches)).WithNext("give more of the id")
+}
+
+// get reads an ask whole: a list may have left out arguments.
+func get(ctx context.Context, k *kit.Kit, name string) (*room.Ask, error) {
+	var a room.Ask
+	return &a, k.Call(ctx, "approval.get", room.IDIn{ID: name}, &a)
 }
 
 // ending finds the asks in a state by the end of their ids.
@@ -272,8 +281,13 @@ func describe(w io.Writer, a *room.Ask) {
 		line("Always here", a.Always)
 	}
 	t.Flush()
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, a.Input, "  ", "  "); err == nil {
-		fmt.Fprintf(w, "Arguments:\n  %s\n", kit.Visible(pretty.String()))
+	kit.Arguments(w, a.Input)
+}
+
+// what says in a cell what an ask is about, unless the operation and the resource say it already.
+func what(a *room.Ask) string {
+	if a.Title == strings.TrimSpace(a.Op+" "+a.Resource) {
+		return ""
 	}
+	return a.Title
 }

@@ -319,6 +319,8 @@ func (v *viewer) decide(t *room.Turn) error {
 	if err := v.k.Call(v.ctx, "approval.get", approval.IDIn{ID: t.Ask}, &ask); err != nil {
 		return err
 	}
+	v.newline()
+	kit.Arguments(v.k.Err, ask.Input)
 	prompt := "approve? [y]es, [n]o, or say what to change: "
 	if ask.Always != "" {
 		v.note("always here would let pass: %s", ask.Always)

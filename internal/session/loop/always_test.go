@@ -17,6 +17,7 @@ import (
 func (h *house) always(turn *session.Turn, in approval.AlwaysIn) *approval.Rule {
 	h.t.Helper()
 	in.ID = h.until(turn, session.Waiting).Ask
+	in.Digest = h.digest(in.ID)
 	return h.do(person, "approval.always", in).(approval.AlwaysOut).Rule
 }
 
@@ -97,7 +98,7 @@ func TestApprovalIsNotReplayed(t *testing.T) {
 	s := h.session()
 	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"agreed"}]] [[tool write {"path":"a.txt","content":"something else"}]] [[say end]]`)
 	first := h.until(turn, session.Waiting).Ask
-	h.do(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve})
+	h.do(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve, Digest: h.digest(first)})
 	for {
 		cur := h.until(turn, session.Waiting, session.Running)
 		if cur.Ask != "" && cur.Ask != first {
@@ -108,7 +109,7 @@ func TestApprovalIsNotReplayed(t *testing.T) {
 		t.Errorf("%q", h.read("a.txt"))
 	}
 	second := h.until(turn, session.Waiting).Ask
-	if _, err := h.try(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve}); !fault.Is(err, fault.Conflict) {
+	if _, err := h.try(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve, Digest: h.digest(first)}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the first ask was answered again: %v", err)
 	}
 	a := h.do(person, "approval.get", approval.IDIn{ID: first}).(*approval.Ask)

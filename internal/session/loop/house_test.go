@@ -233,6 +233,12 @@ func (h *house) read(name string) string {
 	return string(b)
 }
 
+// digest is what a person who looked at an ask answers with.
+func (h *house) digest(ask string) string {
+	h.t.Helper()
+	return h.do(person, "approval.get", approval.IDIn{ID: ask}).(*approval.Ask).Digest
+}
+
 // decide answers the ask that a turn waits for.
 func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback string) {
 	h.t.Helper()
@@ -242,7 +248,7 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 		if t.Ask != "" {
 			a := h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
 			if a.State == approval.Pending {
-				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback})
+				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest})
 				return
 			}
 		}

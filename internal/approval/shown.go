@@ -1,0 +1,83 @@
+package approval
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tandem/internal/fault"
+)
+
+// showable refuses, unasked, what nobody could look at whole: an answer to its beginning would approve its end.
+func (c Call) showable() error {
+	switch {
+	case len(c.Command) > MaxCommand:
+		return fault.New(fault.Invalid, c.Op, "this needs an approval, and a command of %d bytes is longer than a person is asked to read (%d)", len(c.Command), MaxCommand).
+			WithNext("put it into a file that can be looked at, and run that")
+	case len(c.Input) > MaxShown:
+		return fault.New(fault.Invalid, c.Op, "this needs an approval, and its %d bytes are more than a person can be shown (%d)", len(c.Input), MaxShown).
+			WithNext("do it in smaller steps")
+	}
+	return nil
+}
+
+// unseen tells whether of a call's arguments only the beginning was kept, as programs before this one did.
+func unseen(in json.RawMessage) bool {
+	var cut struct {
+		TooLarge bool `json:"too_large_to_show"`
+		Begins   *string
+	}
+	return json.Unmarshal(in, &cut) == nil && cut.TooLarge && cut.Begins != nil
+}
+
+func orNothing(in json.RawMessage) json.RawMessage {
+	if len(in) == 0 {
+		return json.RawMessage("{}")
+	}
+	return in
+}
+
+// listed is the ask as a list carries it: one huge ask must not slow a page down.
+func (a *Ask) listed() *Ask {
+	b := *a
+	b.Title = title(a)
+	if len(a.Input) > MaxListed {
+		b.Input, b.Cut = json.RawMessage("{}"), true
+	}
+	return &b
+}
+
+// maxTitle is how many characters say what an ask is about.
+const maxTitle = 120
+
+// title says in a line what would be done. A command is its own title; everything else is the operation and what it touches.
+func title(a *Ask) string {
+	text := strings.TrimSpace(a.Op + " " + a.Resource)
+	if line := command(a.Input); line != "" {
+		text = line
+	}
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= maxTitle {
+		return string(runes)
+	}
+	return fmt.Sprintf("%s… (%d characters)", string(runes[:maxTitle]), len(runes))
+}
+
+// command is the shell line in a call's arguments, which a tool's call carries one level down.
+func command(in json.RawMessage) string {
+	var a struct {
+		Command                string
+		Args, Arguments, Input struct{ Command string }
+	}
+	if json.Unmarshal(in, &a) != nil {
+		var only struct{ Command string }
+		_ = json.Unmarshal(in, &only) // an input of another form has no command
+		return only.Command
+	}
+	for _, c := range []string{a.Command, a.Args.Command, a.Arguments.Command, a.Input.Command} {
+		if c != "" {
+			return c
+		}
+	}
+	return ""
+}
