@@ -54,6 +54,36 @@ func (s *Scope) Masks() ([]Mask, error) {
 	return out, nil
 }
 
+// Trees is Masks by what policy names alone, without looking at every file: for a folder that is too large to look through.
+func (s *Scope) Trees() []Mask {
+	var out []Mask
+	for i := len(s.folders) - 1; i >= 0; i-- {
+		m := masker{folder: s.folders[i]}
+		m.asks = m.folder.seen(".").Asks
+		if m.folder.sight == nil {
+			continue
+		}
+		for _, e := range m.folder.sight.Edges(Slashed(m.folder.Path)) {
+			path := filepath.FromSlash(e)
+			rel, _ := below(m.folder.Path, path)
+			st, err := os.Lstat(path)
+			if err != nil || st.Mode()&fs.ModeSymlink != 0 {
+				continue
+			}
+			for up := rel; up != "."; up = filepath.Dir(up) {
+				if _, err := os.Lstat(filepath.Join(m.folder.Path, up, ".git")); err == nil {
+					m.repos = append(m.repos, up)
+				}
+			}
+			if how := m.how(m.folder.seen(rel)); how != m.how(m.folder.seen(filepath.Dir(rel))) {
+				m.put(rel, st.IsDir(), how, m.folder.seen(rel).By)
+			}
+		}
+		out = append(out, m.all()...)
+	}
+	return out
+}
+
 // Narrowed is a place that the scope shows and the next one does not, or not to be changed; "" when there is none.
 func (s *Scope) Narrowed(next *Scope) (string, error) {
 	for _, f := range s.folders {
@@ -173,7 +203,7 @@ func (m *masker) all() []Mask {
 		at[k.Path] = true
 	}
 	for _, k := range out {
-		if k.house() {
+		if k.House() {
 			continue
 		}
 		for p := filepath.Dir(k.Path); !at[p]; p = filepath.Dir(p) {
@@ -196,7 +226,7 @@ func (m *masker) stores() []Mask {
 	for _, repo := range m.repos {
 		at := filepath.Join(m.folder.Path, repo)
 		for _, k := range m.masks {
-			if _, in := below(at, k.Path); !in || k.How != Hide || k.house() {
+			if _, in := below(at, k.Path); !in || k.How != Hide || k.House() {
 				continue
 			}
 			for _, name := range []string{".git", ".jj"} {
@@ -210,8 +240,8 @@ func (m *masker) stores() []Mask {
 	return out
 }
 
-// house says that a file is hidden by its name, and not by a person's word: copies of such files in version control stay.
-func (k Mask) house() bool { return k.Why == keyFile || strings.HasPrefix(k.Why, "grant:default-") }
+// House says that a file is hidden by its name, and not by a person's word: copies of such files in version control stay.
+func (k Mask) House() bool { return k.Why == keyFile || strings.HasPrefix(k.Why, "grant:default-") }
 
 // Exposed says which hidden files a command in this scope could reach all the same, in words for whoever decides about it; "" when none.
 func (s *Sandbox) Exposed(scope *Scope) (string, error) {

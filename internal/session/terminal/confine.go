@@ -47,7 +47,7 @@ func (d *Driver) confinement(ctx context.Context) (string, error) {
 // box is what a confined program sees: the system, its working folder, its own state, and the session's folder with the socket.
 // Nothing else of the home folder, no tmux socket, no other session, and no other process: whoever sees one of the same user may end
 // it, and as root walk through /proc into the world that it sees.
-func (s *seat) box(l Launch) (box.Box, error) {
+func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 	d := s.d
 	b := box.Box{Argv: l.Argv, Dir: s.row.Folder, Env: l.Env, Network: true, Whole: true, Tmp: l.tmp, Terminal: true}
 	if _, nests := box.Nesting[s.row.Agent]; nests {
@@ -57,6 +57,11 @@ func (s *seat) box(l Launch) (box.Box, error) {
 	project = append(project, box.Kept(s.row.Folder)...)
 	withheld, masks := s.withheld()
 	project, b.Masks = append(project, withheld...), masks
+	hidden, err := s.hide(ctx)
+	if err != nil {
+		return b, err
+	}
+	project = append(project, hidden...)
 	if box.Below(s.row.Folder, d.data()) {
 		project = append(project, box.Empty(d.data())) // a working folder that holds tandem's own does not show it
 	}
@@ -93,7 +98,7 @@ func (s *seat) confine(ctx context.Context, l Launch) (Launch, error) {
 	if !m.Works() {
 		return l, fault.New(fault.Conflict, "session.open", "this session is confined, and %s", m.Why).WithNext("install bubblewrap, or set TANDEM_CONFINE=none")
 	}
-	b, err := s.box(l)
+	b, err := s.box(ctx, l)
 	if err != nil {
 		return l, err
 	}
@@ -120,7 +125,7 @@ func (s *seat) beside(ctx context.Context, l Launch, argv []string) (*exec.Cmd, 
 		return nil, nil, err
 	}
 	l.Argv = argv
-	b, err := s.box(l)
+	b, err := s.box(ctx, l)
 	if err != nil {
 		return nil, nil, err
 	}

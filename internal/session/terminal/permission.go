@@ -48,7 +48,13 @@ func (d *Driver) useOp() op.Op {
 		func(in UseIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + toolName(in.Tool)} },
 		func(context.Context, UseIn) (UseOut, error) { return UseOut{true}, nil },
 		func(context.Context, UseIn) (UseOut, bool, error) { return UseOut{true}, true, nil })
-	return op.Touching(o, func(_ context.Context, in UseIn) op.Touch { return touch(in) })
+	return op.Touching(o, func(ctx context.Context, in UseIn) op.Touch {
+		t := touch(in)
+		if s := d.live(in.Session); s != nil {
+			t.Boxed = s.boxed(ctx)
+		}
+		return t
+	})
 }
 
 // toolName is a program's tool as policy calls it.

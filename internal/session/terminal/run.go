@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/db"
@@ -31,7 +32,8 @@ type seat struct {
 	done   chan struct{}
 	socket string
 	born   time.Time
-	stage  *agents.Stage // of a seat that only checks a program
+	looked atomic.Pointer[view] // what its box shows
+	stage  *agents.Stage        // of a seat that only checks a program
 
 	mu    sync.Mutex
 	row   row

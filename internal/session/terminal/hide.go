@@ -1,0 +1,112 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+	"tandem/internal/tool"
+	"tandem/internal/tool/box"
+)
+
+// view is what a program's box was built to show.
+type view struct {
+	scope *tool.Scope
+	sight *policy.Sight
+	holds bool // what the box shows is still what policy shows
+}
+
+// scope is the working folder as the session may see it now.
+func (s *seat) scope(ctx context.Context) (*view, error) {
+	c, err := s.d.caller(s.row.Tenant, s.row.Session)(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sight, err := s.d.gate.Sight(op.WithCaller(ctx, c), "bash")
+	if err != nil {
+		return nil, err
+	}
+	see := &tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}
+	return &view{tool.NewScope([]tool.Folder{{Path: s.row.Folder}}).Seeing(see), sight, true}, nil
+}
+
+// hide is what takes out of the working folder what policy keeps from the session, on top of that folder. The program's own state lies
+// elsewhere.
+func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
+	if s.stage != nil || s.d.gate == nil {
+		return nil, nil // a probe works in a folder of tandem's own
+	}
+	now, err := s.scope(ctx)
+	if err != nil {
+		return nil, err
+	}
+	masks, err := now.scope.Masks()
+	if fault.Is(err, fault.Exhausted) {
+		masks, err = now.scope.Trees(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []box.Mount
+	for _, m := range masks {
+		switch {
+		case m.How != tool.Hide:
+			out = append(out, box.Mount{From: m.Path, Write: m.How == tool.Show})
+		case m.Folder:
+			out = append(out, box.Empty(m.Path))
+		default:
+			out = append(out, box.Mount{From: os.DevNull, At: m.Path})
+		}
+	}
+	s.looked.Store(now)
+	s.update(func(r *row) bool {
+		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks)
+		return true
+	})
+	return out, nil
+}
+
+// without says in words what people's denials take out of a folder.
+func without(folder string, masks []tool.Mask) string {
+	var hidden []string
+	for _, m := range masks {
+		if rel, err := filepath.Rel(folder, m.Path); err == nil && m.How == tool.Hide && !m.House() {
+			hidden = append(hidden, rel)
+		}
+	}
+	switch n := len(hidden); {
+	case n == 0:
+		return ""
+	case n > maxNamed:
+		hidden = append(hidden[:maxNamed], fmt.Sprintf("%d more", n-maxNamed))
+	}
+	return "; hidden from it: " + strings.Join(hidden, ", ")
+}
+
+// maxNamed bounds the sentence.
+const maxNamed = 8
+
+// boxed says whether the program's box hides all that policy keeps from the session now. A denial that came later is in no box that
+// was built before it: until the program is started again, what could come to it asks.
+func (s *seat) boxed(ctx context.Context) bool {
+	was := s.looked.Load()
+	if was == nil || s.row.Confined != "bwrap" {
+		return false
+	}
+	now, err := s.scope(ctx)
+	if err != nil {
+		return false
+	}
+	if now.sight == was.sight {
+		return was.holds
+	}
+	path, err := was.scope.Narrowed(now.scope)
+	next := &view{was.scope, now.sight, err == nil && path == ""}
+	s.looked.CompareAndSwap(was, next)
+	return next.holds
+}
