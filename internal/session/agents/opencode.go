@@ -2,8 +2,10 @@ package agents
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +33,7 @@ type OpenCode struct {
 	Program  string
 	Self     string
 	Project  string
+	Home     string // the person's, with their settings; "" where none are
 	Socket   string // tandem's socket for the session
 	ID       string
 	Port     int
@@ -51,10 +54,47 @@ func (o OpenCode) Argv() []string {
 	return append(argv, o.Project)
 }
 
-// Environment is what it gets beside the usual: every tool asks, so that policy is asked, and a project brings no settings
-// of its own; its AGENTS.md is named as an instruction.
+// openCodeAsks are the program's permissions by name. The last that fits a call decides, and settings that are merged keep the place
+// of a name that was there before: "*" alone stands before a person's "bash". task and todowrite are left to "*": a subagent has them
+// once somebody names them.
+var openCodeAsks = []string{"*", "bash", "codesearch", "doom_loop", "edit", "external_directory", "glob", "grep", "list", "lsp", "question", "read", "skill", "webfetch", "websearch"}
+
+// openCodeAgents are the agents that the program has by itself, and those of a person's settings below home. What cannot be read here
+// is not refused here: the program says later which of its agents does not ask.
+func openCodeAgents(home string) []string {
+	names := []string{"build", "plan", "general", "explore"}
+	if home == "" {
+		return names
+	}
+	dir := filepath.Join(home, ".config", "opencode")
+	for _, file := range []string{"opencode.json", "opencode.jsonc", "config.json"} {
+		var set struct {
+			Agent map[string]json.RawMessage `json:"agent"`
+		}
+		if data, err := os.ReadFile(filepath.Join(dir, file)); err == nil && json.Unmarshal(data, &set) == nil {
+			names = slices.AppendSeq(names, maps.Keys(set.Agent))
+		}
+	}
+	for _, kind := range []string{"agent", "agents", "mode", "modes"} {
+		found, _ := filepath.Glob(filepath.Join(dir, kind, "*.md")) // well formed
+		for _, path := range found {
+			names = append(names, strings.TrimSuffix(filepath.Base(path), ".md"))
+		}
+	}
+	return names
+}
+
+// Environment is what it gets beside the usual: every tool of every agent asks, so that policy is asked, and a project brings no
+// settings of its own; its AGENTS.md is named as an instruction.
 func (o OpenCode) Environment() ([]string, error) {
-	config := map[string]any{"permission": map[string]string{"*": "ask"}, "autoupdate": false, "share": "disabled",
+	asks, every := map[string]string{}, map[string]any{}
+	for _, name := range openCodeAsks {
+		asks[name] = "ask"
+	}
+	for _, name := range openCodeAgents(o.Home) {
+		every[name] = map[string]any{"permission": asks}
+	}
+	config := map[string]any{"permission": asks, "agent": every, "autoupdate": false, "share": "disabled",
 		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": []string{o.Self, "mcp"}, "enabled": true,
 			"environment": map[string]string{"TANDEM_SESSION_SOCKET": o.Socket, "TANDEM_SESSION": o.ID}}}}
 	if agents := filepath.Join(o.Project, "AGENTS.md"); plain(agents) {

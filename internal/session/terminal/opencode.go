@@ -32,6 +32,9 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	// The password keeps other users of this machine out; the program itself has to know it.
 	s.row.Port, s.row.Password = port, newConversation()
 	o := agents.OpenCode{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket, ID: s.row.Session, Port: port, Model: s.row.Model, Password: s.row.Password}
+	if s.stage == nil {
+		o.Home = d.Home
+	}
 	if _, err := os.Stat(filepath.Join(s.host(s.configAt()), "opencode.db")); s.row.Own && err != nil {
 		s.row.Begun = false // its conversations are in a database of the home in which they were had
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/approval"
 	"tandem/internal/session"
@@ -25,13 +26,18 @@ func TestOpenCode(t *testing.T) {
 	}
 	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	var s terminal.Seat
-	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 8}}, &s)
+	began := time.Now()
+	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 12}}, &s)
+	h.eventually("it is ready", func() bool { s = h.seat("a"); return s.State != terminal.Starting }) // on a busy machine after open stopped waiting
+	t.Logf("%s after %s", s.State, time.Since(began))
 	want(t, "state", s.State, terminal.Ready)
 	want(t, "version", s.Version, "1.18.33")
 	want(t, "confined", s.Confined, "bwrap")
-	out := h.send("a", "hi [[say plain words]]")
-	if out.Status != "done" || out.Report != "plain words" || out.Signal != "event stream turn end" {
-		t.Errorf("%+v\n%s", out, h.shown("a"))
+	out := h.begin("a", "hi [[say plain words]]")
+	out = h.ended("a", out.Cursor)
+	t.Logf("the first turn ended after %s", time.Since(began))
+	if now := h.seat("a"); now.Outcome != "ok" || out.Report != "plain words" || now.EndedBy != "event stream turn end" {
+		t.Errorf("%+v, %+v\n%s", out, now, h.shown("a"))
 	}
 	h.eventually("the terminal shows it", func() bool { return strings.Contains(h.shown("a"), "plain words") })
 
@@ -54,6 +60,8 @@ func TestOpenCode(t *testing.T) {
 		t.Error("it ran")
 	}
 
+	subagentsAsk(t, h, "a")
+	loosenedIsStopped(t, h, "a")
 	wakesOpenCode(t, h, "a")
 
 	other := h.openAs("b", "codex")

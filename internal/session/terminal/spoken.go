@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/session"
@@ -223,6 +224,9 @@ func (s *spoken) connectNow(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	link, err := s.maker.connect(ctx, s)
+	if fault.Is(err, fault.Conflict) { // a person has to mend it
+		s.set(Dialog, s.signal(), fault.Public(err).Msg)
+	}
 	if err != nil {
 		s.d.log.Debug("reach a program", "session", s.row.Session, "err", err)
 		return

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -69,13 +70,11 @@ func (l *Link) messages(ctx context.Context) ([]message, error) {
 
 // catchUp tells what is under way: a turn, permissions, questions.
 func (l *Link) catchUp() {
-	var status map[string]struct {
-		Type string `json:"type"`
-	}
-	if l.call(l.ctx, "GET", "/session/status", nil, &status) != nil {
+	busy, err := l.busy(l.ctx)
+	if err != nil {
 		return
 	}
-	if s, ok := status[l.session]; ok && s.Type != "idle" {
+	if slices.Contains(busy, l.session) {
 		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
 	} else {
 		l.over()
@@ -109,8 +108,9 @@ func (l *Link) heard(data []byte) {
 			Message string `json:"message"`
 		} `json:"status"`
 		Info struct {
-			ID   string `json:"id"`
-			Role string `json:"role"`
+			ID         string `json:"id"`
+			Role       string `json:"role"`
+			Permission []rule `json:"permission"`
 		} `json:"info"`
 		Part struct {
 			Type    string `json:"type"`
@@ -119,7 +119,25 @@ func (l *Link) heard(data []byte) {
 		} `json:"part"`
 		Error *wrong `json:"error"`
 	}
-	if json.Unmarshal(e.Properties, &p) != nil || p.Session != l.session {
+	if json.Unmarshal(e.Properties, &p) != nil {
+		return
+	}
+	switch e.Type { // of every session of the program: a subagent works in one of its own
+	case "permission.asked", "question.asked":
+		l.asked(e.Type, e.Properties)
+	case "permission.replied", "question.replied", "question.rejected":
+		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Settled}, Ask: p.Request + p.ID})
+	case "message.part.delta":
+		if time.Since(l.signed) > time.Second {
+			l.signed = time.Now()
+			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Alive}})
+		}
+	case "session.created", "session.updated":
+		if one := loose(p.Info.Permission); one != nil {
+			l.loosened(p.Info.ID, *one)
+		}
+	}
+	if p.Session != l.session {
 		return
 	}
 	switch e.Type {
@@ -158,23 +176,59 @@ func (l *Link) heard(data []byte) {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Prompted, ID: p.Part.Message, Text: p.Part.Text}, Turn: p.Part.Message})
 		}
-	case "message.part.delta":
-		if time.Since(l.signed) > time.Second {
-			l.signed = time.Now()
-			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Alive}})
-		}
 	case "session.error":
 		f := failed(p.Error)
 		l.mu.Lock()
-		l.failed = &f
+		if l.failed == nil || l.failed.Failure != unguarded {
+			l.failed = &f
+		}
 		l.mu.Unlock()
 	case "session.idle":
-		l.over()
-	case "permission.asked", "question.asked":
-		l.asked(e.Type, e.Properties)
-	case "permission.replied", "question.replied", "question.rejected":
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Settled}, Ask: p.Request + p.ID})
+		if !l.late() {
+			l.over()
+		}
 	}
+}
+
+// late says that the end of an earlier turn is told, which a turn that was interrupted does more than once: nothing answers the turn
+// under way yet, or it goes on.
+func (l *Link) late() bool {
+	l.mu.Lock()
+	turn, end := l.turn, l.failed
+	sure := turn == "" || l.stopped == turn || end != nil && end.Kind != agents.Interrupted
+	l.mu.Unlock()
+	if sure {
+		return false
+	}
+	ms, err := l.messages(l.ctx)
+	if err != nil {
+		return false
+	}
+	if slices.ContainsFunc(ms, func(m message) bool { return m.Info.Parent == turn }) {
+		busy, err := l.busy(l.ctx)
+		return err == nil && slices.Contains(busy, l.session)
+	}
+	l.mu.Lock()
+	l.failed = nil
+	l.mu.Unlock()
+	return true
+}
+
+// busy are the sessions of the program in which something runs.
+func (l *Link) busy(ctx context.Context) ([]string, error) {
+	var status map[string]struct {
+		Type string `json:"type"`
+	}
+	if err := l.call(ctx, "GET", "/session/status", nil, &status); err != nil {
+		return nil, err
+	}
+	var out []string
+	for session, s := range status {
+		if s.Type != "idle" {
+			out = append(out, session)
+		}
+	}
+	return out, nil
 }
 
 // over tells what the last turn said, and how it ended.
@@ -243,7 +297,7 @@ func failed(w *wrong) agents.Event {
 	return e
 }
 
-// asked carries a permission or a question. What a permission is about is the exact input of the call behind it.
+// asked carries a permission or a question of any session of the program. What a permission is about is the exact input of the call behind it.
 func (l *Link) asked(kind string, raw json.RawMessage) {
 	var p struct {
 		ID         string          `json:"id"`
@@ -262,7 +316,7 @@ func (l *Link) asked(kind string, raw json.RawMessage) {
 			Options  []struct{ Label, Description string } `json:"options"`
 		} `json:"questions"`
 	}
-	if json.Unmarshal(raw, &p) != nil || p.Session != l.session {
+	if json.Unmarshal(raw, &p) != nil {
 		return
 	}
 	l.mu.Lock()
@@ -288,7 +342,7 @@ func (l *Link) asked(kind string, raw json.RawMessage) {
 	}
 	input := map[string]json.RawMessage{}
 	var m message
-	if p.Tool.Message != "" && l.call(l.ctx, "GET", "/session/"+l.session+"/message/"+p.Tool.Message, nil, &m) == nil {
+	if p.Tool.Message != "" && l.call(l.ctx, "GET", "/session/"+p.Session+"/message/"+p.Tool.Message, nil, &m) == nil {
 		for _, part := range m.Parts {
 			if part.Call == p.Tool.Call {
 				_ = json.Unmarshal(part.State.Input, &input) // what is no object is shown by the patterns

@@ -31,6 +31,7 @@ type Link struct {
 	mu      sync.Mutex
 	session string
 	turn    string // the user message that the running turn began with
+	stopped string // the turn that was interrupted last
 	failed  *agents.Event
 	told    map[string]bool
 	signed  time.Time // the last sign of life that was told; of the reading side alone
@@ -48,14 +49,20 @@ func Open(ctx context.Context, at Server, session string) (*Link, error) {
 	if err := l.call(ctx, "GET", "/global/health", nil, &health); err != nil {
 		return nil, err
 	}
+	if err := l.subagents(ctx); err != nil {
+		return nil, err
+	}
 	if session == "" {
 		var made struct {
 			ID string `json:"id"`
 		}
-		if err := l.call(ctx, "POST", "/session", map[string]any{}, &made); err != nil {
+		if err := l.call(ctx, "POST", "/session", map[string]any{"permission": []rule{asks}}, &made); err != nil {
 			return nil, err
 		}
 		l.session = made.ID
+	}
+	if err := l.guard(ctx, l.session); err != nil {
+		return nil, err
 	}
 	l.unseen = session == ""
 	if err := l.show(ctx); err != nil {
@@ -178,8 +185,34 @@ func (l *Link) Find(ctx context.Context, p agents.Prompt) (string, bool, error) 
 	return "", false, err
 }
 
-// Interrupt stops what runs.
+// Interrupt stops what runs, subagents too. Their dialogs are answered with no first: one that stood on would let its command run
+// with a later key.
 func (l *Link) Interrupt(ctx context.Context, _ string) error {
+	l.mu.Lock()
+	l.stopped = l.turn
+	l.mu.Unlock()
+	for path, answer := range map[string]string{"/permission": "reply", "/question": "reject"} {
+		var open []struct {
+			ID string `json:"id"`
+		}
+		if err := l.call(ctx, "GET", path, nil, &open); err != nil {
+			return err
+		}
+		for _, o := range open { // one no may answer several
+			_ = l.call(ctx, "POST", path+"/"+o.ID+"/"+answer, map[string]any{"reply": "reject"}, nil)
+		}
+	}
+	busy, err := l.busy(ctx)
+	if err != nil {
+		return err
+	}
+	for _, session := range busy {
+		if session != l.session {
+			if err := l.call(ctx, "POST", "/session/"+session+"/abort", nil, nil); err != nil {
+				return err
+			}
+		}
+	}
 	return l.call(ctx, "POST", "/session/"+l.session+"/abort", nil, nil)
 }
 
