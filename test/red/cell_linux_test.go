@@ -219,14 +219,8 @@ func (c *cell) stays(line string) try {
 	c.stayed++
 	length := fmt.Sprintf("%d%d", c.pid, c.stayed)
 	return try{line: fmt.Sprintf(line, length), outside: func(string) bool {
-		end := time.Now().Add(time.Second)
-		for alive("sleep\x0086" + length) {
-			if time.Now().After(end) {
-				return true
-			}
-			<-time.After(20 * time.Millisecond)
-		}
-		return false
+		<-time.After(time.Second) // it takes a moment to begin, and a box takes one to end what stayed
+		return alive("sleep\x0086" + length)
 	}}
 }
 
