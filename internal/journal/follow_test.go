@@ -103,7 +103,11 @@ func TestRunOutlivesFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := New(d, nil)
+	key, err := Key(filepath.Join(t.TempDir(), "journal.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := New(d, key)
 	d.Close() // every question fails from here on
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
