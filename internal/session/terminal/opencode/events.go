@@ -77,7 +77,7 @@ func (l *Link) catchUp() {
 	if slices.Contains(busy, l.session) {
 		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
 	} else {
-		l.over()
+		l.over(l.last())
 	}
 	for path, kind := range map[string]string{"/permission": "permission.asked", "/question": "question.asked"} {
 		var open []json.RawMessage
@@ -184,34 +184,35 @@ func (l *Link) heard(data []byte) {
 		}
 		l.mu.Unlock()
 	case "session.idle":
-		if !l.late() {
-			l.over()
+		if turn, late := l.ending(); !late {
+			l.over(turn)
 		}
 	}
 }
 
-// late says that the end of an earlier turn is told, which a turn that was interrupted does more than once: nothing answers the turn
-// under way yet, or it goes on.
-func (l *Link) late() bool {
+// ending is the turn whose end is told. late says that it is the end of an earlier one, which a turn that was interrupted tells more
+// than once: nothing answers the turn under way yet, or it goes on. A prompt that is given from here on is not meant.
+func (l *Link) ending() (turn string, late bool) {
 	l.mu.Lock()
-	turn, end := l.turn, l.failed
+	turn = l.turn
+	end := l.failed
 	sure := turn == "" || l.stopped == turn || end != nil && end.Kind != agents.Interrupted
 	l.mu.Unlock()
 	if sure {
-		return false
+		return turn, false
 	}
 	ms, err := l.messages(l.ctx)
 	if err != nil {
-		return false
+		return turn, false
 	}
 	if slices.ContainsFunc(ms, func(m message) bool { return m.Info.Parent == turn }) {
 		busy, err := l.busy(l.ctx)
-		return err == nil && slices.Contains(busy, l.session)
+		return turn, err == nil && slices.Contains(busy, l.session)
 	}
 	l.mu.Lock()
 	l.failed = nil
 	l.mu.Unlock()
-	return true
+	return turn, true
 }
 
 // busy are the sessions of the program in which something runs.
@@ -231,20 +232,30 @@ func (l *Link) busy(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// over tells what the last turn said, and how it ended.
-func (l *Link) over() {
+// last is the newest turn, which began before this link did.
+func (l *Link) last() (turn string) {
+	ms, err := l.messages(l.ctx)
+	if err != nil {
+		return ""
+	}
+	for _, m := range ms {
+		if m.Info.Role == "user" {
+			turn = m.Info.ID
+		}
+	}
+	return turn
+}
+
+// over tells what a turn said, and how it ended.
+func (l *Link) over(turn string) {
 	ms, err := l.messages(l.ctx)
 	l.mu.Lock()
 	again := l.unseen && l.turn != ""
-	turn, end := l.turn, l.failed
-	if turn == "" && len(ms) > 0 { // it began before this link did
-		for _, m := range ms {
-			if m.Info.Role == "user" {
-				turn = m.Info.ID
-			}
-		}
+	var end *agents.Event
+	if l.turn == turn || l.turn == "" {
+		end = l.failed
+		l.turn, l.failed = "", nil
 	}
-	l.turn, l.failed = "", nil
 	l.mu.Unlock()
 	if again && l.show(l.ctx) == nil {
 		l.mu.Lock()
