@@ -73,12 +73,20 @@ func (n *names) site(hostport string) (identity.Site, bool) {
 
 // answers says whether a listener takes a request, by the name it was sent to. On a listener for other machines a program
 // brings its own token and knows the server by its key, so any name that leads here is right; there names are held against
-// browsers, which a page could lead here under its own.
+// browsers, which a page could lead here under its own. On loopback a program may come by another port, as through ssh -L; it
+// is not near then.
 func (n *names) answers(r *http.Request) bool {
 	if _, ok := n.site(r.Host); ok {
 		return true
 	}
-	return !n.near && !browsing(r)
+	switch {
+	case browsing(r):
+		return false
+	case !n.near:
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	return err == nil && n.own[strings.ToLower(host)] && carried(r) == ""
 }
 
 // browsing says whether a request is a browser's: it carries what only browsers send, or asks for a page.
@@ -99,19 +107,25 @@ func page(path string) bool {
 // between are the headers by which a proxy or a tunnel says that somebody else sent the request.
 var between = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Cf-Connecting-Ip", "Tailscale-User-Login"}
 
+// carried is the header by which a request says that it came through something, or "".
+func carried(r *http.Request) string {
+	for _, name := range between {
+		if r.Header.Get(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // placed notes at which of our addresses a request arrived. What came through a proxy to loopback looks as if it came from
 // this machine: it is refused, unless the setting hosts names what stands there, and then it is not near.
 func (d *Daemon) placed(n *names, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, _ := n.site(r.Host)
-		if s.Near {
-			for _, name := range between {
-				if r.Header.Get(name) != "" {
-					d.web.Fail(w, r, fault.New(fault.Denied, "http", "this came through a proxy (it says %s), and only programs of this machine are answered here", name).With("reason", "proxy").
-						WithNext("share the bridge: tandem share; or name the proxy's host: --hosts NAME"))
-					return
-				}
-			}
+		if name := carried(r); s.Near && name != "" {
+			d.web.Fail(w, r, fault.New(fault.Denied, "http", "this came through a proxy (it says %s), and only programs of this machine are answered here", name).With("reason", "proxy").
+				WithNext("share the bridge: tandem share; or name the proxy's host: --hosts NAME"))
+			return
 		}
 		h.ServeHTTP(w, r.WithContext(identity.WithSite(r.Context(), s)))
 	})

@@ -1,6 +1,9 @@
 package daemon
 
-import "testing"
+import (
+	"net/http/httptest"
+	"testing"
+)
 
 // A passkey once counted for whatever origin the Host header said, ports included, so that a page on another port of
 // tandem.localhost collected answers that were good here. What a listener is called is its own affair.
@@ -30,6 +33,27 @@ func TestTheOriginIsOurOwnAddress(t *testing.T) {
 		site, ok := newNames(c.listen, c.near, c.hosts).site(c.host)
 		if ok != (c.want != "") || site.Origin != c.want || site.Near != c.isNear {
 			t.Errorf("%s of %s (hosts %q): %+v %v, want %q near %v", c.host, c.listen, c.hosts, site, ok, c.want, c.isNear)
+		}
+	}
+}
+
+// A program that comes by another port of loopback, as through ssh -L, is answered; a browser or what a proxy carried is not.
+func TestAProgramMayComeByAnotherPort(t *testing.T) {
+	n := newNames("127.0.0.1:39731", true, "")
+	for _, c := range []struct {
+		host, header string
+		want         bool
+	}{
+		{"127.0.0.1:9000", "", true}, {"localhost:9000", "", true}, {"evil.example:39731", "", false}, {"127.0.0.1:9000", "Origin", false},
+		{"127.0.0.1:9000", "Cookie", false}, {"127.0.0.1:9000", "X-Forwarded-For", false}, {"127.0.0.1:39731", "Origin", true},
+	} {
+		r := httptest.NewRequest("GET", "/status", nil)
+		r.Host = c.host
+		if c.header != "" {
+			r.Header.Set(c.header, "x")
+		}
+		if got := n.answers(r); got != c.want {
+			t.Errorf("%s with %q: %v", c.host, c.header, got)
 		}
 	}
 }
