@@ -82,7 +82,7 @@ func TestReposInABrowser(t *testing.T) {
 		t.Error(p)
 	}
 	for name, want := range map[string]string{
-		"workspaces": "one two", "diff": "-second +ONE", "operations": "true", "actor": "builder", "conflict": "true", "markers": "true", "live": "true",
+		"workspaces": "one server two", "diff": "-second +ONE", "operations": "true", "actor": "builder", "conflict": "true", "markers": "true", "live": "true",
 	} {
 		if s := fmt.Sprint(got.Seen[name]); s != want {
 			t.Errorf("%s: %q, want %q", name, s, want)

@@ -70,6 +70,8 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 	ask.Command = "make"
 	decidable := poisoned(ask)
 	decidable.State = "pending" // so that the dialogs are there
+	confirming := poisoned(ConfirmView{Present: true})
+	confirming.Fields = nil // what a person has filled in goes back as it is, in fields that show nothing
 	pages := map[string]templ.Component{
 		"overview":   overviewPage(s, poisoned(sampleOverview())),
 		"approvals":  approvalsPage(s, poisoned(ApprovalsView{Rows: sampleAsks, Selected: &ask})),
@@ -98,7 +100,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"mail":       mailPage(s, poisoned(sampleMail())),
 		"signin":     signInPage(poisoned(SignInView{})),
 		"passkey":    passkeyPage(s, poisoned(PasskeyView{})),
-		"confirm":    confirmPage(s, poisoned(ConfirmView{Present: true})),
+		"confirm":    confirmPage(s, confirming),
 		"error":      errorPage(poisoned(ErrorView{})),
 	}
 	for name, page := range pages {

@@ -11,6 +11,13 @@ let browser, page;
 const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`), fullPage: true });
 const text = (t) => page.waitForFunction((t) => document.body.innerText.includes(t), t, { timeout: 20000 });
 
+// What leads agents elsewhere is asked of a person who is present: the form comes again with a place for the PIN.
+async function present() {
+  await text('needs a person who is present');
+  await page.fill('#confirm-pin', input.pin);
+  await page.getByRole('button', { name: /with PIN$/ }).click();
+}
+
 async function prompt(words, file) {
   await page.goto(`${input.base}/panel/sessions/${input.session}`);
   await page.waitForFunction(() => window.htmx && document.getElementById('live')?.dataset.state === 'on');
@@ -52,6 +59,7 @@ async function chat() {
   await text('The next call asks again');
   await page.fill('[id="set-search.searxng_url"]', 'http://search.example');
   await page.getByRole('button', { name: 'Set SearXNG' }).click();
+  await present();
   await text('from the next search on');
   await page.fill('[id="key-search.brave_key"]', 'brave-key-0123456789');
   await page.getByRole('button', { name: 'Store the key of Brave Search' }).click();
@@ -67,12 +75,14 @@ async function connect() {
   await page.fill('#connector-name', 'mail');
   await page.fill('#connector-url', input.mail);
   await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await present();
   await text('The connector was added');
   await page.getByRole('button', { name: 'Look again: mail' }).click();
   await text('wants a sign-in');
   await shot('connector-signin');
   await page.goto(`${input.base}/panel/connectors`);
   await page.getByRole('button', { name: 'Sign in: mail' }).click();
+  await present();
   await page.getByRole('link', { name: 'Go there' }).click();
   await text('You are signed in');
   await page.goto(`${input.base}/panel/connectors`);
