@@ -45,7 +45,7 @@ func TestMakeTheTestsPass(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skipf("%s is not installed", c.program)
+				t.Fatalf("%s is missing: run make test-tools", c.program)
 			}
 			h := newHouseWith(t, "", tool.Bubblewrap)
 			h.box.Kit = tool.FindKit(os.Getenv("HOME"), os.Getenv("PATH"), filepath.Join(filepath.Dir(h.dir), "caches"))
