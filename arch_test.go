@@ -25,6 +25,7 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
+	"wires": "resource/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel repo/host",
 }
 
@@ -51,7 +52,8 @@ var houseMap = []wall{
 	{pkg: "gate", may: "spine"},
 
 	// rooms: a noun family each; sideways only what is named here
-	{pkg: "resource", may: "spine"},
+	{pkg: "resource", may: "spine resource/wire"},
+	{pkg: "resource/wire"}, // what its operations take and answer, with their handles
 	{pkg: "settings"},
 	{pkg: "space", may: "spine resource space/seal"},
 	{pkg: "space/seal", pure: true},
@@ -104,13 +106,13 @@ var houseMap = []wall{
 	{pkg: "oauth", may: "gate identity"},
 	{pkg: "mcpserver", may: "gate identity oauth"},
 	{pkg: "compat", may: "gate"},
-	{pkg: "panel", may: "gate identity oauth panel/*"},
+	{pkg: "panel", may: "gate identity oauth wires panel/*"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv"}, // tests only
 	{pkg: "client"},
 	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
-	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms"},
+	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
 	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms session/terminal"},                                         // the doctor looks at terminals
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks

@@ -22,6 +22,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/resource"
+	"tandem/internal/resource/wire"
 )
 
 // A sample is long enough to average over a few hundred syncs.
@@ -121,7 +122,7 @@ func openHouse(path string) (*house, error) {
 }
 
 func (h *house) put(int, int) error {
-	_, err := h.gate.Invoke(h.ctx, "resource.put", resource.PutIn{Key: fmt.Sprintf("bench/%09d", h.n.Add(1)), Value: value})
+	_, err := op.Do(h.ctx, h.gate, wire.Put, wire.PutIn{Key: fmt.Sprintf("bench/%09d", h.n.Add(1)), Value: value})
 	return err
 }
 

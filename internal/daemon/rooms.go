@@ -27,6 +27,7 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/repo/host"
 	"tandem/internal/resource"
+	resourcewire "tandem/internal/resource/wire"
 	"tandem/internal/secret"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
@@ -245,7 +246,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		if err := Room(d.data); err != nil || d.readiness.bad() {
 			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
 		}
-		d.sweep(ctx, "resource.sweep", d.rooms.resource.Due)
+		d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
 		d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
 		d.returnTasks(ctx)
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {

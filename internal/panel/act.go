@@ -27,6 +27,20 @@ func (p *Panel) act(a act) {
 	p.mux.HandleFunc("POST "+a.pattern+"/challenge", p.page(func(v *visit) error { return v.challenge(a) }))
 }
 
+// perform is act with a handle: the form's input and the answer have their types.
+func perform[In, Out any](p *Panel, pattern string, d op.Def[In, Out], input func(*visit) (In, error),
+	done func(*visit, In, Out) error, refused func(*visit, error) error) {
+	p.act(act{pattern: pattern, op: string(d), refused: refused,
+		input: func(v *visit) (any, error) { return input(v) },
+		done: func(v *visit, in any, answer json.RawMessage) error {
+			var out Out
+			if err := json.Unmarshal(answer, &out); err != nil {
+				return fmt.Errorf("read the answer of %s: %w", d, err)
+			}
+			return done(v, in.(In), out)
+		}})
+}
+
 func (v *visit) do(a act) error {
 	in, err := a.input(v)
 	if err != nil {

@@ -9,19 +9,17 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/resource/wire"
 )
 
 func resourcesNav() page {
-	return page{id: "resources", label: "Resources", href: "/panel/resources", icon: "resources", key: "g r", needs: "resource.list", routes: func(p *Panel) {
+	return page{id: "resources", label: "Resources", href: "/panel/resources", icon: "resources", key: "g r", needs: string(wire.List), routes: func(p *Panel) {
 		p.get("/panel/resources", func(v *visit) error { return v.resources(v.query("key"), "") })
-		p.act(act{pattern: "/panel/resources", op: "resource.put", input: putInput,
-			done: func(v *visit, in any, _ json.RawMessage) error {
-				return v.go303(resourceHref("", in.(putIn).Key), "put")
-			},
-			refused: func(v *visit, err error) error { return v.resources(formKey(v), words(err)) }})
-		p.act(act{pattern: "/panel/resources/delete", op: "resource.delete", input: deleteInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/resources", "deleted") },
-			refused: func(v *visit, err error) error { return v.resources(formKey(v), words(err)) }})
+		again := func(v *visit, err error) error { return v.resources(formKey(v), words(err)) }
+		perform(p, "/panel/resources", wire.Put, putInput,
+			func(v *visit, in wire.PutIn, _ wire.PutOut) error { return v.go303(resourceHref("", in.Key), "put") }, again)
+		perform(p, "/panel/resources/delete", wire.Delete, deleteInput,
+			func(v *visit, _ wire.DeleteIn, _ wire.DeleteOut) error { return v.go303("/panel/resources", "deleted") }, again)
 	}}
 }
 
@@ -70,39 +68,26 @@ func (r ResourceRow) pairs() []ui.Pair {
 	}
 }
 
-type wireResource struct {
-	Key       string          `json:"key"`
-	Value     json.RawMessage `json:"value"`
-	Rev       int64           `json:"rev"`
-	Fence     int64           `json:"fence"`
-	Owner     string          `json:"owner"`
-	UpdatedBy string          `json:"updated_by"`
-	UpdatedAt time.Time       `json:"updated_at"`
-	ExpiresAt *time.Time      `json:"expires_at"`
-}
-
-func (r wireResource) row() ResourceRow {
-	return ResourceRow{Key: r.Key, Value: string(r.Value), Rev: r.Rev, Owner: r.Owner, Fence: r.Fence, Expires: orZero(r.ExpiresAt), By: r.UpdatedBy, At: r.UpdatedAt}
+func resourceRow(r *wire.Resource) ResourceRow {
+	return ResourceRow{Key: r.Key, Value: string(r.Value), Rev: r.Rev, Owner: r.Owner, Fence: r.Fence,
+		Expires: orZero(r.ExpiresAt), By: r.UpdatedBy, At: r.UpdatedAt}
 }
 
 func (v *visit) resources(key, problem string) error {
 	out := ResourcesView{Now: v.now(), Prefix: v.query("prefix"), Problem: problem}
-	list, err := call[struct {
-		Items []wireResource
-		More  bool
-	}](v, "resource.list", map[string]any{"prefix": out.Prefix, "limit": 500})
+	list, err := ask(v, wire.List, wire.ListIn{Prefix: out.Prefix, Limit: 500})
 	if err != nil {
 		return err
 	}
 	out.More = list.More
 	for _, r := range list.Items {
-		out.Rows = append(out.Rows, r.row())
+		out.Rows = append(out.Rows, resourceRow(r))
 	}
 	if key != "" {
-		r, err := call[wireResource](v, "resource.get", map[string]any{"key": key})
+		r, err := ask(v, wire.Get, wire.KeyIn{Key: key})
 		switch {
 		case err == nil:
-			row := r.row()
+			row := resourceRow(r)
 			row.Value = pretty(r.Value)
 			out.Selected = &row
 		case fault.Is(err, fault.Internal):
@@ -128,24 +113,15 @@ func formKey(v *visit) string {
 	return v.r.PostFormValue("key")
 }
 
-type putIn struct {
-	Key      string          `json:"key"`
-	Value    json.RawMessage `json:"value"`
-	IfMatch  *int64          `json:"if_match_rev,omitempty"`
-	IfAbsent bool            `json:"if_absent,omitempty"`
-	Own      bool            `json:"own,omitempty"`
-	TTL      int64           `json:"ttl_ms,omitempty"`
-}
-
-func putInput(v *visit) (any, error) {
-	in := putIn{Key: formKey(v), Value: json.RawMessage(strings.TrimSpace(v.r.PostFormValue("value"))), Own: v.r.PostFormValue("own") != ""}
+func putInput(v *visit) (wire.PutIn, error) {
+	in := wire.PutIn{Key: formKey(v), Value: json.RawMessage(strings.TrimSpace(v.r.PostFormValue("value"))), Own: v.r.PostFormValue("own") != ""}
 	if !json.Valid(in.Value) {
-		return nil, fault.New(fault.Invalid, "resource.put", "the value is not JSON").WithNext("write a text in quotes, a number, true, a list or an object")
+		return in, fault.New(fault.Invalid, "resource.put", "the value is not JSON").WithNext("write a text in quotes, a number, true, a list or an object")
 	}
 	if t := strings.TrimSpace(v.r.PostFormValue("ttl")); t != "" {
 		secs, err := strconv.ParseInt(t, 10, 32)
 		if err != nil || secs < 1 {
-			return nil, fault.New(fault.Invalid, "resource.put", "%q is not a number of seconds", ui.Short(t, 20))
+			return in, fault.New(fault.Invalid, "resource.put", "%q is not a number of seconds", ui.Short(t, 20))
 		}
 		in.TTL = secs * 1000
 	}
@@ -166,12 +142,7 @@ func formRev(v *visit) (*int64, error) {
 	return &n, nil
 }
 
-type deleteIn struct {
-	Key     string `json:"key"`
-	IfMatch *int64 `json:"if_match_rev,omitempty"`
-}
-
-func deleteInput(v *visit) (any, error) {
+func deleteInput(v *visit) (wire.DeleteIn, error) {
 	rev, err := formRev(v)
-	return deleteIn{formKey(v), rev}, err
+	return wire.DeleteIn{Key: formKey(v), IfMatch: rev}, err
 }

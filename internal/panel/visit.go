@@ -45,6 +45,11 @@ func call[T any](v *visit, name string, in any) (out T, err error) {
 	return out, nil
 }
 
+// ask runs an operation for the visitor by its handle.
+func ask[In, Out any](v *visit, d op.Def[In, Out], in In) (Out, error) {
+	return op.Do(v.ctx, v.p.Gate, d, in)
+}
+
 // has reports whether an operation exists for the visitor.
 func (v *visit) has(name string) bool {
 	o := v.p.Gate.Table().Get(name)

@@ -3,12 +3,12 @@ package resource
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/resource/wire"
 )
 
 // Room is the service behind the resource operations.
@@ -20,89 +20,33 @@ type Room struct {
 // New makes the room over an open database.
 func New(d *db.DB) *Room { return &Room{db: d, fences: fences{last: map[string]int64{}}} }
 
-// KeyIn names one key.
-type KeyIn struct {
-	Key string `json:"key" jsonschema:"the path of the key, e.g. lock/deploy"`
-}
-
-// ListIn asks for a page of keys.
-type ListIn struct {
-	Prefix string `json:"prefix,omitempty" jsonschema:"only keys that begin with this"`
-	After  string `json:"after,omitempty" jsonschema:"only keys behind this one: the last of the page before"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"at most this many, 100 when left out, 1000 at most"`
-}
-
-// ListOut is a page of keys.
-type ListOut struct {
-	Items []*Resource `json:"items"`
-	Count int         `json:"count"`
-	More  bool        `json:"more"`
-}
-
-// PutIn changes or creates a key.
-type PutIn struct {
-	Key       string          `json:"key" jsonschema:"the path of the key, e.g. lock/deploy"`
-	Value     json.RawMessage `json:"value" jsonschema:"any JSON value, 64 KB at most"`
-	IfMatch   *int64          `json:"if_match_rev,omitempty" jsonschema:"change it only when it is at this revision"`
-	IfAbsent  bool            `json:"if_absent,omitempty" jsonschema:"only create it; a conflict when it exists"`
-	Fence     *int64          `json:"fence,omitempty" jsonschema:"the fencing number you were given when you took it"`
-	Own       bool            `json:"own,omitempty" jsonschema:"become its owner: nobody else can change it until it expires or is deleted"`
-	TTL       int64           `json:"ttl_ms,omitempty" jsonschema:"it disappears by itself after this many milliseconds"`
-	UpdatedBy string          `json:"updated_by,omitempty" jsonschema:"accepted for older clients and ignored: the caller's own identity is recorded"`
-}
-
-// PutOut is the key as it is now.
-type PutOut struct {
-	OK bool `json:"ok"`
-	Resource
-}
-
-// DeleteIn removes a key.
-type DeleteIn struct {
-	Key       string `json:"key" jsonschema:"the path of the key"`
-	IfMatch   *int64 `json:"if_match_rev,omitempty" jsonschema:"only when it is at this revision"`
-	Fence     *int64 `json:"fence,omitempty" jsonschema:"the fencing number you were given when you took it"`
-	UpdatedBy string `json:"updated_by,omitempty" jsonschema:"accepted for older clients and ignored"`
-}
-
-// DeleteOut says that a key is gone.
-type DeleteOut struct {
-	OK  bool   `json:"ok"`
-	Key string `json:"key"`
-}
-
-// SweepOut counts the keys whose time had passed.
-type SweepOut struct {
-	Expired []string `json:"expired"`
-}
-
 func at(key string) op.Resource { return op.Resource{Kind: "resource", Path: "/" + key} }
 
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "resource.list", Right: "resource.read", Masked: true, Method: "GET", Path: "/resource",
+		wire.List.Read(op.Spec{Right: "resource.read", Masked: true, Method: "GET", Path: "/resource",
 			Doc: "List shared keys, in order, page by page."},
-			func(in ListIn) op.Resource { return at("") }, r.list),
-		op.Read(op.Spec{Name: "resource.get", Right: "resource.read", Method: "GET", Path: "/resource/{key...}",
+			func(in wire.ListIn) op.Resource { return at("") }, r.list),
+		wire.Get.Read(op.Spec{Right: "resource.read", Method: "GET", Path: "/resource/{key...}",
 			Doc: "Read one shared key."},
-			func(in KeyIn) op.Resource { return at(in.Key) }, r.get),
-		op.State(op.Spec{Name: "resource.put", Right: "resource.write", Method: "PUT", Path: "/resource/{key...}",
+			func(in wire.KeyIn) op.Resource { return at(in.Key) }, r.get),
+		wire.Put.State(op.Spec{Right: "resource.write", Method: "PUT", Path: "/resource/{key...}",
 			Doc:     "Create or change a shared key, by compare-and-set when asked.\nLocks and leases are keys that are put with if_absent, own and ttl_ms.",
 			Aliases: []op.Alias{{Method: "PATCH", Path: "/resource/{key...}"}, {Method: "PUT", Path: "/resource"}}},
-			func(in PutIn) op.Resource { return at(in.Key) }, r.put),
-		op.State(op.Spec{Name: "resource.delete", Right: "resource.write", Method: "DELETE", Path: "/resource/{key...}",
+			func(in wire.PutIn) op.Resource { return at(in.Key) }, r.put),
+		wire.Delete.State(op.Spec{Right: "resource.write", Method: "DELETE", Path: "/resource/{key...}",
 			Doc:     "Delete a shared key; its owner alone may, while it has one.",
 			Aliases: []op.Alias{{Method: "DELETE", Path: "/resource"}}},
-			func(in DeleteIn) op.Resource { return at(in.Key) }, r.delete),
-		op.State(op.Spec{Name: "resource.sweep", Right: "resource.write", MCP: "-",
+			func(in wire.DeleteIn) op.Resource { return at(in.Key) }, r.delete),
+		wire.Sweep.State(op.Spec{Right: "resource.write", MCP: "-",
 			Doc: "Remove the keys whose time to live has passed and record which."},
 			func(struct{}) op.Resource { return at("") }, r.sweep),
 	}
 }
 
-func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
-	out := ListOut{Items: []*Resource{}}
+func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
+	out := wire.ListOut{Items: []*wire.Resource{}}
 	if in.Limit < 0 || in.Limit > 1000 {
 		return out, fault.New(fault.Invalid, "resource.list", "limit lies between 1 and 1000")
 	}
@@ -115,7 +59,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 	for {
 		rows, err := r.db.Query(ctx, "SELECT "+columns+` FROM resource WHERE tenant = ? AND key > ? AND substr(key, 1, ?) = ?
 			ORDER BY key LIMIT ?`, op.CallerFrom(ctx).Tenant, after, len([]rune(in.Prefix)), in.Prefix, 500)
-		page, err := db.Collect(rows, err, func(rows *sql.Rows) (*Resource, error) { return scan(rows) })
+		page, err := db.Collect(rows, err, func(rows *sql.Rows) (*wire.Resource, error) { return scan(rows) })
 		if err != nil {
 			return out, err
 		}
@@ -137,7 +81,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 	}
 }
 
-func (r *Room) get(ctx context.Context, in KeyIn) (*Resource, error) {
+func (r *Room) get(ctx context.Context, in wire.KeyIn) (*wire.Resource, error) {
 	if err := CheckKey(in.Key); err != nil {
 		return nil, err
 	}
@@ -151,8 +95,8 @@ func (r *Room) get(ctx context.Context, in KeyIn) (*Resource, error) {
 	return res, nil
 }
 
-func (r *Room) put(ctx context.Context, tx *db.Tx, in PutIn) (PutOut, error) {
-	var out PutOut
+func (r *Room) put(ctx context.Context, tx *db.Tx, in wire.PutIn) (wire.PutOut, error) {
+	var out wire.PutOut
 	if err := CheckKey(in.Key); err != nil {
 		return out, err
 	}
@@ -186,34 +130,34 @@ func (r *Room) put(ctx context.Context, tx *db.Tx, in PutIn) (PutOut, error) {
 	}
 	op.Note(ctx, "rev", next.Rev)
 	op.Note(ctx, "fence", next.Fence)
-	return PutOut{true, *next}, nil
+	return wire.PutOut{OK: true, Resource: *next}, nil
 }
 
-func (r *Room) delete(ctx context.Context, tx *db.Tx, in DeleteIn) (DeleteOut, error) {
+func (r *Room) delete(ctx context.Context, tx *db.Tx, in wire.DeleteIn) (wire.DeleteOut, error) {
 	if err := CheckKey(in.Key); err != nil {
-		return DeleteOut{}, err
+		return wire.DeleteOut{}, err
 	}
 	c := op.CallerFrom(ctx)
 	cur, err := load(tx, c.Tenant, in.Key)
 	if err != nil {
-		return DeleteOut{}, err
+		return wire.DeleteOut{}, err
 	}
 	if err := Delete(cur, in.IfMatch, in.Fence, c.Name, op.May(ctx, "resource.admin", at(in.Key)), tx.Now()); err != nil {
-		return DeleteOut{}, err
+		return wire.DeleteOut{}, err
 	}
 	_, err = tx.Exec("DELETE FROM resource WHERE tenant = ? AND key = ?", c.Tenant, in.Key)
-	return DeleteOut{true, in.Key}, err
+	return wire.DeleteOut{OK: true, Key: in.Key}, err
 }
 
-func (r *Room) sweep(ctx context.Context, tx *db.Tx, _ struct{}) (SweepOut, error) {
+func (r *Room) sweep(ctx context.Context, tx *db.Tx, _ struct{}) (wire.SweepOut, error) {
 	rows, err := tx.Query("DELETE FROM resource WHERE tenant = ? AND expires_at > 0 AND expires_at <= ? RETURNING key",
 		op.CallerFrom(ctx).Tenant, tx.Now())
 	keys, err := db.Collect(rows, err, func(rows *sql.Rows) (key string, err error) { return key, rows.Scan(&key) })
 	if err != nil {
-		return SweepOut{}, err
+		return wire.SweepOut{}, err
 	}
 	op.Note(ctx, "expired", keys)
-	return SweepOut{keys}, nil
+	return wire.SweepOut{Expired: keys}, nil
 }
 
 // Due reports whether sweeping would remove anything, so that an idle server

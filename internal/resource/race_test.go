@@ -12,6 +12,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/resource/wire"
 	"tandem/internal/testenv"
 )
 
@@ -40,7 +41,7 @@ func TestOneTakesAnAbsentKey(t *testing.T) {
 					all.Go(func() {
 						ctx := op.WithCaller(context.Background(), op.Caller{Tenant: "t", Actor: "a", Name: fmt.Sprint("taker", who)})
 						err := d.Write(ctx, func(tx *db.Tx) error {
-							_, err := room.put(ctx, tx, PutIn{Key: fmt.Sprint("lock/", i), Value: json.RawMessage("1"), IfAbsent: true, Own: true})
+							_, err := room.put(ctx, tx, wire.PutIn{Key: fmt.Sprint("lock/", i), Value: json.RawMessage("1"), IfAbsent: true, Own: true})
 							return err
 						})
 						switch {
@@ -70,7 +71,7 @@ func TestAnEndlessTimeToLiveIsRefused(t *testing.T) {
 	}
 	t.Cleanup(func() { d.Close() })
 	err = d.Write(t.Context(), func(tx *db.Tx) error {
-		_, err := New(d).put(t.Context(), tx, PutIn{Key: "a", Value: json.RawMessage("1"), TTL: 18446744073710}) // 2^64 ns and a little
+		_, err := New(d).put(t.Context(), tx, wire.PutIn{Key: "a", Value: json.RawMessage("1"), TTL: 18446744073710}) // 2^64 ns and a little
 		return err
 	})
 	if !fault.Is(err, fault.Invalid) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/resource/wire"
 )
 
 // Limits of a key and its value.
@@ -16,23 +17,6 @@ const (
 	MaxValue = 64 << 10
 	MaxTTL   = 365 * 24 * time.Hour
 )
-
-// Resource is one shared key.
-type Resource struct {
-	Key       string          `json:"key" jsonschema:"the path of the key, e.g. lock/deploy"`
-	Value     json.RawMessage `json:"value" jsonschema:"any JSON value"`
-	Rev       int64           `json:"rev" jsonschema:"raised by one with every change"`
-	Fence     int64           `json:"fence" jsonschema:"larger each time the key is taken; pass it on so that a late writer is refused"`
-	Owner     string          `json:"owner,omitempty" jsonschema:"the actor who alone may change it"`
-	UpdatedBy string          `json:"updated_by"`
-	UpdatedAt time.Time       `json:"updated_at"`
-	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
-}
-
-// Live reports whether the key is present at a time.
-func (r *Resource) Live(now time.Time) bool {
-	return r != nil && (r.ExpiresAt == nil || now.Before(*r.ExpiresAt))
-}
 
 // Change is a wish to put a value.
 type Change struct {
@@ -46,7 +30,7 @@ type Change struct {
 
 // Put applies a change by an actor to what is there (nil when absent). nextFence
 // is used when the key becomes present. The result has everything but a key.
-func Put(cur *Resource, c Change, by string, admin bool, nextFence int64, now time.Time) (*Resource, error) {
+func Put(cur *wire.Resource, c Change, by string, admin bool, nextFence int64, now time.Time) (*wire.Resource, error) {
 	if err := checkValue(c.Value); err != nil {
 		return nil, err
 	}
@@ -62,7 +46,7 @@ func Put(cur *Resource, c Change, by string, admin bool, nextFence int64, now ti
 	if cur != nil && c.IfAbsent {
 		return nil, taken(cur)
 	}
-	next := &Resource{Value: c.Value, Rev: 1, Fence: nextFence, UpdatedBy: by, UpdatedAt: now}
+	next := &wire.Resource{Value: c.Value, Rev: 1, Fence: nextFence, UpdatedBy: by, UpdatedAt: now}
 	if cur != nil {
 		next.Key, next.Rev, next.Fence, next.Owner, next.ExpiresAt = cur.Key, cur.Rev+1, cur.Fence, cur.Owner, cur.ExpiresAt
 	}
@@ -81,14 +65,14 @@ func tooLong() error {
 }
 
 // Delete says whether an actor may remove what is there.
-func Delete(cur *Resource, ifMatch, fence *int64, by string, admin bool, now time.Time) error {
+func Delete(cur *wire.Resource, ifMatch, fence *int64, by string, admin bool, now time.Time) error {
 	if !cur.Live(now) {
 		return fault.New(fault.NotFound, "resource.delete", "there is no such key")
 	}
 	return mayChange(cur, ifMatch, fence, by, admin)
 }
 
-func mayChange(cur *Resource, ifMatch, fence *int64, by string, admin bool) error {
+func mayChange(cur *wire.Resource, ifMatch, fence *int64, by string, admin bool) error {
 	if cur == nil {
 		switch {
 		case ifMatch != nil && *ifMatch != 0:
@@ -114,7 +98,7 @@ func mayChange(cur *Resource, ifMatch, fence *int64, by string, admin bool) erro
 	return nil
 }
 
-func taken(cur *Resource) error {
+func taken(cur *wire.Resource) error {
 	holder := cur.Owner
 	if holder == "" {
 		return fault.New(fault.Conflict, "resource.put", "%s exists already, at revision %d", cur.Key, cur.Rev).

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/resource/wire"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func held(owner string, ttl time.Duration) *Resource {
+func held(owner string, ttl time.Duration) *wire.Resource {
 	end := noon.Add(ttl)
-	return &Resource{Key: "lock/x", Value: json.RawMessage("1"), Rev: 3, Fence: 7, Owner: owner, ExpiresAt: &end}
+	return &wire.Resource{Key: "lock/x", Value: json.RawMessage("1"), Rev: 3, Fence: 7, Owner: owner, ExpiresAt: &end}
 }
 
 func ptr(n int64) *int64 { return &n }
@@ -21,7 +22,7 @@ func TestPutRules(t *testing.T) {
 	v := json.RawMessage(`"v"`)
 	for _, c := range []struct {
 		name  string
-		cur   *Resource
+		cur   *wire.Resource
 		c     Change
 		by    string
 		admin bool

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/resource/wire"
 )
 
 //go:embed schema/*.sql
@@ -19,8 +20,8 @@ const columns = "key, value, rev, fence, owner, updated_by, updated_at, expires_
 
 type scanner interface{ Scan(...any) error }
 
-func scan(row scanner) (*Resource, error) {
-	var r Resource
+func scan(row scanner) (*wire.Resource, error) {
+	var r wire.Resource
 	var value string
 	var updated, expires int64
 	if err := row.Scan(&r.Key, &value, &r.Rev, &r.Fence, &r.Owner, &r.UpdatedBy, &updated, &expires); err != nil {
@@ -34,7 +35,7 @@ func scan(row scanner) (*Resource, error) {
 	return &r, nil
 }
 
-func load(tx *db.Tx, tenant, key string) (*Resource, error) {
+func load(tx *db.Tx, tenant, key string) (*wire.Resource, error) {
 	r, err := scan(tx.QueryRow("SELECT "+columns+" FROM resource WHERE tenant = ? AND key = ?"+tx.ForUpdate(), tenant, key))
 	if db.NoRows(err) {
 		return nil, nil
@@ -86,7 +87,7 @@ func (f *fences) give(tenant string, n int64) {
 
 // insert writes a key that had no row. When somebody made one since it was
 // looked for, theirs is first, and this change is tried again on top of it.
-func insert(tx *db.Tx, tenant string, r *Resource) error {
+func insert(tx *db.Tx, tenant string, r *wire.Resource) error {
 	n, err := tx.Changed(`INSERT INTO resource (tenant, `+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO NOTHING`,
 		tenant, r.Key, string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expiry(r))
 	if err == nil && n == 0 {
@@ -96,14 +97,14 @@ func insert(tx *db.Tx, tenant string, r *Resource) error {
 }
 
 // update writes a key whose row load found, and locked.
-func update(tx *db.Tx, tenant string, r *Resource) error {
+func update(tx *db.Tx, tenant string, r *wire.Resource) error {
 	_, err := tx.Exec("UPDATE resource SET value = ?, rev = ?, fence = ?, owner = ?, updated_by = ?, updated_at = ?, expires_at = ? WHERE tenant = ? AND key = ?",
 		string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expiry(r), tenant, r.Key)
 	return err
 }
 
 // expiry is the end as it is stored; without one it is the zero time.
-func expiry(r *Resource) time.Time {
+func expiry(r *wire.Resource) time.Time {
 	if r.ExpiresAt == nil {
 		return time.Time{}
 	}

@@ -244,6 +244,14 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	return err
 }
 
+// Invoke runs an operation as Call does and answers in JSON: it makes the kit an
+// op.Invoker, so that commands say op.Do(ctx, k, wire.Put, in).
+func (k *Kit) Invoke(ctx context.Context, name string, in any) (any, error) {
+	var out json.RawMessage
+	err := k.Call(ctx, name, in, &out)
+	return out, err
+}
+
 // askPIN asks for the PIN. It is empty where there is no terminal: the server
 // says what is missing then.
 func (k *Kit) askPIN(name string) (string, error) {

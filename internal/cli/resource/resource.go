@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	room "tandem/internal/resource"
+	"tandem/internal/op"
+	"tandem/internal/resource/wire"
 )
 
 // Commands are this package's commands.
@@ -26,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 }
 
 func newList(k *kit.Kit) *cobra.Command {
-	var in room.ListIn
+	var in wire.ListIn
 	cmd := &cobra.Command{
 		Use: "list [PREFIX]", Short: "List shared keys", Args: cobra.MaximumNArgs(1),
 		Example: "  tandem resource list\n  tandem resource list lock/",
@@ -34,8 +35,8 @@ func newList(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				in.Prefix = args[0]
 			}
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "resource.list", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.List, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -64,8 +65,8 @@ func newGet(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Read a shared key", Args: cobra.ExactArgs(1), Example: "  tandem resource get lock/deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.Resource
-			if err := k.Call(cmd.Context(), "resource.get", room.KeyIn{Key: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Get, wire.KeyIn{Key: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, string(out.Value)) })
@@ -74,7 +75,7 @@ func newGet(k *kit.Kit) *cobra.Command {
 }
 
 func newPut(k *kit.Kit) *cobra.Command {
-	var in room.PutIn
+	var in wire.PutIn
 	var ttl time.Duration
 	var rev, fence int64
 	cmd := &cobra.Command{
@@ -89,8 +90,8 @@ func newPut(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("fence") {
 				in.Fence = &fence
 			}
-			var out room.PutOut
-			if err := k.Call(cmd.Context(), "resource.put", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Put, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -108,7 +109,7 @@ func newPut(k *kit.Kit) *cobra.Command {
 }
 
 func newDelete(k *kit.Kit) *cobra.Command {
-	var in room.DeleteIn
+	var in wire.DeleteIn
 	var rev, fence int64
 	cmd := &cobra.Command{
 		Use: "delete KEY", Aliases: []string{"rm"}, Short: "Delete a shared key", Args: cobra.ExactArgs(1), Example: "  tandem resource delete lock/deploy",
@@ -120,8 +121,8 @@ func newDelete(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("fence") {
 				in.Fence = &fence
 			}
-			var out room.DeleteOut
-			if err := k.Call(cmd.Context(), "resource.delete", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Delete, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", out.Key) })
@@ -140,7 +141,7 @@ func value(s string) json.RawMessage {
 	return data
 }
 
-func expiry(r *room.Resource) string {
+func expiry(r *wire.Resource) string {
 	if r.ExpiresAt == nil {
 		return ""
 	}
