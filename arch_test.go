@@ -25,7 +25,7 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
-	"wires": "resource/wire",
+	"wires": "resource/wire secret/wire tunnel/wire connector/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel repo/host",
 }
 
@@ -45,28 +45,33 @@ var houseMap = []wall{
 	{pkg: "policy/book", may: "policy"},
 	{pkg: "approval"},
 	{pkg: "journal"},
-	{pkg: "secret"},
+	{pkg: "secret", may: "secret/wire"},
 	{pkg: "installation", may: "secret"}, // what makes folder, database and keys one
 
 	// the one door
 	{pkg: "gate", may: "spine"},
 
+	// what a room's operations take and answer, with their handles: no service
+	{pkg: "resource/wire"},
+	{pkg: "secret/wire"},
+	{pkg: "tunnel/wire"},
+	{pkg: "connector/wire", may: "tool"}, // a call answers with a tool's result
+
 	// rooms: a noun family each; sideways only what is named here
 	{pkg: "resource", may: "spine resource/wire"},
-	{pkg: "resource/wire"}, // what its operations take and answer, with their handles
 	{pkg: "settings"},
 	{pkg: "space", may: "spine resource space/seal"},
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client"},
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
-	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector"},
+	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session"},
-	{pkg: "connector", may: "spine tool egress"},
+	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	{pkg: "automation/clock", pure: true}, // when a schedule is due
@@ -99,7 +104,7 @@ var houseMap = []wall{
 	{pkg: "tool/box", may: "tool/confine"}, // every sandbox of the program
 	{pkg: "tool/confine"},
 	{pkg: "tool/builtin", may: "tool"},
-	{pkg: "tunnel"},
+	{pkg: "tunnel", may: "tunnel/wire"},
 
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},
@@ -113,9 +118,9 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
-	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms session/terminal"},                                         // the doctor looks at terminals
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
+	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal"},                                         // the doctor looks at terminals
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 	{pkg: "cli/jj/screen", may: "repo/text"},

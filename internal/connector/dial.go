@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/fault"
 	"tandem/internal/secret"
 	"tandem/internal/tool"
@@ -21,7 +22,7 @@ import (
 const timeout = 60 * time.Second
 
 // talk opens a connection, lends it to fn and closes it.
-func (r *Room) talk(ctx context.Context, c *Connector, fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
+func (r *Room) talk(ctx context.Context, c *wire.Connector, fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return r.withSecret(ctx, c, func(value string) error {
@@ -53,7 +54,7 @@ func secretName(name string) string { return "connector/" + name }
 
 // withSecret lends the connector's secret to fn. A connector that names a header and has no secret is an error, never a
 // call without one.
-func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value string) error) error {
+func (r *Room) withSecret(ctx context.Context, c *wire.Connector, fn func(value string) error) error {
 	if c.Header == "" {
 		return fn("")
 	}
@@ -66,7 +67,7 @@ func (r *Room) withSecret(ctx context.Context, c *Connector, fn func(value strin
 }
 
 // transport is the way to a connector, and what to do when the conversation is over.
-func (r *Room) transport(ctx context.Context, c *Connector, conv *conversation, value string) (mcp.Transport, func(), error) {
+func (r *Room) transport(ctx context.Context, c *wire.Connector, conv *conversation, value string) (mcp.Transport, func(), error) {
 	if c.URL != "" {
 		return r.httpTransport(c, conv, value, &signer{r: r, c: c}), func() {}, nil
 	}
@@ -82,7 +83,7 @@ func (r *Room) transport(ctx context.Context, c *Connector, conv *conversation, 
 }
 
 // httpTransport speaks to a connector at an address: with its secret in its header, or, without one, signed in by handler.
-func (r *Room) httpTransport(c *Connector, conv *conversation, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
+func (r *Room) httpTransport(c *wire.Connector, conv *conversation, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
 	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{
 		Transport:     trip{r.guarded(c), conv, c.Header, value},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -93,7 +94,7 @@ func (r *Room) httpTransport(c *Connector, conv *conversation, value string, han
 }
 
 // explain makes a fault that names the connector, holds no secret, and says what a program that died said last.
-func explain(ctx context.Context, c *Connector, conv *conversation, t mcp.Transport, err error) error {
+func explain(ctx context.Context, c *wire.Connector, conv *conversation, t mcp.Transport, err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
@@ -115,8 +116,8 @@ func explain(ctx context.Context, c *Connector, conv *conversation, t mcp.Transp
 }
 
 // offered asks a connector for its tools. What was lent to it stands in none of them.
-func offered(ctx context.Context, conv *conversation, s *mcp.ClientSession) ([]Tool, error) {
-	var out []Tool
+func offered(ctx context.Context, conv *conversation, s *mcp.ClientSession) ([]wire.Tool, error) {
+	var out []wire.Tool
 	size := 0
 	params := &mcp.ListToolsParams{}
 	for {
@@ -133,7 +134,7 @@ func offered(ctx context.Context, conv *conversation, s *mcp.ClientSession) ([]T
 			if err != nil || len(schema) > maxSchema || len(t.Description) > maxDoc || len(out) >= maxTools || size > maxOffer {
 				return nil, fmt.Errorf("it offers more than can be taken in (%d tools, %d bytes, a schema of %d bytes)", len(out)+1, size, len(schema))
 			}
-			out = append(out, Tool{Name: t.Name, Doc: conv.strike(t.Description), Schema: conv.lent.JSON(schema)})
+			out = append(out, wire.Tool{Name: t.Name, Doc: conv.strike(t.Description), Schema: conv.lent.JSON(schema)})
 		}
 		if page.NextCursor == "" {
 			return out, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/db"
 )
 
@@ -55,11 +56,11 @@ func TestAnAnswerIsBoundedWhileItIsRead(t *testing.T) {
 	r, d, _ := room(t)
 	const size = 256 << 20
 	address, sent := flood(t, size)
-	if err := add(t, r, d, AddIn{Name: "flood", URL: address}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "flood", URL: address}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.sync(as(t), NameIn{"flood"})
-	if err == nil || c.State != Failed || !strings.Contains(c.Failure, "more than 8 MiB") {
+	c, err := r.sync(as(t), wire.NameIn{Name: "flood"})
+	if err == nil || c.State != wire.Failed || !strings.Contains(c.Failure, "more than 8 MiB") {
 		t.Errorf("%+v %v", c, err)
 	}
 	if n := sent.Load(); n > maxConversation+16<<20 { // what the sockets' buffers took along
@@ -74,11 +75,11 @@ func TestProgramsAreBoundedAndHeard(t *testing.T) {
 		"flood": {`import sys; sys.stdout.write('{"a":"'); [sys.stdout.write('x' * 65536) for _ in range(4096)]`, "more than 8 MiB"},
 		"dead":  {"import sys\nsys.exit('no module named weather')", "no module named weather"},
 	} {
-		in := CommandIn{Name: name, Command: []string{"/usr/bin/python3", "-c", c.code}}
+		in := wire.CommandIn{Name: name, Command: []string{"/usr/bin/python3", "-c", c.code}}
 		if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.addCommand(as(t), tx, in); return err }); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := r.sync(as(t), NameIn{name}); err == nil || !strings.Contains(got.Failure, c.says) {
+		if got, err := r.sync(as(t), wire.NameIn{Name: name}); err == nil || !strings.Contains(got.Failure, c.says) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
@@ -88,13 +89,13 @@ func TestProgramsAreBoundedAndHeard(t *testing.T) {
 func TestWhatNobodyAcceptedSlowsNobody(t *testing.T) {
 	r, d, _ := room(t)
 	o := &outside{}
-	if err := add(t, r, d, AddIn{Name: "good", URL: o.start(t)}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "good", URL: o.start(t)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.accept(as(t), AcceptIn{Name: "good"}); err != nil {
+	if _, err := r.accept(as(t), wire.AcceptIn{Name: "good"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(t, r, d, AddIn{Name: "vast", URL: "http://127.0.0.1:1/mcp"}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "vast", URL: "http://127.0.0.1:1/mcp"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Write(as(t), func(tx *db.Tx) error {
@@ -109,7 +110,7 @@ func TestWhatNobodyAcceptedSlowsNobody(t *testing.T) {
 		}
 	}
 	o.doc.Store("changed")
-	if _, err := r.sync(as(t), NameIn{"good"}); err != nil {
+	if _, err := r.sync(as(t), wire.NameIn{Name: "good"}); err != nil {
 		t.Fatal(err)
 	}
 	if offers, err := r.Offers(as(t), "local"); err != nil || len(offers) != 0 {
@@ -139,15 +140,15 @@ func echo(t *testing.T, name string) string {
 func TestALentSecretDoesNotComeBack(t *testing.T) {
 	const key = `s3cr3t "key" of/mine+42`
 	r, d, secrets := room(t)
-	if err := add(t, r, d, AddIn{Name: "echo", URL: echo(t, "say"), Header: "Authorization"}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "echo", URL: echo(t, "say"), Header: "Authorization"}); err != nil {
 		t.Fatal(err)
 	}
 	secrets.put("connector/echo", "Bearer "+key)
-	c, err := r.accept(as(t), AcceptIn{Name: "echo"})
+	c, err := r.accept(as(t), wire.AcceptIn{Name: "echo"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := r.call(as(t), CallIn{Connector: "echo", Tool: "say", Args: []byte(`{"text":"x"}`)})
+	out, err := r.call(as(t), wire.CallIn{Connector: "echo", Tool: "say", Args: []byte(`{"text":"x"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,10 +166,10 @@ func TestNamesOfToolsAreNames(t *testing.T) {
 	r, d, _ := room(t)
 	for i, name := range []string{"*", "a b", "say[12]"} {
 		at := fmt.Sprintf("odd%d", i)
-		if err := add(t, r, d, AddIn{Name: at, URL: echo(t, name)}); err != nil {
+		if err := add(t, r, d, wire.AddIn{Name: at, URL: echo(t, name)}); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := r.sync(as(t), NameIn{at}); err == nil || !strings.Contains(c.Failure, "names are") {
+		if c, err := r.sync(as(t), wire.NameIn{Name: at}); err == nil || !strings.Contains(c.Failure, "names are") {
 			t.Errorf("%q: %+v %v", name, c, err)
 		}
 	}

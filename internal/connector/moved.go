@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/egress"
 )
 
@@ -12,11 +13,11 @@ import (
 // or its network, or signs in somewhere in the person's name. "" is nothing.
 func (r *Room) Moved(operation string, in any) string {
 	switch in := in.(type) {
-	case AddIn:
+	case wire.AddIn:
 		if in.Inside || plainlyInside(in.URL) {
 			return "its address is inside this machine or its network"
 		}
-	case NameIn:
+	case wire.NameIn:
 		if operation == "connector.login" {
 			return "it signs in somewhere for the person"
 		}

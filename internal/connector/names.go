@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"sync"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/db"
 )
 
 // Offer is a connector's tool as a session's model sees it.
 type Offer struct {
 	Connector string
-	Tool      Tool
+	Tool      wire.Tool
 }
 
 // WireName is what the model calls it: providers accept no dots.
@@ -21,9 +22,9 @@ func (o Offer) WireName() string { return "mcp__" + o.Connector + "__" + o.Tool.
 // Offers lists the tools of all connectors that can be called now. What is quarantined, disabled or not allowed is not there, and is
 // not even read: this is asked before every call of a model, and what nobody accepted must not slow it.
 func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
-	rows, err := r.db.Query(ctx, "SELECT name, allow, accepted FROM connector WHERE tenant = ? AND enabled = 1 AND state = ? ORDER BY name", tenant, string(Ready))
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Connector, error) {
-		c := &Connector{Tenant: tenant}
+	rows, err := r.db.Query(ctx, "SELECT name, allow, accepted FROM connector WHERE tenant = ? AND enabled = 1 AND state = ? ORDER BY name", tenant, string(wire.Ready))
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*wire.Connector, error) {
+		c := &wire.Connector{Tenant: tenant}
 		var allow string
 		if err := rows.Scan(&c.Name, &allow, &c.Accepted); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
 			return nil, err
 		}
 		for _, t := range tools {
-			if c.allows(t.Name) {
+			if allows(c, t.Name) {
 				out = append(out, Offer{c.Name, t})
 			}
 		}
@@ -49,7 +50,7 @@ func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
 }
 
 // accepted are the tools that a person accepted. They are known by their digest, so that they are read and parsed once.
-func (r *Room) accepted(ctx context.Context, c *Connector) ([]Tool, error) {
+func (r *Room) accepted(ctx context.Context, c *wire.Connector) ([]wire.Tool, error) {
 	if tools, ok := r.offers.get(c.Accepted); ok {
 		return tools, nil
 	}
@@ -67,21 +68,21 @@ const maxOffers = 64
 // offers are lists of tools by their digest.
 type offers struct {
 	mu sync.Mutex
-	by map[string][]Tool
+	by map[string][]wire.Tool
 }
 
-func (o *offers) get(digest string) ([]Tool, bool) {
+func (o *offers) get(digest string) ([]wire.Tool, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	tools, ok := o.by[digest]
 	return tools, ok
 }
 
-func (o *offers) put(digest string, tools []Tool) {
+func (o *offers) put(digest string, tools []wire.Tool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil || len(o.by) >= maxOffers {
-		o.by = map[string][]Tool{}
+		o.by = map[string][]wire.Tool{}
 	}
 	o.by[digest] = tools
 }

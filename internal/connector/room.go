@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/db"
 	"tandem/internal/egress"
 	"tandem/internal/fault"
@@ -48,7 +49,7 @@ type Room struct {
 func New(d *db.DB, keys Keys, box *tool.Sandbox) *Room { return &Room{db: d, keys: keys, sandbox: box} }
 
 // guarded is the way out to one connector: outside, or to its own origin where a person let it be inside, and to nothing else there.
-func (r *Room) guarded(c *Connector) http.RoundTripper {
+func (r *Room) guarded(c *wire.Connector) http.RoundTripper {
 	if !c.Inside {
 		return (&egress.Guard{}).Transport()
 	}
@@ -61,8 +62,8 @@ const columns = "tenant, name, url, command, network, header, allow, enabled, st
 
 type scanner interface{ Scan(...any) error }
 
-func scan(row scanner) (*Connector, error) {
-	var c Connector
+func scan(row scanner) (*wire.Connector, error) {
+	var c wire.Connector
 	var command, allow, tools string
 	var network, enabled, created, synced, inside int64
 	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced, &inside); err != nil {
@@ -81,7 +82,7 @@ func scan(row scanner) (*Connector, error) {
 	return &c, nil
 }
 
-func (r *Room) load(ctx context.Context, tenant, name string) (*Connector, error) {
+func (r *Room) load(ctx context.Context, tenant, name string) (*wire.Connector, error) {
 	c, err := scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?", tenant, name))
 	if db.NoRows(err) {
 		return nil, missing(name)
@@ -101,7 +102,7 @@ func text(v any) string {
 	return string(b)
 }
 
-func save(tx *db.Tx, c *Connector) error {
+func save(tx *db.Tx, c *wire.Connector) error {
 	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
 		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
@@ -110,18 +111,18 @@ func save(tx *db.Tx, c *Connector) error {
 }
 
 // All lists a tenant's connectors.
-func (r *Room) All(ctx context.Context, tenant string) ([]*Connector, error) {
+func (r *Room) All(ctx context.Context, tenant string) ([]*wire.Connector, error) {
 	rows, err := r.db.Query(ctx, "SELECT "+columns+" FROM connector WHERE tenant = ? ORDER BY name", tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (*Connector, error) { return scan(rows) })
+	return db.Collect(rows, err, func(rows *sql.Rows) (*wire.Connector, error) { return scan(rows) })
 }
 
 // look asks a connector what it offers and stores the answer: ready when it is what was accepted, quarantined when not.
-func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*Connector, error) {
+func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*wire.Connector, error) {
 	c, err := r.load(ctx, tenant, name)
 	if err != nil {
 		return nil, err
 	}
-	var tools []Tool
+	var tools []wire.Tool
 	failed := r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) (err error) {
 		tools, err = offered(ctx, conv, s)
 		return err
@@ -143,14 +144,14 @@ func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*Con
 }
 
 // settle decides a connector's state after a look.
-func settle(c *Connector, tools []Tool, failed error, accept bool) {
+func settle(c *wire.Connector, tools []wire.Tool, failed error, accept bool) {
 	if failed != nil {
 		c.Failure = fault.Public(failed).Msg
 		switch {
 		case dataOf(failed, "auth") == "required":
-			c.State = AuthRequired
-		case c.State != Quarantined:
-			c.State = Failed
+			c.State = wire.AuthRequired
+		case c.State != wire.Quarantined:
+			c.State = wire.Failed
 		}
 		return
 	}
@@ -158,22 +159,22 @@ func settle(c *Connector, tools []Tool, failed error, accept bool) {
 	if accept {
 		c.Accepted = c.Digest
 	}
-	c.State = Quarantined
+	c.State = wire.Quarantined
 	if c.Digest == c.Accepted {
-		c.State = Ready
+		c.State = wire.Ready
 	}
 }
 
 // call makes one call, if the connector still offers what was accepted.
-func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
+func (r *Room) call(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {
 	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, in.Connector)
 	if err != nil {
-		return CallOut{}, err
+		return wire.CallOut{}, err
 	}
-	if err := c.usable(in.Tool); err != nil {
-		return CallOut{}, err
+	if err := usable(c, in.Tool); err != nil {
+		return wire.CallOut{}, err
 	}
-	var out CallOut
+	var out wire.CallOut
 	changed := false
 	err = r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
 		tools, err := offered(ctx, conv, s)
@@ -200,10 +201,10 @@ func (r *Room) call(ctx context.Context, in CallIn) (CallOut, error) {
 		return out, err
 	}
 	if _, err := r.look(ctx, c.Tenant, c.Name, false); err != nil {
-		return CallOut{}, err
+		return wire.CallOut{}, err
 	}
-	c.State = Quarantined
-	return CallOut{}, c.usable(in.Tool)
+	c.State = wire.Quarantined
+	return wire.CallOut{}, usable(c, in.Tool)
 }
 
 // dataOf is a fact that a fault carries.

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -38,12 +39,6 @@ func (k *signedIn) config() *oauth2.Config {
 	return &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: k.Style}, Scopes: k.Scopes}
 }
 
-// LoginOut says where a person signs in.
-type LoginOut struct {
-	URL   string `json:"url,omitempty" jsonschema:"open this in a browser; empty when no sign-in is needed"`
-	State State  `json:"state"`
-}
-
 // CallbackIn is what the authorization server sent the browser back with.
 type CallbackIn struct {
 	Name  string `json:"name,omitempty"`
@@ -55,9 +50,9 @@ type CallbackIn struct {
 
 func (r *Room) signInOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "connector.login", Right: "connector.write", Method: "POST", Path: "/connectors/{name}/login", MCP: "-",
+		wire.Login.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/login", MCP: "-",
 			Doc: "Begin a sign-in at a connector's authorization server, and say where a person goes for it."}, named, r.login, nil),
-		op.State(op.Spec{Name: "connector.logout", Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}/login", MCP: "-",
+		wire.Logout.State(op.Spec{Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}/login", MCP: "-",
 			Doc: "Forget a sign-in. The next call needs a new one."}, named, r.logout),
 	}
 }
@@ -111,10 +106,10 @@ func (f *flows) take(state string) *flow {
 	return x
 }
 
-func (r *Room) login(ctx context.Context, in NameIn) (LoginOut, error) {
+func (r *Room) login(ctx context.Context, in wire.NameIn) (wire.LoginOut, error) {
 	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, in.Name)
 	if err != nil {
-		return LoginOut{}, err
+		return wire.LoginOut{}, err
 	}
 	back := ""
 	if r.Callback != nil {
@@ -122,9 +117,9 @@ func (r *Room) login(ctx context.Context, in NameIn) (LoginOut, error) {
 	}
 	switch {
 	case c.URL == "" || c.Header != "":
-		return LoginOut{}, fault.New(fault.Conflict, "connector.login", "%s is not signed in to: it is a program, or has a secret of its own", c.Name)
+		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login", "%s is not signed in to: it is a program, or has a secret of its own", c.Name)
 	case back == "":
-		return LoginOut{}, fault.New(fault.Conflict, "connector.login", "a browser could not come back: this server listens on no address").WithNext("start it: tandem up")
+		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login", "a browser could not come back: this server listens on no address").WithNext("start it: tandem up")
 	}
 	f := &flow{tenant: c.Tenant, name: c.Name, url: make(chan string, 1), code: make(chan CallbackIn, 1), done: make(chan error, 1)}
 	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInPatience)
@@ -134,25 +129,25 @@ func (r *Room) login(ctx context.Context, in NameIn) (LoginOut, error) {
 	}()
 	select {
 	case u := <-f.url:
-		return LoginOut{u, AuthRequired}, nil
+		return wire.LoginOut{URL: u, State: wire.AuthRequired}, nil
 	case err := <-f.done:
 		if err != nil {
-			return LoginOut{}, explain(ctx, c, newConversation(), nil, err)
+			return wire.LoginOut{}, explain(ctx, c, newConversation(), nil, err)
 		}
 		c, err = r.load(ctx, c.Tenant, c.Name)
 		if err != nil {
-			return LoginOut{}, err
+			return wire.LoginOut{}, err
 		}
-		return LoginOut{"", c.State}, nil
+		return wire.LoginOut{URL: "", State: c.State}, nil
 	case <-ctx.Done():
 		cancel()
-		return LoginOut{}, fault.New(fault.Unavailable, "connector.login", "%s did not answer in time", c.Name)
+		return wire.LoginOut{}, fault.New(fault.Unavailable, "connector.login", "%s did not answer in time", c.Name)
 	}
 }
 
 // signIn goes through the whole flow: the server says that it wants one, its authorization server is found, this program is
 // registered there, a person agrees in the browser, and the code is exchanged with its proof.
-func (r *Room) signIn(ctx context.Context, c *Connector, f *flow, back string) error {
+func (r *Room) signIn(ctx context.Context, c *wire.Connector, f *flow, back string) error {
 	asked := false
 	var refused error
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
@@ -223,9 +218,9 @@ func (r *Room) Finish(in CallbackIn) error {
 	}
 }
 
-func (r *Room) logout(ctx context.Context, tx *db.Tx, in NameIn) (*Connector, error) {
-	c, err := r.change(ctx, tx, in.Name, func(c *Connector) error {
-		c.State, c.Failure = AuthRequired, "it was signed out"
+func (r *Room) logout(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Connector, error) {
+	c, err := r.change(ctx, tx, in.Name, func(c *wire.Connector) error {
+		c.State, c.Failure = wire.AuthRequired, "it was signed out"
 		return nil
 	})
 	if err != nil {
@@ -235,7 +230,7 @@ func (r *Room) logout(ctx context.Context, tx *db.Tx, in NameIn) (*Connector, er
 }
 
 // keep stores a token.
-func (r *Room) keep(ctx context.Context, c *Connector, k *signedIn, t *oauth2.Token) error {
+func (r *Room) keep(ctx context.Context, c *wire.Connector, k *signedIn, t *oauth2.Token) error {
 	k.Token = t
 	r.learn(k)
 	raw, err := json.Marshal(k)
@@ -246,7 +241,7 @@ func (r *Room) keep(ctx context.Context, c *Connector, k *signedIn, t *oauth2.To
 }
 
 // kept is the stored sign-in, nil when there is none.
-func (r *Room) kept(ctx context.Context, c *Connector) (*signedIn, error) {
+func (r *Room) kept(ctx context.Context, c *wire.Connector) (*signedIn, error) {
 	var k *signedIn
 	err := r.keys.Lend(ctx, c.Tenant, keptName(c.Name), func(v []byte) error { return json.Unmarshal(v, &k) })
 	if fault.Is(err, fault.NotFound) {
@@ -268,14 +263,14 @@ func (r *Room) learn(k *signedIn) {
 	}
 }
 
-func (r *Room) oauthClient(c *Connector) *http.Client {
+func (r *Room) oauthClient(c *wire.Connector) *http.Client {
 	return &http.Client{Transport: trip{base: r.guarded(c), c: newConversation()}, Timeout: 30 * time.Second}
 }
 
 // signer sends a connector's requests with its sign-in, renews it when it ran out, and says when a person has to sign in.
 type signer struct {
 	r       *Room
-	c       *Connector
+	c       *wire.Connector
 	renewed bool
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tandem/internal/connector/connectortest"
+	"tandem/internal/connector/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 )
@@ -30,18 +31,18 @@ func TestSignIn(t *testing.T) {
 	r.keys.Drop = func(_ *db.Tx, _, name string) error { secrets.drop(name); return nil }
 	g, stop := connectortest.Start()
 	defer stop()
-	if err := add(t, r, d, AddIn{Name: "mail", URL: g.URL}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "mail", URL: g.URL}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.sync(as(t), NameIn{"mail"})
-	if dataOf(err, "auth") != "required" || c.State != AuthRequired {
+	c, err := r.sync(as(t), wire.NameIn{Name: "mail"})
+	if dataOf(err, "auth") != "required" || c.State != wire.AuthRequired {
 		t.Fatalf("%+v %v", c, err)
 	}
-	if _, err := r.login(as(t), NameIn{"mail"}); !fault.Is(err, fault.Conflict) {
+	if _, err := r.login(as(t), wire.NameIn{Name: "mail"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("without a way back: %v", err)
 	}
 	r.Callback = func() string { return "http://127.0.0.1:39731/connectors/callback" }
-	out, err := r.login(as(t), NameIn{"mail"})
+	out, err := r.login(as(t), wire.NameIn{Name: "mail"})
 	if err != nil || out.URL == "" {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -55,14 +56,14 @@ func TestSignIn(t *testing.T) {
 	if err := r.Finish(back); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the same answer twice: %v", err)
 	}
-	if c, _ = r.load(as(t), "local", "mail"); c.State != Quarantined || len(c.Tools) != 1 {
+	if c, _ = r.load(as(t), "local", "mail"); c.State != wire.Quarantined || len(c.Tools) != 1 {
 		t.Fatalf("after the sign-in: %+v", c)
 	}
-	if c, err = r.accept(as(t), AcceptIn{Name: "mail"}); err != nil || c.State != Ready {
+	if c, err = r.accept(as(t), wire.AcceptIn{Name: "mail"}); err != nil || c.State != wire.Ready {
 		t.Fatalf("%+v %v", c, err)
 	}
 	call := func() error {
-		_, err := r.call(as(t), CallIn{Connector: "mail", Tool: "say", Args: []byte(`{"text":"hi"}`)})
+		_, err := r.call(as(t), wire.CallIn{Connector: "mail", Tool: "say", Args: []byte(`{"text":"hi"}`)})
 		return err
 	}
 	if err := call(); err != nil {
@@ -102,14 +103,14 @@ func TestSignIn(t *testing.T) {
 	if err := call(); dataOf(err, "auth") != "required" || strings.Contains(err.Error(), "access-token") {
 		t.Errorf("%v", err)
 	}
-	if c, _ = r.load(as(t), "local", "mail"); c.State != AuthRequired {
+	if c, _ = r.load(as(t), "local", "mail"); c.State != wire.AuthRequired {
 		t.Errorf("%+v", c)
 	}
 	if offers, _ := r.Offers(as(t), "local"); len(offers) != 0 {
 		t.Errorf("a model would see %+v", offers)
 	}
 	g.Revoke(false)
-	if out, err = r.login(as(t), NameIn{"mail"}); err != nil {
+	if out, err = r.login(as(t), wire.NameIn{Name: "mail"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Finish(agree(t, out.URL)); err != nil {
@@ -119,10 +120,10 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("after the second sign-in: %v", err)
 	}
 	// Refused in the browser, and signed out.
-	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.logout(as(t), tx, NameIn{"mail"}); return err }); err != nil || len(secrets.of) != 0 {
+	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.logout(as(t), tx, wire.NameIn{Name: "mail"}); return err }); err != nil || len(secrets.of) != 0 {
 		t.Errorf("%v %v", err, secrets.of)
 	}
-	if out, err = r.login(as(t), NameIn{"mail"}); err != nil {
+	if out, err = r.login(as(t), wire.NameIn{Name: "mail"}); err != nil {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse(out.URL)
@@ -148,10 +149,10 @@ func TestSignInStaysOutside(t *testing.T) {
 	defer srv.Close()
 	r, d, _ := room(t)
 	r.Callback = func() string { return "http://127.0.0.1:39731/connectors/callback" }
-	if err := add(t, r, d, AddIn{Name: "sly", URL: srv.URL + "/mcp"}); err != nil {
+	if err := add(t, r, d, wire.AddIn{Name: "sly", URL: srv.URL + "/mcp"}); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.login(as(t), NameIn{"sly"}); err == nil || out.URL != "" {
+	if out, err := r.login(as(t), wire.NameIn{Name: "sly"}); err == nil || out.URL != "" {
 		t.Errorf("%+v %v", out, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/notify"
 	"tandem/internal/tunnel"
+	tunnelwire "tandem/internal/tunnel/wire"
 )
 
 // buildTunnel makes the room that gives the bridge a public address.
@@ -35,7 +36,7 @@ func (d *Daemon) buildTunnel() {
 			err = d.rooms.secret.Lend(ctx, tenant, "token/"+identity.Connector, func(v []byte) error { token = string(v); return nil })
 			return token, err
 		},
-		Told: func(s tunnel.Status) {
+		Told: func(s tunnelwire.Status) {
 			d.rooms.notify.Tell(identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State), ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
 				Next: "Share again: tandem share", Push: notify.Urgent, Page: "/panel/system"})
 		}})

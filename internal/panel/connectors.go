@@ -1,45 +1,55 @@
 package panel
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
+	"tandem/internal/connector/wire"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
 
 func connectorsNav() page {
-	return page{id: "connectors", label: "Connectors", href: "/panel/connectors", icon: "out", key: "g k", needs: "connector.list", routes: func(p *Panel) {
-		p.get("/panel/connectors", func(v *visit) error { return v.connectors("") })
-		form := func(path, op, said string, input func(v *visit) (any, error)) {
-			p.act(act{pattern: path, op: op, input: input,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/connectors", said) },
-				refused: func(v *visit, err error) error { return v.connectors(words(err)) }})
+	return page{id: "connectors", label: "Connectors", href: "/panel/connectors", icon: "out", key: "g k", needs: string(wire.List), routes: connectorRoutes}
+}
+
+func connectorRoutes(p *Panel) {
+	p.get("/panel/connectors", func(v *visit) error { return v.connectors("") })
+	field := func(v *visit, name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+	name := func(v *visit) (wire.NameIn, error) { return wire.NameIn{Name: field(v, "name")}, nil }
+	again := func(v *visit, err error) error { return v.connectors(words(err)) }
+
+	connectorAct(p, "", wire.Add, "connector-added", func(v *visit) (wire.AddIn, error) {
+		return wire.AddIn{Name: field(v, "name"), URL: field(v, "url"), Header: field(v, "header")}, nil
+	})
+	connectorAct(p, "/sync", wire.Sync, "connector-looked", name)
+	connectorAct(p, "/accept", wire.Accept, "connector-accepted", func(v *visit) (wire.AcceptIn, error) {
+		return wire.AcceptIn{Name: field(v, "name"), Digest: field(v, "digest")}, nil
+	})
+	connectorAct(p, "/secret", wire.Secret, "connector-secret", func(v *visit) (wire.SecretIn, error) {
+		return wire.SecretIn{Name: field(v, "name"), Secret: field(v, "secret")}, nil
+	})
+	connectorAct(p, "/logout", wire.Logout, "connector-out", name)
+	connectorAct(p, "/enable", wire.Update, "connector-changed", func(v *visit) (wire.UpdateIn, error) {
+		on := v.r.PostFormValue("enabled") != ""
+		return wire.UpdateIn{Name: v.r.PostFormValue("name"), Enabled: &on}, nil
+	})
+	perform(p, "/panel/connectors/login", wire.Login, name, func(v *visit, _ wire.NameIn, to wire.LoginOut) error {
+		if !strings.HasPrefix(to.URL, "https://") && !strings.HasPrefix(to.URL, "http://") {
+			return v.go303("/panel/connectors", "connector-looked")
 		}
-		name := func(v *visit) (any, error) { return formFields(v, "name"), nil }
-		form("/panel/connectors", "connector.add", "connector-added", func(v *visit) (any, error) { return formFields(v, "name", "url", "header"), nil })
-		form("/panel/connectors/sync", "connector.sync", "connector-looked", name)
-		form("/panel/connectors/accept", "connector.accept", "connector-accepted", func(v *visit) (any, error) { return formFields(v, "name", "digest"), nil })
-		form("/panel/connectors/secret", "connector.secret", "connector-secret", func(v *visit) (any, error) { return formFields(v, "name", "secret"), nil })
-		form("/panel/connectors/logout", "connector.logout", "connector-out", name)
-		form("/panel/connectors/enable", "connector.update", "connector-changed", func(v *visit) (any, error) {
-			return map[string]any{"name": v.r.PostFormValue("name"), "enabled": v.r.PostFormValue("enabled") != ""}, nil
-		})
-		p.act(act{pattern: "/panel/connectors/login", op: "connector.login", input: name,
-			done: func(v *visit, _ any, out json.RawMessage) error {
-				var to struct{ URL string }
-				if err := json.Unmarshal(out, &to); err != nil {
-					return err
-				}
-				if !strings.HasPrefix(to.URL, "https://") && !strings.HasPrefix(to.URL, "http://") {
-					return v.go303("/panel/connectors", "connector-looked")
-				}
-				return v.connectorsWith("", to.URL)
-			},
-			refused: func(v *visit, err error) error { return v.connectors(words(err)) }})
-		confirm(p, confirmed{path: "/panel/connectors/{id}/remove", op: "connector.remove", field: "name", title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
-			does: "Remove", back: "/panel/connectors", said: "connector-gone", nav: "connectors"})
-	}}
+		return v.connectorsWith("", to.URL)
+	}, again)
+	confirm(p, confirmed{path: "/panel/connectors/{id}/remove", op: string(wire.Remove), field: "name",
+		title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
+		does: "Remove", back: "/panel/connectors", said: "connector-gone", nav: "connectors"})
+}
+
+// connectorAct is a form that leads back to the list and says what was done.
+func connectorAct[In, Out any](p *Panel, path string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/connectors"+path, d, input,
+		func(v *visit, _ In, _ Out) error { return v.go303("/panel/connectors", said) },
+		func(v *visit, err error) error { return v.connectors(words(err)) })
 }
 
 // ConnectorsView is the outside servers.
@@ -55,10 +65,11 @@ type ConnectorsView struct {
 
 // ConnectorRow is one outside server.
 type ConnectorRow struct {
-	Name, Where, Header, State, Failure, Digest, By string
-	Enabled, Program                                bool
-	Tools                                           []ConnectorTool
-	Looked                                          time.Time
+	Name, Where, Header, Failure, Digest, By string
+	State                                    wire.State
+	Enabled, Program                         bool
+	Tools                                    []ConnectorTool
+	Looked                                   time.Time
 }
 
 // ConnectorTool is one thing that it offers.
@@ -68,25 +79,7 @@ func (v *visit) connectors(problem string) error { return v.connectorsWith(probl
 
 // connectorsWith also shows where a sign-in goes on. It is a link, as a form may lead nowhere but here.
 func (v *visit) connectorsWith(problem, onward string) error {
-	list, err := call[struct {
-		Connectors []struct {
-			Name     string    `json:"name"`
-			URL      string    `json:"url"`
-			Command  []string  `json:"command"`
-			Header   string    `json:"header"`
-			Enabled  bool      `json:"enabled"`
-			State    string    `json:"state"`
-			Failure  string    `json:"failure"`
-			Digest   string    `json:"digest"`
-			AddedBy  string    `json:"added_by"`
-			SyncedAt time.Time `json:"synced_at"`
-			Tools    []struct {
-				Name   string          `json:"name"`
-				Doc    string          `json:"doc"`
-				Schema json.RawMessage `json:"schema"`
-			} `json:"tools"`
-		} `json:"connectors"`
-	}](v, "connector.list", nil)
+	list, err := ask(v, wire.List, wire.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -94,7 +87,7 @@ func (v *visit) connectorsWith(problem, onward string) error {
 	if err != nil {
 		return err
 	}
-	out := ConnectorsView{Now: v.now(), May: v.has("connector.add"), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem, Onward: onward}
+	out := ConnectorsView{Now: v.now(), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem, Onward: onward}
 	for _, c := range list.Connectors {
 		row := ConnectorRow{Name: c.Name, Where: c.URL, Header: c.Header, State: c.State, Failure: c.Failure, Digest: c.Digest, By: c.AddedBy, Enabled: c.Enabled, Looked: c.SyncedAt}
 		if len(c.Command) > 0 {
@@ -115,23 +108,23 @@ func (c ConnectorRow) word() string {
 	switch {
 	case !c.Enabled:
 		return "disabled"
-	case c.State == "auth_required":
+	case c.State == wire.AuthRequired:
 		return "wants a sign-in"
-	case c.State == "quarantined":
+	case c.State == wire.Quarantined:
 		return "nobody has accepted what it offers"
-	case c.State == "new":
+	case c.State == wire.Fresh:
 		return "not looked at yet"
 	}
-	return c.State
+	return string(c.State)
 }
 
 func (c ConnectorRow) tone() ui.Tone {
 	switch {
 	case !c.Enabled:
 		return ui.Quiet
-	case c.State == "ready":
+	case c.State == wire.Ready:
 		return ui.Good
-	case c.State == "failed":
+	case c.State == wire.Failed:
 		return ui.Bad
 	}
 	return ui.Warn

@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+	"tandem/internal/secret/wire"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func mark(label string) string {
 const everyone = "*"
 
 // window is how many bytes find a form; the shortest secret has as many.
-const window = minValue
+const window = wire.MinValue
 
 // NewRedactor makes one that knows nothing yet. A nil Redactor never learns.
 func NewRedactor() *Redactor {

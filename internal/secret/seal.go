@@ -4,17 +4,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
-	"regexp"
-	"strings"
 
 	"tandem/internal/fault"
 )
 
-const (
-	keySize  = 32
-	minValue = 8
-	maxValue = 64 << 10
-)
+const keySize = 32
 
 // bound is what a sealed value belongs to; it does not open anywhere else.
 type bound struct {
@@ -61,24 +55,4 @@ func unseal(key, sealed []byte, b bound) ([]byte, error) {
 			WithNext("set it again: tandem secret set %s", b.name)
 	}
 	return value, nil
-}
-
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`)
-
-func checkName(name string) error {
-	if len(name) > 128 || !nameForm.MatchString(name) {
-		return fault.New(fault.Invalid, "secret", "a secret's name has letters, digits, dots, dashes, underscores and slashes, 128 at most").
-			WithNext("for example: provider/openai")
-	}
-	return nil
-}
-
-func checkValue(value string) error {
-	switch n := len(strings.TrimSpace(value)); {
-	case n < minValue:
-		return fault.New(fault.Invalid, "secret.set", "a secret has at least %d characters: a shorter one is guessed, and could not be kept out of logs", minValue)
-	case len(value) > maxValue:
-		return fault.New(fault.Invalid, "secret.set", "a secret has at most %d bytes", maxValue)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/secret/wire"
 	"tandem/internal/testenv"
 )
 
@@ -52,9 +53,9 @@ func exam(t *testing.T, test func(t *testing.T, d *db.DB, folder string)) {
 	t.Run("postgres", func(t *testing.T) { test(t, openDB(t, testenv.Postgres(t)), t.TempDir()) })
 }
 
-func put(t *testing.T, r *Room, tenant, name, value string) Info {
+func put(t *testing.T, r *Room, tenant, name, value string) wire.Info {
 	t.Helper()
-	var info Info
+	var info wire.Info
 	err := r.db.Write(t.Context(), func(tx *db.Tx) (err error) {
 		info, err = r.Put(tx, tenant, name, value, "owner")
 		return err
@@ -225,8 +226,8 @@ func TestBadNamesAndValuesChangeNothing(t *testing.T) {
 	r := newRoom(t, d, t.TempDir(), "file")
 	ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "a", Name: "owner"}), func(string, op.Resource) bool { return true })
 	for _, bad := range [][2]string{{"", plain}, {"../x", plain}, {"a//b", plain}, {"/a", plain}, {"a b", plain}, {strings.Repeat("a", 129), plain},
-		{"x", ""}, {"x", "short"}, {"x", strings.Repeat(" ", 20)}, {"x", strings.Repeat("y", maxValue+1)}} {
-		in := SetIn{Name: bad[0], Value: bad[1]}
+		{"x", ""}, {"x", "short"}, {"x", strings.Repeat(" ", 20)}, {"x", strings.Repeat("y", wire.MaxValue+1)}} {
+		in := wire.SetIn{Name: bad[0], Value: bad[1]}
 		err := d.Write(ctx, func(tx *db.Tx) error { _, err := r.set(ctx, tx, in); return err })
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%.20q %.20q: %v", in.Name, in.Value, err)
@@ -244,7 +245,7 @@ func TestWhatAPersonStoredIsStruckForAll(t *testing.T) {
 	person := op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Name: "owner", Kind: op.Person, Present: "pin"})
 	program := op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Name: "local", Kind: op.Local})
 	if err := d.Write(person, func(tx *db.Tx) error {
-		info, err := r.set(person, tx, SetIn{Name: "key", Value: "correct-horse-battery"})
+		info, err := r.set(person, tx, wire.SetIn{Name: "key", Value: "correct-horse-battery"})
 		if info.Struck != struckAll {
 			t.Errorf("it is struck from %q", info.Struck)
 		}
@@ -257,12 +258,15 @@ func TestWhatAPersonStoredIsStruckForAll(t *testing.T) {
 	}
 	for what, act := range map[string]func(ctx context.Context, tx *db.Tx) error{
 		"replaced": func(ctx context.Context, tx *db.Tx) error {
-			_, err := r.set(ctx, tx, SetIn{Name: "key", Value: "another-value"})
+			_, err := r.set(ctx, tx, wire.SetIn{Name: "key", Value: "another-value"})
 			return err
 		},
-		"deleted": func(ctx context.Context, tx *db.Tx) error { _, err := r.remove(ctx, tx, NameIn{"key"}); return err },
+		"deleted": func(ctx context.Context, tx *db.Tx) error {
+			_, err := r.remove(ctx, tx, wire.NameIn{Name: "key"})
+			return err
+		},
 		"spread": func(ctx context.Context, tx *db.Tx) error {
-			_, err := r.set(ctx, tx, SetIn{Name: "other", Value: "another-value", All: true})
+			_, err := r.set(ctx, tx, wire.SetIn{Name: "other", Value: "another-value", All: true})
 			return err
 		},
 	} {
@@ -271,7 +275,7 @@ func TestWhatAPersonStoredIsStruckForAll(t *testing.T) {
 		}
 	}
 	if err := d.Write(program, func(tx *db.Tx) error {
-		_, err := r.set(program, tx, SetIn{Name: "own", Value: "a program's own"})
+		_, err := r.set(program, tx, wire.SetIn{Name: "own", Value: "a program's own"})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -290,7 +294,7 @@ func TestOperations(t *testing.T) {
 	if err := table.Add(r.Ops()...); err != nil {
 		t.Fatal(err)
 	}
-	in, err := table.Get("secret.set").Redacted(SetIn{Name: "x", Value: plain})
+	in, err := table.Get("secret.set").Redacted(wire.SetIn{Name: "x", Value: plain})
 	if err != nil || strings.Contains(string(in), "s3cr3t") {
 		t.Errorf("the input as it is recorded: %s, %v", in, err)
 	}
@@ -308,14 +312,14 @@ func TestOperations(t *testing.T) {
 		t.Errorf("list: %+v %v", out, err)
 	}
 	err = d.Write(ctx, func(tx *db.Tx) error {
-		out, err := r.unmask(ctx, tx, NameIn{"x"})
+		out, err := r.unmask(ctx, tx, wire.NameIn{Name: "x"})
 		if err == nil && out.Value != plain {
 			t.Errorf("unmasked %q", out.Value)
 		}
-		if _, err := r.remove(ctx, tx, NameIn{"x"}); err != nil {
+		if _, err := r.remove(ctx, tx, wire.NameIn{Name: "x"}); err != nil {
 			return err
 		}
-		if _, err := r.remove(ctx, tx, NameIn{"x"}); fault.KindOf(err) != fault.NotFound {
+		if _, err := r.remove(ctx, tx, wire.NameIn{Name: "x"}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("deleted twice: %v", err)
 		}
 		return err

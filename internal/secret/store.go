@@ -6,20 +6,10 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/secret/wire"
 )
 
 type scanner = *sql.Rows
-
-// Info is what may be known of a secret.
-type Info struct {
-	Name    string    `json:"name"`
-	Version int64     `json:"version"`
-	Created time.Time `json:"created"`
-	Updated time.Time `json:"updated"`
-	By      string    `json:"by"` // who set it last
-	// Struck says whose record the value is kept out of.
-	Struck string `json:"struck_from" jsonschema:"whose record it is kept out of: all (a person who was present set it), own (of whoever set it or is lent it) or none (it stood in the journal already)"`
-}
 
 // Whose record a value is struck from.
 const (
@@ -43,7 +33,7 @@ func (r *Room) learn(b bound, value []byte) {
 
 // Put seals a value under a name, in the caller's transaction. It is struck from the record of by, and of whom it is lent to;
 // what tandem itself made is struck from everybody's.
-func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
+func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (wire.Info, error) {
 	struck := struckOwn
 	if by == maker {
 		struck = struckAll
@@ -54,12 +44,12 @@ func (r *Room) Put(tx *db.Tx, tenant, name, value, by string) (Info, error) {
 // maker is how the program names itself when it makes a credential.
 const maker = "tandem"
 
-func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (Info, error) {
-	info := Info{Name: name, By: by, Version: 1, Created: tx.Now(), Updated: tx.Now(), Struck: struck}
-	if err := checkName(name); err != nil {
+func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info, error) {
+	info := wire.Info{Name: name, By: by, Version: 1, Created: tx.Now(), Updated: tx.Now(), Struck: struck}
+	if err := wire.CheckName(name); err != nil {
 		return info, err
 	}
-	if err := checkValue(value); err != nil {
+	if err := wire.CheckValue(value); err != nil {
 		return info, err
 	}
 	if by != maker {

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/tunnel/wire"
 )
 
 //go:embed schema/*.sql
@@ -22,28 +23,6 @@ var schema embed.FS
 
 // Migrations are this room's tables.
 var Migrations = db.Migrations{Room: "tunnel", FS: schema}
-
-// State is where a tunnel stands; see the package comment.
-type State string
-
-// The states.
-const (
-	Open    State = "open"
-	Closed  State = "closed"
-	Dropped State = "dropped"
-)
-
-// Status is the tunnel as people see it.
-type Status struct {
-	Mode   Mode      `json:"mode,omitempty"`
-	State  State     `json:"state"`
-	URL    string    `json:"url,omitempty" jsonschema:"the public address, without a token"`
-	Port   string    `json:"port,omitempty" jsonschema:"of loopback, to which it leads; nothing but the bridge is there"`
-	Apart  bool      `json:"apart,omitempty" jsonschema:"that port is the tunnel's own"`
-	Since  time.Time `json:"since,omitzero"`
-	Reason string    `json:"reason,omitempty" jsonschema:"why it is not open"`
-	PID    int       `json:"pid,omitempty" jsonschema:"of the tunnel's program"`
-}
 
 // Config is what the room needs of the house.
 type Config struct {
@@ -55,7 +34,7 @@ type Config struct {
 	// Listen opens the listener that tunnels lead to, at the port it had before or, when that is empty, at a free one.
 	Listen func(port string) (net.Listener, error)
 	Token  func(ctx context.Context, tenant string) (string, error) // the connector's
-	Told   func(Status)                                             // hears when a tunnel dropped
+	Told   func(wire.Status)                                        // hears when a tunnel dropped
 	Tenant string
 	// Patience bounds the wait for an address, and then for an answer through it.
 	Patience time.Duration
@@ -71,14 +50,14 @@ type Room struct {
 	child  int          // the tunnel's program, when this process started it
 	base   context.Context
 	all    sync.WaitGroup
-	opener func(Mode) (Opener, error)
+	opener func(wire.Mode) (Opener, error)
 }
 
 // New makes the room. Nothing is opened.
 func New(c Config) *Room {
 	r := &Room{Config: c}
-	r.opener = func(m Mode) (Opener, error) {
-		if m == Quick {
+	r.opener = func(m wire.Mode) (Opener, error) {
+		if m == wire.Quick {
 			return newQuick(c.Env)
 		}
 		return newFunnel(c.Env)
@@ -118,7 +97,7 @@ func (r *Room) Recall(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.load(ctx)
-	if err != nil || s.State != Open || s.Mode != Tailscale || !s.Apart {
+	if err != nil || s.State != wire.Open || s.Mode != wire.Tailscale || !s.Apart {
 		return err
 	}
 	if r.door, err = r.Listen(s.Port); err != nil {
@@ -133,10 +112,10 @@ func (r *Room) Recall(ctx context.Context) error {
 // leads to a port where we are not, or where there is more than the bridge.
 func (r *Room) takeUp(ctx context.Context) error {
 	s, err := r.load(ctx)
-	if err != nil || s.State != Open {
+	if err != nil || s.State != wire.Open {
 		return err
 	}
-	if s.Mode == Quick {
+	if s.Mode == wire.Quick {
 		return r.endQuick(ctx, "the server ended without closing it; share again for a new address")
 	}
 	r.mu.Lock()
@@ -173,21 +152,21 @@ func (r *Room) endQuick(ctx context.Context, why string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.load(ctx)
-	if err != nil || s.State != Open || s.Mode != Quick {
+	if err != nil || s.State != wire.Open || s.Mode != wire.Quick {
 		return err
 	}
 	r.shut()
-	if o, err := r.opener(Quick); err == nil {
+	if o, err := r.opener(wire.Quick); err == nil {
 		if err := r.close(ctx, o, s); err != nil {
 			return err
 		}
 	}
-	s.State, s.Reason, s.PID = Closed, why, 0
+	s.State, s.Reason, s.PID = wire.Closed, why, 0
 	return r.save(ctx, s)
 }
 
 // close takes a tunnel down. A process that another run of the server started is ended only when it is still that program.
-func (r *Room) close(ctx context.Context, o Opener, s Status) error {
+func (r *Room) close(ctx context.Context, o Opener, s wire.Status) error {
 	r.now.Lock()
 	mine := s.PID != 0 && s.PID == r.child
 	r.now.Unlock()
@@ -203,7 +182,7 @@ func (r *Room) look(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.load(ctx)
-	if err != nil || s.State != Open || s.Mode != Tailscale {
+	if err != nil || s.State != wire.Open || s.Mode != wire.Tailscale {
 		return
 	}
 	o, err := r.opener(s.Mode)
@@ -218,9 +197,9 @@ func (r *Room) look(ctx context.Context) {
 }
 
 // drop says that a tunnel is gone which nobody closed.
-func (r *Room) drop(ctx context.Context, s Status, why string) error {
+func (r *Room) drop(ctx context.Context, s wire.Status, why string) error {
 	r.shut()
-	s.State, s.Reason, s.PID = Dropped, why, 0
+	s.State, s.Reason, s.PID = wire.Dropped, why, 0
 	r.Log.Warn("the tunnel dropped", "mode", s.Mode, "why", why)
 	err := r.save(ctx, s)
 	if r.Told != nil {
@@ -292,11 +271,11 @@ func health(ctx context.Context, client *http.Client, base string) error {
 	return nil
 }
 
-func (r *Room) load(ctx context.Context) (s Status, err error) {
+func (r *Room) load(ctx context.Context) (s wire.Status, err error) {
 	var body string
 	err = r.DB.QueryRow(ctx, "SELECT body FROM tunnel WHERE tenant = ?", r.Tenant).Scan(&body)
 	if db.NoRows(err) {
-		return Status{State: Closed}, nil
+		return wire.Status{State: wire.Closed}, nil
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(body), &s)
@@ -304,7 +283,7 @@ func (r *Room) load(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-func (r *Room) save(ctx context.Context, s Status) error {
+func (r *Room) save(ctx context.Context, s wire.Status) error {
 	body, err := json.Marshal(s)
 	if err != nil {
 		return err

@@ -11,29 +11,6 @@ import (
 	"tandem/internal/fault"
 )
 
-// Mode is how a chat app reaches the bridge.
-type Mode string
-
-// The modes.
-const (
-	Tailscale Mode = "tailscale" // a funnel: the address stays
-	Quick     Mode = "quick"     // Cloudflare's quick tunnel: no account, a new address each time
-	Desktop   Mode = "desktop"   // no tunnel: the app starts tandem mcp itself
-)
-
-// ParseMode reads a mode; "web" is an older name of quick, and nothing means tailscale.
-func ParseMode(s string) (Mode, error) {
-	switch m := Mode(strings.ToLower(strings.TrimSpace(s))); m {
-	case "":
-		return Tailscale, nil
-	case "web":
-		return Quick, nil
-	case Tailscale, Quick, Desktop:
-		return m, nil
-	}
-	return "", fault.New(fault.Invalid, "tunnel", "%.40q is not a mode", s).WithNext("use tailscale, quick or desktop")
-}
-
 // Opened is a tunnel that is up.
 type Opened struct {
 	URL  string       // without a slash at the end

@@ -3,6 +3,7 @@ package connector
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,16 +12,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	room "tandem/internal/connector"
+	"tandem/internal/connector/wire"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "connector", Aliases: []string{"connectors"}, Short: "Outside MCP servers as tools of sessions",
 		Long: "Outside MCP servers. A connector can be called once a person accepted what it offers; when that changes, it is quarantined until somebody looks again."}
-	cmd.AddCommand(newList(k), newShow(k), newAdd(k), newSecret(k), newLogin(k), newVerb(k, "sync", "Ask a connector what it offers now"), newVerb(k, "accept", "Accept what a connector offers; needs your PIN"),
-		newEnable(k, "enable", true), newEnable(k, "disable", false), newVerb(k, "logout", "Forget the sign-in of a connector"), newRemove(k))
+	named := func(d op.Def[wire.NameIn, *wire.Connector]) looking {
+		return func(ctx context.Context, name string) (*wire.Connector, error) {
+			return op.Do(ctx, k, d, wire.NameIn{Name: name})
+		}
+	}
+	accept := func(ctx context.Context, name string) (*wire.Connector, error) {
+		return op.Do(ctx, k, wire.Accept, wire.AcceptIn{Name: name})
+	}
+	cmd.AddCommand(newList(k), newShow(k), newAdd(k), newSecret(k), newLogin(k),
+		newVerb(k, "sync", "Ask a connector what it offers now", named(wire.Sync)),
+		newVerb(k, "accept", "Accept what a connector offers; needs your PIN", accept),
+		newEnable(k, "enable", true), newEnable(k, "disable", false),
+		newVerb(k, "logout", "Forget the sign-in of a connector", named(wire.Logout)), newRemove(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -28,8 +41,8 @@ func newList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List connectors and their state", Args: cobra.NoArgs, Example: "  tandem connector list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "connector.list", room.Nothing{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.List, wire.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -56,8 +69,8 @@ func newShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Show what a connector offers", Args: cobra.ExactArgs(1), Example: "  tandem connector show mail",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "connector.list", room.Nothing{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.List, wire.Nothing{})
+			if err != nil {
 				return err
 			}
 			for _, c := range out.Connectors {
@@ -71,7 +84,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 }
 
 // describe shows what an outside server says of itself, for a person to accept: nothing of it may hide.
-func describe(w io.Writer, c *room.Connector) {
+func describe(w io.Writer, c *wire.Connector) {
 	fmt.Fprintf(w, "%s is %s\n", c.Name, c.State)
 	if c.Failure != "" {
 		fmt.Fprintf(w, "why: %s\n", kit.VisibleLine(c.Failure))
@@ -85,20 +98,21 @@ func describe(w io.Writer, c *room.Connector) {
 }
 
 func newAdd(k *kit.Kit) *cobra.Command {
-	var in room.AddIn
+	var in wire.AddIn
 	var network bool
 	cmd := &cobra.Command{
 		Use: "add NAME ADDRESS | add NAME -- PROGRAM [ARGUMENT…]", Short: "Add an outside MCP server", Args: cobra.MinimumNArgs(2),
 		Long:    "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN; so does an address inside this machine or its network.",
 		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.Connector
+			var out *wire.Connector
 			var err error
 			if strings.Contains(args[1], "://") && len(args) == 2 {
 				in.Name, in.URL = args[0], args[1]
-				err = k.Call(cmd.Context(), "connector.add", in, &out)
+				out, err = op.Do(cmd.Context(), k, wire.Add, in)
 			} else {
-				err = k.Call(cmd.Context(), "connector.command", room.CommandIn{Name: args[0], Command: args[1:], Network: network, Allow: in.Allow}, &out)
+				program := wire.CommandIn{Name: args[0], Command: args[1:], Network: network, Allow: in.Allow}
+				out, err = op.Do(cmd.Context(), k, wire.AddCommand, program)
 			}
 			if err != nil {
 				return err
@@ -132,8 +146,8 @@ func newSecret(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.OK
-			if err := k.Call(cmd.Context(), "connector.secret", room.SecretIn{Name: args[0], Secret: strings.TrimSpace(value)}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Secret, wire.SecretIn{Name: args[0], Secret: strings.TrimSpace(value)})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the secret for %s is sealed\n", args[0]) })
@@ -143,15 +157,19 @@ func newSecret(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-func newVerb(k *kit.Kit, verb, doc string) *cobra.Command {
+// looking does something with the connector of a name and answers with it.
+type looking func(ctx context.Context, name string) (*wire.Connector, error)
+
+// newVerb is a command that takes a connector's name and shows what became of it.
+func newVerb(k *kit.Kit, verb, doc string, do looking) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " NAME", Short: doc, Args: cobra.ExactArgs(1), Example: "  tandem connector " + verb + " docs",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.Connector
-			if err := k.Call(cmd.Context(), "connector."+verb, room.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := do(cmd.Context(), args[0])
+			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { describe(w, &out) })
+			return k.Show(out, func(w io.Writer) { describe(w, out) })
 		},
 	}
 }
@@ -160,8 +178,8 @@ func newEnable(k *kit.Kit, verb string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " NAME", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a connector; the next call obeys it", Args: cobra.ExactArgs(1), Example: "  tandem connector " + verb + " docs",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.Connector
-			if err := k.Call(cmd.Context(), "connector.update", room.UpdateIn{Name: args[0], Enabled: &on}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Update, wire.UpdateIn{Name: args[0], Enabled: &on})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %sd\n", out.Name, verb) })
@@ -173,8 +191,8 @@ func newRemove(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a connector", Args: cobra.ExactArgs(1), Example: "  tandem connector remove docs",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.OK
-			if err := k.Call(cmd.Context(), "connector.remove", room.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Remove, wire.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })

@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	room "tandem/internal/connector"
+	"tandem/internal/connector/wire"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 func newLogin(k *kit.Kit) *cobra.Command {
@@ -20,8 +21,8 @@ func newLogin(k *kit.Kit) *cobra.Command {
 		Example: "  tandem connector login mail\n  tandem connector login mail --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			var out room.LoginOut
-			if err := k.Call(ctx, "connector.login", room.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(ctx, k, wire.Login, wire.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			if out.URL == "" || nowait {
@@ -40,15 +41,15 @@ func newLogin(k *kit.Kit) *cobra.Command {
 					return ctx.Err()
 				case <-time.After(500 * time.Millisecond):
 				}
-				var list room.ListOut
-				if err := k.Call(ctx, "connector.list", room.Nothing{}, &list); err != nil {
+				list, err := op.Do(ctx, k, wire.List, wire.Nothing{})
+				if err != nil {
 					return err
 				}
 				for _, c := range list.Connectors {
-					if c.Name == args[0] && c.State != room.AuthRequired {
+					if c.Name == args[0] && c.State != wire.AuthRequired {
 						return k.Show(c, func(w io.Writer) {
 							fmt.Fprintf(w, "signed in; %s is %s\n", c.Name, c.State)
-							if c.State == room.Quarantined {
+							if c.State == wire.Quarantined {
 								fmt.Fprintf(w, "look at what it offers: tandem connector show %s; then: tandem connector accept %s\n", c.Name, c.Name)
 							}
 						})

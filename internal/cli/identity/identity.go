@@ -19,7 +19,7 @@ import (
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
-	"tandem/internal/secret"
+	secret "tandem/internal/secret/wire"
 )
 
 // Commands are this package's commands.
@@ -174,8 +174,8 @@ func newTokenShow(k *kit.Kit) *cobra.Command {
 			if !slices.Contains(cmd.ValidArgs, args[0]) {
 				return kit.Usagef("tokens are shown once, when they are made; only api and connector can be shown again")
 			}
-			var out secret.UnmaskOut
-			if err := k.Call(cmd.Context(), "secret.unmask", secret.NameIn{Name: "token/" + args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, secret.Unmask, secret.NameIn{Name: "token/" + args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Value) })

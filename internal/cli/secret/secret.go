@@ -12,7 +12,8 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
-	room "tandem/internal/secret"
+	"tandem/internal/op"
+	"tandem/internal/secret/wire"
 )
 
 // Commands are this package's commands.
@@ -37,8 +38,8 @@ func newSet(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.Info
-			if err := k.Call(cmd.Context(), "secret.set", room.SetIn{Name: args[0], Value: value, All: all}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Set, wire.SetIn{Name: args[0], Value: value, All: all})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { sealed(w, out) })
@@ -48,7 +49,7 @@ func newSet(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-func sealed(w io.Writer, s room.Info) {
+func sealed(w io.Writer, s wire.Info) {
 	fmt.Fprintf(w, "%s is sealed, version %d\n", s.Name, s.Version)
 	if s.Struck == "none" {
 		fmt.Fprintln(w, "its value stands in the journal already, and is not struck from it: change it at its source, and store the new one")
@@ -75,8 +76,8 @@ func newList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the names of secrets", Args: cobra.NoArgs, Example: "  tandem secret list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "secret.list", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.List, struct{}{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -96,8 +97,8 @@ func newDelete(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a secret", Args: cobra.ExactArgs(1), Example: "  tandem secret delete provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.DeleteOut
-			if err := k.Call(cmd.Context(), "secret.delete", room.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Delete, wire.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", out.Name) })
@@ -109,8 +110,8 @@ func newUnmask(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "unmask NAME", Short: "Show a secret; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem secret unmask provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.UnmaskOut
-			if err := k.Call(cmd.Context(), "secret.unmask", room.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Unmask, wire.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Value) })
@@ -122,8 +123,8 @@ func newRotate(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate", Short: "Seal everything under a new master key; needs your PIN", Args: cobra.NoArgs, Example: "  tandem secret rotate",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.RotateOut
-			if err := k.Call(cmd.Context(), "secret.rotate", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, wire.Rotate, struct{}{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

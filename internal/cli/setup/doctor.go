@@ -18,7 +18,8 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
-	"tandem/internal/secret"
+	"tandem/internal/op"
+	secret "tandem/internal/secret/wire"
 	"tandem/internal/session/terminal"
 	"tandem/internal/settings"
 )
@@ -190,8 +191,8 @@ func checkSecrets(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return Check{"secrets", "note", "not checked: the daemon is not running", ""}
 	}
-	var out secret.ListOut
-	if err := c.Call(ctx, "secret.list", nil, &out); err != nil {
+	out, err := op.Do(ctx, c, secret.List, struct{}{})
+	if err != nil {
 		return broken("secrets", err)
 	}
 	if out.Keeper == "file" {

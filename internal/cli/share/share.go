@@ -15,7 +15,8 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/server"
 	"tandem/internal/client"
-	"tandem/internal/tunnel"
+	"tandem/internal/op"
+	"tandem/internal/tunnel/wire"
 )
 
 // Commands are this package's commands.
@@ -50,7 +51,7 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 			return err
 		}
 	}
-	mode, err := tunnel.ParseMode(given)
+	mode, err := wire.ParseMode(given)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 			fmt.Fprintf(k.Err, "warning: %s is not installed: %s\n", need.program, need.why)
 		}
 	}
-	if mode != tunnel.Desktop {
+	if mode != wire.Desktop {
 		if err := server.Ensure(ctx, k); err != nil {
 			return err
 		}
@@ -67,8 +68,8 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 			fmt.Fprintln(k.Err, "opening; a new name can take a minute to be known")
 		}
 	}
-	var out tunnel.ShareOut
-	if err := k.Call(ctx, "tunnel.share", tunnel.ShareIn{Mode: string(mode)}, &out); err != nil {
+	out, err := op.Do(ctx, k, wire.Share, wire.ShareIn{Mode: string(mode)})
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) { show(w, out) })
@@ -87,15 +88,15 @@ func ask(k *kit.Kit) (string, error) {
 	return line, err
 }
 
-func show(w io.Writer, out tunnel.ShareOut) {
-	if out.Mode == tunnel.Desktop {
+func show(w io.Writer, out wire.ShareOut) {
+	if out.Mode == wire.Desktop {
 		fmt.Fprintf(w, "%s\n\nSaved to %s. Merge it into the app's configuration (Claude Desktop: claude_desktop_config.json) and restart the app.\n", out.Config, out.Connector)
 		return
 	}
 	fmt.Fprintf(w, "The bridge answers at %s\n\nMCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n", out.URL, out.MCP)
 	fmt.Fprintf(w, "Without a secret: %s\n  for apps that sign in by OAuth; you consent in the panel\n\n%s\n\nSaved to %s.\n", out.OAuth, out.Config, out.Connector)
 	fmt.Fprintf(w, "Next:\n  Claude.ai or ChatGPT: Settings, Connectors, Add custom connector, paste the MCP URL, say \"start tandem\"\n  Claude Code: claude mcp add --transport http tandem %s\n", out.OAuth)
-	if out.Mode == tunnel.Quick {
+	if out.Mode == wire.Quick {
 		fmt.Fprintln(w, "  the address is new each time: paste it again after a restart")
 	}
 	fmt.Fprintln(w, "  tandem share stop")
@@ -105,11 +106,11 @@ func newStop(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Take the public address down", Args: cobra.NoArgs, Example: "  tandem share stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out tunnel.Status
-			if _, err := k.Running(cmd.Context()); client.Absent(err) {
-				out.State = tunnel.Closed
-			} else if err := k.Call(cmd.Context(), "tunnel.stop", nil, &out); err != nil {
-				return err
+			out := wire.Status{State: wire.Closed}
+			if _, err := k.Running(cmd.Context()); !client.Absent(err) {
+				if out, err = op.Do(cmd.Context(), k, wire.Stop, wire.Nothing{}); err != nil {
+					return err
+				}
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, "nothing is shared") })
 		},
@@ -120,14 +121,14 @@ func newStatus(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show whether the bridge has a public address", Args: cobra.NoArgs, Example: "  tandem share status\n  tandem share status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := tunnel.Status{State: tunnel.Closed}
+			out := wire.Status{State: wire.Closed}
 			if _, err := k.Running(cmd.Context()); !client.Absent(err) {
-				if err := k.Call(cmd.Context(), "tunnel.status", nil, &out); err != nil {
+				if out, err = op.Do(cmd.Context(), k, wire.Show, wire.Nothing{}); err != nil {
 					return err
 				}
 			}
 			return k.Show(out, func(w io.Writer) {
-				if out.State == tunnel.Open {
+				if out.State == wire.Open {
 					fmt.Fprintf(w, "%s: %s, since %s\n", out.Mode, out.URL, out.Since.Local().Format("2006-01-02 15:04:05"))
 					return
 				}

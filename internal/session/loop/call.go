@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"tandem/internal/connector"
+	"tandem/internal/connector/wire"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
@@ -235,14 +235,14 @@ func (r *Runner) callOutside(ctx context.Context, t *session.Turn, c *session.Ca
 			return false, err
 		}
 	}
-	got, err := r.gate.Invoke(ctx, "connector.call", connector.CallIn{Connector: o.connector, Tool: o.remote, Args: provider.Call{Args: c.Args}.Object(), Session: c.Session, Turn: t.ID, Call: c.ID})
+	out, err := op.Do(ctx, r.gate, wire.Call, wire.CallIn{Connector: o.connector, Tool: o.remote,
+		Args: provider.Call{Args: c.Args}.Object(), Session: c.Session, Turn: t.ID, Call: c.ID})
 	if err != nil && context.Cause(ctx) != nil {
 		return false, context.Cause(ctx)
 	}
 	if fault.Is(err, fault.Pending) {
 		return true, r.park(ctx, t, c, err, nil, "")
 	}
-	out, _ := got.(connector.CallOut)
 	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, nil, "", err)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/internal/approval"
-	"tandem/internal/connector"
+	"tandem/internal/connector/wire"
 	"tandem/internal/session"
 )
 
@@ -37,8 +37,8 @@ func TestMailIsSentOnceAfterApproval(t *testing.T) {
 	srv := httptest.NewServer(handler)
 	defer srv.Close()
 	h := newHouse(t)
-	h.do(local, "connector.add", connector.AddIn{Name: "mail", URL: srv.URL})
-	if _, err := h.try(local, "connector.accept", connector.AcceptIn{Name: "mail"}); err == nil {
+	h.do(local, "connector.add", wire.AddIn{Name: "mail", URL: srv.URL})
+	if _, err := h.try(local, "connector.accept", wire.AcceptIn{Name: "mail"}); err == nil {
 		t.Error("a program accepted it")
 	}
 	s := h.session()
@@ -49,7 +49,7 @@ func TestMailIsSentOnceAfterApproval(t *testing.T) {
 	if got := tools(); strings.Contains(got, "mcp__") {
 		t.Errorf("what nobody accepted is offered: %s", got)
 	}
-	h.do(person, "connector.accept", connector.AcceptIn{Name: "mail"})
+	h.do(person, "connector.accept", wire.AcceptIn{Name: "mail"})
 	if got := tools(); !strings.Contains(got, "mcp__mail__send") {
 		t.Errorf("not offered: %s", got)
 	}
