@@ -36,6 +36,7 @@ var houseMap = []wall{
 	{pkg: "id"},
 	{pkg: "wholefile"},
 	{pkg: "foreign", pure: true},
+	{pkg: "lease", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
 
@@ -134,7 +135,7 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "foreign": "", "db": "fault id", "op": "fault id db"}
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "foreign": "", "lease": "fault", "db": "fault id", "op": "fault id db"}
 
 type listed struct {
 	ImportPath string

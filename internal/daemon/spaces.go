@@ -9,6 +9,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/repo/host"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 )
@@ -32,7 +33,8 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	if err != nil || wakes < 1 {
 		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).WithNext("see it: tandem settings")
 	}
-	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes})
+	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
+		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
 }
 
@@ -77,7 +79,10 @@ func (d *Daemon) returnTasks(ctx context.Context) {
 // changed by somebody else only when a person says so.
 func (d *Daemon) leased(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
 	if changed, ok := in.(peer.ChangedIn); ok && o.Name == "space.changed" {
-		return peer.Caution(d.rooms.peer.Held(c, changed.Files())), nil
+		return peer.Caution(changed.Asked(d.rooms.peer.Held(c, changed.Files()))), nil
+	}
+	if cross, ok := in.(host.CrossIn); ok && o.Name == "repo.cross" {
+		return cross.Caution(ctx), nil
 	}
 	if t := o.Touch(ctx, in); t != nil && (t.Tool == "edit" || t.Tool == "write") {
 		return peer.Caution(d.rooms.peer.Held(c, t.Paths)), nil

@@ -122,7 +122,7 @@ func spaceThingsCards(v SpaceView) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if len(v.Leases) == 0 {
-				templ_7745c5c3_Err = ui.Empty("spaces", "Nothing is leased", "Who leases a file or folder with tandem space reserve is asked for before others change it through tandem.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("spaces", "Nothing is leased", "Lease a file or folder with tandem space reserve. In a workspace of a served repository its server holds everybody to it; elsewhere it is manners between members.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -102,8 +102,9 @@ type VarClear struct {
 
 // LeaseClear is the clear part of a path lease.
 type LeaseClear struct {
-	Tag string `json:"tag"`
-	TTL int64  `json:"ttl_ms,omitempty"`
+	Tag   string   `json:"tag"`
+	TTL   int64    `json:"ttl_ms,omitempty"`
+	Above []string `json:"above,omitempty"` // tags of the folders that the path lies in
 }
 
 // TakeOverClear is the clear part of a take-over.

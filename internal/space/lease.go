@@ -37,21 +37,63 @@ func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, 
 	if ttl < time.Second || ttl > MaxLease {
 		return nil, fault.New(fault.Invalid, "space.reserve", "a lease lasts between a second and %d hours", int(MaxLease.Hours()))
 	}
-	var holder string
-	var until int64
-	err := tx.QueryRow("SELECT holder, until FROM space_lease WHERE tenant = ? AND space = ? AND tag = ?"+tx.ForUpdate(), tenant, env.Space, c.Tag).Scan(&holder, &until)
-	if err != nil && !db.NoRows(err) {
+	if len(c.Above) > maxAbove {
+		return nil, fault.New(fault.Invalid, "space.reserve", "a path lies in %d folders at most", maxAbove)
+	}
+	for _, tag := range c.Above {
+		if err := checkTag(tag); err != nil {
+			return nil, err
+		}
+	}
+	for _, tag := range append([]string{c.Tag}, c.Above...) {
+		if err := free(tx, tenant, env, now, "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ?"+
+			tx.ForUpdate(), tag); err != nil {
+			return nil, err
+		}
+	}
+	if err := free(tx, tenant, env, now, `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
+		WHERE a.above = ? AND l.tenant = ? AND l.space = ? AND l.holder <> ? AND l.until > ? LIMIT 1`, c.Tag); err != nil {
 		return nil, err
 	}
-	if err == nil && holder != string(env.From) && now.Before(db.Time(until)) {
-		return nil, fault.New(fault.Conflict, "space.reserve", "that path is leased to %s until %s", holder, db.Time(until).Format(time.RFC3339)).
-			With("holder", holder).WithNext("ask the holder to release it, or work on something else meanwhile")
-	}
 	f := LeaseFacts{Tag: c.Tag, Until: db.Micros(now.Add(ttl))}
-	_, err = tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, until, env) VALUES (?, ?, ?, ?, ?, ?)
+	return f, keepLease(tx, tenant, env, f, c.Above)
+}
+
+// maxAbove is how many folders deep a leased path may lie.
+const maxAbove = 64
+
+// free refuses where a query finds another's lease.
+func free(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time, query, tag string) error {
+	var holder string
+	var until int64
+	err := tx.QueryRow(query, tag, tenant, env.Space, env.From, now).Scan(&holder, &until)
+	if db.NoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict, "space.reserve", "that path is leased to %s until %s", holder, db.Time(until).Format(time.RFC3339)).
+		With("holder", holder).WithNext("ask the holder to release it, or work on something else meanwhile")
+}
+
+// keepLease writes a lease down.
+func keepLease(tx *db.Tx, tenant string, env *seal.Envelope, f LeaseFacts, above []string) error {
+	if _, err := tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, until, env) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, space, tag) DO UPDATE SET holder = excluded.holder, until = excluded.until, env = excluded.env`,
-		tenant, env.Space, c.Tag, env.From, f.Until, env.ID)
-	return f, err
+		tenant, env.Space, f.Tag, env.From, f.Until, env.ID); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("DELETE FROM space_lease_above WHERE tenant = ? AND space = ? AND tag = ?", tenant, env.Space, f.Tag); err != nil {
+		return err
+	}
+	for _, tag := range above {
+		if _, err := tx.Exec("INSERT INTO space_lease_above (tenant, space, tag, above) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			tenant, env.Space, f.Tag, tag); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func release(tx *db.Tx, tenant string, env *seal.Envelope) (any, error) {

@@ -90,7 +90,7 @@ func (r *Room) succeed(tx *db.Tx, tenant, space string, entries []*Entry, c Take
 			return nil, err
 		}
 	}
-	for _, table := range []string{"space", "space_member", "space_log", "space_lease"} {
+	for _, table := range []string{"space", "space_member", "space_log", "space_lease", "space_lease_above"} {
 		column := "space"
 		if table == "space" {
 			column = "id"
@@ -159,9 +159,11 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 		if err := json.Unmarshal(e.Facts, &f); err != nil {
 			return err
 		}
-		_, err := tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, until, env) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, space, tag) DO UPDATE SET holder = excluded.holder, until = excluded.until, env = excluded.env`, tenant, s.id, f.Tag, e.Env.From, f.Until, e.Env.ID)
-		return err
+		var c LeaseClear
+		if err := Clear(e.Env, &c); err != nil {
+			return err
+		}
+		return keepLease(tx, tenant, e.Env, f, c.Above)
 	case ClassRelease:
 		_, err := release(tx, tenant, e.Env)
 		return err

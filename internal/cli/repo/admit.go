@@ -24,7 +24,7 @@ func (c *command) admit(s model.Store, workspace string, from model.MergedTree, 
 	m, err := c.way(c.ctx)
 	if err == nil {
 		var out host.AdmitOut
-		err = call(c.ctx, m, "workspace.admit", in, &out)
+		err = m.Call(c.ctx, "workspace.admit", in, &out)
 	}
 	if err == nil {
 		return c.r.Admit(workspace, held)

@@ -56,7 +56,7 @@ func (c *command) git(ctx context.Context, args []string) error {
 		return err
 	}
 	var out host.GitOut
-	if err := call(ctx, m, "repo.git_"+verb, in, &out); err != nil {
+	if err := m.Call(ctx, "repo.git_"+verb, in, &out); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.k.Err, out.Said)

@@ -89,7 +89,7 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 		}
 		config = replica.Config{Server: a.Host, Repo: of.Name, ID: of.ID}
 		var claimed host.ClaimOut
-		if err := call(ctx, m, "workspace.claim", host.ClaimIn{Repo: config.Ref(), Name: o.workspace}, &claimed); err != nil {
+		if err := m.Call(ctx, "workspace.claim", host.ClaimIn{Repo: config.Ref(), Name: o.workspace}, &claimed); err != nil {
 			return err
 		}
 		config.First = claimed.Name

@@ -9,18 +9,26 @@ import (
 )
 
 // leased asks this machine's daemon whether what was edited here may go out: a
-// file that a peer of a space has leased is a person's to decide. The edits
-// stay here meanwhile.
-func (c *command) leased(ctx context.Context) error {
+// file that a peer of a space has leased, and that no server guards, is a person's
+// to decide. The edits stay here meanwhile. It gives the files that go out.
+func (c *command) leased(ctx context.Context) ([]string, error) {
 	waiting, err := c.r.Waiting()
 	if err != nil || waiting == 0 {
-		return err
+		return nil, err
 	}
 	files, err := c.r.Edited()
 	if err != nil || len(files) == 0 {
-		return err
+		return nil, err
 	}
-	return c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace}, nil)
+	return files, c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace}, nil)
+}
+
+// went tells the members of a space who have leased what went out. Those whom it
+// could not tell hear it from the server.
+func (c *command) went(ctx context.Context, files []string) {
+	if len(files) > 0 {
+		_ = c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace, Sent: true}, nil)
+	}
 }
 
 // baseMoved tells whoever leased a file here that it was changed below. That it

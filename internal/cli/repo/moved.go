@@ -50,15 +50,20 @@ workspace stays where it was.`,
 
 // here is the workspace that this folder lies in.
 func here() (*replica.Replica, error) {
+	r, err := inside()
+	if err == nil && r == nil {
+		err = fault.New(fault.NotFound, "remote", "this folder is in no workspace of a server").WithNext("make one: tandem init --tandem-server HOST:PORT [PATH]")
+	}
+	return r, err
+}
+
+// inside is the workspace that this folder lies in, nil when there is none.
+func inside() (*replica.Replica, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	r, err := replica.Find(dir)
-	if err == nil && r == nil {
-		err = fault.New(fault.NotFound, "remote", "%s is in no workspace of a server", dir).WithNext("make one: tandem init --tandem-server HOST:PORT [PATH]")
-	}
-	return r, err
+	return replica.Find(dir)
 }
 
 func showRemote(k *kit.Kit, r *replica.Replica) error {

@@ -1,11 +1,8 @@
 package repo
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
-	"net/url"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
@@ -35,20 +32,6 @@ func way(ctx context.Context, k *kit.Kit, server, token string) (replica.Remote,
 	return m, nil
 }
 
-// call runs an operation on the server.
-func call(ctx context.Context, m replica.Remote, name string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	resp, err := m.Do(ctx, http.MethodPost, m.Prefix+"/op/"+url.PathEscape(name), bytes.NewReader(body), m.Header)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	return json.NewDecoder(resp.Body).Decode(out)
-}
-
 // enter makes sure that the server lets us in, and says how to reach it.
 func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
 	token, err := k.Enter(ctx, a, token)
@@ -61,7 +44,7 @@ func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (rep
 // choose finds the repository that an address means.
 func choose(ctx context.Context, m replica.Remote, a client.Address) (host.Repository, error) {
 	var list host.ListOut
-	if err := call(ctx, m, "repo.list", struct{}{}, &list); err != nil {
+	if err := m.Call(ctx, "repo.list", struct{}{}, &list); err != nil {
 		return host.Repository{}, err
 	}
 	names := ""

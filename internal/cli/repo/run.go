@@ -98,22 +98,41 @@ func (c *command) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(c.k.Err, "warning: this may be old: %s\n", fault.Public(c.stale).Msg)
 	}
 	c.tell(args)
+	c.heard()
 	return code
+}
+
+// heard shows what the server has to say to this workspace. A command that failed
+// leaves it to the next.
+func (c *command) heard() {
+	words, err := c.r.Heard()
+	if err != nil {
+		return // it is a hint, and what happened is in the log
+	}
+	for _, w := range words {
+		fmt.Fprintf(c.k.Err, "Warning: %s\n", w)
+	}
 }
 
 // sync brings both sides up to date. A server that cannot be reached is no
 // failure: work goes on here.
 func (c *command) sync(ctx context.Context) error {
 	m, err := c.way(ctx)
+	var sent []string
 	if err == nil {
-		err = c.leased(ctx)
+		sent, err = c.leased(ctx)
 	}
 	if err == nil {
 		var moved bool
 		moved, err = c.r.Sync(ctx, m, func() error {
 			c.quiet("debug", "snapshot")
-			return c.leased(ctx)
+			more, err := c.leased(ctx)
+			sent = append(sent, more...)
+			return err
 		})
+		if err == nil {
+			c.went(ctx, sent)
+		}
 		if moved {
 			c.mend()
 		}

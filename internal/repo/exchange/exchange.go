@@ -17,6 +17,15 @@ type Question struct {
 	// being fetched, and how many of its objects are there already.
 	Want string `json:"want,omitempty"`
 	Skip int    `json:"skip,omitempty"`
+	// Heard is the last word that the workspace knows.
+	Heard string `json:"heard,omitempty"`
+}
+
+// Word is something that a workspace is to hear: what others did with files that
+// it has leased.
+type Word struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 // Answer is the head of a response.
@@ -29,6 +38,7 @@ type Answer struct {
 	Actor      string `json:"actor,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Objects    int    `json:"objects,omitempty"` // about how many there are, skipped ones included
+	Words      []Word `json:"words,omitempty"`   // for the workspace that asked, after those it has heard
 }
 
 // Send writes what a delta lists, without the first objects when some are to be

@@ -77,6 +77,9 @@ func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, ref
 				return err
 			}
 		}
+		if err := h.leased(j, w.in.Workspace); err != nil {
+			return err
+		}
 		w.loaded[tip] = r
 	}
 	for name := range createdBy(w) {

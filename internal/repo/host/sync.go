@@ -58,10 +58,15 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	if len(have) == 0 {
 		objects = s.store.CountObjects()
 	}
+	words, err := h.heard(ctx, s, q.Workspace, q.Heard)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
 	if err = out.JSON(exchange.Head, exchange.Answer{Repository: s.id, Head: head.Hex(), Version: version,
-		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects}); err == nil {
+		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects, Words: words}); err == nil {
 		err = exchange.Send(out, s.store, delta, q.Skip)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -139,10 +144,15 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 			return slices.Concat(have, tips), head, version, err
 		}
 	}
+	crossed, err := h.askToCross(ctx, s, q.Workspace, quarantine, tips)
+	if err != nil {
+		return nil, "", 0, err
+	}
 	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
 	if err != nil {
 		return nil, "", 0, err
 	}
+	h.tellHolders(ctx, s, crossed, q.Workspace, "changed")
 	done := out.(PushOut)
 	head, _ = repo.ParseOperationID(done.Head)
 	return slices.Concat(have, tips), head, done.Version, nil

@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +40,20 @@ func (m Remote) send(ctx context.Context, method, path string, body io.Reader) (
 		header.Set("X-Idempotency-Key", "sync")
 	}
 	return m.Do(ctx, method, m.Prefix+path, body, header)
+}
+
+// Call runs an operation on the server.
+func (m Remote) Call(ctx context.Context, name string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	resp, err := m.Do(ctx, http.MethodPost, m.Prefix+"/op/"+url.PathEscape(name), bytes.NewReader(body), m.Header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(out)
 }
 
 // Sync brings the copy and the server to the same head in one request: what was
@@ -126,7 +142,11 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if err != nil {
 		return "", err
 	}
-	q := exchange.Question{Workspace: r.Workspace, Have: exchange.Hex(have)}
+	said, err := r.said()
+	if err != nil {
+		return "", err
+	}
+	q := exchange.Question{Workspace: r.Workspace, Have: exchange.Hex(have), Heard: said.Last}
 	if len(delta.Operations) > 0 {
 		q.Heads = exchange.Hex(tips)
 	}
@@ -197,6 +217,9 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	}
 	if !r.Store.HasOperation(head) {
 		return "", fmt.Errorf("the server's head %.12s did not arrive", a.Head)
+	}
+	if err := r.hear(said, a.Words); err != nil {
+		return "", err
 	}
 	if q.Skip > 0 {
 		if err := r.whole(head); err != nil {

@@ -58,7 +58,7 @@ func (r *Replica) Current() (bool, error) {
 	if json.Unmarshal(data, &s) != nil || s.Sum != s.sum() {
 		return false, nil // it is just being written
 	}
-	if s.Head != known.Head && s.Version > known.Version {
+	if s.Version > known.Version { // also where the head is the same: something is to be heard
 		return false, nil
 	}
 	return r.follows(known)

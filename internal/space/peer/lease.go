@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/lease"
 	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
@@ -28,6 +29,7 @@ type Holding struct {
 	File   string // relative to the project
 	Holder seal.MemberID
 	Until  time.Time
+	Served bool   // a server guards it: nobody's push gets past that without a person
 	lease  string // the leased path: the file, or a folder above it
 	seat   string // a seat of this machine that knows of it
 }
@@ -71,8 +73,8 @@ func (r *Room) Held(c op.Caller, files []string) []Holding {
 			if err != nil || !filepath.IsLocal(rel) {
 				continue
 			}
-			h, ok := l.holding(filepath.ToSlash(rel), r.now())
-			if ok && !own[h.Holder] && !slices.ContainsFunc(out, func(o Holding) bool { return o.File == h.File && o.Holder == h.Holder }) {
+			h, ok := l.holding(filepath.ToSlash(rel), r.now(), func(m seal.MemberID) bool { return !own[m] })
+			if ok && !slices.ContainsFunc(out, func(o Holding) bool { return o.File == h.File && o.Holder == h.Holder }) {
 				out = append(out, h)
 			}
 		}
@@ -80,19 +82,22 @@ func (r *Room) Held(c op.Caller, files []string) []Holding {
 	return out
 }
 
-// holding is the lease on a path or on a folder above it.
-func (l *leases) holding(path string, now time.Time) (Holding, bool) {
-	for p := path; p != "." && p != "/" && p != ""; p = slashDir(p) {
-		if held, ok := l.paths[l.key.Tag("path", p)]; ok && now.Before(micros(held.Until)) {
-			return Holding{File: path, Holder: seal.MemberID(held.By), Until: micros(held.Until), lease: p, seat: l.seat}, true
+// holding is the lease of somebody that is meant on a path, or on what it lies in.
+// That somebody else has leased something nearer ends no lease.
+func (l *leases) holding(file string, now time.Time, meant func(seal.MemberID) bool) (Holding, bool) {
+	for _, p := range l.paths {
+		if meant(seal.MemberID(p.By)) && now.Before(micros(p.Until)) && p.Path != "" && lease.Covers(p.Path, file) {
+			return Holding{File: file, Holder: seal.MemberID(p.By), Until: micros(p.Until), Served: p.Served, lease: p.Path, seat: l.seat}, true
+		}
+	}
+	// What was leased before we joined has no name here, only a tag.
+	for _, p := range append([]string{file}, lease.Above(file)...) {
+		held, ok := l.paths[l.key.Tag("path", p)]
+		if ok && meant(seal.MemberID(held.By)) && now.Before(micros(held.Until)) {
+			return Holding{File: file, Holder: seal.MemberID(held.By), Until: micros(held.Until), Served: held.Served, lease: p, seat: l.seat}, true
 		}
 	}
 	return Holding{}, false
-}
-
-func slashDir(p string) string {
-	i := strings.LastIndexByte(p, '/')
-	return p[:max(i, 0)]
 }
 
 // Caution is the sentence about files that somebody else has leased; "" when
@@ -117,6 +122,13 @@ type ChangedIn struct {
 	Folder string   `json:"folder" jsonschema:"the workspace's folder, absolute"`
 	Paths  []string `json:"paths" jsonschema:"the changed files, relative to it"`
 	By     string   `json:"by,omitempty" jsonschema:"the workspace's name"`
+	Sent   bool     `json:"sent,omitempty" jsonschema:"they have gone out: nobody is asked any more"`
+}
+
+// Asked are the leases that a person is asked about: before files go out, and where
+// no server asks.
+func (in ChangedIn) Asked(held []Holding) []Holding {
+	return slices.DeleteFunc(held, func(h Holding) bool { return in.Sent || h.Served })
 }
 
 // Files are the absolute paths.
@@ -133,10 +145,10 @@ func (in ChangedIn) Files() []string {
 }
 
 // opChanged lets changed files go out. When somebody else has leased one of
-// them, the gate has asked a person by now; the holder is told that the ground
-// moves.
+// them, a person was asked by now: by the gate here, or by the repository's server,
+// which must have taken them first. The holder is told that the ground moves.
 func (r *Room) opChanged(ctx context.Context, in ChangedIn) (Said, error) {
-	held := r.Held(op.CallerFrom(ctx), in.Files())
+	held := slices.DeleteFunc(r.Held(op.CallerFrom(ctx), in.Files()), func(h Holding) bool { return h.Served != in.Sent })
 	told := 0
 	for i, h := range held {
 		if slices.ContainsFunc(held[:i], func(o Holding) bool { return o.lease == h.lease && o.Holder == h.Holder }) {
@@ -166,8 +178,8 @@ func (r *Room) opMoved(ctx context.Context, in ChangedIn) (Said, error) {
 			if err != nil || !filepath.IsLocal(rel) {
 				continue
 			}
-			h, ok := l.holding(filepath.ToSlash(rel), r.now())
-			if !ok || h.Holder != l.me || slices.Contains(out.IDs, h.File) {
+			h, ok := l.holding(filepath.ToSlash(rel), r.now(), func(m seal.MemberID) bool { return m == l.me })
+			if !ok || slices.Contains(out.IDs, h.File) {
 				continue
 			}
 			out.IDs = append(out.IDs, h.File)

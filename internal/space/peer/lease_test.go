@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -23,6 +24,14 @@ func TestHeld(t *testing.T) {
 	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "src/auth/"})
 	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "docs/a.md"})
 	do[Leases](h, "ann", "space.reserve", ReserveIn{})
+	// A lease below another's folder, or around another's file, was granted and switched the other off.
+	for _, p := range []string{"src/auth/token.go", "src/./auth", "src//auth/x", "src", "**/token.go", "docs"} {
+		who := "bob"
+		if p == "docs" {
+			who = "ann"
+		}
+		h.contains(h.refused(who, "space.reserve", ReserveIn{Path: p}, fault.Conflict), "is leased to")
+	}
 	held := func(who string, files ...string) string {
 		return Caution(h.peers.Held(op.CallerFrom(h.as(who)), files))
 	}
@@ -44,4 +53,23 @@ func TestHeld(t *testing.T) {
 	}
 	do[Said](h, "ann", "space.leave", nil)
 	eventually(t, "ann's leases ending", func() bool { return held("bob", filepath.Join(b, "src/auth/token.go")) == "" })
+}
+
+// A host sees tags alone, and refuses by them what a member's own program should
+// not have sent.
+func TestAHostRefusesLeasesInsideOthers(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob")
+	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "src/auth"})
+	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "docs/deep/a.md"})
+	for _, s := range h.peers.all() { // a program that does not look
+		s.mu.Lock()
+		clear(s.paths)
+		s.mu.Unlock()
+	}
+	for _, p := range []string{"src/auth/token.go", "src/auth", "docs", "docs/deep"} {
+		h.contains(h.refused("bob", "space.reserve", ReserveIn{Path: p}, fault.Conflict), "that path is leased to")
+	}
+	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "src/authority"})
+	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "docs/other"})
 }

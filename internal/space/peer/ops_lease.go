@@ -2,12 +2,14 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/lease"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
@@ -24,12 +26,12 @@ type Leases struct {
 	Leases []Path `json:"leases"`
 }
 
-func cleanPath(p string) (string, error) {
-	q := strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(p, "\\", "/"), "./"), "/")
-	if q == "" || strings.HasPrefix(q, "/") || slices.Contains(strings.Split(q, "/"), "..") || len(q) > 1000 {
-		return "", fault.New(fault.Invalid, "space.reserve", "%q is not a path inside the project", clip(p)).WithNext("name it relative to the project's root, e.g. internal/auth/token.go")
-	}
-	return q, nil
+// Ground is the repository that a seat's folder is a workspace of, if it is one:
+// there a lease is a resource of its server, which sees the paths anyway and holds
+// everybody to it, member or not.
+type Ground struct {
+	Lease   func(ctx context.Context, folder, path string, minutes int64) (served bool, err error)
+	Release func(ctx context.Context, folder, path string) error
 }
 
 func (r *Room) opReserve(ctx context.Context, in ReserveIn) (Leases, error) {
@@ -39,18 +41,56 @@ func (r *Room) opReserve(ctx context.Context, in ReserveIn) (Leases, error) {
 	}
 	defer s.mu.Unlock()
 	if in.Path != "" {
-		p, err := cleanPath(in.Path)
-		if err != nil {
-			return Leases{}, err
-		}
-		c := space.LeaseClear{Tag: s.sec.Space.Tag("path", p), TTL: (time.Duration(in.Minutes) * time.Minute).Milliseconds()}
-		if _, err := r.send(ctx, s, thing{class: space.ClassReserve, clear: c, content: Path{Path: p}}); err != nil {
-			return Leases{}, s.named(err)
-		}
+		err = r.reserve(ctx, s, in)
 	} else {
 		r.fresh(ctx, s)
 	}
+	if err != nil {
+		return Leases{}, err
+	}
 	return r.listLeases(s), nil
+}
+
+// reserve takes a path at the repository's server, where there is one, and names
+// it in the space. The caller holds s.mu.
+func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
+	p, err := lease.Clean(in.Path)
+	if err != nil {
+		return err
+	}
+	if err := r.inTheWay(s, p); err != nil {
+		return err
+	}
+	var served bool
+	if r.ground.Lease != nil && s.folder != "" {
+		if served, err = r.ground.Lease(ctx, s.folder, p, in.Minutes); err != nil {
+			return err
+		}
+	}
+	c := space.LeaseClear{Tag: s.sec.Space.Tag("path", p), TTL: (time.Duration(in.Minutes) * time.Minute).Milliseconds()}
+	for _, above := range lease.Above(p) {
+		c.Above = append(c.Above, s.sec.Space.Tag("path", above))
+	}
+	if _, err := r.send(ctx, s, thing{class: space.ClassReserve, clear: c, content: Path{Path: p, Served: served}}); err != nil {
+		if served {
+			err = errors.Join(err, r.ground.Release(ctx, s.folder, p))
+		}
+		return s.named(err)
+	}
+	return nil
+}
+
+// inTheWay refuses what overlaps another member's lease. The host sees no more of
+// a path than the tags of its folders; patterns are for the members to compare.
+func (r *Room) inTheWay(s *seat, p string) error {
+	for _, held := range s.paths {
+		if held.By == string(s.me.Card().ID) || !r.now().Before(micros(held.Until)) || held.Path == "" || !lease.Overlap(held.Path, p) {
+			continue
+		}
+		return fault.New(fault.Conflict, "space.reserve", "%s is leased to %s until %s", held.Path, s.name(seal.MemberID(held.By)),
+			micros(held.Until).Format(time.RFC3339)).WithNext("ask the holder to release it, or work on something else meanwhile")
+	}
+	return nil
 }
 
 // opLeases lists the leases.
@@ -95,12 +135,29 @@ func (r *Room) opRelease(ctx context.Context, in ReleaseIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	p, err := cleanPath(in.Path)
+	p, err := lease.Clean(in.Path)
 	if err != nil {
 		return Said{}, err
+	}
+	if s.paths[s.sec.Space.Tag("path", p)].Served && r.ground.Release != nil {
+		if err := r.ground.Release(ctx, s.folder, p); err != nil && !fault.Is(err, fault.NotFound) {
+			return Said{}, err
+		}
 	}
 	if _, err := r.send(ctx, s, thing{class: space.ClassRelease, clear: space.LeaseClear{Tag: s.sec.Space.Tag("path", p)}, content: Path{Path: p}}); err != nil {
 		return Said{}, s.named(err)
 	}
 	return r.withMail(ctx, s, Said{Text: "Released " + escape(p) + "."})
+}
+
+// freeAll gives free what a leaver holds at a repository's server; what cannot be
+// told there ends by itself. The caller holds s.mu.
+func (r *Room) freeAll(ctx context.Context, s *seat) {
+	for _, p := range s.paths {
+		if p.Served && p.By == string(s.me.Card().ID) && r.ground.Release != nil {
+			if err := r.ground.Release(ctx, s.folder, p.Path); err != nil && !fault.Is(err, fault.NotFound) {
+				r.log.Warn("a lease was not given free", "err", err)
+			}
+		}
+	}
 }

@@ -48,6 +48,7 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 			gone += " The host could not be told; the others see you as gone when your presence ends."
 		}
 	}
+	r.freeAll(ctx, s)
 	s.state, s.why = left, "you left"
 	r.publish(s)
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {

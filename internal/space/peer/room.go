@@ -26,6 +26,7 @@ type Room struct {
 	addr   func() (host, pin string) // where other machines reach this daemon; empty when they cannot
 	server func(ctx context.Context, host string) (Server, error)
 	wakes  int
+	ground Ground
 
 	leased sync.Map // seat id → *leases
 
@@ -46,6 +47,7 @@ type Config struct {
 	Addr   func() (host, pin string)
 	Server func(ctx context.Context, host string) (Server, error) // how this machine stands to a server that is to host a space
 	Wakes  int                                                    // how often an hour an agent may be woken; WakesPerHour when 0
+	Ground Ground                                                 // of folders that are workspaces; its functions may be nil
 }
 
 // Server is how this machine stands to a tandem server.
@@ -64,7 +66,8 @@ func New(c Config) *Room {
 		c.Wakes = WakesPerHour
 	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server, seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
+	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server, ground: c.Ground,
+		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
 // Start reads the seats and begins to follow their spaces. Those that stopped

@@ -85,6 +85,9 @@ type Path struct {
 	Path  string `json:"path"`
 	By    string `json:"by,omitempty"`
 	Until int64  `json:"until,omitempty"`
+	// Served says that the path is leased at the server of the repository, which
+	// holds everybody to it.
+	Served bool `json:"served,omitempty"`
 }
 
 // Snapshot is what a newcomer gets of the time before: board and variables,

@@ -1,0 +1,214 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/identity"
+	"tandem/internal/lease"
+	"tandem/internal/op"
+	"tandem/internal/repo"
+)
+
+// Lease is a path that a workspace has for itself for a while.
+type Lease struct {
+	ID        string    `json:"id"`
+	Path      string    `json:"path"`
+	Workspace string    `json:"workspace"`
+	Holder    string    `json:"holder" jsonschema:"the actor whose workspace it is"`
+	Until     time.Time `json:"until"`
+
+	actor string
+}
+
+// String says whose it is and how long.
+func (l Lease) String() string {
+	return fmt.Sprintf("leased to %s (workspace %s) until %s", l.Holder, l.Workspace, l.Until.Format("15:04 MST"))
+}
+
+// held says whether a caller's push out of a workspace is the holder's own. The
+// name of a workspace alone proves nothing: it must be the caller's.
+func (l Lease) held(me op.Caller, workspace string) bool {
+	return l.Workspace == workspace && l.actor == me.Actor
+}
+
+// How long a lease may last.
+const (
+	defaultLease = time.Hour
+	maxLease     = 8 * time.Hour
+)
+
+// LeaseIn leases a path to a workspace, or renews its lease.
+type LeaseIn struct {
+	Repo      string `json:"repo" jsonschema:"the repository, by name or id"`
+	Workspace string `json:"workspace" jsonschema:"the workspace that is to have it: one of your own"`
+	Path      string `json:"path" jsonschema:"a file or folder of the repository; * and ** stand for names and folders"`
+	Minutes   int64  `json:"minutes,omitempty" jsonschema:"how long, 60 when left out, 480 at most"`
+}
+
+// ReleaseIn gives a leased path free.
+type ReleaseIn struct {
+	Repo      string `json:"repo" jsonschema:"the repository, by name or id"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"the workspace that has it; whoever administers the repository may leave it out"`
+	Path      string `json:"path" jsonschema:"the leased path"`
+}
+
+// LeasesOut are the leases of a repository.
+type LeasesOut struct {
+	Items []Lease `json:"items"`
+}
+
+// leases are the leases of a repository that have not run out.
+func (h *Host) leases(ctx context.Context, s *served) ([]Lease, error) {
+	rows, err := h.DB.Query(ctx, `SELECT id, path, workspace, actor, actor_name, until FROM repo_lease
+		WHERE tenant = ? AND repo = ? AND until > ? ORDER BY path, id`, identity.LocalTenant, s.id, h.DB.Now())
+	return db.Collect(rows, err, scanLease)
+}
+
+func scanLease(r *sql.Rows) (l Lease, err error) {
+	var until int64
+	err = r.Scan(&l.ID, &l.Path, &l.Workspace, &l.actor, &l.Holder, &until)
+	l.Until = db.Time(until)
+	return l, err
+}
+
+func (h *Host) listLeases(ctx context.Context, in RepoIn) (LeasesOut, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return LeasesOut{}, err
+	}
+	list, err := h.leases(ctx, s)
+	return LeasesOut{Items: append([]Lease{}, list...)}, err
+}
+
+// lease gives a workspace a path that nobody else has, nor a folder above or a
+// file below it.
+func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return Lease{}, err
+	}
+	p, err := lease.Clean(in.Path)
+	if err != nil {
+		return Lease{}, err
+	}
+	life := time.Duration(in.Minutes) * time.Minute
+	if in.Minutes == 0 {
+		life = defaultLease
+	}
+	if life < 0 || life > maxLease {
+		return Lease{}, fault.New(fault.Invalid, "repo.lease", "a lease lasts between a minute and %d hours", int(maxLease.Hours()))
+	}
+	me := op.CallerFrom(ctx)
+	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), actor: me.Actor}
+	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
+		return Lease{}, err
+	}
+	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id, tx.Now()); err != nil {
+		return Lease{}, err
+	}
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
+		identity.LocalTenant, s.id)
+	list, err := db.Collect(rows, err, scanLease)
+	if err != nil {
+		return Lease{}, err
+	}
+	for _, o := range list {
+		if !o.held(me, in.Workspace) {
+			if lease.Overlap(o.Path, p) {
+				return Lease{}, fault.New(fault.Conflict, "repo.lease", "%s is %s", o.Path, o).With("holder", o.Holder).
+					WithNext("ask %s to release it (tandem repo release %s), or work on something else meanwhile", o.Holder, o.Path)
+			}
+		} else if o.Path == p {
+			l.ID = o.ID
+		}
+	}
+	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, repo, id) DO UPDATE SET until = excluded.until`,
+		identity.LocalTenant, s.id, l.ID, l.Path, l.Workspace, l.actor, l.Holder, db.Micros(l.Until))
+	return l, err
+}
+
+// mayHold refuses a workspace that is not the caller's: the lease would be its
+// owner's.
+func mayHold(ctx context.Context, tx *db.Tx, s *served, workspace string) error {
+	var actor, name string
+	err := tx.QueryRow("SELECT actor, actor_name FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?",
+		identity.LocalTenant, s.id, workspace).Scan(&actor, &name)
+	switch {
+	case db.NoRows(err) && workspace == repo.ServerWorkspace && op.May(ctx, "repo.admin", repoAt(s.name)):
+		return nil
+	case db.NoRows(err):
+		return fault.New(fault.NotFound, "repo.lease", "there is no workspace %q of yours in %s", clip(workspace), s.name).
+			WithNext("make one: tandem init; who works where: tandem repo workspaces")
+	case err == nil && actor != op.CallerFrom(ctx).Actor:
+		return fault.New(fault.Denied, "repo.lease", "the workspace %q is %s's", clip(workspace), name).
+			WithNext("lease it from a workspace of your own: tandem repo lease PATH")
+	}
+	return err
+}
+
+func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, error) {
+	s, err := h.find(ctx, in.Repo)
+	if err != nil {
+		return Lease{}, err
+	}
+	p, err := lease.Clean(in.Path)
+	if err != nil {
+		return Lease{}, err
+	}
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
+		identity.LocalTenant, s.id, p, tx.Now())
+	list, err := db.Collect(rows, err, scanLease)
+	if err != nil {
+		return Lease{}, err
+	}
+	i := slices.IndexFunc(list, func(l Lease) bool {
+		return l.held(op.CallerFrom(ctx), in.Workspace) || in.Workspace == "" && op.May(ctx, "repo.admin", repoAt(s.name))
+	})
+	if i < 0 {
+		held := "nobody has leased it"
+		if len(list) > 0 {
+			held = "it is " + list[0].String()
+		}
+		if len(list) > 0 && in.Workspace == "" {
+			return Lease{}, fault.New(fault.Denied, "repo.release", "%s is %s: ending another's lease needs a person who is present", p, list[0]).
+				With("presence", "required").WithNext("ask a person to do it: on a terminal with the PIN, or in the panel with a passkey")
+		}
+		return Lease{}, fault.New(fault.NotFound, "repo.release", "you hold no lease on %s: %s", p, held).WithNext("see who does: tandem repo lease")
+	}
+	for _, table := range []string{"repo_lease WHERE id", "repo_crossing WHERE lease"} {
+		if _, err := tx.Exec("DELETE FROM "+table+" = ? AND tenant = ? AND repo = ?", list[i].ID, identity.LocalTenant, s.id); err != nil {
+			return Lease{}, err
+		}
+	}
+	return list[i], nil
+}
+
+// covering are the leases of others that a path falls under.
+func covering(list []Lease, p repo.Path) []Lease {
+	var out []Lease
+	for _, l := range list {
+		if lease.Covers(l.Path, string(p)) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// below matches what is leased. Where a folder may hold some of it, it is looked
+// into.
+type below []Lease
+
+func (b below) Match(p repo.Path) bool { return len(covering(b, p)) > 0 }
+
+func (b below) Visit(dir repo.Path) bool {
+	return dir == "" || slices.ContainsFunc(b, func(l Lease) bool { return lease.Overlap(l.Path, strings.TrimSuffix(string(dir), "/")) })
+}
