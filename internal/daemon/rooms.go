@@ -279,6 +279,13 @@ func (d *Daemon) openRepos(ctx context.Context) (err error) {
 	d.rooms.remotes = newRemotes(d)
 	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(), Opening: func(path string) { d.phase("opening the repository " + path) },
 		Gate: func() *gate.Gate { return d.gate },
+		Actor: func(ctx context.Context, name string) (string, error) {
+			a, err := d.identity.Actor(ctx, identity.LocalTenant, name)
+			if err != nil {
+				return "", err
+			}
+			return a.ID, nil
+		},
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) }}
 	d.rooms.repo, err = host.New(ctx, config)
 	if err != nil && d.OnDemand { // the command that started us may want something else

@@ -91,7 +91,7 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				}
 				return err
 			}},
-		newGC(k), newLease(k), newRelease(k),
+		newGC(k), newLease(k), newRelease(k), newOlder(k),
 		&cobra.Command{Use: "workspaces [NAME]", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				name, err := served(cmd.Context(), k, args)

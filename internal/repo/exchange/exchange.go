@@ -19,6 +19,18 @@ type Question struct {
 	Skip int    `json:"skip,omitempty"`
 	// Heard is the last word that the workspace knows.
 	Heard string `json:"heard,omitempty"`
+	// Back offers what the server once had as its head and does not know any more;
+	// Receipt is its own word for that, when the replica has one, and Told a later
+	// head that the replica was told of and never had.
+	Back    bool    `json:"back,omitempty"`
+	Receipt Receipt `json:"receipt,omitzero"`
+	Told    Told    `json:"told,omitzero"`
+}
+
+// Told is a head that a server told of.
+type Told struct {
+	Head    string `json:"head"`
+	Version int64  `json:"version"`
 }
 
 // Word is something that a workspace is to hear: what others did with files that
@@ -39,6 +51,8 @@ type Answer struct {
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Objects    int    `json:"objects,omitempty"` // about how many there are, skipped ones included
 	Words      []Word `json:"words,omitempty"`   // for the workspace that asked, after those it has heard
+	// Receipt is the server's signed word for its head, for the replica to keep.
+	Receipt Receipt `json:"receipt,omitzero"`
 }
 
 // Send writes what a delta lists, without the first objects when some are to be

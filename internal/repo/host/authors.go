@@ -58,6 +58,11 @@ func (h *Host) keepAuthors(ctx context.Context, s *served, current *repo.Repo, g
 			}
 		}
 	}
+	return h.storeAuthors(ctx, s, fresh)
+}
+
+// storeAuthors writes down whose changes are.
+func (h *Host) storeAuthors(ctx context.Context, s *served, fresh map[repo.ChangeID]author) error {
 	if len(fresh) == 0 {
 		return nil
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	Opening func(path string)
 	// Gate is the door that streams and pushes pass; it is made after the room.
 	Gate func() *gate.Gate
+	// Actor is the id of an actor, by name.
+	Actor func(ctx context.Context, name string) (string, error)
 	// Fail answers a request with a fault.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 }
@@ -67,7 +69,11 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		}
 		h.served = append(h.served, s)
 	}
-	if err := h.identify(ctx); err != nil {
+	err := h.identify(ctx)
+	if err == nil {
+		err = h.loadEras(ctx)
+	}
+	if err != nil {
 		h.Close()
 		return nil, err
 	}
@@ -96,6 +102,7 @@ func (h *Host) Run(ctx context.Context) {
 	if len(h.served) == 0 {
 		return
 	}
+	h.noticeOlder(ctx)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {

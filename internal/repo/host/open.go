@@ -33,6 +33,7 @@ type served struct {
 	version int64
 	changed chan struct{} // closed when head changes
 	refs    string        // how git's refs looked when they were last imported or exported
+	era     int64         // how often a person decided to keep an older state
 }
 
 // open adopts the jj or git repository in a folder, or makes one there.

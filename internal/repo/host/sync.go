@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/repo"
 	"tandem/internal/repo/exchange"
@@ -66,7 +65,8 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
 	if err = out.JSON(exchange.Head, exchange.Answer{Repository: s.id, Head: head.Hex(), Version: version,
-		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects, Words: words}); err == nil {
+		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects, Words: words,
+		Receipt: h.receipt(ctx, s, q.Workspace, head, version)}); err == nil {
 		err = exchange.Send(out, s.store, delta, q.Skip)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -117,9 +117,8 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if err != nil {
 		return nil, "", 0, err
 	}
-	if i := slices.IndexFunc(have, func(id repo.OperationID) bool { return !s.store.HasOperation(id) }); i >= 0 {
-		return nil, "", 0, fault.New(fault.Conflict, "repo.sync", "operation %.12s is not known here", have[i].Hex()).
-			With("unknown", have[i].Hex()).WithNext("the server was restored from an older copy; the replica sends all it has")
+	if err := s.knows(have); err != nil {
+		return nil, "", 0, err
 	}
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
 		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
@@ -141,6 +140,12 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 		}
 		head, version, _ = s.now()
 		if known, err := s.contains(head, tips); err != nil || known {
+			return slices.Concat(have, tips), head, version, err
+		}
+	}
+	if q.Back && len(tips) == 1 {
+		if back, err := h.offered(ctx, s, q, quarantine, tips[0]); back || err != nil {
+			head, version, _ = s.now()
 			return slices.Concat(have, tips), head, version, err
 		}
 	}

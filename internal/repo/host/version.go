@@ -61,12 +61,15 @@ func (s *served) now() (repo.OperationID, int64, <-chan struct{}) {
 	return s.head, s.version, s.changed
 }
 
+// farthest is how far ahead of the version somebody can have seen one.
+const farthest = 1 << 40
+
 // behind makes the version grow past one that a watcher has seen, which can
-// only be ahead when a crash lost the file.
+// only be ahead when a crash lost the file or the folder was put back.
 func (s *served) behind(seen int64) {
 	s.state.Lock()
 	defer s.state.Unlock()
-	if seen > s.version {
+	if seen > s.version && seen-s.version < farthest {
 		s.bump(seen + 1)
 	}
 }

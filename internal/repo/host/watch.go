@@ -15,6 +15,7 @@ import (
 type WatchIn struct {
 	Repo  string `json:"repo" jsonschema:"the repository, by name or id"`
 	After int64  `json:"after,omitempty" jsonschema:"the last version seen; only later ones are told"`
+	Seen  int64  `json:"seen,omitempty" jsonschema:"the newest version known; the present state is told, under a later one"`
 }
 
 // Change is one step of a repository's head.
@@ -38,16 +39,19 @@ const beatEvery = 5 * time.Second
 // come as one.
 func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 	in := WatchIn{Repo: r.PathValue("repo")}
-	for _, v := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
-		if v == "" {
+	for _, v := range []struct {
+		text string
+		to   *int64
+	}{{r.URL.Query().Get("after"), &in.After}, {r.Header.Get("Last-Event-ID"), &in.After}, {r.URL.Query().Get("seen"), &in.Seen}} {
+		if v.text == "" {
 			continue
 		}
-		n, err := strconv.ParseInt(v, 10, 64)
+		n, err := strconv.ParseInt(v.text, 10, 64)
 		if err != nil || n < 0 {
-			h.Fail(w, r, fault.New(fault.Invalid, "repo.watch", "%q is not a version", clip(v)))
+			h.Fail(w, r, fault.New(fault.Invalid, "repo.watch", "%q is not a version", clip(v.text)))
 			return
 		}
-		in.After = n
+		*v.to = n
 	}
 	ctx, err := h.Gate().Admit(r.Context(), "repo.watch", in)
 	if err != nil {
@@ -59,7 +63,7 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	s.behind(in.After)
+	s.behind(max(in.After, in.Seen))
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)

@@ -35,7 +35,7 @@ func deliver(ctx context.Context, dir string, m Remote, may func(context.Context
 	}
 	defer lock.Unlock()
 	workspaces, err := r.waitingIn()
-	if err != nil || len(workspaces) == 0 {
+	if err != nil || len(workspaces) == 0 && !older(dir) {
 		return err
 	}
 	folders, err := r.folders()
@@ -141,7 +141,7 @@ func (w *Watcher) deliverAll(ctx context.Context) {
 	w.mu.Unlock()
 	for _, dir := range dirs {
 		at, settled, err := standing(dir)
-		if err != nil || settled || w.tried[dir] == at || ctx.Err() != nil {
+		if err != nil || settled && !older(dir) || w.tried[dir] == at || ctx.Err() != nil {
 			continue
 		}
 		if err := deliver(ctx, dir, w.Remote, w.May); fault.Is(err, fault.Unavailable) || errors.Is(err, context.Canceled) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"tandem/internal/repo"
+	"tandem/internal/repo/exchange"
 	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/workcopy"
 )
@@ -32,6 +33,9 @@ type Known struct {
 	Version    int64  `json:"version"`
 	Actor      string `json:"actor,omitempty"`      // who we are to the server
 	Checkpoint string `json:"checkpoint,omitempty"` // the newest of its journal that it told of
+	// Receipt is its signed word for the head. Should it be put back to an older state,
+	// it takes back on the strength of that what is here.
+	Receipt exchange.Receipt `json:"receipt,omitzero"`
 }
 
 // Replica is a workspace's folder and the copy behind it.

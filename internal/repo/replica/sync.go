@@ -124,16 +124,22 @@ func (r *Replica) bring(ctx context.Context, m Remote) (repo.OperationID, error)
 	if err != nil {
 		return "", err
 	}
-	head, err := r.exchange(ctx, m, known, tips)
+	head, err := r.exchange(ctx, m, known, tips, nil)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Data["unknown"] != "" {
-		// The server was restored from an older copy: send it everything.
-		head, err = r.exchange(ctx, m, Known{}, tips)
+		if err = r.giveBack(ctx, m, known, f.Data["heads"]); err != nil {
+			return "", err
+		}
+		if known, err = r.Known(); err == nil {
+			head, err = r.exchange(ctx, m, known, tips, nil)
+		}
 	}
 	return head, err
 }
 
-func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []repo.OperationID) (repo.OperationID, error) {
+// exchange asks once. back is what the server had and lost, when that is what
+// the question is about.
+func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []repo.OperationID, back *offer) (repo.OperationID, error) {
 	var have []repo.OperationID
 	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
 		have = append(have, id)
@@ -149,6 +155,9 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	q := exchange.Question{Workspace: r.Workspace, Have: exchange.Hex(have), Heard: said.Last}
 	if len(delta.Operations) > 0 {
 		q.Heads = exchange.Hex(tips)
+	}
+	if back != nil {
+		q.Heads, q.Back, q.Receipt, q.Told = exchange.Hex(tips), true, back.receipt, back.told
 	}
 	var fetch fetching
 	if known.Head == "" && len(q.Heads) == 0 {
@@ -236,7 +245,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 			return "", err
 		}
 	}
-	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint}
+	now := Known{Head: a.Head, Version: a.Version, Actor: a.Actor, Checkpoint: a.Checkpoint, Receipt: a.Receipt}
 	if now == known {
 		return head, nil
 	}

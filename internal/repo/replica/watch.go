@@ -50,18 +50,20 @@ func (r *Replica) Current() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	data, err := os.ReadFile(r.path("watch.json"))
-	if err != nil {
-		return false, nil // the watch has only begun
-	}
-	var s seen
-	if json.Unmarshal(data, &s) != nil || s.Sum != s.sum() {
-		return false, nil // it is just being written
+	s, ok := readSeen(r.Store.Dir())
+	if !ok {
+		return false, nil // the watch has only begun, or it is just being written
 	}
 	if s.Version > known.Version { // also where the head is the same: something is to be heard
 		return false, nil
 	}
 	return r.follows(known)
+}
+
+// readSeen is what a watcher last heard for the copy in a .jj/repo.
+func readSeen(dir string) (s seen, ok bool) {
+	data, err := os.ReadFile(stateFile(dir, "watch.json"))
+	return s, err == nil && json.Unmarshal(data, &s) == nil && s.Sum == s.sum()
 }
 
 // follows says whether the head here stands on what is known of the server. It
@@ -148,12 +150,26 @@ func (w *Watcher) tell(dir string) {
 			return
 		}
 		f = &follower{lock, file}
+		keepTold(dir, w.last)
 	}
 	if _, err := f.file.WriteAt(w.said, 0); err != nil {
 		f.close()
 		f = nil
 	}
 	w.copies[dir] = f
+}
+
+// version is the newest that a copy knows of: a server that has become older counts
+// on from there, or nobody would notice that it has other news.
+func (w *Watcher) version() (newest int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for dir := range w.copies {
+		if known, err := readHint[Known](stateFile(dir, "known.json")); err == nil {
+			newest = max(newest, known.Version)
+		}
+	}
+	return newest
 }
 
 // hear tells every copy.
@@ -202,7 +218,7 @@ func (w *Watcher) Watch(ctx context.Context) {
 func (w *Watcher) stream(ctx context.Context) (heard bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resp, err := w.Remote.send(ctx, http.MethodGet, "/repo/"+url.PathEscape(w.Repo)+"/watch", nil)
+	resp, err := w.Remote.send(ctx, http.MethodGet, fmt.Sprintf("/repo/%s/watch?seen=%d", url.PathEscape(w.Repo), w.version()), nil)
 	if err != nil {
 		return false
 	}
