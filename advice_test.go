@@ -28,6 +28,7 @@ var looked = []string{
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",
 	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
+	"a person opens them: tandem settings set metrics token, then tandem up --replace", // numbers, for who may read the status anyway
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 

@@ -35,6 +35,9 @@ var houseMap = []wall{
 	{pkg: "fault"},
 	{pkg: "id"},
 	{pkg: "wholefile"},
+	{pkg: "logfile"},
+	{pkg: "metric", pure: true},
+	{pkg: "metric/metrictest", pure: true}, // tests only
 	{pkg: "foreign", pure: true},
 	{pkg: "lease", pure: true},
 	{pkg: "db"},
@@ -135,7 +138,8 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "foreign": "", "lease": "fault", "db": "fault id", "op": "fault id db"}
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "lease": "fault",
+	"db": "fault id", "op": "fault id db"}
 
 type listed struct {
 	ImportPath string

@@ -60,7 +60,7 @@ func (r *Room) Ops() []op.Op {
 		op.Read(op.Spec{Name: "approval.get", Right: "approval.read", Method: "GET", Path: "/approval/{id}",
 			Doc: "Read one ask: what would be done, why it needs an answer, and who may give it."},
 			func(in IDIn) op.Resource { return at(in.ID) }, r.get),
-		op.Read(op.Spec{Name: "approval.wait", Right: "approval.read", Method: "GET", Path: "/approval/{id}/wait",
+		op.Read(op.Spec{Name: "approval.wait", Waits: true, Right: "approval.read", Method: "GET", Path: "/approval/{id}/wait",
 			Doc: "Wait until an ask is answered or the time is up."},
 			func(in WaitIn) op.Resource { return at(in.ID) }, r.wait),
 		op.State(op.Spec{Name: "approval.decide", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true, People: true, MCP: "-",

@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/identity"
 	"tandem/internal/journal"
+	"tandem/internal/logfile"
 )
 
 // bridgeLine is one line of bridge.log: who opened, prompted, interrupted or
@@ -43,11 +44,11 @@ func (d *Daemon) keepBridgeLog(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := openLog(path)
+	f, err := logfile.Open(path)
 	if err != nil {
 		return err
 	}
-	defer func() { f.f.Close() }()
+	defer f.Close()
 	if torn { // a crash cut the last line off; it is written again
 		if _, err := f.Write([]byte("\n")); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"tandem/internal/logfile"
 )
 
 func TestBridgeLogGoesOnBehindItsLastWholeLine(t *testing.T) {
@@ -42,7 +44,7 @@ func TestBridgeLogRotates(t *testing.T) {
 	d, _ := walked(t)
 	path := filepath.Join(t.TempDir(), "bridge.log")
 	line := []byte("{\"seq\":1}\n")
-	if err := os.WriteFile(path, bytes.Repeat(line, logSize/len(line)), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Repeat(line, logfile.Size/len(line)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	keep := func() (stop func()) {
@@ -81,7 +83,7 @@ func TestBridgeLogRotates(t *testing.T) {
 	create()
 	wrote(1)
 	stop()
-	if st, err := os.Stat(path + ".1"); err != nil || st.Size() < logSize-int64(len(line)) {
+	if st, err := os.Stat(path + ".1"); err != nil || st.Size() < logfile.Size-int64(len(line)) {
 		t.Fatalf("the full one: %v, %v", st, err)
 	}
 	if err := os.Remove(path); err != nil { // as if it had become full at the very end

@@ -22,6 +22,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/installation"
 	"tandem/internal/journal"
+	"tandem/internal/logfile"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/secret"
@@ -41,7 +42,8 @@ type Daemon struct {
 	redact    *secret.Redactor
 	hub       logHub
 	readiness readiness
-	logFile   *logFile
+	watch     watch
+	logFile   *logfile.File
 	logLevel  slog.LevelVar
 	data      string
 	kept      *installation.Kept

@@ -211,8 +211,8 @@ func Parts(data string) (id, where string, missing, err error) {
 	}
 	where = kept.Database.Shown
 	there := installation.Present(data)
-	for _, name := range []string{"journal.key", "space.key"} { // every installation has them
-		if f, err := installation.Known(name); err == nil && !slices.Contains(there, name) {
+	for _, f := range installation.Keys {
+		if f.Always && !slices.Contains(there, f.Name) {
 			return kept.ID, where, f.Lost(data), nil
 		}
 	}

@@ -1,9 +1,7 @@
 package daemon
 
 import (
-	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 
@@ -38,88 +36,6 @@ func nameLevel(_ []string, a slog.Attr) slog.Attr {
 		}
 	}
 	return a
-}
-
-// logFile is a log that never grows beyond a few files.
-type logFile struct {
-	mu   sync.Mutex
-	path string
-	f    *os.File
-	size int64
-}
-
-const (
-	logSize  = 10 << 20
-	logFiles = 3
-)
-
-func openLog(path string) (*logFile, error) {
-	l := &logFile{path: path}
-	return l, l.open()
-}
-
-func (l *logFile) open() error {
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fault.New(fault.Unavailable, "logs", "cannot write the log %s: %w", l.path, err).WithNext("choose another with --log-file")
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	l.f, l.size = f, st.Size()
-	return nil
-}
-
-// reopen goes on in the file of that name, which somebody may have moved away.
-func (l *logFile) reopen() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := l.f
-	if err := l.open(); err != nil {
-		return err
-	}
-	return old.Close()
-}
-
-func (l *logFile) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.f.Close()
-}
-
-// Write appends one line, to a new file when the old one is full.
-func (l *logFile) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.size+int64(len(p)) > logSize {
-		if err := l.rotate(); err != nil {
-			return 0, err
-		}
-	}
-	n, err := l.f.Write(p)
-	l.size += int64(n)
-	return n, err
-}
-
-func (l *logFile) rotate() error {
-	if st, err := l.f.Stat(); err != nil || !st.Mode().IsRegular() {
-		l.size = 0 // a terminal or a pipe has no size
-		return nil
-	}
-	for i := logFiles - 1; i >= 1; i-- {
-		from := l.path
-		if i > 1 {
-			from = fmt.Sprintf("%s.%d", l.path, i-1)
-		}
-		_ = os.Rename(from, fmt.Sprintf("%s.%d", l.path, i))
-	}
-	old := l.f
-	if err := l.open(); err != nil {
-		l.size = 0 // the old file under its new name takes on what the new one cannot
-		return nil
-	}
-	return old.Close()
 }
 
 // logHub keeps the newest lines and hands new ones to whoever follows.

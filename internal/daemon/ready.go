@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/installation"
 	"tandem/internal/op"
+	"tandem/internal/secret"
 )
 
 // Ready says that the server can do its work.
@@ -22,8 +24,32 @@ type Ready struct {
 type readiness struct {
 	mu      sync.Mutex
 	at      time.Time
-	reasons []string
+	reasons []reason
+	keys    []string   // files that were there
 	writing chan error // a write that has not come back yet
+}
+
+// reason is something that keeps the server from its work, and which part of it.
+type reason struct{ part, text, next string }
+
+// parts are what readiness looks at.
+var parts = []string{"clock", "database", "disk", "keys"}
+
+func because(part string, err error) reason {
+	r := reason{part: part, text: err.Error()}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		r.text, r.next = f.Msg, f.Next
+	}
+	return r
+}
+
+func texts(reasons []reason) string {
+	var all []string
+	for _, r := range reasons {
+		all = append(all, r.text)
+	}
+	return strings.Join(all, "; ")
 }
 
 // bad says whether something was wrong at the last look.
@@ -46,40 +72,62 @@ func (d *Daemon) readyOp(ctx context.Context, _ nothing) (Ready, error) {
 	}
 	f := fault.New(fault.Unavailable, "server.ready", "the server is not ready")
 	if op.CallerFrom(ctx).Known() {
-		f = fault.New(fault.Unavailable, "server.ready", "the server is not ready: %s", strings.Join(reasons, "; ")).WithNext("see: tandem doctor")
+		f = fault.New(fault.Unavailable, "server.ready", "the server is not ready: %s", texts(reasons)).WithNext("see: tandem doctor")
 	}
 	return Ready{}, f
 }
 
 // look finds what keeps the server from its work, and logs when that changes.
-func (d *Daemon) look() []string {
+func (d *Daemon) look() []reason {
 	r := &d.readiness
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.at.IsZero() && time.Since(r.at) < lookAgain {
 		return r.reasons
 	}
-	var found []string
+	var found []reason
 	if err := d.writable(); err != nil {
-		found = append(found, err.Error())
+		found = append(found, because("database", err))
 	}
 	if err := Room(d.data); err != nil {
-		found = append(found, err.Error())
+		found = append(found, because("disk", err))
 	}
-	there := installation.Present(d.data)
-	for _, name := range []string{"journal.key", "space.key"} {
-		if !slices.Contains(there, name) {
-			found = append(found, name+" is missing in the data folder")
-		}
-	}
+	found = append(found, d.missingKeys()...)
+	d.watch.troubled.Store(false)
 	switch {
 	case len(found) > 0 && !slices.Equal(found, r.reasons):
-		d.Log.Error("not ready", "reasons", strings.Join(found, "; "))
+		d.Log.Error("not ready", "reasons", texts(found))
 	case len(found) == 0 && len(r.reasons) > 0:
 		d.Log.Info("ready again")
 	}
 	r.reasons, r.at = found, time.Now()
 	return found
+}
+
+// missingKeys are the keys that this server uses and that are not in its folder any more: it goes on with what it read, and the next
+// start would not.
+func (d *Daemon) missingKeys() (found []reason) {
+	there := installation.Present(d.data)
+	for _, f := range installation.Keys {
+		switch was := slices.Contains(d.readiness.keys, f.Name); {
+		case slices.Contains(there, f.Name):
+			if !was {
+				d.readiness.keys = append(d.readiness.keys, f.Name)
+			}
+		case f.Name == "secret.key" && !d.secretsLost(): // a rotation may have taken them into the keyring
+		case was || f.Always:
+			found = append(found, reason{"keys", f.Name + " is missing in the data folder", f.Lost(d.data).Next})
+		}
+	}
+	return found
+}
+
+// secretsLost says whether a secret's master key is in no keeper any more.
+func (d *Daemon) secretsLost() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	defer cancel()
+	gone, err := secret.Missing(ctx, d.db, d.keepers)
+	return err == nil && len(gone) > 0
 }
 
 // writable writes a row anew and waits a moment for it. A database that does not come back is asked once, not each time.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/internal/fault"
+	"tandem/internal/logfile"
 	"tandem/internal/secret"
 	"tandem/internal/settings"
 )
@@ -19,9 +21,9 @@ func (d *Daemon) openLog() (func(), error) {
 	if path == "" {
 		path = filepath.Join(d.data, "tandem.log")
 	}
-	file, err := openLog(path)
+	file, err := logfile.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.Unavailable, "logs", "cannot write the log %s: %w", path, err).WithNext("choose another with --log-file")
 	}
 	d.logFile = file
 	d.logLevel.Set(level)
@@ -36,7 +38,7 @@ func (d *Daemon) openLog() (func(), error) {
 	}
 	d.redact = secret.NewRedactor()
 	d.Log = slog.New(d.redact.Handler(handler))
-	return file.close, nil
+	return func() { file.Close() }, nil
 }
 
 // Reload opens the log anew and reads the settings again. What can change while the server runs counts at once; the rest, and
@@ -47,7 +49,7 @@ func (d *Daemon) Reload(load func() (*settings.Settings, error)) {
 	if d.Log == nil {
 		return // it is only starting
 	}
-	if err := d.logFile.reopen(); err != nil {
+	if err := d.logFile.Reopen(); err != nil {
 		d.Log.Error("the log cannot be opened anew", "err", err)
 	}
 	s, err := load()

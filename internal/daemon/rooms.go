@@ -176,6 +176,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.web = &httpapi.Server{Gate: d.gate, Journal: d.journal, Log: d.Log, Version: d.Version, Now: time.Now, Mounts: map[string]http.Handler{
 		"GET /server/logs":            http.HandlerFunc(d.logs),
+		"GET /metrics":                http.HandlerFunc(d.metricsPage),
 		"/mcp":                        tools,
 		"POST /join":                  http.HandlerFunc(d.join),
 		"GET /sessions/{id}/stream":   http.HandlerFunc(d.followSession),
@@ -188,6 +189,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
+	d.measure()
+	d.watched()
 	if d.rooms.remotes.inner, err = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil); err != nil {
 		return err
 	}
@@ -243,7 +246,8 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := Room(d.data); err != nil || d.readiness.bad() {
+		d.tellRefused(time.Now())
+		if err := Room(d.data); err != nil || d.readiness.bad() || d.watch.troubled.Load() {
 			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
 		}
 		d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)

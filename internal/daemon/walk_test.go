@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -29,10 +30,14 @@ const (
 )
 
 // walked starts a daemon in this process, with its real doors.
-func walked(t *testing.T) (*Daemon, string) {
+func walked(t *testing.T) (*Daemon, string) { t.Helper(); return walkedWith(t, nil) }
+
+// walkedWith is walked with further settings.
+func walkedWith(t *testing.T, more map[string]string) (*Daemon, string) {
 	t.Helper()
-	data := testenv.Dir(t) + "/data"
-	s, err := settings.Load(map[string]string{"data": data, "listen": "127.0.0.1:0", "api_token": walkAPI, "connector_token": walkConnector}, nil)
+	flags := map[string]string{"data": testenv.Dir(t) + "/data", "listen": "127.0.0.1:0", "api_token": walkAPI, "connector_token": walkConnector}
+	maps.Copy(flags, more)
+	s, err := settings.Load(flags, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,6 +226,7 @@ func (g *Gate) denial(c *call) *fault.Error {
 // refuse records a denial of a known caller. When it cannot be recorded the
 // call is refused all the same.
 func (g *Gate) refuse(ctx context.Context, c *call, why *fault.Error) error {
+	c.refused = true
 	err := g.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := g.append(tx, c, journal.Denied, 0, map[string]any{"reason": why.Msg, "code": c.decision.Code})
 		return err

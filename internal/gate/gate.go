@@ -46,6 +46,8 @@ type Gate struct {
 	// Caution says why a person should decide a call that policy allows: it touches what somebody else asked to be left
 	// alone. "" lets it pass; an error refuses it.
 	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
+	// Seen hears of every call, after it. Without it nobody is told.
+	Seen func(Seen)
 	// Still says why a caller who was let in would not be let in again. Without it nobody is asked.
 	Still func(ctx context.Context, c op.Caller) error
 }
@@ -97,19 +99,36 @@ type call struct {
 	ruled    bool   // a standing answer lets it pass: nothing is spent
 	touch    *op.Touch
 	looked   bool // touch was found out
+	refused  bool // it ended at policy's no
+}
+
+// Seen is a call that ended.
+type Seen struct {
+	Op       *op.Op
+	Actor    string
+	Resource op.Resource
+	Took     time.Duration
+	Refused  bool // by policy, not by what was asked for
+	Err      error
 }
 
 // Do runs one operation for the caller in ctx. Its error holds no secret.
 func (g *Gate) Do(ctx context.Context, o *op.Op, in any) (any, error) {
-	out, err := g.do(ctx, o, in)
-	return out, g.record(op.CallerFrom(ctx)).Error(g.Explain(err))
+	began := time.Now()
+	c := &call{op: o, in: in, caller: op.Entering(ctx, o)}
+	out, err := g.do(ctx, c)
+	err = g.record(op.CallerFrom(ctx)).Error(g.Explain(err))
+	if g.Seen != nil {
+		g.Seen(Seen{o, c.caller.Name, c.resource, time.Since(began), c.refused, err})
+	}
+	return out, err
 }
 
 // Explain gives a failure of the storage, which a door met, its sentence.
 func (g *Gate) Explain(err error) error { return g.db.Explain(err) }
 
-func (g *Gate) do(ctx context.Context, o *op.Op, in any) (any, error) {
-	c := &call{op: o, in: in, caller: op.Entering(ctx, o)}
+func (g *Gate) do(ctx context.Context, c *call) (any, error) {
+	o, in := c.op, c.in
 	if err := op.Admits(ctx, o); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ const maxSources = 1000
 type Strangers struct {
 	mu    sync.Mutex
 	count map[Refused]int
+	all   int64
 }
 
 // Add counts one refusal.
@@ -29,11 +30,19 @@ func (s *Strangers) Add(source string, now time.Time) {
 	if s.count == nil {
 		s.count = map[Refused]int{}
 	}
+	s.all++
 	key := Refused{Source: source, Minute: now.UTC().Truncate(time.Minute)}
 	if _, known := s.count[key]; !known && len(s.count) >= maxSources {
 		key.Source = "others"
 	}
 	s.count[key]++
+}
+
+// All is how many there were since the start.
+func (s *Strangers) All() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
 }
 
 func (s *Strangers) take() []Refused {

@@ -162,6 +162,9 @@ type Problem struct {
 // Fail is the one place where a fault becomes a status.
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.Public(err)
+	if s.Failed != nil {
+		s.Failed(f.Kind)
+	}
 	request := w.Header().Get("Tandem-Request")
 	if f.Kind == fault.Internal {
 		s.Log.Error("request failed", "request", request, "method", r.Method, "path", r.Pattern, "err", err)

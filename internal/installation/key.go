@@ -21,16 +21,17 @@ type KeyFile struct {
 	Name string
 	With string // what is lost with it
 	// needs counts what in the database depends on it, for data that was written before keys had marks; empty when nothing can.
-	needs string
+	needs  string
+	Always bool // every installation has it
 	// many is a file of several keys that change: it has no mark, and its room says whether one is missing.
 	many bool
 }
 
 // Keys are all of them. A room that keeps a key as a file adds its line.
 var Keys = []KeyFile{
-	{Name: "journal.key", With: "receipts and checkpoints that it signed can be checked only with a public key that somebody kept, and tandem audit verify names every one of them",
+	{Name: "journal.key", Always: true, With: "receipts and checkpoints that it signed can be checked only with a public key that somebody kept, and tandem audit verify names every one of them",
 		needs: "SELECT count(*) FROM journal_checkpoint"},
-	{Name: "space.key", With: "this machine's seats in its spaces cannot be opened: each member here has to join again, and messages that only this machine has stay closed",
+	{Name: "space.key", Always: true, With: "this machine's seats in its spaces cannot be opened: each member here has to join again, and messages that only this machine has stay closed",
 		needs: "SELECT count(*) FROM peer_seat"},
 	{Name: "secret.key", With: "the secrets that are sealed under it cannot be opened and have to be set again", many: true},
 	{Name: "tls-key.pem", With: "other machines know this server by it, refuse another one, and have to be invited again"},

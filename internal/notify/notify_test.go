@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/logfile"
 )
 
 func open(t *testing.T, path string) *db.DB {
@@ -148,5 +150,24 @@ func TestANoticeDoesNotWander(t *testing.T) {
 	defer hook.Close()
 	if err := post(t.Context(), hook.URL, []byte("{}"), nil); err == nil || !strings.Contains(err.Error(), "307") {
 		t.Errorf("%v", err)
+	}
+}
+
+// events.log grew for ever: it is rotated as the other logs are.
+func TestTheEventsLogIsRotated(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events.log")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("x\n"), logfile.Size/2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := New(nil, Config{File: file}, slog.New(slog.DiscardHandler))
+	if err := n.write(t.Context(), item{notice: Notice{Event: Event{ID: "one"}}}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := os.ReadFile(file)
+	if err != nil || len(now) > 1000 || !strings.Contains(string(now), `"one"`) {
+		t.Errorf("%d bytes, %v", len(now), err)
+	}
+	if st, err := os.Stat(file + ".1"); err != nil || st.Size() != logfile.Size {
+		t.Errorf("the full one: %v, %v", st, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"tandem/internal/egress"
 	"tandem/internal/fault"
+	"tandem/internal/logfile"
 )
 
 // event is what is told, with its handoff.
@@ -31,7 +32,7 @@ func (n *Notifier) write(ctx context.Context, x item) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(n.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := logfile.Open(n.File)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,7 @@ type Spec struct {
 	Status  int      // HTTP status of success when it is not 200
 	Sealed  bool     // what it is told and what it answers are sealed words: reasons of failures are not journalled, answers not kept for a repetition
 	Once    bool     // it takes or gives a credential that is written down nowhere: it is not repeated by an idempotency key
+	Waits   bool     // it lasts until somebody or something else comes: that it takes long says nothing
 	Masked  bool     // a list whose handler leaves out, with May, what the caller may not see: anybody known may call it
 }
 

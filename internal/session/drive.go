@@ -102,6 +102,10 @@ func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason st
 	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
 		return err
 	}
+	if r.TurnEnded != nil {
+		ended := Ended{Session: s.ID, Turn: t.ID, Driver: s.Driver, Model: s.Model, State: state, Reason: reason}
+		tx.AfterCommit(func() { r.TurnEnded(ended) })
+	}
 	return r.record(tx, s, "session.turn_ended", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
 		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
 }

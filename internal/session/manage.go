@@ -22,6 +22,9 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if err := knownProvider(tx, s); err != nil {
+		return nil, err
+	}
 	if s.Parent != "" {
 		if _, err := loadSession(inTx{tx}, c.Tenant, s.Parent, ""); err != nil {
 			return nil, err
@@ -112,6 +115,11 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 		}
 		if err := s.check(); err != nil {
 			return err
+		}
+		if in.Model != nil || in.Config != nil {
+			if err := knownProvider(tx, s); err != nil {
+				return err
+			}
 		}
 		return tell(tx, s, "", EventSession, s)
 	})

@@ -130,6 +130,20 @@ func noProvider(id string) error {
 	return fault.New(fault.NotFound, "provider", "there is no provider %.60s", id).WithNext("list what there is: tandem provider list")
 }
 
+// knownProvider refuses a session whose model nobody offers: every turn of it would fail.
+func knownProvider(tx *db.Tx, s *Session) error {
+	if s.Driver != DriverModel {
+		return nil
+	}
+	for _, m := range append([]string{s.Model}, s.Config.Fallback...) {
+		id, _, _ := catalog.Split(m)
+		if _, err := baseOf(tx, s.Tenant, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // baseOf is a provider's address, for a change that depends on it.
 func baseOf(tx *db.Tx, tenant, id string) (base string, err error) {
 	err = tx.QueryRow("SELECT base FROM session_provider WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id).Scan(&base)
@@ -298,6 +312,9 @@ func (r *Room) keyProvider(ctx context.Context, tx *db.Tx, in ProviderKeyIn) (OK
 func (r *Room) setDefault(ctx context.Context, tx *db.Tx, in DefaultIn) (DefaultIn, error) {
 	if _, _, ok := catalog.Split(in.Model); !ok {
 		return in, fault.New(fault.Invalid, "provider.default", "%.60q should be provider/model", in.Model)
+	}
+	if err := knownProvider(tx, &Session{Tenant: op.CallerFrom(ctx).Tenant, Driver: DriverModel, Model: in.Model}); err != nil {
+		return in, err
 	}
 	_, err := tx.Exec("INSERT INTO session_default (tenant, model) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET model = excluded.model", op.CallerFrom(ctx).Tenant, in.Model)
 	return in, err

@@ -34,6 +34,15 @@ type Room struct {
 	Hidden []string
 	// Guard may refuse that somebody drives a session that belongs to another room.
 	Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
+	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
+	TurnEnded func(Ended)
+}
+
+// Ended is a turn that ended, for whoever runs the server.
+type Ended struct {
+	Session, Turn, Driver, Model string
+	State                        TurnState
+	Reason                       string
 }
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -166,6 +167,15 @@ func (s *Settings) Bool(key string) bool {
 		return true
 	}
 	return false
+}
+
+// Int reads a number; what is none is the default's.
+func (s *Settings) Int(key string) int {
+	n, err := strconv.Atoi(s.Get(key))
+	if err != nil {
+		n, _ = strconv.Atoi(Known(key).Default)
+	}
+	return n
 }
 
 // All are the values in order, secrets hidden.

@@ -22,7 +22,7 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "space.post", Right: "space.post", Method: "POST", Path: "/space/post", MCP: "-", Secret: []string{"envelope"},
 			Doc: "Append a member's envelope to its space's log.\nThe host checks signature, epoch, sequence and rate, and cannot open it."},
 			envelopeAt, r.post),
-		op.Read(op.Spec{Name: "space.pull", Right: "space.post", Method: "POST", Path: "/space/pull", MCP: "-",
+		op.Read(op.Spec{Name: "space.pull", Waits: true, Right: "space.post", Method: "POST", Path: "/space/pull", MCP: "-",
 			Doc: "Read a space's log from a number on, and wait for more when there is none."},
 			func(in PullIn) op.Resource { return At(in.Space) }, r.pull),
 		op.State(op.Spec{Name: "space.invite_open", Right: "space.post", Method: "POST", Path: "/space/invite/open", MCP: "-",

@@ -70,7 +70,10 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s), checkDaemon(ctx, k), checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k)}
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s),
+		checkDaemon(ctx, k), checkLog(s)}
+	checks = append(checks, checkFindings(ctx, k)...)
+	checks = append(checks, checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k))
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},

@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+)
+
+// Finding is something that is wrong with a running server, or was.
+type Finding struct {
+	Name   string `json:"name"`
+	State  string `json:"state" jsonschema:"bad while it lasts, note for what is past or only worth knowing"`
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+// FindingsOut lists what is wrong.
+type FindingsOut struct {
+	Findings []Finding `json:"findings"`
+}
+
+// findingsOp is what the doctor asks: readiness with its reasons, and what was counted since the start.
+func (d *Daemon) findingsOp(context.Context, nothing) (FindingsOut, error) {
+	out := FindingsOut{Findings: []Finding{}}
+	for _, r := range d.look() {
+		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
+	}
+	w := &d.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed > 0 {
+		out.Findings = append(out.Findings, Finding{"turns", "note", fmt.Sprintf("%d turns of agents failed since the start", w.failed),
+			"why: tandem logs --level warn"})
+	}
+	if n := d.gate.Strangers.All() + w.denied; n > manyRefused {
+		out.Findings = append(out.Findings, Finding{"refused", "note",
+			fmt.Sprintf("%d calls were refused since the start, %d of them of callers that nobody knows", n, d.gate.Strangers.All()),
+			"who and what: tandem audit log --type gate.stranger"})
+	}
+	if w.slow > 0 {
+		out.Findings = append(out.Findings, Finding{"slow", "note",
+			fmt.Sprintf("%d operations took longer than they should, the last one: %s", w.slow, w.slowest),
+			"see: tandem logs --level warn"})
+	}
+	return out, nil
+}
+
+// manyRefused is how many refusals are worth a line of the doctor's.
+const manyRefused = 100
