@@ -155,7 +155,7 @@ func words(args []string) []string {
 		return append([]string{"space"}, rest...)
 	}
 	if rest[0] == "channel" { // what its .mcp.json starts
-		return append([]string{"mcp"}, rest[1:]...)
+		return append([]string{"mcp", "--only", "intandem"}, rest[1:]...)
 	}
 	return append([]string{"space"}, rest...)
 }

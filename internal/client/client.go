@@ -203,13 +203,14 @@ type About struct {
 	Folder string // where it runs
 	Agent  string // what it calls itself
 	Model  string // the model that works in it
+	As     string // the agent that it acts as: agent, or agent:NAME
 }
 
 // WithClient is the same client, which tells the daemon which program it is.
 func (c *Client) WithClient(a About) *Client {
 	with := *c
 	with.about = http.Header{}
-	for k, v := range map[string]string{"Tandem-Client": a.ID, "Tandem-Folder": a.Folder, "Tandem-Agent": a.Agent, "Tandem-Model": a.Model} {
+	for k, v := range map[string]string{"Tandem-Client": a.ID, "Tandem-Folder": a.Folder, "Tandem-Agent": a.Agent, "Tandem-Model": a.Model, "Tandem-As": a.As} {
 		if v != "" {
 			with.about.Set(k, v)
 		}

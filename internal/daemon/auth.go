@@ -31,13 +31,11 @@ func controlAuth(who *identity.Room) httpapi.Authenticator {
 		}
 		pin := r.Header.Get("Tandem-Pin")
 		if pin == "" {
-			if secret, ok := bearer(r); ok {
-				c, err := who.Bearer(ctx, secret, op.DoorSocket)
-				c.Client = clientOf(r)
-				return c, err
+			c, err := programOf(r, who)
+			if as := r.Header.Get("Tandem-As"); as != "" && err == nil {
+				_, name, _ := strings.Cut(as, ":")
+				return who.As(ctx, c, name)
 			}
-			c, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
-			c.Client = clientOf(r)
 			return c, err
 		}
 		if err := who.ProvePIN(ctx, identity.LocalTenant, identity.WellKnown(identity.Owner), pin, terminalOf(connOf(ctx))); err != nil {
@@ -47,6 +45,17 @@ func controlAuth(who *identity.Room) httpapi.Authenticator {
 		c.Present, c.Client = "pin", clientOf(r)
 		return c, err
 	}
+}
+
+// programOf is a program of this user: the holder of a token, or whoever it may be.
+func programOf(r *http.Request, who *identity.Room) (c op.Caller, err error) {
+	if secret, ok := bearer(r); ok {
+		c, err = who.Bearer(r.Context(), secret, op.DoorSocket)
+	} else {
+		c, err = who.Caller(r.Context(), identity.LocalTenant, identity.LocalUser, op.DoorSocket)
+	}
+	c.Client = clientOf(r)
+	return c, err
 }
 
 // networkAuth knows the callers of a TCP listener: a token, or the panel's

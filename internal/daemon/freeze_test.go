@@ -43,7 +43,7 @@ func spec(o *op.Op) string {
 		word string
 		is   bool
 	}{{"masked", o.Masked}, {"once", o.Once}, {"people", o.People}, {"present", o.Present}, {"public", o.Public},
-		{"sealed", o.Sealed}, {"socket", o.Socket}} {
+		{"sealed", o.Sealed}, {"socket", o.Socket}, {"spare", o.Spare}} {
 		if f.is {
 			fmt.Fprintf(&b, "flag %s\n", f.word)
 		}

@@ -170,7 +170,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
 	d.rooms.relay.Through(d.gate, d.journal)
-	tools, err := mcpserver.New(d.gate, d.Version, instructions, iconURI(), d.Log)
+	tools, err := mcpserver.New(d.gate, d.identity.As, d.Version, instructions, iconURI(), d.Log)
 	if err != nil {
 		return err
 	}

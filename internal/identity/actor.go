@@ -19,6 +19,7 @@ const (
 	API       = "api"       // the holder of TANDEM_API_TOKEN
 	Connector = "connector" // the holder of TANDEM_TOKEN
 	System    = "tandem"    // the program itself: timers, recovery
+	MCP       = "mcp"       // a program that calls over MCP for whoever speaks on the control socket
 )
 
 // Actor is somebody or something that acts.

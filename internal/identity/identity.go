@@ -44,7 +44,7 @@ func New(ctx context.Context, d *db.DB) (*Room, error) {
 				return err
 			}
 		}
-		return nil
+		return r.mcpAgent(tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the first actors: %w", err)

@@ -3,8 +3,9 @@
 // revision and older clients alike: every request stands for itself.
 //
 // A caller sees the tools that the gate would let it call, and nothing else
-// exists for it. An MCP caller is a model: it can read asks and wait for them,
-// never decide one, whatever credential it holds.
+// exists for it. An MCP caller is a model: a program of this user is an agent
+// here, whatever it calls itself, and it can read asks and wait for them, never
+// decide one, whatever credential it holds.
 package mcpserver
 
 import (
@@ -28,6 +29,7 @@ import (
 // Server is the MCP door.
 type Server struct {
 	gate    *gate.Gate
+	as      op.As
 	info    *mcp.Implementation
 	opts    *mcp.ServerOptions
 	tools   []tool
@@ -48,10 +50,11 @@ const maxServers = 256
 
 // New makes the door. instructions tell a connected model what tandem is for;
 // icon is a data: URI, or empty.
-func New(g *gate.Gate, version, instructions, icon string, log *slog.Logger) (*Server, error) {
-	s := &Server{gate: g, log: log, servers: map[string]*mcp.Server{},
+func New(g *gate.Gate, as op.As, version, instructions, icon string, log *slog.Logger) (*Server, error) {
+	s := &Server{gate: g, as: as, log: log, servers: map[string]*mcp.Server{},
 		info: &mcp.Implementation{Name: "tandem", Title: "Tandem", Version: version},
-		opts: &mcp.ServerOptions{Instructions: instructions, PageSize: 1000, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: mcp.NewSchemaCache()}}
+		opts: &mcp.ServerOptions{Instructions: instructions, PageSize: 1000,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: mcp.NewSchemaCache()}}
 	if icon != "" {
 		s.info.Icons = []mcp.Icon{{Source: icon, MIMEType: "image/png"}}
 	}
@@ -73,14 +76,28 @@ func New(g *gate.Gate, version, instructions, icon string, log *slog.Logger) (*S
 
 // ServeHTTP answers a request whose caller was authenticated by the listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !op.CallerFrom(r.Context()).Known() {
+	c := op.CallerFrom(r.Context())
+	if !c.Known() {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="tandem", resource_metadata=%q`, s.metadata(r)))
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprintln(w, `{"error":"tandem does not know you","code":"unauthenticated","next":"send the connector token: Authorization: Bearer …"}`)
+		refuse(w, fault.New(fault.Unauthenticated, "mcp", "tandem does not know you").WithNext("send the connector token: Authorization: Bearer …"))
 		return
 	}
-	s.handler.ServeHTTP(w, r)
+	only, err := s.only(r.URL.Query().Get("only"))
+	if err == nil && c.Kind == op.Local {
+		c, err = s.as(r.Context(), c, "")
+	}
+	if err != nil {
+		refuse(w, s.gate.Explain(err))
+		return
+	}
+	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(op.WithCaller(r.Context(), c), onlyKey{}, only)))
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	f := fault.Public(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.Kind.Status())
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": f.Msg, "code": f.Kind.String(), "next": f.Next}) // who hung up needs no answer
 }
 
 // metadata is where a client learns how to get a token.
@@ -92,13 +109,15 @@ func (s *Server) metadata(r *http.Request) string {
 // the gate at every list and every call, so a revoked right is gone at once.
 func (s *Server) serverFor(r *http.Request) *mcp.Server {
 	c := op.CallerFrom(r.Context()).Later(op.DoorMCP)
+	only, _ := r.Context().Value(onlyKey{}).(selection)
 	data, err := json.Marshal(c)
 	if err != nil {
 		return nil
 	}
+	key := string(data) + only.key()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if srv := s.servers[string(data)]; srv != nil {
+	if srv := s.servers[key]; srv != nil {
 		return srv
 	}
 	if len(s.servers) >= maxServers {
@@ -106,15 +125,17 @@ func (s *Server) serverFor(r *http.Request) *mcp.Server {
 	}
 	srv := mcp.NewServer(s.info, s.opts)
 	for _, t := range s.tools {
-		srv.AddTool(t.spec, s.call(t.op, c))
+		if only.has(t) {
+			srv.AddTool(t.spec, s.call(t.op, c))
+		}
 	}
-	srv.AddReceivingMiddleware(s.mask(c))
-	s.servers[string(data)] = srv
+	srv.AddReceivingMiddleware(s.mask(c, only))
+	s.servers[key] = srv
 	return srv
 }
 
-// mask leaves out of every list what the caller may not use.
-func (s *Server) mask(c op.Caller) mcp.Middleware {
+// mask leaves out of every list what the caller may not use, and second names for what is listed anyway.
+func (s *Server) mask(c op.Caller, only selection) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			res, err := next(ctx, method, req)
@@ -126,7 +147,7 @@ func (s *Server) mask(c op.Caller) mcp.Middleware {
 			shown := *list
 			shown.Tools = nil
 			for _, t := range list.Tools {
-				if s.gate.May(ctx, s.gate.Table().Tool(t.Name)) {
+				if o := s.gate.Table().Tool(t.Name); only.lists(t.Name, o) && s.gate.May(ctx, o) {
 					shown.Tools = append(shown.Tools, t)
 				}
 			}

@@ -34,6 +34,7 @@ type Caller struct {
 	Name    string   `json:"name"`  // as people know it
 	Kind    Kind     `json:"kind"`
 	For     []string `json:"for,omitempty"` // on whose behalf, as kind:name, nearest first
+	Via     string   `json:"via,omitempty"` // actor id of whoever proved to be there, when the actor is an agent at work for it
 	Present string   `json:"present,omitempty"`
 	Token   string   `json:"token,omitempty"`   // id of the credential, never the credential
 	Session string   `json:"session,omitempty"` // when the actor is a session
@@ -56,6 +57,9 @@ type Client struct {
 	Agent  string `json:"agent,omitempty"`  // what it calls itself
 	Model  string `json:"model,omitempty"`  // the model that works in it
 }
+
+// As is an agent at work for a caller: it may do what both may, and no more. Without a name it is whoever calls over MCP.
+type As func(ctx context.Context, c Caller, name string) (Caller, error)
 
 // Known reports whether the caller is anybody.
 func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }

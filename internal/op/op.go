@@ -40,6 +40,7 @@ type Spec struct {
 	Method  string   // HTTP method; "" keeps the operation off HTTP
 	Path    string   // HTTP pattern of net/http, e.g. "/resource/{key...}"
 	MCP     string   // tool name; "" means the name with dots as underscores, "-" keeps it off MCP
+	Spare   bool     // over MCP another tool is the usual name for this: it answers, and is listed only for who asks for it
 	Aliases []Alias  // names owed to older clients
 	Present bool     // needs a person, present, now (deciding, granting, minting, unmasking, exporting)
 	People  bool     // only for people and their own tools: no agent, session, service or MCP caller, whatever was granted

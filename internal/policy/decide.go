@@ -35,6 +35,8 @@ type Decision struct {
 	Approvers []PrincipalRef `json:"approvers,omitempty"`
 	// Class is the data's.
 	Class DataClass `json:"class,omitempty"`
+	// fallback says that only the house's last word asks: nobody has spoken of this member.
+	fallback bool
 }
 
 // Recorded says that even looking is written down: the data is of a class that somebody called sensitive.
@@ -186,6 +188,11 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 	return presence, nil
 }
 
+// atWork says that a member is the agent whose session stands before it in the chain.
+func (v *View) atWork(i int) bool {
+	return i > 0 && v.members[i].ref.Kind == Agent && v.members[i-1].ref.Kind == Session
+}
+
 // meet asks for every member of the chain and keeps the narrowest answer.
 func (v *View) meet(q *question) Decision {
 	var out Decision
@@ -196,6 +203,8 @@ func (v *View) meet(q *question) Decision {
 			return d
 		case i == 0:
 			out = d
+		case d.Effect == Ask && d.fallback && out.Effect == Allow && v.atWork(i):
+			// The session is this agent at work. A person spoke of the session, and nobody of the agent.
 		case d.Effect == Ask && out.Effect == Ask:
 			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
 		case d.Effect == Ask:

@@ -75,8 +75,8 @@ func DefaultGrants() []ScopedGrant {
 	return out
 }
 
-// harmlessTools change nothing and send nothing out.
-var harmlessTools = []string{"read", "list", "ls", "glob", "grep", "codesearch", "todo*", "question", "skill", "tandem"}
+// harmlessTools change nothing and send nothing out. Tandem's own are operations, each of which is judged when it is called.
+var harmlessTools = []string{"read", "list", "ls", "glob", "grep", "codesearch", "todo*", "question", "skill", "tandem", "mcp__tandem__*"}
 
 // keyFiles are where programs keep credentials, wherever the folder is.
 var keyFiles = []string{

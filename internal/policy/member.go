@@ -89,6 +89,7 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 			d = e.permitted(in.permits, d)
 		}
 		if d.Effect != Deny {
+			d.fallback = d.Effect == Ask && tier == tierOf(Fallback)
 			return d
 		}
 	}

@@ -247,6 +247,13 @@ func TestChainIsTheNarrowest(t *testing.T) {
 	want(t, seen(t, c, "session:s", "agent:a", "person:ann"), r, Allow, "grant:agent")
 	want(t, seen(t, c, "session:s", "person:ann"), r, Deny, "")
 	want(t, seen(t, compiled(t, "", DefaultGrants()...), "session:s"), do(t, CanRead, "resource:/x"), Deny, "")
+	// what a person gave the session is not asked about again because nobody has spoken of its agent; whoever does is heard
+	given := append(DefaultGrants(), give(t, "work", "session:*", Allow, "folder:/code", "edit"))
+	chain := []string{"session:s", "agent:mcp", "local:local", "person:ann"}
+	want(t, seen(t, compiled(t, "", given...), chain...), r, Allow, "grant:work")
+	want(t, seen(t, compiled(t, "", given...), chain[1:]...), r, Ask, "")
+	want(t, seen(t, compiled(t, "", append(given, give(t, "look", "agent:*", Ask, "folder:/code", "edit"))...), chain...), r, Ask, "grant:look")
+	want(t, seen(t, compiled(t, "", append(given, give(t, "no", "agent:mcp", Deny, "folder:/code", "edit"))...), chain...), r, Deny, "grant:no")
 }
 
 func TestPresenceAndCeiling(t *testing.T) {

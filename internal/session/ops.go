@@ -110,9 +110,9 @@ func one(in IDIn) op.Resource { return at(in.ID) }
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	ops := []op.Op{
-		op.State(op.Spec{Name: "session.create", Right: "session.create", Method: "POST", Path: "/sessions", Doc: "Open a session: an agent at work, driven by a model."},
+		op.State(op.Spec{Name: "session.create", Spare: true, Right: "session.create", Method: "POST", Path: "/sessions", Doc: "Open a session: an agent at work, driven by a model."},
 			func(CreateIn) op.Resource { return at("") }, r.create),
-		op.Read(op.Spec{Name: "session.list", Right: "session.list", Masked: true, Method: "GET", Path: "/sessions", Doc: "List sessions, newest first, or search them."},
+		op.Read(op.Spec{Name: "session.list", Spare: true, Right: "session.list", Masked: true, Method: "GET", Path: "/sessions", Doc: "List sessions, newest first, or search them."},
 			func(ListIn) op.Resource { return at("") }, r.list),
 		op.Read(op.Spec{Name: "session.get", Right: "session.read", Method: "GET", Path: "/sessions/{id}", Doc: "Read one session."}, one, r.get),
 		op.State(op.Spec{Name: "session.update", Right: "session.write", Method: "PATCH", Path: "/sessions/{id}", Doc: "Rename, archive or reconfigure a session."},

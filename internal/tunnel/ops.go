@@ -34,7 +34,8 @@ func (r *Room) share(ctx context.Context, in wire.ShareIn) (wire.ShareOut, error
 	}
 	if mode == wire.Desktop {
 		out := wire.ShareOut{Status: wire.Status{Mode: wire.Desktop, State: wire.Open, Since: r.DB.Now()}}
-		return r.write(out, "desktop-connector.json", map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": r.Self, "args": []string{"mcp"}}}})
+		return r.write(out, "desktop-connector.json", map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{
+			"command": r.Self, "args": []string{"mcp", "--only", "bridge"}}}})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -83,7 +83,7 @@ func newActorAdd(k *kit.Kit) *cobra.Command {
 	var in room.AddIn
 	var kind string
 	cmd := &cobra.Command{
-		Use: "add NAME", Short: "Add an actor; a person needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
+		Use: "add NAME", Short: "Add an actor; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Kind = args[0], op.Kind(kind)
 			var out room.Actor

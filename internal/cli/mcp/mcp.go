@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -25,29 +26,58 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	var channel bool
+	var o options
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Speak MCP over standard input and output",
-		Long: "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent. " +
+		Long: "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent.\n\n" +
+			"Whoever calls is an agent, whatever it calls itself: the agent mcp, or one that a person made and --as names. It acts for you and may do no more than you may without your PIN. " +
+			"With --only it is offered a few tools: bridge (six, to drive sessions), space (spaces and the board, every tool of theirs with intandem), a noun (repo, resource, session, approval …) or tools by their names, with commas between them.\n\n" +
 			"With --channel, messages of a space are announced as channel notifications; Claude Code takes them only when it was started with that channel, and does not say whether it did, so they are never the only way.",
-		Example: "  tandem mcp\n  claude mcp add tandem -- tandem mcp",
+		Example: "  tandem mcp --only bridge\n  claude mcp add tandem -- tandem mcp --only bridge,space\n  tandem mcp --as builder --only repo,resource",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := k.Client(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return pipe(cmd.Context(), c, k.In, k.Out, channel)
+			if o.as != "" && k.SessionSocket() != "" {
+				return fault.New(fault.Denied, "mcp", "this runs inside a session, which is who it is").WithNext("open the session as that agent: tandem session open --as NAME")
+			}
+			return pipe(cmd.Context(), c, k.In, k.Out, o)
 		},
 	}
-	cmd.Flags().BoolVar(&channel, "channel", false, "also announce messages of a space as channel notifications")
+	cmd.Flags().BoolVar(&o.channel, "channel", false, "also announce messages of a space as channel notifications")
+	cmd.Flags().StringVar(&o.as, "as", "", "the agent to act as, one that a person made")
+	cmd.Flags().StringVar(&o.only, "only", "", "the tools to offer: bridge, space, a noun, or names of tools, with commas between them")
 	return []*cobra.Command{cmd}
+}
+
+// options are who calls, and what it is offered.
+type options struct {
+	channel  bool
+	as, only string
+}
+
+// acts is what the daemon is told of who calls.
+func (o options) acts() string {
+	if o.as == "" {
+		return "agent"
+	}
+	return "agent:" + strings.TrimPrefix(o.as, "agent:")
+}
+
+// path is where messages go.
+func (o options) path() string {
+	if o.only == "" {
+		return "/mcp"
+	}
+	return "/mcp?only=" + url.QueryEscape(o.only)
 }
 
 // pipe carries one JSON-RPC message a line to the daemon, each in its own
 // request, and whatever comes back to standard output.
-func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, channel bool) error {
+func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, o options) error {
 	var mu sync.Mutex
 	write := func(msg []byte) {
 		mu.Lock()
@@ -65,7 +95,7 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, ch
 	if err != nil {
 		return err
 	}
-	about := client.About{ID: self, Folder: folder}
+	about := client.About{ID: self, Folder: folder, As: o.acts()}
 	c = c.WithClient(about)
 	telling, end := context.WithCancel(ctx)
 	defer end()
@@ -79,13 +109,13 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, ch
 				c = c.WithClient(about)
 			}
 			c, write := c, write
-			if channel && method(line) == "initialize" {
+			if o.channel && method(line) == "initialize" {
 				write = func(msg []byte) { plain(withChannel(msg)) }
 			}
-			if channel && method(line) == "notifications/initialized" {
+			if o.channel && method(line) == "notifications/initialized" {
 				go announce(telling, c, plain)
 			}
-			flying.Go(func() { carry(ctx, c, line, write) })
+			flying.Go(func() { carry(ctx, c, o.path(), line, write) })
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -103,7 +133,7 @@ func orElse(a, b string) string {
 	return b
 }
 
-func carry(ctx context.Context, c *client.Client, line []byte, write func([]byte)) {
+func carry(ctx context.Context, c *client.Client, path string, line []byte, write func([]byte)) {
 	var msg struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -123,7 +153,7 @@ func carry(ctx context.Context, c *client.Client, line []byte, write func([]byte
 			h.Set("Mcp-Name", msg.Params.Name)
 		}
 	}
-	resp, err := c.Do(ctx, http.MethodPost, "/mcp", bytes.NewReader(line), h)
+	resp, err := c.Do(ctx, http.MethodPost, path, bytes.NewReader(line), h)
 	if err != nil {
 		if len(msg.ID) > 0 && fault.KindOf(err) != fault.Pending {
 			write(rpcError(msg.ID, err))

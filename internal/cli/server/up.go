@@ -161,7 +161,7 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		if out.Join != "" {
 			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key, out.Join)
 		}
-		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\"]}}}\n", self)
+		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\",\"--only\",\"bridge,space\"]}}}\n", self)
 		fmt.Fprintln(w, "Next:")
 		if !st.PIN {
 			fmt.Fprintf(w, "  %s pin set                 until then nobody can decide asks\n", name)

@@ -20,7 +20,7 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "open [NAME]", Short: "Open a real agent program in a terminal", Args: cobra.MaximumNArgs(1),
 		Long:    "Open a real, interactive Claude Code, Codex or OpenCode in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
-		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tmux attach -t ccm-builder",
+		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tandem session open nightly --as agent:builder\n  tmux attach -t ccm-builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
@@ -45,6 +45,7 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&in.Cwd, "cwd", "C", "", "the working folder (this one)")
+	f.StringVar(&in.As, "as", "", "the agent that it is at work for, agent:NAME: what policy says of that one holds for the session")
 	f.StringVar(&in.Agent, "agent", "", "the program: claude, codex or opencode")
 	f.StringVarP(&in.Model, "model", "m", "", "default, or a model of that program: opus, sonnet, haiku or a full claude-* id")
 	f.StringVar(&in.Effort, "effort", "", "low, medium, high, xhigh or max")

@@ -16,7 +16,7 @@ import (
 )
 
 func newInit(k *kit.Kit) *cobra.Command {
-	var hooks, channel bool
+	var hooks, channel, all bool
 	cmd := &cobra.Command{Use: "init [FOLDER]", Short: "Write .mcp.json, so that agents in this project can use spaces",
 		Long:    "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is. With --hooks, Claude Code is also set up to be woken by messages while it is idle.",
 		Example: "  tandem space init\n  tandem space init --hooks", Args: cobra.MaximumNArgs(1),
@@ -26,10 +26,10 @@ func newInit(k *kit.Kit) *cobra.Command {
 				folder = args[0]
 			}
 			path := filepath.Join(folder, ".mcp.json")
-			if err := addServer(path, program(), channel); err != nil {
+			if err := addServer(path, program(), channel, all); err != nil {
 				return err
 			}
-			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp)\nStart your agent here, then tell it: Create an intandem workspace called …\n", path)
+			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp --only %s)\nStart your agent here, then tell it: Create an intandem workspace called …\n", path, offered(all))
 			if !hooks {
 				return nil
 			}
@@ -41,8 +41,17 @@ func newInit(k *kit.Kit) *cobra.Command {
 			return nil
 		}}
 	cmd.Flags().BoolVar(&hooks, "hooks", false, "also let messages wake an idle Claude Code")
+	cmd.Flags().BoolVar(&all, "all", false, "offer every tool of spaces and boards, not only the everyday ones")
 	cmd.Flags().BoolVar(&channel, "channel", false, "also announce messages as channel notifications, for a Claude Code started with --channels")
 	return cmd
+}
+
+// offered are the tools that an agent sees.
+func offered(all bool) string {
+	if all {
+		return "intandem"
+	}
+	return "space"
 }
 
 // program is how an agent starts us: by name when that finds this program.
@@ -62,8 +71,8 @@ func program() string {
 }
 
 // addServer puts our server into an .mcp.json and keeps the rest.
-func addServer(path, command string, channel bool) error {
-	args := []string{"mcp"}
+func addServer(path, command string, channel, all bool) error {
+	args := []string{"mcp", "--only", offered(all)}
 	if channel {
 		args = append(args, "--channel")
 	}

@@ -91,12 +91,15 @@ func (c Claude) Settings() map[string]any {
 	return s
 }
 
+// ownTools starts the server of tandem's own tools: those that an agent at work has use for, for it reads them all first.
+var ownTools = []string{"mcp", "--only", "bridge,space,tandem_whoami"}
+
 // Write puts the session's files into its folder.
 func (c Claude) Write() error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return err
 	}
-	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": []string{"mcp"}}}}
+	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": ownTools}}}
 	for name, v := range map[string]any{"settings.json": c.Settings(), "mcp.json": tools} {
 		if err := WriteJSON(filepath.Join(c.Folder, name), v); err != nil {
 			return err

@@ -95,7 +95,7 @@ func (o OpenCode) Environment() ([]string, error) {
 		every[name] = map[string]any{"permission": asks}
 	}
 	config := map[string]any{"permission": asks, "agent": every, "autoupdate": false, "share": "disabled",
-		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": []string{o.Self, "mcp"}, "enabled": true,
+		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": append([]string{o.Self}, ownTools...), "enabled": true,
 			"environment": map[string]string{"TANDEM_SESSION_SOCKET": o.Socket, "TANDEM_SESSION": o.ID}}}}
 	if agents := filepath.Join(o.Project, "AGENTS.md"); plain(agents) {
 		config["instructions"] = []string{agents}

@@ -24,10 +24,10 @@ type chat struct {
 	told []string
 }
 
-func (h *house) chat() *chat {
+func (h *house) chat(flags ...string) *chat {
 	h.t.Helper()
 	c := &chat{h: h}
-	cmd := exec.Command(testenv.Tandem(h.t), "mcp")
+	cmd := exec.Command(testenv.Tandem(h.t), append([]string{"mcp"}, flags...)...)
 	cmd.Env, cmd.Dir = h.env, h.project
 	app := mcp.NewClient(&mcp.Implementation{Name: "chat", Version: "1"}, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		c.mu.Lock()
@@ -60,6 +60,23 @@ func (c *chat) tool(name string, args map[string]any, out any) string {
 	}
 	if err := json.Unmarshal([]byte(text), out); err != nil {
 		c.h.t.Fatalf("%s answered %s: %v", name, text, err)
+	}
+	return ""
+}
+
+// said calls a tool that answers with words; the facts in them are read into out. It returns the text of what is no plain answer.
+func (c *chat) said(name string, args map[string]any, out any) string {
+	c.h.t.Helper()
+	res, err := c.conn.CallTool(c.h.t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return err.Error()
+	}
+	text := res.Content[0].(*mcp.TextContent).Text
+	if res.IsError || strings.HasPrefix(text, "pending:") {
+		return text
+	}
+	if data, err := json.Marshal(res.StructuredContent); out != nil && (err != nil || json.Unmarshal(data, out) != nil) {
+		return string(data)
 	}
 	return ""
 }

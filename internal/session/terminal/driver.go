@@ -46,6 +46,8 @@ type Options struct {
 	// Sockets open and close a session's own door.
 	OpenSocket  func(caller func(context.Context) (op.Caller, error), session string) (string, error)
 	CloseSocket func(session string)
+	// As is an agent at work for whoever opens a session.
+	As op.As
 	// Moved is told that a seat changed in what people see of it.
 	Moved func()
 }

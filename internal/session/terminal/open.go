@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,14 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 			return Seat{}, err
 		}
 	}
+	if in.As != "" {
+		as, err := d.As(ctx, c, in.As)
+		if err != nil {
+			return Seat{}, err
+		}
+		c = as
+		op.Note(ctx, "as", as.Name)
+	}
 	if in.Cwd == "" {
 		in.Cwd = d.Default
 	}
@@ -43,7 +52,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		}
 	}
 	if old, err := d.named(ctx, c.Tenant, in.Name); err == nil && old.ClosedAt.IsZero() {
-		return d.reopen(ctx, old, in, folder)
+		return d.reopen(ctx, old, in, folder, c)
 	} else if err != nil && !fault.Is(err, fault.NotFound) {
 		return Seat{}, err
 	}
@@ -92,7 +101,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 }
 
 // reopen starts a session's program again when it ended, in the same conversation.
-func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string) (Seat, error) {
+func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string, c op.Caller) (Seat, error) {
 	switch {
 	case !op.May(ctx, "session.prompt", at(old.Session)):
 		return Seat{}, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
@@ -107,6 +116,11 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string)
 	}
 	if err := d.driven(ctx, old); err != nil {
 		return Seat{}, err
+	}
+	if was, err := d.room.Get(ctx, c.Tenant, old.Session); err != nil {
+		return Seat{}, err
+	} else if in.As != "" && !slices.Contains(was.Caller().For, string(op.Agent)+":"+c.Name) {
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s was not opened as %s", in.Name, c.Name).WithNext("close it first, or take another name")
 	}
 	s := d.seat(old)
 	if err := s.launch(ctx); err != nil {

@@ -16,6 +16,7 @@ type OpenIn struct {
 	Agent  string         `json:"agent,omitempty" jsonschema:"the program: claude (the default), codex or opencode"`
 	Model  string         `json:"model,omitempty" jsonschema:"for this session only: default, or with claude opus, sonnet, haiku or a full claude-* id, with codex a model's id, with opencode provider/model"`
 	Effort string         `json:"effort,omitempty" jsonschema:"for this session only: low, medium, high, xhigh or max"`
+	As     string         `json:"as,omitempty" jsonschema:"the agent that the session is at work for, agent:NAME: its grants and rules are the session's. A person made it"`
 	Skip   bool           `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
 	Budget session.Budget `json:"budget,omitzero" jsonschema:"limits of this session: turns, seconds and tokens"`
 	Resume bool           `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`

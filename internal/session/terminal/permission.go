@@ -108,10 +108,14 @@ func touch(in UseIn) op.Touch {
 	switch t.Tool {
 	case "read", "write", "edit", "grep", "glob", "list", "bash", "webfetch":
 	default:
-		t.Opaque = true
+		t.Opaque = !strings.HasPrefix(t.Tool, ownTool) // a tool of ours is an operation, which is judged when it is called
 	}
 	return t
 }
+
+// ownTool begins the names of tandem's tools in an agent program; no other server can have that name, for a session brings its
+// own list of servers.
+const ownTool = "mcp__tandem__"
 
 func (s *seat) use(h hooked) UseIn {
 	return UseIn{Session: s.row.Session, Tool: h.Tool, Input: h.ToolInput, Folder: s.row.Folder}

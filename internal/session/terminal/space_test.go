@@ -66,9 +66,7 @@ func TestMailWakesRealAgents(t *testing.T) {
 	t.Run("a session that tandem opened", func(t *testing.T) {
 		h.open("a")
 		for _, call := range []string{fmt.Sprintf(`intandem_join {"code":%q}`, made.Code), `intandem_rename {"name":"opened"}`} {
-			out := h.begin("a", "work [[tool mcp__tandem__"+call+"]] [[result]]")
-			h.decide(approval.Approve, "")
-			h.ended("a", out.Cursor)
+			h.send("a", "work [[tool mcp__tandem__"+call+"]] [[result]]")
 		}
 		h.eventually("it waits for a prompt", func() bool { return h.seat("a").State == "ready" })
 		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "half a thought")

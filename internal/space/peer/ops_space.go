@@ -204,9 +204,9 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 		return s.connected("Reconnected"), nil
 	}
 	folder := r.folderOf(ctx, c)
-	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, c.Actor) })) {
+	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, program(c)) })) {
 		s.mu.Lock()
-		taken := !orphan(s.owner, c.Actor) // by another program, while this one waited for the seat
+		taken := !orphan(s.owner, program(c)) // by another program, while this one waited for the seat
 		if taken || s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder {
 			s.mu.Unlock()
 			continue

@@ -36,7 +36,7 @@ func (r *Room) hookSeat(ctx context.Context, parents []int) (*seat, error) {
 		}
 		return s, nil
 	}
-	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && childOf(s.owner, c.Actor, parents) }) {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && childOf(s.owner, program(c), parents) }) {
 		s.mu.Lock()
 		if s.state == active {
 			return s, nil

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -18,10 +19,14 @@ func owner(c op.Caller) string {
 	case c.Session != "":
 		return "session/" + c.Session
 	case c.Client.ID != "":
-		return "client/" + c.Actor + "/" + c.Client.ID
+		return "client/" + program(c) + "/" + c.Client.ID
 	}
 	return "actor/" + c.Actor
 }
+
+// program is whose program a caller is. An agent at work for somebody is a program of theirs, whichever agent it is
+// told to be: it keeps its seat when that changes, and their hooks wake it.
+func program(c op.Caller) string { return cmp.Or(c.Via, c.Actor) }
 
 // all are the seats in memory, oldest first.
 func (r *Room) all() []*seat {
