@@ -78,8 +78,9 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
-	{pkg: "automation/clock", pure: true}, // when a schedule is due
-	{pkg: "memory/text", pure: true},      // terms, queries, scores
+	{pkg: "automation/clock", pure: true},                         // when a schedule is due
+	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
+	{pkg: "memory/text", pure: true},                              // terms, queries, scores
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},

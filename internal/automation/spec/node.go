@@ -1,0 +1,125 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind is the one kind that a checked node has.
+func (n *Node) Kind() string { return n.kinds()[0] }
+
+func (n *Node) kinds() []string {
+	out := n.Body.kinds()
+	for name, there := range map[string]bool{"wait": n.Wait != nil, "gate": n.Gate != nil, "branch": n.Branch != nil, "map": n.Map != nil} {
+		if there {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (b *Body) kinds() (out []string) {
+	for name, there := range map[string]bool{"turn": b.Turn != nil, "operation": b.Operation != nil,
+		"command": b.Command != nil, "automation": b.Automation != nil} {
+		if there {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (o *Output) check(name string, say func(string, ...any)) {
+	switch {
+	case (o.Schema == nil) == (o.Artifact == ""):
+		say("output %s has a schema or an artifact, and not both", clip(name))
+	case o.Artifact != "" && !slices.Contains(Artifacts, o.Artifact):
+		say("output %s: %q is no kind of artifact: %s", clip(name), clip(o.Artifact), strings.Join(Artifacts, ", "))
+	}
+	for _, check := range o.Checks {
+		if !slices.Contains(Checks, check) {
+			say("output %s: %q is no check: %s", clip(name), clip(check), strings.Join(Checks, ", "))
+		}
+	}
+}
+
+// Artifacts are the kinds that can be made, and Checks what can be asked of one.
+var (
+	Artifacts = []string{"markdown", "html", "pptx", "csv", "json"}
+	Checks    = []string{"sections", "citations", "tests", "no-secrets", "no-active-content"}
+)
+
+// check looks at what is done, and that every {{name}} is an input.
+func (b *Body) check(holes map[string]bool, say func(string, ...any)) {
+	switch {
+	case b.Turn != nil:
+		b.Turn.check(holes, say)
+	case b.Operation != nil:
+		if !eventForm.MatchString(b.Operation.Name) || strings.HasSuffix(b.Operation.Name, "*") {
+			say("%q is no name of an operation, such as board.add", clip(b.Operation.Name))
+		}
+		texts(b.Operation.Input, func(s string) { filled(s, holes, say) })
+	case b.Command != nil:
+		if len(b.Command.Run) == 0 || b.Command.Run[0] == "" {
+			say("command.run is a program and its arguments")
+		}
+		for _, arg := range b.Command.Run {
+			filled(arg, holes, say)
+		}
+	case b.Automation != nil && !nameForm.MatchString(b.Automation.Name):
+		say("%q is no name of an automation", clip(b.Automation.Name))
+	}
+}
+
+func (t *Turn) check(holes map[string]bool, say func(string, ...any)) {
+	switch {
+	case strings.TrimSpace(t.Prompt) == "":
+		say("turn.prompt is empty")
+	case len(t.Prompt) > maxText || len(t.System) > maxText:
+		say("a prompt has at most %d bytes", maxText)
+	case t.Model != "" && t.Agent != "":
+		say("a turn has a model or an agent, and not both")
+	case t.Agent != "" && !slices.Contains(Agents, t.Agent):
+		say("%q is no agent: %s", clip(t.Agent), strings.Join(Agents, ", "))
+	}
+	filled(t.Prompt, holes, say)
+	filled(t.System, holes, say)
+	for what, list := range map[string][]string{"tools": t.Tools, "connectors": t.Connectors, "folders": t.Folders, "knowledge": t.Knowledge} {
+		for _, one := range list {
+			if strings.TrimSpace(one) == "" || strings.ContainsAny(one, "*?[") {
+				say("turn.%s names %q; each is named in full", what, clip(one))
+			}
+		}
+	}
+}
+
+// Agents are the programs that can take a turn in place of a model.
+var Agents = []string{"claude", "codex", "opencode"}
+
+// filled refuses a {{name}} that is no input.
+func filled(text string, holes map[string]bool, say func(string, ...any)) {
+	for _, m := range holeForm.FindAllStringSubmatch(text, -1) {
+		if name := strings.TrimSpace(m[1]); !holes[name] {
+			say("{{%s}} is none of its inputs", clip(name))
+		}
+	}
+}
+
+func texts(v any, visit func(string)) {
+	switch v := v.(type) {
+	case string:
+		visit(v)
+	case map[string]any:
+		for _, one := range v {
+			texts(one, visit)
+		}
+	case []any:
+		for _, one := range v {
+			texts(one, visit)
+		}
+	}
+}
+
+func (n *Node) String() string { return fmt.Sprintf("%s (%s)", n.ID, n.Kind()) }

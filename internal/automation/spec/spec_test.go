@@ -1,0 +1,209 @@
+package spec
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func mail(t testing.TB) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/mail.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestADefinitionIsRead(t *testing.T) {
+	a, err := Read([]byte(mail(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Limits.Items != 100 || a.Nodes[2].Retry.Attempts != 3 || a.Nodes[0].Retry.Attempts != 1 || a.Triggers[0].Misfire != "once" {
+		t.Errorf("defaults are not filled in: %+v", a.Limits)
+	}
+	for id, want := range map[string]string{"collect": "", "sum": "collect", "draft": "sum", "look": "draft", "how": "draft look", "quiet": "how", "now": "draft how"} {
+		if got := strings.Join(a.Needs()[id], " "); got != want {
+			t.Errorf("%s needs %q, not %q", id, got, want)
+		}
+	}
+	if err := a.Inputs["week"].Accepts("47"); err != nil {
+		t.Error(err)
+	}
+	if err := a.Inputs["week"].Accepts(47.0); err == nil {
+		t.Error("a number was taken for a text")
+	}
+}
+
+// What a definition means has one digest, however it is written; a change of meaning has another.
+func TestTheDigestIsThatOfTheMeaning(t *testing.T) {
+	digest := func(text string) string {
+		a, err := Read([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Digest()
+	}
+	text := mail(t)
+	for what, same := range map[string]string{
+		"a comment":           strings.Replace(text, "[limits]", "# how far\n[limits]", 1),
+		"a default in words":  strings.Replace(text, "[limits]\n", "[limits]\nitems = 100\n", 1),
+		"another spelling":    strings.Replace(text, `time = "5d"`, `time = "120h"`, 1),
+		"the order of a case": strings.Replace(text, `urgent = ["now"], plain = ["quiet"]`, `plain = ["quiet"], urgent = ["now"]`, 1),
+	} {
+		if same == text || digest(same) != digest(text) {
+			t.Errorf("%s changes the digest, or is not there", what)
+		}
+	}
+	for what, other := range map[string]string{
+		"a limit":  strings.Replace(text, `time = "5d"`, `time = "4d"`, 1),
+		"a prompt": strings.Replace(text, "in one line", "in two lines", 1),
+		"a tool":   strings.Replace(text, `folders = ["reports"]`, `folders = ["reports", "notes"]`, 1),
+		"a schema": strings.Replace(text, `["plain", "urgent"]`, `["urgent", "plain"]`, 1),
+	} {
+		if other == text || digest(other) == digest(text) {
+			t.Errorf("%s does not change the digest, or is not there", what)
+		}
+	}
+}
+
+// Each row is the mail with one thing wrong, and the words that say so.
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	for _, c := range []struct{ from, to, where, says string }{
+		{`name = "weekly-mail"`, `name = "Weekly Mail"`, "", "small letters"},
+		{`profile = "guided"`, `profile = "yolo"`, "", "strict, guided or free"},
+		{`cost = 3.0`, `cost = -1.0`, "limits", "cost is -1"},
+		{`cost = 3.0`, `cots = 3.0`, "", `nobody knows the key "limits.cots"`},
+		{`cost = 3.0`, `cost = `, "line 11", "expected"},
+		{`time = "5d"`, `time = "soon"`, "line 12", "no length of time"},
+		{`every monday at 9:00`, `every moonday`, "trigger monday", ""},
+		{`Europe/Berlin`, `Mars/Olympus`, "trigger monday", "no time zone"},
+		{`webhook = "github"`, `webhook = "carrier-pigeon"`, "trigger pushed", "no scheme"},
+		{`webhook = "github"`, "webhook = \"github\"\nevent = \"board.claim\"", "trigger pushed", "2 causes"},
+		{`id = "pushed"`, `id = "monday"`, "trigger monday", "no other trigger"},
+		{`id = "quiet"`, `id = "draft"`, "node draft", "two nodes"},
+		{`id = "quiet"`, `id = "input"`, "node 6", "not input or item"},
+		{`name = "board.list"`, `name = "board list"`, "node collect", "no name of an operation"},
+		{`tasks = "collect.tasks" }`, `tasks = "collect.task" }`, "node sum", "no output task"},
+		{`tasks = "collect.tasks" }`, `tasks = "gather.tasks" }`, "node sum", "no other node"},
+		{`week = "input.week"`, `week = "input.year"`, "node draft", "no input year"},
+		{`{{item}}`, `{{thing}}`, "node sum", "{{thing}} is none"},
+		{`{{week}}`, `{{item}}`, "node draft", "{{item}} is none"},
+		{`over = "collect.tasks"`, `over = "input.week"`, "node sum", "no list"},
+		{`max = 50`, `max = 5000`, "node sum", "limit of items"},
+		{`max = 50`, `max = 0`, "node sum", "between 1"},
+		{`parallel = 2`, `parallel = 20`, "node sum", "map.parallel"},
+		{`attempts = 3`, `attempts = 30`, "node draft", "the limit is 5"},
+		{`"unavailable", "check"`, `"unknown"`, "node draft", "no class"},
+		{`wait = "5s"`, `wait = "5h"`, "node draft", "longer than the longest"},
+		{`agent = "claude"`, `agent = "hal"`, "node draft", "no agent"},
+		{`agent = "claude"`, "agent = \"claude\"\nmodel = \"x/y\"", "node draft", "not both"},
+		{`folders = ["reports"]`, `folders = ["*"]`, "node draft", "named in full"},
+		{`artifact = "markdown"`, `artifact = "exe"`, "node draft", "no kind of artifact"},
+		{`checks = ["no-secrets"]`, `checks = ["fine"]`, "node draft", "no check"},
+		{`shows = ["draft.mail"]`, `shows = []`, "node look", "shows what it is about"},
+		{`shows = ["draft.mail"]`, `shows = ["draft.mail.to"]`, "node look", "no fields"},
+		{`rework = "draft"`, `rework = "now"`, "node look", "does not come before"},
+		{`rework = "draft"`, `rework = "how"`, "node look", "no node that does work"},
+		{`on_expiry = "remind"`, `on_expiry = "escalate"`, "node look", "to nobody"},
+		{`on_expiry = "remind"`, `on_expiry = "resume"`, "node look", "cancel, escalate or remind"},
+		{`expires = "2d"`, `expires = "9d"`, "node look", "longer than a run"},
+		{`on = "draft.tone"`, `on = "draft.mail"`, "node how", "is an artifact"},
+		{`on = "draft.tone"`, `on = "input.week"`, "node how", "can be anything"},
+		{`urgent = ["now"]`, `urgent = ["never"]`, "node how", "no other node"},
+		{`urgent = ["now"]`, `loud = ["now"]`, "node how", `never "loud"`},
+		{`urgent = ["now"], `, ``, "node how", `"urgent" leads nowhere`},
+		{"[node.wait]\nfor = \"1h\"", "[node.wait]", "node quiet", "waits for nothing"},
+		{`for = "1h"`, "for = \"1h\"\nwebhook = \"pushed\"", "node quiet", "for and webhook"},
+		{`for = "1h"`, `webhook = "monday"`, "node quiet", "no webhook trigger"},
+		{`for = "1h"`, `for = "100d"`, "node quiet", "longer than a run"},
+		{`{ tasks = "collect.tasks" }`, `{ tasks = "collect.tasks", late = "draft.tone" }`, "", "sum → draft → sum"},
+		{"[node.wait]\nfor = \"1h\"", "", "node quiet", "it is nothing"},
+		{"[node.wait]", "[node.command]\nrun = [\"true\"]\n[node.wait]", "node quiet", "command and wait"},
+		{"type = \"string\"\ndescription", "\"$ref\" = \"https://example.com/x\"\ndescription", "", "$ref"},
+	} {
+		text := mail(t)
+		wrong := strings.Replace(text, c.from, c.to, 1)
+		if wrong == text {
+			t.Errorf("%q is not in the mail", c.from)
+			continue
+		}
+		_, err := Read([]byte(wrong))
+		var all Problems
+		if !errors.As(err, &all) {
+			t.Errorf("%q: taken", c.to)
+			continue
+		}
+		if !slices.ContainsFunc(all, func(p Problem) bool { return strings.HasPrefix(p.Where, c.where) && strings.Contains(p.Text, c.says) }) {
+			t.Errorf("%q: %q, not %s: …%s…", c.to, err, c.where, c.says)
+		}
+	}
+}
+
+// All that is wrong is said at once.
+func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
+	text := strings.NewReplacer(`max = 50`, `max = 0`, `agent = "claude"`, `agent = "hal"`, `"board.list"`, `"x"`).Replace(mail(t))
+	_, err := Read([]byte(text))
+	var all Problems
+	if !errors.As(err, &all) || len(all) != 3 {
+		t.Errorf("%d problems: %v", len(all), err)
+	}
+}
+
+// A definition of nodes that need earlier ones alone is taken; turning one edge round, when that closes a ring, is refused.
+func TestRingsAreFound(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(r, "nodes")
+		after := make([][]int, n)
+		for i := 1; i < n; i++ {
+			after[i] = rapid.SliceOfNDistinct(rapid.IntRange(0, i-1), 0, i, rapid.ID[int]).Draw(r, "after")
+		}
+		if _, err := Read([]byte(graph(after))); err != nil {
+			r.Fatalf("%v\n%s", err, graph(after))
+		}
+		last := rapid.IntRange(1, n-1).Draw(r, "last")
+		if len(after[last]) == 0 {
+			return
+		}
+		first := after[last][0]
+		after[first] = append(after[first], last)
+		if _, err := Read([]byte(graph(after))); err == nil || !strings.Contains(err.Error(), "wait for each other") {
+			r.Fatalf("a ring was taken: %v\n%s", err, graph(after))
+		}
+	})
+}
+
+func graph(after [][]int) string {
+	var b strings.Builder
+	b.WriteString("name = \"g\"\n")
+	name := func(i int) string { return "n" + string(rune('a'+i)) }
+	for i, needs := range after {
+		b.WriteString("[[node]]\nid = \"" + name(i) + "\"\nafter = [")
+		for _, j := range needs {
+			b.WriteString("\"" + name(j) + "\",")
+		}
+		b.WriteString("]\n[node.command]\nrun = [\"true\"]\n")
+	}
+	return b.String()
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(mail(f)))
+	f.Add([]byte("name = \"x\"\n[[node]]\nid = \"a\"\n[node.wait]\nuntil = 2026-01-01T00:00:00Z\n"))
+	f.Add([]byte("inputs = 1"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := Read(data)
+		var all Problems
+		if err != nil && (!errors.As(err, &all) || len(all) == 0) {
+			t.Fatalf("an error that is no list of problems: %v", err)
+		}
+		if err == nil && len(a.Digest()) != 64 {
+			t.Fatal("no digest")
+		}
+	})
+}
