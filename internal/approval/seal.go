@@ -8,29 +8,23 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/op"
 )
 
-// Sealed is a row that confers authority and what it says, for the journal to vouch for.
-type Sealed struct {
-	Tenant, Subject string
-	Says            []string
-	What            string // for people
-}
-
 // Seal is an approval: who let exactly which call of whom pass, and until when.
-func (a *Ask) Seal() Sealed {
+func (a *Ask) Seal() op.Sealed {
 	decided := ""
 	if a.DecidedAt != nil {
 		decided = micros(*a.DecidedAt)
 	}
-	return Sealed{a.Tenant, "approval:" + a.ID, []string{a.Tenant, a.ID, a.Op, a.Resource, a.Digest, a.AskerID, a.Session, a.DecidedBy, decided, micros(a.ExpiresAt)},
-		"the approval " + a.ID + " of " + a.Op + ", by " + a.DecidedBy}
+	return op.Sealed{Tenant: a.Tenant, Subject: "approval:" + a.ID, Says: []string{a.Tenant, a.ID, a.Op, a.Resource, a.Digest, a.AskerID, a.Session, a.DecidedBy, decided, micros(a.ExpiresAt)},
+		What: "the approval " + a.ID + " of " + a.Op + ", by " + a.DecidedBy}
 }
 
 // Seal is a standing answer.
-func (r *Rule) Seal() Sealed {
-	return Sealed{r.Tenant, "rule:" + r.ID, []string{r.Tenant, r.ID, string(r.Scope), r.Session, strings.Join(r.For, "\n"), r.Op, r.Pattern, r.Owner, r.Ask, micros(r.ExpiresAt)},
-		"the standing answer " + r.ID + " (" + r.Pattern + "), by " + r.Owner}
+func (r *Rule) Seal() op.Sealed {
+	return op.Sealed{Tenant: r.Tenant, Subject: "rule:" + r.ID, Says: []string{r.Tenant, r.ID, string(r.Scope), r.Session, strings.Join(r.For, "\n"), r.Op, r.Pattern, r.Owner, r.Ask, micros(r.ExpiresAt)},
+		What: "the standing answer " + r.ID + " (" + r.Pattern + "), by " + r.Owner}
 }
 
 func micros(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
@@ -39,8 +33,8 @@ func micros(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
 func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }
 
 // Standing lists every approval and standing answer that would count now.
-func (r *Room) Standing(ctx context.Context) ([]Sealed, error) {
-	var out []Sealed
+func (r *Room) Standing(ctx context.Context) ([]op.Sealed, error) {
+	var out []op.Sealed
 	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'approved' AND expires_at > ?", r.db.Now()))
 	if err != nil {
 		return nil, err

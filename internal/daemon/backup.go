@@ -244,6 +244,9 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	}
 	d.Log.Info("restored", "rows", rows, "made", head.Made)
 	d.restored = &head.Made
+	if err := d.forgetSeals(); err != nil {
+		return err
+	}
 	return errors.Join(f.Close(), os.Remove(d.pending())) // an open file cannot be removed everywhere
 }
 

@@ -168,6 +168,9 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.noteRestore(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
+	if err := d.tellSeals(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))
 	if err != nil {
 		return errors.Join(fmt.Errorf("settle what a crash left: %w", err), d.db.Close())
@@ -235,8 +238,14 @@ func (d *Daemon) serve(ctx context.Context) error {
 		}
 		if d.fingerprint != "" && !d.OnDemand {
 			err := d.db.Write(ctx, func(tx *db.Tx) error {
-				out, err := d.identity.Invite(tx, identity.LocalTenant, 0)
+				var notes op.Notes
+				out, err := d.identity.Invite(op.WithNotes(ctx, &notes), tx, identity.LocalTenant, 0)
+				if err != nil {
+					return err
+				}
 				d.invite = out.Invite
+				_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "join.invite", Actor: identity.System, Resource: "token:/invite",
+					Seals: journal.SealsOf(notes.Rows(identity.LocalTenant))})
 				return err
 			})
 			if err != nil {

@@ -9,10 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/settings"
 	"tandem/internal/testenv"
 )
@@ -63,8 +68,54 @@ func startsOn(t *testing.T, file string) {
 	if err != nil || !report.OK {
 		t.Errorf("the journal: %+v, %v", report, err)
 	}
+	adopted(t, d, c)
 	if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "kept/value", "value": "and on", "if_match_rev": 2}, nil); err != nil {
 		t.Errorf("going on: %v", err)
+	}
+}
+
+// adopted looks whether what there was before the journal vouched for anything is listed, works, and is confirmed once.
+func adopted(t *testing.T, d *Daemon, c *client.Client) {
+	t.Helper()
+	list, err := d.journal.Adopted(op.WithCaller(t.Context(), d.system()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, r := range list.Rows {
+		all = append(all, r.What)
+	}
+	text := strings.Join(all, "\n")
+	for _, want := range []string{"the PIN of act_owner", "the agent builder", "the token tok_api"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s does not wait to be confirmed:\n%s", want, text)
+		}
+	}
+	// What somebody adds from now on is not adopted with it.
+	err = d.db.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec("INSERT INTO actor SELECT tenant, 'act_smuggled', 'person', 'smuggled', '', created_at, 0 FROM actor WHERE name = 'builder'")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known, err := d.journal.Recall(t.Context(), d.sealsFile()); !known || err != nil {
+		t.Errorf("the next start would adopt again: %v", err)
+	}
+	if _, err := d.identity.Actor(t.Context(), identity.LocalTenant, "smuggled"); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("a person who was written into the database: %v", err)
+	}
+	confirm := func(digest string) error {
+		return c.WithPIN("246813").Call(t.Context(), "audit.confirm", map[string]any{"digest": digest}, nil)
+	}
+	if err := confirm("another"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a list that nobody looked at: %v", err)
+	}
+	if err := c.Call(t.Context(), "audit.confirm", map[string]any{"digest": list.Digest}, nil); !fault.Is(err, fault.Denied) {
+		t.Errorf("confirmed by a program: %v", err)
+	}
+	if err := confirm(list.Digest); err != nil || d.journal.Waiting() != 0 {
+		t.Errorf("confirming: %v, %d wait", err, d.journal.Waiting())
 	}
 }
 

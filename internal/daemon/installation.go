@@ -113,7 +113,7 @@ func (d *Daemon) checkKeys(ctx context.Context) error {
 		return f.Lost(d.data)
 	}
 	return d.db.Read(ctx, func(tx *db.Tx) error {
-		if err := d.kept.CheckKeys(tx, d.data); err != nil {
+		if err := d.kept.CheckKeys(tx, d.data, d.Without...); err != nil {
 			return err
 		}
 		var marked int

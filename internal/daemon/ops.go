@@ -36,6 +36,7 @@ type Status struct {
 	Version    string   `json:"version"`
 	Key        string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
 	OnDemand   bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
+	Waiting    int      `json:"unconfirmed,omitempty" jsonschema:"rows that confer authority and wait for a person's word: tandem audit confirm"`
 	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
 	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
 	Install    string   `json:"installation" jsonschema:"the identity that the data folder, the database and the keys share"`
@@ -112,7 +113,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Address: d.address(), Version: d.Version, Key: d.fingerprint,
-		OnDemand: d.OnDemand, CameBack: d.cameBack, Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {

@@ -44,7 +44,7 @@ func TestReadyToldAndUntold(t *testing.T) {
 	if body := k.ready(http.StatusServiceUnavailable, ""); strings.Contains(body, "space.key") {
 		t.Errorf("a stranger is told %s", body)
 	}
-	token, err := k.d.sealToken(t.Context(), "token/api", "")
+	token, err := k.d.sealToken(t.Context(), "token/api", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

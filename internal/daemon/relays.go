@@ -37,7 +37,7 @@ func (d *Daemon) webhookSecret(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	given := d.Settings.Get("done_webhook_secret")
-	made, err := d.sealToken(ctx, "webhook/done", given)
+	made, err := d.sealToken(ctx, "webhook/done", given, nil)
 	if fault.Is(err, fault.Unavailable) { // the keyring is locked
 		d.Log.Warn("the webhook's secret cannot be unsealed", "err", err)
 		made, err = given, nil

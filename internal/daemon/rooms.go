@@ -100,6 +100,17 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.identity.Wrong = d.wrongPIN
+	var table op.Table
+	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
+		if o := table.Get(name); o != nil {
+			return o.Right, true
+		}
+		return "", false
+	})
+	d.rooms.approval = approval.New(d.db)
+	if err := d.recallSeals(ctx); err != nil {
+		return err
+	}
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact, d.journal.Holds); err != nil {
 		return err
 	}
@@ -107,15 +118,6 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
-	var table op.Table
-	d.rooms.approval = approval.New(d.db)
-	d.journal.Rows = append(d.journal.Rows, d.vouched)
-	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
-		if o := table.Get(name); o != nil {
-			return o.Right, true
-		}
-		return "", false
-	})
 	d.rooms.resource = resource.New(d.db)
 	spaces, err := d.makeSpaces()
 	if err != nil {
@@ -312,13 +314,3 @@ func (d *Daemon) repoPaths() (paths []string) {
 
 // repos are the repositories this server hosts.
 func (d *Daemon) repos() []string { return d.rooms.repo.Paths() }
-
-// vouched lists what approvals say they let pass, for the journal to be held against.
-func (d *Daemon) vouched(ctx context.Context) ([]journal.Vouched, error) {
-	all, err := d.rooms.approval.Standing(ctx)
-	var out []journal.Vouched
-	for _, s := range all {
-		out = append(out, journal.Vouched{Tenant: s.Tenant, Seal: journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)}, What: s.What})
-	}
-	return out, err
-}

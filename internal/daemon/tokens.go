@@ -9,6 +9,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/secret"
 )
 
@@ -41,15 +42,15 @@ func (d *Daemon) keepTokens(ctx context.Context) error {
 		} else if revoked && given == "" { // what a person took back is never given out again
 			seal = identity.NewSecret("tdm_")
 		}
-		token, err := d.sealToken(ctx, "token/"+t.actor, seal)
+		token, err := d.sealToken(ctx, "token/"+t.actor, seal, func(tx *db.Tx, token string) (op.Sealed, error) { return identity.KeepIn(tx, t.id, t.actor, token) })
 		if err == nil {
-			err = d.identity.Keep(ctx, t.id, t.actor, token)
+			err = d.identity.Keep(ctx, t.id, t.actor, token, d.recordToken)
 		}
 		if fault.Is(err, fault.Unavailable) { // the keyring is locked: what was known before still works
 			d.Log.Warn("the token cannot be unsealed", "token", t.id, "err", err)
 			err = nil
 			if given != "" {
-				err = d.identity.Keep(ctx, t.id, t.actor, given)
+				err = d.identity.Keep(ctx, t.id, t.actor, given, d.recordToken)
 			}
 		}
 		if err != nil {
@@ -60,8 +61,8 @@ func (d *Daemon) keepTokens(ctx context.Context) error {
 }
 
 // sealToken brings a sealed token up to date: given replaces it, and where
-// there is neither a new one is made. It returns the token.
-func (d *Daemon) sealToken(ctx context.Context, name, given string) (token string, err error) {
+// there is neither a new one is made. keep lets it in from then on, if it is one that does. It returns the token.
+func (d *Daemon) sealToken(ctx context.Context, name, given string, keep func(tx *db.Tx, token string) (op.Sealed, error)) (token string, err error) {
 	err = d.rooms.secret.Lend(ctx, identity.LocalTenant, name, func(v []byte) error { token = string(v); return nil })
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
@@ -76,9 +77,24 @@ func (d *Daemon) sealToken(ctx context.Context, name, given string) (token strin
 		if _, err := d.rooms.secret.Put(tx, identity.LocalTenant, name, token, identity.System); err != nil {
 			return err
 		}
-		_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "secret.set", Actor: identity.System, Resource: "secret:/" + name})
+		e := journal.Event{Tenant: identity.LocalTenant, Type: "secret.set", Actor: identity.System, Resource: "secret:/" + name}
+		if keep != nil {
+			row, err := keep(tx, token)
+			if err != nil {
+				return err
+			}
+			e.Seals = journal.SealsOf([]op.Sealed{row})
+		}
+		_, err := d.journal.Append(tx, e)
 		return err
 	})
+}
+
+// recordToken vouches for a token that settings brought.
+func (d *Daemon) recordToken(tx *db.Tx, row op.Sealed) error {
+	_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "token.keep", Actor: identity.System, Resource: strings.Replace(row.Subject, ":", ":/", 1),
+		Seals: journal.SealsOf([]op.Sealed{row})})
+	return err
 }
 
 // givenToken is the value of a setting, or what the file holds that

@@ -7,6 +7,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 )
 
 // seals are the rows that the call's event vouches for.
@@ -19,7 +20,7 @@ func (c *call) seals() (out []journal.Seal) {
 
 // held reports whether the journal vouches for a row as it stands. A row that says approved and was never decided, was decided
 // otherwise, or was used before, is nobody's answer: somebody wrote it into the database.
-func (g *Gate) held(tx *db.Tx, tenant string, s approval.Sealed) (bool, error) {
+func (g *Gate) held(tx *db.Tx, tenant string, s op.Sealed) (bool, error) {
 	return g.journal.Vouches(tx, tenant, journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)})
 }
 

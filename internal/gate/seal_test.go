@@ -8,7 +8,6 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/journal"
 	"tandem/internal/op"
 )
 
@@ -16,13 +15,7 @@ import (
 // passed while the journal was found sound. A row is an answer only while the newest entry about it vouches for what it says.
 func TestARowDoesNotDecide(t *testing.T) {
 	askExam(t, func(h *askHouse) {
-		h.journal.Rows = []func(context.Context) ([]journal.Vouched, error){func(ctx context.Context) (out []journal.Vouched, err error) {
-			all, err := h.asks.Standing(ctx)
-			for _, s := range all {
-				out = append(out, journal.Vouched{Tenant: s.Tenant, Seal: journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)}, What: s.What})
-			}
-			return out, err
-		}}
+		h.journal.Rows = []func(context.Context) ([]op.Sealed, error){h.asks.Standing}
 		write := func(query string, args ...any) {
 			t.Helper()
 			if err := h.db.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(query, args...); return err }); err != nil {

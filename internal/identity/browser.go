@@ -63,9 +63,7 @@ func (r *Room) browserOps() []op.Op {
 }
 
 func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, error) {
-	var tenant, actor string
-	err := tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING tenant, actor",
-		hashOf(kindLink+in.Code), kindLink, tx.Now()).Scan(&tenant, &actor)
+	link, err := r.takeSignin(ctx, tx, kindLink, in.Code)
 	if db.NoRows(err) {
 		return StartOut{}, fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").WithNext("make a new one: tandem panel open")
 	}
@@ -73,7 +71,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 		return StartOut{}, err
 	}
 	out := StartOut{Cookie: newSecret("tdc_"), LifeSecs: int(cookieLife.Seconds())}
-	if err := putSignin(tx, kindCookie, tenant, actor, out.Cookie, cookieLife); err != nil {
+	if err := putSignin(ctx, tx, kindCookie, link.tenant, link.actor, out.Cookie, cookieLife); err != nil {
 		return StartOut{}, err
 	}
 	hash := hashOf(kindCookie + out.Cookie)
@@ -119,7 +117,7 @@ func (r *Room) endBrowser(ctx context.Context, tx *db.Tx, in BrowserIn) (OK, err
 	}
 	for _, hash := range hashes {
 		if browserID(hash) == in.ID {
-			_, err := tx.Exec("DELETE FROM signin WHERE hash = ?", hash)
+			err := endSignins(ctx, tx, "hash = ?", hash)
 			return OK{err == nil}, err
 		}
 	}

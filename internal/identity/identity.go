@@ -27,6 +27,8 @@ type Room struct {
 	used map[string]time.Time // token id → when its last use was last written
 	// Wrong hears of a wrong PIN inside the transaction that writes it down.
 	Wrong func(tx *db.Tx, w WrongPIN) error
+	// Vouch asks the journal about every row that says who somebody is.
+	Vouch op.Vouch
 }
 
 // New makes the room and, on a new database, the tenant and the actors that
@@ -37,8 +39,7 @@ func New(ctx context.Context, d *db.DB) (*Room, error) {
 		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", LocalTenant, "this machine", tx.Now()); err != nil {
 			return err
 		}
-		for _, a := range []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
-			{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer}} {
+		for _, a := range builtIn {
 			if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING",
 				LocalTenant, WellKnown(a.Name), a.Kind, a.Name, WellKnown(a.For), tx.Now()); err != nil {
 				return err
@@ -82,7 +83,16 @@ func (r *Room) Actor(ctx context.Context, tenant, who string) (*Actor, error) {
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "actor", "there is no actor %s", who).WithNext("list them: tandem actor list")
 	}
+	if err == nil && !r.counts(ctx, a) {
+		return nil, forged("identity", a.Seal().What)
+	}
 	return a, err
+}
+
+// forged refuses a row that somebody wrote into the database, or put back there.
+func forged(where, what string) *fault.Error {
+	return fault.New(fault.Unauthenticated, where, "%s is not what the journal knows: somebody changed the database", what).With("reason", "forged").
+		WithNext("see what else was changed: tandem audit verify")
 }
 
 // chain follows "acts for" to its end, as kind:name; it is short and cannot loop, because
@@ -125,12 +135,7 @@ func (r *Room) Caller(ctx context.Context, tenant, who string, door op.Door) (op
 func (r *Room) Bearer(ctx context.Context, secret string, door op.Door) (op.Caller, error) {
 	unknown := fault.New(fault.Unauthenticated, "identity", "the token is not known, has expired or was revoked").
 		WithNext("show the current one: tandem token show api")
-	var t Token
-	var tenant, actor string
-	var expires, revoked int64
-	var decides int
-	err := r.db.QueryRow(ctx, "SELECT tenant, id, actor, decides, expires_at, revoked_at FROM token WHERE hash = ?", hashOf(secret)).
-		Scan(&tenant, &t.ID, &actor, &decides, &expires, &revoked)
+	t, err := scanToken(r.db.QueryRow(ctx, "SELECT "+tokenColumns+" FROM token WHERE hash = ?", hashOf(secret)))
 	if db.NoRows(err) {
 		return op.Caller{}, unknown
 	}
@@ -138,15 +143,15 @@ func (r *Room) Bearer(ctx context.Context, secret string, door op.Door) (op.Call
 		return op.Caller{}, err
 	}
 	now := r.db.Now()
-	if revoked != 0 || expires != 0 && !now.Before(db.Time(expires)) {
+	if t.revoked != 0 || t.expires != 0 && !now.Before(db.Time(t.expires)) || !r.Vouch.Holds(ctx, t.Seal()) {
 		return op.Caller{}, unknown
 	}
-	c, err := r.Caller(ctx, tenant, actor, door)
+	c, err := r.Caller(ctx, t.tenant, t.actor, door)
 	if err != nil {
 		return op.Caller{}, err
 	}
-	c.Token, c.Decides = t.ID, decides == 1 && c.Kind == op.Person
-	r.touch(ctx, tenant, t.ID, now)
+	c.Token, c.Decides = t.id, t.decides == 1 && c.Kind == op.Person
+	r.touch(ctx, t.tenant, t.id, now)
 	return c, nil
 }
 
@@ -168,19 +173,36 @@ func (r *Room) touch(ctx context.Context, tenant, token string, now time.Time) {
 }
 
 // Keep stores a token whose secret is known already (from the environment or
-// sealed by an earlier start), replacing what that id held before.
-func (r *Room) Keep(ctx context.Context, tokenID, actorName, secret string) error {
+// sealed by an earlier start), replacing what that id held before. record writes down that it did, if that is news.
+func (r *Room) Keep(ctx context.Context, tokenID, actorName, secret string, record func(tx *db.Tx, row op.Sealed) error) error {
 	return r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET
-			revoked_at = CASE WHEN token.hash = excluded.hash THEN token.revoked_at ELSE 0 END, hash = excluded.hash`,
-			LocalTenant, tokenID, WellKnown(actorName), hashOf(secret), "made by tandem", tx.Now(), WellKnown(System))
-		return err
+		row, err := KeepIn(tx, tokenID, actorName, secret)
+		if err != nil || r.Vouch.Holds(ctx, row) {
+			return err
+		}
+		return record(tx, row)
 	})
 }
 
-// Revoked reports whether a token was taken back.
+// KeepIn is Keep as part of a change that is recorded by whoever makes it.
+func KeepIn(tx *db.Tx, tokenID, actorName, secret string) (op.Sealed, error) {
+	_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
+		VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET
+		revoked_at = CASE WHEN token.hash = excluded.hash THEN token.revoked_at ELSE 0 END, hash = excluded.hash, actor = excluded.actor, decides = 0, expires_at = 0`,
+		LocalTenant, tokenID, WellKnown(actorName), hashOf(secret), "made by tandem", tx.Now(), WellKnown(System))
+	if err != nil {
+		return op.Sealed{}, err
+	}
+	t, err := scanToken(tx.QueryRow("SELECT "+tokenColumns+" FROM token WHERE tenant = ? AND id = ?", LocalTenant, tokenID))
+	return t.Seal(), err
+}
+
+// Revoked reports whether a token was taken back, by the journal or by its row.
 func (r *Room) Revoked(ctx context.Context, tenant, tokenID string) (bool, error) {
+	gone := tokenRow{tenant: tenant, id: tokenID, revoked: 1}.Seal()
+	if r.Vouch.Asks() && r.Vouch.Holds(ctx, gone) {
+		return true, nil
+	}
 	var at int64
 	err := r.db.QueryRow(ctx, "SELECT revoked_at FROM token WHERE tenant = ? AND id = ?", tenant, tokenID).Scan(&at)
 	if db.NoRows(err) {

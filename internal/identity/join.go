@@ -76,12 +76,11 @@ func (r *Room) enter(ctx context.Context, tx *db.Tx, in EnterIn) (MintOut, error
 }
 
 func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, error) {
-	n, err := tx.Changed("DELETE FROM signin WHERE tenant = ? AND hash = ? AND kind = ? AND expires_at > ?",
-		op.CallerFrom(ctx).Tenant, hashOf(kindInvite+in.Invite), kindInvite, tx.Now())
-	if err != nil {
+	_, err := r.takeSignin(ctx, tx, kindInvite, in.Invite)
+	if err != nil && !db.NoRows(err) {
 		return MintOut{}, err
 	}
-	if n == 0 {
+	if err != nil {
 		return MintOut{}, fault.New(fault.Denied, "join.redeem", "this invitation is not known, was used already or is too old").
 			WithNext("ask the server's owner for a new one (tandem invite), or join without one and wait for approval")
 	}
@@ -94,26 +93,33 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label string) (MintOu
 		return MintOut{}, err
 	}
 	c := op.CallerFrom(ctx)
-	a, err := freshActor(tx, c.Tenant, op.Agent, name, WellKnown(Owner))
+	a, err := freshActor(ctx, tx, c.Tenant, op.Agent, name, WellKnown(Owner))
 	if err != nil {
 		return MintOut{}, err
 	}
 	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: label, CreatedAt: tx.Now(), CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
 	_, err = tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0)`, a.Tenant, out.ID, a.ID, hashOf(out.Secret), label, tx.Now(), c.Actor)
+	if err != nil {
+		return out, err
+	}
 	op.Note(ctx, "actor", a.Name)
 	op.Note(ctx, "token", out.ID)
-	return out, err
+	return out, sealToken(ctx, tx, a.Tenant, out.ID)
 }
 
 // freshActor makes an actor; a name that is taken gets a number.
-func freshActor(tx *db.Tx, tenant string, kind op.Kind, name, actsFor string) (*Actor, error) {
+func freshActor(ctx context.Context, tx *db.Tx, tenant string, kind op.Kind, name, actsFor string) (*Actor, error) {
 	a := &Actor{ID: id.New("act"), Tenant: tenant, Kind: kind, Name: name, For: actsFor}
 	for try := 2; ; try++ {
 		n, err := tx.Changed("INSERT INTO actor ("+actorColumns+") VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (tenant, name) DO NOTHING",
 			a.Tenant, a.ID, a.Kind, a.Name, a.For, tx.Now())
-		if err != nil || n == 1 {
-			return a, err
+		if err != nil {
+			return nil, err
+		}
+		if n == 1 {
+			op.Row(ctx, a.Seal())
+			return a, nil
 		}
 		a.Name = fmt.Sprintf("%s-%d", name, try)
 	}
@@ -127,15 +133,15 @@ func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut,
 	if life == 0 {
 		life = inviteLife
 	}
-	return r.Invite(tx, op.CallerFrom(ctx).Tenant, life)
+	return r.Invite(ctx, tx, op.CallerFrom(ctx).Tenant, life)
 }
 
 // Invite makes an invitation to a tenant. The daemon makes one when it
 // is told to listen beyond this machine, for the person who told it.
-func (r *Room) Invite(tx *db.Tx, tenant string, life time.Duration) (InviteOut, error) {
+func (r *Room) Invite(ctx context.Context, tx *db.Tx, tenant string, life time.Duration) (InviteOut, error) {
 	if life == 0 {
 		life = inviteLife
 	}
 	out := InviteOut{Invite: newSecret("tdj_"), ExpiresAt: tx.Now().Add(life)}
-	return out, putSignin(tx, kindInvite, tenant, WellKnown(Newcomer), out.Invite, life)
+	return out, putSignin(ctx, tx, kindInvite, tenant, WellKnown(Newcomer), out.Invite, life)
 }

@@ -15,14 +15,14 @@ import (
 )
 
 type oauthClient struct {
-	id, name, actor string
-	redirects       []string
+	tenant, id, name, actor string
+	redirects               []string
 }
 
 func loadClient(row interface{ Scan(...any) error }) (*oauthClient, error) {
 	var c oauthClient
 	var redirects string
-	err := row.Scan(&c.id, &c.name, &c.actor, &redirects)
+	err := row.Scan(&c.tenant, &c.id, &c.name, &c.actor, &redirects)
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "oauth", "no program has registered under that client_id").WithNext("remove the connector and add it again")
 	}
@@ -32,7 +32,9 @@ func loadClient(row interface{ Scan(...any) error }) (*oauthClient, error) {
 	return &c, json.Unmarshal([]byte(redirects), &c.redirects)
 }
 
-const clientColumns = "SELECT id, name, actor, redirects FROM oauth_client WHERE tenant = ? AND id = ?"
+const clientSelect = "tenant, id, name, actor, redirects"
+
+const clientColumns = "SELECT " + clientSelect + " FROM oauth_client WHERE tenant = ? AND id = ?"
 
 func (c *oauthClient) check(in ConnectIn) error {
 	ok := false
@@ -73,7 +75,7 @@ func (r *Room) consent(ctx context.Context, tx *db.Tx, in ConnectIn) (ConsentOut
 		return ConsentOut{}, err
 	}
 	if c.actor == "" {
-		a, err := freshActor(tx, who.Tenant, op.Service, c.name, who.Actor)
+		a, err := freshActor(ctx, tx, who.Tenant, op.Service, c.name, who.Actor)
 		if err != nil {
 			return ConsentOut{}, err
 		}
@@ -81,11 +83,21 @@ func (r *Room) consent(ctx context.Context, tx *db.Tx, in ConnectIn) (ConsentOut
 			return ConsentOut{}, err
 		}
 		op.Note(ctx, "actor", a.Name)
+		c.actor = a.ID
+	} else if !r.Vouch.Holds(ctx, c.Seal()) {
+		return ConsentOut{}, forged("oauth.consent", c.Seal().What)
 	}
+	op.Row(ctx, c.Seal())
 	code := newSecret("tdo_")
-	_, err = tx.Exec("INSERT INTO oauth_grant (hash, tenant, client, kind, redirect, challenge, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-		hashOf(grantCode+code), who.Tenant, c.id, grantCode, in.Redirect, in.Challenge, tx.Now().Add(codeLife))
-	return ConsentOut{code}, err
+	return ConsentOut{code}, putGrant(ctx, tx, grantRow{tenant: who.Tenant, client: c.id, kind: grantCode, redirect: in.Redirect, challenge: in.Challenge,
+		hash: hashOf(grantCode + code), expires: tx.Now().Add(codeLife).UnixMicro()})
+}
+
+func putGrant(ctx context.Context, tx *db.Tx, g grantRow) error {
+	op.Row(ctx, g.Seal())
+	_, err := tx.Exec("INSERT INTO oauth_grant ("+oauthColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		g.tenant, g.client, g.kind, g.redirect, g.challenge, g.hash, g.expires, g.used)
+	return err
 }
 
 var badGrant = fault.New(fault.Denied, "oauth.exchange", "the code or refresh token is not known, was used already or is too old").WithNext("connect again")
@@ -105,61 +117,75 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 	if err != nil {
 		return ExchangeOut{}, err
 	}
-	var redirect, challenge string
-	var expires, used int64
-	err = tx.QueryRow("SELECT redirect, challenge, expires_at, used_at FROM oauth_grant WHERE hash = ? AND tenant = ? AND client = ? AND kind = ?"+tx.ForUpdate(),
-		hashOf(kind+secret), who.Tenant, c.id, kind).Scan(&redirect, &challenge, &expires, &used)
+	g, err := scanGrant(tx.QueryRow("SELECT "+oauthColumns+" FROM oauth_grant WHERE hash = ? AND tenant = ? AND client = ? AND kind = ?"+tx.ForUpdate(),
+		hashOf(kind+secret), who.Tenant, c.id, kind))
 	if db.NoRows(err) {
 		return ExchangeOut{}, badGrant
 	}
 	if err != nil {
 		return ExchangeOut{}, err
 	}
-	if used != 0 { // somebody has a copy: nothing of this program's is trusted any more
-		op.Note(ctx, "reused", true)
-		return ExchangeOut{Reused: true}, burn(tx, who.Tenant, c)
+	spent := g
+	spent.used = 1
+	again := r.Vouch.Asks() && r.Vouch.Holds(ctx, spent.Seal()) // used, whatever its row says
+	if !again && !(r.Vouch.Holds(ctx, g.Seal()) && r.Vouch.Holds(ctx, c.Seal())) {
+		return ExchangeOut{}, badGrant
 	}
-	if !tx.Now().Before(db.Time(expires)) {
+	if g.used != 0 || again { // somebody has a copy: nothing of this program's is trusted any more
+		op.Note(ctx, "reused", true)
+		return ExchangeOut{Reused: true}, burn(ctx, tx, who.Tenant, c)
+	}
+	if !tx.Now().Before(db.Time(g.expires)) {
 		return ExchangeOut{}, badGrant
 	}
 	if kind == grantCode {
 		sum := sha256.Sum256([]byte(in.Verifier))
 		proof := base64.RawURLEncoding.EncodeToString(sum[:])
-		if redirect != in.Redirect || subtle.ConstantTimeCompare([]byte(proof), []byte(challenge)) != 1 {
+		if g.redirect != in.Redirect || subtle.ConstantTimeCompare([]byte(proof), []byte(g.challenge)) != 1 {
 			return ExchangeOut{}, badGrant
 		}
 	}
 	if _, err := tx.Exec("UPDATE oauth_grant SET used_at = ? WHERE hash = ?", tx.Now(), hashOf(kind+secret)); err != nil {
 		return ExchangeOut{}, err
 	}
-	return r.issue(tx, who, c)
+	op.Row(ctx, spent.Seal())
+	return r.issue(ctx, tx, who, c)
 }
 
 // ErrReused is the answer to an exchange whose code or refresh token was used
 // before. The exchange itself succeeds: what it revokes is there to stay.
 var ErrReused = fault.New(fault.Denied, "oauth.exchange", "this code or refresh token was used before; everything of this program is revoked").WithNext("connect again")
 
-func (r *Room) issue(tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, error) {
+func (r *Room) issue(ctx context.Context, tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, error) {
 	out := ExchangeOut{Access: newSecret("tdm_"), Type: "Bearer", Expires: int64(accessLife.Seconds()), Refresh: newSecret("tdr_")}
 	// A program comes back every hour, for years: what has ended goes. The journal keeps that it was there.
-	if _, err := tx.Exec("DELETE FROM token WHERE tenant = ? AND actor = ? AND label = 'oauth' AND expires_at > 0 AND expires_at <= ?", who.Tenant, c.actor, tx.Now()); err != nil {
+	rows, err := tx.Query("DELETE FROM token WHERE tenant = ? AND actor = ? AND label = 'oauth' AND expires_at > 0 AND expires_at <= ? RETURNING "+tokenColumns,
+		who.Tenant, c.actor, tx.Now())
+	gone, err := collectSealed(rows, err, scanToken)
+	for _, s := range gone {
+		op.Seal(ctx, s.Subject)
+	}
+	if err != nil {
 		return out, err
 	}
-	if _, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND client = ? AND expires_at <= ?", who.Tenant, c.id, tx.Now()); err != nil {
+	if err := endGrants(ctx, tx, "tenant = ? AND client = ? AND expires_at <= ?", who.Tenant, c.id, tx.Now()); err != nil {
 		return out, err
 	}
+	tokenID := id.New("tok")
 	if _, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
-		VALUES (?, ?, ?, ?, 'oauth', 0, ?, ?, ?, 0, 0)`, who.Tenant, id.New("tok"), c.actor, hashOf(out.Access), tx.Now(), who.Actor, tx.Now().Add(accessLife)); err != nil {
+		VALUES (?, ?, ?, ?, 'oauth', 0, ?, ?, ?, 0, 0)`, who.Tenant, tokenID, c.actor, hashOf(out.Access), tx.Now(), who.Actor, tx.Now().Add(accessLife)); err != nil {
 		return out, err
 	}
-	_, err := tx.Exec("INSERT INTO oauth_grant (hash, tenant, client, kind, redirect, challenge, expires_at, used_at) VALUES (?, ?, ?, ?, '', '', ?, 0)",
-		hashOf(grantRefresh+out.Refresh), who.Tenant, c.id, grantRefresh, tx.Now().Add(refreshLife))
-	return out, err
+	if err := sealToken(ctx, tx, who.Tenant, tokenID); err != nil {
+		return out, err
+	}
+	return out, putGrant(ctx, tx, grantRow{tenant: who.Tenant, client: c.id, kind: grantRefresh, hash: hashOf(grantRefresh + out.Refresh),
+		expires: tx.Now().Add(refreshLife).UnixMicro()})
 }
 
 // clientOfToken is the program that a token was issued to; nil for a token that somebody minted.
 func clientOfToken(tx *db.Tx, tenant, tokenID string) (*oauthClient, error) {
-	c, err := loadClient(tx.QueryRow(`SELECT c.id, c.name, c.actor, c.redirects FROM oauth_client c JOIN token t ON t.tenant = c.tenant AND t.actor = c.actor
+	c, err := loadClient(tx.QueryRow(`SELECT c.tenant, c.id, c.name, c.actor, c.redirects FROM oauth_client c JOIN token t ON t.tenant = c.tenant AND t.actor = c.actor
 		WHERE t.tenant = ? AND t.id = ? AND t.label = 'oauth'`, tenant, tokenID))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
@@ -169,19 +195,27 @@ func clientOfToken(tx *db.Tx, tenant, tokenID string) (*oauthClient, error) {
 
 // burn revokes everything of a program: one whose code or refresh token was used
 // twice, or that a person took back.
-func burn(tx *db.Tx, tenant string, c *oauthClient) error {
-	if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND label = 'oauth' AND revoked_at = 0", tx.Now(), tenant, c.actor); err != nil {
+func burn(ctx context.Context, tx *db.Tx, tenant string, c *oauthClient) error {
+	if err := revokeTokens(ctx, tx, "tenant = ? AND actor = ? AND label = 'oauth' AND revoked_at = 0", tenant, c.actor); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND client = ? AND used_at = 0", tenant, c.id)
+	return endGrants(ctx, tx, "tenant = ? AND client = ? AND used_at = 0", tenant, c.id)
+}
+
+// revokeTokens takes tokens back, in their rows and in the journal.
+func revokeTokens(ctx context.Context, tx *db.Tx, where string, args ...any) error {
+	rows, err := tx.Query("UPDATE token SET revoked_at = ? WHERE "+where+" RETURNING "+tokenColumns, append([]any{tx.Now()}, args...)...)
+	gone, err := collectSealed(rows, err, scanToken)
+	for _, s := range gone {
+		op.Row(ctx, s)
+	}
 	return err
 }
 
 func (r *Room) forget(ctx context.Context, tx *db.Tx, in ForgetIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	if _, err := tx.Exec("UPDATE token SET revoked_at = ? WHERE tenant = ? AND hash = ? AND label = 'oauth' AND revoked_at = 0", tx.Now(), tenant, hashOf(in.Token)); err != nil {
+	if err := revokeTokens(ctx, tx, "tenant = ? AND hash = ? AND label = 'oauth' AND revoked_at = 0", tenant, hashOf(in.Token)); err != nil {
 		return OK{}, err
 	}
-	_, err := tx.Exec("DELETE FROM oauth_grant WHERE tenant = ? AND hash = ?", tenant, hashOf(grantRefresh+in.Token))
-	return OK{true}, err
+	return OK{true}, endGrants(ctx, tx, "tenant = ? AND hash = ?", tenant, hashOf(grantRefresh+in.Token))
 }

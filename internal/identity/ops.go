@@ -159,6 +159,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in AddIn) (*Actor, error) {
 		return nil, fault.New(fault.Conflict, "actor.add", "there is an actor %s already", in.Name).WithNext("choose another name")
 	}
 	op.Note(ctx, "id", a.ID)
+	op.Row(ctx, a.Seal())
 	return a, err
 }
 
@@ -168,9 +169,14 @@ func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
 	case Owner, System, WellKnown(Owner), WellKnown(System):
 		return OK{}, fault.New(fault.Invalid, "actor.disable", "%s cannot be disabled: nobody could mend it afterwards", in.Name)
 	}
-	n, err := tx.Changed("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND (id = ? OR name = ?) AND disabled_at = 0", tx.Now(), c.Tenant, in.Name, in.Name)
-	if err == nil && n == 0 {
+	rows, err := tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND (id = ? OR name = ?) AND disabled_at = 0 RETURNING "+actorColumns,
+		tx.Now(), c.Tenant, in.Name, in.Name)
+	gone, err := collectActors(rows, err)
+	if err == nil && len(gone) == 0 {
 		err = fault.New(fault.NotFound, "actor.disable", "there is no active actor %s", in.Name)
+	}
+	for _, a := range gone {
+		op.Row(ctx, a.Seal())
 	}
 	return OK{err == nil}, err
 }
@@ -216,6 +222,9 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	if err != nil {
 		return MintOut{}, err
 	}
+	if !r.counts(ctx, a) {
+		return MintOut{}, forged("token.new", a.Seal().What)
+	}
 	life := time.Duration(in.TTL) * time.Second
 	switch {
 	case in.TTL < 0 || in.TTL > int64((10*365*24*time.Hour)/time.Second):
@@ -235,14 +244,19 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	}
 	_, err = tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`, c.Tenant, out.ID, a.ID, hashOf(out.Secret), in.Label, in.Decides, tx.Now(), c.Actor, expires)
+	if err != nil {
+		return out, err
+	}
 	op.Note(ctx, "token", out.ID)
-	return out, err
+	return out, sealToken(ctx, tx, c.Tenant, out.ID)
 }
 
 func (r *Room) revoke(ctx context.Context, tx *db.Tx, in TokenIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	n, err := tx.Changed("UPDATE token SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(), tenant, in.ID)
-	if err == nil && n == 0 {
+	if err == nil && n == 1 {
+		err = sealToken(ctx, tx, tenant, in.ID)
+	} else if err == nil {
 		err = fault.New(fault.NotFound, "token.revoke", "there is no active token %s", in.ID).WithNext("list them: tandem token list")
 	}
 	if err != nil {
@@ -254,7 +268,7 @@ func (r *Room) revoke(ctx context.Context, tx *db.Tx, in TokenIn) (OK, error) {
 		return OK{err == nil}, err
 	}
 	op.Note(ctx, "program", c.name)
-	return OK{true}, burn(tx, tenant, c)
+	return OK{true}, burn(ctx, tx, tenant, c)
 }
 
 func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
@@ -269,11 +283,13 @@ func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
 	if err := tx.QueryRow("SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?", c.Tenant, owner).Scan(&n); err != nil {
 		return OK{}, err
 	}
-	if n > 0 && c.Present == "" {
+	if known := r.Vouch.Knows(c.Tenant, "pin", pinSeal(c.Tenant, owner, "", 0).Subject); (n > 0 || known) && c.Present == "" {
 		return OK{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
 	}
+	hash := hashPIN(in.PIN)
 	_, err := tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until, is_long) VALUES (?, ?, ?, ?, 0, 0, ?)
-		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, c.Tenant, owner, hashPIN(in.PIN), tx.Now(), isLong(in.PIN))
+		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, c.Tenant, owner, hash, tx.Now(), isLong(in.PIN))
+	op.Row(ctx, pinSeal(c.Tenant, owner, hash, tx.Now().UnixMicro()))
 	op.Note(ctx, "first", n == 0)
 	return OK{err == nil}, err
 }
@@ -284,5 +300,5 @@ func (r *Room) link(ctx context.Context, tx *db.Tx, _ Nothing) (LinkOut, error) 
 		return LinkOut{}, fault.New(fault.Denied, "signin.link", "only a person signs in to the panel")
 	}
 	out := LinkOut{Code: newSecret("tds_"), ExpiresAt: tx.Now().Add(linkLife)}
-	return out, putSignin(tx, kindLink, c.Tenant, WellKnown(Owner), out.Code, linkLife)
+	return out, putSignin(ctx, tx, kindLink, c.Tenant, WellKnown(Owner), out.Code, linkLife)
 }

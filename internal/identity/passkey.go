@@ -59,16 +59,25 @@ type querier interface {
 	Query(query string, args ...any) (*sql.Rows, error)
 }
 
-func loadPerson(tx querier, c op.Caller, host string) (*person, error) {
-	rows, err := tx.Query("SELECT credential FROM passkey WHERE tenant = ? AND actor = ? AND host = ? ORDER BY created_at", c.Tenant, c.Actor, host)
-	keys, err := db.Collect(rows, err, func(rows *sql.Rows) (k webauthn.Credential, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return k, err
+// loadPerson is the caller with those of their keys that the journal knows.
+func (r *Room) loadPerson(ctx context.Context, tx querier, c op.Caller, host string) (*person, error) {
+	p := &person{c.Actor, c.Name, nil}
+	rows, err := tx.Query("SELECT id, credential FROM passkey WHERE tenant = ? AND actor = ? AND host = ? ORDER BY created_at", c.Tenant, c.Actor, host)
+	_, err = db.Collect(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
+		var id, text string
+		var k webauthn.Credential
+		if err := rows.Scan(&id, &text); err != nil {
+			return none, err
 		}
-		return k, json.Unmarshal([]byte(text), &k)
+		if err := json.Unmarshal([]byte(text), &k); err != nil {
+			return none, err
+		}
+		if r.Vouch.Holds(ctx, passkeySeal(c.Tenant, id, c.Actor, host, &k)) {
+			p.keys = append(p.keys, k)
+		}
+		return none, nil
 	})
-	return &person{c.Actor, c.Name, keys}, err
+	return p, err
 }
 
 // keepChallenge stores what a device is asked, for one answer to one purpose.
@@ -110,7 +119,7 @@ func (r *Room) AskPasskey(ctx context.Context, site Site, c op.Caller, purpose s
 	}
 	var out *protocol.CredentialAssertion
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
-		p, err := loadPerson(tx, c, site.Host)
+		p, err := r.loadPerson(ctx, tx, c, site.Host)
 		if err != nil {
 			return err
 		}
@@ -142,7 +151,7 @@ func (r *Room) ProvePasskey(ctx context.Context, site Site, c op.Caller, purpose
 		if err != nil {
 			return err
 		}
-		p, err := loadPerson(tx, c, site.Host)
+		p, err := r.loadPerson(ctx, tx, c, site.Host)
 		if err != nil {
 			return err
 		}
@@ -176,7 +185,7 @@ func (r *Room) AskNewPasskey(ctx context.Context, site Site, c op.Caller) (*prot
 	}
 	var out *protocol.CredentialCreation
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
-		p, err := loadPerson(tx, c, site.Host)
+		p, err := r.loadPerson(ctx, tx, c, site.Host)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -77,7 +78,7 @@ func (r *Room) addPasskey(ctx context.Context, tx *db.Tx, in PasskeyAddIn) (*Pas
 	if err != nil {
 		return nil, err
 	}
-	p, err := loadPerson(tx, c, in.Site.Host)
+	p, err := r.loadPerson(ctx, tx, c, in.Site.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +97,7 @@ func (r *Room) addPasskey(ctx context.Context, tx *db.Tx, in PasskeyAddIn) (*Pas
 		return nil, fault.New(fault.Conflict, "passkey.add", "this passkey is registered already")
 	}
 	op.Note(ctx, "passkey", out.ID)
+	op.Row(ctx, passkeySeal(c.Tenant, out.ID, c.Actor, out.Host, k))
 	return out, err
 }
 
@@ -105,5 +107,6 @@ func (r *Room) removePasskey(ctx context.Context, tx *db.Tx, in PasskeyIn) (OK, 
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "passkey.remove", "you have no passkey %s", in.ID)
 	}
+	op.Seal(ctx, passkeySeal(c.Tenant, in.ID, c.Actor, "", &webauthn.Credential{}).Subject)
 	return OK{err == nil}, err
 }

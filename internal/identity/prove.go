@@ -56,7 +56,12 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 	err := r.db.Write(ctx, func(tx *db.Tx) error {
 		var long bool
 		var n int
-		err := tx.QueryRow("SELECT hash, is_long FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &n)
+		var set int64
+		err := tx.QueryRow("SELECT hash, is_long, set_at FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &n, &set)
+		if seal := pinSeal(tenant, actor, stored, set); db.NoRows(err) && r.Vouch.Knows(tenant, "pin", seal.Subject) || err == nil && !r.Vouch.Holds(ctx, seal) {
+			return fault.New(fault.Denied, "presence", "the PIN in the database is not the one that was set here: somebody changed the database").With("reason", "forged").
+				WithNext("show that you are here with a passkey, and see what else was changed: tandem panel open")
+		}
 		if db.NoRows(err) {
 			return fault.New(fault.Denied, "presence", "no PIN has been set, so nobody can prove to be present").WithNext("set one on a terminal: tandem pin set")
 		}

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 
@@ -23,27 +24,40 @@ const (
 	kindCookie = "cookie"
 )
 
-func putSignin(tx *db.Tx, kind, tenant, actor, secret string, life time.Duration) error {
-	if _, err := tx.Exec("DELETE FROM signin WHERE expires_at <= ?", tx.Now()); err != nil {
+func putSignin(ctx context.Context, tx *db.Tx, kind, tenant, actor, secret string, life time.Duration) error {
+	if err := endSignins(ctx, tx, "tenant = ? AND expires_at <= ?", tenant, tx.Now()); err != nil {
 		return err
 	}
+	s := signinRow{tenant, actor, kind, hashOf(kind + secret), tx.Now().Add(life).UnixMicro()}
+	op.Row(ctx, s.Seal())
 	_, err := tx.Exec("INSERT INTO signin (hash, tenant, actor, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-		hashOf(kind+secret), tenant, actor, kind, tx.Now(), tx.Now().Add(life))
+		s.hash, tenant, actor, kind, tx.Now(), tx.Now().Add(life))
 	return err
+}
+
+// takeSignin spends a link or an invitation. Of one that was used, or that nobody made, there is no row.
+func (r *Room) takeSignin(ctx context.Context, tx *db.Tx, kind, secret string) (signinRow, error) {
+	s, err := scanSignin(tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING "+signinColumns, hashOf(kind+secret), kind, tx.Now()))
+	if err == nil && !r.Vouch.Holds(ctx, s.Seal()) {
+		err = sql.ErrNoRows
+	}
+	if err == nil {
+		op.Seal(ctx, s.Seal().Subject)
+	}
+	return s, err
 }
 
 // Cookie is the caller behind a panel cookie: a person, not present.
 func (r *Room) Cookie(ctx context.Context, cookie string) (op.Caller, error) {
-	var tenant, actor string
-	err := r.db.QueryRow(ctx, "SELECT tenant, actor FROM signin WHERE hash = ? AND kind = ? AND expires_at > ?",
-		hashOf(kindCookie+cookie), kindCookie, r.db.Now()).Scan(&tenant, &actor)
-	if db.NoRows(err) {
+	s, err := scanSignin(r.db.QueryRow(ctx, "SELECT "+signinColumns+" FROM signin WHERE hash = ? AND kind = ? AND expires_at > ?",
+		hashOf(kindCookie+cookie), kindCookie, r.db.Now()))
+	if db.NoRows(err) || err == nil && !r.Vouch.Holds(ctx, s.Seal()) {
 		return op.Caller{}, fault.New(fault.Unauthenticated, "signin", "you are signed out").WithNext("open the panel again: tandem panel open")
 	}
 	if err != nil {
 		return op.Caller{}, err
 	}
-	c, err := r.Caller(ctx, tenant, actor, op.DoorPanel)
+	c, err := r.Caller(ctx, s.tenant, s.actor, op.DoorPanel)
 	c.Token = browserID(hashOf(kindCookie + cookie)) // tells this browser from the person's others
 	return c, err
 }

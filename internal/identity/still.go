@@ -32,18 +32,20 @@ func (r *Room) holds(ctx context.Context, c op.Caller) (bool, error) {
 		return true, nil
 	}
 	if c.Door == op.DoorPanel {
-		rows, err := r.db.Query(ctx, "SELECT hash FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ?", c.Tenant, kindCookie, r.db.Now())
-		hashes, err := db.Collect(rows, err, func(rows *sql.Rows) (hash []byte, err error) { return hash, rows.Scan(&hash) })
-		return slices.ContainsFunc(hashes, func(hash []byte) bool { return browserID(hash) == c.Token }), err
+		rows, err := r.db.Query(ctx, "SELECT "+signinColumns+" FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ?", c.Tenant, kindCookie, r.db.Now())
+		all, err := db.Collect(rows, err, func(rows *sql.Rows) (signinRow, error) { return scanSignin(rows) })
+		return slices.ContainsFunc(all, func(s signinRow) bool { return browserID(s.hash) == c.Token && r.Vouch.Holds(ctx, s.Seal()) }), err
 	}
-	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM token WHERE tenant = ? AND id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)",
-		c.Tenant, c.Token, r.db.Now()).Scan(&n)
-	return n > 0, err
+	t, err := scanToken(r.db.QueryRow(ctx, "SELECT "+tokenColumns+" FROM token WHERE tenant = ? AND id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)",
+		c.Tenant, c.Token, r.db.Now()))
+	if db.NoRows(err) {
+		return false, nil
+	}
+	return err == nil && r.Vouch.Holds(ctx, t.Seal()), err
 }
 
-// enabled reports whether neither the caller nor anybody it acts for was
-// disabled. A session is no actor of the table; whom it acts for is.
+// enabled reports whether the caller and everybody it acts for are who they were, and none was disabled. A session is no actor of
+// the table; whom it acts for is.
 func (r *Room) enabled(ctx context.Context, c op.Caller) (bool, error) {
 	args := []any{c.Tenant, c.Actor}
 	for _, f := range c.For {
@@ -54,7 +56,6 @@ func (r *Room) enabled(ctx context.Context, c op.Caller) (bool, error) {
 	if names == "" {
 		names = "NULL"
 	}
-	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM actor WHERE tenant = ? AND disabled_at <> 0 AND (id = ? OR name IN ("+names+"))", args...).Scan(&n)
-	return n == 0, err
+	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name IN ("+names+"))", args...))
+	return !slices.ContainsFunc(all, func(a *Actor) bool { return a.DisabledAt != nil || !r.counts(ctx, a) }), err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,9 +80,9 @@ func Present(data string) (names []string) {
 
 // CheckKeys refuses a folder that lacks a key that the database knows, or has
 // another one in its place.
-func (k *Kept) CheckKeys(tx *db.Tx, data string) error {
+func (k *Kept) CheckKeys(tx *db.Tx, data string, lost ...string) error {
 	for _, f := range Keys {
-		if f.many {
+		if f.many || slices.Contains(lost, f.Name) {
 			continue
 		}
 		raw, err := os.ReadFile(filepath.Join(data, f.Name))

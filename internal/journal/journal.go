@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/op"
 )
 
 //go:embed schema
@@ -22,8 +23,9 @@ type Journal struct {
 	db  *db.DB
 	key ed25519.PrivateKey
 	// Rows list what rooms hold that says it confers authority; Verify asks for an entry behind each.
-	Rows  []func(ctx context.Context) ([]Vouched, error)
-	seals []byte // the key of the daemon's word about such rows
+	Rows     []func(ctx context.Context) ([]op.Sealed, error)
+	seals    []byte // the key of the daemon's word about such rows
+	standing standing
 
 	mu     sync.Mutex
 	latest int64         // the highest sequence this process saw committed
@@ -36,7 +38,8 @@ type Journal struct {
 // New makes the journal of a database whose tables exist. key signs its
 // checkpoints; see Key.
 func New(d *db.DB, key ed25519.PrivateKey) *Journal {
-	return &Journal{db: d, key: key, seals: sealKey(key.Seed()), moved: make(chan struct{})}
+	return &Journal{db: d, key: key, seals: sealKey(key.Seed()), moved: make(chan struct{}),
+		standing: standing{newest: map[place]stood{}, turns: map[string]int64{}}}
 }
 
 // Append records one event in the transaction that changes what it tells of,

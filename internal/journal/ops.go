@@ -75,7 +75,7 @@ func one(in SeqIn) op.Resource {
 // Ops is the journal's front door. Its verbs are named after what people do
 // with it: they audit.
 func (j *Journal) Ops() []op.Op {
-	return []op.Op{
+	return append(j.adoptOps(), []op.Op{
 		op.Read(op.Spec{Name: "audit.log", Right: "journal.read", Method: "GET", Path: "/audit",
 			Doc: "List events of the journal: who did what to which resource, when, on whose behalf.\nEvents about resources that the caller may not see are left out."},
 			whole[LogIn], j.log),
@@ -100,7 +100,7 @@ func (j *Journal) Ops() []op.Op {
 		op.Stream(op.Spec{Name: "audit.tile", Right: "journal.read", Method: "GET", Path: "/tlog/{path...}",
 			Doc: "Serve the journal's tree in the form of C2SP tlog-tiles: checkpoint, tiles and entry bundles.\nEntries are records of salted hashes; names and payloads cannot be read from them."},
 			whole[TileIn], nil),
-	}
+	}...)
 }
 
 // Visible reports whether the caller of ctx may see an entry: one whose

@@ -2,10 +2,11 @@ package journal
 
 import (
 	"bytes"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"tandem/internal/db"
 )
@@ -23,39 +24,66 @@ func Digest(words ...string) Hash {
 	return sha256.Sum256(appendField([]byte("tandem seal v1\n"), words...))
 }
 
-// Vouched is a row that says it confers authority, for a check of all of them.
-type Vouched struct {
-	Tenant string
-	Seal
-	What string // for people: "the approval ask_… by owner"
-}
-
 func sealKey(seed []byte) []byte {
 	m := hmac.New(sha256.New, seed)
 	m.Write([]byte("tandem seal key v1"))
 	return m.Sum(nil)
 }
 
-// mac is the daemon's word about a seal, bound to the entry's own leaf. Whoever has the database and not the key cannot write it.
-func (j *Journal) mac(tenant string, s Seal, seq int64, leaf []byte) []byte {
+// mac is the daemon's word about a seal, bound to the entry's own leaf and, where the row lasts, to every such entry before it.
+// Whoever has the database and not the key cannot write it.
+func (j *Journal) mac(tenant string, s Seal, seq int64, leaf, chain []byte) []byte {
 	m := hmac.New(sha256.New, j.seals)
 	b := appendField(nil, tenant, s.Subject)
 	b = binary.BigEndian.AppendUint64(b, uint64(seq))
-	m.Write(append(append(b, s.Digest[:]...), leaf...))
+	m.Write(append(append(append(b, s.Digest[:]...), leaf...), chain...))
 	return m.Sum(nil)
 }
 
+// passing are the kinds of authority that end by themselves soon and are looked up when they are used. All others last: they
+// are chained, so that none can be taken out unseen, and kept in memory, because every call asks about some.
+var passing = []string{"approval", "rule"}
+
+func kindOf(subject string) string {
+	kind, _, _ := strings.Cut(subject, ":")
+	return kind
+}
+
+func lasts(s Seal) bool { return !slices.Contains(passing, kindOf(s.Subject)) }
+
 func (j *Journal) storeSeals(tx *db.Tx, tenant string, seals []Seal, seq int64, leaf Hash) error {
-	for _, s := range seals {
-		if _, err := tx.Exec("INSERT INTO journal_seal (tenant, subject, seq, digest, mac) VALUES (?, ?, ?, ?, ?)",
-			tenant, s.Subject, seq, s.Digest[:], j.mac(tenant, s, seq, leaf[:])); err != nil {
+	if len(seals) == 0 {
+		return nil
+	}
+	var chain []byte
+	if slices.ContainsFunc(seals, lasts) {
+		var err error
+		if chain, err = lastLink(tx); err != nil {
 			return err
 		}
 	}
+	slices.SortFunc(seals, func(a, b Seal) int { return strings.Compare(a.Subject, b.Subject) })
+	next := newLink(chain)
+	for _, s := range seals {
+		before := chain
+		if !lasts(s) {
+			before = nil
+		}
+		mac := j.mac(tenant, s, seq, leaf[:], before)
+		if lasts(s) {
+			next.add(mac)
+		}
+		if _, err := tx.Exec("INSERT INTO journal_seal (tenant, subject, seq, digest, mac, chain) VALUES (?, ?, ?, ?, ?, ?)",
+			tenant, s.Subject, seq, s.Digest[:], mac, orNull(before)); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { j.standing.sealed(tenant, seals, seq, next) })
 	return nil
 }
 
-// Vouches reports whether the newest entry about a row vouches for exactly what it says.
+// Vouches reports whether the newest entry about a row vouches for exactly what it says. What this process itself wrote since is
+// remembered, so that taking that entry out of the database brings nothing back.
 func (j *Journal) Vouches(tx *db.Tx, tenant string, s Seal) (bool, error) {
 	var seq int64
 	var digest, mac, leaf []byte
@@ -64,31 +92,5 @@ func (j *Journal) Vouches(tx *db.Tx, tenant string, s Seal) (bool, error) {
 	if db.NoRows(err) {
 		return false, nil
 	}
-	return err == nil && bytes.Equal(digest, s.Digest[:]) && hmac.Equal(mac, j.mac(tenant, s, seq, leaf)), err
-}
-
-// orphans finds rows that no entry vouches for.
-func (c *checker) orphans(ctx context.Context, j *Journal) error {
-	for _, list := range j.Rows {
-		all, err := list(ctx)
-		if err != nil {
-			return err
-		}
-		err = j.db.Read(ctx, func(tx *db.Tx) error {
-			for _, v := range all {
-				held, err := j.Vouches(tx, v.Tenant, v.Seal)
-				if err != nil {
-					return err
-				}
-				if !held {
-					c.report.find(Orphan, 0, "%s is in the database, and no entry of the journal vouches for it: it does not count", v.What)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return err == nil && bytes.Equal(digest, s.Digest[:]) && hmac.Equal(mac, j.mac(tenant, s, seq, leaf, nil)) && seq >= j.standing.seen(tenant, s.Subject), err
 }

@@ -39,10 +39,18 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.orphans(ctx, j); err != nil {
+	orphans, err := j.Orphans(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return c.finish(), nil
+	for _, f := range orphans {
+		c.report.find(f.Kind, f.Seq, "%s", f.What)
+	}
+	r := c.finish()
+	if n := j.Waiting(); n > 0 {
+		r.Cannot = append(r.Cannot, fmt.Sprintf("%d rows that confer authority are older than the journal's word about them, and nobody has confirmed them yet: tandem audit confirm", n))
+	}
+	return r, nil
 }
 
 // addAnchor opens a checkpoint from outside and holds the entries against it.
@@ -179,6 +187,9 @@ func (w *walk) row(e *Entry, leaf []byte) error {
 		w.report.find(Changed, e.Seq, "entry %d has no leaf", e.Seq)
 		record := e.Record()
 		recorded = leafHash(record[:])
+	}
+	if err := w.seals(w.tx, e); err != nil {
+		return err
 	}
 	full := w.entry(e, &recorded)
 	return w.closeTiles(recorded, full)

@@ -22,7 +22,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Long: "Everything that changes something is an entry in the journal, under one tree of hashes that is signed as it grows.\n" +
 			"Receipts and exports verify on any machine with the journal's public key alone.",
 	}
-	cmd.AddCommand(newLog(k), newShow(k), newVerify(k), newProve(k), newExport(k), newAnchor(k), newForget(k))
+	cmd.AddCommand(newLog(k), newShow(k), newVerify(k), newProve(k), newExport(k), newAnchor(k), newForget(k), newConfirm(k))
 	return []*cobra.Command{cmd}
 }
 

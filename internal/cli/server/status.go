@@ -60,6 +60,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}
 				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(st))
+				if st.Waiting > 0 {
+					fmt.Fprintf(w, "Not confirmed yet: %d grants, tokens and the like from before the journal vouched for them: tandem audit confirm\n", st.Waiting)
+				}
 				if st.CameBack {
 					fmt.Fprintln(w, "Came back by itself after a crash, and listens where it did (tandem down closes it)")
 				}

@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/policy"
 )
 
@@ -23,21 +24,35 @@ type Book struct {
 	who    Who
 	rights Rights
 
+	// Vouch asks the journal about every grant and about the rules.
+	Vouch op.Vouch
+
 	mu    sync.Mutex
-	known map[string]*policy.Compiled
+	known map[string]known
 	turn  int64 // counts changes, so that a slow read does not put an old policy back
+}
+
+// known is a compiled policy and the journal's turn that it was made at.
+type known struct {
+	*policy.Compiled
+	vouched int64
 }
 
 // New makes a book.
 func New(d *db.DB, who Who, rights Rights) *Book {
-	return &Book{db: d, who: who, rights: rights, known: map[string]*policy.Compiled{}}
+	return &Book{db: d, who: who, rights: rights, known: map[string]known{}}
 }
 
 // Policy is the tenant's policy in force. On an error there is none, and everything is refused.
 func (b *Book) Policy(ctx context.Context, tenant string) (*policy.Compiled, error) {
+	vouched := b.vouched()
 	b.mu.Lock()
-	c, turn := b.known[tenant], b.turn
+	have, turn := b.known[tenant], b.turn
 	b.mu.Unlock()
+	c := have.Compiled
+	if have.vouched != vouched {
+		c = nil
+	}
 	if c != nil && b.db.Name() == "sqlite" {
 		return c, nil // one process owns the file, and it hears of every change below
 	}
@@ -48,11 +63,7 @@ func (b *Book) Policy(ctx context.Context, tenant string) (*policy.Compiled, err
 		}
 	}
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		v, err := head(tx, tenant)
-		if err != nil {
-			return err
-		}
-		src, _, err := source(tx, tenant, v)
+		src, _, err := b.inForce(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -65,7 +76,7 @@ func (b *Book) Policy(ctx context.Context, tenant string) (*policy.Compiled, err
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.turn == turn {
-		b.known[tenant] = c
+		b.known[tenant] = known{c, vouched}
 	}
 	return c, nil
 }
@@ -91,12 +102,8 @@ func (b *Book) changed(tx *db.Tx, tenant string) {
 }
 
 // check compiles the policy as the transaction would leave it: what does not compile is not written.
-func (b *Book) check(tx *db.Tx, tenant, where string) (*policy.Compiled, error) {
-	v, err := head(tx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	src, _, err := source(tx, tenant, v)
+func (b *Book) check(ctx context.Context, tx *db.Tx, tenant, where string) (*policy.Compiled, error) {
+	src, _, err := b.now(ctx, tx, tenant)
 	if err != nil {
 		return nil, err
 	}

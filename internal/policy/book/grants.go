@@ -90,11 +90,7 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 		about = &p
 	}
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		v, err := head(tx, tenant)
-		if err != nil {
-			return err
-		}
-		src, all, err := source(tx, tenant, v)
+		src, all, err := b.now(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -102,7 +98,7 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 		if err != nil {
 			return err
 		}
-		out.Version = v
+		out.Version = src.Version
 		dead := compiled.Dead()
 		for _, g := range all {
 			house := g.AddedAt == nil
@@ -210,7 +206,7 @@ func (b *Book) add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 		return GrantOut{}, err
 	}
 	if in.From != "" {
-		if err := b.mayPassOn(tx, c.Tenant, v, g); err != nil {
+		if err := b.mayPassOn(ctx, tx, c.Tenant, g); err != nil {
 			return GrantOut{}, err
 		}
 	}
@@ -222,7 +218,8 @@ func (b *Book) add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 		VALUES (?, ?, ?, ?, ?, ?, 0, '', 0)`, c.Tenant, g.ID, string(body), v, c.Name, tx.Now()); err != nil {
 		return GrantOut{}, err
 	}
-	if _, err := b.check(tx, c.Tenant, "grant.add"); err != nil {
+	op.Row(ctx, sealGrant(c.Tenant, g.ID, string(body), g))
+	if _, err := b.check(ctx, tx, c.Tenant, "grant.add"); err != nil {
 		return GrantOut{}, err
 	}
 	now := tx.Now()
@@ -233,8 +230,8 @@ func (b *Book) add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 	return GrantOut{kept.view(""), v}, nil
 }
 
-func (b *Book) mayPassOn(tx *db.Tx, tenant string, version int64, g *policy.ScopedGrant) error {
-	live, _, err := grantsAt(tx, tenant, version)
+func (b *Book) mayPassOn(ctx context.Context, tx *db.Tx, tenant string, g *policy.ScopedGrant) error {
+	live, _, err := b.grantsNow(ctx, tx, tenant)
 	if err != nil {
 		return err
 	}
@@ -251,11 +248,7 @@ func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	if strings.HasPrefix(in.ID, "default-authority-") {
 		return RevokeOut{}, fault.New(fault.Denied, "grant.revoke", "%s keeps deciding and granting with people; it cannot be taken away", in.ID)
 	}
-	was, err := head(tx, c.Tenant)
-	if err != nil {
-		return RevokeOut{}, err
-	}
-	live, _, err := grantsAt(tx, c.Tenant, was)
+	live, _, err := b.grantsNow(ctx, tx, c.Tenant)
 	if err != nil {
 		return RevokeOut{}, err
 	}
@@ -265,7 +258,8 @@ func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 			found = &live[i]
 		}
 	}
-	if found == nil {
+	gone := b.gone(ctx, c.Tenant, in.ID) // the journal knows it, and its row is not there any more
+	if found == nil && !gone {
 		return RevokeOut{}, fault.New(fault.NotFound, "grant.revoke", "there is no grant %s in force", in.ID).WithNext("list them: tandem grant list")
 	}
 	v, err := next(tx, c.Tenant, "revoke", in.ID, in.Note, c.Name)
@@ -280,11 +274,15 @@ func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	if err != nil {
 		return RevokeOut{}, err
 	}
-	if n != 1 {
+	if n != 1 && !b.Vouch.Asks() {
 		return RevokeOut{}, fault.New(fault.Conflict, "grant.revoke", "%s was taken back meanwhile", in.ID)
 	}
 	out := RevokeOut{ID: in.ID, Version: v}
-	compiled, err := b.check(tx, c.Tenant, "grant.revoke")
+	op.Seal(ctx, "grant:"+in.ID, in.ID, takenBack)
+	if b.Vouch.Knows(c.Tenant, "denial", "denial:"+in.ID) {
+		op.Seal(ctx, "denial:"+in.ID)
+	}
+	compiled, err := b.check(ctx, tx, c.Tenant, "grant.revoke")
 	if err != nil {
 		return RevokeOut{}, err
 	}

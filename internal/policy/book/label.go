@@ -47,9 +47,12 @@ func (b *Book) label(ctx context.Context, tx *db.Tx, in LabelIn) (LabelOut, erro
 	if err != nil {
 		return LabelOut{}, err
 	}
-	rules, d, err := rulesAt(tx, c.Tenant, v)
+	rules, d, lost, err := b.rulesNow(ctx, tx, c.Tenant)
 	if err != nil {
 		return LabelOut{}, err
+	}
+	if lost {
+		return LabelOut{}, fault.New(fault.Conflict, "policy.label", "the rules that the journal vouches for are gone from the database").WithNext("write them again: tandem policy edit")
 	}
 	was := len(d.Labels)
 	d.Labels = slices.DeleteFunc(d.Labels, func(l policy.Label) bool { return l.Resource == at })
@@ -59,10 +62,10 @@ func (b *Book) label(ctx context.Context, tx *db.Tx, in LabelIn) (LabelOut, erro
 	case len(d.Labels) == was:
 		return LabelOut{}, fault.New(fault.NotFound, "policy.label", "%s has no label", at).WithNext("see them: tandem policy label")
 	}
-	if err := putRules(tx, c.Tenant, v, rules, d); err != nil {
+	if err := putRules(ctx, tx, c.Tenant, v, rules, d); err != nil {
 		return LabelOut{}, err
 	}
-	if _, err := b.check(tx, c.Tenant, "policy.label"); err != nil {
+	if _, err := b.check(ctx, tx, c.Tenant, "policy.label"); err != nil {
 		return LabelOut{}, err
 	}
 	op.Note(ctx, "version", v)

@@ -108,6 +108,9 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 			return fault.New(fault.NotFound, "policy.show", "there is no version %d; the last is %d", in.Version, last)
 		}
 		src, _, err := source(tx, tenant, out.Version)
+		if err == nil && in.Version == 0 {
+			src, _, err = b.now(ctx, tx, tenant)
+		}
 		if err != nil {
 			return err
 		}
@@ -163,11 +166,7 @@ func (b *Book) test(ctx context.Context, in TestIn) (TestOut, error) {
 	}
 	var compiled *policy.Compiled
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		v, err := head(tx, c.Tenant)
-		if err != nil {
-			return err
-		}
-		src, _, err := source(tx, c.Tenant, v)
+		src, _, err := b.now(ctx, tx, c.Tenant)
 		if err != nil {
 			return err
 		}
@@ -209,7 +208,7 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 	if err != nil {
 		return EditOut{}, err
 	}
-	_, d, err := rulesAt(tx, c.Tenant, v)
+	_, d, _, err := b.rulesNow(ctx, tx, c.Tenant)
 	if err != nil {
 		return EditOut{}, err
 	}
@@ -221,10 +220,10 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 		return EditOut{}, fault.New(fault.Conflict, "policy.edit", "the policy is at version %d, not %d: somebody changed it meanwhile", v-1, *in.IfVersion).
 			WithNext("look at the change: tandem policy show --history; then edit again")
 	}
-	if err := putRules(tx, c.Tenant, v, in.Rules, d); err != nil {
+	if err := putRules(ctx, tx, c.Tenant, v, in.Rules, d); err != nil {
 		return EditOut{}, err
 	}
-	compiled, err := b.check(tx, c.Tenant, "policy.edit")
+	compiled, err := b.check(ctx, tx, c.Tenant, "policy.edit")
 	if err != nil {
 		return EditOut{}, err
 	}

@@ -1,6 +1,7 @@
 package book
 
 import (
+	"context"
 	"database/sql"
 	"embed"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/op"
 	"tandem/internal/policy"
 )
 
@@ -80,27 +82,42 @@ func rulesAt(tx *db.Tx, tenant string, version int64) (rules string, d data, err
 }
 
 // putRules writes the rules of a new version.
-func putRules(tx *db.Tx, tenant string, version int64, rules string, d data) error {
+func putRules(ctx context.Context, tx *db.Tx, tenant string, version int64, rules string, d data) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
+	op.Row(ctx, sealRules(tenant, rules, string(text)))
 	_, err = tx.Exec("INSERT INTO policy_rules (tenant, version, rules, boundary) VALUES (?, ?, ?, ?)", tenant, version, rules, string(text))
 	return err
 }
 
-// grantsAt reads the grants in force at a version, the house's own first. Those that were taken back by then follow in revoked.
-func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, err error) {
+// storedGrants reads the rows of grants up to a version.
+func storedGrants(tx *db.Tx, tenant string, version int64) ([]storedGrant, error) {
 	rows, err := tx.Query(`SELECT id, body, added_by, added_at, revoked_version, revoked_by, revoked_at FROM policy_grant
 		WHERE tenant = ? AND added_version <= ? ORDER BY added_version, id`, tenant, version)
-	stored, err := db.Collect(rows, err, func(rows *sql.Rows) (s storedGrant, err error) {
+	return db.Collect(rows, err, func(rows *sql.Rows) (s storedGrant, err error) {
 		return s, rows.Scan(&s.id, &s.body, &s.addedBy, &s.addedAt, &s.revokedVersion, &s.revokedBy, &s.revokedAt)
 	})
+}
+
+// grantsAt reads the grants in force at a version, the house's own first. Those that were taken back by then follow in revoked.
+func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, err error) {
+	stored, err := storedGrants(tx, tenant, version)
 	if err != nil {
 		return nil, nil, err
 	}
-	house := map[string]policy.ScopedGrant{}
 	lifted := map[string]bool{}
+	for i, s := range stored {
+		stored[i].over = s.revokedVersion != 0 && s.revokedVersion <= version
+		lifted[s.id] = stored[i].over
+	}
+	return assemble(stored, lifted)
+}
+
+// assemble puts the house's own grants and those that were given together; lifted are the house's own that were taken back.
+func assemble(stored []storedGrant, lifted map[string]bool) (live, revoked []Grant, err error) {
+	house := map[string]policy.ScopedGrant{}
 	for _, g := range policy.DefaultGrants() {
 		house[g.ID] = g
 	}
@@ -109,15 +126,14 @@ func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, e
 		g := Grant{AddedBy: s.addedBy, AddedAt: whenever(s.addedAt)}
 		if own, ok := house[s.id]; ok {
 			g.ScopedGrant, g.AddedBy, g.AddedAt = own, "", nil
-		} else if strings.HasPrefix(s.id, "default-") {
-			continue // one of the house's own that this program no longer has
+		} else if strings.HasPrefix(s.id, "default-") || s.body == "" {
+			continue // one of the house's own that this program no longer has, or one whose row was lost before it was taken back
 		} else if err := json.Unmarshal([]byte(s.body), &g.ScopedGrant); err != nil {
 			return nil, nil, fmt.Errorf("read the grant %s: %w", s.id, err)
 		}
-		if s.revokedVersion != 0 && s.revokedVersion <= version {
+		if s.over {
 			g.RevokedBy, g.RevokedAt = s.revokedBy, whenever(s.revokedAt)
 			revoked = append(revoked, g)
-			lifted[s.id] = true
 			continue
 		}
 		if g.Source != policy.Default && g.Source != policy.Fallback {
@@ -135,6 +151,7 @@ func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, e
 type storedGrant struct {
 	id, body, addedBy, revokedBy       string
 	addedAt, revokedVersion, revokedAt int64
+	over                               bool // it was taken back
 }
 
 func whenever(micros int64) *time.Time {

@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tandem/internal/db"
+	"tandem/internal/identity"
+	"tandem/internal/notify"
+	"tandem/internal/op"
+)
+
+// sealsFile says, outside the database, how far the journal's word about authority reached.
+func (d *Daemon) sealsFile() string { return filepath.Join(d.data, "journal.seals") }
+
+// forgetSeals lets the next start take the database as it is: a person restored it, or said that the key is lost.
+func (d *Daemon) forgetSeals() error {
+	if err := os.Remove(d.sealsFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// recallSeals reads what the journal vouches for and lets rooms ask it. What was there before it vouched for anything, or under a
+// key that is lost, is adopted: it counts, and a person confirms the list.
+func (d *Daemon) recallSeals(ctx context.Context) error {
+	if slices.Contains(d.Without, "journal.key") {
+		if err := d.forgetSeals(); err != nil {
+			return err
+		}
+	}
+	known, err := d.journal.Recall(ctx, d.sealsFile())
+	if err != nil {
+		return err
+	}
+	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows}
+	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
+	if !known {
+		var rows []op.Sealed
+		for _, list := range rooms {
+			more, err := list(ctx)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, more...)
+		}
+		if len(rows) > 0 {
+			if err := d.journal.Adopt(ctx, identity.LocalTenant, identity.System, rows); err != nil {
+				return fmt.Errorf("vouch for what was there before: %w", err)
+			}
+		}
+	}
+	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
+	return nil
+}
+
+// tellSeals says at every start what waits for a person's word, and what somebody did to the database.
+func (d *Daemon) tellSeals(ctx context.Context) error {
+	found, err := d.journal.Orphans(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		d.Log.Error("the database and the journal differ", "what", f.What)
+	}
+	waiting := d.journal.Waiting()
+	if waiting > 0 {
+		d.Log.Warn("rows that confer authority wait to be confirmed", "count", waiting, "next", "tandem audit confirm")
+	}
+	notice := notify.Notice{Event: notify.Event{Type: "authority"}, Push: notify.Urgent, Page: "/panel/journal"}
+	switch {
+	case len(found) > 0:
+		notice.Status, notice.Summary = "changed", fmt.Sprintf("The database was changed from outside: %s", found[0].What)
+		notice.Reason, notice.Next = fmt.Sprintf("%d such things were found at the start.", len(found)), "See all: tandem audit verify"
+	case waiting > 0:
+		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.", waiting)
+		notice.Reason, notice.Next = "They go on working. Nobody has looked yet whether each is right.", "Look, and confirm: tandem audit confirm"
+	default:
+		return nil
+	}
+	return d.db.Write(ctx, func(tx *db.Tx) error {
+		notice.TS = tx.Now()
+		return d.rooms.notify.Put(tx, identity.LocalTenant, notice)
+	})
+}

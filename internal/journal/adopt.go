@@ -1,0 +1,172 @@
+package journal
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// Rows from before the journal vouched for any are adopted once: it vouches for them as they stand, and a person who is present
+// confirms the list. They count meanwhile. What appears later without an entry is never adopted.
+const (
+	adoption  = "adoption"
+	begun     = "adoption:begun"
+	ended     = "adoption:ended"
+	confirmed = "adoption:confirmed"
+
+	adoptAtOnce = 500 // seals of one entry
+)
+
+// Adopt vouches for rows that were there before. Markers in the first and the last entry say which entries these are.
+func (j *Journal) Adopt(ctx context.Context, tenant, actor string, rows []op.Sealed) error {
+	byTenant := map[string][]op.Sealed{}
+	for _, r := range rows {
+		byTenant[r.Tenant] = append(byTenant[r.Tenant], r)
+	}
+	return j.db.Write(ctx, func(tx *db.Tx) error {
+		if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
+			return err
+		}
+		for of, list := range byTenant {
+			for part := range slices.Chunk(list, adoptAtOnce) {
+				if err := j.adopt(tx, of, actor, part); err != nil {
+					return err
+				}
+			}
+		}
+		return j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: ended, Says: []string{"rows from before"}}})
+	})
+}
+
+func (j *Journal) adopt(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
+	seals := SealsOf(rows)
+	payload, err := json.Marshal(map[string]any{"seals": told(seals)})
+	if err != nil {
+		return err
+	}
+	_, err = j.Append(tx, Event{Tenant: tenant, Type: "audit.adopt", Actor: actor, Resource: "journal:/", Payload: payload, Seals: seals})
+	return err
+}
+
+// AdoptedRow is one row that was there before the journal vouched for any.
+type AdoptedRow struct {
+	Subject string `json:"subject" jsonschema:"kind:id"`
+	What    string `json:"what"`
+}
+
+// AdoptedOut is what a person has to confirm.
+type AdoptedOut struct {
+	Rows    []AdoptedRow `json:"rows" jsonschema:"what was there before the journal vouched for such rows, and still stands"`
+	Missing []string     `json:"missing,omitempty" jsonschema:"what is missing of the journal's own seals"`
+	Digest  string       `json:"digest" jsonschema:"names exactly this list; confirming it needs it"`
+}
+
+// ConfirmIn confirms a list.
+type ConfirmIn struct {
+	Digest string `json:"digest" jsonschema:"the digest of the list that was looked at"`
+}
+
+// ConfirmOut counts what was confirmed.
+type ConfirmOut struct {
+	Confirmed int `json:"confirmed"`
+}
+
+func (j *Journal) adoptOps() []op.Op {
+	return []op.Op{
+		op.Read(op.Spec{Name: "audit.adopted", Right: "journal.read", Method: "GET", Path: "/audit/adopted", MCP: "-",
+			Doc: "List what waits for a person's word: grants, tokens and the like that are older than the journal's word about them."},
+			whole[struct{}], func(ctx context.Context, _ struct{}) (*AdoptedOut, error) { return j.Adopted(ctx) }),
+		op.State(op.Spec{Name: "audit.confirm", Right: "journal.admin", Method: "POST", Path: "/audit/confirm", Present: true, People: true, MCP: "-",
+			Doc: "Confirm that what audit.adopted lists is right. Needs a person present; what is not right is revoked before."},
+			whole[ConfirmIn], j.confirm),
+	}
+}
+
+// waiting are the adopted subjects that still stand as they were adopted and that nobody confirmed.
+func (j *Journal) waiting() (out []place) {
+	s := &j.standing
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var from, to, done int64
+	for at, x := range s.newest {
+		switch at.subject {
+		case begun:
+			from = max(from, x.seq)
+		case ended:
+			to = max(to, x.seq)
+		case confirmed:
+			done = max(done, x.seq)
+		}
+	}
+	if done > to {
+		return nil
+	}
+	for at, x := range s.newest {
+		if x.seq > from && x.seq < to && x.digest != nothing && kindOf(at.subject) != adoption && lasts(Seal{Subject: at.subject}) {
+			out = append(out, at)
+		}
+	}
+	slices.SortFunc(out, func(a, b place) int { return strings.Compare(a.tenant+"\n"+a.subject, b.tenant+"\n"+b.subject) })
+	return out
+}
+
+// list names exactly what waits.
+func (j *Journal) list(all []place) string {
+	words := j.Broken()
+	for _, at := range all {
+		d := j.stoodAt(at.tenant, at.subject).digest
+		words = append(words, at.tenant, at.subject, hex.EncodeToString(d[:]))
+	}
+	d := Digest(words...)
+	return hex.EncodeToString(d[:])
+}
+
+// Waiting counts what a person has to confirm.
+func (j *Journal) Waiting() int { return len(j.waiting()) + len(j.Broken()) }
+
+// Adopted lists it.
+func (j *Journal) Adopted(ctx context.Context) (*AdoptedOut, error) {
+	waiting := j.waiting()
+	out := &AdoptedOut{Rows: []AdoptedRow{}, Missing: j.Broken(), Digest: j.list(waiting)}
+	what := map[place]string{}
+	for _, list := range j.Rows {
+		all, err := list(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			what[place{r.Tenant, r.Subject}] = r.What
+		}
+	}
+	for _, at := range waiting {
+		if at.tenant != op.CallerFrom(ctx).Tenant {
+			continue
+		}
+		text := what[at]
+		if text == "" {
+			text = spoken(at.subject) + ", which is gone from the database"
+		}
+		out.Rows = append(out.Rows, AdoptedRow{at.subject, text})
+	}
+	return out, nil
+}
+
+func (j *Journal) confirm(ctx context.Context, _ *db.Tx, in ConfirmIn) (ConfirmOut, error) {
+	waiting := j.waiting()
+	n := len(waiting) + len(j.Broken())
+	switch {
+	case n == 0:
+		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "nothing waits to be confirmed")
+	case in.Digest != j.list(waiting):
+		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "the list is not the one that was looked at").WithNext("look again: tandem audit confirm")
+	}
+	op.Seal(ctx, confirmed, in.Digest)
+	op.Note(ctx, "confirmed", n)
+	return ConfirmOut{n}, nil
+}

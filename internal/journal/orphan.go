@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+)
+
+// Orphans holds what rooms keep against what the journal vouches for, both ways: a row without its entry, which does not count,
+// and an entry whose row is gone, as that of a denial would be. What a call changes while it looks is no finding: only what is
+// found twice is told.
+func (j *Journal) Orphans(ctx context.Context) ([]Finding, error) {
+	first, err := j.orphansOnce(ctx)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	again, err := j.orphansOnce(ctx)
+	return slices.DeleteFunc(again, func(f Finding) bool { return !slices.Contains(first, f) }), err
+}
+
+func (j *Journal) orphansOnce(ctx context.Context) (out []Finding, err error) {
+	found := func(seq int64, format string, args ...any) {
+		out = append(out, Finding{Orphan, seq, fmt.Sprintf(format, args...)})
+	}
+	for _, text := range j.Broken() {
+		out = append(out, Finding{Missing, 0, text})
+	}
+	there, vouch := map[place]bool{}, j.Vouch()
+	for _, list := range j.Rows {
+		all, err := list(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range all {
+			there[place{row.Tenant, row.Subject}] = true
+			held := vouch.Says(row.Tenant, row.Subject, row.Says)
+			if s := (Seal{row.Subject, Digest(row.Says...)}); !lasts(s) {
+				if err := j.db.Read(ctx, func(tx *db.Tx) error { held, err = j.Vouches(tx, row.Tenant, s); return err }); err != nil {
+					return nil, err
+				}
+			}
+			switch at := j.stoodAt(row.Tenant, row.Subject); {
+			case held:
+			case at.seq == 0 || at.digest == nothing:
+				found(0, "%s is in the database, and no entry of the journal vouches for it: it does not count", row.What)
+			default:
+				found(0, "%s is in the database, and says something else than entry %d: it does not count", row.What, at.seq)
+			}
+		}
+	}
+	j.standing.mu.RLock()
+	defer j.standing.mu.RUnlock()
+	for at, x := range j.standing.newest {
+		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] {
+			found(x.seq, "entry %d vouches for %s, and it is gone from the database", x.seq, spoken(at.subject))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
+	return out, nil
+}
+
+func (j *Journal) stoodAt(tenant, subject string) stood {
+	j.standing.mu.RLock()
+	defer j.standing.mu.RUnlock()
+	return j.standing.newest[place{tenant, subject}]
+}
+
+// Broken says what is missing of the entries about lasting authority.
+func (j *Journal) Broken() []string {
+	j.standing.mu.RLock()
+	defer j.standing.mu.RUnlock()
+	return slices.Clone(j.standing.broken)
+}
+
+// spoken is a subject as people read it: grant:grt_x is "the grant grt_x".
+func spoken(subject string) string {
+	kind, id, _ := strings.Cut(subject, ":")
+	return "the " + kind + " " + id
+}
+
+// seals finds the seals that an entry tells of and that were taken out of the database.
+func (c *checker) seals(tx *db.Tx, e *Entry) error {
+	if !strings.Contains(string(e.Payload), `"seals":{`) {
+		return nil
+	}
+	var told struct {
+		Seals map[string]string `json:"seals"`
+	}
+	if json.Unmarshal(e.Payload, &told) != nil {
+		return nil // not a payload of ours; whether it was changed is looked at elsewhere
+	}
+	for subject, digest := range told.Seals {
+		var stored []byte
+		err := tx.QueryRow("SELECT digest FROM journal_seal WHERE tenant = ? AND subject = ? AND seq = ?", e.Tenant, subject, e.Seq).Scan(&stored)
+		switch {
+		case db.NoRows(err):
+			c.report.find(Orphan, e.Seq, "entry %d (%s) vouches for %s, and its seal is gone", e.Seq, e.Type, spoken(subject))
+		case err != nil:
+			return err
+		case hex.EncodeToString(stored) != digest:
+			c.report.find(Orphan, e.Seq, "the seal of entry %d (%s) is not the one that it tells of: %s", e.Seq, e.Type, spoken(subject))
+		}
+	}
+	return nil
+}
+
+// told is a payload that names what an entry vouches for.
+func told(seals []Seal) map[string]string {
+	held := map[string]string{}
+	for _, s := range seals {
+		held[s.Subject] = hex.EncodeToString(s.Digest[:])
+	}
+	return held
+}
+
+// SealsOf are rows as an event vouches for them.
+func SealsOf(rows []op.Sealed) (out []Seal) {
+	for _, r := range rows {
+		out = append(out, Seal{r.Subject, Digest(r.Says...)})
+	}
+	return out
+}

@@ -1,0 +1,279 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/wholefile"
+)
+
+// nothing is the digest of a row that confers nothing any more.
+var nothing = Digest()
+
+// chainStart stands before the first link: a row that lasts has a chain, and others have none.
+var chainStart = sha256.Sum256([]byte("tandem seals v1\n"))
+
+// link makes the chain's next value of the one before and of the seals of one entry, in the order of their subjects.
+type link struct{ sum []byte }
+
+func newLink(before []byte) *link { return &link{slices.Clone(before)} }
+
+func (l *link) add(mac []byte) {
+	h := sha256.Sum256(append(slices.Clone(l.sum), mac...))
+	l.sum = h[:]
+}
+
+// lastLink is the chain as the newest entry about lasting authority left it. The head's row is locked: nobody adds to it meanwhile.
+func lastLink(tx *db.Tx) ([]byte, error) {
+	rows, err := tx.Query(`SELECT subject, mac, chain FROM journal_seal WHERE chain IS NOT NULL
+		AND seq = (SELECT max(seq) FROM journal_seal WHERE chain IS NOT NULL)`)
+	all, err := db.Collect(rows, err, func(r *sql.Rows) (s storedSeal, err error) { return s, r.Scan(&s.Subject, &s.mac, &s.chain) })
+	if err != nil || len(all) == 0 {
+		return chainStart[:], err
+	}
+	return after(all), nil
+}
+
+func after(entry []storedSeal) []byte {
+	slices.SortFunc(entry, func(a, b storedSeal) int { return strings.Compare(a.Subject, b.Subject) })
+	l := newLink(entry[0].chain)
+	for _, s := range entry {
+		l.add(s.mac)
+	}
+	return l.sum
+}
+
+type storedSeal struct {
+	Seal
+	tenant           string
+	seq              int64
+	mac, chain, leaf []byte
+}
+
+type place struct{ tenant, subject string }
+
+type stood struct {
+	seq    int64
+	digest Hash
+}
+
+// standing is what the journal vouches for now, in memory: of each row that lasts the newest word, and of those that pass the
+// newest entry that this process wrote.
+type standing struct {
+	mu     sync.RWMutex
+	newest map[place]stood
+	turns  map[string]int64
+	broken []string // what is missing of the chain, for people
+	file   string   // beside the keys: how far the chain reached; "" for none
+	kept   int64
+	failed error // the file could not be written
+}
+
+// sealed takes note of a committed entry's seals. Two commits may be told in the other order.
+func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range seals {
+		at := place{tenant, x.Subject}
+		if s.newest[at].seq > seq {
+			continue
+		}
+		s.newest[at] = stood{seq, x.Digest}
+		if x.Subject == confirmed {
+			s.broken = nil
+		}
+		if kind := kindOf(x.Subject); lasts(x) {
+			s.turns[kind] = max(s.turns[kind], seq)
+		}
+	}
+	s.forget()
+	if slices.ContainsFunc(seals, lasts) && seq > s.kept {
+		s.keep(seq, end.sum)
+	}
+}
+
+// maxPassing is how many uses of passing authority are remembered; an approval ends after an hour, long before so many others.
+const maxPassing = 50_000
+
+func (s *standing) forget() {
+	if len(s.newest) < maxPassing || len(s.newest)%1024 != 0 {
+		return
+	}
+	var all []int64
+	for at, x := range s.newest {
+		if kindOf(at.subject) == "approval" {
+			all = append(all, x.seq)
+		}
+	}
+	if len(all) < maxPassing {
+		return
+	}
+	slices.Sort(all)
+	for at, x := range s.newest {
+		if kindOf(at.subject) == "approval" && x.seq < all[len(all)/2] {
+			delete(s.newest, at)
+		}
+	}
+}
+
+// keep writes down, outside the database, how far the chain reached: whoever takes its end away is found at the next start.
+func (s *standing) keep(seq int64, sum []byte) {
+	s.kept = seq
+	if s.file != "" {
+		s.failed = wholefile.Write(s.file, fmt.Appendf(nil, "%d %x\n", seq, sum))
+	}
+}
+
+func (s *standing) seen(tenant, subject string) int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.newest[place{tenant, subject}].seq
+}
+
+// Vouch answers rooms from memory: what a call asks about costs a digest and no query.
+func (j *Journal) Vouch() op.Vouch {
+	s := &j.standing
+	return op.Vouch{
+		Says: func(tenant, subject string, says []string) bool {
+			s.mu.RLock()
+			x, ok := s.newest[place{tenant, subject}]
+			s.mu.RUnlock()
+			return ok && len(says) > 0 && x.digest == Digest(says...)
+		},
+		Stand: func(tenant, kind string) (out []string) {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			for at, x := range s.newest {
+				if at.tenant == tenant && kindOf(at.subject) == kind && x.digest != nothing {
+					out = append(out, at.subject)
+				}
+			}
+			slices.Sort(out)
+			return out
+		},
+		Turn:  func(kind string) int64 { s.mu.RLock(); defer s.mu.RUnlock(); return s.turns[kind] },
+		Whole: func() bool { s.mu.RLock(); defer s.mu.RUnlock(); return len(s.broken) == 0 },
+	}
+}
+
+// Recall reads what the journal vouches for, once, before anybody is served. file is where, outside the database, it is kept how
+// far the chain reached. known is false where no entry ever vouched, under this key, for anything that lasts.
+func (j *Journal) Recall(ctx context.Context, file string) (known bool, err error) {
+	reached, sum, err := readReached(file)
+	if err != nil {
+		return false, err
+	}
+	var all []storedSeal
+	if err := j.db.Read(ctx, func(tx *db.Tx) error { all, err = lasting(tx); return err }); err != nil {
+		return false, err
+	}
+	s := &j.standing
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.newest, s.turns, s.broken, s.file, s.kept = map[place]stood{}, map[string]int64{}, nil, file, 0
+	known = reached > 0
+	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
+	for _, entry := range w.entries(all) {
+		for _, x := range entry {
+			if !hmac.Equal(x.mac, j.mac(x.tenant, x.Seal, x.seq, x.leaf, x.chain)) {
+				continue // another key's, or nobody's
+			}
+			known = true
+			s.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
+			s.turns[kindOf(x.Subject)] = x.seq
+		}
+		w.entry(entry)
+	}
+	if s.broken = w.end(); len(all) > 0 && len(s.broken) == 0 {
+		s.keep(all[len(all)-1].seq, w.chain)
+	}
+	return known, s.failed
+}
+
+func lasting(tx *db.Tx) ([]storedSeal, error) {
+	rows, err := tx.Query(`SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, s.chain, e.leaf FROM journal_seal s
+		LEFT JOIN journal_event e ON e.seq = s.seq WHERE s.chain IS NOT NULL ORDER BY s.seq`)
+	return db.Collect(rows, err, func(r *sql.Rows) (s storedSeal, err error) {
+		var digest []byte
+		err = r.Scan(&s.tenant, &s.Subject, &s.seq, &digest, &s.mac, &s.chain, &s.leaf)
+		copy(s.Digest[:], digest)
+		return s, err
+	})
+}
+
+// chainWalk looks for what is missing of the chain. A person who confirms what there is (adoption:confirmed) draws a line under what
+// was missing before.
+type chainWalk struct {
+	chain   []byte
+	reached int64
+	sum     []byte
+	met     bool
+	last    int64
+	missing []string
+}
+
+func (w *chainWalk) entries(all []storedSeal) (out [][]storedSeal) {
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].seq == all[0].seq {
+			n++
+		}
+		out, all = append(out, all[:n]), all[n:]
+	}
+	return out
+}
+
+func (w *chainWalk) entry(entry []storedSeal) {
+	seq := entry[0].seq
+	if !bytes.Equal(entry[0].chain, w.chain) {
+		w.missing = append(w.missing, fmt.Sprintf("seals are missing between the entries %d and %d: something that was granted, denied or taken back there is not known any more", w.last, seq))
+	}
+	w.chain, w.last = after(entry), seq
+	if seq == w.reached {
+		w.met = bytes.Equal(w.chain, w.sum)
+	}
+	if slices.ContainsFunc(entry, func(s storedSeal) bool { return s.Subject == confirmed }) {
+		w.missing = nil
+		w.met = w.met || w.reached < seq
+	}
+}
+
+func (w *chainWalk) end() []string {
+	if w.reached > 0 && !w.met {
+		w.missing = append(w.missing, fmt.Sprintf("the seals of entry %d are missing, and those after it: the database is older than this data folder, or somebody took them out", w.reached))
+	}
+	return w.missing
+}
+
+func readReached(file string) (seq int64, sum []byte, err error) {
+	if file == "" {
+		return 0, nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil, nil
+	}
+	var text string
+	if err == nil {
+		_, err = fmt.Sscanf(string(data), "%d %s", &seq, &text)
+	}
+	if err == nil {
+		sum, err = hex.DecodeString(text)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return seq, sum, nil
+}
