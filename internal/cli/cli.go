@@ -68,7 +68,11 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	}
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
-	rest := words(args)
+	rest, says, code := formerly(programName(args), words(args))
+	if says != "" {
+		fmt.Fprintln(errw, says)
+		return code
+	}
 	ctx, stop := context.Background(), func() {}
 	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
@@ -78,6 +82,9 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 		return 0
 	}
 	if line, ok := jjWords(root, rest); ok {
+		if err := mistyped(root, env, rest[0]); err != nil {
+			return k.Fail(err)
+		}
 		code := repo.Run(ctx, k, engine, line)
 		if code == 2 && rest[0] != "jj" { // jj does not know the word, or not so
 			fmt.Fprintln(errw, "Hint: this was read as a command of jj's; tandem's own are listed by: tandem help")
@@ -109,8 +116,8 @@ func jjEntry(k *kit.Kit) []*cobra.Command {
 	return []*cobra.Command{{
 		Use:   "jj <command> …",
 		Short: "jj's own command line, run natively; every word that is not listed here is jj's too",
-		Example: "  tandem log                      the same as tandem jj log\n" +
-			"  tandem jj status                the working copy: tandem status is the server, tandem st is jj's",
+		Example: "  tandem log          # the same as tandem jj log\n" +
+			"  tandem jj status    # the working copy: tandem status is the server, tandem st is jj's",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if code := repo.Run(cmd.Context(), k, engine, args); code != 0 {

@@ -24,6 +24,8 @@ Every command of tandem's own, generated from the program (`+"`make generate`"+`
 Every command takes `+"`--json`"+` (print the result as JSON), `+"`--data`, `--control-socket`"+` and `+"`--help`"+`. Exit codes: 0 done, 1 failed, 2 wrong usage,
 8 waiting for an approval.
 
+<!-- every block: story: cli agents relay -->
+
 `)
 	describe(w, root, "")
 }

@@ -32,6 +32,7 @@ type place struct {
 	t          *testing.T
 	name, addr string
 	home, dir  string   // where its person is
+	root       string   // its files as seen from here, where they are not the same
 	enter      []string // the program that starts others on this machine
 	env        []string
 }
@@ -115,13 +116,13 @@ func (p *place) at(home string) *place {
 func (p *place) command(ctx context.Context, line string) *exec.Cmd {
 	args := append(slices.Clone(p.enter), "sh", "-c", `cd "$0" || exit 99; eval "$1"; code=$?; pwd >"$2"; exit $code`, p.dir, line, filepath.Join(p.home, ".where"))
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.home, p.env, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", p.env, time.Second
 	return cmd
 }
 
 // moved notes where the line has left its person.
 func (p *place) moved() {
-	if where, err := os.ReadFile(filepath.Join(p.home, ".where")); err == nil {
+	if where, err := os.ReadFile(filepath.Join(p.root, p.home, ".where")); err == nil {
 		p.dir = strings.TrimSpace(string(where))
 	}
 }

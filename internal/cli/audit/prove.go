@@ -83,7 +83,7 @@ func newExport(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Export the journal as NDJSON", Args: cobra.NoArgs,
 		Long:    "Export the journal, one JSON object a line. It verifies offline and holds every payload, so a person must be present.",
-		Example: "  tandem audit export --out journal.ndjson\n  tandem audit verify --export journal.ndjson --key …",
+		Example: "  tandem audit export --out journal.ndjson\n  tandem audit verify --export journal.ndjson --key tandem.localhost/journal/…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write := func(w io.Writer) error {
 				var in journal.ExportIn

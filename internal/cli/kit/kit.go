@@ -219,7 +219,7 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	}
 	pin := k.pin
 	if pin == "" && client.NeedsPresence(name) && k.ourselves() {
-		if pin, err = k.askPIN(name); err != nil {
+		if pin, err = k.askPIN(ctx, c, name); err != nil {
 			return err
 		}
 	}
@@ -230,7 +230,7 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	var f *fault.Error
 	if pin == "" && errors.As(err, &f) && f.Data["presence"] == "required" {
 		refused := err
-		if pin, err = k.askPIN(name); err != nil {
+		if pin, err = k.askPIN(ctx, c, name); err != nil {
 			return err
 		}
 		if pin == "" {
@@ -253,8 +253,15 @@ func (k *Kit) Invoke(ctx context.Context, name string, in any) (any, error) {
 }
 
 // askPIN asks for the PIN. It is empty where there is no terminal: the server
-// says what is missing then.
-func (k *Kit) askPIN(name string) (string, error) {
+// says what is missing then. Nobody is asked for a PIN that was never set.
+func (k *Kit) askPIN(ctx context.Context, c *client.Client, name string) (string, error) {
+	var who struct {
+		Set bool `json:"pin_set"`
+	}
+	if err := c.Call(ctx, "actor.whoami", nil, &who); err == nil && !who.Set {
+		return "", fault.New(fault.Denied, "presence", "%s needs a person who is present, and no PIN has been set to prove it", name).
+			WithNext("set one on a terminal: tandem pin set; then say it again")
+	}
 	pin, err := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return "", nil

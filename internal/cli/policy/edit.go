@@ -19,7 +19,7 @@ func newEdit(k *kit.Kit) *cobra.Command {
 	var file, note string
 	cmd := &cobra.Command{
 		Use: "edit", Short: "Change the rules; needs your PIN", Args: cobra.NoArgs,
-		Long:    "Change the rules in your editor (VISUAL or EDITOR), or take them from a file. What does not compile is refused before anything changes, and a change that somebody else made meanwhile is not overwritten.",
+		Long:    "Change the rules in your editor (VISUAL, EDITOR, or the system's), or take them from a file. What does not compile is refused before anything changes, and a change that somebody else made meanwhile is not overwritten.",
 		Example: "  tandem policy edit\n  tandem policy edit --file rules.cedar --note \"no pushes on Friday\"",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -66,9 +66,14 @@ func inEditor(k *kit.Kit, text string) (string, error) {
 			}
 		}
 	}
+	for _, usual := range []string{"editor", "nano", "vi", "notepad"} {
+		if _, err := exec.LookPath(usual); err == nil && editor == "" {
+			editor = usual
+		}
+	}
 	words := strings.Fields(editor)
 	if len(words) == 0 {
-		return "", fault.New(fault.Invalid, "policy.edit", "no editor is set").WithNext("set EDITOR, or use --file RULES")
+		return "", fault.New(fault.Invalid, "policy.edit", "there is no editor").WithNext("set EDITOR, or use --file RULES")
 	}
 	dir, err := os.MkdirTemp("", "tandem-policy-")
 	if err != nil {

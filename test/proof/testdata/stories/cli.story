@@ -1,0 +1,331 @@
+# Every example of docs/cli.md, in an order in which somebody could type them.
+machines your-server laptop build.example.org
+# Beginning: nothing is there yet.
+your-server$ mkdir -p project code/app usb docs
+your-server> tandem version
+your-server> tandem up
+  shows tandem is running
+your-server> tandem status
+  shows Listen: 127.0.0.1:39731
+your-server> tandem status --json
+  shows "running": true
+your-server> tandem doctor
+your-server> tandem doctor --json
+your-server> tandem whoami
+your-server> tandem pin set
+your-server> tandem panel open
+  shows signin?code=
+your-server> tandem panel open --print
+  shows signin?code=
+your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 'http[^ ]*' | sed 's/tandem.localhost/127.0.0.1/')"
+your-server> tandem panel browsers
+not run: a browser that signed in is needed, which TestJourney has: tandem panel signout signin_5f0c4e1f2a3b4c5d
+your-server> tandem logs
+  until ready
+your-server> tandem logs --level warn
+  for 300ms
+your-server> tandem logs --json
+  until {
+# Actors and their credentials.
+your-server> tandem actor add builder --kind agent
+your-server> tandem actor list
+  shows builder
+your-server> tandem token new builder --label laptop
+let BUILDER your-server$ tandem token new builder --json 2>/dev/null | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p'
+your-server> tandem token new --person --decide --expires 24h
+your-server> tandem token list
+let tok_… your-server$ tandem token list --json | grep -o 'tok_[a-z0-9]*' | head -1
+your-server> tandem token revoke tok_…
+your-server> tandem token show api
+# Asks and their answers.
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level debug
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals
+  shows log.level
+your-server> tandem approvals list
+your-server> tandem approvals list --state all
+your-server> tandem approvals show ask_x4k2p9
+  shows log.level
+your-server> tandem approvals approve ask_x4k2p9
+your-server> tandem approvals wait ask_x4k2p9 --timeout 5m
+  shows approved
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level warn
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals cancel ask_x4k2p9
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level info
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals deny ask_x4k2p9
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level error
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals rework ask_x4k2p9 --feedback "keep the old flag"
+# Resources.
+your-server> tandem resource put lock/deploy mine --if-absent --own --ttl 10m
+your-server> tandem resource put project/owner '"team a"'
+your-server> tandem resource get lock/deploy
+  shows mine
+your-server> tandem resource list
+your-server> tandem resource list lock/
+your-server> tandem resource delete lock/deploy
+# The journal.
+your-server> tandem audit log
+your-server> tandem audit log --type 'resource.*' --phase denied --limit 20
+your-server> tandem audit log --since 2h --text deploy
+your-server> tandem audit show 17
+your-server> tandem audit prove 17 --out receipt.json
+let tandem.localhost/journal/… your-server$ tandem audit anchor --json | sed -n 's/.*"key": *"\([^"]*\)".*/\1/p' | head -1
+your-server> tandem audit verify --receipt receipt.json --key tandem.localhost/journal/…
+your-server> tandem audit anchor --out ~/usb/anchor-2026-11.txt
+your-server$ cp ~/usb/anchor-2026-11.txt ~/usb/anchor.txt
+your-server> tandem audit verify --anchor ~/usb/anchor.txt
+your-server> tandem audit export --out journal.ndjson
+your-server> tandem audit verify --export journal.ndjson --key tandem.localhost/journal/…
+your-server> tandem audit forget --older-than 8760h
+# Grants, labels, rules.
+your-server> tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h
+your-server> tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'
+your-server> tandem grant add 'agent:*' resource:/prod --deny --can edit
+your-server> tandem grant list
+your-server> tandem grant list --house
+let grt_… your-server$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | head -1
+your-server> tandem grant revoke grt_…
+your-server> tandem grant folder .
+your-server> tandem grant folder ~/docs --read-only
+your-server> tandem grant folder
+  shows docs
+your-server> tandem policy explain --actor builder --op resource.put --resource /lock/deploy
+your-server> tandem policy explain --actor builder --tool bash --command 'git push'
+your-server> tandem policy label folder:/home/me/customers customer_data
+your-server> tandem policy label
+your-server> tandem policy label folder:/home/me/customers --remove
+your-server$ sed -n '/^```cedar/,/^```/p' /home/checkout/docs/policy.md | sed '/^```/d' >rules.cedar; echo '[]' >cases.json
+your-server> tandem policy test rules.cedar
+your-server> tandem policy test rules.cedar --cases cases.json
+your-server> tandem policy edit --file rules.cedar --note "no pushes on Friday"
+your-server$ printf '#!/bin/sh\necho "// seen" >>"$1"\n' >~/.local/bin/editor; chmod +x ~/.local/bin/editor
+your-server> tandem policy edit
+your-server> tandem policy show
+your-server> tandem policy show --history
+your-server> tandem policy show --schema
+# Secrets, providers, sessions.
+your-server> tandem secret set provider/openai
+  type sk-0123456789
+your-server$ printf '#!/bin/sh\necho sk-$2-0123456789\n' >~/.local/bin/pass; chmod +x ~/.local/bin/pass
+your-server> pass show openai | tandem secret set provider/openai
+your-server> tandem secret list
+your-server> tandem secret unmask provider/openai
+  shows sk-openai-0123456789
+your-server> tandem secret delete provider/openai
+your-server> tandem secret rotate
+your-server> tandem provider list
+your-server> tandem provider key anthropic
+  type sk-ant-0123456789
+your-server> pass show anthropic | tandem provider key anthropic --stdin --base https://api.anthropic.com
+your-server> tandem provider models anthropic
+your-server> tandem provider default anthropic/claude-sonnet-4-5
+your-server> tandem provider add mine http://127.0.0.1:8080/v1 --keyless
+your-server> tandem provider remove mine
+your-server$ echo '# Hello' >README.md; printf '\211PNG\r\n\032\n' >screenshot.png; echo hello >prompt.md
+your-server> tandem run "summarize README.md"
+  shows summarize README.md
+let ses_01j… your-server$ tandem session list --json | grep -o 'ses_[a-z0-9]*' | head -1
+your-server> tandem run --session ses_01j… "now the tests"
+  shows now the tests
+your-server> tandem run -a screenshot.png "what is wrong here?"
+your-server$ tandem run -m anthropic/claude-sonnet-4-5 'go [[tool write {"path":"a.txt","content":"x"}]] [[say done]]' </dev/null
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals approve ask_x4k2p9 --always
+your-server> tandem approvals rules
+let rul_01j… your-server$ tandem approvals rules --json | grep -o 'rul_[a-z0-9]*' | head -1
+your-server> tandem approvals forget rul_01j…
+your-server$ tandem run -m anthropic/claude-sonnet-4-5 'go [[tool write {"path":"b.txt","content":"x"}]] [[say done]]' </dev/null
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals approve ask_x4k2p9 --always --scope folder --for 48h
+not run: no Ollama is there; the model is another in all other lines: tandem run -m ollama/qwen3 "what does this do?"
+your-server> tandem chat
+  type /exit
+your-server> tandem chat -m anthropic/claude-sonnet-4-5 --plan
+  type /exit
+your-server> tandem chat --session ses_01j…
+  type /exit
+your-server> tandem session list
+your-server> tandem session list deploy
+your-server> tandem session live
+your-server> tandem session show ses_01j…
+your-server> tandem session follow ses_01j…
+your-server> tandem session prompt ses_01j… "now the tests"
+your-server> tandem session new "fix the build" -m anthropic/claude-sonnet-4-5
+let msg_01j… your-server$ tandem session show ses_01j… --json | grep -o 'msg_[a-z0-9]*' | head -1
+your-server> tandem session fork ses_01j… --message msg_01j…
+your-server> tandem session update ses_01j… --title "another name"
+your-server> tandem session revert ses_01j…
+your-server> tandem session unrevert ses_01j…
+your-server> tandem session cancel ses_01j…
+your-server> tandem session delete ses_01j…
+build.example.org$ TANDEM_SANDBOX=none tandem up; tandem pin set; tandem session new x
+let ses_01j… build.example.org$ tandem session list --json | grep -o 'ses_[a-z0-9]*' | head -1
+build.example.org> tandem grant unconfined ses_01j…
+build.example.org> tandem grant unconfined
+build.example.org> tandem grant unconfined ses_01j… --revoke
+build.example.org$ tandem down
+your-server> tandem grant folder . --revoke
+your-server> tandem budget set --period day --cents 500
+your-server> tandem budget set --for agent:builder --period month --tokens 5000000 --calls 2000
+your-server> tandem budget list
+your-server> tandem budget remove --for agent:builder --period month
+# Connectors.
+your-server> tandem connector add docs https://docs.example/mcp --header Authorization
+your-server> tandem connector list
+  shows docs
+your-server> tandem connector secret docs
+  type Bearer 0123456789
+your-server> tandem connector sync docs
+your-server> tandem connector accept docs
+your-server> tandem connector disable docs
+your-server> tandem connector enable docs
+your-server> tandem connector logout docs
+your-server> tandem connector remove docs
+not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tandem connector login mail
+not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tandem connector login mail --no-wait
+not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tandem connector show mail
+not run: no such program is there; TestCommandRunsConfined adds one: tandem connector add files -- /usr/local/bin/mcp-files --quiet
+# Settings.
+your-server> tandem settings
+your-server> tandem settings --json
+your-server> tandem settings set log.level debug
+your-server> tandem settings set hosts build.example.org
+  exit 8
+your-server$ tandem approvals deny
+your-server> tandem down
+your-server> tandem up --listen 0.0.0.0:13013
+your-server> tandem settings keep
+your-server> tandem server backup ~/tandem-2026-11-15.backup
+your-server> tandem server restore ~/tandem-2026-11-15.backup
+your-server> tandem down --force
+your-server$ rm ~/.tandem/config.toml
+your-server> tandem serve
+  until msg=ready
+your-server> tandem serve --listen 127.0.0.1:39731 --log-level debug
+  until msg=ready
+your-server> tandem serve --hostname 127.0.0.1 --port 39731
+  until msg=ready
+# A repository and another machine.
+your-server> tandem up --repo ~/project --listen 0.0.0.0:13013
+your-server> tandem invite
+your-server> tandem invite --expires 1h
+laptop> tandem init --tandem-server your-server:13013 ~/work
+  when waiting until: your-server$ tandem approvals approve
+laptop$ cd ~/work
+laptop> tandem log          # the same as tandem jj log
+laptop> tandem jj status    # the working copy: tandem status is the server, tandem st is jj's
+laptop> tandem watch --json
+  when …: laptop$ cd ~/work && tandem describe -m x
+  until {
+laptop> tandem repo lease internal/auth --for 2h
+laptop> tandem repo lease
+  shows internal/auth
+laptop> tandem repo release internal/auth
+laptop> tandem remote
+laptop> tandem remote set your-server:13013
+your-server$ tandem init --tandem-server=127.0.0.1:13013 ~/b0 && mkdir ~/b && cd ~/b
+your-server> tandem init --tandem-server 127.0.0.1:13013 --workspace agent-b .
+your-server> tandem watch --server 127.0.0.1:13013
+  when …: your-server$ cd ~/b && tandem describe -m x
+  until describe
+your-server> tandem repo list
+your-server> tandem repo status project
+your-server> tandem repo workspaces project
+your-server> tandem repo check project
+your-server> tandem repo older project
+your-server> tandem repo older project --keep
+your-server> tandem repo gc project
+your-server> tandem repo gc project --older-than 48h
+your-server$ tandem down && tandem up --repo ~/project --listen 0.0.0.0:14014
+laptop> tandem remote set your-server:14014
+let INVITE your-server$ tandem invite --json | grep -o 'tdj_[a-z0-9A-Z_-]*' | head -1
+laptop> tandem remote set your-server:14014#INVITE
+your-server$ tandem down && cd
+# A space.
+your-server$ tandem up --listen 0.0.0.0:39731; mkdir -p internal; seq 50 >internal/auth.go
+your-server> tandem space init
+your-server> tandem space init --hooks
+your-server> tandem space create fix-auth-bug
+your-server> tandem space list
+your-server> tandem space whoami
+your-server> tandem space invite
+your-server> tandem space invite --link --for 1h
+let VPA6KW@host:39731 your-server$ tandem space invite --json | grep -o '[A-Z0-9]\{6\}@10[0-9.:]*' | head -1
+laptop$ cd; mkdir -p app; cd app
+laptop> tandem space join VPA6KW@host:39731
+laptop> tandem space rename NeonOtter
+your-server> tandem space peers
+  shows NeonOtter
+your-server> tandem space phrase
+your-server> tandem space send 'who has the staging key?' --type question --to NeonOtter
+  shows m_
+let m_01j… your-server$ tandem space send x --json | grep -o 'm_[a-z0-9]*' | head -1
+your-server> tandem space receipt m_01j…
+laptop> tandem space wait --seconds 600
+  exit 2
+laptop> tandem space inbox
+  shows staging key
+laptop> tandem space inbox --all
+your-server> tandem space set datasource_uid P8E80F9AEF21F6940
+laptop> tandem space get datasource_uid
+  shows P8E80F9AEF21F6940
+your-server> tandem space unset datasource_uid
+your-server> tandem space reserve internal/auth.go --for 2h
+your-server> tandem space release internal/auth.go
+your-server> tandem space share internal/auth.go --lines 10-40 --message 'look here'
+your-server> tandem space log --limit 100
+your-server> tandem space verify
+let VPA6KW your-server$ tandem space invite --json | grep -o '[A-Z0-9]\{6\}@10[0-9.:]*' | sed 's/@.*//' | head -1
+your-server> tandem space revoke VPA6KW
+your-server$ tandem board add 'Find it'
+let T-a1b2c3 your-server$ tandem board --json | grep -o 'T-[0-9a-f]\{6\}' | head -1
+your-server> tandem board
+  shows Find it
+your-server> tandem board add 'Fix auth' --priority critical --depends-on T-a1b2c3
+your-server$ tandem board add 'Ship it'
+let T-d4e5f6 your-server$ tandem board | sed -n 's/.*\[\(T-[0-9a-f]*\)\].*Ship it.*/\1/p'
+your-server> tandem board depend T-d4e5f6 T-a1b2c3
+your-server> tandem board claim T-a1b2c3
+your-server> tandem board start T-a1b2c3
+your-server> tandem board block T-a1b2c3 'waiting for the staging key'
+your-server> tandem board unclaim T-a1b2c3
+not run: it wants a holder that was not seen for minutes; TestRules: tandem board take-back T-a1b2c3
+your-server$ tandem board claim T-a1b2c3
+your-server> tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'
+laptop> tandem board done T-a1b2c3 --result 'patched in 1.2'
+your-server> tandem board finding auth 'token leaks into the log' --severity high --task T-a1b2c3
+your-server> tandem board findings --severity high
+your-server$ echo '{"tasks":[{"title":"one","ref":"a"},{"title":"two","depends_on":["a"]}]}' >plan.json
+your-server> tandem board plan plan.json
+your-server$ tandem board claim T-d4e5f6
+let T-a1b2c3 your-server$ echo T-d4e5f6
+your-server> tandem board update T-a1b2c3 done --result 'patched in 1.2'
+laptop$ tandem down
+your-server$ tandem down
+laptop$ tandem up --listen 0.0.0.0:39731; tandem pin set
+laptop> tandem space take-over
+your-server$ tandem up --listen 0.0.0.0:39731
+your-server> tandem space rejoin
+laptop$ tandem space rename CosmicYoda
+your-server$ tandem space rename NeonOtter
+laptop> tandem space remove NeonOtter
+laptop> tandem space leave
+build.example.org$ tandem up --listen 0.0.0.0:39731; tandem pin set
+laptop> tandem space create fix-auth-bug --host build.example.org:39731
+  when waiting until: build.example.org$ tandem approvals approve
+# The end.
+your-server> tandem actor disable builder
+your-server> tandem service install --no-start
+not run: there is no systemd in a test's machine: tandem service install
+your-server> tandem service uninstall
+your-server> tandem uninstall
+your-server> tandem uninstall --purge --yes
