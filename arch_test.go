@@ -80,6 +80,7 @@ var houseMap = []wall{
 	{pkg: "notify", may: "spine egress"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
+	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "memory/text", pure: true},                              // terms, queries, scores
 
 	// repositories: jj's model, and what surrounds it

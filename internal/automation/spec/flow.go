@@ -63,9 +63,13 @@ func (c *checker) ref(n *Node, r Ref, say func(string, ...any)) (*jsonschema.Sch
 	return s, s != nil
 }
 
-// needs are the nodes that come before n.
-func (c *checker) needs(n *Node) []string {
-	out := slices.Clone(n.After)
+// OnlyAfter reports whether a node comes after another without being given anything by it.
+func (n *Node) OnlyAfter(first string) bool {
+	return slices.Contains(n.After, first) && !slices.Contains(n.data(), first)
+}
+
+// data are the nodes whose outputs n is given or looks at.
+func (n *Node) data() (out []string) {
 	add := func(r Ref) {
 		if node, _ := r.Split(); node != given {
 			out = append(out, node)
@@ -84,8 +88,14 @@ func (c *checker) needs(n *Node) []string {
 	case n.Map != nil:
 		add(n.Map.Over)
 	}
+	return out
+}
+
+// needs are the nodes that come before n.
+func (c *checker) needs(n *Node) []string {
+	out := slices.Concat(n.After, n.data())
 	for id, other := range c.nodes {
-		if b := other.Branch; b != nil && (slices.Contains(b.Else, n.ID) || slices.Contains(casesOf(b), n.ID)) {
+		if b := other.Branch; b != nil && b.Names(n.ID) {
 			out = append(out, id)
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Kind is the one kind that a checked node has.
 func (n *Node) Kind() string { return n.kinds()[0] }
 
 func (n *Node) kinds() []string {
-	out := n.Body.kinds()
+	out := n.Body.Kinds()
 	for name, there := range map[string]bool{"wait": n.Wait != nil, "gate": n.Gate != nil, "branch": n.Branch != nil, "map": n.Map != nil} {
 		if there {
 			out = append(out, name)
@@ -20,7 +21,8 @@ func (n *Node) kinds() []string {
 	return out
 }
 
-func (b *Body) kinds() (out []string) {
+// Kinds are the kinds of work that are written: one where work is done, none in a wait, a gate, a branch or a map.
+func (b *Body) Kinds() (out []string) {
 	for name, there := range map[string]bool{"turn": b.Turn != nil, "operation": b.Operation != nil,
 		"command": b.Command != nil, "automation": b.Automation != nil} {
 		if there {
@@ -123,3 +125,22 @@ func texts(v any, visit func(string)) {
 }
 
 func (n *Node) String() string { return fmt.Sprintf("%s (%s)", n.ID, n.Kind()) }
+
+// Allows reports whether a failure of a class is tried again.
+func (r *Retry) Allows(class string) bool {
+	if len(r.On) == 0 {
+		return slices.Contains(Classes, class)
+	}
+	return slices.Contains(r.On, class)
+}
+
+// Pause is how long to wait after so many attempts.
+func (r *Retry) Pause(attempts int) time.Duration {
+	wait := time.Duration(r.Wait)
+	for range attempts - 1 {
+		if wait = time.Duration(float64(wait) * r.Factor); wait >= time.Duration(r.Most) {
+			return time.Duration(r.Most)
+		}
+	}
+	return wait
+}

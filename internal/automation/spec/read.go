@@ -114,11 +114,12 @@ func (a *Automation) fill() {
 		a.Triggers[i].fill(i)
 	}
 	for i := range a.Nodes {
-		a.Nodes[i].fill()
+		a.Nodes[i].fill(time.Duration(l.Time))
 	}
 }
 
-func (n *Node) fill() {
+// fill writes the defaults of a node out, none longer than its run may last.
+func (n *Node) fill(most time.Duration) {
 	orInt(&n.Retry.Attempts, 1)
 	if n.Retry.Attempts > 1 {
 		orTime(&n.Retry.Wait, 10*time.Second)
@@ -130,15 +131,15 @@ func (n *Node) fill() {
 	if n.OnFailure == "" {
 		n.OnFailure = FailRun
 	}
-	orTime(&n.Budget.Time, 30*time.Minute)
+	orTime(&n.Budget.Time, min(most, 30*time.Minute))
 	if w := n.Wait; w != nil {
-		orTime(&w.Timeout, 3*day)
+		orTime(&w.Timeout, min(most, 3*day))
 		if w.OnTimeout == "" {
 			w.OnTimeout = Cancel
 		}
 	}
 	if g := n.Gate; g != nil {
-		orTime(&g.Expires, 3*day)
+		orTime(&g.Expires, min(most, 3*day))
 		if g.OnExpiry == "" {
 			g.OnExpiry = Cancel
 		}

@@ -51,7 +51,7 @@ func (c *checker) gate(n *Node, say func(string, ...any)) {
 	if g.Rework == "" {
 		return
 	}
-	if to := c.nodes[g.Rework]; to == nil || len(to.Body.kinds()) != 1 {
+	if to := c.nodes[g.Rework]; to == nil || len(to.Body.Kinds()) != 1 {
 		say("rework goes to %q, which is no node that does work", clip(g.Rework))
 	} else if !c.before(g.Rework, n.ID) {
 		say("rework goes to %s, which does not come before it", g.Rework)
@@ -102,10 +102,15 @@ func (c *checker) mapped(n *Node, holes map[string]bool, say func(string, ...any
 	if m.Parallel < 1 || m.Parallel > c.a.Limits.Parallel {
 		say("map.parallel is %d; it lies between 1 and the limit, %d", m.Parallel, c.a.Limits.Parallel)
 	}
-	if k := m.Body.kinds(); len(k) != 1 {
+	if k := m.Body.Kinds(); len(k) != 1 {
 		say("a map does one of turn, operation, command, automation with each item")
 		return
 	}
 	holes["item"] = true
 	m.Body.check(holes, say)
+}
+
+// Names reports whether a branch may lead to a node.
+func (b *Branch) Names(id string) bool {
+	return slices.Contains(b.Else, id) || slices.Contains(casesOf(b), id)
 }
