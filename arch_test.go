@@ -51,6 +51,7 @@ var houseMap = []wall{
 	{pkg: "journal"},
 	{pkg: "secret", may: "secret/wire"},
 	{pkg: "installation", may: "secret"}, // what makes folder, database and keys one
+	{pkg: "backup", may: "wholefile"},    // the form of a copy
 
 	// the one door
 	{pkg: "gate", may: "spine"},

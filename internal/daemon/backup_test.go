@@ -93,15 +93,15 @@ func copyServer(t *testing.T, source, target *kept) {
 	source.must("resource.put", obj{"key": "a/b", "value": "old"})
 	source.must("secret.set", obj{"name": "x", "value": "hunter2-hunter2"})
 	path := filepath.Join(testenv.Dir(t), "copy")
-	out := source.must("server.backup", PathIn{path}).(BackupOut)
+	out := source.must("server.backup", BackupIn{Path: path}).(BackupOut)
 	if st, err := os.Stat(path); err != nil || st.Size() != out.Bytes || st.Mode().Perm() != 0o600 || out.Rows == 0 {
 		t.Fatalf("the copy: %v, %+v, %v", st, out, err)
 	}
-	if _, err := source.do("server.backup", PathIn{path}); fault.KindOf(err) != fault.Conflict {
+	if _, err := source.do("server.backup", BackupIn{Path: path}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("over another copy: %v", err)
 	}
 	target.must("resource.put", obj{"key": "newer", "value": "lost"})
-	target.must("server.restore", PathIn{path})
+	target.must("server.restore", RestoreIn{Path: path})
 	if err := <-target.ended; !errors.Is(err, ErrRestart) {
 		t.Fatalf("the daemon ended with %v", err)
 	}
@@ -122,7 +122,7 @@ func copyServer(t *testing.T, source, target *kept) {
 	if err != nil || len(aside) != 1 {
 		t.Fatalf("kept aside: %v, %v", aside, err)
 	}
-	target.must("server.restore", PathIn{aside[0]}) // a restore can be undone
+	target.must("server.restore", RestoreIn{Path: aside[0]}) // a restore can be undone
 	if err := <-target.ended; !errors.Is(err, ErrRestart) {
 		t.Fatalf("the daemon ended with %v", err)
 	}
@@ -134,7 +134,7 @@ func copyServer(t *testing.T, source, target *kept) {
 func TestAStuckRestoreKeepsTheKeys(t *testing.T) {
 	k, other := keptAt(t, ""), keptAt(t, "")
 	copied := filepath.Join(testenv.Dir(t), "copy")
-	other.must("server.backup", PathIn{copied})
+	other.must("server.backup", BackupIn{Path: copied})
 	key := filepath.Join(k.settings.Data(), "journal.key")
 	before, err := os.ReadFile(key)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestDamagedCopiesAreRefused(t *testing.T) {
 	k := keptAt(t, "")
 	dir := testenv.Dir(t)
 	path := filepath.Join(dir, "copy")
-	k.must("server.backup", PathIn{path})
+	k.must("server.backup", BackupIn{Path: path})
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -176,14 +176,14 @@ func TestDamagedCopiesAreRefused(t *testing.T) {
 		if err := os.WriteFile(file, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.do("server.restore", PathIn{file}); fault.KindOf(err) != fault.Invalid {
+		if _, err := k.do("server.restore", RestoreIn{Path: file}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := k.do("server.restore", PathIn{filepath.Join(dir, "none")}); fault.KindOf(err) != fault.Invalid {
+	if _, err := k.do("server.restore", RestoreIn{Path: filepath.Join(dir, "none")}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := k.do("server.backup", PathIn{"relative"}); fault.KindOf(err) != fault.Invalid {
+	if _, err := k.do("server.backup", BackupIn{Path: "relative"}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a relative path: %v", err)
 	}
 	k.must("resource.put", obj{"key": "still", "value": "here"})

@@ -70,6 +70,7 @@ type Daemon struct {
 	mu          sync.Mutex                        // guards invite, and who changes the settings
 	restart     atomic.Bool                       // begin anew after draining
 	restored    *time.Time                        // when the copy was made that this start restored
+	replaced    *journal.State                    // where the journal stood that it replaced
 	cameBack    bool                              // started on demand after a crash, and listening where the one before did
 	approved    map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed      []string                          // where the one before the crash listened, which nobody approved to last
@@ -165,11 +166,14 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.bind(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
-	if err := d.noteRestore(ctx); err != nil {
+	if err := d.afterRestore(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	if err := d.tellSeals(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
+	}
+	if d.restored != nil {
+		d.gate.Past = func(name string) bool { return name != "server.backup" } // a copy holds the intent of its own making
 	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))
 	if err != nil {

@@ -126,8 +126,8 @@ func (d *Daemon) checkKeys(ctx context.Context) error {
 
 // giveUp goes on without keys that are lost. What there is is copied aside first.
 func (d *Daemon) giveUp(ctx context.Context, gone []secret.Gone) error {
-	aside := filepath.Join(d.data, "before-going-on-"+d.db.Now().Format("20060102-150405.000000")+".backup")
-	if _, err := d.backup(ctx, aside); err != nil {
+	out, err := d.aside(ctx, "before-going-on")
+	if err != nil {
 		return fmt.Errorf("copy the present state aside: %w", err)
 	}
 	return d.db.Write(ctx, func(tx *db.Tx) error {
@@ -145,7 +145,7 @@ func (d *Daemon) giveUp(ctx context.Context, gone []secret.Gone) error {
 			if err := errors.Join(err, installation.GiveUp(tx, d.data, f, tx.Now())); err != nil {
 				return err
 			}
-			d.Log.Warn("going on without a key", "key", name, "lost", f.With, "copy", aside)
+			d.Log.Warn("going on without a key", "key", name, "lost", f.With, "copy", out.Path)
 		}
 		return nil
 	})

@@ -21,7 +21,7 @@ func TestNewNamesOutliveALossOfPower(t *testing.T) {
 		"journal.key": func(path string) error { _, err := journal.Key(path); return err },
 		"space.key":   func(path string) error { _, err := peer.Key(path); return err },
 		"agent.json":  func(path string) error { return agents.WriteJSON(path, obj{"a": 1}) },
-		"copy":        func(path string) error { _, err := k.do("server.backup", PathIn{path}); return err },
+		"copy":        func(path string) error { _, err := k.do("server.backup", BackupIn{Path: path}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := testenv.Dir(t)

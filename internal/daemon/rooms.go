@@ -240,6 +240,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	}
 	tick := time.NewTicker(min(30*time.Second, max(idle/4, 50*time.Millisecond)))
 	defer tick.Stop()
+	d.tidyCopies()
 	for {
 		select {
 		case <-ctx.Done():

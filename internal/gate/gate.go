@@ -50,6 +50,8 @@ type Gate struct {
 	Seen func(Seen)
 	// Still says why a caller who was let in would not be let in again. Without it nobody is asked.
 	Still func(ctx context.Context, c op.Caller) error
+	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
+	Past func(name string) bool
 }
 
 // New makes a gate over a table of operations.

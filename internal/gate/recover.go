@@ -48,6 +48,9 @@ func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error)
 	}
 	caller.Idempotency = i.key
 	ctx = op.WithCaller(ctx, caller)
+	if g.Past != nil && g.Past(i.op) {
+		return false, g.lost(ctx, i, caller, "the server was restored from a copy that was made while this was under way")
+	}
 	o := g.table.Get(i.op)
 	if o == nil {
 		return false, g.lost(ctx, i, caller, "this program no longer has the operation")

@@ -68,6 +68,7 @@ type claim struct {
 // checker rebuilds the tree from its entries and holds it against everything
 // that was ever said about it.
 type checker struct {
+	former []formerKey // names that the journal had before it was restored
 	edge
 	report  *Report
 	claims  map[int64][]claim

@@ -61,6 +61,15 @@ func CheckKey(tx *db.Tx, path string) error {
 		return err
 	}
 	if _, err := OpenCheckpoint(note, public); err != nil {
+		if names, formerErr := former(tx); formerErr == nil {
+			for origin := range names {
+				if public, err := verifierKey(origin, key); err == nil {
+					if _, err := OpenCheckpoint(note, public); err == nil {
+						return nil
+					}
+				}
+			}
+		}
 		return fault.New(fault.Conflict, "journal.key", "%s did not sign this journal: it belongs to another installation", path).
 			WithNext("put the right one back from a copy; when there is none, go on without it: tandem up --without journal.key")
 	}

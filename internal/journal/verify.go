@@ -25,6 +25,9 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 		if c.report.Key, err = verifierKey(h.origin, j.key); err != nil {
 			return err
 		}
+		if c.former, err = j.formerKeys(tx); err != nil {
+			return err
+		}
 		for i, text := range anchors {
 			c.addAnchor(fmt.Sprintf("anchor %d", i+1), text, c.report.Key)
 		}
@@ -56,7 +59,7 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 // addAnchor opens a checkpoint from outside and holds the entries against it.
 func (c *checker) addAnchor(who, text, key string) {
 	c.brought++
-	a, err := OpenCheckpoint(text, key)
+	a, err := c.open(text, key)
 	if err != nil {
 		c.report.find(Signature, 0, "%s: %v", who, err)
 		return
@@ -77,7 +80,7 @@ func (c *checker) storedClaims(tx *db.Tx) error {
 		return err
 	}
 	for _, p := range points {
-		cp, err := OpenCheckpoint(p.text, c.report.Key)
+		cp, err := c.open(p.text, c.report.Key)
 		if err == nil && cp.Size != p.n {
 			err = fmt.Errorf("it is one of %d entries", cp.Size)
 		}
@@ -110,7 +113,16 @@ func (c *checker) storedReceipt(tx *db.Tx, seq int64, proof string) error {
 		c.report.find(Missing, seq, "entry %d is gone, and its receipt is still there", seq)
 		return nil
 	}
-	cp, err := OpenReceipt(&Receipt{Format: ReceiptFormat, Entry: all[0], Proof: proof}, c.report.Key)
+	r := &Receipt{Format: ReceiptFormat, Entry: all[0], Proof: proof}
+	cp, err := OpenReceipt(r, c.report.Key)
+	for _, f := range c.former {
+		if err == nil {
+			break
+		}
+		if old, oldErr := OpenReceipt(r, f.key); oldErr == nil && old.Size <= f.size {
+			cp, err = old, nil
+		}
+	}
 	if err != nil {
 		c.report.find(BadProof, seq, "the receipt of entry %d: %v", seq, err)
 		return nil

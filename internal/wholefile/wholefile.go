@@ -73,3 +73,6 @@ func SyncFolder(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// Path is where the file is when it is kept.
+func (f *File) Path() string { return f.path }

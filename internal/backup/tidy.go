@@ -1,0 +1,86 @@
+package backup
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Prune keeps the newest copies of a folder and removes the older ones. Pieces are
+// removed by name when no copy that is left refers to them, which only who can open
+// all of them knows; pieces of copies that cannot be opened stay.
+func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
+	list, err := Copies(folder)
+	if err != nil || keep <= 0 {
+		return nil, err
+	}
+	for len(list) > keep {
+		if err := os.Remove(list[0]); err != nil {
+			return gone, err
+		}
+		gone, list = append(gone, list[0]), list[1:]
+	}
+	used := map[string]bool{}
+	for _, path := range list {
+		if err := references(path, secrets, used); err != nil {
+			return gone, nil // its pieces are not known, so none can go
+		}
+	}
+	return gone, sweep(filepath.Join(folder, "chunks"), used)
+}
+
+// references notes the pieces that a copy refers to.
+func references(path string, s Secret, used map[string]bool) error {
+	r, err := Open(path, s)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		kind, data, err := r.record()
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case kindChunk:
+			if len(data) != 64 {
+				return damaged("a reference of %d bytes", len(data))
+			}
+			used[hex.EncodeToString(data[:32])] = true
+		case kindEnd:
+			return nil
+		}
+	}
+}
+
+func sweep(chunks string, used map[string]bool) error {
+	err := filepath.WalkDir(chunks, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if strings.HasPrefix(e.Name(), ".tandem-") || !used[filepath.Base(filepath.Dir(path))+e.Name()] {
+			return os.Remove(path)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Halves removes what copies that were cut off left in a folder, when it is older than
+// any that could be under way.
+func Halves(folder string, now time.Time) error {
+	list, err := filepath.Glob(filepath.Join(folder, ".tandem-*"))
+	for _, path := range list {
+		if st, statErr := os.Lstat(path); statErr == nil && st.Mode().IsRegular() && now.Sub(st.ModTime()) > time.Hour {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}
+	return err
+}
