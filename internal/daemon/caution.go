@@ -7,11 +7,16 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 // caution is why a person decides a call that policy allows: it touches what a member of a space has leased, or it would lead
 // somewhere else what people have set up.
 func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
+	if c.Kind == op.Session && c.Door != op.DoorInside && strings.HasPrefix(o.Name, session.ToolOp("")) {
+		// On its socket it would call with every granted folder, and not with its own alone.
+		return "", fault.New(fault.Denied, o.Name, "a session uses the tools that its own program or model offers")
+	}
 	if why, err := d.leased(ctx, c, o, in); err != nil || why != "" {
 		return why, err
 	}

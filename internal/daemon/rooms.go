@@ -169,6 +169,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.gate.Caution = d.caution
 	d.gate.Still = d.identity.Still
+	d.gate.Whose = d.whose
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
 	d.rooms.relay.Through(d.gate, d.journal)

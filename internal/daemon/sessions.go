@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/internal/compat"
@@ -91,6 +92,15 @@ func (d *Daemon) buildTerminals(ctx context.Context) error {
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
 	return d.buildRelays(ctx)
+}
+
+// whose tells to whom a session or a relay belongs, for the grants that speak of what is one's own.
+func (d *Daemon) whose(ctx context.Context, tenant string, r op.Resource) []string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+	if r.Kind == "relay" {
+		return d.rooms.relay.Whose(ctx, tenant, id)
+	}
+	return d.rooms.session.Whose(ctx, tenant, id)
 }
 
 // newCompat opens the door for the published clients.

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 		return err
 	}
 	c.view = compiled.View(who, g.db.Now())
+	if g.Whose != nil && (c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession)) {
+		c.whose = func(r op.Resource) []string { return g.Whose(ctx, c.caller.Tenant, r) }
+	}
 	if c.caller.Door == op.DoorPanel && c.caller.Kind == op.Person && c.caller.Present == "" {
 		self := policy.PrincipalRef{Kind: policy.Person, ID: c.caller.Name}
 		who.Principal, who.AuthorityChain = policy.PrincipalRef{Kind: policy.Local, ID: "local"}, []policy.PrincipalRef{self}
@@ -31,6 +35,8 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 	}
 	return nil
 }
+
+func isSession(p policy.PrincipalRef) bool { return p.Kind == policy.Session }
 
 // principal is the caller as policy names it.
 func principal(caller op.Caller) (policy.StrictTenantContext, error) {
@@ -144,7 +150,7 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 	req, also := c.request(ctx, now)
 	narrowest := view.Decide(req)
 	for _, r := range also {
-		req.Resource = policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path}
+		req.Resource = c.ref(r)
 		if d := view.Decide(req); d.Effect < narrowest.Effect || d.Effect == narrowest.Effect && d.Recorded() {
 			narrowest = d
 		}
@@ -155,7 +161,7 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 // request is the call as policy sees it: the right, the resource, and for a tool's call what its arguments touch.
 // also are the further resources that it needs the right on.
 func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, also []op.Resource) {
-	r = policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path},
+	r = policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: c.ref(c.resource),
 		Present: present(c.op, c.caller), Now: now}
 	if t := c.touches(ctx); t != nil {
 		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(policy.Facts{Paths: t.Paths, Hosts: t.Hosts, Opaque: t.Opaque, Boxed: t.Boxed, Offline: t.Offline, Within: t.Within}, t.Shell), t.Also
@@ -209,11 +215,15 @@ const withPresence = "ask a person to do it: on a terminal with the PIN, or in t
 // denial is the sentence for a refusal by policy: not found for what the
 // caller may not see.
 func (g *Gate) denial(c *call) *fault.Error {
-	seen := policy.ResourceRef{Kind: policy.ResourceKind(c.resource.Kind), Path: c.resource.Path}
+	seen := c.ref(c.resource)
 	if c.decision.Code == policy.CodeMalformed {
 		return fault.New(fault.Invalid, c.op.Name, "%s", c.decision.Reason)
 	}
-	if !c.view.May(policy.CanView, seen) {
+	known := c.view.May(policy.CanView, seen)
+	if called := c.resource.Called; called != "" && (!known || c.resource.Path == "/") { // what it was found as is not told, nor that it was
+		return op.NoSuch(c.resource.Kind, called)
+	}
+	if !known {
 		return fault.New(fault.NotFound, c.op.Name, "there is no %s %s", c.resource.Kind, strings.TrimPrefix(c.resource.Path, "/"))
 	}
 	f := fault.New(fault.Denied, c.op.Name, "%s may not %s: %s", c.caller.Name, c.op.Name, c.decision.Reason)

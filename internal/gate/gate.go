@@ -48,6 +48,8 @@ type Gate struct {
 	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
 	// Seen hears of every call, after it. Without it nobody is told.
 	Seen func(Seen)
+	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
+	Whose func(ctx context.Context, tenant string, r op.Resource) []string
 	// Still says why a caller who was let in would not be let in again. Without it nobody is asked.
 	Still func(ctx context.Context, c op.Caller) error
 	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
@@ -102,6 +104,16 @@ type call struct {
 	touch    *op.Touch
 	looked   bool // touch was found out
 	refused  bool // it ended at policy's no
+	whose    func(r op.Resource) []string
+}
+
+// ref is a resource as policy names it for this caller.
+func (c *call) ref(r op.Resource) policy.ResourceRef {
+	out := policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path}
+	if c.whose != nil && r.Path != "/" && (out.Kind == policy.KindSession || out.Kind == policy.KindRelay) {
+		out.Of = policy.Belongs(c.whose(r)...)
+	}
+	return out
 }
 
 // Seen is a call that ended.
@@ -232,13 +244,13 @@ func needsPresence(o *op.Op) bool {
 // may answers rooms that mask their lists.
 func (c *call) may(right string, r op.Resource) bool {
 	p, err := policy.ParseRight(right)
-	return err == nil && c.view.May(p.Permission, policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path})
+	return err == nil && c.view.May(p.Permission, c.ref(r))
 }
 
 // allowed answers rooms that do several things in one call.
 func (c *call) allowed(right string, r op.Resource) bool {
 	p, err := policy.ParseRight(right)
-	return err == nil && c.view.Allows(p.Permission, policy.ResourceRef{Kind: policy.ResourceKind(r.Kind), Path: r.Path})
+	return err == nil && c.view.Allows(p.Permission, c.ref(r))
 }
 
 // exact is a digest of what would be done: approvals and idempotency keys are

@@ -28,6 +28,13 @@ const (
 type Resource struct {
 	Kind string
 	Path string
+	// Called is the name by which it was looked up, where that is another than the path's.
+	Called string
+}
+
+// NoSuch is the refusal of a name that is nobody's, or of what the caller may not see: nobody can tell the two apart.
+func NoSuch(kind, name string) *fault.Error {
+	return fault.New(fault.NotFound, kind, "there is no %s %.64q", kind, name).WithNext("see what there is: tandem %s list", kind)
 }
 
 func (r Resource) String() string { return r.Kind + ":" + r.Path }

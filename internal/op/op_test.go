@@ -13,7 +13,7 @@ type in struct {
 	Value string `json:"value,omitempty"`
 }
 
-func anywhere(in) Resource { return Resource{"thing", "/"} }
+func anywhere(in) Resource { return Resource{"thing", "/", ""} }
 
 func nothing(context.Context, in) (struct{}, error) { return struct{}{}, nil }
 
@@ -83,7 +83,7 @@ func TestRedactedHidesSecrets(t *testing.T) {
 
 func TestNobodyMayAnythingWithoutAGate(t *testing.T) {
 	ctx := context.Background()
-	if May(ctx, "thing.read", Resource{"thing", "/"}) || CallerFrom(ctx).Known() {
+	if May(ctx, "thing.read", Resource{"thing", "/", ""}) || CallerFrom(ctx).Known() {
 		t.Error("an empty context has rights")
 	}
 }

@@ -63,6 +63,7 @@ const (
 // question is a Request made whole, with what is needed often at hand.
 type question struct {
 	Request
+	self PrincipalRef // the member of the chain that is being asked about
 	bit  bits
 	kind uint64
 	tool string

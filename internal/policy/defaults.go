@@ -4,7 +4,7 @@ package policy
 // their denials, which always count.
 //
 // A person may everything (with presence where the right needs it). The local socket and the API's token have everyday
-// rights. Agents, sessions and other services work in the shared rooms and read; they ask before they change files, push or fetch with git, run a tool
+// rights. Agents, sessions and other services work in the shared rooms and read, sessions of other sessions only what they opened; they ask before they change files, push or fetch with git, run a tool
 // that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
 func DefaultGrants() []ScopedGrant {
 	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}
@@ -44,10 +44,22 @@ func DefaultGrants() []ScopedGrant {
 	out = append(out, enter, redeem)
 	for _, who := range []PrincipalKind{Agent, Session, Service} {
 		p := "default-" + string(who) + "-"
-		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindSession, KindRelay, KindNotify} {
+		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindNotify} {
 			out = append(out, tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode))
 		}
-		for _, k := range []ResourceKind{KindApproval, KindConnector, KindJournal, KindPolicy, KindProvider, KindServer, KindSetting, KindTunnel} {
+		for _, k := range []ResourceKind{KindSession, KindRelay} {
+			g := tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode)
+			if who == Session {
+				g.Scope.Own, g.Note = true, "a session sees itself and those that it opened"
+				out = append(out, opens(p+string(k)+"-open", k))
+			}
+			out = append(out, g)
+		}
+		house := []ResourceKind{KindApproval, KindConnector, KindProvider, KindServer}
+		if who != Session { // what others do, and how the house is set up, is not a session's to know
+			house = append(house, KindJournal, KindPolicy, KindSetting, KindTunnel)
+		}
+		for _, k := range house {
 			out = append(out, tree(p+string(k), who, k, Allow, look, Public, Internal))
 		}
 		for _, k := range []ResourceKind{KindSetting, KindConnector, KindTunnel} {
@@ -73,6 +85,13 @@ func DefaultGrants() []ScopedGrant {
 		out = append(out, harmless, other, hidden, touching)
 	}
 	return out
+}
+
+// opens lets sessions open something of a kind, which is then their own, and look for what is theirs.
+func opens(id string, k ResourceKind) ScopedGrant {
+	g := tree(id, Session, k, Allow, []AccessPermission{CanView, CanRead, CanEdit}, Public, Internal, SourceCode)
+	g.Scope.MaxDepth, g.Note = new(int), "a session opens others, within what it has itself"
+	return g
 }
 
 // harmlessTools change nothing and send nothing out. Tandem's own are operations, each of which is judged when it is called.

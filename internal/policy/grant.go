@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"time"
 )
 
@@ -133,6 +134,9 @@ func (g *grant) covers(q *question) bool {
 		return false
 	}
 	if !g.ExpiresAt.IsZero() && !q.now.Before(g.ExpiresAt) {
+		return false
+	}
+	if g.Scope.Own && !strings.Contains(q.Resource.Of, Belongs(q.self.String())) {
 		return false
 	}
 	if !g.Scope.holds(q.Resource) || !g.coversPath(q) || !g.coversClass(q) || !g.coversTool(q) {

@@ -5,6 +5,7 @@ import "slices"
 // decide answers for one member of the caller's chain: steps 4 to 7 of the package comment.
 func (m *member) decide(q *question) Decision {
 	in := m.drawer(q)
+	q.self = m.ref
 	var doubt *grant
 	for _, g := range in.denies {
 		if g.covers(q) {

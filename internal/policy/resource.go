@@ -8,7 +8,12 @@ type ResourceRef struct {
 	Tenant string       `json:"tenant,omitempty"`
 	Kind   ResourceKind `json:"kind"`
 	Path   string       `json:"path"`
+	// Of is whose it is, where that matters: principals between blanks. See Belongs.
+	Of string `json:"-"`
 }
+
+// Belongs writes down whose a resource is, for the grants that speak of what is the principal's own.
+func Belongs(principals ...string) string { return " " + strings.Join(principals, " ") + " " }
 
 // String gives kind:/path.
 func (r ResourceRef) String() string { return string(r.Kind) + ":" + r.Path }
@@ -100,6 +105,8 @@ type ResourceScope struct {
 	MaxDepth *int          `json:"max_depth,omitempty"`
 	Only     []string      `json:"only,omitempty"`
 	Denied   []ResourceRef `json:"denied,omitempty"`
+	// Own narrows it to what belongs to the principal: of sessions and relays itself, and what it opened.
+	Own bool `json:"own,omitempty"`
 }
 
 // Covers says whether the scope holds r. Kinds must agree, unless the scope names all of them.

@@ -182,12 +182,13 @@ func (m *member) file(kinds uint64, put func(*drawer)) {
 // timedMask is how long a mask may lag behind a rule that speaks of the time.
 const timedMask = 30 * time.Second
 
-// speaksOf says whether a grant is the principal's. A session is its agent at work, so the agent's grants are its own.
+// speaksOf says whether a grant is the principal's. A session is its agent at work, so what people granted or denied the agent is its own;
+// the house's defaults for sessions are narrower than those for agents.
 func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
 	if g.Principal.Matches(p) {
 		return true
 	}
-	return p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent && g.Principal.Matches(chain[0])
+	return p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent && g.Principal.Matches(chain[0]) && (g.tier == 0 || g.Effect == Deny)
 }
 
 // Until is when the earliest of the caller's grants or the credential ends; zero is never. A View kept longer still judges

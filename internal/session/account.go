@@ -10,7 +10,7 @@ import (
 	"tandem/internal/provider"
 )
 
-// Used adds up what a session and the children of its tasks used, and what had been used when it was forked off.
+// Used adds up what a session and those that it opened used, for a task or otherwise, and what had been used when it was forked off.
 func (r *Room) Used(ctx context.Context, s *Session) (Used, error) {
 	return r.used(outside{ctx, r.db}, s)
 }
@@ -21,19 +21,37 @@ func (r *Room) used(q reader, s *Session) (Used, error) {
 		return u, err
 	}
 	ts, err := turnsWhere(q, `tenant = ? AND session IN (WITH RECURSIVE tree(id) AS (SELECT CAST(? AS TEXT) UNION
-		SELECT c.session FROM session_child c JOIN tree ON c.parent = tree.id WHERE c.tenant = ?) SELECT id FROM tree)`, s.Tenant, s.ID, s.Tenant)
+		SELECT s.id FROM session s JOIN tree ON s.owner = tree.id WHERE s.tenant = ?) SELECT id FROM tree)`, s.Tenant, s.ID, s.Tenant)
+	if err != nil {
+		return u, err
+	}
+	tasks := map[string]bool{}
 	var ran time.Duration
 	for _, t := range ts {
 		u.Tokens += t.Usage.Total()
 		u.Cost += t.Cost
 		u.Calls += t.Calls
 		ran += t.Ran(r.now())
-		if t.Session == s.ID && t.Attempts > 0 {
+		if t.Session != s.ID {
+			if _, known := tasks[t.Session]; !known {
+				if tasks[t.Session], err = isTask(q, s.Tenant, t.Session); err != nil {
+					return u, err
+				}
+			}
+		}
+		if !tasks[t.Session] && t.Attempts > 0 { // a task is part of its parent's turn
 			u.Turns++
 		}
 	}
 	u.Seconds += int64(ran.Seconds())
 	return u, err
+}
+
+// isTask says whether a session does a task that another one handed to it and waits for.
+func isTask(q reader, tenant, session string) (bool, error) {
+	var n int
+	err := q.row("SELECT count(*) FROM session_child WHERE tenant = ? AND session = ?", tenant, session).Scan(&n)
+	return n > 0, err
 }
 
 // spentBefore is what a fork takes along: copying a session gives nobody its budget a second time.
@@ -57,10 +75,14 @@ type Account struct {
 	Used   Used
 }
 
-// Accounts lists the budgets that a session draws on: its own, those of the sessions whose task it does, and those of everybody
+// Accounts lists the budgets that a session draws on: its own, those of the sessions that opened it, and those of everybody
 // it acts for. t is its turn that runs, whose time is not yet in anybody's account.
 func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, error) {
 	up, err := r.Lineage(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	task, err := isTask(outside{ctx, r.db}, s.Tenant, s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +96,14 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 			return nil, err
 		}
 		b := x.Config.Budget
+		whose := "the session"
 		if x != s {
-			b.Turns = 0 // a task is part of its parent's turn
+			whose = "the session that opened this one"
+			if task {
+				b.Turns = 0
+			}
 		}
-		out = append(out, Account{"the session", "tandem session update " + x.ID + " --budget-%s N", b, used})
+		out = append(out, Account{whose, "tandem session update " + x.ID + " --budget-%s N", b, used})
 	}
 	all, err := r.limits(ctx, s.Tenant)
 	if err != nil {

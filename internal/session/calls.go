@@ -161,7 +161,10 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	e := r.lending(ctx, tenant)
 	e.Session, e.Sandbox = in.Session, r.sandbox
 	if in.Session == "" {
-		folders, err := r.folders(ctx, tenant)
+		if OpenerOf(op.CallerFrom(ctx)) != "" { // it would have every granted folder, and not its own alone
+			return nil, fault.New(fault.Denied, "tool", "a session uses the tools that its own program or model offers")
+		}
+		folders, err := granted(outside{ctx, r.db}, tenant)
 		if err != nil {
 			return nil, err
 		}

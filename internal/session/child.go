@@ -66,27 +66,22 @@ func (r *Room) delegate(ctx context.Context, s *Session, call string, t tool.Tas
 	return turn, err
 }
 
-// Lineage lists the sessions whose task this one does, nearest first. A fork has none.
+// Lineage lists the sessions that this one was opened by, for a task or otherwise, nearest first. What they may not, it may not.
 func (r *Room) Lineage(ctx context.Context, s *Session) ([]*Session, error) {
 	var out []*Session
-	for cur := s; cur.Parent != ""; {
-		var parent string
-		err := r.db.QueryRow(ctx, "SELECT parent FROM session_child WHERE tenant = ? AND session = ?", s.Tenant, cur.ID).Scan(&parent)
-		if db.NoRows(err) {
-			return out, nil
+	for _, who := range s.chain {
+		name, ok := strings.CutPrefix(who, string(op.Session)+":")
+		if !ok {
+			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		up, err := r.Get(ctx, s.Tenant, parent)
+		up, err := r.Get(ctx, s.Tenant, name)
 		if fault.Is(err, fault.NotFound) {
-			return nil, fault.New(fault.Conflict, "session", "the session whose task this is was deleted")
+			return nil, fault.New(fault.Conflict, "session", "the session that opened this one was deleted").WithNext("open a new one")
 		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, up)
-		cur = up
 	}
 	return out, nil
 }

@@ -71,8 +71,16 @@ func (r *Room) listFolders(ctx context.Context, _ Nothing) (FoldersOut, error) {
 		return f, err
 	})
 	out := FoldersOut{Folders: []Folder{}}
+	mine := func(string) bool { return true }
+	if name := OpenerOf(op.CallerFrom(ctx)); name != "" && err == nil { // where others work is not a session's to know
+		s, err := r.Get(ctx, op.CallerFrom(ctx).Tenant, name)
+		if err != nil {
+			return out, err
+		}
+		mine = func(path string) bool { return len(holding([]tool.Folder{{Path: path}}, s.Directory)) > 0 }
+	}
 	for _, f := range all {
-		if op.May(ctx, "folder.read", folderAt(f.Path)) {
+		if mine(f.Path) && op.May(ctx, "folder.read", folderAt(f.Path)) {
 			out.Folders = append(out.Folders, f)
 		}
 	}
@@ -120,8 +128,9 @@ func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderIn) (OK, er
 	return OK{err == nil}, err
 }
 
-func (r *Room) folders(ctx context.Context, tenant string) ([]tool.Folder, error) {
-	rows, err := r.db.Query(ctx, "SELECT path, read_only FROM session_folder WHERE tenant = ? ORDER BY path", tenant)
+// granted are all folders that people granted.
+func granted(q reader, tenant string) ([]tool.Folder, error) {
+	rows, err := q.rows("SELECT path, read_only FROM session_folder WHERE tenant = ? ORDER BY path", tenant)
 	return db.Collect(rows, err, func(rows *sql.Rows) (f tool.Folder, err error) {
 		var ro int64
 		err = rows.Scan(&f.Path, &ro)
@@ -130,23 +139,38 @@ func (r *Room) folders(ctx context.Context, tenant string) ([]tool.Folder, error
 	})
 }
 
-// Scope is the files of a session: the granted folders that hold its directory. Without such a folder it has none.
+// Scope is the files of a session: the granted folders that hold its directory, and those of every session with a model that opened it.
+// Without such a folder it has none.
 func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
-	all, err := r.folders(ctx, s.Tenant)
+	all, err := granted(outside{ctx, r.db}, s.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	dir := s.Directory
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	mine := holding(all, s.Directory)
+	up, err := r.Lineage(ctx, s)
+	if err != nil {
+		return nil, err
 	}
-	var mine []tool.Folder
-	for _, f := range all {
-		if dir != "" && within(f.Path, dir) {
-			mine = append(mine, f)
+	for _, opener := range up {
+		if opener.Driver == DriverModel {
+			mine = holding(mine, opener.Directory)
 		}
 	}
 	return tool.NewScope(mine, r.Hidden...), nil
+}
+
+// holding are the folders in which a directory lies.
+func holding(all []tool.Folder, dir string) []tool.Folder {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var out []tool.Folder
+	for _, f := range all {
+		if dir != "" && within(f.Path, dir) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // seeing is a scope as the caller of ctx sees it with a tool. Without a house nobody can say what policy keeps from it, so nothing is there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +115,11 @@ func (r *Room) listLimits(ctx context.Context, _ Nothing) (LimitsOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	out := LimitsOut{Limits: []Limit{}}
 	all, err := r.limits(ctx, tenant)
+	c := op.CallerFrom(ctx)
 	for _, l := range all {
+		if OpenerOf(c) != "" && l.Subject != Everybody && !slices.Contains(chainOf(c), l.Subject) {
+			continue // a session sees the budgets that it draws on
+		}
 		if l.Used, err = r.usedBy(ctx, tenant, l.Subject, l.Period); err != nil {
 			return out, err
 		}

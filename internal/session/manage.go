@@ -15,7 +15,7 @@ import (
 func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, error) {
 	c := op.CallerFrom(ctx)
 	s := &Session{ID: id.New("ses"), Tenant: c.Tenant, Title: in.Title, Directory: in.Directory, Driver: DriverModel, Model: in.Model, Parent: in.Parent, Mode: in.Mode,
-		Config: in.Config, Owner: c.Name, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
+		Config: in.Config, Owner: orElse(OpenerOf(c), c.Name), CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 	if s.Model == "" {
 		s.Model = r.defaultModel(tx, c.Tenant)
 	}
@@ -23,6 +23,9 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 		return nil, err
 	}
 	if err := knownProvider(tx, s); err != nil {
+		return nil, err
+	}
+	if err := r.admit(ctx, tx, c, s, Reach{Program: DriverModel}); err != nil {
 		return nil, err
 	}
 	if s.Parent != "" {
@@ -121,6 +124,9 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 				return err
 			}
 		}
+		if err := r.readmit(ctx, tx, s); err != nil {
+			return err
+		}
 		return tell(tx, s, "", EventSession, s)
 	})
 }
@@ -147,6 +153,9 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	if len(open) > 0 {
 		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
 	}
+	if err := r.carry(tx, s); err != nil {
+		return OK{}, err
+	}
 	return OK{true}, r.Forget(tx, tenant, in.ID)
 }
 
@@ -168,12 +177,15 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 		return nil, err
 	}
 	s := *from
-	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, c.Name, chainOf(c), tx.Now(), tx.Now()
+	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, orElse(OpenerOf(c), c.Name), chainOf(c), tx.Now(), tx.Now()
 	s.Events, s.messages, s.Archived, s.Reverted = 0, 0, false, ""
 	if in.Title != "" {
 		s.Title = in.Title
 	}
 	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := r.admit(ctx, tx, c, &s, Reach{Program: DriverModel}); err != nil {
 		return nil, err
 	}
 	ms, err := loadMessages(inTx{tx}, c.Tenant, from.ID)

@@ -17,6 +17,8 @@ import (
 type Driver interface {
 	// Wake tells that a session has something to do: a new turn, an answer, a cancellation.
 	Wake(tenant, session string)
+	// Reach is how far one of its sessions gets.
+	Reach(tx *db.Tx, s *Session) (Reach, error)
 }
 
 // Room keeps sessions.

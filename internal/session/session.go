@@ -140,7 +140,8 @@ func (s *Session) Caller() op.Caller {
 // DrivenBy refuses a session that would drive another one than it opened itself: what the other may do it need not, and its own
 // budget and prompts are not its to set. Sessions that work together write to each other in a space.
 func (s *Session) DrivenBy(c op.Caller) error {
-	if c.Kind != op.Session || s.ID != c.Session && slices.Contains(s.chain, string(op.Session)+":"+c.Name) {
+	by := OpenerOf(c)
+	if by == "" || s.ID != by && slices.Contains(s.chain, string(op.Session)+":"+by) {
 		return nil
 	}
 	return fault.New(fault.Denied, "session", "a session drives only the sessions that it opened itself").WithNext("write to the other one in a space, or let a person do it")

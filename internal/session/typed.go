@@ -11,11 +11,20 @@ import (
 
 // This file is for drivers whose sessions begin and move outside of this program: agent programs in terminals.
 
-// Add makes a session for such a driver, in the transaction of whoever opens it.
-func (r *Room) Add(tx *db.Tx, c op.Caller, s *Session) error {
-	s.ID, s.Tenant, s.Owner, s.CreatedAt, s.UpdatedAt, s.chain = id.New("ses"), c.Tenant, c.Name, tx.Now(), tx.Now(), chainOf(c)
+// Add makes a session for such a driver, in the transaction of whoever opens it. its is how far the session gets; nil is one that tandem
+// opens on a stage of its own.
+func (r *Room) Add(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, its *Reach) error {
+	s.ID, s.Tenant, s.CreatedAt, s.UpdatedAt, s.chain = id.New("ses"), c.Tenant, tx.Now(), tx.Now(), chainOf(c)
+	if s.Owner == "" {
+		s.Owner = orElse(OpenerOf(c), c.Name)
+	}
 	if err := s.check(); err != nil {
 		return err
+	}
+	if its != nil {
+		if err := r.admit(ctx, tx, c, s, *its); err != nil {
+			return err
+		}
 	}
 	if err := tell(tx, s, "", EventSession, s); err != nil {
 		return err

@@ -124,6 +124,9 @@ func (h *house) open() {
 	h.rules = book.New(h.db, nil, nil)
 	must(table.Add(h.rules.Ops()...))
 	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, log)
+	h.gate.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
+		return h.room.Whose(ctx, tenant, strings.TrimPrefix(r.Path, "/"))
+	}
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
 	if _, err := h.gate.Recover(ctx); err != nil {

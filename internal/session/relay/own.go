@@ -9,6 +9,15 @@ import (
 
 // A relay's two sessions are its own: while it is not over, nobody else prompts, cancels or deletes them.
 
+// Whose tells to whom a relay belongs: whoever started it, and everybody whom that one acts for.
+func (r *Runner) Whose(ctx context.Context, tenant, id string) []string {
+	x, err := r.get(ctx, tenant, id)
+	if err != nil {
+		return nil // nobody's
+	}
+	return append([]string{string(x.Caller.Kind) + ":" + x.Caller.Name}, x.Caller.For...)
+}
+
 type ownKey struct{}
 
 // asRelay marks what a relay does to its own sessions.

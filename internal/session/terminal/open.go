@@ -37,7 +37,11 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		op.Note(ctx, "as", as.Name)
 	}
 	if in.Cwd == "" {
-		in.Cwd = d.Default
+		usual, err := d.usual(ctx, c)
+		if err != nil {
+			return Seat{}, err
+		}
+		in.Cwd = usual
 	}
 	folder, err := d.Allow.Real(in.Cwd)
 	if err != nil {
@@ -76,7 +80,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 			model = "default"
 		}
 		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model, Config: session.Config{Budget: in.Budget}}
-		if err := d.room.Add(tx, c, s); err != nil {
+		if err := d.room.Add(ctx, tx, c, s, r.reach()); err != nil {
 			return err
 		}
 		r.Session, r.CreatedAt, r.Since = s.ID, tx.Now(), tx.Now()

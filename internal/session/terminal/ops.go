@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -67,9 +68,11 @@ func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" +
 // byName resolves a name for policy: what does not exist is the whole kind, and its handler says not found.
 func (d *Driver) byName(name string) op.Resource {
 	if rows, err := d.rows(context.Background(), "name = ? AND closed_at = 0", name); err == nil && len(rows) == 1 {
-		return at(rows[0].Session)
+		found := at(rows[0].Session)
+		found.Called = strings.TrimPrefix(name, Prefix)
+		return found
 	}
-	return at("")
+	return op.Resource{Kind: "session", Path: "/", Called: strings.TrimPrefix(name, Prefix)}
 }
 
 // Ops is the driver's front door: the tools of the bridge, and what programs call.

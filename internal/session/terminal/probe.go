@@ -162,8 +162,8 @@ func (d *Driver) openProbe(ctx context.Context, agent, base string) (*seat, erro
 	r := &row{Tenant: c.Tenant, Program: program, Probe: true, Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: confined}}
 	stage := &agents.Stage{Base: base}
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
-		ses := &session.Session{Title: "check of " + agent, Directory: "/", Driver: DriverName, Model: agent + "/default"}
-		if err := d.room.Add(tx, c, ses); err != nil {
+		ses := &session.Session{Title: "check of " + agent, Directory: "/", Driver: DriverName, Model: agent + "/default", Owner: "tandem"}
+		if err := d.room.Add(ctx, tx, c, ses, nil); err != nil {
 			return err
 		}
 		r.Session, r.CreatedAt, r.Since = ses.ID, tx.Now(), tx.Now()

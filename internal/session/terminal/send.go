@@ -20,7 +20,7 @@ func (d *Driver) drivable(ctx context.Context, name string) (*row, error) {
 		return nil, err
 	}
 	if !op.May(ctx, "session.read", at(r.Session)) {
-		return nil, fault.New(fault.NotFound, "session", "there is no session %.64q", name)
+		return nil, op.NoSuch("session", name)
 	}
 	if r.Relay != "" {
 		return nil, owned(r)

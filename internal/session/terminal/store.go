@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"tandem/internal/db"
-	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 //go:embed schema/*.sql
@@ -58,7 +58,7 @@ func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fault.New(fault.NotFound, "session", "there is no session %.64q", name).WithNext("see what there is: list_sessions, or tandem session list")
+		return nil, op.NoSuch("session", name)
 	}
 	return all[0], nil
 }

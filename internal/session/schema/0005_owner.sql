@@ -1,0 +1,1 @@
+CREATE INDEX session_owner ON session (tenant, owner);
