@@ -130,7 +130,8 @@ func newMachine(t *testing.T, addr, name, hosts string) *place {
 // types types a line on the machine's terminal. It answers what is asked, with the given texts and then with the PIN, and interrupts
 // when it sees until. Others act meanwhile, once they are needed. It gives all that was shown, and the exit code.
 func (p *place) types(s *step, line string, others func() error) (string, int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	most := cmp.Or(s.within, patience)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	cmd := p.command(ctx, line)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 200})
@@ -175,7 +176,7 @@ func (p *place) types(s *step, line string, others func() error) (string, int, e
 	}
 	shown := strings.ReplaceAll(all.String(), "\r", "")
 	if ctx.Err() != nil {
-		return shown, 0, fmt.Errorf("it does not end within %s", patience)
+		return shown, 0, fmt.Errorf("it does not end within %s", most)
 	}
 	p.moved()
 	var exit *exec.ExitError

@@ -29,6 +29,7 @@ import (
 //	leave KEYS              it is left with these keys instead, ^B for Ctrl-B
 //	for TIME                it goes on until it is interrupted, which happens after this time
 //	when TEXT: A$ LINE      once it shows this, somebody types LINE at A
+//	within TIME             it may take longer than a minute
 //	exit N                  it ends with this code, and not with 0
 type story struct {
 	name     string
@@ -47,7 +48,7 @@ type step struct {
 	typed, shows  []string
 	until         string
 	leave         string
-	after         time.Duration
+	after, within time.Duration
 	when          string // what it shows before somebody else acts
 	others        *step  // and what they type
 	exit          int
@@ -143,6 +144,8 @@ func (s *step) read(said string) (err error) {
 		s.leave = control.ReplaceAllStringFunc(rest, func(key string) string { return string(key[1] & 0x1f) })
 	case "for":
 		s.after, err = time.ParseDuration(rest)
+	case "within":
+		s.within, err = time.ParseDuration(rest)
 	case "exit":
 		s.exit, err = strconv.Atoi(rest)
 	default:

@@ -302,6 +302,8 @@ func (k *Kit) Fail(err error) int {
 		return 0
 	case errors.As(err, &silent):
 		return silent.Code
+	case k.JSON && !errors.Is(err, context.Canceled):
+		return k.failJSON(err)
 	case errors.As(err, &usage):
 		fmt.Fprintf(Screen(k.Err), "error: %s\n", err)
 		return 2
@@ -327,6 +329,32 @@ func (k *Kit) Fail(err error) int {
 		return 8
 	}
 	return 1
+}
+
+// failJSON is Fail for programs: one object on standard error, with the kind that HTTP has, too.
+func (k *Kit) failJSON(err error) int {
+	var usage Usage
+	var f *fault.Error
+	said, code := map[string]any{"kind": fault.Internal.String(), "message": err.Error()}, 1
+	switch {
+	case errors.As(err, &usage):
+		said["kind"], code = fault.Invalid.String(), 2
+	case errors.As(err, &f):
+		said["kind"] = f.Kind.String()
+		if f.Next != "" {
+			said["next"] = f.Next
+		}
+		if len(f.Data) > 0 {
+			said["data"] = f.Data
+		}
+		if f.Kind == fault.Pending {
+			code = 8
+		}
+	}
+	enc := json.NewEncoder(Screen(k.Err))
+	enc.SetEscapeHTML(false)
+	enc.Encode(map[string]any{"error": said}) //nolint:errcheck // nobody reads it then
+	return code
 }
 
 // Life is a duration that was given with a flag, in the unit that an operation

@@ -32,7 +32,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:     "settings",
-		Short:   "Show every setting and where it came from",
+		Short:   "Show every setting, where it came from and what it does",
 		Long:    "Show every setting as this command line sees it: flags win over the environment, that over .env and config.toml in the data folder, that over the defaults.",
 		Example: "  tandem settings\n  tandem settings --json",
 		Args:    cobra.NoArgs,
@@ -44,7 +44,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 			return k.Show(daemon.SettingsOut{Settings: s.All()}, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				for _, v := range s.All() {
-					fmt.Fprintf(t, "%s\t%s\t%s\n", v.Key, v.Value, v.Source)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Key, v.Value, v.Source, v.Doc)
 				}
 				t.Flush()
 			})

@@ -56,6 +56,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects, bytesText(r.Bytes))
 				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
+				if st.Panel != "" {
+					fmt.Fprintf(w, "Panel: %s (a link that signs you in: tandem panel open)\n", st.Panel)
+				}
 				if st.Key != "" {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -68,13 +69,13 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
 		Use: "key PROVIDER", Short: "Store a provider's key, sealed", Args: cobra.ExactArgs(1),
-		Long: "Store a provider's key. It is asked for on the terminal and not shown, or read from standard input; it never stands on a command line.\n" +
+		Long: "Store a provider's key. It is asked for on the terminal and not shown, or read from a pipe; it never stands on a command line.\n" +
 			"The question shows the address that the key is for; a script says it with --base. The key is refused when the provider has another one by then.",
-		Example: "  tandem provider key anthropic\n  pass show anthropic | tandem provider key anthropic --stdin --base https://api.anthropic.com",
+		Example: "  tandem provider key anthropic\n  pass show anthropic | tandem provider key anthropic",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			in.ID = args[0]
-			if stdin {
+			if stdin || !k.Asks() {
 				in.Key, err = bufio.NewReader(k.In).ReadString('\n')
 				if err == io.EOF {
 					err = nil
@@ -96,12 +97,44 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "provider.key", in, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", in.ID) })
+			if err := k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", in.ID) }); err != nil || k.JSON {
+				return err
+			}
+			return offerDefault(cmd.Context(), k, in.ID)
 		},
 	}
 	cmd.Flags().StringVar(&in.Base, "base", "", "the address that the key is meant for")
-	cmd.Flags().BoolVar(&stdin, "stdin", false, "read the key from standard input")
+	cmd.Flags().BoolVar(&stdin, "stdin", false, "read the key from standard input, as it is where that is no terminal")
 	return cmd
+}
+
+// offerDefault says what sessions use now, and offers the provider that just got its key as long as they use the built-in model, which
+// only repeats what it is told.
+func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
+	var out room.ProvidersOut
+	if err := k.Call(ctx, "provider.list", room.Nothing{}, &out); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(out.Providers, func(p room.ProviderInfo) bool { return p.ID == id })
+	if i < 0 || out.Default != room.DefaultModel || out.Providers[i].Default == "" {
+		fmt.Fprintf(k.Err, "sessions use %s unless told otherwise: tandem provider default PROVIDER/MODEL\n", out.Default)
+		return nil
+	}
+	model := id + "/" + out.Providers[i].Default
+	if !k.Asks() {
+		fmt.Fprintf(k.Err, "sessions still use %s, which repeats what it is told; let them use this one: tandem provider default %s\n", out.Default, model)
+		return nil
+	}
+	line, ok, err := k.Ask(fmt.Sprintf("sessions use %s, which repeats what it is told. Use %s from now on? [Y/n] ", out.Default, model))
+	if err != nil || !ok || strings.HasPrefix(strings.ToLower(line), "n") {
+		return err
+	}
+	var set room.DefaultIn
+	if err := k.Call(ctx, "provider.default", room.DefaultIn{Model: model}, &set); err != nil {
+		return err
+	}
+	fmt.Fprintf(k.Out, "sessions use %s unless told otherwise\n", set.Model)
+	return nil
 }
 
 // baseOf is where a provider is.

@@ -54,6 +54,9 @@ func newRun(k *kit.Kit) *cobra.Command {
 					return err
 				}
 				id = out.ID
+				if out.Model == room.DefaultModel && !cmd.Flags().Changed("model") && !k.JSON {
+					fmt.Fprintf(k.Err, "%s answers, which repeats what it is told; a real model needs a key: tandem provider key PROVIDER\n", out.Model)
+				}
 			}
 			prompt.ID = id
 			var turn room.Turn

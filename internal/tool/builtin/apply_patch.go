@@ -142,7 +142,7 @@ func runPatch(ctx context.Context, env *tool.Env, files []patched, again bool) (
 		}
 		paths = append(paths, s.at.Path)
 		fmt.Fprintf(&said, "%s %s\n", verb, s.at.Path)
-		shown.WriteString(diff(s.at.Path, string(s.before), string(s.after)))
+		shown.WriteString(diff(env.Dir, s.at.Path, s.before, s.after, s.existed, !s.remove))
 	}
 	return tool.Result{Text: said.String(), Meta: map[string]any{"diff": shown.String(), "paths": paths}}, nil
 }

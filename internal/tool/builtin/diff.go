@@ -2,15 +2,21 @@ package builtin
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
 // maxDiff bounds what a card shows.
 const maxDiff = 400
 
-// diff shows what changed, for people: the lines that both ends share are left out. It is no patch.
-func diff(path, before, after string) string {
-	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+// nearby is how many equal lines stand beside a change, as in every unified diff.
+const nearby = 3
+
+// diff is what changed in a file as a unified diff that git apply takes in the folder dir: one piece, without the lines that both ends
+// share. Nothing before means that the file is new, nothing after that it is gone. What is longer than a card ends with how much was
+// left out, and is no patch any more.
+func diff(dir, path string, before, after []byte, existed, exists bool) string {
+	a, b := lines(string(before)), lines(string(after))
 	top := 0
 	for top < len(a) && top < len(b) && a[top] == b[top] {
 		top++
@@ -19,29 +25,64 @@ func diff(path, before, after string) string {
 	for end < len(a)-top && end < len(b)-top && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	from := max(top-2, 0)
+	from, tail := max(top-nearby, 0), min(end, nearby)
 	var out strings.Builder
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n@@ line %d @@\n", path, path, top+1)
+	name := below(dir, path)
+	fmt.Fprintf(&out, "--- %s\n+++ %s\n@@ -%s +%s @@\n", side("a/", name, existed), side("b/", name, exists),
+		reach(from, len(a)-end+tail), reach(from, len(b)-end+tail))
 	n := 0
-	line := func(mark, l string) {
-		if n++; n <= maxDiff {
-			out.WriteString(mark + l + "\n")
+	put := func(mark string, some []string) {
+		for _, l := range some {
+			if n++; n > maxDiff {
+				continue
+			}
+			out.WriteString(mark + l)
+			if !strings.HasSuffix(l, "\n") {
+				out.WriteString("\n\\ No newline at end of file\n")
+			}
 		}
 	}
-	for _, l := range a[from:top] {
-		line(" ", l)
-	}
-	for _, l := range a[top : len(a)-end] {
-		line("-", l)
-	}
-	for _, l := range b[top : len(b)-end] {
-		line("+", l)
-	}
-	for _, l := range a[len(a)-end : min(len(a)-end+2, len(a))] {
-		line(" ", l)
-	}
+	put(" ", a[from:top])
+	put("-", a[top:len(a)-end])
+	put("+", b[top:len(b)-end])
+	put(" ", a[len(a)-end:len(a)-end+tail])
 	if n > maxDiff {
 		fmt.Fprintf(&out, "… %d more lines\n", n-maxDiff)
 	}
 	return out.String()
+}
+
+// lines are a text's lines, each with what ends it.
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	all := strings.SplitAfter(s, "\n")
+	if all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// reach is where a piece begins and how many lines it has; an empty one stands behind the line before it.
+func reach(from, to int) string {
+	if from == to {
+		return fmt.Sprintf("%d,0", from)
+	}
+	return fmt.Sprintf("%d,%d", from+1, to-from)
+}
+
+func side(prefix, name string, there bool) string {
+	if !there {
+		return "/dev/null"
+	}
+	return prefix + name
+}
+
+// below is a path as somebody in dir names it; one that is elsewhere keeps its own.
+func below(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return strings.TrimPrefix(filepath.ToSlash(path), "/")
 }

@@ -70,5 +70,5 @@ func replace(ctx context.Context, env *tool.Env, p tool.Place, content []byte) (
 		verb = "changed"
 	}
 	return tool.Result{Text: fmt.Sprintf("%s %s (%d bytes)", verb, p.Path, len(content)),
-		Meta: map[string]any{"diff": diff(p.Path, string(before), string(content)), "path": p.Path}}, nil
+		Meta: map[string]any{"diff": diff(env.Dir, p.Path, before, content, existed, true), "path": p.Path}}, nil
 }

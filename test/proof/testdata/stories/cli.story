@@ -84,6 +84,8 @@ your-server> tandem audit verify --anchor ~/usb/anchor.txt
 your-server> tandem audit export --out journal.ndjson
 your-server> tandem audit verify --export journal.ndjson --key tandem.localhost/journal/…
 your-server> tandem audit forget --older-than 8760h
+your-server> tandem audit confirm
+your-server> tandem audit confirm --yes
 # Grants, labels, rules.
 your-server> tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h
 your-server> tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'
@@ -123,7 +125,8 @@ your-server> tandem secret rotate
 your-server> tandem provider list
 your-server> tandem provider key anthropic
   type sk-ant-0123456789
-your-server> pass show anthropic | tandem provider key anthropic --stdin --base https://api.anthropic.com
+  type n
+your-server> pass show anthropic | tandem provider key anthropic
 your-server> tandem provider models anthropic
 your-server> tandem provider default anthropic/claude-sonnet-4-5
 your-server> tandem provider add mine http://127.0.0.1:8080/v1 --keyless
@@ -205,6 +208,10 @@ your-server> tandem down
 your-server> tandem up --listen 0.0.0.0:13013
 your-server> tandem settings keep
 your-server> tandem server backup ~/tandem-2026-11-15.backup
+your-server> tandem server check ~/tandem-2026-11-15.backup
+your-server$ mount -t tmpfs none /mnt && mkdir /mnt/copies && echo 'a passphrase of many words' >~/.copies && chmod 600 ~/.copies
+your-server> tandem server backup /mnt/copies --passphrase-file ~/.copies --keep 14
+your-server> tandem server backup-key ~/copies.identity > ~/copies.recipient
 your-server> tandem server restore ~/tandem-2026-11-15.backup
 your-server> tandem down --force
 your-server$ rm ~/.tandem/config.toml
@@ -317,6 +324,7 @@ your-server$ tandem up --listen 0.0.0.0:39731
 your-server> tandem space rejoin
 laptop$ tandem space rename CosmicYoda
 your-server$ tandem space rename NeonOtter
+laptop$ for i in $(seq 200); do tandem space peers | grep -q NeonOtter && break; sleep 0.1; done
 laptop> tandem space remove NeonOtter
 laptop> tandem space leave
 build.example.org$ tandem up --listen 0.0.0.0:39731; tandem pin set
