@@ -39,11 +39,19 @@ func (r *Replica) giveBack(ctx context.Context, m Remote, known Known, heads str
 	if err != nil {
 		return err
 	}
-	if id, ok := repo.ParseOperationID(told.Head); ok && !r.Store.HasOperation(id) {
+	if s, ok := readSeen(r.Store.Dir()); ok && s.Version > known.Version && !r.hasHex(s.Head) {
+		told = exchange.Told{Head: s.Head, Version: s.Version} // no stream has begun since
+	}
+	if told.Head != "" && !r.hasHex(told.Head) {
 		back.told = told
 	}
 	_, err = r.exchange(ctx, m, common, []repo.OperationID{head}, back)
 	return err
+}
+
+func (r *Replica) hasHex(hex string) bool {
+	id, ok := repo.ParseOperationID(hex)
+	return ok && r.Store.HasOperation(id)
 }
 
 // keepTold keeps, when a stream begins, the head that the last one told of and the
