@@ -112,7 +112,9 @@ func openHouse(path string) (*house, error) {
 	if err := table.Add(resource.New(d).Ops()...); err != nil {
 		return nil, err
 	}
-	h.gate = gate.New(&table, d, h.journal, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), slog.New(slog.DiscardHandler))
+	policies := func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }
+	h.gate = gate.New(&table, d, h.journal, policies, approval.New(d),
+		gate.Guards{Still: who.Still, Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}, slog.New(slog.DiscardHandler))
 	caller, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
 	if err != nil {
 		return nil, err

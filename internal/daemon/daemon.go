@@ -40,6 +40,7 @@ type Daemon struct {
 
 	Log       *slog.Logger
 	redact    *secret.Redactor
+	inner     op.Coming // the gate, for rooms that are made before it
 	hub       logHub
 	readiness readiness
 	watch     watch

@@ -23,8 +23,8 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 	}
 	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"), Secret: secret,
 		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Panel: d.panelURL}, d.Log)
-	d.rooms.relay = relays.New(d.db, d.rooms.session, d.Log, filepath.Join(d.data, "manager"), relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
-	d.rooms.session.Guard = d.rooms.relay.Guard
+	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
+		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
 	d.rooms.relay.Told = d.relayTold
 	d.rooms.terminal.Ended = d.turnEnded
 	return nil
@@ -49,7 +49,9 @@ func (d *Daemon) webhookSecret(ctx context.Context) ([]byte, error) {
 func (d *Daemon) openSide(ctx context.Context, loop, name string, side relays.Side, folder string) (id, real string, err error) {
 	switch side.Agent {
 	case "", "claude", "codex", "opencode":
-		s, err := d.rooms.terminal.Open(ctx, terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model, Effort: side.Effort, Skip: d.Settings.Bool("skip_permissions"), Relay: loop})
+		out, err := d.inner.Invoke(ctx, "session.open", terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model, Effort: side.Effort,
+			Skip: d.Settings.Bool("skip_permissions"), Relay: loop})
+		s, _ := out.(terminal.Seat)
 		return s.Session, s.Folder, err
 	case "model":
 		out, err := d.gate.Invoke(ctx, "session.create", session.CreateIn{Title: name, Directory: folder, Model: side.Model, Config: session.Config{Effort: side.Effort}})

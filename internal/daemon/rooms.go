@@ -162,17 +162,15 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if _, err := d.rooms.book.Policy(ctx, identity.LocalTenant); err != nil {
 		return err // a server whose policy cannot be read would refuse everybody; better to say so now
 	}
-	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.Log)
+	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, gate.Guards{Caution: d.caution, Still: d.identity.Still}, d.Log)
+	d.inner.Set(d.gate)
 	d.gate.Redact = d.redact
 	for _, o := range table.All() {
 		d.redact.Ours(o.Name, o.ToolName(), o.Right)
 	}
-	d.gate.Caution = d.caution
-	d.gate.Still = d.identity.Still
 	d.gate.Whose = d.whose
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
-	d.rooms.relay.Through(d.gate, d.journal)
 	tools, err := mcpserver.New(d.gate, d.identity.As, d.Version, instructions, iconURI(), d.Log)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		box.Kit = tool.FindKit(home, os.Getenv("PATH"), filepath.Join(d.data, "caches"))
 	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
-	d.rooms.session = session.New(d.db, d.journal, tools, box, keys)
+	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
 	d.rooms.session.Hidden = []string{d.data}
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
 	d.rooms.connector.Callback = func() string {
@@ -63,6 +63,14 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
 	return d.buildTerminals(ctx)
+}
+
+// driven refuses to let anybody but its relay drive a relay's session.
+func (d *Daemon) driven(ctx context.Context, tx *db.Tx, tenant, session string) error {
+	if d.rooms.relay == nil {
+		return fault.New(fault.Unavailable, "session", "tandem is still starting").WithNext("try again in a moment")
+	}
+	return d.rooms.relay.Guard(ctx, tx, tenant, session)
 }
 
 // buildTerminals makes the driver of agent programs in terminals.

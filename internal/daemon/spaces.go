@@ -14,26 +14,19 @@ import (
 	"tandem/internal/space/peer"
 )
 
-// inner is the gate for rooms that are made before it and act by themselves.
-type inner struct{ d *Daemon }
-
-func (i inner) Invoke(ctx context.Context, name string, in any) (any, error) {
-	return i.d.gate.Invoke(ctx, name, in)
-}
-
 // makeSpaces builds the host's and the members' side of spaces.
 func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	key, err := peer.Key(filepath.Join(d.data, "space.key"))
 	if err != nil {
 		return nil, err
 	}
-	d.rooms.space = space.New(d.db, inner{d})
+	d.rooms.space = space.New(d.db, &d.inner)
 	d.rooms.board = board.New(d.db, d.rooms.space)
 	wakes, err := strconv.Atoi(d.Settings.Get("wakes_per_hour"))
 	if err != nil || wakes < 1 {
 		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).WithNext("see it: tandem settings")
 	}
-	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: inner{d}, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
+	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
 		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
 }

@@ -90,7 +90,7 @@ func openAskHouse(t *testing.T, dsn string) *askHouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Gate = New(&table, d, journal.New(d, key), func(context.Context, string) (*policy.Compiled, error) { return h.policy.Load(), nil }, asks, slog.New(slog.DiscardHandler))
+	h.Gate = New(&table, d, journal.New(d, key), func(context.Context, string) (*policy.Compiled, error) { return h.policy.Load(), nil }, asks, letting, slog.New(slog.DiscardHandler))
 	h.rules(`@id("look") @ask("somebody has to look") forbid (principal is Agent, action, resource is Resource);`)
 	return h
 }

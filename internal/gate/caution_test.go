@@ -15,7 +15,7 @@ import (
 func TestACautionIsAsked(t *testing.T) {
 	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
 	h.rules("") // nothing needs an approval
-	h.Caution = func(_ context.Context, c op.Caller, _ *op.Op, in any) (string, error) {
+	h.guards.Caution = func(_ context.Context, c op.Caller, _ *op.Op, in any) (string, error) {
 		thing, _ := in.(thingIn)
 		switch thing.Name {
 		case "held":
@@ -41,6 +41,29 @@ func TestACautionIsAsked(t *testing.T) {
 		t.Errorf("a caution that failed: %v", err)
 	}
 	if n := h.things(); n != 2 {
+		t.Errorf("%d things were written", n)
+	}
+}
+
+// letting lets everybody pass whom the policy lets pass.
+var letting = Guards{Still: func(context.Context, op.Caller) error { return nil },
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}
+
+// A gate that was made without a guard let everything pass that the guard would have been asked about.
+func TestAGuardThatWasForgottenRefuses(t *testing.T) {
+	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
+	h.rules("")
+	for name, guards := range map[string]Guards{"caution": {Still: letting.Still}, "still": {Caution: letting.Caution}} {
+		g := New(h.table, h.db, h.journal, h.policies, h.asks, guards, h.log)
+		who := h.builder()
+		if name == "still" { // asked of those whose right to be here can end
+			who = as(op.Session, "ses_1", "")
+		}
+		if _, err := g.Invoke(who, "thing.write", thingIn{Name: "x"}); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	if n := h.things(); n != 0 {
 		t.Errorf("%d things were written", n)
 	}
 }

@@ -139,10 +139,7 @@ func (g *Gate) dueCaution(ctx context.Context, c *call) (string, error) {
 	if t := c.touches(ctx); t != nil && t.Caution != "" {
 		return t.Caution, nil
 	}
-	if g.Caution == nil {
-		return "", nil
-	}
-	return g.Caution(ctx, c.caller, c.op, c.in)
+	return g.guards.Caution(ctx, c.caller, c.op, c.in)
 }
 
 // weigh asks policy about everything that the call touches; the narrowest answer is the call's.

@@ -43,22 +43,37 @@ type Gate struct {
 	Strangers Strangers
 	// Redact takes secrets out of errors, events and stored answers.
 	Redact *secret.Redactor
+	// Seen hears of every call, after it. Without it nobody is told.
+	Seen func(Seen)
+	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
+	Past func(name string) bool
+	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
+	Whose  func(ctx context.Context, tenant string, r op.Resource) []string
+	guards Guards
+}
+
+// Guards are what the gate asks beside the policy. It does not do without one: where none was named, the answer is no.
+type Guards struct {
 	// Caution says why a person should decide a call that policy allows: it touches what somebody else asked to be left
 	// alone. "" lets it pass; an error refuses it.
 	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
-	// Seen hears of every call, after it. Without it nobody is told.
-	Seen func(Seen)
-	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
-	Whose func(ctx context.Context, tenant string, r op.Resource) []string
-	// Still says why a caller who was let in would not be let in again. Without it nobody is asked.
+	// Still says why a caller who was let in would not be let in again.
 	Still func(ctx context.Context, c op.Caller) error
-	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
-	Past func(name string) bool
 }
 
 // New makes a gate over a table of operations.
-func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, a *approval.Room, log *slog.Logger) *Gate {
-	return &Gate{table: t, db: d, journal: j, policies: p, asks: a, log: log}
+func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, a *approval.Room, guards Guards, log *slog.Logger) *Gate {
+	if guards.Caution == nil {
+		guards.Caution = func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", unguarded() }
+	}
+	if guards.Still == nil {
+		guards.Still = func(context.Context, op.Caller) error { return unguarded() }
+	}
+	return &Gate{table: t, db: d, journal: j, policies: p, asks: a, guards: guards, log: log}
+}
+
+func unguarded() error {
+	return fault.New(fault.Unavailable, "gate", "this gate was made without one of its guards, so it lets nobody pass")
 }
 
 // Table is the operations this gate runs.

@@ -93,9 +93,4 @@ func (g *Gate) stay(ctx context.Context, may func(context.Context) error) contex
 	return ctx
 }
 
-func (g *Gate) still(ctx context.Context, c op.Caller) error {
-	if g.Still == nil {
-		return nil
-	}
-	return g.Still(ctx, c)
-}
+func (g *Gate) still(ctx context.Context, c op.Caller) error { return g.guards.Still(ctx, c) }

@@ -39,7 +39,7 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 		rules.Store(c)
 	}
 	var revoked atomic.Bool
-	w.Still = func(context.Context, op.Caller) error {
+	w.guards.Still = func(context.Context, op.Caller) error {
 		if revoked.Load() {
 			return fault.New(fault.Unauthenticated, "identity", "the token was revoked")
 		}
@@ -87,7 +87,7 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 // A session acts for somebody: when that one is disabled, it does nothing more.
 func TestADisabledActorsSessionsStop(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "a.db"))
-	w.Still = func(context.Context, op.Caller) error {
+	w.guards.Still = func(context.Context, op.Caller) error {
 		return fault.New(fault.Unauthenticated, "identity", "builder is disabled")
 	}
 	if _, err := w.Invoke(as(op.Session, "ses_1", ""), "note.add", noteIn{Text: "a"}); !fault.Is(err, fault.Unauthenticated) || w.notes(t) != 0 {

@@ -138,6 +138,13 @@ func row[In, Out any](c Class, s Spec, resource func(In) Resource) Op {
 	return o
 }
 
+// At is the same row, whose resource is found by who calls, too: a name that one tenant gave means nothing in another, and a
+// caller's own place need not be said.
+func (o Op) At(resource func(ctx context.Context, in any) Resource) Op {
+	o.resource = resource
+	return o
+}
+
 // Changes reports whether running the operation can change anything, by itself
 // or by what it passes on to. Hints, plan mode, the tool called tandem and the
 // description of the API all ask this and nothing else.

@@ -34,8 +34,7 @@ type Room struct {
 	house   House
 	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
 	Hidden []string
-	// Guard may refuse that somebody drives a session that belongs to another room.
-	Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
+	driven Guard
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
 }
@@ -47,18 +46,21 @@ type Ended struct {
 	Reason                       string
 }
 
+// Guard may refuse that somebody drives a session that belongs to another room.
+type Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
+
 // New makes the room. Drivers are added with Drive before anything is asked of it.
-func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, keys Keys) *Room {
-	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, drivers: map[string]Driver{}}
+func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, keys Keys, driven Guard) *Room {
+	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, driven: driven, drivers: map[string]Driver{}}
 	r.hub = newHub(r)
 	return r
 }
 
 func (r *Room) guard(ctx context.Context, tx *db.Tx, s *Session) error {
-	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil || r.Guard == nil {
+	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
 		return err
 	}
-	return r.Guard(ctx, tx, s.Tenant, s.ID)
+	return r.driven(ctx, tx, s.Tenant, s.ID)
 }
 
 // Drive adds a driver by its name.

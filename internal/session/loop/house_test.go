@@ -110,7 +110,8 @@ func (h *house) open() {
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" }, Drop: func(*db.Tx, string, string) error { return nil }})
+	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" }, Drop: func(*db.Tx, string, string) error { return nil }},
+		func(context.Context, *db.Tx, string, string) error { return nil })
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)
@@ -123,7 +124,7 @@ func (h *house) open() {
 	must(table.Add(h.run.Connectors.Ops()...))
 	h.rules = book.New(h.db, nil, nil)
 	must(table.Add(h.rules.Ops()...))
-	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, log)
+	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, open, log)
 	h.gate.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
 		return h.room.Whose(ctx, tenant, strings.TrimPrefix(r.Path, "/"))
 	}
@@ -261,3 +262,7 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 		time.Sleep(2 * time.Millisecond)
 	}
 }
+
+// open lets everybody pass whom the policy lets pass.
+var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}

@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 func TestWhatTheLeadMeans(t *testing.T) {
@@ -98,7 +99,7 @@ func TestOrphansAreClosedAtStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := make(chan string, 8)
-	r := New(d, nil, slog.New(slog.DiscardHandler), t.TempDir(), Sessions{
+	r := New(d, nil, nil, new(op.Coming), slog.New(slog.DiscardHandler), t.TempDir(), Sessions{
 		Close: func(_ context.Context, id string) error { closed <- id; return nil },
 		Owned: func(context.Context) (map[string]string, error) {
 			return map[string]string{"ses_never": "loop_never", "ses_over": "loop_over", "ses_alive": "loop_alive"}, nil

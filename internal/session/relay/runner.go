@@ -50,12 +50,10 @@ type Runner struct {
 }
 
 // New makes the room. It does nothing until Run.
-func New(d *db.DB, room *session.Room, log *slog.Logger, folder string, s Sessions) *Runner {
-	return &Runner{db: d, room: room, log: log, folder: folder, sessions: s, live: map[string]chan struct{}{}, Told: func(*db.Tx, Relay, string) error { return nil }}
+func New(d *db.DB, j *journal.Journal, room *session.Room, gate op.Invoker, log *slog.Logger, folder string, s Sessions) *Runner {
+	return &Runner{db: d, journal: j, room: room, gate: gate, log: log, folder: folder, sessions: s, live: map[string]chan struct{}{},
+		Told: func(*db.Tx, Relay, string) error { return nil }}
 }
-
-// Through gives the room its gate.
-func (r *Runner) Through(g op.Invoker, j *journal.Journal) { r.gate, r.journal = g, j }
 
 // Run goes on with every relay that is not over, until ctx ends.
 func (r *Runner) Run(ctx context.Context) error {

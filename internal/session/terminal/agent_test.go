@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/internal/approval"
+	"tandem/internal/fault"
 	"tandem/internal/policy/book"
 	"tandem/internal/session/terminal"
 )
@@ -103,6 +104,16 @@ func TestASessionIsOpenedAsAnAgent(t *testing.T) {
 	h.open("builder") // only its name
 	if out := h.send("builder", bash); !strings.Contains(out.Report, "ran") {
 		t.Errorf("a session that is called builder: %+v", out)
+	}
+	// a denial of one session holds by every name that it goes by
+	closed := book.GrantIn{Principal: "local:local", Resource: "session:/" + h.seat("builder").Session, Permissions: []string{"execute"}, Effect: "deny"}
+	if err := person.Call(t.Context(), "grant.add", closed, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"builder", "ccm-builder"} {
+		if err := h.c.Call(t.Context(), "session.close", terminal.NameIn{Name: name}, nil); !fault.Is(err, fault.Denied) {
+			t.Errorf("close %s: %v", name, err)
+		}
 	}
 	var s terminal.Seat
 	h.call("session.open", terminal.OpenIn{Name: "nightly", Cwd: h.project, As: "agent:builder"}, &s)

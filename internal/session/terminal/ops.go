@@ -65,9 +65,9 @@ type LiveIn struct {
 
 func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" + id} }
 
-// byName resolves a name for policy: what does not exist is the whole kind, and its handler says not found.
-func (d *Driver) byName(name string) op.Resource {
-	if rows, err := d.rows(context.Background(), "name = ? AND closed_at = 0", name); err == nil && len(rows) == 1 {
+// byName resolves a caller's name for a session for policy: what does not exist is the whole kind, and its handler says not found.
+func (d *Driver) byName(ctx context.Context, name string) op.Resource {
+	if rows, err := d.rows(ctx, "tenant = ? AND name = ? AND closed_at = 0", op.CallerFrom(ctx).Tenant, strings.TrimPrefix(name, Prefix)); err == nil && len(rows) == 1 {
 		found := at(rows[0].Session)
 		found.Called = strings.TrimPrefix(name, Prefix)
 		return found
@@ -75,9 +75,23 @@ func (d *Driver) byName(name string) op.Resource {
 	return op.Resource{Kind: "session", Path: "/", Called: strings.TrimPrefix(name, Prefix)}
 }
 
+// about is a row about the session that its input names.
+func (d *Driver) about(o op.Op) op.Op {
+	return o.At(func(ctx context.Context, in any) op.Resource {
+		switch in := in.(type) {
+		case NameIn:
+			return d.byName(ctx, in.Name)
+		case SendIn:
+			return d.byName(ctx, in.Name)
+		}
+		return at("")
+	})
+}
+
+func whole[In any](In) op.Resource { return at("") }
+
 // Ops is the driver's front door: the tools of the bridge, and what programs call.
 func (d *Driver) Ops() []op.Op {
-	named := func(in NameIn) op.Resource { return d.byName(in.Name) }
 	return append(slices.Concat(d.watchOps(), d.skipOps(), d.checkOps()),
 		op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
 			Doc: "Open a real, interactive agent (Claude Code, Codex or OpenCode) in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
@@ -85,13 +99,13 @@ func (d *Driver) Ops() []op.Op {
 		op.Read(op.Spec{Name: "session.live", Right: "session.list", Masked: true, Method: "GET", Path: "/terminals", MCP: "list_sessions",
 			Doc: "List sessions with real agent programs: live ones with their state, and recent ones."},
 			func(LiveIn) op.Resource { return at("") }, d.liveOp),
-		op.Call(op.Spec{Name: "session.send", Right: "session.read", Method: "POST", Path: "/terminals/{name}/send", MCP: "send_to_session",
+		d.about(op.Call(op.Spec{Name: "session.send", Right: "session.read", Method: "POST", Path: "/terminals/{name}/send", MCP: "send_to_session",
 			Doc: "Send a prompt or slash command to a session and wait for the turn, for a bounded time.\nstatus \"running\" means: call again without text, with the cursor, until idle is true. Sending needs the right to prompt the session."},
-			func(in SendIn) op.Resource { return d.byName(in.Name) }, d.send),
-		op.Call(op.Spec{Name: "session.interrupt", Right: "session.read", Method: "POST", Path: "/terminals/{name}/interrupt", MCP: "interrupt_session",
-			Doc: "Interrupt a session's running turn and keep the session. Needs the right to prompt it."}, named, d.interruptOp),
-		op.Effect(op.Spec{Name: "session.close", Right: "session.prompt", Method: "DELETE", Path: "/terminals/{name}", MCP: "close_session",
-			Doc: "Close a session: its program ends; its conversation and record stay."}, named, d.closeOp, nil),
+			whole[SendIn], d.send)),
+		d.about(op.Call(op.Spec{Name: "session.interrupt", Right: "session.read", Method: "POST", Path: "/terminals/{name}/interrupt", MCP: "interrupt_session",
+			Doc: "Interrupt a session's running turn and keep the session. Needs the right to prompt it."}, whole[NameIn], d.interruptOp)),
+		d.about(op.Effect(op.Spec{Name: "session.close", Right: "session.prompt", Method: "DELETE", Path: "/terminals/{name}", MCP: "close_session",
+			Doc: "Close a session: its program ends; its conversation and record stay."}, whole[NameIn], d.closeOp, nil)),
 		op.Effect(op.Spec{Name: "session.reap", Right: "session.prompt", Method: "POST", Path: "/terminals-reap", MCP: "-",
 			Doc: "End terminals and programs that were left behind by sessions which are closed."},
 			func(ReapIn) op.Resource { return at("") }, d.reapOp, nil),

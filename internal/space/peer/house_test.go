@@ -85,7 +85,7 @@ func (h *house) start() {
 	}
 	compiled, err := policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()})
 	must(err)
-	h.gate = gate.New(&table, h.db, journal.New(h.db, jkey), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(h.db), log)
+	h.gate = gate.New(&table, h.db, journal.New(h.db, jkey), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(h.db), open, log)
 	must(h.peers.Start(ctx))
 }
 
@@ -156,3 +156,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 	t.Fatalf("%s did not happen", what)
 }
+
+// open lets everybody pass whom the policy lets pass.
+var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}

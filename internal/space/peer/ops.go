@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"context"
+
 	"tandem/internal/board"
 	"tandem/internal/op"
 	"tandem/internal/space"
@@ -22,6 +24,34 @@ type Nothing struct{}
 
 func here[In any](In) op.Resource    { return space.At("") }
 func onBoard[In any](In) op.Resource { return board.At("") }
+
+// placed has rows name the space that the caller sits in, so that a grant or a rule can speak of one.
+func (r *Room) placed(rows []op.Op, at func(string) op.Resource) []op.Op {
+	for i, o := range rows {
+		rows[i] = o.At(func(ctx context.Context, in any) op.Resource { return at(r.where(ctx, in)) })
+	}
+	return rows
+}
+
+// where is the space that a call is about; "" when the caller has none yet.
+func (r *Room) where(ctx context.Context, in any) string {
+	switch in := in.(type) {
+	case CreateIn, JoinIn: // into one that nobody here knows
+		return ""
+	case RejoinIn:
+		if in.Space != "" {
+			return in.Space
+		}
+		if s := r.mine(op.CallerFrom(ctx)); s != nil {
+			return s.space
+		}
+		return r.vacant(ctx)
+	}
+	if s := r.mine(op.CallerFrom(ctx)); s != nil {
+		return s.space
+	}
+	return ""
+}
 func row(name, right, method, path, mcp, doc string, secret ...string) op.Spec {
 	return op.Spec{Name: name, Right: right, Method: method, Path: path, MCP: mcp, Doc: doc, Secret: secret, Sealed: true}
 }
@@ -33,7 +63,7 @@ var takeOverRow = op.Spec{Name: "space.take_over", Right: "space.create", Method
 // Ops is what people and agents call. Words in the inputs are never journalled;
 // the host's operations record ids and hashes of the ciphertext.
 func (r *Room) Ops() []op.Op {
-	return append(r.spaceOps(), r.boardOps()...)
+	return append(r.placed(r.spaceOps(), space.At), r.placed(r.boardOps(), board.At)...)
 }
 
 func (r *Room) spaceOps() []op.Op {

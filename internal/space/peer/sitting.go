@@ -63,18 +63,9 @@ func (r *Room) drop(s *seat) {
 // owner must see why.
 func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
 	c := op.CallerFrom(ctx)
-	who := owner(c)
-	var out *seat
-	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && s.owner == who }) {
-		s.mu.Lock()
-		use := s.state == active || s.state == broken
-		s.mu.Unlock()
-		if out == nil || use {
-			out = s
-		}
-	}
+	out := r.mine(c)
 	if out == nil {
-		return nil, r.unseated(ctx, c.Tenant, who)
+		return nil, r.unseated(ctx, c.Tenant, owner(c))
 	}
 	out.mu.Lock()
 	if out.state == left { // a moment ago
@@ -85,6 +76,35 @@ func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
 	out.calls++
 	r.reintroduce(out, c)
 	return out, nil
+}
+
+// mine is the caller's seat, nil when it has none.
+func (r *Room) mine(c op.Caller) (out *seat) {
+	who := owner(c)
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && s.owner == who }) {
+		s.mu.Lock()
+		use := s.state == active || s.state == broken
+		s.mu.Unlock()
+		if out == nil || use {
+			out = s
+		}
+	}
+	return out
+}
+
+// vacant is the space of the seat that rejoin would take over: that of a program of the caller's that ended in this folder.
+func (r *Room) vacant(ctx context.Context) string {
+	c := op.CallerFrom(ctx)
+	folder := r.folderOf(ctx, c)
+	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, program(c)) })) {
+		s.mu.Lock()
+		found := s.state == active && folder != "" && s.folder == folder
+		s.mu.Unlock()
+		if found {
+			return s.space
+		}
+	}
+	return ""
 }
 
 func notConnected() *fault.Error {
