@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
@@ -18,7 +19,8 @@ const takenBack = "taken back"
 
 // builtIn are the actors that every tenant has from the start: the program itself vouches for them, until one is disabled.
 var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
-	{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer}}
+	{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer},
+	{Kind: op.Agent, Name: MCP, For: LocalUser}}
 
 // Seal is an actor: what it is, its name, for whom it acts, and whether it still does.
 func (a *Actor) Seal() op.Sealed {
@@ -33,7 +35,8 @@ func (a *Actor) Seal() op.Sealed {
 // inborn reports whether an actor is one of those that are there from the start, as the program knows it.
 func (a *Actor) inborn() bool {
 	for _, b := range builtIn {
-		if a.Tenant == LocalTenant && a.ID == WellKnown(b.Name) && a.Kind == b.Kind && a.Name == b.Name && a.For == WellKnown(b.For) && a.DisabledAt == nil {
+		named := a.Name == b.Name || b.Name == MCP && strings.HasPrefix(a.Name, MCP+"-") // somebody had that name before
+		if a.Tenant == LocalTenant && a.ID == WellKnown(b.Name) && a.Kind == b.Kind && named && a.For == WellKnown(b.For) && a.DisabledAt == nil {
 			return true
 		}
 	}
