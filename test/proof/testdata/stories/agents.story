@@ -39,8 +39,8 @@ laptop> tandem session check
 not run: it starts Codex, which TestCodex does: tandem session open reviewer --agent codex
 not run: it starts Codex, which TestCodex does: tandem session check codex
 not run: it pays for a turn of a real model: tandem session check --real
-not run: an agent that asks is needed, which session_chat.txtar has: tandem session answer que_01j… "the blue one"
-not run: an agent that asks is needed, which session_chat.txtar has: tandem session answer que_01j… --reject
+not run: an agent that asks is needed, which session/terminal's tests have: tandem session answer que_01j… "the blue one"
+not run: an agent that asks is needed, which session/terminal's tests have: tandem session answer que_01j… --reject
 not run: it needs an account at Tailscale; TestShareTailscale has stand-ins: tandem share --mode tailscale                         # claude.ai and ChatGPT reach it: say "start tandem" there
 not run: it needs an account at Tailscale; TestShareTailscale has stand-ins: tandem share --mode tailscale
 not run: it needs Cloudflare; TestShareQuick has stand-ins: TANDEM_SETUP_MODE=quick tandem share

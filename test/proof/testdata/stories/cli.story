@@ -305,7 +305,7 @@ your-server> tandem board claim T-a1b2c3
 your-server> tandem board start T-a1b2c3
 your-server> tandem board block T-a1b2c3 'waiting for the staging key'
 your-server> tandem board unclaim T-a1b2c3
-not run: it wants a holder that was not seen for minutes; TestRules: tandem board take-back T-a1b2c3
+not run: it wants a holder that was not seen for minutes, which space_closed_holes.txtar has: tandem board take-back T-a1b2c3
 your-server$ tandem board claim T-a1b2c3
 your-server> tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'
 laptop> tandem board done T-a1b2c3 --result 'patched in 1.2'
