@@ -159,11 +159,18 @@ func asking(s *side) (func() error, error) {
 			return errors.Join(err, fmt.Errorf("the call was not asked for: %d %s", status, answer))
 		}
 		id := askID.FindString(string(answer))
-		var ask struct{ Digest string }
+		var ask struct {
+			Digest string
+			Page   struct{ Digest string } `json:"first_page"`
+		}
 		if err := s.person.do("approval.get", obj{"id": id}, &ask); err != nil {
 			return err
 		}
-		if err := s.person.do("approval.decide", obj{"id": id, "decision": "approve", "digest": ask.Digest}, nil); err != nil {
+		yes := obj{"id": id, "decision": "approve", "digest": ask.Digest}
+		if ask.Page.Digest != "" { // programs before it name no pages
+			yes["pages"] = []string{ask.Page.Digest}
+		}
+		if err := s.person.do("approval.decide", yes, nil); err != nil {
 			return err
 		}
 		return agent.do("resource.put", put, nil)

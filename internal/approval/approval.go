@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -33,6 +34,8 @@ type Call struct {
 	Reason    string
 	By        string
 	Approvers []string
+	// Bound is what names in the input stand for now.
+	Bound []op.Bound
 	// Command is the shell line that would run, if it is one.
 	Command string
 	// Always is what a standing answer would let pass, in the session and in the call's folder.
@@ -69,7 +72,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	}
 	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: orNothing(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason, By: c.By,
-		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
+		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Bound: c.Bound, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
 	ok, err := insert(tx, a)
 	if err != nil {
 		return nil, false, err
@@ -108,12 +111,26 @@ func (r *Room) Spend(tx *db.Tx, tenant, askerID, digest string) (*Ask, bool, err
 // Withdraw takes back an asker's own ask that nobody answered, because it was settled elsewhere; why says how. It answers
 // false when there was nothing left to take back.
 func (r *Room) Withdraw(tx *db.Tx, tenant, askerID, askID, why string) (bool, error) {
-	n, err := tx.Changed(`UPDATE approval SET state = 'cancelled', standing = 0, decided_at = ?, decided_by = 'withdrawn', feedback = ?
-		WHERE tenant = ? AND id = ? AND asker_id = ? AND state = 'pending'`, tx.Now(), why, tenant, askID, askerID)
+	return r.endUnanswered(tx, tenant, askerID, askID, Withdrawn, why)
+}
+
+// Abandon ends an ask that nobody waits for any more: an answer would do nothing. The inbox says why, and the same call asks anew.
+func (r *Room) Abandon(tx *db.Tx, tenant, askerID, askID, why string) (bool, error) {
+	return r.endUnanswered(tx, tenant, askerID, askID, Abandoned, why)
+}
+
+func (r *Room) endUnanswered(tx *db.Tx, tenant, askerID, askID, how, why string) (bool, error) {
+	n, err := tx.Changed(`UPDATE approval SET state = 'cancelled', standing = 0, decided_at = ?, decided_by = ?, feedback = ?
+		WHERE tenant = ? AND id = ? AND asker_id = ? AND state = 'pending'`, tx.Now(), how, why, tenant, askID, askerID)
 	if n > 0 {
 		tx.AfterCommit(r.wake)
 	}
 	return n > 0, err
+}
+
+// Waiting are the unanswered asks for an operation, of every tenant.
+func (r *Room) Waiting(ctx context.Context, opName string) ([]*Ask, error) {
+	return collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'pending' AND op = ? AND expires_at > ? ORDER BY id", opName, r.db.Now()))
 }
 
 func (r *Room) wake() {

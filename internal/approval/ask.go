@@ -22,6 +22,12 @@ const (
 	Spent     State = "spent"
 )
 
+// Who ended an ask that no person answered.
+const (
+	Withdrawn = "withdrawn" // its asker: it was settled elsewhere
+	Abandoned = "abandoned" // nobody: what waited for the answer is gone
+)
+
 // How long an ask waits for an answer, and how long an approval waits to be used.
 const (
 	Patience  = 24 * time.Hour
@@ -67,7 +73,11 @@ type Ask struct {
 	// Always is what a standing answer would let pass, in this session and in the call's folder.
 	Always         string `json:"always,omitempty" jsonschema:"what always-here would let pass in this session"`
 	AlwaysInFolder string `json:"always_in_folder,omitempty" jsonschema:"what always-here would let pass in the call's folder"`
-	// Title and Cut are made when an ask is read.
+	// Bound is what names in the call stood for when it was asked about. The digest covers it: when a name stands for something
+	// else, it is another call.
+	Bound []op.Bound `json:"bound,omitempty" jsonschema:"what names in the arguments stood for when it was asked; the approval holds for that alone"`
+	// First, Title and Cut are made when an ask is read.
+	First *Page  `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
 	Title string `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
 	Cut   bool   `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
 }
@@ -96,7 +106,8 @@ func CheckVerdict(v Verdict, feedback string) error {
 }
 
 // Decide applies an answer. It says no to whoever may not give it, and to every answer but the first.
-func (a *Ask) Decide(by op.Caller, v Verdict, feedback, digest string, now time.Time) (*Ask, error) {
+func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time) (*Ask, error) {
+	v, feedback := in.Verdict, in.Feedback
 	if err := CheckVerdict(v, feedback); err != nil {
 		return nil, err
 	}
@@ -111,12 +122,8 @@ func (a *Ask) Decide(by op.Caller, v Verdict, feedback, digest string, now time.
 		return nil, fault.New(fault.Conflict, "approval.decide", "%s was filed by an older program, which kept only its beginning: nobody can look at it whole", a.ID).
 			WithNext("cancel it; the asker asks anew")
 	}
-	if v == Approve && digest == "" {
-		return nil, fault.New(fault.Invalid, "approval.decide", "an approval names the digest of what was looked at").
-			WithNext("look at it first: tandem approvals show %s; its digest goes with the answer", a.ID)
-	}
-	if digest != "" && digest != a.Digest {
-		return nil, fault.New(fault.Conflict, "approval.decide", "%s is not the call that you looked at", a.ID).WithNext("look at it again: tandem approvals show %s", a.ID)
+	if err := a.looked(in.Digest, in.Pages, v == Approve); err != nil {
+		return nil, err
 	}
 	next := *a
 	next.DecidedBy, next.Feedback, next.DecidedAt = by.Name, feedback, &now
@@ -163,6 +170,10 @@ func (a *Ask) Stands(now time.Time) bool {
 func (a *Ask) settled() error {
 	if a.DecidedBy == "" {
 		return fault.New(fault.Conflict, "approval.decide", "%s expired at %s", a.ID, a.ExpiresAt.Format(time.RFC3339)).WithNext("repeat the call to ask again")
+	}
+	if a.DecidedBy == Withdrawn || a.DecidedBy == Abandoned {
+		return fault.New(fault.Conflict, "approval.decide", "%s ended before an answer came: %s", a.ID, a.Feedback).
+			WithNext("where the work goes on, it asks anew: tandem approvals").With("decided_by", a.DecidedBy)
 	}
 	return fault.New(fault.Conflict, "approval.decide", "%s was answered already: %s by %s", a.ID, a.State, a.DecidedBy).With("decided_by", a.DecidedBy)
 }

@@ -39,7 +39,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		{"a person who is not named", &named, person("bob"), false}, {"the asker", &own, person("ann"), false},
 		{"an absent person", ask, absent, false}, {"over MCP", ask, mcp, false}, {"an agent", ask, asAgent, false}, {"a stranger", ask, op.Caller{}, false},
 	} {
-		next, err := x.ask.Decide(x.by, Approve, "", x.ask.Digest, noon)
+		next, err := x.ask.Decide(x.by, DecideIn{Verdict: Approve, Digest: x.ask.Digest, Pages: x.ask.PageDigests()}, noon)
 		if (err == nil) != x.ok || (err != nil && !fault.Is(err, fault.Denied)) {
 			t.Errorf("%s: %v", x.name, err)
 		}
@@ -63,7 +63,7 @@ func TestAnswersAndTime(t *testing.T) {
 		{SendBack, "", "", 0, "", fault.Invalid}, {"maybe", "", "", 0, "", fault.Invalid}, {Approve, string(make([]byte, MaxFeedback+1)), "", 0, "", fault.Invalid},
 		{Approve, "", "other", 0, "", fault.Conflict}, {Approve, "", "", time.Hour, "", fault.Conflict},
 	} {
-		next, err := ask.Decide(person("ann"), x.v, x.feedback, x.digest, noon.Add(x.after))
+		next, err := ask.Decide(person("ann"), DecideIn{Verdict: x.v, Feedback: x.feedback, Digest: x.digest, Pages: ask.PageDigests()}, noon.Add(x.after))
 		switch {
 		case x.state == "" && !fault.Is(err, x.kind):
 			t.Errorf("%s %.10q after %v: %v", x.v, x.feedback, x.after, err)
@@ -73,7 +73,7 @@ func TestAnswersAndTime(t *testing.T) {
 		if x.state == "" || next == nil {
 			continue
 		}
-		if _, err := next.Decide(person("bob"), Approve, "", "", noon); !fault.Is(err, fault.Conflict) {
+		if _, err := next.Decide(person("bob"), DecideIn{Verdict: Approve}, noon); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s is answered twice: %v", x.v, err)
 		}
 		if want := map[State]fault.Kind{Approved: fault.Pending, Rework: fault.Denied, Cancelled: fault.Denied}[next.State]; next.Answer().Kind != want || next.Answer().Next == "" {

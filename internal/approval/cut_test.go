@@ -67,7 +67,7 @@ func passOnce(ctx context.Context, d *db.DB, r *Room, text string) error {
 		return err
 	}
 	err := d.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.decide(op.WithCaller(ctx, person("ann")), tx, DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest})
+		_, err := r.decide(op.WithCaller(ctx, person("ann")), tx, DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()})
 		return err
 	})
 	if err != nil {

@@ -43,10 +43,11 @@ type WaitOut struct {
 
 // DecideIn answers an ask.
 type DecideIn struct {
-	ID       string  `json:"id" jsonschema:"the ask's id, ask_…"`
-	Verdict  Verdict `json:"decision" jsonschema:"approve, rework or cancel"`
-	Feedback string  `json:"feedback,omitempty" jsonschema:"a word to the asker; needed for rework"`
-	Digest   string  `json:"digest,omitempty" jsonschema:"the digest of what was looked at: an approval needs it, and is refused when the ask is about something else"`
+	ID       string   `json:"id" jsonschema:"the ask's id, ask_…"`
+	Verdict  Verdict  `json:"decision" jsonschema:"approve, rework or cancel"`
+	Feedback string   `json:"feedback,omitempty" jsonschema:"a word to the asker; needed for rework"`
+	Digest   string   `json:"digest,omitempty" jsonschema:"the digest of what was looked at: an approval needs it, and is refused when the ask is about something else"`
+	Pages    []string `json:"pages,omitempty" jsonschema:"the digest of every page that was looked at, in order: an approval needs them all"`
 }
 
 func at(askID string) op.Resource { return op.Resource{Kind: "approval", Path: "/" + askID} }
@@ -60,12 +61,21 @@ func (r *Room) Ops() []op.Op {
 		op.Read(op.Spec{Name: "approval.get", Right: "approval.read", Method: "GET", Path: "/approval/{id}",
 			Doc: "Read one ask: what would be done, why it needs an answer, and who may give it."},
 			func(in IDIn) op.Resource { return at(in.ID) }, r.get),
+		op.Read(op.Spec{Name: "approval.page", Right: "approval.read", Method: "GET", Path: "/approval/{id}/page/{page}", MCP: "-",
+			Doc: "Read one page of what an ask is about. An approval names the digest of every page."},
+			func(in PageIn) op.Resource { return at(in.ID) }, r.page),
+		op.Read(op.Spec{Name: "approval.content", Right: "approval.read", Method: "GET", Path: "/approval/{id}/content", MCP: "-",
+			Doc: "Read the bytes of an argument that is not text, to open them with a program that knows their kind."},
+			func(in ContentIn) op.Resource { return at(in.ID) }, r.content),
 		op.Read(op.Spec{Name: "approval.wait", Waits: true, Right: "approval.read", Method: "GET", Path: "/approval/{id}/wait",
 			Doc: "Wait until an ask is answered or the time is up."},
 			func(in WaitIn) op.Resource { return at(in.ID) }, r.wait),
 		op.State(op.Spec{Name: "approval.decide", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true, People: true, MCP: "-",
 			Doc: "Answer an ask: approve it, send it back with feedback, or cancel it.\nOnly a person who is present answers, never the asker, and the first answer counts."},
 			func(in DecideIn) op.Resource { return at(in.ID) }, r.decide),
+		op.State(op.Spec{Name: "approval.decide_several", Right: "approval.decide", Method: "POST", Path: "/approval-decide", Present: true, People: true, MCP: "-",
+			Doc: "Answer several asks alike, each with the pages of it that were looked at. All are answered, or none."},
+			func(in SeveralIn) op.Resource { return at(in.first()) }, r.several),
 		op.State(op.Spec{Name: "approval.expire", Right: "approval.write", MCP: "-",
 			Doc: "Write down which asks ran out of time. They count as expired from that time on, written down or not."},
 			func(struct{}) op.Resource { return at("") }, r.expire),
@@ -165,7 +175,10 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 		return nil, err
 	}
 	a = a.At(r.db.Now())
-	a.Title = title(a)
+	if a.Title = title(a); c.Kind == op.Agent || c.Kind == op.Session {
+		a.Bound = bindings(a.Bound)
+	}
+	a.First = &a.Pages()[0]
 	return a, nil
 }
 
@@ -217,7 +230,7 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 	if a == nil {
 		return nil, missing("approval.decide", in.ID)
 	}
-	next, err := a.Decide(c, in.Verdict, in.Feedback, in.Digest, tx.Now())
+	next, err := a.Decide(c, in, tx.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -46,10 +46,11 @@ type Rule struct {
 
 // AlwaysIn answers an ask with yes, for this call and those like it.
 type AlwaysIn struct {
-	ID     string `json:"id" jsonschema:"the ask's id, ask_…"`
-	Scope  Scope  `json:"scope,omitempty" jsonschema:"session (the default), or folder: every session for the same people that stays in the folder of the call"`
-	TTL    int64  `json:"expires_in_secs,omitempty" jsonschema:"how long it holds, 8 hours when left out, 30 days at most"`
-	Digest string `json:"digest,omitempty" jsonschema:"the digest that was looked at; refused when the ask is about something else"`
+	ID     string   `json:"id" jsonschema:"the ask's id, ask_…"`
+	Scope  Scope    `json:"scope,omitempty" jsonschema:"session (the default), or folder: every session for the same people that stays in the folder of the call"`
+	TTL    int64    `json:"expires_in_secs,omitempty" jsonschema:"how long it holds, 8 hours when left out, 30 days at most"`
+	Digest string   `json:"digest,omitempty" jsonschema:"the digest that was looked at; refused when the ask is about something else"`
+	Pages  []string `json:"pages,omitempty" jsonschema:"the digest of every page that was looked at, in order: an approval needs them all"`
 }
 
 // AlwaysOut is the answered ask and the rule that stands from now on.
@@ -100,7 +101,7 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	case in.Scope != InSession && in.Scope != InFolder:
 		return bad("scope is session or folder, not %.40q", in.Scope)
 	}
-	a, err := r.decide(ctx, tx, DecideIn{ID: in.ID, Verdict: Approve, Digest: in.Digest})
+	a, err := r.decide(ctx, tx, DecideIn{ID: in.ID, Verdict: Approve, Digest: in.Digest, Pages: in.Pages})
 	if err != nil {
 		return AlwaysOut{}, err
 	}

@@ -3,9 +3,11 @@ package approval
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 // showable refuses, unasked, what nobody could look at whole: an answer to its beginning would approve its end.
@@ -40,11 +42,17 @@ func orNothing(in json.RawMessage) json.RawMessage {
 // listed is the ask as a list carries it: one huge ask must not slow a page down.
 func (a *Ask) listed() *Ask {
 	b := *a
-	b.Title = title(a)
+	b.Title, b.Bound = title(a), bindings(a.Bound)
 	if len(a.Input) > MaxListed {
 		b.Input, b.Cut = json.RawMessage("{}"), true
 	}
 	return &b
+}
+
+// bindings leaves out what is only there to be looked at by those who decide: lists stay short, and an asker who may not see a
+// file is not shown how it changes.
+func bindings(bound []op.Bound) []op.Bound {
+	return slices.DeleteFunc(slices.Clone(bound), func(b op.Bound) bool { return b.Shown })
 }
 
 // maxTitle is how many characters say what an ask is about.

@@ -23,7 +23,30 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("approved without a word of what was looked at: %v", err)
 		}
-		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest}); err != nil {
+		all := got.PageDigests()
+		for name, pages := range map[string][]string{"no page": nil, "its first page": all[:1], "all but the last": all[:len(all)-1], "one twice": append([]string{all[0]}, all[:len(all)-1]...)} {
+			if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: pages}); !fault.Is(err, fault.Invalid) {
+				t.Errorf("approved after a look at %s: %v", name, err)
+			}
+		}
+		other, _ := b.file(edit(agent("builder"), "something else"))
+		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: other.PageDigests()}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("approved after a look at another ask: %v", err)
+		}
+		var text strings.Builder
+		for i := range all {
+			p, err := b.page(as(t.Context(), person("ann")), PageIn{a.ID, i + 1})
+			if err != nil || p.Digest != all[i] || p.Of != len(all) {
+				t.Fatalf("page %d: %+v %v", i+1, p, err)
+			}
+			for _, x := range p.Pieces {
+				text.WriteString(x.Text)
+			}
+		}
+		if len(all) < 8 || !strings.Contains(text.String(), strings.Repeat("A", 100<<10)+"; touch PWNED") {
+			t.Errorf("%d pages do not hold the call whole", len(all))
+		}
+		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: all}); err != nil {
 			t.Error(err)
 		}
 		for name, c := range map[string]Call{
@@ -38,10 +61,10 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 	old := &Ask{ID: "ask_1", State: Pending, Digest: "d", AskerID: "act_builder", Approvers: []string{"person:*"}, ExpiresAt: time.Now().Add(time.Hour),
 		Input: json.RawMessage(`{"begins":"echo AAAA","bytes":70000,"too_large_to_show":true}`)}
 	ann := op.Caller{Tenant: "local", Actor: "act_ann", Name: "ann", Kind: op.Person, Present: "pin"}
-	if _, err := old.Decide(ann, Approve, "", "d", time.Now()); !fault.Is(err, fault.Conflict) {
+	if _, err := old.Decide(ann, DecideIn{Verdict: Approve, Digest: "d", Pages: old.PageDigests()}, time.Now()); !fault.Is(err, fault.Conflict) {
 		t.Errorf("an ask of which only the beginning was kept is approved: %v", err)
 	}
-	if _, err := old.Decide(ann, Cancel, "", "", time.Now()); err != nil {
+	if _, err := old.Decide(ann, DecideIn{Verdict: Cancel}, time.Now()); err != nil {
 		t.Errorf("it cannot be refused either: %v", err)
 	}
 }

@@ -19,19 +19,22 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "approval", FS: schema}
 
 const columns = `tenant, id, state, op, resource, digest, input, asker_id, asker, asker_kind, acts_for, session, reason, decided_by_policy,
-	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always`
+	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always, bound`
 
 func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var a Ask
-	var input, chain, approvers, always string
+	var input, chain, approvers, always, bound string
 	var created, expires, decided, spent int64
 	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain, &a.Session,
-		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always); err != nil {
+		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound); err != nil {
 		return nil, err
 	}
 	a.Input = json.RawMessage(input)
 	a.CreatedAt, a.ExpiresAt, a.DecidedAt, a.SpentAt = db.Time(created), db.Time(expires), when(decided), when(spent)
 	err := errors.Join(json.Unmarshal([]byte(chain), &a.For), json.Unmarshal([]byte(approvers), &a.Approvers))
+	if bound != "" {
+		err = errors.Join(err, json.Unmarshal([]byte(bound), &a.Bound))
+	}
 	a.Always, a.AlwaysInFolder, _ = strings.Cut(always, "\n")
 	if err != nil {
 		return nil, fmt.Errorf("read the ask %s: %w", a.ID, err)
@@ -99,9 +102,17 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.Changed("INSERT INTO approval ("+columns+", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, 1) ON CONFLICT DO NOTHING",
+	bound := ""
+	if len(a.Bound) > 0 {
+		data, err := json.Marshal(a.Bound)
+		if err != nil {
+			return false, err
+		}
+		bound = string(data)
+	}
+	n, err := tx.Changed("INSERT INTO approval ("+columns+", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, 1) ON CONFLICT DO NOTHING",
 		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason, a.By,
-		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder)
+		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound)
 	return n == 1, err
 }
 

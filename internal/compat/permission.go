@@ -108,18 +108,31 @@ func (q *request) decide(word, feedback string) (any, error) {
 		return nil, fault.New(fault.Invalid, "permission.reply", "%.40q is not an answer", word).WithNext("answer once, always, reject or rework")
 	}
 	id := q.PathValue("ask")
-	var seen struct{ Digest string } // the published shape names an ask by its id alone
+	var seen struct {
+		Digest string
+		Page   struct {
+			Digest string
+			Of     int
+		} `json:"first_page"`
+	}
 	if err := q.call("approval.get", obj{"id": id}, &seen); err != nil {
 		return nil, err
 	}
+	// The published shape names an ask by its id alone, and permission.asked carried its arguments: where those are one page, that
+	// page is what the client was sent. Nobody says yes here to what has more.
+	if v == "approve" && seen.Page.Of > 1 {
+		return nil, fault.New(fault.Conflict, "permission.reply", "%s has %d pages, which this client does not show", id, seen.Page.Of).
+			WithNext("read and answer it in the panel, or with: tandem approvals approve %s", id)
+	}
+	pages := []string{seen.Page.Digest}
 	if word == "always" {
 		var out struct{ Rule rule }
-		if err := q.call("approval.always", obj{"id": id, "digest": seen.Digest}, &out); err != nil {
+		if err := q.call("approval.always", obj{"id": id, "digest": seen.Digest, "pages": pages}, &out); err != nil {
 			return nil, err
 		}
 		return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": true, "standingRuleID": out.Rule.ID}, nil
 	}
-	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback, "digest": seen.Digest}, nil); err != nil {
+	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback, "digest": seen.Digest, "pages": pages}, nil); err != nil {
 		return nil, err
 	}
 	return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": false}, nil

@@ -29,16 +29,16 @@ func (r *Room) Ops() []op.Op {
 		wire.Secret.State(op.Spec{Right: "connector.write", Method: "PUT", Path: "/connectors/{name}/secret", MCP: "-", Secret: []string{"secret"},
 			Doc: "Store the secret that a connector's header carries, sealed."},
 			func(in wire.SecretIn) op.Resource { return at(in.Name) }, r.secret),
-		wire.Sync.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/sync", MCP: "-",
-			Doc: "Ask a connector what it offers now."}, named, r.sync, nil),
+		op.Binding(wire.Sync.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/sync", MCP: "-",
+			Doc: "Ask a connector what it offers now."}, named, r.sync, nil), r.bindIt),
 		wire.Accept.Effect(op.Spec{Right: "connector.admin", Method: "POST", Path: "/connectors/{name}/accept", MCP: "-", Present: true, People: true,
 			Doc: "Accept what a connector offers, so that it can be called. When it changes, it is quarantined until somebody accepts it again."},
 			func(in wire.AcceptIn) op.Resource { return at(in.Name) }, r.accept, nil),
-		op.Touching(wire.Call.Effect(op.Spec{Right: "connector.call", MCP: "-", Doc: "Call one tool of a connector."},
+		op.Binding(op.Touching(wire.Call.Effect(op.Spec{Right: "connector.call", MCP: "-", Doc: "Call one tool of a connector."},
 			func(in wire.CallIn) op.Resource { return at(in.Connector + "/" + in.Tool) }, r.callOp, nil),
 			func(_ context.Context, in wire.CallIn) op.Touch {
 				return op.Touch{Tool: "mcp." + in.Connector + "." + in.Tool}
-			}),
+			}), func(ctx context.Context, in wire.CallIn) ([]op.Bound, error) { return r.bindName(ctx, in.Connector) }),
 	}, r.signInOps()...)
 }
 

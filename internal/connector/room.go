@@ -174,6 +174,9 @@ func (r *Room) call(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {
 	if err := usable(c, in.Tool); err != nil {
 		return wire.CallOut{}, err
 	}
+	if err := same(ctx, c); err != nil {
+		return wire.CallOut{}, err
+	}
 	var out wire.CallOut
 	changed := false
 	err = r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {

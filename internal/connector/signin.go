@@ -50,8 +50,8 @@ type CallbackIn struct {
 
 func (r *Room) signInOps() []op.Op {
 	return []op.Op{
-		wire.Login.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/login", MCP: "-",
-			Doc: "Begin a sign-in at a connector's authorization server, and say where a person goes for it."}, named, r.login, nil),
+		op.Binding(wire.Login.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/login", MCP: "-",
+			Doc: "Begin a sign-in at a connector's authorization server, and say where a person goes for it."}, named, r.login, nil), r.bindIt),
 		wire.Logout.State(op.Spec{Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}/login", MCP: "-",
 			Doc: "Forget a sign-in. The next call needs a new one."}, named, r.logout),
 	}

@@ -2,6 +2,9 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"tandem/internal/approval"
@@ -17,7 +20,7 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	if err := g.standing(ctx, c); err != nil || c.ruled {
 		return err
 	}
-	digest, err := c.exact()
+	digest, err := c.asking(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,8 +28,9 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By}
-	if t := c.op.Touch(ctx, c.in); t != nil {
+	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By,
+		Bound: c.bound}
+	if t := c.touches(ctx); t != nil {
 		wish.Command = t.Shell
 	}
 	wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
@@ -64,6 +68,29 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	return a.Answer()
 }
 
+// asking is the digest that an approval is bound to: the exact call, and what the names in it stand for now.
+func (c *call) asking(ctx context.Context) (string, error) {
+	exact, err := c.exact()
+	if err == nil {
+		c.bound, err = c.op.Bind(ctx, c.in)
+	}
+	if err != nil {
+		return "", err
+	}
+	c.asked = exact
+	if len(c.bound) > 0 {
+		h := sha256.New()
+		fmt.Fprintf(h, "tandem ask v1\n%s\n", exact)
+		for _, b := range c.bound {
+			if !b.Shown { // it follows from the others
+				fmt.Fprintf(h, "%q %q\n", b.Name, b.Value)
+			}
+		}
+		c.asked = hex.EncodeToString(h.Sum(nil))
+	}
+	return c.asked, nil
+}
+
 // standing looks for a standing answer of somebody who may answer this ask.
 func (g *Gate) standing(ctx context.Context, c *call) error {
 	if c.tool == "" || c.caller.Session == "" {
@@ -99,11 +126,7 @@ func (g *Gate) spend(tx *db.Tx, c *call) error {
 	if c.decision.Effect != policy.Ask || c.ruled {
 		return nil
 	}
-	digest, err := c.exact()
-	if err != nil {
-		return err
-	}
-	a, ok, err := g.asks.Spend(tx, c.caller.Tenant, c.caller.Actor, digest)
+	a, ok, err := g.asks.Spend(tx, c.caller.Tenant, c.caller.Actor, c.asked)
 	if err != nil {
 		return err
 	}

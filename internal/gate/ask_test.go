@@ -127,7 +127,8 @@ func (h *askHouse) approve(askID string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	answer := approval.DecideIn{ID: askID, Verdict: approval.Approve, Digest: seen.(*approval.Ask).Digest}
+	a := seen.(*approval.Ask)
+	answer := approval.DecideIn{ID: askID, Verdict: approval.Approve, Digest: a.Digest, Pages: a.PageDigests()}
 	if _, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.decide", answer); err != nil {
 		h.t.Fatal(err)
 	}

@@ -190,8 +190,11 @@ func (g *Gate) Sight(ctx context.Context, tool string) (*policy.Sight, error) {
 // present reports whether a person is behind this very call: proven now, or by
 // a token that a present person minted for deciding.
 func present(o *op.Op, c op.Caller) bool {
-	return c.Kind == op.Person && (c.Present != "" || c.Decides && (o.Name == "approval.decide" || o.Name == "approval.always"))
+	return c.Kind == op.Person && (c.Present != "" || c.Decides && decides[o.Name])
 }
+
+// decides are the operations for which a present person can mint a token.
+var decides = map[string]bool{"approval.decide": true, "approval.decide_several": true, "approval.always": true}
 
 // forbidden is what no grant can give: deciding over MCP, by an agent, or from
 // a network door what belongs on the machine.

@@ -112,6 +112,8 @@ type call struct {
 	decision policy.Decision
 	notes    op.Notes
 	digest   string
+	bound    []op.Bound // what names in the input stand for, once somebody has to approve the call
+	asked    string     // the digest with them
 	facts    *policy.Facts
 	tool     string
 	approval string // the approved ask that lets this call pass, spent with it, or the rule
@@ -185,6 +187,9 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	c.resource = o.Resource(ctx, in)
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err
+	}
+	if len(c.bound) > 0 {
+		ctx = op.WithBound(ctx, c.bound)
 	}
 	ctx = op.WithAllowed(op.WithMay(ctx, c.may), c.allowed)
 	if t := c.touches(ctx); t != nil {
@@ -268,8 +273,7 @@ func (c *call) allowed(right string, r op.Resource) bool {
 	return err == nil && c.view.Allows(p.Permission, c.ref(r))
 }
 
-// exact is a digest of what would be done: approvals and idempotency keys are
-// bound to it.
+// exact is a digest of the call as it was made: idempotency keys are bound to it.
 func (c *call) exact() (string, error) {
 	if c.digest == "" {
 		data, err := json.Marshal(c.in)

@@ -78,6 +78,7 @@ type Op struct {
 	state    func(ctx context.Context, tx *db.Tx, in any) (any, error)
 	recover  func(ctx context.Context, in any) (out any, done bool, err error)
 	touch    func(ctx context.Context, in any) *Touch
+	bind     func(ctx context.Context, in any) ([]Bound, error)
 }
 
 // Read makes a row that changes nothing.

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -15,6 +16,13 @@ import (
 func approvalsNav() page {
 	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: "approval.list", routes: func(p *Panel) {
 		p.get("/panel/approvals", func(v *visit) error { return v.inbox() })
+		p.get("/panel/approvals/several", func(v *visit) error { return v.severalAsks(v.r.URL.Query()["ask"], "") })
+		p.get("/panel/approvals/{id}/content", (*visit).content)
+		p.act(act{pattern: "/panel/approvals/several", op: "approval.decide_several", input: severalInput,
+			done: func(v *visit, in any, _ json.RawMessage) error {
+				return v.go303("/panel/approvals", in.(severalIn).Decision)
+			},
+			refused: func(v *visit, err error) error { return v.severalAsks(v.r.PostForm["ask"], words(err)) }})
 		p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
 		p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
 			done: func(v *visit, in any, _ json.RawMessage) error {
@@ -29,10 +37,15 @@ func approvalsNav() page {
 
 // backToWork is where somebody goes on who answered an ask: the conversation in which it was asked, or the other asks.
 func (v *visit) backToWork() string {
-	if back := v.r.PostFormValue("back"); strings.HasPrefix(back, "/panel/sessions/") {
-		return back
+	return cmp.Or(v.backTo(v.r.PostFormValue("back")), "/panel/approvals")
+}
+
+// backTo is a page of a session, or nothing: a link cannot lead elsewhere.
+func (v *visit) backTo(page string) string {
+	if strings.HasPrefix(page, "/panel/sessions/") {
+		return page
 	}
-	return "/panel/approvals"
+	return ""
 }
 
 // AskRow is an ask in a list.
@@ -54,16 +67,15 @@ type AskView struct {
 	AskRow
 	Digest   string
 	Right    string
-	Class    string   // state or effect
-	Chain    []string // who acts for whom, nearest first
-	Reason   string   // why policy wants a person
-	Decider  string   // the grant or rule that said so
-	Args     string   // the exact arguments, as JSON
-	Command  string   // for asks that run a command
-	Patch    string   // for asks that change several files
-	Always   string   // what a standing answer would let pass in the session, "" for none
-	InFolder string   // and in the call's folder
-	Changes  []FileChange
+	Class    string    // state or effect
+	Chain    []string  // who acts for whom, nearest first
+	Reason   string    // why policy wants a person
+	Decider  string    // the grant or rule that said so
+	Pages    []AskPage // of what it is about, as many as were turned
+	Of       int       // how many there are
+	Always   string    // what a standing answer would let pass in the session, "" for none
+	InFolder string    // and in the call's folder
+	Alike    []string  // others that wait for the same to the same
 	Verdict  *Verdict
 	Moments  []ui.Moment
 	May      bool   // the viewer may decide
@@ -74,8 +86,26 @@ type AskView struct {
 	Back     string // where to go on after the answer, when not to the other asks
 }
 
-// FileChange is a file that an ask would change.
-type FileChange struct{ Path, Before, After string }
+// whole says that all of it was shown: only then it can be approved.
+func (a AskView) whole() bool { return len(a.Pages) >= a.Of }
+
+// nextPage is where one more page is shown.
+func (a AskView) nextPage() string {
+	n := strconv.Itoa(len(a.Pages) + 1)
+	q := url.Values{"shown": {n}}
+	if a.Back != "" {
+		q.Set("back", a.Back)
+	}
+	return "/panel/approvals/" + pathEscape(a.ID) + "?" + q.Encode() + "#page-" + n
+}
+
+// actions are the answers that can be given to what was shown so far.
+func (a AskView) actions() []askAction {
+	if a.whole() {
+		return askActions
+	}
+	return askActions[1:]
+}
 
 // Verdict is how an ask ended.
 type Verdict struct {
@@ -97,21 +127,23 @@ type ApprovalsView struct {
 }
 
 type decideIn struct {
-	ID       string `json:"id"`
-	Decision string `json:"decision"`
-	Feedback string `json:"feedback,omitempty"`
-	Digest   string `json:"digest"`
+	ID       string   `json:"id"`
+	Decision string   `json:"decision"`
+	Feedback string   `json:"feedback,omitempty"`
+	Digest   string   `json:"digest"`
+	Pages    []string `json:"pages,omitempty"`
 }
 
 func decideInput(v *visit) (any, error) {
-	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest")}, nil
+	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest"), v.r.PostForm["pages"]}, nil
 }
 
 type alwaysIn struct {
-	ID     string `json:"id"`
-	Scope  string `json:"scope"`
-	TTL    int64  `json:"expires_in_secs"`
-	Digest string `json:"digest"`
+	ID     string   `json:"id"`
+	Scope  string   `json:"scope"`
+	TTL    int64    `json:"expires_in_secs"`
+	Digest string   `json:"digest"`
+	Pages  []string `json:"pages,omitempty"`
 }
 
 func alwaysInput(v *visit) (any, error) {
@@ -119,7 +151,7 @@ func alwaysInput(v *visit) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "approval.always", "say for how many hours")
 	}
-	return alwaysIn{v.r.PathValue("id"), v.r.PostFormValue("scope"), hours * 3600, v.r.PostFormValue("digest")}, nil
+	return alwaysIn{v.r.PathValue("id"), v.r.PostFormValue("scope"), hours * 3600, v.r.PostFormValue("digest"), v.r.PostForm["pages"]}, nil
 }
 
 // scopes are where a standing answer can hold.
@@ -156,11 +188,11 @@ func (v *visit) inbox() error {
 		row := a.row()
 		if i == chosen {
 			row.Selected = true
-			whole, err := v.whole(a)
+			whole, err := v.whole(a, 1)
 			if err != nil {
 				return err
 			}
-			whole.Selected = true
+			whole.Selected, whole.Alike = true, alike(pending, a)
 			out.Selected = &whole
 		}
 		out.Rows = append(out.Rows, row)
@@ -176,13 +208,20 @@ func (v *visit) ask(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	whole, err := v.whole(a)
+	shown, _ := strconv.Atoi(v.query("shown")) // what is no number shows the first page
+	if n := len(v.r.PostForm["pages"]); n > shown {
+		shown = n // after an answer that was refused, the same pages again
+	}
+	whole, err := v.whole(a, shown)
 	if err != nil {
 		return err
 	}
-	whole.Problem = problem
+	whole.Problem, whole.Back = problem, v.backTo(cmp.Or(v.query("back"), v.r.PostFormValue("back")))
 	s := v.shell("approvals", whole.Summary)
 	s.Here = "/panel/approvals/" + pathEscape(id)
+	if len(whole.Pages) > 1 {
+		s.Here += "?shown=" + strconv.Itoa(len(whole.Pages))
+	}
 	s.Back, s.Keys = &ui.Crumb{Label: "Approvals", Href: "/panel/approvals"}, approvalKeys
 	return v.show(askPage(s, v.now(), whole))
 }

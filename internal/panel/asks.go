@@ -3,7 +3,6 @@ package panel
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,8 @@ type wireAsk struct {
 	Always    string          `json:"always"`
 	InFolder  string          `json:"always_in_folder"`
 	Title     string          `json:"title"`
-	Cut       bool            `json:"input_cut"`
+	Session   string          `json:"session"`
+	First     *wirePage       `json:"first_page"`
 }
 
 func (v *visit) asks(state string) ([]wireAsk, error) {
@@ -61,38 +61,6 @@ func (a wireAsk) summary() string {
 	return ui.Short(strings.TrimSpace(a.Op+" "+path), 200)
 }
 
-// fields are the call's arguments. A tool's call carries its own arguments
-// below one of these names; they count as much.
-func (a wireAsk) fields() map[string]any {
-	in := map[string]any{}
-	_ = json.Unmarshal(a.Input, &in) // an input that is no object has no fields
-	for _, name := range []string{"args", "arguments", "input"} {
-		if inner, ok := in[name].(map[string]any); ok {
-			maps.Copy(in, inner)
-		}
-	}
-	return in
-}
-
-// changes finds the edits in an input: a path with what was there and what
-// will be, in the words that editing tools use.
-func (a wireAsk) changes() []FileChange {
-	in := a.fields()
-	text := func(names ...string) string {
-		for _, n := range names {
-			if s, ok := in[n].(string); ok {
-				return s
-			}
-		}
-		return ""
-	}
-	path, after := text("path", "file_path", "filePath"), text("new", "new_string", "content")
-	if path == "" || after == "" {
-		return nil
-	}
-	return []FileChange{{Path: path, Before: text("old", "old_string"), After: after}}
-}
-
 // pretty is JSON with its lines, for reading.
 func pretty(raw json.RawMessage) string {
 	var b bytes.Buffer
@@ -102,18 +70,17 @@ func pretty(raw json.RawMessage) string {
 	return b.String()
 }
 
-// whole is an ask with everything a person needs to answer it.
-func (v *visit) whole(a wireAsk) (AskView, error) {
+// whole is an ask with what a person needs to answer it, and as many of its pages as they have turned.
+func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	m, err := v.means()
-	if err == nil && a.Cut { // nobody answers what they saw a part of
-		a, err = call[wireAsk](v, "approval.get", map[string]any{"id": a.ID})
-	}
 	if err != nil {
 		return AskView{}, err
 	}
-	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Args: pretty(a.Input), Changes: a.changes(), PIN: m.PIN, Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
-	out.Patch, _ = a.fields()["patch"].(string)
-	out.Command, _ = a.fields()["command"].(string)
+	pages, of, err := v.pages(a, shown)
+	if err != nil {
+		return AskView{}, err
+	}
+	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Pages: pages, Of: of, PIN: m.PIN, Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
 	}

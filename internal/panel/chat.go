@@ -85,7 +85,7 @@ func cardOf(tool string, args json.RawMessage, c wireCall) *CallCard {
 		}
 	}
 	if len(card.Diffs) == 0 && !card.Bad {
-		for _, f := range (wireAsk{Input: args}).changes() {
+		for _, f := range changes(args) {
 			card.Diffs = append(card.Diffs, FileDiff{f.Path, ui.Diff(f.Before, f.After)})
 		}
 	}
@@ -120,3 +120,26 @@ func callWord(c CallCard) string {
 
 // long tells whether a text is better folded away.
 func long(s string) bool { return len(s) > 1200 }
+
+// fileChange is a file that a tool's call changes.
+type fileChange struct{ Path, Before, After string }
+
+// changes finds the edits in a call's arguments: a path with what was there and
+// what will be, in the words that editing tools use.
+func changes(args json.RawMessage) []fileChange {
+	in := map[string]any{}
+	_ = json.Unmarshal(args, &in) // an input that is no object has no fields
+	text := func(names ...string) string {
+		for _, n := range names {
+			if s, ok := in[n].(string); ok {
+				return s
+			}
+		}
+		return ""
+	}
+	path, after := text("path", "file_path", "filePath"), text("new", "new_string", "content")
+	if path == "" || after == "" {
+		return nil
+	}
+	return []fileChange{{Path: path, Before: text("old", "old_string"), After: after}}
+}

@@ -114,7 +114,7 @@ func overviewPage(s ui.Shell, v OverviewView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					for _, a := range v.Waiting {
-						templ_7745c5c3_Err = askItem(v.Now, a, "/panel/approvals/"+pathEscape(a.ID)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = askItem(v.Now, a, "/panel/approvals/"+pathEscape(a.ID), false).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

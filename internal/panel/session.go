@@ -276,7 +276,7 @@ func (v *visit) firstAsk(asks []AskRow, back string) (*AskView, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := v.whole(a)
+	whole, err := v.whole(a, 1)
 	whole.Back = back
 	return &whole, err
 }

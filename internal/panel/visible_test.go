@@ -67,7 +67,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 	s.Person, s.Host, s.Nav[1].Label, s.Nav[1].Items[0].Label = hostile, hostile, hostile, hostile
 	ask := sampleAsk()
 	ask.Verdict = decidedAsk().Verdict
-	ask.Command = "make"
+	ask.Of = len(ask.Pages)
 	decidable := poisoned(ask)
 	decidable.State = "pending" // so that the dialogs are there
 	confirming := poisoned(ConfirmView{Present: true})
@@ -76,6 +76,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"overview":   overviewPage(s, poisoned(sampleOverview())),
 		"approvals":  approvalsPage(s, poisoned(ApprovalsView{Rows: sampleAsks, Selected: &ask})),
 		"ask":        askPage(s, galleryNow, decidable),
+		"several":    severalPage(s, galleryNow, poisoned(SeveralView{Asks: []AskView{ask}, Long: sampleAsks})),
 		"journal":    journalPage(s, poisoned(JournalView{Rows: sampleEvents})),
 		"entry":      entryPage(s, poisoned(EntryView{EventRow: sampleEvents[0], Prev: 1, Next: 3})),
 		"check":      reportPage(s, poisoned(ReportView{})),

@@ -83,6 +83,7 @@ func (r *Room) toolOps() []op.Op {
 			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return r.recoverCall(ctx, t, in) })
 		}
 		o = op.Placing(o, func(ctx context.Context, in CallIn) op.Resource { return r.resourceOf(ctx, t, in) })
+		o = op.Binding(o, func(ctx context.Context, in CallIn) ([]op.Bound, error) { return r.bindOf(ctx, t, in) })
 		out = append(out, op.Touching(o, func(ctx context.Context, in CallIn) op.Touch { return r.touchOf(ctx, t, in) }))
 	}
 	return out
@@ -154,6 +155,15 @@ func (r *Room) touchOf(ctx context.Context, t tool.Tool, in CallIn) op.Touch {
 		return p.Touch
 	}
 	return op.Touch{Tool: t.Spec().Name, Opaque: true}
+}
+
+// bindOf is what the names in a call stand for now. A change that cannot be made is not asked about.
+func (r *Room) bindOf(ctx context.Context, t tool.Tool, in CallIn) ([]op.Bound, error) {
+	p, err := r.planCall(ctx, t, in)
+	if err != nil || p.Bind == nil {
+		return nil, err
+	}
+	return p.Bind()
 }
 
 // env is what a call may use: the granted folder that holds the session's directory.

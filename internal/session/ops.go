@@ -110,8 +110,9 @@ func one(in IDIn) op.Resource { return at(in.ID) }
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	ops := []op.Op{
-		op.State(op.Spec{Name: "session.create", Spare: true, Right: "session.create", Method: "POST", Path: "/sessions", Doc: "Open a session: an agent at work, driven by a model."},
+		op.Binding(op.State(op.Spec{Name: "session.create", Spare: true, Right: "session.create", Method: "POST", Path: "/sessions", Doc: "Open a session: an agent at work, driven by a model."},
 			func(CreateIn) op.Resource { return at("") }, r.create),
+			func(ctx context.Context, in CreateIn) ([]op.Bound, error) { return r.BindModel(ctx, in.Model) }),
 		op.Read(op.Spec{Name: "session.list", Spare: true, Right: "session.list", Masked: true, Method: "GET", Path: "/sessions", Doc: "List sessions, newest first, or search them."},
 			func(ListIn) op.Resource { return at("") }, r.list),
 		op.Read(op.Spec{Name: "session.get", Right: "session.read", Method: "GET", Path: "/sessions/{id}", Doc: "Read one session."}, one, r.get),
@@ -122,9 +123,9 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "session.fork", Right: "session.create", Method: "POST", Path: "/sessions/{id}/fork", Doc: "Copy a session, whole or up to a message."},
 			func(in ForkIn) op.Resource { return at(in.ID) }, r.fork),
 		op.Read(op.Spec{Name: "session.messages", Right: "session.read", Method: "GET", Path: "/sessions/{id}/messages", Doc: "Read a session's conversation."}, one, r.messagesOp),
-		op.State(op.Spec{Name: "session.prompt", Right: "session.prompt", Method: "POST", Path: "/sessions/{id}/prompt",
+		op.Binding(op.State(op.Spec{Name: "session.prompt", Right: "session.prompt", Method: "POST", Path: "/sessions/{id}/prompt",
 			Doc: "Give a session something to do. The turn is queued, and runs when those before it have ended."},
-			func(in PromptIn) op.Resource { return at(in.ID) }, r.promptOp),
+			func(in PromptIn) op.Resource { return at(in.ID) }, r.promptOp), r.bindPrompt),
 		op.State(op.Spec{Name: "session.cancel", Right: "session.prompt", Method: "POST", Path: "/sessions/{id}/cancel",
 			Doc: "Stop a turn, or all open turns of a session."},
 			func(in TurnIn) op.Resource { return at(in.ID) }, r.cancel),

@@ -85,11 +85,13 @@ func (r *Room) providerOps() []op.Op {
 			func(in ProviderAddIn) op.Resource { return providerAt(in.ID) }, r.addProvider),
 		op.State(op.Spec{Name: "provider.remove", Right: "provider.write", Method: "DELETE", Path: "/providers/{id}", MCP: "-", Doc: "Forget an endpoint that was added."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.removeProvider),
-		op.State(op.Spec{Name: "provider.key", Right: "provider.write", Method: "PUT", Path: "/providers/{id}/key", MCP: "-", Secret: []string{"key"},
+		op.Binding(op.State(op.Spec{Name: "provider.key", Right: "provider.write", Method: "PUT", Path: "/providers/{id}/key", MCP: "-", Secret: []string{"key"},
 			Doc: "Store a provider's key, sealed."},
 			func(in ProviderKeyIn) op.Resource { return providerAt(in.ID) }, r.keyProvider),
-		op.State(op.Spec{Name: "provider.default", Right: "provider.write", Method: "PUT", Path: "/providers-default", MCP: "-", Doc: "Choose the model of sessions that name none."},
+			func(ctx context.Context, in ProviderKeyIn) ([]op.Bound, error) { return r.BindModel(ctx, in.ID+"/") }),
+		op.Binding(op.State(op.Spec{Name: "provider.default", Right: "provider.write", Method: "PUT", Path: "/providers-default", MCP: "-", Doc: "Choose the model of sessions that name none."},
 			func(in DefaultIn) op.Resource { return providerAt("") }, r.setDefault),
+			func(ctx context.Context, in DefaultIn) ([]op.Bound, error) { return r.BindModel(ctx, in.Model) }),
 	}
 }
 

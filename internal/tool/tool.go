@@ -41,6 +41,8 @@ type Plan struct {
 	Title    string
 	Resource op.Resource
 	Touch    op.Touch
+	// Bind says what the call's names stand for now, for an approval to be bound to; nil where its arguments say it all.
+	Bind func() ([]op.Bound, error)
 	// Lasting says that Run goes on for a while with what the scope showed when it began: it is ended when that is taken back.
 	Lasting bool
 	// Run acts. emit gets output while it grows and may be nil.

@@ -27,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newDeny(k), newRules(k), newForget(k))
+	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newDeny(k), newSave(k), newRules(k), newForget(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -49,7 +49,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "ID\tSTATE\tASKER\tOPERATION\tRESOURCE\tSINCE\tWHAT")
 				for _, a := range out.Asks {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(a.Asker), a.Op, kit.VisibleLine(a.Resource),
-						a.CreatedAt.Local().Format("01-02 15:04"), kit.Seen(what(a)))
+						a.CreatedAt.Local().Format("01-02 15:04"), kit.SeenLine(what(a)))
 				}
 				t.Flush()
 				if out.More {
@@ -65,15 +65,38 @@ func newList(k *kit.Kit) *cobra.Command {
 }
 
 func newShow(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "show [ID]", Short: "Show one ask: what would be done, and why it waits", Args: cobra.MaximumNArgs(1), Example: "  tandem approvals show ask_x4k2p9",
+	var page int
+	cmd := &cobra.Command{
+		Use: "show [ID]", Short: "Show one ask: what would be done, and why it waits", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem approvals show ask_x4k2p9\n  tandem approvals show ask_x4k2p9 --page 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := find(cmd.Context(), k, args)
 			if err != nil {
 				return err
 			}
-			return k.Show(a, func(w io.Writer) { describe(w, a) })
+			p := a.First
+			if cmd.Flags().Changed("page") {
+				p = new(room.Page)
+				if err := k.Call(cmd.Context(), "approval.page", room.PageIn{ID: a.ID, Page: page}, p); err != nil {
+					return err
+				}
+				return k.Show(p, func(w io.Writer) { turnPage(w, p) })
+			}
+			return k.Show(a, func(w io.Writer) {
+				describe(w, a)
+				turnPage(w, p)
+			})
 		},
+	}
+	cmd.Flags().IntVar(&page, "page", 1, "which page of a long one")
+	return cmd
+}
+
+// turnPage shows a page and where the next one is.
+func turnPage(w io.Writer, p *room.Page) {
+	kit.ShowPage(w, p)
+	if p.Number < p.Of {
+		fmt.Fprintf(w, "go on: tandem approvals show %s --page %d\n", p.Ask, p.Number+1)
 	}
 }
 
@@ -112,86 +135,6 @@ func newWait(k *kit.Kit) *cobra.Command {
 func deadline(ctx context.Context) time.Time {
 	t, _ := ctx.Deadline()
 	return t
-}
-
-func newApprove(k *kit.Kit) *cobra.Command {
-	cmd := newAnswer(k, room.Approve, "approve [ID]", "Approve an ask; needs your PIN",
-		"  tandem approvals approve ask_x4k2p9\n  tandem approvals approve ask_x4k2p9 --always\n  tandem approvals approve ask_x4k2p9 --always --scope folder --for 48h")
-	var always bool
-	var scope string
-	var life time.Duration
-	once := cmd.RunE
-	cmd.Long = "Approve an ask. With --always, calls like it pass without an ask from now on: the pattern is shown before you type the PIN, it has you as its owner, and it ends by itself."
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !always {
-			if cmd.Flags().Changed("scope") || cmd.Flags().Changed("for") {
-				return kit.Usagef("--scope and --for belong to --always")
-			}
-			return once(cmd, args)
-		}
-		a, err := find(cmd.Context(), k, args)
-		if err != nil {
-			return err
-		}
-		describe(k.Err, a)
-		secs, err := kit.Life(cmd, "for", life, time.Second)
-		if err != nil {
-			return err
-		}
-		var out room.AlwaysOut
-		if err := k.Call(cmd.Context(), "approval.always", room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest}, &out); err != nil {
-			return err
-		}
-		return k.Show(out, func(w io.Writer) {
-			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID), kit.VisibleLine(out.Rule.Pattern),
-				out.Rule.ExpiresAt.Local().Format("2006-01-02 15:04"), out.Rule.ID)
-		})
-	}
-	cmd.Flags().BoolVar(&always, "always", false, "let calls like it pass from now on")
-	cmd.Flags().StringVar(&scope, "scope", string(room.InSession), "where: session, or folder for every session of the same people that stays in the call's folder")
-	cmd.Flags().DurationVar(&life, "for", room.RuleLife, "how long, 30 days at most")
-	return cmd
-}
-
-func newRework(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.SendBack, "rework [ID]", "Send an ask back with feedback; needs your PIN", `  tandem approvals rework ask_x4k2p9 --feedback "keep the old flag"`)
-}
-
-func newCancel(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.Cancel, "cancel [ID]", "Say no to an ask; needs your PIN", "  tandem approvals cancel ask_x4k2p9")
-}
-
-// newDeny is cancel by the word that people try first.
-func newDeny(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.Cancel, "deny [ID]", "Say no to an ask, the same as cancel; needs your PIN", "  tandem approvals deny ask_x4k2p9")
-}
-
-// newAnswer shows the ask before it asks for the PIN, and answers exactly what it showed.
-func newAnswer(k *kit.Kit, v room.Verdict, use, short, example string) *cobra.Command {
-	var feedback string
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.MaximumNArgs(1), Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := room.CheckVerdict(v, feedback); err != nil {
-				return err
-			}
-			a, err := find(cmd.Context(), k, args)
-			if err != nil {
-				return err
-			}
-			describe(k.Err, a)
-			if a.State != room.Pending {
-				return fault.New(fault.Conflict, "approval.decide", "%s is %s already", id.Short(a.ID), a.State)
-			}
-			var out room.Ask
-			if err := k.Call(cmd.Context(), "approval.decide", room.DecideIn{ID: a.ID, Verdict: v, Feedback: feedback, Digest: a.Digest}, &out); err != nil {
-				return err
-			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", id.Short(out.ID), out.State) })
-		},
-	}
-	cmd.Flags().StringVar(&feedback, "feedback", "", "a word to the asker")
-	return cmd
 }
 
 // find reads an ask by its id, or by the short form that lists show. Without either it is the one that waits, if there is
@@ -281,7 +224,6 @@ func describe(w io.Writer, a *room.Ask) {
 		line("Always here", a.Always)
 	}
 	t.Flush()
-	kit.Arguments(w, a.Input)
 }
 
 // what says in a cell what an ask is about, unless the operation and the resource say it already.

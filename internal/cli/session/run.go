@@ -323,7 +323,10 @@ func (v *viewer) decide(t *room.Turn) error {
 		return err
 	}
 	v.newline()
-	kit.Arguments(v.k.Err, ask.Input)
+	pages, err := v.k.Look(v.ctx, &ask)
+	if err != nil {
+		return err
+	}
 	prompt := "approve? [y]es, [n]o, or say what to change: "
 	if ask.Always != "" {
 		v.note("always here would let pass: %s", ask.Always)
@@ -336,10 +339,10 @@ func (v *viewer) decide(t *room.Turn) error {
 	case !answered:
 		return context.Canceled
 	}
-	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Feedback: line}
+	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Pages: pages, Feedback: line}
 	switch strings.ToLower(decide.Feedback) {
 	case "a", "always":
-		return v.k.Call(v.ctx, "approval.always", approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest}, nil)
+		return v.k.Call(v.ctx, "approval.always", approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest, Pages: pages}, nil)
 	case "y", "yes":
 		decide.Verdict, decide.Feedback = approval.Approve, ""
 	case "n", "no", "":

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"tandem/internal/foreign"
 )
 
 // Text shows a text from outside on one line, with hidden characters spelled
@@ -28,20 +30,33 @@ func Prose(s string) templ.Component {
 // lines is a text with its lines kept, as it stands in a block.
 func lines(s string) templ.Component { return written(`<code>`, s, true, `</code>`) }
 
-// line is one line of a diff, tabs kept.
-func line(s string) templ.Component { return written("", s, true, "") }
+// line is one line of a diff, tabs kept: what somebody decides by is drawn exactly.
+func line(s string) templ.Component { return drawn("", foreign.Exact(s), "", plainly) }
+
+// exactly is a text with its lines kept that somebody decides about: beside what
+// hides, blanks, right-to-left letters and look-alikes are drawn.
+func exactly(s string) templ.Component { return drawn(`<code>`, foreign.Exact(s), `</code>`, plainly) }
+
+// Exact is a line that somebody decides about.
+func Exact(s string) templ.Component { return drawn(`<bdi>`, foreign.ExactLine(s), `</bdi>`, plainly) }
+
+func plainly(text string) string { return text }
 
 func written(open, s string, keepLines bool, end string) templ.Component {
-	return breaking(open, s, keepLines, end, func(text string) string { return text })
+	return breaking(open, s, keepLines, end, plainly)
 }
 
 // breaking is written with a say in where its readable runs, escaped already,
 // may be broken.
 func breaking(open, s string, keepLines bool, end string, where func(string) string) templ.Component {
+	return drawn(open, Visible(s, keepLines), end, where)
+}
+
+func drawn(open string, pieces []foreign.Piece, end string, where func(string) string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		b.WriteString(open)
-		for _, p := range Visible(s, keepLines) {
+		for _, p := range pieces {
 			if text := templ.EscapeString(p.Text); p.Odd {
 				b.WriteString(`<span class="odd" title="` + p.Name + `">` + text + `</span>`)
 			} else {

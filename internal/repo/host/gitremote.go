@@ -55,11 +55,11 @@ func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	local, err := s.reach(ctx, in.remote(), "--push", "--all")
+	url, local, err := s.address(ctx, in.remote(), "--push", "--all")
 	if err != nil {
 		return GitOut{}, err
 	}
-	args, err := h.pushArgs(ctx, s, in, local)
+	args, err := h.pushArgs(ctx, s, in, url, local)
 	if err != nil {
 		return GitOut{}, err
 	}
@@ -67,7 +67,7 @@ func (h *Host) gitPush(ctx context.Context, in GitIn) (GitOut, error) {
 }
 
 // pushArgs is the command line of a push of the bookmarks as they are now.
-func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn, local bool) ([]string, error) {
+func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn, url string, local bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := h.refresh(ctx, s)
@@ -78,30 +78,19 @@ func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn, local bool) ([
 		return nil, err
 	}
 	s.remember(r.Operation.ID)
-	names := slices.Clone(in.Bookmarks)
-	if len(names) == 0 {
-		for name := range r.View.Bookmarks {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+	list, err := targets(r, in)
+	if err == nil {
+		err = moved(ctx, url, in, list)
+	}
+	if err != nil {
+		return nil, err
 	}
 	args := pushFlags(local)
 	var specs []string
-	for _, name := range names {
-		t := r.View.Bookmark(name)
-		id, ok := t.AsResolved()
-		if !ok || id == "" {
-			return nil, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).WithNext("see: tandem bookmark list")
-		}
-		ref, lease := "refs/heads/"+name, ""
-		if at, ok := r.View.RemoteBookmark(in.remote(), name).Target.AsResolved(); ok {
-			lease = at.Hex()
-		}
-		args = append(args, "--force-with-lease="+ref+":"+lease)
-		specs = append(specs, id.Hex()+":"+ref)
-	}
-	if len(specs) == 0 {
-		return nil, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").WithNext("make one: tandem bookmark create NAME -r REV")
+	for _, t := range list {
+		ref := "refs/heads/" + t.name
+		args = append(args, "--force-with-lease="+ref+":"+t.lease)
+		specs = append(specs, t.at+":"+ref)
 	}
 	return slices.Concat(args, []string{in.remote()}, specs), nil
 }
@@ -112,7 +101,10 @@ func (h *Host) gitFetch(ctx context.Context, in GitIn) (GitOut, error) {
 	if err != nil {
 		return GitOut{}, err
 	}
-	local, err := s.reach(ctx, in.remote())
+	url, local, err := s.address(ctx, in.remote())
+	if err == nil {
+		err = moved(ctx, url, in, nil)
+	}
 	if err != nil {
 		return GitOut{}, err
 	}
@@ -138,27 +130,39 @@ func fetchArgs(remote string) []string {
 	return []string{"fetch", "--prune", "--no-write-fetch-head", "--no-recurse-submodules", "--upload-pack=git-upload-pack", remote}
 }
 
-// reach says whether a remote is on this machine, by the addresses that git
-// uses for it with these flags.
-func (s *served) reach(ctx context.Context, remote string, flags ...string) (local bool, err error) {
+// address is where git reaches a remote with these flags, and whether that is
+// on this machine.
+func (s *served) address(ctx context.Context, remote string, flags ...string) (url string, local bool, err error) {
 	if err := s.refuseUnsafe(ctx); err != nil {
-		return false, err
+		return "", false, err
 	}
 	cmd, err := s.safeGit(ctx, slices.Concat([]string{"remote", "get-url"}, flags, []string{remote})...)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	said, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return false, fault.New(fault.NotFound, "repo.git", "the server's repository has no remote %q", remote).
+		return "", false, fault.New(fault.NotFound, "repo.git", "the server's repository has no remote %q", remote).
 			WithNext("add it in the served folder: git remote add %s ADDRESS", remote)
 	}
 	if err != nil {
-		return false, ended(err)
+		return "", false, ended(err)
 	}
 	urls := strings.Split(strings.TrimSpace(string(said)), "\n")
-	return !slices.ContainsFunc(urls, func(url string) bool { return !onThisMachine(url) }), nil
+	return strings.Join(withoutUsers(urls), "\n"), !slices.ContainsFunc(urls, func(url string) bool { return !onThisMachine(url) }), nil
+}
+
+// withoutUsers are addresses as they may be shown and kept: what stands before the host is often a token.
+func withoutUsers(urls []string) (out []string) {
+	for _, u := range urls {
+		if scheme, rest, ok := strings.Cut(u, "://"); ok && scheme != "ssh" {
+			host, path, _ := strings.Cut(rest, "/")
+			u = scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+		}
+		out = append(out, u)
+	}
+	return out
 }
 
 // onThisMachine says whether git takes an address for a path: nothing before the

@@ -17,7 +17,8 @@ import (
 func (h *house) always(turn *session.Turn, in approval.AlwaysIn) *approval.Rule {
 	h.t.Helper()
 	in.ID = h.until(turn, session.Waiting).Ask
-	in.Digest = h.digest(in.ID)
+	yes := h.yes(in.ID)
+	in.Digest, in.Pages = yes.Digest, yes.Pages
 	return h.do(person, "approval.always", in).(approval.AlwaysOut).Rule
 }
 
@@ -98,7 +99,7 @@ func TestApprovalIsNotReplayed(t *testing.T) {
 	s := h.session()
 	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"agreed"}]] [[tool write {"path":"a.txt","content":"something else"}]] [[say end]]`)
 	first := h.until(turn, session.Waiting).Ask
-	h.do(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve, Digest: h.digest(first)})
+	h.do(person, "approval.decide", h.yes(first))
 	for {
 		cur := h.until(turn, session.Waiting, session.Running)
 		if cur.Ask != "" && cur.Ask != first {
@@ -109,7 +110,7 @@ func TestApprovalIsNotReplayed(t *testing.T) {
 		t.Errorf("%q", h.read("a.txt"))
 	}
 	second := h.until(turn, session.Waiting).Ask
-	if _, err := h.try(person, "approval.decide", approval.DecideIn{ID: first, Verdict: approval.Approve, Digest: h.digest(first)}); !fault.Is(err, fault.Conflict) {
+	if _, err := h.try(person, "approval.decide", h.yes(first)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the first ask was answered again: %v", err)
 	}
 	a := h.do(person, "approval.get", approval.IDIn{ID: first}).(*approval.Ask)

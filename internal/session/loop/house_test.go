@@ -237,10 +237,11 @@ func (h *house) read(name string) string {
 	return string(b)
 }
 
-// digest is what a person who looked at an ask answers with.
-func (h *house) digest(ask string) string {
+// yes is what a person who looked at an ask whole answers with.
+func (h *house) yes(ask string) approval.DecideIn {
 	h.t.Helper()
-	return h.do(person, "approval.get", approval.IDIn{ID: ask}).(*approval.Ask).Digest
+	a := h.do(person, "approval.get", approval.IDIn{ID: ask}).(*approval.Ask)
+	return approval.DecideIn{ID: ask, Verdict: approval.Approve, Digest: a.Digest, Pages: a.PageDigests()}
 }
 
 // decide answers the ask that a turn waits for.
@@ -252,7 +253,7 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 		if t.Ask != "" {
 			a := h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
 			if a.State == approval.Pending {
-				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest})
+				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest, Pages: a.PageDigests()})
 				return
 			}
 		}

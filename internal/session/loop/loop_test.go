@@ -273,7 +273,7 @@ func TestAgentCannotDecide(t *testing.T) {
 		t.Error("the file was written")
 	}
 	// An approval is for the exact call: the same session with other arguments asks anew.
-	h.do(person, "approval.decide", approval.DecideIn{ID: ask, Verdict: approval.Approve, Digest: h.digest(ask)})
+	h.do(person, "approval.decide", h.yes(ask))
 	h.until(turn, session.Done)
 	if h.read("x") != "y" {
 		t.Errorf("%q", h.read("x"))

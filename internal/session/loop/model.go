@@ -34,8 +34,9 @@ type ModelOut struct {
 
 // Ops are the driver's own operations.
 func (r *Runner) Ops() []op.Op {
-	return []op.Op{op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-", Doc: "Call the model of a session once. Only the session's own turn does this."},
-		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil)}
+	return []op.Op{op.Binding(op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-", Doc: "Call the model of a session once. Only the session's own turn does this."},
+		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil),
+		func(ctx context.Context, in ModelIn) ([]op.Bound, error) { return r.room.BindModel(ctx, in.Model) })}
 }
 
 func (r *Runner) modelCall(ctx context.Context, in ModelIn) (ModelOut, error) {

@@ -121,6 +121,7 @@ func (d *Driver) Run(ctx context.Context) error {
 			d.log.Warn("ended what no session owns any more", "left", names)
 		}
 	}
+	d.all.Go(func() { d.endGhosts(ctx) })
 	<-ctx.Done()
 	return nil
 }

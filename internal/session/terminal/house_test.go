@@ -216,7 +216,7 @@ func (h *house) decide(verdict approval.Verdict, feedback string) *approval.Ask 
 		return len(list.Asks) == 1
 	})
 	a := list.Asks[0]
-	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest}, nil); err != nil {
+	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest, Pages: a.PageDigests()}, nil); err != nil {
 		h.t.Fatalf("decide: %v", err)
 	}
 	return a

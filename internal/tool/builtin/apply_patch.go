@@ -76,7 +76,7 @@ func (applyPatch) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		}
 		files = append(files, f)
 	}
-	return &tool.Plan{Title: patchTitle(changes), Resource: touch.Also[0], Touch: touch,
+	return &tool.Plan{Title: patchTitle(changes), Resource: touch.Also[0], Touch: touch, Bind: func() ([]op.Bound, error) { return bindFiles(files) },
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			return runPatch(ctx, env, files, false)
 		},
@@ -116,6 +116,11 @@ func runPatch(ctx context.Context, env *tool.Env, files []patched, again bool) (
 			return tool.Result{}, err
 		}
 		steps = append(steps, some...)
+	}
+	for _, s := range steps {
+		if err := unchanged(ctx, s.at, s.before, s.existed); err != nil {
+			return tool.Result{}, err
+		}
 	}
 	if env.Before != nil {
 		for _, s := range steps {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/tool"
 )
 
@@ -55,7 +56,8 @@ func (edit) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		return replace(ctx, env, p, []byte(text))
 	}
 	return &tool.Plan{Title: "edit " + a.Path, Resource: folder(p), Touch: touches("edit", p),
-		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) { return run(ctx) },
+		Bind: func() ([]op.Bound, error) { return bindFile(p, a.apply, "args.old", "args.new") },
+		Run:  func(ctx context.Context, _ func(string)) (tool.Result, error) { return run(ctx) },
 		// The file itself tells: the old text is gone and the new one is there, or the edit has not happened.
 		Recover: func(ctx context.Context) (tool.Result, bool, error) {
 			b, err := p.ReadFile(maxFile)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/tool"
 )
 
@@ -39,6 +40,9 @@ func (write) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	}
 	run := func(ctx context.Context) (tool.Result, error) { return replace(ctx, env, p, []byte(a.Content)) }
 	return &tool.Plan{Title: "write " + a.Path, Resource: folder(p), Touch: touches("write", p),
+		Bind: func() ([]op.Bound, error) {
+			return bindFile(p, func(string) (string, error) { return a.Content, nil }, "args.content")
+		},
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) { return run(ctx) },
 		// Writing the same content again changes nothing, so a crash in the middle is simply completed.
 		Recover: func(ctx context.Context) (tool.Result, bool, error) {
@@ -52,6 +56,9 @@ func replace(ctx context.Context, env *tool.Env, p tool.Place, content []byte) (
 	before, err := p.ReadFile(maxFile)
 	existed := err == nil
 	if err != nil && !fault.Is(err, fault.NotFound) {
+		return tool.Result{}, err
+	}
+	if err := unchanged(ctx, p, before, existed); err != nil {
 		return tool.Result{}, err
 	}
 	if existed && bytes.Equal(before, content) {

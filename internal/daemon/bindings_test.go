@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"tandem/internal/op"
+)
+
+// A name in an approved call can stand for something else by the time the call is made: a push was approved by its bookmark's
+// name, and what the bookmark was moved to was pushed. One table says for every such operation what an approval binds; a new
+// operation is not in it until somebody has thought about that.
+func TestEveryNameIsBound(t *testing.T) {
+	d, _ := walked(t)
+	reasons := map[string]bool{byValue: true, byID: true, byContent: true, byVersion: true, byName: true, byPerson: true, passesOn: true, looksOnly: true, inRoom: true,
+		ofSettings: true, fromAgent: true}
+	seen := map[string]bool{}
+	for _, o := range d.gate.Table().All() {
+		said, listed := bindings[o.Name]
+		seen[o.Name] = true
+		switch named := o.Changes() && hasName(o.In); {
+		case named && !listed:
+			t.Errorf("%s takes a name, and the table does not say what an approval of it binds", o.Name)
+		case !named && listed:
+			t.Errorf("%s takes no name and needs no line", o.Name)
+		case listed && !reasons[said] && !o.Binds():
+			t.Errorf("%s is said to bind %s, and binds nothing", o.Name, said)
+		case listed && reasons[said] && o.Binds() && !isTool(o):
+			t.Errorf("%s binds something and the table says that it does not", o.Name)
+		}
+	}
+	for name := range bindings {
+		if !seen[name] {
+			t.Errorf("the table speaks of %s, which does not exist", name)
+		}
+	}
+}
+
+// isTool tells whether the row is a tool's: whether it binds anything is its plan's to say.
+func isTool(o *op.Op) bool { return strings.HasPrefix(o.Name, "tool.") }
+
+// hasName tells whether an input has a field that holds a word.
+func hasName(in reflect.Type) bool {
+	if in.Kind() != reflect.Struct {
+		return in.Kind() == reflect.String || in.Kind() == reflect.Slice
+	}
+	for i := range in.NumField() {
+		switch f := in.Field(i).Type; f.Kind() {
+		case reflect.String, reflect.Slice, reflect.Map, reflect.Struct, reflect.Pointer, reflect.Interface:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package panel
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"tandem/internal/panel/ui"
+)
+
+// wirePage is a page of an ask as approval.page tells it.
+type wirePage struct {
+	Number int         `json:"page"`
+	Of     int         `json:"of"`
+	Digest string      `json:"digest"`
+	Pieces []wirePiece `json:"pieces"`
+}
+
+type wirePiece struct {
+	Name string `json:"name"`
+	Form string `json:"form"`
+	Text string `json:"text"`
+	From int    `json:"from"`
+}
+
+// AskPage is a page of what an ask is about, as it is shown.
+type AskPage struct {
+	Number int
+	Digest string
+	Parts  []AskPart
+}
+
+// AskPart is an argument, or what a name in the call stood for; one of its fields says how it is shown.
+type AskPart struct {
+	Name  string
+	Form  string
+	Text  string
+	Diffs []ui.DiffFile // of a diff, or of what goes and what comes
+	Href  string        // where bytes are opened
+}
+
+// pages are the first pages of an ask, as many as shown says and there are.
+func (v *visit) pages(a wireAsk, shown int) (out []AskPage, of int, err error) {
+	page := a.First
+	for n := 1; n <= max(shown, 1) && (of == 0 || n <= of); n++ {
+		if page == nil || n > 1 {
+			one, err := call[wirePage](v, "approval.page", map[string]any{"id": a.ID, "page": n})
+			if err != nil {
+				return nil, 0, err
+			}
+			page = &one
+		}
+		of = page.Of
+		out = append(out, AskPage{Number: n, Digest: page.Digest, Parts: page.parts(a.ID)})
+	}
+	return out, of, nil
+}
+
+// parts are a page's pieces; what goes and what comes in its place is one change.
+func (p wirePage) parts(ask string) (out []AskPart) {
+	for i := 0; i < len(p.Pieces); i++ {
+		x := p.Pieces[i]
+		part := AskPart{Name: x.Name, Form: x.Form, Text: x.Text}
+		if x.From > 0 {
+			part.Name += ", from line " + strconv.Itoa(x.From) + " on"
+		}
+		switch {
+		case x.Form == "bytes":
+			part.Href = "/panel/approvals/" + pathEscape(ask) + "/content?" + url.Values{"name": {x.Name}}.Encode()
+		case x.Form == "diff" && x.From == 0:
+			part.Diffs = ui.ParseDiff(x.Text)
+		case x.Form == "gone" && x.From == 0 && i+1 < len(p.Pieces) && p.Pieces[i+1].Form == "come":
+			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: ui.Diff(x.Text, p.Pieces[i+1].Text)}}
+			i++
+		case x.Form == "come" && x.From == 0:
+			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: ui.Diff("", x.Text)}}
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// path is the file that a page speaks of, "the text" where it names none.
+func (p wirePage) path() string {
+	for _, x := range p.Pieces {
+		switch path.Ext("." + x.Name[strings.LastIndexByte(x.Name, '.')+1:]) {
+		case ".path", ".file_path", ".filePath", ".notebook_path":
+			return x.Text
+		}
+	}
+	return "the text"
+}
+
+// lines are the parts that are a word each, for one list.
+func (p AskPage) lines() (out []ui.Pair) {
+	for _, x := range p.Parts {
+		if x.Form == "line" || x.Form == "fact" || x.Form == "json" && !strings.Contains(x.Text, "\n") {
+			out = append(out, ui.Pair{Key: x.Name, Value: x.Text, Mono: true})
+		}
+	}
+	return out
+}
+
+func (x AskPart) short() bool {
+	return x.Form == "line" || x.Form == "fact" || x.Form == "json" && !strings.Contains(x.Text, "\n")
+}
+
+// content gives the bytes of an argument to be opened elsewhere: never by this browser as a page of ours.
+func (v *visit) content() error {
+	out, err := call[struct{ Data []byte }](v, "approval.content", map[string]any{"id": v.r.PathValue("id"), "name": v.query("name")})
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/octet-stream")
+	v.w.Header().Set("Content-Disposition", `attachment; filename="argument"`)
+	v.w.Header().Set("X-Content-Type-Options", "nosniff")
+	v.w.WriteHeader(http.StatusOK)
+	_, err = v.w.Write(out.Data)
+	return err
+}
