@@ -135,7 +135,7 @@ const overdue = "standing = 1 AND state IN ('pending', 'approved') AND expires_a
 
 // expire marks them, and returns which they were.
 func expire(tx *db.Tx, tenant string) ([]string, error) {
-	rows, err := tx.Query("UPDATE approval SET state = 'expired', standing = 0 WHERE "+overdue+" AND tenant = ? RETURNING id", tx.Now(), tenant)
+	rows, err := tx.Query("UPDATE approval SET state = 'expired', standing = 0 WHERE "+overdue+" AND tenant = ? RETURNING id", tx.Ended(), tenant)
 	return db.Collect(rows, err, func(rows *sql.Rows) (askID string, err error) { return askID, rows.Scan(&askID) })
 }
 

@@ -1,6 +1,18 @@
 package daemon
 
-import "time"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/identity"
+	"tandem/internal/installation"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+)
 
 // ahead moves the daemon's clock, e.g. 2160h. Nothing but the linker sets it,
 // for the proof that nothing happens by itself on a later day either.
@@ -11,7 +23,119 @@ var ahead string
 func clock(ahead string) func() time.Time {
 	by, err := time.ParseDuration(ahead)
 	if err != nil {
-		return nil
+		return moved
 	}
 	return func() time.Time { return time.Now().Add(by) }
+}
+
+// believed is how long a clock that was set has to go on steadily before it is taken as the right one. A start takes it at once.
+const believed = 10 * time.Minute
+
+// clockWatch remembers how the clocks stood at the last look.
+type clockWatch struct {
+	off   time.Duration // 0 while they agree
+	from  time.Time     // by the clock that nobody sets
+	jumps atomic.Int64
+}
+
+// settleClock begins with the time that was told last: what had ended by then is written down as ended when the clock went back since.
+func (d *Daemon) settleClock(ctx context.Context) error {
+	var seen int64
+	err := d.db.Read(ctx, func(tx *db.Tx) (err error) { seen, err = installation.Seen(tx); return err })
+	if err != nil {
+		return err
+	}
+	if newest, err := d.journal.Newest(ctx); err != nil {
+		return err
+	} else if n := db.Micros(newest); n > seen {
+		seen = n
+	}
+	was, now := db.Time(seen), d.db.Now()
+	d.db.Steady(sinceBoot())
+	if !now.Before(was) {
+		return nil
+	}
+	d.db.Hold(was)
+	return d.goBack(ctx, was)
+}
+
+// goBack writes down what has ended by the time that was told until now, tells of the step, and takes the wall's clock.
+func (d *Daemon) goBack(ctx context.Context, was time.Time) error {
+	ctx = op.WithCaller(ctx, d.system())
+	d.sweepAll(ctx)
+	ended, err := installation.End(ctx, d.db, was)
+	if err != nil {
+		return err
+	}
+	if err := d.tellClock(ctx, map[string]any{"what": "set back", "was": was, "ended": ended}); err != nil {
+		return err
+	}
+	d.db.Agree()
+	d.Log.Warn("the clock went back", "was", was, "is", d.db.Now(), "ended", ended)
+	return nil
+}
+
+// tellClock puts a step of the clock into the journal: times that run backwards behind it are explained by it.
+func (d *Daemon) tellClock(ctx context.Context, facts map[string]any) error {
+	return d.db.Write(ctx, func(tx *db.Tx) error {
+		payload, err := json.Marshal(facts)
+		if err != nil {
+			return err
+		}
+		_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.clock", Phase: journal.Done,
+			Actor: identity.System, Resource: "server:/clock", Payload: payload})
+		return err
+	})
+}
+
+// watchClock looks whether the wall's clock was set, at every turn of the housekeeping.
+func (d *Daemon) watchClock(ctx context.Context) {
+	w, now := &d.clockWatch, time.Now()
+	state := d.db.Clock()
+	var err error
+	switch {
+	case state.Sure && w.off != 0:
+		err = d.tellClock(ctx, map[string]any{"what": "right again", "was_off_secs": int64(w.off.Seconds())})
+		d.Log.Info("the clock is right again", "was_off", w.off.String())
+		w.off = 0
+	case state.Sure:
+	case w.off == 0 || (state.Off-w.off).Abs() > 5*time.Second:
+		w.off, w.from = state.Off, now
+		w.jumps.Add(1)
+		d.Log.Error("the clock was set", "off", state.Off.String(), "reasons", d.clockReason(state).text)
+		err = d.tellClock(ctx, map[string]any{"what": "set", "off_secs": int64(state.Off.Seconds())})
+	case now.Sub(w.from) >= believed:
+		off := w.off
+		w.off = 0
+		if off < 0 {
+			err = d.goBack(ctx, d.db.Now())
+		} else {
+			d.db.Agree()
+			err = d.tellClock(ctx, map[string]any{"what": "taken as right", "off_secs": int64(off.Seconds())})
+		}
+		d.Log.Warn("the clock is taken as right", "off", off.String(), "after", believed.String())
+	}
+	if err != nil {
+		d.Log.Error("tell of the clock", "err", err)
+	}
+}
+
+// clockReason is what readiness says while the clocks disagree.
+func (d *Daemon) clockReason(c db.Clock) reason {
+	how := "ahead of"
+	if c.Off < 0 {
+		how = "behind"
+	}
+	return reason{"clock", fmt.Sprintf("the clock was set: it is %s %s the time that passed; until that is settled "+
+		"what has ended by either is refused, and nothing is given to others", c.Off.Abs().Round(time.Second), how),
+		fmt.Sprintf("set the clock right (timedatectl); when it is right now, it is taken so after %d minutes, or at once: tandem up --replace",
+			int(believed.Minutes()))}
+}
+
+// witness keeps the time that was told, while somebody uses the server.
+func (d *Daemon) witness(ctx context.Context) error {
+	if !d.db.Clock().Sure {
+		return nil
+	}
+	return d.db.Write(ctx, func(tx *db.Tx) error { return installation.See(tx) })
 }

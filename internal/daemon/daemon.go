@@ -38,27 +38,28 @@ type Daemon struct {
 	Console  io.Writer // where log lines go beside the file; nil for nowhere
 	Ready    func(*Daemon)
 
-	Log       *slog.Logger
-	redact    *secret.Redactor
-	inner     op.Coming // the gate, for rooms that are made before it
-	hub       logHub
-	readiness readiness
-	watch     watch
-	logFile   *logfile.File
-	logLevel  slog.LevelVar
-	data      string
-	kept      *installation.Kept
-	keepers   []secret.Keeper
-	started   time.Time
-	db        *db.DB
-	journal   *journal.Journal
-	identity  *identity.Room
-	gate      *gate.Gate
-	web       *httpapi.Server
-	rooms     rooms
-	sockets   *sockets
-	moves     moves        // of terminals
-	shared    *http.Server // what a tunnel leads to; see listenTunnel
+	Log        *slog.Logger
+	redact     *secret.Redactor
+	inner      op.Coming // the gate, for rooms that are made before it
+	hub        logHub
+	readiness  readiness
+	clockWatch clockWatch
+	watch      watch
+	logFile    *logfile.File
+	logLevel   slog.LevelVar
+	data       string
+	kept       *installation.Kept
+	keepers    []secret.Keeper
+	started    time.Time
+	db         *db.DB
+	journal    *journal.Journal
+	identity   *identity.Room
+	gate       *gate.Gate
+	web        *httpapi.Server
+	rooms      rooms
+	sockets    *sockets
+	moves      moves        // of terminals
+	shared     *http.Server // what a tunnel leads to; see listenTunnel
 
 	listens []string
 	near    string // the loopback listener
@@ -166,6 +167,9 @@ func (d *Daemon) open(ctx context.Context) error {
 	}
 	if err := d.bind(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
+	}
+	if err := d.settleClock(ctx); err != nil {
+		return errors.Join(fmt.Errorf("settle the clock: %w", err), d.db.Close())
 	}
 	if err := d.afterRestore(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
@@ -358,6 +362,9 @@ func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func(
 		}
 	}
 	d.sockets.closeAll()
+	if err := d.witness(wait); err != nil {
+		d.Log.Warn("the time was not kept", "err", err)
+	}
 	cancel()
 	servers.Wait()
 	d.Log.Info("stopped")

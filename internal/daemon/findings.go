@@ -24,6 +24,10 @@ func (d *Daemon) findingsOp(context.Context, nothing) (FindingsOut, error) {
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
 	}
+	if n := d.clockWatch.jumps.Load(); n > 0 && d.db.Clock().Sure {
+		out.Findings = append(out.Findings, Finding{"clock", "note", fmt.Sprintf("the machine's clock was set %d times since the start", n),
+			"when: tandem audit log --type server.clock"})
+	}
 	w := &d.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()

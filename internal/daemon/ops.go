@@ -71,7 +71,7 @@ func (d *Daemon) ops() []op.Op {
 		op.Read(op.Spec{Name: "server.health", Public: true, Method: "GET", Path: "/global/health", MCP: "-", Doc: "Say that the server answers. Needs no token.",
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
 		op.Read(op.Spec{Name: "server.ready", Public: true, Method: "GET", Path: "/ready", MCP: "-",
-			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
+			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
 		op.Read(op.Spec{Name: "server.status", Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
 			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
 		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",

@@ -93,6 +93,9 @@ func (d *Daemon) look() []reason {
 		found = append(found, because("disk", err))
 	}
 	found = append(found, d.missingKeys()...)
+	if c := d.db.Clock(); !c.Sure {
+		found = append(found, d.clockReason(c))
+	}
 	d.watch.troubled.Store(false)
 	switch {
 	case len(found) > 0 && !slices.Equal(found, r.reasons):

@@ -240,6 +240,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	tick := time.NewTicker(min(30*time.Second, max(idle/4, 50*time.Millisecond)))
 	defer tick.Stop()
 	d.tidyCopies()
+	witnessed := d.lastUse.Load()
 	for {
 		select {
 		case <-ctx.Done():
@@ -252,9 +253,16 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		if err := Room(d.data); err != nil || d.readiness.bad() || d.watch.troubled.Load() {
 			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
 		}
-		d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
-		d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
-		d.returnTasks(ctx)
+		d.watchClock(ctx)
+		if d.db.Clock().Sure { // what has ended by one of two clocks is not written down
+			d.sweepAll(ctx)
+		}
+		if used := d.lastUse.Load(); used != witnessed {
+			if err := d.witness(ctx); err != nil {
+				d.Log.Error("keep the time", "err", err)
+			}
+			witnessed = used
+		}
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
 		}
@@ -264,6 +272,13 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// sweepAll writes down what time alone has changed.
+func (d *Daemon) sweepAll(ctx context.Context) {
+	d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
+	d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
+	d.returnTasks(ctx)
 }
 
 // sweep runs an operation that writes down what time alone has changed.

@@ -17,7 +17,7 @@ type DB struct {
 	dialect dialect
 	write   func(ctx context.Context, fn func(*Tx) error) error
 	stop    func() error
-	now     func() time.Time
+	clock   *clock
 	path    string
 
 	// Told hears of what went wrong where no caller is left to hear it.
@@ -60,7 +60,7 @@ func (d *DB) Name() string { return string(d.dialect) }
 func (d *DB) Path() string { return d.path }
 
 // Now is the database's clock, in UTC with microseconds.
-func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
+func (d *DB) Now() time.Time { now, _ := d.clock.times(); return now }
 
 // Write runs fn in one transaction and returns once its changes are on disk.
 // An error from fn undoes its changes. fn may run again after a lost race on
@@ -83,7 +83,7 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 		return d.Explain(fmt.Errorf("begin read: %w", err))
 	}
 	defer t.Rollback()
-	return d.Explain(fn(&Tx{ctx: ctx, run: t, dialect: d.dialect, now: d.Now()}))
+	return d.Explain(fn(newTx(ctx, t, d.dialect, d.clock)))
 }
 
 // Query reads rows outside any transaction.

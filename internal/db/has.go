@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"slices"
 )
 
 // Has says whether there is a table of that name, and changes nothing.
@@ -16,4 +18,18 @@ func (d *DB) Has(ctx context.Context, table string) (bool, error) {
 		return false, d.Explain(fmt.Errorf("look for the table %s: %w", table, err))
 	}
 	return n > 0, nil
+}
+
+// Column is a column of a table.
+type Column struct{ Table, Name string }
+
+// Columns are the columns of these names, in all tables, ordered.
+func (d *DB) Columns(ctx context.Context, names ...string) ([]Column, error) {
+	query := "SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' ORDER BY 1, 2"
+	if d.dialect == postgresDialect {
+		query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 2"
+	}
+	rows, err := d.Query(ctx, query)
+	all, err := Collect(rows, err, func(rows *sql.Rows) (c Column, err error) { return c, rows.Scan(&c.Table, &c.Name) })
+	return slices.DeleteFunc(all, func(c Column) bool { return !slices.Contains(names, c.Name) }), d.Explain(err)
 }

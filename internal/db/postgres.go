@@ -32,7 +32,7 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 		pool.Close()
 		return nil, postgresDialect.explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
-	d := &DB{pool: pool, reader: &reader{pool: pool}, dialect: postgresDialect, now: now} // pgx prepares by itself
+	d := &DB{pool: pool, reader: &reader{pool: pool}, dialect: postgresDialect, clock: &clock{wall: now}} // pgx prepares by itself
 	var closed atomic.Bool
 	d.stop = func() error { closed.Store(true); return pool.Close() }
 	d.write = func(ctx context.Context, fn func(*Tx) error) error {
@@ -63,7 +63,7 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer t.Rollback()
-	tx := &Tx{ctx: inner, run: t, dialect: postgresDialect, now: d.Now()}
+	tx := newTx(inner, t, postgresDialect, d.clock)
 	if err := tx.call(fn); err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 	pool.SetConnMaxIdleTime(time.Minute)
 
 	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}}
-	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, now: now, path: path}
-	w.now, w.told = d.Now, d.tell
+	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, clock: &clock{wall: now}, path: path}
+	w.clock, w.told = d.clock, d.tell
 	d.write = w.submit
 	d.stop = sync.OnceValue(func() error {
 		w.close()

@@ -25,11 +25,21 @@ type Tx struct {
 	run     runner
 	dialect dialect
 	now     time.Time
+	ended   time.Time
 	after   []func()
 }
 
 // Now is the transaction's time: every row of one change has one timestamp.
 func (t *Tx) Now() time.Time { return t.now }
+
+// Ended is the time by which others may take what has ended. It is Now, unless the machine's clock was set a moment ago: then what has
+// ended by Now is refused, and only what has ended by Ended may be removed or given to somebody else.
+func (t *Tx) Ended() time.Time { return t.ended }
+
+func newTx(ctx context.Context, run runner, d dialect, c *clock) *Tx {
+	now, ended := c.times()
+	return &Tx{ctx: ctx, run: run, dialect: d, now: now, ended: ended}
+}
 
 // Context carries the caller of the write that the transaction belongs to.
 func (t *Tx) Context() context.Context { return t.ctx }

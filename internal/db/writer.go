@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"modernc.org/sqlite"
 
@@ -21,9 +20,9 @@ const maxBatch = 128
 // come meanwhile, syncs once, answers them, and hands the lead to the next who
 // waits. A lone caller so never waits for another goroutine to wake.
 type writer struct {
-	conn *stmtConn // the leader's
-	now  func() time.Time
-	told func(error) // of what panicked after a commit
+	conn  *stmtConn // the leader's
+	clock *clock
+	told  func(error) // of what panicked after a commit
 
 	mu     sync.Mutex
 	led    bool // somebody leads
@@ -209,6 +208,6 @@ func (w *writer) next(n int) *write {
 // run calls the caller's function. Statements ignore cancellation: SQLite
 // would roll the whole batch back with them.
 func (w *writer) run(req *write) error {
-	req.tx = &Tx{ctx: context.WithoutCancel(req.ctx), run: w.conn, dialect: sqliteDialect, now: w.now()}
+	req.tx = newTx(context.WithoutCancel(req.ctx), w.conn, sqliteDialect, w.clock)
 	return req.tx.call(req.fn)
 }

@@ -140,6 +140,13 @@ func (j *Journal) Head(ctx context.Context) (int64, error) {
 	return size, err
 }
 
+// Newest is the latest time in the journal's last entries, zero when there are none.
+func (j *Journal) Newest(ctx context.Context) (time.Time, error) {
+	var at int64
+	err := j.db.QueryRow(ctx, "SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM journal_event ORDER BY seq DESC LIMIT 1000) AS last").Scan(&at)
+	return db.Time(at), err
+}
+
 func (j *Journal) advance(seq int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -46,12 +46,12 @@ func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, 
 		}
 	}
 	for _, tag := range append([]string{c.Tag}, c.Above...) {
-		if err := free(tx, tenant, env, now, "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ?"+
+		if err := free(tx, tenant, env, tx.Ended(), "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ?"+
 			tx.ForUpdate(), tag); err != nil {
 			return nil, err
 		}
 	}
-	if err := free(tx, tenant, env, now, `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
+	if err := free(tx, tenant, env, tx.Ended(), `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
 		WHERE a.above = ? AND l.tenant = ? AND l.space = ? AND l.holder <> ? AND l.until > ? LIMIT 1`, c.Tag); err != nil {
 		return nil, err
 	}

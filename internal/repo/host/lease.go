@@ -111,7 +111,7 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
 		return Lease{}, err
 	}
-	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id, tx.Now()); err != nil {
+	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id, tx.Ended()); err != nil {
 		return Lease{}, err
 	}
 	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
