@@ -95,6 +95,7 @@ var houseMap = []wall{
 	{pkg: "repo/annotate", may: "repo repo/diff repo/revset", pure: true},
 	{pkg: "repo/template", may: "repo repo/dsl repo/pattern repo/text", pure: true},
 	{pkg: "repo/render", may: "repo repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/template", pure: true},
+	{pkg: "repo/kin"},
 	{pkg: "repo/gitstore", may: "repo"},
 	{pkg: "repo/workcopy", may: "repo repo/gitstore"},
 	{pkg: "repo/stocktest", may: "repo testenv"}, // tests only

@@ -26,6 +26,7 @@ import (
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/repo/host"
+	"tandem/internal/repo/kin"
 	"tandem/internal/resource"
 	resourcewire "tandem/internal/resource/wire"
 	"tandem/internal/secret"
@@ -169,6 +170,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.redact.Ours(o.Name, o.ToolName(), o.Right)
 	}
 	d.gate.Whose = d.whose
+	d.gate.Kin = new(kin.Finder).Of
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
 	tools, err := mcpserver.New(d.gate, d.identity.As, d.Version, instructions, iconURI(), d.Log)

@@ -13,10 +13,9 @@ var changing = map[string]bool{"write": true, "edit": true, "apply_patch": true}
 // its own, and a denied folder is denied to it all the same. What a sandbox hides already needs no asking about.
 func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) policy.Decision {
 	t := c.touches(ctx)
-	if t == nil || c.resource.Kind != "tool" || d.Effect == policy.Deny {
+	if d.Effect == policy.Deny || c.resource.Kind != "tool" && c.resource.Kind != string(policy.KindFolder) {
 		return d
 	}
-	sight := view.Sight(t.Tool)
 	narrow := func(effect policy.Effect, code, by, reason string) {
 		if effect < d.Effect {
 			d = policy.Decision{Effect: effect, Code: code, By: by, Reason: reason, Class: d.Class}
@@ -25,6 +24,19 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 			}
 		}
 	}
+	if c.resource.Kind == string(policy.KindFolder) { // policy was asked about it by this name; it may have others
+		s := view.Sight(c.tool, c.kin).Elsewhere(c.resource.Path)
+		if s.Hidden || s.Fixed && c.op.Changes() {
+			narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+c.resource.Path+" for you")
+		} else if s.Asks != "" {
+			narrow(policy.Ask, policy.CodeAsk, s.Asks, "reading "+c.resource.Path+" needs an approval")
+		}
+		return d
+	}
+	if t == nil {
+		return d
+	}
+	sight := view.Sight(t.Tool, c.kin)
 	if t.Shell != "" && !t.Boxed && c.facts != nil { // words of a line that a person's denial is about; the house asks about lines that it cannot read
 		for _, p := range c.facts.Named {
 			if s := sight.Of(p); s.Hidden && !s.House() {

@@ -48,7 +48,9 @@ type Gate struct {
 	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
 	Past func(name string) bool
 	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
-	Whose  func(ctx context.Context, tenant string, r op.Resource) []string
+	Whose func(ctx context.Context, tenant string, r op.Resource) []string
+	// Kin finds the repository that a path lies in: what is denied in one of its checkouts is denied in all. nil where there are none.
+	Kin    policy.Kin
 	guards Guards
 }
 
@@ -103,6 +105,7 @@ func (g *Gate) Invoke(ctx context.Context, name string, in any) (any, error) {
 
 // call is one operation on its way through the gate.
 type call struct {
+	kin      policy.Kin
 	op       *op.Op
 	in       any
 	caller   op.Caller

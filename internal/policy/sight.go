@@ -33,18 +33,21 @@ type Sight struct {
 	words map[string]bool // what a component has to be for some glob to fit
 	wild  []string
 	slow  bool // a rule or a depth speaks of each path by itself
+	kin   Kin
+	globs bool // a person's denial speaks of a pattern of paths
 
 	mu      sync.Mutex
 	regions map[string]Seen
 	fits    map[string]bool
 	folders map[string]string
+	roots   map[string]bool // checkouts that were met
 }
 
 // maxFits bounds what a Sight remembers of the names of files.
 const maxFits = 8192
 
-// Sight is what the caller sees of folders with a tool; "" is looking without any.
-func (v *View) Sight(tool string) *Sight {
+// Sight is what the caller sees of folders with a tool; "" is looking without any. kin may be nil where there are no repositories.
+func (v *View) Sight(tool string, kin Kin) *Sight {
 	if v == nil {
 		return &Sight{slow: true}
 	}
@@ -54,6 +57,7 @@ func (v *View) Sight(tool string) *Sight {
 		return s
 	}
 	s := v.newSight(tool)
+	s.kin = kin
 	if v.sights == nil || len(v.sights) >= maxSights {
 		v.sights = map[string]*Sight{}
 	}
@@ -82,6 +86,9 @@ func (v *View) newSight(tool string) *Sight {
 			if asked&(1<<k) == 0 {
 				continue
 			}
+			s.globs = s.globs || slices.ContainsFunc(d.denies, func(g *grant) bool {
+				return !strings.HasPrefix(g.by, "grant:default-") && (len(g.only) > 0 || len(g.tools) > 0)
+			})
 			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
 				s.learn(g)
 			}
@@ -142,6 +149,10 @@ func (s *Sight) pattern(g glob) {
 
 // Of answers for one path: absolute, with slashes.
 func (s *Sight) Of(path string) Seen {
+	return s.of(path).and(s.Elsewhere(path))
+}
+
+func (s *Sight) of(path string) Seen {
 	if s.slow || !cleanPath(path) {
 		return s.ask(path)
 	}
@@ -205,8 +216,9 @@ func (s *Sight) Edges(folder string) []string {
 			out = append(out, e)
 		}
 	}
+	out = append(out, s.edgesElsewhere(folder)...)
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // ask puts the questions behind a path to the policy itself.

@@ -229,12 +229,35 @@ func (m *masker) stores() []Mask {
 			if _, in := below(at, k.Path); !in || k.How != Hide || k.House() {
 				continue
 			}
-			for _, name := range []string{".git", ".jj"} {
-				if st, err := os.Lstat(filepath.Join(at, name)); err == nil && st.Mode()&fs.ModeSymlink == 0 {
-					out = append(out, Mask{filepath.Join(at, name), st.IsDir(), Hide, "it holds copies of " + k.Path})
-				}
-			}
+			out = append(out, stores(at, k.Path)...)
 			break
+		}
+		if n := len(out); n == 0 || filepath.Dir(out[n-1].Path) != at {
+			out = append(out, m.absent(at)...)
+		}
+	}
+	return out
+}
+
+// absent hides the stores of a repository of which something is denied that is not on the disk now: its history holds it.
+func (m *masker) absent(at string) []Mask {
+	if m.folder.sight == nil {
+		return nil
+	}
+	for _, e := range m.folder.sight.Edges(Slashed(at)) {
+		s := m.folder.sight.Of(e)
+		if k := (Mask{Path: filepath.FromSlash(e), How: m.how(s), Why: s.By}); k.How == Hide && !k.House() {
+			return stores(at, k.Path)
+		}
+	}
+	return nil
+}
+
+func stores(at, denied string) []Mask {
+	var out []Mask
+	for _, name := range []string{".git", ".jj"} {
+		if st, err := os.Lstat(filepath.Join(at, name)); err == nil && st.Mode()&fs.ModeSymlink == 0 {
+			out = append(out, Mask{filepath.Join(at, name), st.IsDir(), Hide, "it holds copies of " + denied})
 		}
 	}
 	return out

@@ -49,6 +49,10 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				}
 				return k.Show(out, func(w io.Writer) {
 					for _, r := range out.Items {
+						if r.Problem != "" {
+							fmt.Fprintf(w, "%s  %s  NOT SERVED: %s\n", r.Name, r.Path, r.Problem)
+							continue
+						}
 						fmt.Fprintf(w, "%s  %s  version %d  %d workspaces\n", r.Name, r.Path, r.Version, r.Workspaces)
 					}
 					if len(out.Items) == 0 {
@@ -91,7 +95,7 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				}
 				return err
 			}},
-		newGC(k), newLease(k), newRelease(k), newOlder(k),
+		newGC(k), newMend(k), newLease(k), newRelease(k), newOlder(k),
 		&cobra.Command{Use: "workspaces [NAME]", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				name, err := served(cmd.Context(), k, args)

@@ -111,8 +111,13 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// tempPrefix begins the name of a file that is being written.
-const tempPrefix = ".tmp-"
+// tempPrefix begins the name of a file that is being written: git's own, so that
+// git passes by, and clears away in time, what a crash leaves. oldTemp was its name
+// before.
+const (
+	tempPrefix = "tmp_obj_"
+	oldTemp    = ".tmp-"
+)
 
 // Behind it stands what chance chose for this process, and a count.
 var (

@@ -44,7 +44,7 @@ func dropOld(dir string, wanted map[string]bool, keep time.Time) error {
 	}
 	for _, e := range entries {
 		_, named := repo.ParseViewID(e.Name()) // operations have ids of the same form
-		unfinished := strings.HasPrefix(e.Name(), tempPrefix)
+		unfinished := strings.HasPrefix(e.Name(), tempPrefix) || strings.HasPrefix(e.Name(), oldTemp)
 		if !named && !unfinished || wanted[e.Name()] {
 			continue
 		}

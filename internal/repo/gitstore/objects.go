@@ -159,7 +159,16 @@ func (o *objects) find(id string, depth int) (repo.Object, error) {
 		return obj, nil
 	}
 	if p, at, ok := o.locate(id); ok {
-		return p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
+		obj, err := p.read(at, o.bases, func(base string) (repo.Object, error) { return o.find(base, depth+1) })
+		if err == nil {
+			return obj, nil
+		}
+		for _, dir := range o.dirs { // as git does: a pack that is damaged may have been mended beside it
+			if obj, err := readLoose(dir, id); err == nil {
+				return obj, nil
+			}
+		}
+		return obj, err
 	}
 	for _, dir := range o.dirs {
 		obj, err := readLoose(dir, id)

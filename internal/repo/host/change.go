@@ -76,15 +76,19 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 		return out, err
 	}
 	out.Text = c.Description
-	if err := s.paths(r, c, &out); err != nil {
+	see, err := h.sight(ctx, s)
+	if err != nil {
+		return out, err
+	}
+	if err := s.paths(r, c, see.shows, &out); err != nil {
 		return out, err
 	}
 	out.Operations, err = s.operationsOf(ctx, r, c.ChangeID)
 	return out, err
 }
 
-// paths lists what a commit touches.
-func (s *served) paths(r *repo.Repo, c *repo.Commit, out *ChangeOut) error {
+// paths lists what a commit touches, of what the caller may see.
+func (s *served) paths(r *repo.Repo, c *repo.Commit, shows func(path string) bool, out *ChangeOut) error {
 	base, err := repo.ParentTree(s.store, r.Index, c)
 	if err != nil {
 		return err
@@ -93,6 +97,9 @@ func (s *served) paths(r *repo.Repo, c *repo.Commit, out *ChangeOut) error {
 	listed := map[repo.Path]bool{}
 	add := func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		listed[p] = true
+		if !shows(string(p)) {
+			return nil
+		}
 		if len(out.Paths) == maxPaths {
 			out.More = true
 			return nil

@@ -3,14 +3,15 @@ package host
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"tandem/internal/fault"
-	"tandem/internal/repo"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/repo/exchange"
 	"tandem/internal/repo/gitstore"
 )
 
@@ -87,83 +88,60 @@ func packCount(path string) int {
 
 // CheckOut is what was verified.
 type CheckOut struct {
-	Head       string   `json:"head"`
-	Operations int      `json:"operations"`
-	Views      int      `json:"views"`
-	Objects    int      `json:"objects"`
-	Problems   []string `json:"problems"`
+	Head       string           `json:"head"`
+	Operations int              `json:"operations"`
+	Views      int              `json:"views"`
+	Objects    int              `json:"objects"`
+	Problems   []string         `json:"problems"`
+	Faults     []gitstore.Fault `json:"faults" jsonschema:"the problems by what is damaged, for tandem repo mend"`
+	More       int              `json:"more,omitempty" jsonschema:"problems beyond those that are listed"`
 }
 
 func (h *Host) check(ctx context.Context, in RepoIn) (CheckOut, error) {
-	s, err := h.find(ctx, in.Repo)
+	dir, err := h.storeOf(ctx, in.Repo)
 	if err != nil {
 		return CheckOut{}, err
 	}
-	head, _, _ := s.now()
-	return Check(ctx, s.store, head)
+	return Check(ctx, dir)
 }
 
-// maxProblems is how many are told; one that breaks much is told once.
-const maxProblems = 100
-
-// Check verifies a repository from an operation down to its root.
-func Check(ctx context.Context, s *gitstore.Store, head repo.OperationID) (CheckOut, error) {
-	out := CheckOut{Head: head.Hex(), Problems: []string{}}
-	bad := func(format string, args ...any) {
-		if len(out.Problems) < maxProblems {
-			out.Problems = append(out.Problems, fmt.Sprintf(format, args...))
+// storeOf is where a repository lies, also of one that could not be opened: that
+// is the one to look at.
+func (h *Host) storeOf(ctx context.Context, ref string) (string, error) {
+	for _, o := range h.odd {
+		if (o.name == ref || o.id != "" && o.id == ref) && op.CallerFrom(ctx).Tenant == identity.LocalTenant {
+			return o.dir, nil
 		}
 	}
-	delta, err := s.Delta(nil, []repo.OperationID{head})
+	s, err := h.find(ctx, ref)
 	if err != nil {
-		bad("%v", err)
-		return out, nil
+		return "", err
 	}
-	for _, id := range delta.Operations {
-		data, err := s.OperationBytes(id)
-		if err == nil {
-			var o *repo.Operation
-			if o, err = repo.DecodeOperation(data); err == nil && o.ComputeID() != id {
-				err = fmt.Errorf("its content is that of %.12s", o.ComputeID().Hex())
-			}
-		}
-		if err != nil {
-			bad("operation %.12s: %v", id.Hex(), err)
-		}
-		out.Operations++
+	return s.store.Dir(), nil
+}
+
+// maxProblems is how many are told; of a disk that is gone the number is enough.
+const maxProblems = 10_000
+
+// Check verifies the repository in a .jj/repo, as its disk has it.
+func Check(ctx context.Context, dir string) (CheckOut, error) {
+	out := CheckOut{Problems: []string{}, Faults: []gitstore.Fault{}}
+	heads, err := gitstore.HeadsAt(dir)
+	if err != nil {
+		return out, err
 	}
-	for _, id := range delta.Views {
-		data, err := s.ViewBytes(id)
-		if err == nil {
-			var v *repo.View
-			if v, err = repo.DecodeView(data); err == nil && v.ComputeID() != id {
-				err = fmt.Errorf("its content is that of %.12s", v.ComputeID().Hex())
-			}
+	out.Head = strings.Join(exchange.Hex(heads), " ")
+	did, err := gitstore.Verify(ctx, dir, func(f gitstore.Fault) {
+		if len(out.Faults) == maxProblems {
+			out.More++
+			return
 		}
-		if err != nil {
-			bad("view %.12s: %v", id.Hex(), err)
-		}
-		out.Views++
+		out.Faults = append(out.Faults, f)
+		out.Problems = append(out.Problems, f.String())
+	})
+	out.Operations, out.Views, out.Objects = did.Operations, did.Views, did.Objects
+	if ctx.Err() != nil {
+		return out, fault.New(fault.Unavailable, "repo.check", "the check was broken off")
 	}
-	for id, err := range delta.Objects() {
-		if err != nil {
-			bad("%v", err)
-			break
-		}
-		if ctx.Err() != nil {
-			return out, fault.New(fault.Unavailable, "repo.check", "the check was broken off")
-		}
-		out.Objects++
-		if id == string(repo.EmptyTreeID) {
-			continue
-		}
-		o, err := s.Object(id)
-		if err == nil && repo.HashObject(o.Type, o.Data) != id {
-			err = fmt.Errorf("its bytes are not what its id says")
-		}
-		if err != nil {
-			bad("object %x: %v", id, err)
-		}
-	}
-	return out, nil
+	return out, err
 }

@@ -129,7 +129,7 @@ func CheckCopy(ctx context.Context, root string) (CheckOut, error) {
 	if err != nil {
 		return CheckOut{}, err
 	}
-	out, err := Check(ctx, store, r.Operation.ID)
+	out, err := Check(ctx, store.Dir())
 	if err != nil || len(out.Problems) > 0 {
 		return out, err
 	}

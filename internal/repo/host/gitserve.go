@@ -33,6 +33,10 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
+	if err := h.mayCopy(ctx, s); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
 	ask := r.Method == http.MethodGet
 	if ask && r.URL.Query().Get("service") != "git-upload-pack" {
 		h.Fail(w, r, fault.New(fault.Denied, "repo.git", "git only reads here").WithNext("work in a workspace: tandem init --tandem-server …"))

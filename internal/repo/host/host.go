@@ -46,6 +46,7 @@ type Host struct {
 	Config
 	served []*served
 	known  []known // all that were ever served, also those that are not now
+	odd    []odd   // that were named and could not be opened
 }
 
 // New opens, adopts or makes every repository.
@@ -63,6 +64,10 @@ func New(ctx context.Context, c Config) (*Host, error) {
 			c.Opening(abs)
 		}
 		s, err := h.open(abs)
+		if err != nil && len(c.Paths) > 1 {
+			h.setAside(abs, err)
+			continue
+		}
 		if err != nil {
 			h.Close()
 			return nil, fmt.Errorf("serve %s: %w", path, err)
@@ -78,6 +83,16 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// setAside notes a repository that cannot be served: the others are all the same.
+func (h *Host) setAside(path string, err error) {
+	o := odd{name: filepath.Base(path), path: path, dir: filepath.Join(path, ".jj", "repo"), err: err}
+	if k, ok := h.knownBy(func(k known) bool { return k.path == path }); ok {
+		o.name, o.id = k.name, k.id
+	}
+	h.odd = append(h.odd, o)
+	h.Log.Error("a repository is not served", "path", path, "err", err)
 }
 
 // Close lets the repositories go.

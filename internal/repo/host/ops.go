@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo"
 )
@@ -25,6 +26,7 @@ type Repository struct {
 	Version    int64    `json:"version"`
 	Bookmarks  []string `json:"bookmarks"`
 	Workspaces int      `json:"workspaces"`
+	Problem    string   `json:"problem,omitempty"` // why it is not served, though it was named
 }
 
 // ListOut are the repositories the caller may see.
@@ -61,6 +63,9 @@ func (h *Host) Ops() []op.Op {
 		op.Read(op.Spec{Name: "repo.check", Right: "repo.read", Method: "POST", Path: "/repo/{repo}/check", MCP: "-",
 			Doc: "Verify a repository: every operation, view and object is there and is what its id says."},
 			at, h.check),
+		op.Effect(op.Spec{Name: "repo.mend", Right: "workspace.write", Method: "POST", Path: "/repo/{repo}/mend", MCP: "-",
+			Doc: "Put good copies, each checked against its id, in the place of what is damaged in a repository."},
+			func(in MendIn) op.Resource { return workspaceAt(h.called(in.Repo), in.Workspace) }, h.mend, nil),
 		op.Effect(op.Spec{Name: "repo.gc", Right: "repo.write", Method: "POST", Path: "/repo/{repo}/gc", MCP: "-",
 			Doc: "Pack a repository, and remove what nothing names and nobody can hold."},
 			func(in GCIn) op.Resource { return h.at(in.Repo, "gc") }, h.gc, nil),
@@ -135,6 +140,11 @@ func (h *Host) list(ctx context.Context, _ struct{}) (ListOut, error) {
 			return out, err
 		}
 		out.Items = append(out.Items, r)
+	}
+	for _, o := range h.odd {
+		if op.CallerFrom(ctx).Tenant == identity.LocalTenant && op.May(ctx, "repo.list", repoAt(o.name)) {
+			out.Items = append(out.Items, Repository{Name: o.name, ID: o.id, Path: o.path, Bookmarks: []string{}, Problem: o.err.Error()})
+		}
 	}
 	return out, nil
 }

@@ -39,6 +39,10 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
+	if err := h.mayCopy(ctx, s); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
 	have, head, version, err := h.takeIn(ctx, s, q, in)
 	if err != nil {
 		h.Fail(w, r, err)
