@@ -31,6 +31,9 @@ func newWard(t *testing.T, dsn string) *ward {
 	w.start()
 	t.Cleanup(func() { w.end() })
 	w.must(w.Call(t.Context(), "pin.set", map[string]any{"pin": "246813"}, nil))
+	if n := w.journal.Waiting(); n != 0 {
+		t.Errorf("in a new house %d rows wait to be confirmed", n)
+	}
 	return w
 }
 
