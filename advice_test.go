@@ -19,6 +19,7 @@ var harmful = regexp.MustCompile(`(^|[^a-zA-Z-])(chmod|chown|rm|kill|sudo|mv) [-
 // looked are the sentences that name such a command or a setting and were looked at: each is about a file or a process of tandem's own,
 // or about another program in the words of its makers. Add one only after asking what happens when the path is /tmp, / or a home.
 var looked = []string{
+	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s", // a user by number; the setting guards, so it asks for the PIN
 	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
 	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/internal/db"
@@ -17,8 +20,8 @@ import (
 	"tandem/internal/op"
 )
 
-// CookieName is the panel's cookie. The prefix binds it to this very host, so
-// that a program on another port of it cannot set one.
+// CookieName is the panel's cookie. Browsers send it to every port of the panel's name, which is why that is a name that nobody
+// guesses, and why the socket that brings it is looked at.
 const CookieName = "tandem_session"
 
 // controlAuth knows the callers of the control socket: a program of this user.
@@ -103,6 +106,45 @@ func clientOf(r *http.Request) op.Client {
 func bearer(r *http.Request) (string, bool) {
 	kind, secret, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(secret), ok && strings.EqualFold(kind, "bearer")
+}
+
+// fromOurs refuses a cookie that another user's program brings over loopback: it was stolen. Whose socket it is the kernel knows;
+// what came by another machine or through a proxy is not asked about.
+func (d *Daemon) fromOurs(auth httpapi.Authenticator) httpapi.Authenticator {
+	return func(r *http.Request) (op.Caller, error) {
+		c, err := auth(r)
+		if err != nil || c.Door != op.DoorPanel || !identity.SiteFrom(r.Context()).Near {
+			return c, err
+		}
+		set := d.Settings
+		if s := d.changed.Load(); s != nil {
+			set = s
+		}
+		allowed := strings.Split(set.Get("panel_uids"), ",")
+		if slices.Contains(allowed, "any") {
+			return c, nil
+		}
+		uid, known, err := socketOwner(connOf(r.Context()))
+		switch {
+		case err != nil:
+			return op.Caller{}, err
+		case known && (uid == os.Getuid() || slices.Contains(allowed, strconv.Itoa(uid))):
+			return c, nil
+		}
+		who := "a program that this machine's kernel does not name, as in a container"
+		if known {
+			who = fmt.Sprintf("user %d", uid)
+		}
+		return op.Caller{}, fault.New(fault.Denied, "panel", "this browser's sign-in was brought by %s, and the panel belongs to user %d", who, os.Getuid()).With("reason", "foreign socket").
+			WithNext("if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s", allow(uid, known))
+	}
+}
+
+func allow(uid int, known bool) string {
+	if known {
+		return strconv.Itoa(uid)
+	}
+	return "any"
 }
 
 type connKey struct{}

@@ -279,12 +279,12 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	defer d.rooms.peer.Stop()
 	for _, l := range doors {
-		panel, known := l.local || d.Settings.Bool("panel_public"), newNames(l.Addr().String(), l.local, d.Settings.Get("hosts"))
+		panel, known := l.local || d.Settings.Bool("panel_public"), newNames(l.Addr().String(), l.local, d.Settings.Get("hosts"), d.kept.Panel)
 		around := []func(http.Handler) http.Handler{func(h http.Handler) http.Handler { return d.placed(known, h) }}
 		if !panel {
 			around = append(around, d.withoutPanel)
 		}
-		srv, err := server(networkAuth(d.identity, panel), known.answers, around...)
+		srv, err := server(d.fromOurs(networkAuth(d.identity, panel)), known.answers, around...)
 		if err != nil {
 			return err
 		}

@@ -177,6 +177,7 @@ func (d *Daemon) bind(ctx context.Context) error {
 			return err
 		}
 	}
+	d.kept.NamePanel()
 	switch said := d.Settings.Source("repos"); {
 	case said == "flag", strings.HasPrefix(said, "environment"):
 		d.kept.Repos = d.repoPaths()

@@ -18,9 +18,12 @@ type names struct {
 	given map[string]bool // by the setting hosts, as name or name:port: what stands before us
 }
 
-// newNames are the names of a listener, and those that the setting hosts adds.
-func newNames(listen string, near bool, hosts string) *names {
+// newNames are the names of a listener, the panel's own among them, and those that the setting hosts adds.
+func newNames(listen string, near bool, hosts string, panel ...string) *names {
 	n := &names{near: near, own: map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true}, given: map[string]bool{}}
+	for _, name := range panel {
+		n.own[name] = true
+	}
 	host, port, err := net.SplitHostPort(listen)
 	if err == nil {
 		n.port = port

@@ -278,5 +278,5 @@ func (d *Daemon) panelURL() string {
 	if d.port == "" {
 		return ""
 	}
-	return fmt.Sprintf("http://tandem.localhost:%s", d.port)
+	return fmt.Sprintf("http://%s:%s", d.kept.Panel, d.port)
 }

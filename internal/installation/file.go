@@ -1,11 +1,13 @@
 package installation
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tandem/internal/fault"
@@ -23,6 +25,7 @@ type Kept struct {
 	Made     time.Time `json:"made"`
 	Database Database  `json:"database"`
 	Repos    []string  `json:"repos,omitempty"` // served at every start
+	Panel    string    `json:"panel,omitempty"` // the panel's own name in a browser, which nobody guesses
 }
 
 // Database is where the installation's rows are.
@@ -34,6 +37,14 @@ type Database struct {
 // New is an installation that never was before.
 func New(now time.Time) *Kept {
 	return &Kept{Format: Format, ID: id.New("ins"), Made: now}
+}
+
+// NamePanel gives the panel a name of its own, once. A browser sends a cookie to every port of a name: under one that is the same
+// everywhere, any page on this machine would be sent it.
+func (k *Kept) NamePanel() {
+	if k.Panel == "" {
+		k.Panel = "t-" + strings.ToLower(rand.Text()[:16]) + ".localhost"
+	}
 }
 
 func file(data string) string { return filepath.Join(data, "installation.json") }

@@ -47,7 +47,7 @@ func startHouse(t *testing.T, env ...string) *house {
 			t.Errorf("the server ended with %v\n%s", err, log.String())
 		}
 	})
-	h := &house{near: "http://" + listen, base: fmt.Sprintf("http://tandem.localhost:%d", port)}
+	h := &house{near: "http://" + listen}
 	h.sock = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(data, "tandem.sock"))
 	}}}
@@ -60,8 +60,9 @@ func startHouse(t *testing.T, env ...string) *house {
 			t.Fatalf("the server did not start\n%s", log.String())
 		}
 	}
+	h.base = h.do(t, "server.status", "", nil)["panel"].(string)
 	h.do(t, "pin.set", "", map[string]any{"pin": testPIN})
-	h.do(t, "actor.add", "", map[string]any{"name": "builder", "kind": "agent"})
+	h.do(t, "actor.add", testPIN, map[string]any{"name": "builder", "kind": "agent"})
 	minted := h.do(t, "token.new", testPIN, map[string]any{"actor": "builder", "expires_in_secs": 3600})
 	h.agent = minted["secret"].(string)
 	h.do(t, "grant.add", testPIN, map[string]any{"principal": "agent:builder", "effect": "ask", "resource": "resource:/prod", "permissions": []string{"edit"}, "data_classes": []string{"*"}, "note": "production is not for agents alone"})

@@ -8,6 +8,7 @@ var table = []Setting{
 	{Key: "hostname", Env: []string{"TANDEM_HOST"}, Default: "127.0.0.1", Doc: "the address part of listen", Guard: true},
 	{Key: "port", Env: []string{"TANDEM_PORT"}, Default: "39731", Doc: "the port part of listen", Guard: true, Form: &port},
 	{Key: "hosts", Env: []string{"TANDEM_HOSTS"}, Doc: "further names that requests may be addressed to, comma-separated", Guard: true},
+	{Key: "panel_uids", Env: []string{"TANDEM_PANEL_UIDS"}, Doc: "other users of this machine, by number, whose browsers may use the panel; any for all", Guard: true},
 	{Key: "panel_public", Env: []string{"TANDEM_PANEL_PUBLIC"}, Doc: "1 serves the panel beyond loopback too", Guard: true},
 	{Key: "tls_cert", Env: []string{"TANDEM_TLS_CERT"}, Doc: "certificate file for listening beyond loopback; one is made when empty", Guard: true},
 	{Key: "tls_key", Env: []string{"TANDEM_TLS_KEY"}, Doc: "key file that belongs to tls_cert", Guard: true},

@@ -42,7 +42,7 @@ func (s *server) consent(address string, pin string) (*url.URL, error) {
 	text, _ := io.ReadAll(page.Body)
 	page.Body.Close()
 	panel := s.url
-	if near := regexp.MustCompile(`href="(http://tandem\.localhost:\d+)(/oauth/authorize\?[^"]+)"`).FindSubmatch(text); near != nil {
+	if near := regexp.MustCompile(`href="(http://t-[a-z0-9]+\.localhost:\d+)(/oauth/authorize\?[^"]+)"`).FindSubmatch(text); near != nil {
 		panel = string(near[1])
 		if page, err = browser.Get(panel + strings.ReplaceAll(string(near[2]), "&amp;", "&")); err != nil {
 			return nil, err
@@ -99,12 +99,27 @@ func (s *server) browser() (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
-	resp, err := browser.PostForm("http://tandem.localhost:"+port+"/signin", url.Values{"code": {link.Code}})
+	panel, err := s.panel()
+	if err != nil {
+		return nil, err
+	}
+	resp, err := browser.PostForm(panel+"/signin", url.Values{"code": {link.Code}})
 	if err != nil {
 		return nil, err
 	}
 	return browser, resp.Body.Close()
+}
+
+// panel is the panel's own address.
+func (s *server) panel() (string, error) {
+	resp, err := s.socket().Post("http://tandem/op/server.status", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	var st struct{ Panel string }
+	err = json.NewDecoder(resp.Body).Decode(&st)
+	return st.Panel, err
 }
 
 // newAuthorized starts a server whose owner has a PIN.
@@ -414,7 +429,7 @@ func TestOAuthThroughATunnel(t *testing.T) {
 		Client:                          x.client,
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			status, page := x.do(t, "GET", args.URL, "", "")
-			near := regexp.MustCompile(`href="http://tandem\.localhost:\d+(/oauth/authorize\?[^"]+)"`).FindStringSubmatch(page)
+			near := regexp.MustCompile(`href="http://t-[a-z0-9]+\.localhost:\d+(/oauth/authorize\?[^"]+)"`).FindStringSubmatch(page)
 			if status != 200 || near == nil {
 				return nil, fmt.Errorf("the public page: %d %.600s", status, page)
 			}

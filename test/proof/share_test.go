@@ -250,7 +250,11 @@ func (x *shared) overview() string {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	resp, err := browser.Get(strings.Replace(x.url, "127.0.0.1", "tandem.localhost", 1) + "/panel/")
+	panel, err := x.panel()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	resp, err := browser.Get(panel + "/panel/")
 	if err != nil {
 		x.t.Fatal(err)
 	}

@@ -2,8 +2,10 @@ package server
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"text/tabwriter"
@@ -16,6 +18,7 @@ import (
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/wholefile"
 )
 
 func newPanel(k *kit.Kit) *cobra.Command {
@@ -48,7 +51,9 @@ func newPanel(k *kit.Kit) *cobra.Command {
 			}
 			url := st.Panel + "/signin?code=" + link.Code
 			if !printOnly {
-				browse(url)
+				if err := browse(filepath.Join(st.Data, "panel.html"), url); err != nil {
+					return err
+				}
 			}
 			return k.Show(map[string]any{"url": url, "expires_at": link.ExpiresAt}, func(w io.Writer) { fmt.Fprintln(w, url) })
 		},
@@ -95,11 +100,17 @@ func newSignOut(k *kit.Kit) *cobra.Command {
 	}
 }
 
-// browse opens the person's browser; where there is none the printed link does.
-func browse(url string) {
+// browse opens the person's browser; where there is none the printed link does. Other users read what a program was started with,
+// so the browser is given a file that only this user reads, and that leads on.
+func browse(file, url string) error {
+	if err := wholefile.Write(file, fmt.Appendf(nil, "<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer>"+
+		"<meta http-equiv=refresh content=\"0; url=%s\"><title>tandem</title><a href=\"%s\">open the panel</a>\n", html.EscapeString(url), html.EscapeString(url))); err != nil {
+		return err
+	}
 	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
 		program = []string{"xdg-open"}
 	}
-	_ = exec.Command(program[0], append(program[1:], url)...).Start()
+	_ = exec.Command(program[0], append(program[1:], file)...).Start()
+	return nil
 }

@@ -1,0 +1,66 @@
+package panel
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"tandem/internal/panel/browsertest"
+)
+
+// The panel's cookie went to every port of tandem.localhost: a page there read it from the requests of its own fetch, and a
+// program that replayed it was the owner for two weeks. A page cannot guess the panel's name, and what another user's program
+// brings is refused, with the way to let it in.
+func TestACookieStaysHome(t *testing.T) {
+	h := startHouse(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var sent []string
+	thief := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, r.Host+" "+r.Header.Get("Cookie")+r.Header.Get("Referer"))
+		fmt.Fprint(w, "<!doctype html><title>a page</title>")
+	})}
+	go thief.Serve(l)
+	t.Cleanup(func() { thief.Close() })
+	var got struct {
+		Status int
+		Cookie string
+	}
+	browsertest.Run(t, "testdata/ports.cjs", map[string]any{"base": h.base, "code": h.code(t), "other": l.Addr().(*net.TCPAddr).Port}, &got)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, s := range sent {
+		if strings.Contains(s, "tandem_session") || strings.Contains(s, "/panel") {
+			t.Errorf("a page on another port was sent %q", s)
+		}
+	}
+	if got.Status != 200 || got.Cookie == "" || len(sent) < 6 {
+		t.Fatalf("the person's own page answered %d, and the other one was asked %d times", got.Status, len(sent))
+	}
+	if os.Getuid() == 0 { // only root can be somebody else
+		near, err := url.Parse(h.near)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n", strings.TrimPrefix(h.base, "http://"), got.Cookie)
+		replay := exec.Command("bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
+		replay.Dir, replay.Env = "/", []string{"PATH=/usr/bin:/bin"}
+		replay.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := replay.CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), "HTTP/1.1 403") || !strings.Contains(string(out), "panel_uids 65534") {
+			t.Errorf("a cookie that another user replays: %v\n%s", err, out)
+		}
+	}
+}
