@@ -62,6 +62,13 @@ your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level error
   exit 8
 let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
 your-server> tandem approvals rework ask_x4k2p9 --feedback "keep the old flag"
+your-server$ tandem grant add agent:builder resource:/prod --ask --can edit
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem resource put prod/list "\"$(seq -s ' ' 8000)\""
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approvals show ask_x4k2p9 --page 2
+your-server$ tandem approvals cancel ask_x4k2p9
+not run: it needs an ask with a picture in it; the script approval_pages has one that is not text: tandem approvals save ask_x4k2p9 args.content picture.png
 # Resources.
 your-server> tandem resource put lock/deploy mine --if-absent --own --ttl 10m
 your-server> tandem resource put project/owner '"team a"'
@@ -244,6 +251,7 @@ your-server> tandem init --tandem-server 127.0.0.1:13013 --workspace agent-b .
 your-server> tandem watch --server 127.0.0.1:13013
   when …: your-server$ cd ~/b && tandem describe -m x
   until describe
+laptop> tandem repo mend
 your-server> tandem repo list
 your-server> tandem repo status project
 your-server> tandem repo workspaces project
