@@ -58,7 +58,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 		}
 		if a.Stands(tx.Ended()) {
 			return nil, false, fault.New(fault.Unavailable, c.Op, "the clock of the server was set, so nobody knows whether the time of %s is over", a.ID).
-				WithNext("set the server's clock right, or wait until it is taken as right: tandem doctor at the server")
+				WithNext("set the server's clock right, or wait until it is taken as right; at the server: tandem doctor")
 		}
 		if err := retire(tx, a); err != nil {
 			return nil, false, err

@@ -161,7 +161,7 @@ func disputed(tx *db.Tx, cur *wire.Resource) error {
 		return nil
 	}
 	return fault.New(fault.Unavailable, "resource.put", "the clock of the server was set, so nobody knows whether the time of %s is over", cur.Key).
-		WithNext("set the server's clock right, or wait until it is taken as right: tandem doctor at the server")
+		WithNext("set the server's clock right, or wait until it is taken as right; at the server: tandem doctor")
 }
 
 func (r *Room) sweep(ctx context.Context, tx *db.Tx, _ struct{}) (wire.SweepOut, error) {
