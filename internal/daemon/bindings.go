@@ -89,6 +89,7 @@ var bindings = map[string]string{
 	"repo.gc":                 byName,
 	"repo.keep_older":         byName,
 	"repo.lease":              byName,
+	"repo.mend":               byContent,
 	"repo.pull":               looksOnly,
 	"repo.push":               byContent,
 	"repo.release":            byName,

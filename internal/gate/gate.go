@@ -179,7 +179,8 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 	}
-	if sane, ok := in.(op.Checked); ok {
+	// Whom nothing can let in is told that, whatever the input is.
+	if sane, ok := in.(op.Checked); ok && forbidden(o, c.caller) == nil {
 		if err := sane.Check(); err != nil {
 			return nil, err
 		}
