@@ -33,14 +33,16 @@ func New(socket, prefix string, env []string) (*Server, error) {
 	return &Server{program: program, socket: socket, prefix: prefix, env: env}, nil
 }
 
+// flags say which server it is, and that we read UTF-8 whatever the locale: to a client that does not, tmux prints every tab and
+// every letter beyond ASCII as an underscore.
 func (s *Server) flags() []string {
 	switch {
 	case s.socket == "":
-		return nil
+		return []string{"-u"}
 	case strings.Contains(s.socket, "/"):
-		return []string{"-S", s.socket}
+		return []string{"-u", "-S", s.socket}
 	}
-	return []string{"-L", s.socket}
+	return []string{"-u", "-L", s.socket}
 }
 
 // deadline bounds a command that its caller did not bound.

@@ -17,8 +17,13 @@ import (
 // private is a tmux server of the test's own, ended with it.
 func private(t *testing.T) *Server {
 	t.Helper()
+	return within(t, "LANG=C.UTF-8")
+}
+
+func within(t *testing.T, locale string) *Server {
+	t.Helper()
 	dir := testenv.Dir(t)
-	s, err := New(dir+"/tmux.sock", "ccm-", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm-256color", "LANG=C.UTF-8"})
+	s, err := New(dir+"/tmux.sock", "ccm-", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm-256color", locale})
 	if err != nil {
 		t.Fatal("tmux is missing: run make test-tools")
 	}
@@ -62,6 +67,22 @@ func TestAProgramSeesOnlyItsEnvironmentAndStaysWhenDead(t *testing.T) {
 	}
 	if _, err := s.Pane(t.Context(), "a"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("after kill: %v", err)
+	}
+}
+
+// A service manager starts the server without a locale, and tmux then printed the tabs between its fields as underscores: no
+// terminal was ever found.
+func TestAPaneIsFoundWithoutALocale(t *testing.T) {
+	for _, locale := range []string{"LANG=", "LC_ALL=C"} {
+		s := within(t, locale)
+		open(t, s, "a", "sh", "-c", "printf 'gr\\303\\274n'; exec sleep 60")
+		if p, err := s.Pane(t.Context(), "a"); err != nil || p.PID == 0 {
+			t.Errorf("with %s: %+v, %v", locale, p, err)
+		}
+		eventually(t, "the screen is whole with "+locale, func() bool {
+			text, err := s.Capture(t.Context(), "a", 0)
+			return err == nil && strings.Contains(text, "grün")
+		})
 	}
 }
 
