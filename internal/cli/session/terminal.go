@@ -37,6 +37,10 @@ func newOpen(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "session.open", in, &out); err != nil {
 				return err
 			}
+			if out.State.Gone() {
+				return fault.New(fault.Unavailable, "session.open", "%s is %s (%s): %s", out.Name, out.State, out.Signal, out.Detail).
+					WithNext("mend what it says, then give the same command again; to give it up: tandem session close %s", out.Name)
+			}
 			return k.Show(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary, out.Attach)
 				warn(k, out)

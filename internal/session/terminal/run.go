@@ -213,7 +213,7 @@ func (s *seat) look(ctx context.Context) {
 		if s.prog.orderly() || pane.Code == "0" {
 			state = Exited
 		}
-		s.gone(ctx, state, "tmux pane", strings.TrimSpace("the program ended "+pane.Code)+s.lastLine(ctx))
+		s.gone(ctx, state, "tmux pane", strings.TrimSpace("the program ended "+pane.Code)+s.lastLines(ctx))
 		return
 	}
 	s.pane = pane
@@ -228,18 +228,22 @@ func (s *seat) screen(ctx context.Context) (screen.Reading, error) {
 	return screen.Read(screen.Program(s.row.Agent), text, s.pane.Title), nil
 }
 
-func (s *seat) lastLine(ctx context.Context) string {
+// lastLines are the end of what a program left on its screen: where it says why it ended.
+func (s *seat) lastLines(ctx context.Context) string {
 	text, err := s.d.tmux.Capture(ctx, s.row.Name, 20)
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); l != "" && !strings.HasPrefix(l, "Pane is dead") {
-			return ": " + l
+	var last []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = strings.TrimRight(l, " \t\r"); l != "" && !strings.HasPrefix(l, "Pane is dead") {
+			last = append(last, l)
 		}
 	}
-	return ""
+	if len(last) == 0 {
+		return ""
+	}
+	return ": " + strings.TrimSpace(strings.Join(last[max(0, len(last)-5):], "\n"))
 }
 
 // say stores what the agent said, once.
