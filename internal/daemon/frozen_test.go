@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/backup"
 	"tandem/internal/client"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -119,13 +120,28 @@ func adopted(t *testing.T, d *Daemon, c *client.Client) {
 	}
 }
 
-// restores starts a new house on a copy, as a restore does, and looks whether
-// everything is there.
+// Copies of the form that releases up to v0.2.0 wrote are restored: this one v0.2.0 made before it migrated what v0.1.0 had left.
+func TestRestoresACopyThatAnEarlierReleaseMade(t *testing.T) {
+	path, err := filepath.Abs(filepath.Join("testdata", "v0.2.0.backup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if backup.IsCopy(path) {
+		t.Fatal("it is of the present form")
+	}
+	restores(t, path)
+}
+
+// restores starts a new house on a copy, as tandem server restore does where nothing runs, and looks whether everything is there.
 func restores(t *testing.T, path string) {
 	home := testenv.Dir(t)
-	data := filepath.Join(home, ".tandem")
-	content, err := os.ReadFile(path)
-	if err := errors.Join(err, os.Mkdir(data, 0o700), os.WriteFile(filepath.Join(data, "restore.pending"), content, 0o600)); err != nil {
+	confirm := func(l Look, whose string, right func(pin string) bool) error {
+		if whose != "the copy" || right("135792") || !right("246813") || l.Rows == 0 || len(l.Authority) == 0 {
+			t.Errorf("shown of the copy: %+v, the PIN of %q", l, whose)
+		}
+		return nil
+	}
+	if _, err := Replace(t.Context(), settingsAt(t, home), "test", RestoreIn{Path: path}, confirm); err != nil {
 		t.Fatal(err)
 	}
 	d, c := runAt(t, home)
@@ -138,14 +154,19 @@ func restores(t *testing.T, path string) {
 	}
 }
 
-func runAt(t *testing.T, home string) (*Daemon, *client.Client) {
+func settingsAt(t *testing.T, home string) *settings.Settings {
 	t.Helper()
 	s, err := settings.Load(map[string]string{"secret_keeper": "file"}, []string{"HOME=" + home})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+func runAt(t *testing.T, home string) (*Daemon, *client.Client) {
+	t.Helper()
 	ready := make(chan struct{})
-	d := &Daemon{Settings: s, Version: "test", OnDemand: true, Ready: func(*Daemon) { close(ready) }}
+	d := &Daemon{Settings: settingsAt(t, home), Version: "test", OnDemand: true, Ready: func(*Daemon) { close(ready) }}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
