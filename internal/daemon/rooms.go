@@ -14,6 +14,7 @@ import (
 	"tandem/internal/board"
 	"tandem/internal/connector"
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
@@ -214,9 +215,14 @@ func (d *Daemon) construct(ctx context.Context) error {
 	return nil
 }
 
-// who finds an actor for the policy: what it is, and for whom it acts.
+// who finds an actor for the policy: what it is, and for whom it acts. A session is one, too, for whoever may read it.
 func (d *Daemon) who(ctx context.Context, tenant, name string) (policy.PrincipalRef, []policy.PrincipalRef, error) {
 	c, err := d.identity.Caller(ctx, tenant, name, op.DoorInside)
+	if fault.Is(err, fault.NotFound) && op.May(ctx, "session.read", op.Resource{Kind: "session", Path: "/" + name}) {
+		if s, gone := d.rooms.session.Get(ctx, tenant, name); gone == nil {
+			c, err = s.Caller(), nil
+		}
+	}
 	if err != nil {
 		return policy.PrincipalRef{}, nil, err
 	}

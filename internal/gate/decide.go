@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -230,7 +231,26 @@ func (g *Gate) denial(c *call) *fault.Error {
 	if c.decision.Code == policy.CodePresence {
 		return f.With("presence", "required").WithNext("%s", withPresence)
 	}
-	return f.WithNext("see why: tandem policy explain --actor %s --op %s", c.caller.Name, c.op.Name)
+	return f.WithNext("see why: tandem policy explain --actor %s --op %s%s", c.caller.Name, c.op.Name, c.question())
+}
+
+// question is what policy was asked beside who and which operation, as flags of `tandem policy explain`: without the command, a rule
+// about commands would give another answer than it gave here.
+func (c *call) question() string {
+	var all strings.Builder
+	add := func(flag, word string) {
+		if word != "" && len(word) <= 300 && !strings.ContainsFunc(word, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) {
+			all.WriteString(" --" + flag + " '" + word + "'") // what a caller chose, and a person types: a shell must not read it
+		}
+	}
+	if c.resource.Path != "/" {
+		add("resource", c.resource.String())
+	}
+	if c.touch != nil {
+		add("tool", c.touch.Tool)
+		add("command", c.touch.Shell)
+	}
+	return all.String()
 }
 
 // refuse records a denial of a known caller. When it cannot be recorded the
