@@ -139,8 +139,14 @@ func (p *place) types(s *step, line string, others func() error) (string, int, e
 		return "", 0, err
 	}
 	defer tty.Close()
+	defer context.AfterFunc(ctx, func() { tty.Close() })() // what it started may outlive it and hold the terminal open
 	if s.after > 0 {
-		defer time.AfterFunc(s.after, func() { io.WriteString(tty, "\x03") }).Stop()
+		var again *time.Timer
+		again = time.AfterFunc(s.after, func() {
+			io.WriteString(tty, "\x03")
+			again.Reset(time.Second) // a program that is still starting does not hear the first
+		})
+		defer again.Stop()
 	}
 	var all, unanswered bytes.Buffer
 	answers, buf, interrupted, met := s.typed, make([]byte, 16<<10), false, make(chan error, 1)

@@ -231,6 +231,10 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	if pin == "" && errors.As(err, &f) && f.Data["presence"] == "required" {
 		refused := err
 		if pin, err = k.askPIN(ctx, c, name); err != nil {
+			var none *fault.Error
+			if errors.As(err, &none) && none.Data["pin"] == "none" { // why it was refused stays; what to do is another thing
+				return f.WithNext("%s", none.Next)
+			}
 			return err
 		}
 		if pin == "" {
@@ -260,7 +264,7 @@ func (k *Kit) askPIN(ctx context.Context, c *client.Client, name string) (string
 	}
 	if err := c.Call(ctx, "actor.whoami", nil, &who); err == nil && !who.Set {
 		return "", fault.New(fault.Denied, "presence", "%s needs a person who is present, and no PIN has been set to prove it", name).
-			WithNext("set one on a terminal: tandem pin set; then say it again")
+			With("pin", "none").WithNext("set one on a terminal: tandem pin set; then say it again")
 	}
 	pin, err := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
 	if err != nil && !errors.Is(err, context.Canceled) {

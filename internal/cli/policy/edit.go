@@ -67,7 +67,7 @@ func inEditor(k *kit.Kit, text string) (string, error) {
 		}
 	}
 	for _, usual := range []string{"editor", "nano", "vi", "notepad"} {
-		if _, err := exec.LookPath(usual); err == nil && editor == "" {
+		if _, err := exec.LookPath(usual); err == nil && editor == "" && k.Asks() { // an editor nobody sees would wait for ever
 			editor = usual
 		}
 	}

@@ -45,6 +45,9 @@ func (s *served) returning(ctx context.Context, q exchange.Question, in *gitstor
 		return r, false, fault.New(fault.Invalid, "repo.return", "operation %.12s is missing", tip.Hex())
 	}
 	head, _, _ := s.now()
+	if _, err := s.common(in.Store(), head, tip); err != nil {
+		return r, false, err
+	}
 	ops, err := repo.OperationRange(in.Store(), []repo.OperationID{head}, []repo.OperationID{tip})
 	if err != nil {
 		return r, false, err

@@ -51,14 +51,9 @@ func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, ref
 		if !w.quarantine.HasOperation(tip) {
 			return fault.New(fault.Invalid, "repo.push", "operation %.12s is missing", tip.Hex())
 		}
-		store := w.quarantine.Store()
-		bases, err := repo.ClosestCommonOperations(store, []repo.OperationID{current.Operation.ID}, []repo.OperationID{tip})
+		bases, err := s.common(w.quarantine.Store(), current.Operation.ID, tip)
 		if err != nil {
 			return err
-		}
-		if len(bases) == 0 || bases[0].ID == repo.RootOperationID { // which all repositories have
-			return fault.New(fault.Conflict, "repo.push", "what is here up to operation %.12s has no history in common with the repository %s (%s) that is served there",
-				tip.Hex(), s.name, s.id).WithNext("nothing was taken in; serve the repository that this is a copy of, or make a workspace of that one: tandem init")
 		}
 		if bases[0].ID == tip {
 			continue // it is known
@@ -235,4 +230,19 @@ func union[V any](a, b map[string]V) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// common are the operations where what is brought and what is served part. What has
+// nothing in common but the beginning that all repositories have is another's work.
+func (s *served) common(store repo.Store, head, tip repo.OperationID) ([]*repo.Operation, error) {
+	bases, err := repo.ClosestCommonOperations(store, []repo.OperationID{head}, []repo.OperationID{tip})
+	if err != nil {
+		return nil, err
+	}
+	if len(bases) == 0 || bases[0].ID == repo.RootOperationID {
+		return nil, fault.New(fault.Conflict, "repo.push",
+			"what is here up to operation %.12s has no history in common with the repository %s (%s) that is served there", tip.Hex(), s.name, s.id).
+			WithNext("nothing was taken in; serve the repository that this is a copy of, or make a workspace of that one: tandem init")
+	}
+	return bases, nil
 }
