@@ -87,7 +87,6 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, o 
 	plain := write
 	var flying sync.WaitGroup
 	defer flying.Wait()
-	lines := bufio.NewReaderSize(in, 64<<10)
 	// Two agents of one user run two of these pipes; the daemon tells them
 	// apart by this.
 	self := fmt.Sprintf("%d.%d.%s", os.Getpid(), os.Getppid(), rand.Text())
@@ -99,9 +98,16 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, o 
 	c = c.WithClient(about)
 	telling, end := context.WithCancel(ctx)
 	defer end()
+	arriving := readLines(telling, in)
 	for {
-		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		var next arrival
+		select {
+		case next = <-arriving:
+		case <-ctx.Done(): // Ctrl-C: whoever started it has no more to say
+			return nil
+		}
+		line, err := bytes.TrimSpace(next.line), next.err
+		if len(line) > 0 {
 			now := about
 			now.Agent, now.Model = orElse(agentName(line), about.Agent), orElse(modelOf(line, os.Getenv), about.Model)
 			if now != about {
@@ -124,6 +130,32 @@ func pipe(ctx context.Context, c *client.Client, in io.Reader, out io.Writer, o 
 			return err
 		}
 	}
+}
+
+// arrival is a line of standard input, or why there are no more.
+type arrival struct {
+	line []byte
+	err  error
+}
+
+// readLines reads in the background: a read of a terminal cannot be called off.
+func readLines(ctx context.Context, in io.Reader) <-chan arrival {
+	out := make(chan arrival)
+	go func() {
+		lines := bufio.NewReaderSize(in, 64<<10)
+		for {
+			line, err := lines.ReadBytes('\n')
+			select {
+			case out <- arrival{line, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return out
 }
 
 func orElse(a, b string) string {
