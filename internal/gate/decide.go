@@ -25,7 +25,7 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.view, c.kin = compiled.View(who, g.db.Now()), g.Kin
+	c.view, c.kin, c.real = compiled.View(who, g.db.Now()), g.Kin, g.links.Real
 	if g.Whose != nil && (c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession)) {
 		c.whose = func(r op.Resource) []string { return g.Whose(ctx, c.caller.Tenant, r) }
 	}
@@ -185,7 +185,7 @@ func (g *Gate) Sight(ctx context.Context, tool string) (*policy.Sight, error) {
 	if err := g.lookUp(ctx, c); err != nil {
 		return nil, err
 	}
-	return c.view.Sight(tool, g.Kin), nil
+	return c.view.Sight(tool, g.Kin, g.links.Real), nil
 }
 
 // present reports whether a person is behind this very call: proven now, or by

@@ -25,7 +25,7 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		}
 	}
 	if c.resource.Kind == string(policy.KindFolder) { // policy was asked about it by this name; it may have others
-		s := view.Sight(c.tool, c.kin).Elsewhere(c.resource.Path)
+		s := view.Sight(c.tool, c.kin, c.real).Elsewhere(c.resource.Path)
 		if s.Hidden || s.Fixed && c.op.Changes() {
 			narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+c.resource.Path+" for you")
 		} else if s.Asks != "" {
@@ -36,16 +36,16 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 	if t == nil {
 		return d
 	}
-	sight := view.Sight(t.Tool, c.kin)
+	sight := view.Sight(t.Tool, c.kin, c.real)
 	if t.Shell != "" && !t.Boxed && c.facts != nil { // words of a line that a person's denial is about; the house asks about lines that it cannot read
 		for _, p := range c.facts.Named {
-			if s := sight.Of(p); s.Hidden && !s.House() {
+			if s := sight.Named(p); s.Hidden && !s.House() {
 				narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+p+" for you")
 			}
 		}
 	}
 	for _, p := range t.Paths {
-		s := sight.Of(p)
+		s := sight.Named(p)
 		switch {
 		case s.Hidden:
 			narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+p+" for you")

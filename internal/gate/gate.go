@@ -20,6 +20,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/policy/book"
 	"tandem/internal/secret"
 )
 
@@ -51,6 +52,7 @@ type Gate struct {
 	Whose func(ctx context.Context, tenant string, r op.Resource) []string
 	// Kin finds the repository that a path lies in: what is denied in one of its checkouts is denied in all. nil where there are none.
 	Kin    policy.Kin
+	links  book.Links
 	guards Guards
 }
 
@@ -106,6 +108,7 @@ func (g *Gate) Invoke(ctx context.Context, name string, in any) (any, error) {
 // call is one operation on its way through the gate.
 type call struct {
 	kin      policy.Kin
+	real     func(path string) string // where a path leads
 	op       *op.Op
 	in       any
 	caller   op.Caller

@@ -9,8 +9,68 @@ import (
 // Checkouts with a name in common are of one repository, and what is denied or labelled in one of them is so in all.
 type Kin func(path string) (names []string, root string)
 
-// twins are the same path in the other checkouts of its repository that policy speaks of.
+// alias is another name of a tree that policy speaks of.
+type alias struct{ name, of string }
+
+// aliases are the places that links lead to now, of what policy speaks of by a path that goes through them.
+func (s *Sight) aliases() (out []alias) {
+	if s.real == nil {
+		return nil
+	}
+	for edge := range s.edges {
+		if at := s.real(edge); at != edge {
+			out = append(out, alias{at, edge})
+		}
+	}
+	for written, root := range s.written {
+		if at := s.real(written); at != root {
+			out = append(out, alias{at, root})
+		}
+	}
+	return out
+}
+
+// twins are the other names of a path that policy speaks of: through links, and in the other checkouts of its repository.
 func (s *Sight) twins(path string) []string {
+	out := s.checkouts(path)
+	aliases := s.aliases()
+	for _, p := range append([]string{path}, out...) {
+		for _, a := range aliases {
+			if below(a.name, p) < 0 {
+				continue
+			}
+			rest := strings.TrimPrefix(strings.TrimPrefix(p, a.name), "/")
+			if t := strings.TrimSuffix(strings.TrimSuffix(a.of, "/")+"/"+rest, "/"); t != path && t != "" {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// Named is Of for one path that somebody wrote, which may go through links itself.
+func (s *Sight) Named(path string) Seen {
+	return s.Of(path).and(s.led(path))
+}
+
+// Elsewhere is what policy says of a path by its other names, where links in it lead included.
+func (s *Sight) Elsewhere(path string) Seen {
+	return s.elsewhere(path).and(s.led(path))
+}
+
+func (s *Sight) led(path string) Seen {
+	if s.real == nil {
+		return Seen{}
+	}
+	at := s.real(path)
+	if at == path {
+		return Seen{}
+	}
+	return s.askTwin(path, at).and(s.elsewhere(at))
+}
+
+// checkouts are the same path in the other checkouts of its repository that policy speaks of.
+func (s *Sight) checkouts(path string) []string {
 	if s.kin == nil || len(s.edges) < 2 {
 		return nil
 	}
@@ -47,9 +107,9 @@ func (s *Sight) noteRoot(root string) {
 	}
 }
 
-// Elsewhere is what policy says of a path by the name that it has in other checkouts of its repository. That nothing grants it there
-// says nothing: a denial travels, and a grant does not.
-func (s *Sight) Elsewhere(path string) Seen {
+// elsewhere is what policy says of a path by its other names. That nothing grants it there says nothing: a denial travels, and a grant
+// does not.
+func (s *Sight) elsewhere(path string) Seen {
 	var seen Seen
 	for _, twin := range s.twins(path) {
 		seen = seen.and(s.askTwin(path, twin))
@@ -158,7 +218,7 @@ func (s *Sight) Denied(path string, repository ResourceRef) bool {
 	if s.view == nil || s.view.policy == nil {
 		return true
 	}
-	for _, seen := range []Seen{s.askTwin(path, path), s.Elsewhere(path)} {
+	for _, seen := range []Seen{s.askTwin(path, path), s.elsewhere(path)} {
 		if seen.Hidden && seen.By != "" && !seen.House() && !strings.HasPrefix(seen.By, byLabel) {
 			return true
 		}

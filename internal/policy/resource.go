@@ -8,6 +8,8 @@ type ResourceRef struct {
 	Tenant string       `json:"tenant,omitempty"`
 	Kind   ResourceKind `json:"kind"`
 	Path   string       `json:"path"`
+	// Written is the path as a person wrote it, where links in it led to Path.
+	Written string `json:"written,omitempty"`
 	// Of is whose it is, where that matters: principals between blanks. See Belongs.
 	Of string `json:"-"`
 }

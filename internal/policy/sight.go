@@ -34,7 +34,10 @@ type Sight struct {
 	wild  []string
 	slow  bool // a rule or a depth speaks of each path by itself
 	kin   Kin
-	globs bool // a person's denial speaks of a pattern of paths
+	real  func(path string) string
+	// written are roots by the path that a person wrote for them.
+	written map[string]string
+	globs   bool // a person's denial speaks of a pattern of paths
 
 	mu      sync.Mutex
 	regions map[string]Seen
@@ -46,8 +49,9 @@ type Sight struct {
 // maxFits bounds what a Sight remembers of the names of files.
 const maxFits = 8192
 
-// Sight is what the caller sees of folders with a tool; "" is looking without any. kin may be nil where there are no repositories.
-func (v *View) Sight(tool string, kin Kin) *Sight {
+// Sight is what the caller sees of folders with a tool; "" is looking without any. kin may be nil where there are no repositories, and
+// real, which says where a path leads, where there are no links.
+func (v *View) Sight(tool string, kin Kin, real func(path string) string) *Sight {
 	if v == nil {
 		return &Sight{slow: true}
 	}
@@ -57,7 +61,7 @@ func (v *View) Sight(tool string, kin Kin) *Sight {
 		return s
 	}
 	s := v.newSight(tool)
-	s.kin = kin
+	s.kin, s.real = kin, real
 	if v.sights == nil || len(v.sights) >= maxSights {
 		v.sights = map[string]*Sight{}
 	}
@@ -68,13 +72,14 @@ func (v *View) Sight(tool string, kin Kin) *Sight {
 const maxSights = 32
 
 func (v *View) newSight(tool string) *Sight {
-	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{}, fits: map[string]bool{}, folders: map[string]string{}}
+	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{}, fits: map[string]bool{}, folders: map[string]string{},
+		written: map[string]string{}}
 	s.slow = v.policy == nil || v.ctx.Ceiling != nil
 	if s.slow {
 		return s
 	}
 	for _, l := range v.policy.labels {
-		s.edges[l.Resource.Path] = true
+		s.root(l.Resource)
 	}
 	asked := kindMask(KindFolder)
 	if tool != "" {
@@ -101,10 +106,18 @@ func (v *View) newSight(tool string) *Sight {
 	return s
 }
 
+// root notes the root of a tree that policy speaks of.
+func (s *Sight) root(r ResourceRef) {
+	s.edges[r.Path] = true
+	if r.Written != "" {
+		s.written[r.Written] = r.Path
+	}
+}
+
 // learn notes where a grant, and those it hangs on, may change the answer.
 func (s *Sight) learn(g *grant) {
 	for ; g != nil; g = g.parent {
-		s.edges[g.Scope.Root.Path] = true
+		s.root(g.Scope.Root)
 		for _, h := range g.Scope.Denied {
 			s.edges[h.Path] = true
 		}
@@ -125,6 +138,14 @@ func (s *Sight) learn(g *grant) {
 
 // pattern notes a glob: one that is a plain tree is an edge, of others the word that a path must hold.
 func (s *Sight) pattern(g glob) {
+	for i, w := range g { // the tree that it begins with may be reached through a link
+		if strings.Contains(w, "*") {
+			if i > 0 {
+				s.edges["/"+strings.Join(g[:i], "/")] = true
+			}
+			break
+		}
+	}
 	plain := len(g)
 	for plain > 0 && g[plain-1] == "**" {
 		plain--
@@ -149,7 +170,7 @@ func (s *Sight) pattern(g glob) {
 
 // Of answers for one path: absolute, with slashes.
 func (s *Sight) Of(path string) Seen {
-	return s.of(path).and(s.Elsewhere(path))
+	return s.of(path).and(s.elsewhere(path))
 }
 
 func (s *Sight) of(path string) Seen {
@@ -217,6 +238,11 @@ func (s *Sight) Edges(folder string) []string {
 		}
 	}
 	out = append(out, s.edgesElsewhere(folder)...)
+	for _, a := range s.aliases() {
+		if below(folder, a.name) > 0 {
+			out = append(out, a.name)
+		}
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -42,7 +42,7 @@ func TestSightIsThePolicysAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		who := StrictTenantContext{Tenant: "t", Principal: PrincipalRef{Session, "s"}, AuthorityChain: []PrincipalRef{{Person, "ann"}}}
-		sight := c.View(who, noon).Sight("bash", nil)
+		sight := c.View(who, noon).Sight("bash", nil, nil)
 		for range 20 {
 			p := path.Draw(t, "path")
 			fresh := c.prepare(who, noon).newSight("bash")
@@ -58,7 +58,7 @@ func TestSight(t *testing.T) {
 		give(t, "no", "*", Deny, "folder:/p/priv", "view"),
 		give(t, "look", "session:*", Ask, "folder:/p/slow", "read"),
 		give(t, "hands", "session:*", Ask, "folder:/p/rel", "edit"))...)
-	s := seen(t, c, "session:s", "person:me").Sight("bash", nil)
+	s := seen(t, c, "session:s", "person:me").Sight("bash", nil, nil)
 	for p, want := range map[string]Seen{"/p/a.go": {}, "/p/priv": {Hidden: true, By: "grant:no"}, "/p/priv/x/y": {Hidden: true, By: "grant:no"}, "/p/private": {},
 		"/p/gen/x": {Fixed: true, By: "rule:frozen"}, "/p/slow/x": {Asks: "grant:look"}, "/p/rel/x": {Fixed: true, By: "grant:hands"},
 		"/p/.env": {Hidden: true, By: "grant:default-session-keys"}, "/p/../x": {Hidden: true}} {
@@ -69,13 +69,13 @@ func TestSight(t *testing.T) {
 	if !s.Of("/p/.env").House() || s.Of("/p/priv").House() {
 		t.Error("the house's own denials are not told from a person's")
 	}
-	if !(*View)(nil).Sight("", nil).Of("/p").Hidden {
+	if !(*View)(nil).Sight("", nil, nil).Of("/p").Hidden {
 		t.Error("nobody sees something")
 	}
 }
 
 func BenchmarkSight(b *testing.B) {
-	s := benchView(b, "").Sight("bash", nil)
+	s := benchView(b, "").Sight("bash", nil, nil)
 	for b.Loop() {
 		for _, p := range []string{"/home/me/code/app/internal/x/y.go", "/home/me/code/app/internal/x/z.go"} {
 			if s.Of(p).Hidden {

@@ -74,6 +74,9 @@ func written(g book.GrantView) string {
 		flag("class", strings.Join(classes, ","))
 	}
 	flag("approver", g.Approvers...)
+	if g.Written != "" {
+		out += " (written " + g.Written + ")"
+	}
 	return out
 }
 

@@ -42,6 +42,9 @@ func newLabel(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(map[string]any{"labels": labels}, func(w io.Writer) {
 				for _, l := range labels {
+					if l.Written != "" {
+						l.Resource += " (written " + l.Written + ")"
+					}
 					fmt.Fprintf(w, "%s\t%s\n", l.Resource, l.Class)
 				}
 				if len(labels) == 0 {

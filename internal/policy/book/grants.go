@@ -137,6 +137,7 @@ func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, err
 	if err := literal(in.Resource); err != nil {
 		return nil, err
 	}
+	g.Scope.Root = real(g.Scope.Root)
 	g.Scope.MaxDepth, g.Scope.Only = in.MaxDepth, trimmed(in.Only)
 	for _, s := range trimmed(in.Except) {
 		r, err := policy.ParseResource(s)
@@ -146,7 +147,7 @@ func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, err
 		if err != nil {
 			return nil, err
 		}
-		g.Scope.Denied = append(g.Scope.Denied, r)
+		g.Scope.Denied = append(g.Scope.Denied, real(r))
 	}
 	for _, p := range trimmed(in.Permissions) {
 		g.Permissions = append(g.Permissions, policy.AccessPermission(p))

@@ -21,6 +21,7 @@ type LabelIn struct {
 type LabelView struct {
 	Resource string `json:"resource"`
 	Class    string `json:"class"`
+	Written  string `json:"written,omitempty" jsonschema:"the path as it was written, where links in it led to the resource"`
 }
 
 // LabelOut is the new version with all its labels.
@@ -32,7 +33,7 @@ type LabelOut struct {
 func labelViews(labels []policy.Label) []LabelView {
 	out := []LabelView{}
 	for _, l := range labels {
-		out = append(out, LabelView{l.Resource.String(), string(l.Class)})
+		out = append(out, LabelView{l.Resource.String(), string(l.Class), l.Resource.Written})
 	}
 	return out
 }
@@ -43,6 +44,8 @@ func (b *Book) label(ctx context.Context, tx *db.Tx, in LabelIn) (LabelOut, erro
 	if err != nil {
 		return LabelOut{}, refusal("policy.label", err)
 	}
+	written := at
+	at = real(at)
 	v, err := next(tx, c.Tenant, "label", at.String(), in.Note, c.Name) // locks the policy
 	if err != nil {
 		return LabelOut{}, err
@@ -55,7 +58,9 @@ func (b *Book) label(ctx context.Context, tx *db.Tx, in LabelIn) (LabelOut, erro
 		return LabelOut{}, fault.New(fault.Conflict, "policy.label", "the rules that the journal vouches for are gone from the database").WithNext("write them again: tandem policy edit")
 	}
 	was := len(d.Labels)
-	d.Labels = slices.DeleteFunc(d.Labels, func(l policy.Label) bool { return l.Resource == at })
+	d.Labels = slices.DeleteFunc(d.Labels, func(l policy.Label) bool {
+		return l.Resource.Kind == at.Kind && (l.Resource.Path == at.Path || l.Resource.Path == written.Path || l.Resource.Written == written.Path)
+	})
 	switch {
 	case in.Class != "":
 		d.Labels = append(d.Labels, policy.Label{Resource: at, Class: policy.DataClass(in.Class)})

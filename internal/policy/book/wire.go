@@ -12,6 +12,7 @@ type GrantView struct {
 	Principal   string                    `json:"principal"`
 	Effect      string                    `json:"effect"`
 	Resource    string                    `json:"resource" jsonschema:"the tree it covers, as kind:/path"`
+	Written     string                    `json:"written,omitempty" jsonschema:"the path as it was written, where links in it led to the resource"`
 	Permissions []policy.AccessPermission `json:"permissions"`
 	Classes     []policy.DataClass        `json:"data_classes,omitempty"`
 	Tools       []string                  `json:"tool_patterns,omitempty"`
@@ -32,8 +33,8 @@ type GrantView struct {
 }
 
 func (g *Grant) view(dead string) GrantView {
-	v := GrantView{ID: g.ID, Principal: g.Principal.String(), Effect: g.Effect.String(), Resource: g.Scope.Root.String(), Permissions: g.Permissions,
-		Classes: g.DataClasses, Tools: g.ToolPatterns, Approvers: names(g.Approvers), MaxDepth: g.Scope.MaxDepth, Only: g.Scope.Only, Source: string(g.Source),
+	v := GrantView{ID: g.ID, Principal: g.Principal.String(), Effect: g.Effect.String(), Resource: g.Scope.Root.String(),
+		Written: g.Scope.Root.Written, Permissions: g.Permissions, Classes: g.DataClasses, Tools: g.ToolPatterns, Approvers: names(g.Approvers), MaxDepth: g.Scope.MaxDepth, Only: g.Scope.Only, Source: string(g.Source),
 		From: g.DelegationID, Redelegate: g.Redelegate, AddedBy: g.AddedBy, AddedAt: g.AddedAt, RevokedBy: g.RevokedBy, RevokedAt: g.RevokedAt, Dead: dead, Note: g.Note}
 	for _, r := range g.Scope.Denied {
 		v.Except = append(v.Except, r.String())
