@@ -82,14 +82,19 @@ type obj = map[string]any
 // and a journal that verifies; what came after the copy is gone, and kept
 // aside.
 func TestACopyBecomesAnotherServer(t *testing.T) {
-	for from, a := range map[string]func() string{"sqlite": func() string { return "" }, "postgres": func() string { return testenv.Postgres(t) }} {
-		for to, b := range map[string]func() string{"sqlite": func() string { return "" }, "postgres": func() string { return testenv.Postgres(t) }} {
-			t.Run(from+" to "+to, func(t *testing.T) { copyServer(t, keptAt(t, a()), keptAt(t, b())) })
-		}
+	databases := map[string]func(*testing.T) string{"sqlite": func(*testing.T) string { return "" },
+		"postgres": func(t *testing.T) string { return testenv.Postgres(t) }}
+	for from, a := range databases {
+		t.Run("from "+from, func(t *testing.T) {
+			path := copied(t, keptAt(t, a(t)))
+			for to, b := range databases {
+				t.Run("to "+to, func(t *testing.T) { becomes(t, path, keptAt(t, b(t))) })
+			}
+		})
 	}
 }
 
-func copyServer(t *testing.T, source, target *kept) {
+func copied(t *testing.T, source *kept) string {
 	source.must("resource.put", obj{"key": "a/b", "value": "old"})
 	source.must("secret.set", obj{"name": "x", "value": "hunter2-hunter2"})
 	path := filepath.Join(testenv.Dir(t), "copy")
@@ -100,6 +105,10 @@ func copyServer(t *testing.T, source, target *kept) {
 	if _, err := source.do("server.backup", BackupIn{Path: path}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("over another copy: %v", err)
 	}
+	return path
+}
+
+func becomes(t *testing.T, path string, target *kept) {
 	target.must("resource.put", obj{"key": "newer", "value": "lost"})
 	target.must("server.restore", RestoreIn{Path: path})
 	if err := <-target.ended; !errors.Is(err, ErrRestart) {

@@ -205,18 +205,15 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	var servers sync.WaitGroup
 	var all []*http.Server
-	server := func(auth httpapi.Authenticator, hosts func(*http.Request) bool, around ...func(http.Handler) http.Handler) (*http.Server, error) {
-		h, err := d.web.Handler(auth, hosts)
-		if err != nil {
-			return nil, err
-		}
+	server := func(auth httpapi.Authenticator, hosts func(*http.Request) bool, around ...func(http.Handler) http.Handler) *http.Server {
+		h := d.web.Handler(auth, hosts)
 		for _, a := range around {
 			h = a(h)
 		}
 		srv := &http.Server{Handler: d.counted(host.GitPaths(bridged(h))), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
-		return srv, nil
+		return srv
 	}
 	start := func(l net.Listener, srv *http.Server) {
 		servers.Go(func() {
@@ -226,10 +223,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	if d.shared, err = server(networkAuth(d.identity, false), func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly); err != nil {
-		socket.Close()
-		return err
-	}
+	d.shared = server(networkAuth(d.identity, false), func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly)
 	if err := d.rooms.tunnel.Recall(ctx); err != nil {
 		socket.Close()
 		return err
@@ -284,17 +278,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if !panel {
 			around = append(around, d.withoutPanel)
 		}
-		srv, err := server(d.fromOurs(networkAuth(d.identity, panel)), known.answers, around...)
-		if err != nil {
-			return err
-		}
-		start(l, srv)
+		start(l, server(d.fromOurs(networkAuth(d.identity, panel)), known.answers, around...))
 	}
-	near, err := server(controlAuth(d.identity), nil, d.withoutPanel)
-	if err != nil {
-		return err
-	}
-	start(socket, near)
+	start(socket, server(controlAuth(d.identity), nil, d.withoutPanel))
 	defer d.rooms.repo.Close()
 	defer d.rooms.remotes.stop()
 	servers.Go(func() { d.rooms.repo.Run(ctx) })

@@ -195,9 +195,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
 	d.measure()
 	d.watched()
-	if d.rooms.remotes.inner, err = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil); err != nil {
-		return err
-	}
+	d.rooms.remotes.inner = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil)
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
 	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.allow, Log: d.Log}
 	maps.Copy(d.web.Mounts, connect.Mounts())

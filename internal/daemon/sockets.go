@@ -53,12 +53,7 @@ func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session 
 		c.Client.Agent, c.Client.Model = about.Agent, about.Model
 		return c, err
 	}
-	h, err := s.web.Handler(auth, nil)
-	if err != nil {
-		l.Close()
-		return "", err
-	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ConnContext: withConn}
+	srv := &http.Server{Handler: s.web.Handler(auth, nil), ReadHeaderTimeout: 10 * time.Second, ConnContext: withConn}
 	s.mu.Lock()
 	s.open[session] = srv
 	s.mu.Unlock()

@@ -49,11 +49,7 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 		t.Fatalf("the first tenant has only %q:\n%s", ids, before)
 	}
 	web := &httpapi.Server{Gate: g, Journal: d.journal, Log: d.Log, Now: time.Now}
-	h, err := web.Handler(func(*http.Request) (op.Caller, error) { return second, nil }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(h)
+	srv := httptest.NewServer(web.Handler(func(*http.Request) (op.Caller, error) { return second, nil }, nil))
 	defer srv.Close()
 	n := 0
 	for _, o := range g.Table().All() {

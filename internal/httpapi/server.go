@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/internal/fault"
@@ -44,12 +45,17 @@ type Server struct {
 	// Bodies are the patterns whose requests may be larger than MaxBody, and how
 	// large.
 	Bodies map[string]int64
+
+	// The description is the same on every listener and few ask for it, while each session opens a listener: it is made when somebody asks.
+	asked  sync.Once
+	doc    []byte
+	docErr error
 }
 
 // Handler serves one listener: auth says who its callers are, hosts which
 // requests it answers by the name they were sent to (nil: all, for sockets that no
 // browser reaches).
-func (s *Server) Handler(auth Authenticator, hosts func(*http.Request) bool) (http.Handler, error) {
+func (s *Server) Handler(auth Authenticator, hosts func(*http.Request) bool) http.Handler {
 	mux := http.NewServeMux()
 	for _, o := range s.Gate.Table().All() {
 		if o.Path == "" || o.Class == op.ClassStream {
@@ -66,22 +72,25 @@ func (s *Server) Handler(auth Authenticator, hosts func(*http.Request) bool) (ht
 	mux.HandleFunc("POST /op/{operation}", s.byName)
 	mux.HandleFunc("GET /event", s.events)
 	mux.HandleFunc("GET /tlog/{path...}", s.tile)
-	doc, err := s.openAPI()
-	if err != nil {
-		return nil, err
-	}
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		if !op.CallerFrom(r.Context()).Known() {
-			s.Fail(w, r, unknown("openapi"))
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(doc)
-	})
+	mux.HandleFunc("GET /openapi.json", s.description)
 	for pattern, h := range s.Mounts {
 		mux.Handle(pattern, h)
 	}
-	return s.around(mux, auth, hosts), nil
+	return s.around(mux, auth, hosts)
+}
+
+func (s *Server) description(w http.ResponseWriter, r *http.Request) {
+	if !op.CallerFrom(r.Context()).Known() {
+		s.Fail(w, r, unknown("openapi"))
+		return
+	}
+	s.asked.Do(func() { s.doc, s.docErr = s.openAPI() })
+	if s.docErr != nil {
+		s.Fail(w, r, s.docErr)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(s.doc)
 }
 
 // around is what every request of a listener goes through.
