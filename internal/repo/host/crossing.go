@@ -133,6 +133,8 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 	_, err = h.Gate().Invoke(context.WithValue(ctx, crossingKey{}, true), "repo.cross", CrossIn{Repo: s.name, Workspace: workspace, Files: ask})
 	if fault.Is(err, fault.Pending) {
 		h.tellHolders(ctx, s, ask, workspace, "asked")
+		pending := fault.Public(err)
+		err = pending.WithNext("a person answers it on the server, in its panel or there with: tandem approvals approve %s; then repeat the same call", pending.Data["approval"])
 	}
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.Denied, "repo.cross", "%s, and %s", leasedWords(ask), fault.Public(err).Msg).
