@@ -31,7 +31,7 @@ func newUp(k *kit.Kit) *cobra.Command {
 	}
 	serverFlags(cmd, k)
 	begin.flags(cmd)
-	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of a running server of another version: drain it, copy its data aside, start")
+	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of a running server: drain it, copy its data aside when it is of another version, start")
 	return cmd
 }
 
@@ -64,8 +64,8 @@ func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 	return welcome(ctx, k, c)
 }
 
-// standing looks for a server that up or serve started. It stays when it is
-// this very version and may be kept; one of another version gives way.
+// standing looks for a server that up or serve started. With replace it gives way: one of this very version starts again with the
+// flags and settings of now, one of another version is copied aside first.
 func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err error) {
 	c, err := k.Running(ctx)
 	if client.Absent(err) {
@@ -85,17 +85,17 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
 		return false, err
 	}
-	switch {
-	case !replace:
+	if !replace {
 		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down")
-	case st.Version == k.Version:
-		return true, nil
 	}
-	fmt.Fprintf(k.Err, "replacing version %s by %s\n", st.Version, k.Version)
+	same := st.Version == k.Version
+	if !same {
+		fmt.Fprintf(k.Err, "replacing version %s by %s\n", st.Version, k.Version)
+	}
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return false, err
 	}
-	if err := k.Gone(ctx, 15*time.Second); err != nil {
+	if err := k.Gone(ctx, 15*time.Second); err != nil || same {
 		return false, err
 	}
 	copied, err := copyAside(st.Data)
