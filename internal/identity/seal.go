@@ -171,8 +171,7 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	read := func(query string, args ...any) (*sql.Rows, error) { return r.db.Query(ctx, query, args...) }
 	rows, err2 := read("SELECT " + tokenColumns + " FROM token")
 	add(collectSealed(rows, err2, scanToken))
-	rows, err2 = read("SELECT "+signinColumns+" FROM signin WHERE expires_at > ?", r.db.Now())
-	add(collectSealed(rows, err2, scanSignin))
+	add(r.signinRows(ctx))
 	rows, err2 = read("SELECT " + clientSelect + " FROM oauth_client WHERE actor <> ''")
 	add(collectSealed(rows, err2, loadClient))
 	rows, err2 = read("SELECT " + oauthColumns + " FROM oauth_grant")
@@ -195,6 +194,35 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 		return passkeySeal(tenant, id, actor, host, &k), nil
 	}))
 	return out, err
+}
+
+// signinRows lists the sign-ins that can be used, and those that ran out and wait to be swept, as far as the journal knows them: an
+// entry about one of these would otherwise look like one whose row was taken away. One that it does not know confers nothing.
+func (r *Room) signinRows(ctx context.Context) ([]op.Sealed, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+signinColumns+" FROM signin")
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (signinRow, error) { return scanSignin(rows) })
+	known, now := map[string]map[string]bool{}, r.db.Now().UnixMicro()
+	var out []op.Sealed
+	for _, s := range all {
+		if known[s.tenant] == nil {
+			known[s.tenant] = r.known(s.tenant, "signin")
+		}
+		if row := s.Seal(); s.expires > now || known[s.tenant][row.Subject] {
+			out = append(out, row)
+		}
+	}
+	return out, err
+}
+
+// known are the subjects of a kind that the journal vouches for now.
+func (r *Room) known(tenant, kind string) map[string]bool {
+	out := map[string]bool{}
+	if r.Vouch.Asks() {
+		for _, subject := range r.Vouch.Stand(tenant, kind) {
+			out[subject] = true
+		}
+	}
+	return out
 }
 
 // endSignins and endGrants let go of what ran out: an entry that vouches for a row that went by itself would look like one that
