@@ -136,11 +136,12 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		return err
 	}
 	var link identity.LinkOut
-	if err := c.Call(ctx, "signin.link", nil, &link); err != nil {
-		return err
+	refused := c.Call(ctx, "signin.link", nil, &link)
+	if refused != nil && !fault.Is(refused, fault.Denied) {
+		return refused
 	}
 	var invite daemon.InviteOut
-	if st.Key != "" { // it listens beyond this machine, so somebody may have been invited
+	if st.Key != "" && refused == nil { // it listens beyond this machine, so somebody may have been invited
 		if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
 			return err
 		}
@@ -157,7 +158,12 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		}
 	}
 	return k.Show(out, func(w io.Writer) {
-		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\nPanel: %s/signin?code=%s (works once, for ten minutes)\n", st.PID, describe(&st), st.Panel, link.Code)
+		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\n", st.PID, describe(&st))
+		if refused != nil { // the server runs; what its policy keeps from whoever is not present is told, and is no failed start
+			fmt.Fprintf(w, "Panel: %s\nRefused for now: %s\n", st.Panel, kit.VisibleLine(refused.Error()))
+		} else {
+			fmt.Fprintf(w, "Panel: %s/signin?code=%s (works once, for ten minutes)\n", st.Panel, link.Code)
+		}
 		if out.Join != "" {
 			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key, out.Join)
 		}
