@@ -73,12 +73,16 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 		}
 		return s.Machine.Command(ctx, b)
 	}
-	for _, m := range slices.Clone(b.Mounts) {
-		if m.Write {
-			b.Mounts = append(b.Mounts, box.Kept(m.From)...)
+	if err := scope.Hide(&b); err != nil {
+		return nil, nil, err
+	}
+	var writable []string
+	for _, f := range fs {
+		if !f.ReadOnly {
+			writable = append(writable, f.Path)
 		}
 	}
-	if err := scope.Hide(&b); err != nil {
+	if err := b.Keep(writable...); err != nil {
 		return nil, nil, err
 	}
 	return s.Machine.Command(ctx, b)

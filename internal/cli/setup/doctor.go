@@ -180,7 +180,7 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	case "bwrap":
 		return Check{"sandbox", "ok", "commands of sessions run in bubblewrap", ""}
 	case "landlock":
-		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden (" + st.SandboxWhy + ")", mend}
+		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden, and nothing keeps them from git's hooks and configuration in folders that they may change (" + st.SandboxWhy + ")", mend}
 	}
 	return Check{"sandbox", "note", "there is none, so commands of sessions do not run (" + st.SandboxWhy + ")", mend + "; or for one session: tandem grant unconfined SESSION"}
 }

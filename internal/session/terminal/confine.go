@@ -54,7 +54,6 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		b.Nests = s.row.Agent
 	}
 	project := []box.Mount{{From: s.row.Folder, Write: true}}
-	project = append(project, box.Kept(s.row.Folder)...)
 	withheld, masks := s.withheld()
 	project, b.Masks = append(project, withheld...), masks
 	hidden, err := s.hide(ctx)
@@ -81,8 +80,17 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		b.Mounts = append(home, project...)
 	}
 	b.Mounts = append(b.Mounts, s.shown(l)...)
+	if full := b.Keep(s.row.Folder); full != nil { // it is opened all the same, and says so
+		s.update(func(r *row) bool {
+			r.Boundary = strings.TrimSuffix(r.Boundary, unkept) + unkept
+			return true
+		})
+	}
 	return b, nil
 }
+
+// unkept is said of a folder that is too large for all its repositories to be found.
+const unkept = "; its folder is too large to look through: look at the hooks and configuration of repositories in it before you use git"
 
 // shown are the programs, and the session's folder with its socket.
 func (s *seat) shown(l Launch) []box.Mount {

@@ -31,6 +31,8 @@ type Box struct {
 	Terminal bool
 	// Nests is a key of Nesting, when the program brings a sandbox of its own.
 	Nests string
+
+	absent []string // files that must not be there when the program has ended: see Keep
 }
 
 // Mount is a file or folder of the machine in a box.
@@ -120,7 +122,12 @@ func (m *Machine) Command(ctx context.Context, b Box) (cmd *exec.Cmd, done func(
 		// Bubblewrap itself is process 1 in there, and its environment can be read: it has that of the program.
 		cmd.Env = env
 		group(cmd)
-		return cmd, func() { endGroup(cmd) }, nil
+		return cmd, func() {
+			endGroup(cmd)
+			for _, path := range b.absent {
+				os.Remove(path) //nolint:errcheck // most were never made
+			}
+		}, nil
 	case Landlock:
 		return landlocked(ctx, b)
 	}

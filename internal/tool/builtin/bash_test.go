@@ -275,4 +275,14 @@ func TestBashLeavesNoHook(t *testing.T) {
 	if err != nil || strings.Contains(r.Text, "WROTE-") || !strings.Contains(r.Text, "2\n") {
 		t.Errorf("%+v %v", r, err)
 	}
+	// The same in a repository below the granted folder, from within it.
+	if r, err = run(t, e.Env, "bash", m{"command": "git init -q sub/deep/r && echo READY"}); err != nil || !strings.Contains(r.Text, "READY") {
+		t.Fatalf("%+v %v", r, err)
+	}
+	e.Dir = filepath.Join(e.Dir, "sub", "deep", "r")
+	line = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m one; mv ../r ../x && cp -a ../x ../r; " + line
+	r, err = run(t, e.Env, "bash", m{"command": line})
+	if err != nil || strings.Contains(r.Text, "WROTE-") || !strings.Contains(r.Text, "2\n") {
+		t.Errorf("%+v %v", r, err)
+	}
 }
