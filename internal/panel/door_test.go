@@ -220,7 +220,7 @@ func TestLiveNamesWhatChanged(t *testing.T) {
 	if nouns != "resource" {
 		t.Errorf("the stream says %q, want resource", nouns)
 	}
-	h.do(t, "actor.add", "", map[string]any{"name": "second", "kind": "agent"})
+	h.do(t, "actor.add", testPIN, map[string]any{"name": "second", "kind": "agent"})
 	if _, nouns := topic(id); nouns != "actor" {
 		t.Errorf("behind %s the stream says %q, want actor", id, nouns)
 	}

@@ -10,7 +10,7 @@ laptop> make up      # needs Go 1.26 and git: builds, starts, prints the panel's
 not run: it is what runs this: make test    # installs what the tests drive, and runs all of them
 laptop> bin/tandem status                # is it running, and where
   shows Listen: 127.0.0.1:39731
-  shows Panel: http://tandem.localhost:39731
+  shows Panel: http://t-….localhost:39731
 laptop> bin/tandem pin set               # prove that you are a person: asked for whenever somebody must decide
 laptop> bin/tandem run "say hello"       # works on a fresh machine: the built-in model needs no key
   type n

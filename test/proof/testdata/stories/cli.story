@@ -17,7 +17,7 @@ your-server> tandem panel open
   shows signin?code=
 your-server> tandem panel open --print
   shows signin?code=
-your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 'http[^ ]*' | sed 's/tandem.localhost/127.0.0.1/')"
+your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 'http[^ ]*' | sed 's/t-[a-z0-9]*.localhost/127.0.0.1/')"
 your-server> tandem panel browsers
 not run: a browser that signed in is needed, which TestJourney has: tandem panel signout signin_5f0c4e1f2a3b4c5d
 your-server> tandem logs
