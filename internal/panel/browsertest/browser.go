@@ -35,7 +35,7 @@ func Run(t *testing.T, script string, in, out any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), script)
 	cmd.Env = testenv.Env(t, "NODE_PATH="+testenv.NodeModules(t), "CHROMIUM="+testenv.Tool(t, "chromium"), "TZ=UTC")
