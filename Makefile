@@ -7,7 +7,7 @@ LDFLAGS   = -s -w -X tandem/internal/cli.version=$(VERSION)
 STATIC    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: up test test-tools build install bench soak freeze generate lint clean help
+.PHONY: up test test-tools build release man install bench soak freeze generate lint clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,9 +27,14 @@ build: ## build for Linux, macOS and Windows into dist/
 		if [ $$os = windows ]; then out=$$out.exe; fi; \
 		echo "$$out"; GOOS=$$os GOARCH=$$arch $(STATIC) -o $$out ./cmd/tandem; done
 
-install: bin/tandem ## put the program in $(PREFIX)/bin
-	install -d '$(PREFIX)/bin'
-	install -m 755 bin/tandem '$(PREFIX)/bin/tandem'
+release: ## make VERSION=v0.3.0: its changelog, then archives for six platforms with checksums in dist/v0.3.0
+	scripts/release $(if $(filter command line environment,$(origin VERSION)),'$(VERSION)')
+
+man: bin/tandem ## write the manual pages into dist/man
+	bin/tandem man dist/man
+
+install: bin/tandem ## put the program, its manual and its completion below $(PREFIX)
+	scripts/install --prefix '$(PREFIX)' bin/tandem
 
 bench: ## measure, and write bench/RESULTS.md; ONLY=authority one part; AGAINST=COMMIT ROUNDS=5 ONLY=ask,bash beside another commit
 	$(if $(AGAINST),,$(if $(filter workspaces% crowd,$(or $(ONLY),crowd)),./scripts/tools-seed))

@@ -127,7 +127,7 @@ var houseMap = []wall{
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
-	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal"},                                         // the doctor looks at terminals
+	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},                          // the doctor looks at terminals
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},

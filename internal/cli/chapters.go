@@ -8,7 +8,7 @@ var chapters = []struct {
 	id, title string
 	commands  []string
 }{
-	{"start", "The server:", []string{"up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server", "uninstall", "version"}},
+	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server", "uninstall", "man", "version"}},
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},

@@ -175,6 +175,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	connector.Commands,
 	identity.Commands,
 	jjEntry,
+	manEntry,
 	mcp.Commands,
 	policy.Commands,
 	repo.Commands,

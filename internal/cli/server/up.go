@@ -22,9 +22,10 @@ func newUp(k *kit.Kit) *cobra.Command {
 	var replace bool
 	var begin beginning
 	cmd := &cobra.Command{
-		Use:     "up",
-		Short:   "Start the server in the background",
-		Long:    "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel.",
+		Use:   "up",
+		Short: "Start the server in the background",
+		Long: "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel. " +
+			"A server that runs already starts again to serve a repository that is named here and that it does not serve yet.",
 		Example: "  tandem up\n  tandem up --repo ~/project --listen 0.0.0.0:13013",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), k, begin, replace) },
@@ -85,8 +86,14 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
 		return false, err
 	}
+	if more := unserved(k, &st); !replace && len(more) > 0 {
+		if err := adopt(ctx, k, c, &st, more); err != nil {
+			return true, err
+		}
+		replace = true
+	}
 	if !replace {
-		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down")
+		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down; start it again with other flags: tandem up --replace")
 	}
 	same := st.Version == k.Version
 	if !same {

@@ -1,5 +1,5 @@
-// Package setup holds the commands around the installation: doctor, service
-// and uninstall. They work on this machine's files, not through operations.
+// Package setup holds the commands around the installation: setup, doctor, service
+// and uninstall. Setup runs other commands; the rest works on this machine's files, not through operations.
 package setup
 
 import (
@@ -10,5 +10,5 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newDoctor(k), newService(k), newUninstall(k)}
+	return []*cobra.Command{newSetup(k), newDoctor(k), newService(k), newUninstall(k)}
 }

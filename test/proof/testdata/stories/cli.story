@@ -134,6 +134,8 @@ your-server> tandem provider key anthropic
   type sk-ant-0123456789
   type n
 your-server> pass show anthropic | tandem provider key anthropic
+your-server> pass show anthropic | tandem setup --yes --provider anthropic
+  shows the key for anthropic is sealed
 your-server> tandem provider models anthropic
 your-server> tandem provider default anthropic/claude-sonnet-4-5
 your-server> tandem provider add mine http://127.0.0.1:8080/v1 --keyless
@@ -338,6 +340,18 @@ laptop> tandem space leave
 build.example.org$ tandem up --listen 0.0.0.0:39731; tandem pin set
 laptop> tandem space create fix-auth-bug --host build.example.org:39731
   when waiting until: build.example.org$ tandem approvals approve
+# A new machine, and one that knows everything already.
+build.example.org> tandem setup --yes
+  shows a first turn was taken
+build.example.org$ mkdir -p code/app
+build.example.org> tandem setup --folder ~/code/app
+  type
+  shows $ tandem grant folder
+build.example.org> tandem setup
+  type
+  shows already  folder
+your-server> tandem man ~/.local/share/man
+not run: man is not on a test's machine: man tandem-session-open
 # The end.
 your-server> tandem actor disable builder
 your-server> tandem service install --no-start

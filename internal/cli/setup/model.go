@@ -1,0 +1,53 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tandem/internal/session"
+)
+
+// model stores the key of a provider, or stays with the built-in model.
+func (g *guide) model(ctx context.Context) error {
+	var have session.ProvidersOut
+	if err := g.k.Call(ctx, "provider.list", session.Nothing{}, &have); err != nil {
+		return err
+	}
+	var offered []string
+	for _, p := range have.Providers {
+		if p.Source == "store" && g.provider == "" {
+			g.already("model", have.Default)
+			return nil
+		}
+		if p.ID != "local" && !p.Connected {
+			offered = append(offered, p.ID)
+		}
+	}
+	id := g.provider
+	switch {
+	case id == "" && g.unasked:
+		id = "echo"
+	case id == "":
+		line, ok, err := g.k.Ask(fmt.Sprintf("Whose model answers? %s; nothing for the built-in echo, which needs no key: ", strings.Join(offered, ", ")))
+		if err != nil || !ok {
+			return errors.Join(err, g.stopped(ok))
+		}
+		id = line
+	}
+	if id == "" || id == "echo" {
+		g.left("model", session.DefaultModel+", which repeats what it is told; a real model needs a key", "tandem provider key PROVIDER")
+		return nil
+	}
+	return g.note("model", "the key for "+id+" is sealed", "tandem provider key "+id, g.types(ctx, "provider", "key", id))
+}
+
+// turn takes a first turn, with the model that sessions use now.
+func (g *guide) turn(ctx context.Context) error {
+	words := []string{"run", "say hello"}
+	if g.folder != "" {
+		words = append(words, "-C", g.folder)
+	}
+	return g.note("turn", "a first turn was taken", `tandem run "say hello"`, g.types(ctx, words...))
+}
