@@ -213,6 +213,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	})
 	global := root.PersistentFlags()
 	global.BoolVar(&k.JSON, "json", false, "print the result as JSON")
+	global.BoolVar(&k.NoColour, "no-color", false, "print without colours, as with NO_COLOR in the environment")
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
@@ -220,6 +221,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 		root.AddCommand(commands(k)...)
 	}
 	file(root)
+	offerNames(k, root)
 	usageErrors(root)
 	return root
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +49,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "no connectors; add one: tandem connector add NAME ADDRESS")
 					return
 				}
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "NAME\tSTATE\tTOOLS\tWHERE\tFAILURE")
 				for _, c := range out.Connectors {
 					state := string(c.State)

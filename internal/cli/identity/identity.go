@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,7 @@ func newActorList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "NAME\tKIND\tFOR\tSTATE\tID")
 				names := map[string]string{}
 				for _, a := range out.Actors {
@@ -118,7 +117,7 @@ func newTokenList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tACTOR\tSTATE\tLAST USED\tLABEL")
 				for _, tok := range out.Tokens {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tok.ID, tok.Actor, state(tok), when(tok.UsedAt), tok.Label)

@@ -29,6 +29,7 @@ type Kit struct {
 	Env      []string
 	Version  string
 	JSON     bool              // --json
+	NoColour bool              // --no-color
 	Flags    map[string]string // settings given on the command line
 	EnvFiles []string
 
@@ -286,7 +287,7 @@ func (k *Kit) Leave() { k.pin = "" }
 // Show prints an operation's output: as JSON with --json, else with text.
 func (k *Kit) Show(out any, text func(w io.Writer)) error {
 	if !k.JSON {
-		text(Screen(k.Out))
+		text(k.Screen(k.Out))
 		return nil
 	}
 	enc := json.NewEncoder(Screen(k.Out))
@@ -309,30 +310,41 @@ func (k *Kit) Fail(err error) int {
 	case k.JSON && !errors.Is(err, context.Canceled):
 		return k.failJSON(err)
 	case errors.As(err, &usage):
-		fmt.Fprintf(Screen(k.Err), "error: %s\n", err)
+		k.complain("error", err)
 		return 2
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(k.Err, "interrupted")
 		return 130
 	}
 	var f *fault.Error
-	out := Screen(k.Err)
 	if !errors.As(err, &f) {
-		fmt.Fprintf(out, "error: %s\n", err)
+		k.complain("error", err)
 		return 1
 	}
 	word := "error"
 	if f.Kind == fault.Pending {
 		word = "waiting"
 	}
-	fmt.Fprintf(out, "%s: %s\n", word, err)
+	k.complain(word, err)
 	if f.Next != "" {
-		fmt.Fprintf(out, "next:  %s\n", f.Next)
+		out := k.Screen(k.Err)
+		Paint(out, Cyan, "next:")
+		fmt.Fprintf(out, "  %s\n", f.Next)
 	}
 	if f.Kind == fault.Pending {
 		return 8
 	}
 	return 1
+}
+
+// complain says on standard error what went wrong, or what is waited for.
+func (k *Kit) complain(word string, err error) {
+	out, colour := k.Screen(k.Err), Red
+	if word != "error" {
+		colour = Yellow
+	}
+	Paint(out, colour, word+":")
+	fmt.Fprintf(out, " %s\n", err)
 }
 
 // failJSON is Fail for programs: one object on standard error, with the kind that HTTP has, too.

@@ -22,7 +22,7 @@ func (k *Kit) Look(ctx context.Context, a *approval.Ask) (seen []string, err err
 				return nil, err
 			}
 		}
-		ShowPage(k.Err, page)
+		ShowPage(k.Screen(k.Err), page)
 		seen = append(seen, page.Digest)
 		if n >= page.Of {
 			return seen, nil
@@ -60,9 +60,11 @@ func showPiece(w io.Writer, ask string, p approval.Piece) {
 	several := strings.Contains(strings.TrimRight(p.Text, "\n"), "\n") || p.From > 0
 	switch {
 	case p.Form == approval.Gone:
-		fmt.Fprintf(w, "%s\n%s\n", label, marked(p.Text, "  - "))
+		fmt.Fprintln(w, label)
+		Paint(w, Red, marked(p.Text, "  - ")+"\n")
 	case p.Form == approval.Come:
-		fmt.Fprintf(w, "%s\n%s\n", label, marked(p.Text, "  + "))
+		fmt.Fprintln(w, label)
+		Paint(w, Green, marked(p.Text, "  + ")+"\n")
 	case p.Form == approval.Bytes:
 		fmt.Fprintf(w, "%s not text: %s\n    open it: tandem approvals save %s %s FILE\n", label, SeenLine(p.Text), ask, SeenLine(p.Name))
 	case several:

@@ -36,12 +36,15 @@ func unseen(r rune) bool { return !unicode.IsGraphic(r) || r == unicode.Replacem
 // Screen is w; where that is a terminal, one on which everything is visible. What goes into a file or a pipe stays as it is.
 func Screen(w io.Writer) io.Writer {
 	if isTerminal(w) {
-		return screen{w}
+		return screen{w, false}
 	}
 	return w
 }
 
-type screen struct{ w io.Writer }
+type screen struct {
+	w       io.Writer
+	colours bool
+}
 
 // Write shows p, which ends with a whole character.
 func (s screen) Write(p []byte) (int, error) {

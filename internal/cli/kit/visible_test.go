@@ -27,7 +27,7 @@ func TestVisible(t *testing.T) {
 // On a screen everything is visible; a pipe gets what there is.
 func TestScreen(t *testing.T) {
 	var b bytes.Buffer
-	if n, err := fmt.Fprint(screen{&b}, "a\x1b[2J"); err != nil || n != 5 || b.String() != "a<U+001B>[2J" {
+	if n, err := fmt.Fprint(screen{&b, false}, "a\x1b[2J"); err != nil || n != 5 || b.String() != "a<U+001B>[2J" {
 		t.Errorf("%d bytes, %v, %q", n, err, b.String())
 	}
 	if w := Screen(&b); w != &b {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +43,7 @@ func newList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "no keys")
 					return
 				}
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "KEY\tREV\tFENCE\tOWNER\tEXPIRES\tVALUE")
 				for _, r := range out.Items {
 					fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\n", r.Key, r.Rev, r.Fence, r.Owner, expiry(r), short(string(r.Value)))

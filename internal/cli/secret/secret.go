@@ -4,7 +4,6 @@ package secret
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,7 +80,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "NAME\tVERSION\tSET\tBY")
 				for _, s := range out.Secrets {
 					fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Name, s.Version, s.Updated.Local().Format(time.DateTime), s.By)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +75,7 @@ func newBrowsers(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "No browser is signed in. Open one: tandem panel open")
 					return
 				}
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tSIGNED IN\tUNTIL\tBROWSER")
 				for _, b := range out.Browsers {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.ID, b.SignedIn.Local().Format(time.DateTime), b.ExpiresAt.Local().Format(time.DateTime), strconv.QuoteToASCII(b.Agent))

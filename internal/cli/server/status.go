@@ -47,8 +47,8 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintln(w, "tandem is running")
-				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
+				kit.Paint(w, kit.Green, "tandem is running")
+				fmt.Fprintf(w, "\nPID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
 				if len(st.Repos) > 0 {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
@@ -140,7 +140,15 @@ func sandbox(st *daemon.Status) string {
 	case "bwrap":
 		return "bubblewrap"
 	case "landlock":
-		return "Landlock and seccomp; commands in folders with files that may hold keys ask first (" + st.SandboxWhy + ")"
+		return "Landlock and seccomp; commands in folders with files that may hold keys ask first" + why(st)
 	}
-	return "none: commands do not run unless a person grants it for a session (" + st.SandboxWhy + ")"
+	return "none: commands do not run unless a person grants it for a session" + why(st)
+}
+
+// why is the reason for a sandbox that is not the best one, where one is known.
+func why(st *daemon.Status) string {
+	if st.SandboxWhy == "" {
+		return ""
+	}
+	return " (" + st.SandboxWhy + ")"
 }

@@ -165,7 +165,8 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		}
 	}
 	return k.Show(out, func(w io.Writer) {
-		fmt.Fprintf(w, "tandem is running\nPID: %d\nListen: %s\n", st.PID, describe(&st))
+		kit.Paint(w, kit.Green, "tandem is running")
+		fmt.Fprintf(w, "\nPID: %d\nListen: %s\n", st.PID, describe(&st))
 		if refused != nil { // the server runs; what its policy keeps from whoever is not present is told, and is no failed start
 			fmt.Fprintf(w, "Panel: %s\nRefused for now: %s\n", st.Panel, kit.VisibleLine(refused.Error()))
 		} else {

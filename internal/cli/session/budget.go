@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ func newBudgetList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "no budgets")
 					return
 				}
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "WHOSE\tPERIOD\tUSED OF BUDGET\tSET BY")
 				for _, l := range out.Limits {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", l.Subject, l.Period, used(l), l.SetBy)

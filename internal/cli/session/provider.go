@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,7 @@ func newProviderList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tNAME\tREADY\tKEY\tADDRESS")
 				for _, p := range out.Providers {
 					ready := "no"

@@ -154,7 +154,7 @@ func (v *viewer) newline() {
 
 func (v *viewer) note(format string, args ...any) {
 	v.newline()
-	fmt.Fprintf(kit.Screen(v.k.Err), format+"\n", args...)
+	fmt.Fprintf(v.k.Screen(v.k.Err), format+"\n", args...)
 }
 
 func (v *viewer) event(data []byte) error {
@@ -222,7 +222,8 @@ func (v *viewer) call(body []byte) error {
 		v.note("✗ %s: %s", c.Tool, firstLine(c.Result.Text))
 	case room.CallDone:
 		if d, ok := c.Result.Meta["diff"].(string); ok {
-			v.note("%s", strings.TrimRight(d, "\n"))
+			v.newline()
+			kit.Diff(v.k.Screen(v.k.Err), d)
 		}
 		v.note("✓ %s", firstLine(c.Result.Text))
 	}

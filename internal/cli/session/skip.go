@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ func newSkip(k *kit.Kit) *cobra.Command {
 						fmt.Fprintln(w, "no folder's agents may skip their permissions")
 						return
 					}
-					t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+					t := kit.Table(w)
 					fmt.Fprintln(t, "ID\tFOLDER\tGRANTED BY\tUNTIL")
 					for _, s := range out.Skips {
 						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.ID, s.Folder, s.Owner, s.ExpiresAt.Local().Format("01-02 15:04"))

@@ -49,7 +49,8 @@ func newDoctor(k *kit.Kit) *cobra.Command {
 			}
 			if err := k.Show(map[string]any{"ok": bad == 0, "checks": checks}, func(w io.Writer) {
 				for _, c := range checks {
-					fmt.Fprintf(w, "%-5s %s: %s\n", c.State, c.Name, c.Detail)
+					kit.Paint(w, tints[c.State], fmt.Sprintf("%-5s", c.State))
+					fmt.Fprintf(w, " %s: %s\n", c.Name, c.Detail)
 					if c.Mend != "" {
 						fmt.Fprintf(w, "      %s\n", c.Mend)
 					}
@@ -64,6 +65,9 @@ func newDoctor(k *kit.Kit) *cobra.Command {
 		},
 	}
 }
+
+// tints are the colours of states, of checks and of steps.
+var tints = map[string]kit.Colour{"ok": kit.Green, "note": kit.Yellow, "bad": kit.Red, "done": kit.Green, "already": kit.Green, "left": kit.Yellow}
 
 func examine(ctx context.Context, k *kit.Kit) []Check {
 	s, err := k.Settings()

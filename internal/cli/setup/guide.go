@@ -249,7 +249,8 @@ func (g *guide) stopped(answered bool) error {
 func (g *guide) tell(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, s := range g.steps {
-		fmt.Fprintf(w, "%-8s %-9s %s\n", s.State, s.Name, kit.VisibleLine(s.Detail))
+		kit.Paint(w, tints[s.State], fmt.Sprintf("%-8s", s.State))
+		fmt.Fprintf(w, " %-9s %s\n", s.Name, kit.VisibleLine(s.Detail))
 		if s.Next != "" {
 			fmt.Fprintf(w, "                   %s\n", s.Next)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"text/template"
@@ -144,6 +145,10 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 	if strings.ContainsAny(self+s.Data(), " \t\"'\\%<>&") {
 		return fault.New(fault.Invalid, "service", "a path with spaces or quotes cannot be written into a service file safely").WithNext("install tandem and its data folder under a plain path")
 	}
+	if theirs, err := serves(path); err == nil && !sameFolder(theirs, s.Data()) {
+		return fault.New(fault.Conflict, "service", "the service of this user is of another data folder, %s", theirs).
+			WithNext("remove that one first: tandem service uninstall --data %s", theirs)
+	}
 	content, err := render(text, unit{self, s.Data(), search})
 	if err != nil {
 		return err
@@ -178,6 +183,31 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 	})
 }
 
+// dataOf finds the data folder in a service file, of systemd or of launchd.
+var dataOf = regexp.MustCompile(`--data(?:</string>\s*<string>|\s+)([^\s<]+)`)
+
+// serves is the data folder of the service that is installed; an error says that there is none. One account has one service, and
+// --data may mean another installation than that.
+func serves(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if m := dataOf.FindSubmatch(text); m != nil {
+		return string(m[1]), nil
+	}
+	return "a folder that the file does not name", nil
+}
+
+func sameFolder(a, b string) bool {
+	for _, p := range []*string{&a, &b} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
 func uninstallService(k *kit.Kit) (removed string, err error) {
 	s, err := k.Settings()
 	if err != nil {
@@ -187,7 +217,12 @@ func uninstallService(k *kit.Kit) (removed string, err error) {
 	if err != nil {
 		return "", nil // nothing was ever written here
 	}
-	if _, err := os.Stat(path); err != nil {
+	theirs, err := serves(path)
+	if err != nil {
+		return "", nil
+	}
+	if !sameFolder(theirs, s.Data()) {
+		fmt.Fprintf(k.Err, "note: the service is of %s and stays as it is\n", theirs)
 		return "", nil
 	}
 	stopped := manage(runtime.GOOS, path, false)

@@ -57,3 +57,20 @@ func TestPurgeRefusesAFolderThatIsNotOurs(t *testing.T) {
 		t.Error("a file is gone")
 	}
 }
+
+// One account has one service. A command with --data for another installation leaves it alone: uninstall removed it.
+func TestAServiceOfAnotherFolderStays(t *testing.T) {
+	for _, text := range []string{systemdUnit, launchdPlist} {
+		content, err := render(text, sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "service")
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := serves(file); err != nil || data != sample.Data {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func newInit(k *kit.Kit) *cobra.Command {
 			if err := addServer(path, program(), channel, all); err != nil {
 				return err
 			}
-			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp --only %s)\nStart your agent here, then tell it: Create an intandem workspace called …\n", path, offered(all))
+			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp --only %s)\nStart your agent here, then tell it: Create an intandem space called …\n", path, offered(all))
 			if !hooks {
 				return nil
 			}

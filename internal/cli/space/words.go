@@ -13,6 +13,11 @@ var (
 	joinLine = regexp.MustCompile(`They just tell their agent: Join intandem workspace: (\S+)`)
 )
 
+// ofSpace calls a space by its name where a tool says workspace, as the program did that spaces take the place of: here a
+// workspace is a checkout.
+var ofSpace = strings.NewReplacer("Workspace \"", "Space \"", "  Workspace: ", "  Space: ", "Disconnected from workspace", "Disconnected from the space",
+	"No saved workspace", "No saved space", "join a workspace first", "join a space first")
+
 // commands are what people type where an agent calls a tool.
 var commands = map[string]string{
 	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim", "intandem_unclaim_task": "tandem board unclaim",
@@ -24,7 +29,8 @@ var commands = map[string]string{
 // agent names tools.
 func spoken(s string) string {
 	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true", "tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
-	s = joinLine.ReplaceAllString(s, "They type: tandem space join $1\nor tell their agent: Join intandem workspace: $1")
+	s = joinLine.ReplaceAllString(s, "They type: tandem space join $1\nor tell their agent: Join the intandem space $1")
+	s = ofSpace.Replace(s)
 	return toolName.ReplaceAllStringFunc(s, func(tool string) string {
 		if c, ok := commands[tool]; ok {
 			return c
@@ -44,6 +50,12 @@ func answer(op, text string) string {
 	}
 	if head, ok := strings.CutSuffix(text, ": call intandem_inbox"); ok {
 		return head + ": tandem space inbox"
+	}
+	if rest, ok := strings.CutPrefix(text, "Workspace variables:"); ok {
+		return "Variables of the space:" + rest
+	}
+	if text == "No workspace variables set." {
+		return "No variables are set in this space."
 	}
 	return text
 }

@@ -5,7 +5,7 @@ your-server> tandem space init            # in the project: writes .mcp.json (an
 your-server> tandem space create fix-auth # prints a code such as VPA6KW, or VPA6KW@host:port when this machine can be reached
   shows @
 let VPA6KW your-server$ tandem space invite --json | grep -o '[A-Z0-9]\{6\}@10[0-9.:]*' | head -1
-laptop> tandem space join VPA6KW     # on the other side; agents say: Join intandem workspace: VPA6KW
+laptop> tandem space join VPA6KW     # on the other side; agents say: Join the intandem space VPA6KW
   shows fix-auth
 laptop> tandem space phrase          # read it out to each other: it is the same exactly when you see the same members
 laptop$ tandem space leave
