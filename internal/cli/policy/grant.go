@@ -115,7 +115,7 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 		Long: "Grant somebody a right. PRINCIPAL is kind:name, kind:* or *; RESOURCE is kind:/path and covers everything below it, or *:/ for all.",
 		Example: "  tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h\n" +
 			"  tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'\n" +
-			"  tandem grant add 'agent:*' resource:/prod --deny --can edit",
+			"  tandem grant add 'session:*' resource:/prod --deny --can edit",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Principal, in.Resource = args[0], args[1]
 			in.Permissions = strings.Split(perms, ",")
@@ -167,6 +167,9 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 		if err := k.Call(ctx, "actor.list", struct{}{}, &all); err == nil && !slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
 			out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
 		}
+	}
+	if kind == "agent" && g.Effect == "deny" {
+		out = append(out, "it binds agents and their sessions; sessions that people open themselves are not agents: deny it to session:* as well to bind those")
 	}
 	if path, ok := strings.CutPrefix(g.Resource, "folder:"); ok {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,7 @@ your-server> tandem audit confirm --yes
 # Grants, labels, rules.
 your-server> tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h
 your-server> tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'
-your-server> tandem grant add 'agent:*' resource:/prod --deny --can edit
+your-server> tandem grant add 'session:*' resource:/prod --deny --can edit
 your-server> tandem grant list
 your-server> tandem grant list --house
 let grt_… your-server$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | head -1

@@ -3,8 +3,8 @@ machines laptop
 laptop$ tandem pin set; tandem actor add builder --kind agent
 laptop> tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h
 laptop> tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log; command: git diff)'
-laptop> tandem grant add 'agent:*' resource:/prod --ask --can edit --note 'production needs a look'
-laptop> tandem grant add 'agent:*' folder:/home/me/private --deny --can view
+laptop> tandem grant add 'session:*' resource:/prod --ask --can edit --note 'production needs a look'
+laptop> tandem grant add '*' folder:/home/me/private --deny --can view
 laptop> tandem grant list
   shows folder:/home/me/private
 let grt_… laptop$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | head -1
