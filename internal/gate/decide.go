@@ -42,17 +42,32 @@ func isSession(p policy.PrincipalRef) bool { return p.Kind == policy.Session }
 // principal is the caller as policy names it.
 func principal(caller op.Caller) (policy.StrictTenantContext, error) {
 	who := policy.StrictTenantContext{Tenant: caller.Tenant, Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(caller.Kind), ID: caller.Name}}
-	for _, f := range caller.For {
-		p, err := policy.ParsePrincipal(f)
+	var err error
+	if who.AuthorityChain, err = principals(caller.For); err != nil {
+		return who, err
+	}
+	for _, chain := range caller.Prompted {
+		p, err := principals(chain)
 		if err != nil {
-			return who, fmt.Errorf("the caller acts for %q: %w", f, err)
+			return who, err
 		}
-		who.AuthorityChain = append(who.AuthorityChain, p)
+		who.Prompters = append(who.Prompters, p)
 	}
 	if len(caller.Scope) > 0 {
 		who.Ceiling = &policy.Ceiling{Rights: caller.Scope}
 	}
 	return who, nil
+}
+
+func principals(chain []string) (out []policy.PrincipalRef, err error) {
+	for _, f := range chain {
+		p, err := policy.ParsePrincipal(f)
+		if err != nil {
+			return nil, fmt.Errorf("the caller acts for %q: %w", f, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // decide answers whether this call may happen now. nil means yes.
@@ -231,7 +246,11 @@ func (g *Gate) denial(c *call) *fault.Error {
 	if c.decision.Code == policy.CodePresence {
 		return f.With("presence", "required").WithNext("%s", withPresence)
 	}
-	return f.WithNext("see why: tandem policy explain --actor %s --op %s%s", c.caller.Name, c.op.Name, c.question())
+	who := c.caller.Name
+	if c.decision.Prompter != "" { // by itself the caller may
+		who = c.decision.Prompter
+	}
+	return f.WithNext("see why: tandem policy explain --actor %s --op %s%s", who, c.op.Name, c.question())
 }
 
 // question is what policy was asked beside who and which operation, as flags of `tandem policy explain`: without the command, a rule

@@ -322,6 +322,9 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 	if c.caller.Session != "" {
 		body["session"] = c.caller.Session
 	}
+	if len(c.caller.Prompted) > 0 {
+		body["prompted"] = c.caller.Prompted
+	}
 	if len(c.notes.Facts) > 0 {
 		body["facts"] = c.notes.Facts
 	}

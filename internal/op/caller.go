@@ -1,6 +1,9 @@
 package op
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Kind says what sort of actor calls.
 type Kind string
@@ -29,19 +32,21 @@ const (
 // Caller is who acts, for whom, how they proved it, and by which door. The
 // zero Caller is a stranger and is refused everywhere.
 type Caller struct {
-	Tenant  string   `json:"tenant"`
-	Actor   string   `json:"actor"` // actor id, "" for a stranger
-	Name    string   `json:"name"`  // as people know it
-	Kind    Kind     `json:"kind"`
-	For     []string `json:"for,omitempty"` // on whose behalf, as kind:name, nearest first
-	Via     string   `json:"via,omitempty"` // actor id of whoever proved to be there, when the actor is an agent at work for it
-	Present string   `json:"present,omitempty"`
-	Token   string   `json:"token,omitempty"`   // id of the credential, never the credential
-	Session string   `json:"session,omitempty"` // when the actor is a session
-	Door    Door     `json:"door"`
-	Client  Client   `json:"client,omitzero"`
-	Request string   `json:"request"` // request id
-	Scope   []string `json:"scope,omitempty"`
+	Tenant string   `json:"tenant"`
+	Actor  string   `json:"actor"` // actor id, "" for a stranger
+	Name   string   `json:"name"`  // as people know it
+	Kind   Kind     `json:"kind"`
+	For    []string `json:"for,omitempty"` // on whose behalf, as kind:name, nearest first
+	Via    string   `json:"via,omitempty"` // actor id of whoever proved to be there, when the actor is an agent at work for it
+	// Prompted are those whose words it acts on, each with whom that one acts for: what is denied to one of them is not done for it.
+	Prompted [][]string `json:"prompted,omitempty"`
+	Present  string     `json:"present,omitempty"`
+	Token    string     `json:"token,omitempty"`   // id of the credential, never the credential
+	Session  string     `json:"session,omitempty"` // when the actor is a session
+	Door     Door       `json:"door"`
+	Client   Client     `json:"client,omitzero"`
+	Request  string     `json:"request"` // request id
+	Scope    []string   `json:"scope,omitempty"`
 	// Decides is set for a credential that a present person minted for deciding.
 	Decides bool `json:"decides,omitempty"`
 	// Idempotency is the caller's key for this one call.
@@ -63,6 +68,22 @@ type As func(ctx context.Context, c Caller, name string) (Caller, error)
 
 // Known reports whether the caller is anybody.
 func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }
+
+// Chain is the caller and whom it acts for, as kind:name, nearest first.
+func (c Caller) Chain() []string { return append([]string{string(c.Kind) + ":" + c.Name}, c.For...) }
+
+// Prompts adds the caller to those on whose words somebody acts that works for chain already, and those on whose words the caller acts
+// itself. Who is in that chain is bound by more than its denials, and is not added.
+func (c Caller) Prompts(already [][]string, chain []string) [][]string {
+	for _, p := range append([][]string{c.Chain()}, c.Prompted...) {
+		own := !slices.ContainsFunc(p, func(who string) bool { return !slices.Contains(chain, who) })
+		known := slices.ContainsFunc(already, func(q []string) bool { return slices.Equal(p, q) })
+		if !own && !known {
+			already = append(slices.Clip(already), p)
+		}
+	}
+	return already
+}
 
 type callerKey struct{}
 type mayKey struct{}

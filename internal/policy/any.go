@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // MayAny says whether there is any resource of a kind that the caller could use so, after an ask or without: whether an
 // operation is worth showing before anybody has said on what.
 func (v *View) MayAny(p AccessPermission, kind ResourceKind) bool {
@@ -13,6 +15,11 @@ func (v *View) MayAny(p AccessPermission, kind ResourceKind) bool {
 	}
 	for i := range v.members {
 		if !v.members[i].any(q) {
+			return false
+		}
+	}
+	for i := range v.prompters {
+		if v.prompters[i].none(q) {
 			return false
 		}
 	}
@@ -33,12 +40,10 @@ func (v *View) reachable(q *question) bool {
 }
 
 func (m *member) any(q *question) bool {
-	in := m.drawer(q)
-	for _, g := range in.denies {
-		if g.whole() && g.covers(q) {
-			return false
-		}
+	if m.none(q) {
+		return false
 	}
+	in := m.drawer(q)
 	for _, tier := range in.gives {
 		for _, g := range tier {
 			if g.perms&q.bit != 0 && g.live(q) {
@@ -52,6 +57,11 @@ func (m *member) any(q *question) bool {
 		}
 	}
 	return false
+}
+
+// none says that all of the kind is denied.
+func (m *member) none(q *question) bool {
+	return slices.ContainsFunc(m.drawer(q).denies, func(g *grant) bool { return g.whole() && g.covers(q) })
 }
 
 // whole says that the grant speaks of everything of its kind, whatever the data, the tool or the place.

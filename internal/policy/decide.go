@@ -35,6 +35,10 @@ type Decision struct {
 	Approvers []PrincipalRef `json:"approvers,omitempty"`
 	// Class is the data's.
 	Class DataClass `json:"class,omitempty"`
+	// Prompter is whose denial it is, when the caller was only prompted by it.
+	Prompter string `json:"-"`
+	// note is what was written at the grant that has a doubt.
+	note string
 	// fallback says that only the house's last word asks: nobody has spoken of this member.
 	fallback bool
 }
@@ -209,6 +213,18 @@ func (v *View) meet(q *question) Decision {
 		case d.Effect == Ask && out.Effect == Ask:
 			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
 		case d.Effect == Ask:
+			out = d
+		}
+	}
+	for i := range v.prompters {
+		d, spoken := v.prompters[i].objects(q)
+		switch {
+		case !spoken:
+		case d.Effect == Deny:
+			return d
+		case out.Effect == Ask:
+			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
+		default:
 			out = d
 		}
 	}

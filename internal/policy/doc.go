@@ -16,7 +16,8 @@
 //  7. nothing that speaks is a denial.
 //
 // Everyone in a caller's chain (a session, the agent it is, the person it acts for) passes these steps, and the
-// narrowest answer counts: nobody lends more than he has.
+// narrowest answer counts: nobody lends more than he has. Whoever only prompted the caller passes step 4 alone: what is denied to it
+// is not done for it either, and what nobody granted to it may be.
 //
 // # Invariants
 //

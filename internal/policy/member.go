@@ -5,50 +5,20 @@ import "slices"
 // decide answers for one member of the caller's chain: steps 4 to 7 of the package comment.
 func (m *member) decide(q *question) Decision {
 	in := m.drawer(q)
-	q.self = m.ref
-	var doubt *grant
-	for _, g := range in.denies {
-		if g.covers(q) {
-			if (g.tier > 0 || q.Facts != nil) && g.doubtful(q) {
-				doubt = g
-				continue
-			}
-			q.note(m, g.by, Deny, g.Note)
-			return Decision{Code: CodeDenied, By: g.by, Reason: sentence(g.Note, "a grant denies it to "+g.Principal.String())}
-		}
-	}
 	e := in.evaluation(q, m)
-	r, failed := e.first(in.forbids)
-	unsure := ""
-	if r != nil && failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque {
-		// It failed for want of what the call does not show. Those behind it may still forbid.
-		unsure = r.id
-		r, failed = e.first(afterRule(in.forbids, r))
-		for r != nil && failed != "" && r.callBound {
-			r, failed = e.first(afterRule(in.forbids, r))
-		}
-	}
-	if r != nil {
-		q.note(m, "rule:"+r.id, Deny, r.reason)
-		if failed != "" {
-			return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
-		}
-		return Decision{Code: CodeForbidden, By: "rule:" + r.id, Reason: sentence(r.reason, "rule "+r.id+" forbids it")}
+	no, spoken := m.denied(q, in, e)
+	if spoken && no.Effect == Deny {
+		return no
 	}
 	d := m.given(q, in, e)
-	if doubt != nil && d.Effect == Allow {
-		q.note(m, doubt.by, Ask, doubt.Note)
-		d = Decision{Effect: Ask, Code: CodeAsk, By: doubt.by, Approvers: anyPerson,
-			Reason: "nobody knows whether this touches what is denied: " + sentence(doubt.Note, doubt.ID)}
-	}
-	if unsure != "" && d.Effect == Allow {
-		q.note(m, "rule:"+unsure, Ask, "")
-		d = Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + unsure, Approvers: anyPerson, Reason: "nobody knows whether this does what rule " + unsure + " forbids"}
+	if spoken && d.Effect == Allow {
+		q.note(m, no.By, Ask, no.note)
+		d = no
 	}
 	if d.Effect == Deny || len(in.asks) == 0 {
 		return d
 	}
-	r, failed = e.first(in.asks)
+	r, failed := e.first(in.asks)
 	switch {
 	case r == nil:
 		return d
@@ -63,6 +33,48 @@ func (m *member) decide(q *question) Decision {
 	}
 	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approvers,
 		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
+}
+
+// denied is what is denied to one member: a no, or an ask where nobody knows whether the call does what is denied. spoken is false
+// where nothing denies it.
+func (m *member) denied(q *question, in *drawer, e *evaluation) (d Decision, spoken bool) {
+	q.self = m.ref
+	var doubt *grant
+	for _, g := range in.denies {
+		if g.covers(q) {
+			if (g.tier > 0 || q.Facts != nil) && g.doubtful(q) {
+				doubt = g
+				continue
+			}
+			q.note(m, g.by, Deny, g.Note)
+			return Decision{Code: CodeDenied, By: g.by, Reason: sentence(g.Note, "a grant denies it to "+g.Principal.String())}, true
+		}
+	}
+	r, failed := e.first(in.forbids)
+	unsure := ""
+	if r != nil && failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque {
+		// It failed for want of what the call does not show. Those behind it may still forbid.
+		unsure = r.id
+		r, failed = e.first(afterRule(in.forbids, r))
+		for r != nil && failed != "" && r.callBound {
+			r, failed = e.first(afterRule(in.forbids, r))
+		}
+	}
+	switch {
+	case r != nil && failed != "":
+		q.note(m, "rule:"+r.id, Deny, r.reason)
+		return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}, true
+	case r != nil:
+		q.note(m, "rule:"+r.id, Deny, r.reason)
+		return Decision{Code: CodeForbidden, By: "rule:" + r.id, Reason: sentence(r.reason, "rule "+r.id+" forbids it")}, true
+	case doubt != nil:
+		return Decision{Effect: Ask, Code: CodeAsk, By: doubt.by, Approvers: anyPerson, note: doubt.Note,
+			Reason: "nobody knows whether this touches what is denied: " + sentence(doubt.Note, doubt.ID)}, true
+	case unsure != "":
+		return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + unsure, Approvers: anyPerson,
+			Reason: "nobody knows whether this does what rule " + unsure + " forbids"}, true
+	}
+	return Decision{}, false
 }
 
 // given reads the tiers: the first that speaks decides, and in it ask beats allow.

@@ -85,25 +85,28 @@ func (v *View) newSight(tool string) *Sight {
 	if tool != "" {
 		asked |= kindMask(KindTool)
 	}
-	for i := range v.members {
-		for k := range v.members[i].drawers {
-			d := &v.members[i].drawers[k]
-			if asked&(1<<k) == 0 {
-				continue
-			}
-			s.globs = s.globs || slices.ContainsFunc(d.denies, func(g *grant) bool {
-				return !strings.HasPrefix(g.by, "grant:default-") && (len(g.only) > 0 || len(g.tools) > 0)
-			})
-			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
-				s.learn(g)
-			}
-			for _, r := range slices.Concat(d.forbids, d.asks, d.permits) {
-				s.edges[r.root] = true
-				s.slow = s.slow || r.exact || r.placeBound
+	for _, m := range slices.Concat(v.members, v.prompters) {
+		for k := range m.drawers {
+			if asked&(1<<k) != 0 {
+				s.open(&m.drawers[k])
 			}
 		}
 	}
 	return s
+}
+
+// open notes where the grants and rules of a drawer may change the answer.
+func (s *Sight) open(d *drawer) {
+	s.globs = s.globs || slices.ContainsFunc(d.denies, func(g *grant) bool {
+		return !strings.HasPrefix(g.by, "grant:default-") && (len(g.only) > 0 || len(g.tools) > 0)
+	})
+	for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
+		s.learn(g)
+	}
+	for _, r := range slices.Concat(d.forbids, d.asks, d.permits) {
+		s.edges[r.root] = true
+		s.slow = s.slow || r.exact || r.placeBound
+	}
 }
 
 // root notes the root of a tree that policy speaks of.

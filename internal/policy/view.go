@@ -3,7 +3,6 @@ package policy
 import (
 	bitset "math/bits"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,8 @@ type StrictTenantContext struct {
 	Principal PrincipalRef
 	// AuthorityChain is for whom the principal acts, nearest first.
 	AuthorityChain []PrincipalRef
+	// Prompters are those on whose words the principal acts, each with whom it acts for: their denials hold, too.
+	Prompters [][]PrincipalRef
 	// Ceiling limits a scoped credential; nil is no limit beyond the principal's own.
 	Ceiling  *Ceiling
 	Boundary DataBoundary
@@ -31,10 +32,12 @@ type View struct {
 	until   time.Time
 	ceiling []ceilingRight
 	members []member
-	refusal string
-	mu      sync.RWMutex
-	shown   map[masked]bool
-	sights  map[string]*Sight
+	// prompters bind by their denials alone.
+	prompters []member
+	refusal   string
+	mu        sync.RWMutex
+	shown     map[masked]bool
+	sights    map[string]*Sight
 }
 
 // member is one of the caller's chain, with the grants and rules that can speak of it in one drawer for each kind.
@@ -62,16 +65,12 @@ func (c *Compiled) View(ctx StrictTenantContext, now time.Time) *View {
 	if c == nil || ctx.Ceiling != nil || !ctx.ExpiresAt.IsZero() || len(ctx.Boundary.Allowed)+len(ctx.Boundary.Denied) > 0 {
 		return c.prepare(ctx, now) // a limited credential is rare, and its limits are part of the answer
 	}
-	var key strings.Builder
-	key.WriteString(ctx.Tenant + "\x00" + ctx.Principal.String())
-	for _, p := range ctx.AuthorityChain {
-		key.WriteString("\x00" + p.String())
-	}
-	if v := c.views.find(key.String(), now); v != nil {
+	key := ctx.key()
+	if v := c.views.find(key, now); v != nil {
 		return v
 	}
 	v := c.prepare(ctx, now)
-	c.views.keep(key.String(), v)
+	c.views.keep(key, v)
 	return v
 }
 
@@ -115,7 +114,7 @@ func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
 		v.refusal = ctx.Boundary.check().Error()
 	}
 	chain := append([]PrincipalRef{ctx.Principal}, ctx.AuthorityChain...)
-	for _, p := range chain {
+	for _, p := range slices.Concat(append(slices.Clip(ctx.Prompters), chain)...) {
 		if !p.concrete() && v.refusal == "" {
 			v.refusal = "the caller " + p.String() + " is not an actor"
 		}
@@ -132,6 +131,7 @@ func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
 	for i, p := range chain {
 		v.members = append(v.members, c.member(p, chain[i+1:]))
 	}
+	v.prompters = c.prompted(&ctx, chain)
 	v.until = v.end()
 	return v
 }
@@ -208,8 +208,8 @@ func (v *View) end() time.Time {
 		}
 	}
 	earlier(v.ctx.ExpiresAt)
-	for i := range v.members {
-		for _, d := range v.members[i].drawers {
+	for _, m := range slices.Concat(v.members, v.prompters) {
+		for _, d := range m.drawers {
 			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
 				for ; g != nil; g = g.parent {
 					earlier(g.ExpiresAt)

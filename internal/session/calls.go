@@ -201,7 +201,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	e.Kept = func(ctx context.Context, path string) ([]byte, bool, bool, error) {
 		return r.kept(ctx, s, in.Call, path)
 	}
-	e.Delegate = func(ctx context.Context, t tool.Task) (string, error) { return r.delegate(ctx, s, in.Call, t) }
+	e.Delegate = func(ctx context.Context, t tool.Task) (string, error) { return r.delegate(ctx, s, in.Turn, in.Call, t) }
 	e.Operations = func(ctx context.Context) []tool.Operation { return r.operations(ctx, r.planningTurn(ctx, s, in.Turn)) }
 	e.Operate = func(ctx context.Context, name string, input json.RawMessage) (any, error) {
 		return r.operate(ctx, r.planningTurn(ctx, s, in.Turn), name, input)

@@ -19,8 +19,8 @@ const maxDepth = 3
 func waitsForChild(ask string) bool { return strings.HasPrefix(ask, "turn_") }
 
 // delegate opens a child session for a call and gives it its prompt. The child acts for its parent, so it may do what both
-// may; a call has one child however often it asks.
-func (r *Room) delegate(ctx context.Context, s *Session, call string, t tool.Task) (turn string, err error) {
+// may; a call has one child however often it asks. Whoever prompted the parent prompts the child.
+func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t tool.Task) (turn string, err error) {
 	up, err := r.Lineage(ctx, s)
 	if err != nil {
 		return "", err
@@ -35,7 +35,11 @@ func (r *Room) delegate(ctx context.Context, s *Session, call string, t tool.Tas
 		if !db.NoRows(err) {
 			return err
 		}
-		c := s.Caller()
+		parent, err := loadTurn(inTx{tx}, s.Tenant, from)
+		if err != nil {
+			return err
+		}
+		c := s.At(parent)
 		child = &Session{ID: id.New("ses"), Tenant: s.Tenant, Title: t.Title, Directory: s.Directory, Driver: DriverModel, Model: s.Model, Parent: s.ID, Mode: s.Mode,
 			Config: Config{Temperature: s.Config.Temperature, TopP: s.Config.TopP, MaxTokens: s.Config.MaxTokens, Effort: s.Config.Effort, Fallback: s.Config.Fallback, Tools: t.Tools},
 			Owner:  s.ID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}

@@ -89,6 +89,15 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 		if err != nil {
 			return err
 		}
+		t, err := loadTurn(inTx{tx}, c.Tenant, q.Turn)
+		if err != nil {
+			return err
+		}
+		if t.prompted = s.prompted(t.prompted, c); len(t.prompted) > 0 { // from here on it acts on this one's words, too
+			if err := saveTurn(tx, t); err != nil {
+				return err
+			}
+		}
 		now := tx.Now()
 		call.State, call.Result, call.EndedAt = CallDone, result, &now
 		if err := saveCall(tx, call); err != nil {

@@ -165,7 +165,7 @@ func (r *Room) prompt(tx *db.Tx, s *Session, by op.Caller, blocks []provider.Blo
 	if s.Archived {
 		return nil, fault.New(fault.Conflict, "session.prompt", "the session is archived").WithNext("take it back first: tandem session update %s --archived=false", s.ID)
 	}
-	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(), prompt: blocks}
+	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(), prompt: blocks, prompted: s.prompted(nil, by)}
 	if len(open) == 0 && s.Driver == DriverModel { // nothing is before it: it begins with being asked for, which saves a write
 		if err := r.begin(tx, s, t); err != nil {
 			return nil, err

@@ -137,6 +137,27 @@ func (s *Session) Caller() op.Caller {
 	return op.Caller{Tenant: s.Tenant, Actor: s.ID, Name: s.ID, Kind: op.Session, For: s.chain, Session: s.ID, Door: op.DoorInside}
 }
 
+// At is the session as it works on a turn: on the words of whoever prompted it.
+func (s *Session) At(t *Turn) op.Caller {
+	c := s.Caller()
+	if t != nil {
+		c.Prompted = t.prompted
+	}
+	return c
+}
+
+// For is the session as it would work on a caller's words.
+func (s *Session) For(by op.Caller) op.Caller {
+	c := s.Caller()
+	c.Prompted = s.prompted(nil, by)
+	return c
+}
+
+// prompted adds a caller to those on whose words the session acts.
+func (s *Session) prompted(already [][]string, by op.Caller) [][]string {
+	return by.Prompts(already, s.Caller().Chain())
+}
+
 // DrivenBy refuses a session that would drive another one than it opened itself: what the other may do it need not, and its own
 // budget and prompts are not its to set. Sessions that work together write to each other in a space.
 func (s *Session) DrivenBy(c op.Caller) error {
@@ -148,4 +169,4 @@ func (s *Session) DrivenBy(c op.Caller) error {
 }
 
 // chainOf is the authority that a session of this caller works under.
-func chainOf(c op.Caller) []string { return append([]string{string(c.Kind) + ":" + c.Name}, c.For...) }
+func chainOf(c op.Caller) []string { return c.Chain() }

@@ -112,14 +112,14 @@ func saveSession(tx *db.Tx, s *Session) error {
 	return err
 }
 
-const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since`
+const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since, prompted`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
-	var prompt, options, usage string
+	var prompt, options, usage, prompted string
 	var cancel, created, started, ended, ran, since int64
 	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls, &t.Attempts, &usage,
-		&t.Cost, &created, &started, &ended, &ran, &since)
+		&t.Cost, &created, &started, &ended, &ran, &since, &prompted)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,18 @@ func scanTurn(row scanner) (*Turn, error) {
 	if err := decode(prompt, &t.prompt); err != nil {
 		return nil, err
 	}
+	if err := decode(prompted, &t.prompted); err != nil {
+		return nil, err
+	}
 	return &t, decode(usage, &t.Usage)
+}
+
+// chains are written for the few turns that have any.
+func chains(all [][]string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return encode(all)
 }
 
 func loadTurn(r reader, tenant, id string) (*Turn, error) {
@@ -163,12 +174,13 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 	if !t.since.IsZero() {
 		since = db.Micros(t.since)
 	}
-	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
-		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since`,
+		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
+		prompted = excluded.prompted`,
 		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls, t.Attempts, encode(t.Usage),
-		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since)
+		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted))
 	return err
 }
 

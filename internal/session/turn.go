@@ -51,6 +51,8 @@ type Turn struct {
 
 	// prompt waits here until the turn starts: the conversation must not hold what comes later.
 	prompt []provider.Block
+	// prompted are those on whose words it runs, each with whom it acts for; none where the session acts for them anyway.
+	prompted [][]string
 }
 
 // clock keeps count of the time in which the turn runs: waiting for a person is not running.

@@ -46,7 +46,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 		}
 		return listed(s.Config.Tools, name) && listed(t.Options.Tools, name)
 	}
-	ctx = op.WithCaller(ctx, s.Caller())
+	ctx = op.WithCaller(ctx, s.At(t))
 	var out []offer
 	for _, tl := range r.room.Tools().All() {
 		spec := tl.Spec()
@@ -116,7 +116,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		}
 		return false, err
 	}
-	as := s.Caller()
+	as := s.At(t)
 	as.Idempotency = c.ID
 	if spec.connector != "" {
 		return r.callOutside(op.WithCaller(ctx, as), t, c, spec)

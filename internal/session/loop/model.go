@@ -187,7 +187,7 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	r.mu.Lock()
 	r.inflight[t.ID] = run
 	r.mu.Unlock()
-	as := s.Caller()
+	as := s.At(t)
 	// A call of a model is never repeated under its name: one that a crash cut off is recorded as unknown, and a new one made.
 	_, err = r.gate.Invoke(op.WithCaller(ctx, as), "session.model_call", ModelIn{s.ID, t.ID, id.New("try"), model})
 	r.mu.Lock()

@@ -258,6 +258,7 @@ func (r *Runner) move(ctx context.Context, tx *db.Tx, relay string, fn func(x *R
 
 func (r *Runner) enqueue(ctx context.Context, tx *db.Tx, in TextIn) (*Relay, error) {
 	return r.move(ctx, tx, in.ID, func(x *Relay) error {
+		x.steered(op.CallerFrom(ctx))
 		answer, err := x.enqueue(in.Text, tx.Now())
 		op.Note(ctx, "answer", answer)
 		return err
@@ -274,6 +275,7 @@ func (r *Runner) inject(ctx context.Context, tx *db.Tx, in TextIn) (*Relay, erro
 		case len(x.Injected) >= MaxQueue:
 			return fault.New(fault.Exhausted, "relay.inject", "%d texts wait for the lead already", len(x.Injected))
 		}
+		x.steered(op.CallerFrom(ctx))
 		x.Injected = append(x.Injected, in.Text)
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 // A relay's two sessions are its own: while it is not over, nobody else prompts, cancels or deletes them.
@@ -15,7 +16,12 @@ func (r *Runner) Whose(ctx context.Context, tenant, id string) []string {
 	if err != nil {
 		return nil // nobody's
 	}
-	return append([]string{string(x.Caller.Kind) + ":" + x.Caller.Name}, x.Caller.For...)
+	return x.Caller.Chain()
+}
+
+// steered remembers who told the relay something: from then on its sides act on that one's words, too.
+func (x *Relay) steered(by op.Caller) {
+	x.Caller.Prompted = by.Prompts(x.Caller.Prompted, x.Caller.Chain())
 }
 
 type ownKey struct{}

@@ -56,7 +56,7 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		s.finish(ctx, session.Cancelled, "interrupted", "request", "cancelled before it was typed")
 		return
 	}
-	for _, err := range []error{CheckText(text), s.guarded(), s.within(ctx, t, false)} {
+	for _, err := range []error{CheckText(text), s.guarded(), s.hears(ctx, t), s.within(ctx, t, false)} {
 		if err != nil {
 			fail("request", err)
 			return

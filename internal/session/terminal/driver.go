@@ -235,14 +235,18 @@ func (d *Driver) Busy() bool {
 	return false
 }
 
-// caller is the session on its own socket.
+// caller is the session on its own socket, at work on whatever turn is under way.
 func (d *Driver) caller(tenant, id string) func(context.Context) (op.Caller, error) {
 	return func(ctx context.Context) (op.Caller, error) {
 		s, err := d.room.Get(ctx, tenant, id)
 		if err != nil {
 			return op.Caller{}, err
 		}
-		c := s.Caller()
+		t, err := d.room.Next(ctx, tenant, id)
+		if err != nil {
+			return op.Caller{}, err
+		}
+		c := s.At(t)
 		c.Door = op.DoorSocket
 		return c, nil
 	}

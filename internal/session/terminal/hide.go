@@ -21,13 +21,21 @@ type view struct {
 	holds bool // what the box shows is still what policy shows
 }
 
-// scope is the working folder as the session may see it now.
-func (s *seat) scope(ctx context.Context) (*view, error) {
+// scope is the working folder as the session may see it now, at work on its turn or by itself.
+func (s *seat) scope(ctx context.Context, atWork bool) (*view, error) {
 	c, err := s.d.caller(s.row.Tenant, s.row.Session)(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sight, err := s.d.gate.Sight(op.WithCaller(ctx, c), "bash")
+	if !atWork { // the next turn may be somebody else's
+		c.Prompted = nil
+	}
+	return s.seen(ctx, c, "bash")
+}
+
+// seen is the working folder as a caller may see it with a tool.
+func (s *seat) seen(ctx context.Context, c op.Caller, with string) (*view, error) {
+	sight, err := s.d.gate.Sight(op.WithCaller(ctx, c), with)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +49,7 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 	if s.stage != nil || s.d.gate == nil {
 		return nil, nil // a probe works in a folder of tandem's own
 	}
-	now, err := s.scope(ctx)
+	now, err := s.scope(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +106,7 @@ func (s *seat) boxed(ctx context.Context) bool {
 	if was == nil || s.row.Confined != "bwrap" {
 		return false
 	}
-	now, err := s.scope(ctx)
+	now, err := s.scope(ctx, true)
 	if err != nil {
 		return false
 	}

@@ -67,8 +67,12 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		if err := CheckText(in.Text); err != nil {
 			return SendOut{}, err
 		}
-		if s := d.present(ctx, id); s == nil || s.view().State.Gone() {
+		live := d.present(ctx, id)
+		if live == nil || live.view().State.Gone() {
 			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: open_session with its name and resume")
+		}
+		if err := live.hearsAs(ctx, s.For(op.CallerFrom(ctx))); err != nil {
+			return SendOut{}, err
 		}
 		if in.Cursor == nil {
 			cursor = s.Events

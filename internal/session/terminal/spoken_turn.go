@@ -114,6 +114,10 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		fail("request", CheckText(text))
 		return
 	}
+	if err := s.hears(ctx, t); err != nil {
+		fail("request", err)
+		return
+	}
 	if err := s.within(ctx, t, false); err != nil {
 		fail("request", err)
 		return

@@ -1,0 +1,1 @@
+ALTER TABLE session_turn ADD COLUMN prompted TEXT NOT NULL DEFAULT '';
