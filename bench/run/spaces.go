@@ -100,7 +100,6 @@ type crowdOf struct {
 	sent map[string]time.Time // by id
 	took []time.Duration
 	here sync.WaitGroup
-	end  context.CancelFunc
 	got  atomic.Int64
 }
 

@@ -157,18 +157,6 @@ func Room(data string) error {
 	return nil
 }
 
-// CheckRoom refuses a disk on which nothing could be written.
-func CheckRoom(data string) error {
-	bytes, _, files, _ := disk(data)
-	switch {
-	case bytes >= 0 && bytes < 256<<10:
-		return fault.New(fault.Unavailable, "disk", "the disk of %s is full", data).WithNext("free some space: df -h %s", data)
-	case files == 0:
-		return fault.New(fault.Unavailable, "disk", "the disk of %s has no room for another file", data).WithNext("remove files (inodes are used up): df -i %s", data)
-	}
-	return nil
-}
-
 // Held reports whether a start failed because a daemon holds the data folder already.
 func Held(err error) bool {
 	var f *fault.Error

@@ -71,15 +71,6 @@ func Check(prefix, s string) error {
 	return fault.New(fault.Invalid, "id", "%q is not an id of this kind: it should look like %s_ and %d characters", clip(s), prefix, bodyLen)
 }
 
-// Prefix is the part before the underscore, "" when there is none.
-func Prefix(s string) string {
-	p, _, ok := strings.Cut(s, "_")
-	if !ok {
-		return ""
-	}
-	return p
-}
-
 // Short is the id as people see it in a list: the prefix and the last six
 // characters, which are the random ones.
 func Short(s string) string {

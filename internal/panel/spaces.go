@@ -301,10 +301,3 @@ func (v *visit) mail(problem string) error {
 	s.Here, s.Back = "", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}
 	return v.show(mailPage(s, out))
 }
-
-func healthTone(h string) ui.Tone {
-	if h == "good" {
-		return ui.Good
-	}
-	return ui.Warn
-}

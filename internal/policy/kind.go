@@ -1,7 +1,5 @@
 package policy
 
-import "slices"
-
 // ResourceKind is the sort of thing a grant speaks of. AnyKind covers them all.
 type ResourceKind string
 
@@ -42,9 +40,6 @@ var kinds = []ResourceKind{
 
 var knownKind = setOf(kinds)
 
-// Kinds lists every kind in alphabetical order.
-func Kinds() []ResourceKind { return slices.Clone(kinds) }
-
 // AccessPermission is what may be done to a resource. Each one includes seeing that the resource exists.
 type AccessPermission string
 
@@ -59,9 +54,6 @@ const (
 )
 
 var permissions = []AccessPermission{CanView, CanRead, CanEdit, CanExecute, CanDelegate, CanAdmin}
-
-// Permissions lists the six permissions, narrowest first.
-func Permissions() []AccessPermission { return slices.Clone(permissions) }
 
 // bits is a set of permissions; zero is the empty set and the sign of an unknown name.
 type bits uint8
@@ -106,9 +98,6 @@ var classes = []DataClass{Public, Internal, Confidential, Restricted, Executive,
 	SourceCode, FinancialRecord}
 
 var knownClass = setOf(classes)
-
-// Classes lists every data class.
-func Classes() []DataClass { return slices.Clone(classes) }
 
 // Effect is the answer. The zero Effect is Deny, so that a forgotten answer refuses.
 type Effect uint8

@@ -36,20 +36,6 @@ func ParseResource(s string) (ResourceRef, error) {
 	return r, nil
 }
 
-// Path joins components into a resource path. A component that would change the tree (empty, a dot, or one that holds a
-// slash) makes the path invalid, and an invalid path is refused by every decision.
-func Path(components ...string) string {
-	if len(components) == 0 {
-		return "/"
-	}
-	for _, c := range components {
-		if strings.Contains(c, "/") {
-			return ""
-		}
-	}
-	return "/" + strings.Join(components, "/")
-}
-
 // ToolRef is the resource of a tool: mcp.github.create_issue is /mcp/github/create_issue, so that a grant can name a server.
 func ToolRef(name string) ResourceRef {
 	return ResourceRef{Kind: KindTool, Path: toolPath(name)}

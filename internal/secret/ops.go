@@ -104,7 +104,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Dele
 	if err == nil && n == 0 {
 		err = missing(in.Name)
 	}
-	return wire.DeleteOut{Name: in.Name}, err
+	return wire.DeleteOut(in), err
 }
 
 func (r *Room) unmask(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.UnmaskOut, error) {

@@ -25,15 +25,13 @@ import (
 
 // keeper makes a cluster and runs PostgreSQL until its standard input ends.
 // That happens when the test process ends, however it ends, so nothing is left
-// behind, not even after kill -9. Nothing reads the cluster after that, so it
-// waits for no disk.
+// behind, not even after kill -9.
 const keeper = `
 bin=$1 dir=$2
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 "$bin/initdb" -D data -U tandem --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync >log 2>&1 || { cat log >&2; exit 1; }
-"$bin/postgres" -D data -k "$dir" -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB \
-	-c fsync=off -c synchronous_commit=off -c full_page_writes=off >log 2>&1 </dev/null &
+"$bin/postgres" -D data -k "$dir" -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB >log 2>&1 </dev/null &
 pid=$!
 cat >/dev/null
 kill -QUIT $pid

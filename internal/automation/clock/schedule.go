@@ -52,12 +52,6 @@ func Parse(text string, zone *time.Location, anchor time.Time) (Schedule, error)
 	return s, nil
 }
 
-// String is the schedule as it was written.
-func (s Schedule) String() string { return s.text }
-
-// Zone is where its hours are read.
-func (s Schedule) Zone() *time.Location { return s.zone }
-
 // Next is the first moment after t at which it is due.
 func (s Schedule) Next(t time.Time) (time.Time, bool) {
 	switch {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"tandem/internal/automation/spec"
@@ -241,9 +240,4 @@ func (r *Run) Inputs(node string, item int) map[string]any {
 		}
 	}
 	return out
-}
-
-// Problems are the steps that failed or whose outcome nobody knows.
-func (r *Run) Problems() []Step {
-	return slices.DeleteFunc(r.Steps(), func(s Step) bool { return s.Phase != Broken && s.Phase != Uncertain })
 }

@@ -1,7 +1,6 @@
 package jj
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,23 +135,6 @@ func (w *wsEnv) opHeads(base *repo.Repo) ([]repo.OperationID, error) {
 }
 
 func shortOp(id repo.OperationID) string { return id.Hex()[:12] }
-
-// opSummary writes an operation's one line.
-func (w *wsEnv) opSummaryText(o *repo.Operation) (string, error) {
-	l, err := w.language()
-	if err != nil {
-		return "", err
-	}
-	r, err := w.template(l, w.conf.Str("templates.op_summary"), l.Operation)
-	if err != nil {
-		return "", err
-	}
-	s, err := r.String(o)
-	if err != nil {
-		return "", fmt.Errorf("operation %s: %w", shortOp(o.ID), err)
-	}
-	return s, nil
-}
 
 // operationsWithPrefix lists the stored operations whose id starts so.
 func (w *wsEnv) operationsWithPrefix(hex string) ([]repo.OperationID, error) {

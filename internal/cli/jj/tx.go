@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"tandem/internal/repo"
-	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
 	"tandem/internal/repo/text"
 	"tandem/internal/repo/workcopy"
@@ -13,8 +12,7 @@ import (
 // tx is a transaction of a command.
 type tx struct {
 	*repo.Tx
-	w    *wsEnv
-	lang *render.Lang
+	w *wsEnv
 }
 
 func (w *wsEnv) begin() (*tx, error) {

@@ -26,12 +26,6 @@ func All() *Set { return &Set{op: 'a'} }
 // None matches no file.
 func None() *Set { return &Set{op: 'n'} }
 
-// File matches one path.
-func File(p repo.Path) *Set { return &Set{op: 'f', path: p} }
-
-// Prefix matches a path and everything below it.
-func Prefix(p repo.Path) *Set { return &Set{op: 'p', path: p} }
-
 // Union matches what any of the sets matches.
 func Union(sets ...*Set) *Set {
 	switch len(sets) {

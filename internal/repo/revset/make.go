@@ -88,9 +88,6 @@ func WithFiles(set *fileset.Set) *Expr {
 // WithConflicts selects conflicted commits.
 func WithConflicts() *Expr { return &Expr{kind: kFilter, pred: &predicate{field: "conflicts"}} }
 
-// ForkPoint selects the latest common ancestors of commits.
-func ForkPoint(x *Expr) *Expr { return &Expr{kind: kForkPoint, args: []*Expr{x}} }
-
 // Bisect selects the commits that split x best in two.
 func Bisect(x *Expr) *Expr { return &Expr{kind: kBisect, args: []*Expr{x}} }
 

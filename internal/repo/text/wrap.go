@@ -83,12 +83,3 @@ func (t *Text) Wrap(dst *Text, w int) {
 		dst.Str("\n")
 	}
 }
-
-// WrapLines fills a plain string and returns its lines.
-func WrapLines(s string, w int) []string {
-	var out []string
-	for _, r := range wrapBreaks(s, w) {
-		out = append(out, s[r[0]:r[1]])
-	}
-	return out
-}

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -159,6 +160,22 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 	s.set(Working, s.signal()+" turn", "")
 }
 
+// enter types a line into an empty input box and sends it, once the box shows that line and no other.
+func (s *spoken) enter(ctx context.Context, text string) error {
+	if err := s.d.tmux.Type(ctx, s.row.Name, text); err != nil {
+		return fmt.Errorf("the terminal took no keys: %w", err)
+	}
+	s.waitFor(ctx, 3*between, func() bool { return false })
+	r, err := s.screen(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the screen cannot be read after typing, so nothing was sent: %w", err)
+	case !ours(r.Draft, text):
+		return errors.New("the input box does not show what was typed, so it was not sent")
+	}
+	return s.d.tmux.Keys(ctx, s.row.Name, "Enter")
+}
+
 // command types a slash command, which only the terminal's program knows. It ends with what it shows; a dialog that it opens
 // is read and closed.
 func (s *spoken) command(ctx context.Context, text string) {
@@ -186,11 +203,9 @@ func (s *spoken) command(ctx context.Context, text string) {
 		return
 	}
 	old := s.row.Conversation
-	if err := s.d.tmux.Type(ctx, s.row.Name, text); err == nil {
-		s.waitFor(ctx, 3*between, func() bool { return false })
-		if r, err = s.screen(ctx); err == nil && ours(r.Draft, text) {
-			err = s.d.tmux.Keys(ctx, s.row.Name, "Enter")
-		}
+	if err := s.enter(ctx, text); err != nil {
+		s.finish(ctx, session.Failed, "error: not delivered", "screen", err.Error())
+		return
 	}
 	var calm time.Time
 	s.waitFor(ctx, patience/2, func() bool {

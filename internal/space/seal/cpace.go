@@ -39,7 +39,7 @@ func generator(code, channel, sid []byte) (*ristretto255.Element, error) {
 	dsi := []byte(cpaceDSI)
 	zeros := max(0, sha512Block-1-len(lvCat(code))-len(lvCat(dsi)))
 	sum := sha512.Sum512(lvCat(dsi, code, make([]byte, zeros), channel, sid))
-	e, err := ristretto255.NewElement().SetUniformBytes(sum[:])
+	e, err := ristretto255.NewIdentityElement().SetUniformBytes(sum[:])
 	if err != nil {
 		return nil, fmt.Errorf("derive generator: %w", err)
 	}
@@ -81,7 +81,7 @@ func newHandshake(code, channel, sid, ad []byte, y *ristretto255.Scalar, first b
 	if err != nil {
 		return nil, err
 	}
-	mine := ristretto255.NewElement().ScalarMult(y, g).Bytes()
+	mine := ristretto255.NewIdentityElement().ScalarMult(y, g).Bytes()
 	return &Handshake{sid: sid, scalar: y, mine: mine, mineAD: ad, first: first}, nil
 }
 
@@ -106,11 +106,11 @@ func (h *Handshake) SessionID() []byte { return h.sid }
 // Finish takes the other side's public value and derives the key. It refuses a
 // value that is no group element or that would make the key predictable.
 func (h *Handshake) Finish(theirs, theirAD []byte) error {
-	p, err := ristretto255.NewElement().SetCanonicalBytes(theirs)
+	p, err := ristretto255.NewIdentityElement().SetCanonicalBytes(theirs)
 	if err != nil {
 		return refuse("the handshake message is not a group element")
 	}
-	k := ristretto255.NewElement().ScalarMult(h.scalar, p)
+	k := ristretto255.NewIdentityElement().ScalarMult(h.scalar, p)
 	if k.Equal(ristretto255.NewIdentityElement()) == 1 {
 		return refuse("the handshake message is the neutral element")
 	}

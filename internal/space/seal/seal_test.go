@@ -249,7 +249,8 @@ func TestTagsAndWraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.Tag("var", "a") != k.Tag("var", "a") || k.Tag("var", "a") == k.Tag("path", "a") || k.Tag("var", "a") == other.Tag("var", "a") {
+	first, again := k.Tag("var", "a"), k.Tag("var", "a")
+	if first != again || first == k.Tag("path", "a") || first == other.Tag("var", "a") {
 		t.Fatal("tags do not separate kinds and keys")
 	}
 	s, err := k.Wrap("snapshot", []byte("ctx"), []byte("board"))

@@ -44,17 +44,6 @@ func (s *Stack) Add(l Layer) {
 	s.Layers[i] = l
 }
 
-// Remove drops all layers of a source.
-func (s *Stack) Remove(src Source) {
-	out := s.Layers[:0:0]
-	for _, l := range s.Layers {
-		if l.Source != src {
-			out = append(out, l)
-		}
-	}
-	s.Layers = out
-}
-
 func find(t *Table, path []string) *Value {
 	v := &Value{V: t}
 	for _, k := range path {
