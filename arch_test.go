@@ -25,7 +25,7 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
-	"wires": "resource/wire secret/wire tunnel/wire connector/wire",
+	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel repo/host",
 }
 
@@ -60,6 +60,7 @@ var houseMap = []wall{
 	{pkg: "resource/wire"},
 	{pkg: "secret/wire"},
 	{pkg: "tunnel/wire"},
+	{pkg: "inbox/wire"},
 	{pkg: "connector/wire", may: "tool"}, // a call answers with a tool's result
 
 	// rooms: a noun family each; sideways only what is named here
@@ -79,10 +80,11 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
-	{pkg: "automation/clock", pure: true},                         // when a schedule is due
-	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
-	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
-	{pkg: "memory/text", pure: true},                              // terms, queries, scores
+	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay connector/wire space/peer"}, // reads their operations' answers
+	{pkg: "automation/clock", pure: true},                                                                               // when a schedule is due
+	{pkg: "automation/spec", may: "automation/clock", pure: true},                                                       // what an automation says
+	{pkg: "automation/run", may: "automation/spec", pure: true},                                                         // what becomes of one that was begun
+	{pkg: "memory/text", pure: true},                                                                                    // terms, queries, scores
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},

@@ -16,6 +16,11 @@ import (
 type Room struct {
 	db *db.DB
 
+	// Filed is told of every new ask, in its transaction; nil where nobody listens.
+	Filed func(tx *db.Tx, a *Ask) error
+	// Called is a session's name, as people know it; nil where nobody has names.
+	Called func(ctx context.Context, tenant, session string) string
+
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced whenever an ask changed
 }
@@ -88,6 +93,11 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 		}
 		return a, false, err
 	}
+	if r.Filed != nil {
+		if err := r.Filed(tx, a.listed()); err != nil {
+			return nil, false, err
+		}
+	}
 	tx.AfterCommit(r.wake)
 	return a, true, nil
 }
@@ -135,6 +145,20 @@ func (r *Room) endUnanswered(tx *db.Tx, tenant, askerID, askID, how, why string)
 // Waiting are the unanswered asks for an operation, of every tenant.
 func (r *Room) Waiting(ctx context.Context, opName string) ([]*Ask, error) {
 	return collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'pending' AND op = ? AND expires_at > ? ORDER BY id", opName, r.db.Now()))
+}
+
+// named puts the names of sessions onto asks.
+func (r *Room) named(ctx context.Context, asks ...*Ask) {
+	known := map[string]string{}
+	for _, a := range asks {
+		if a.Session == "" || r.Called == nil {
+			continue
+		}
+		if _, ok := known[a.Session]; !ok {
+			known[a.Session] = r.Called(ctx, a.Tenant, a.Session)
+		}
+		a.Called = known[a.Session]
+	}
 }
 
 func (r *Room) wake() {

@@ -61,6 +61,7 @@ type Ask struct {
 	AskerKind op.Kind         `json:"asker_kind"`
 	For       []string        `json:"for,omitempty" jsonschema:"on whose behalf, nearest first"`
 	Session   string          `json:"session,omitempty"`
+	Called    string          `json:"called,omitempty" jsonschema:"the session's name, as people know it"`
 	Reason    string          `json:"reason" jsonschema:"why an answer is needed"`
 	By        string          `json:"by,omitempty" jsonschema:"the grant or rule that says so"`
 	Approvers []string        `json:"approvers" jsonschema:"who may answer; person:* is any person who may decide"`

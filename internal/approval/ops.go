@@ -137,6 +137,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 	if in.Limit == 0 {
 		in.Limit = 100
 	}
+	defer func() { r.named(ctx, out.Asks...) }()
 	const page = 500
 	for after := in.After; ; { // the mask leaves out rows, so pages are read until one is full
 		rows, err := r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE tenant = ? AND id > ? AND "+where+" ORDER BY id LIMIT ?",
@@ -179,6 +180,7 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 		a.Bound = bindings(a.Bound)
 	}
 	a.First = &a.Pages()[0]
+	r.named(ctx, a)
 	return a, nil
 }
 

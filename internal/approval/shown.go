@@ -63,12 +63,38 @@ func title(a *Ask) string {
 	text := strings.TrimSpace(a.Op + " " + a.Resource)
 	if line := command(a.Input); line != "" {
 		text = line
+	} else if line := file(a.Input); line != "" {
+		text = line
 	}
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxTitle {
 		return string(runes)
 	}
 	return fmt.Sprintf("%s… (%d characters)", string(runes[:maxTitle]), len(runes))
+}
+
+// file is a program's tool and the file that it would work on.
+func file(in json.RawMessage) string {
+	var a struct {
+		Tool  string
+		Input struct {
+			File     string `json:"file_path"`
+			Notebook string `json:"notebook_path"`
+			Changes  []struct{ Path string }
+		}
+	}
+	if json.Unmarshal(in, &a) != nil || a.Tool == "" {
+		return ""
+	}
+	paths := []string{a.Input.File, a.Input.Notebook}
+	for _, c := range a.Input.Changes {
+		paths = append(paths, c.Path)
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
+	if len(paths) == 0 {
+		return ""
+	}
+	return a.Tool + " " + strings.Join(paths, ", ")
 }
 
 // command is the shell line in a call's arguments, which a tool's call carries one level down.

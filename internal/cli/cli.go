@@ -20,6 +20,7 @@ import (
 	"tandem/internal/cli/board"
 	"tandem/internal/cli/connector"
 	"tandem/internal/cli/identity"
+	"tandem/internal/cli/inbox"
 	"tandem/internal/cli/jj"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
@@ -174,6 +175,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	board.Commands,
 	connector.Commands,
 	identity.Commands,
+	inbox.Commands,
 	jjEntry,
 	manEntry,
 	mcp.Commands,

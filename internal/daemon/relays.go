@@ -3,9 +3,7 @@ package daemon
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/notify"
@@ -22,11 +20,11 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 		return err
 	}
 	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"), Secret: secret,
-		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Panel: d.panelURL}, d.Log)
+		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Details: d.Settings.Bool("ntfy_details"),
+		Desktop: d.desktop(), Panel: d.phoneURL}, d.Log)
 	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
 		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
-	d.rooms.relay.Told = d.relayTold
-	d.rooms.terminal.Ended = d.turnEnded
+	d.listenForNotices()
 	return nil
 }
 
@@ -75,37 +73,4 @@ func (d *Daemon) closeSide(ctx context.Context, id string) error {
 		return err
 	}
 	return nil
-}
-
-// turnEnded tells of a turn in a terminal. A relay's own turns are its business.
-func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t *session.Turn, said string) error {
-	if seat.Relay != "" {
-		return nil
-	}
-	status := map[session.TurnState]string{session.Done: "done", session.Failed: "failed", session.Cancelled: "interrupted"}[t.State]
-	return d.rooms.notify.Put(tx, t.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(said), Reason: t.Reason},
-		Folder: seat.Folder, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session})
-}
-
-// relayTold tells of a relay: routine ends are only written down, what a person should know wakes the phone.
-func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary), Reason: r.Reason}, Folder: r.Folder, Page: "/panel/relays/" + r.ID}
-	switch r.Status {
-	case relays.NeedsInput:
-		e.Push, e.Summary, e.Next = notify.Answer, summary(r.Question), "Answer it: relay enqueue with the answer as task."
-	case relays.Blocked:
-		e.Push, e.Summary = notify.Urgent, summary(r.Reason)
-	case relays.Done, relays.Stopped:
-		e.Push = notify.Normal
-	}
-	return d.rooms.notify.Put(tx, r.Tenant, e)
-}
-
-// summary is the first line of what was said.
-func summary(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if len(first) > 300 {
-		first = strings.ToValidUTF8(first[:300], "") + "…"
-	}
-	return first
 }

@@ -18,6 +18,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
+	"tandem/internal/inbox"
 	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/mcpserver"
@@ -110,6 +111,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return "", false
 	})
 	d.rooms.approval = approval.New(d.db)
+	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
 	if err := d.recallSeals(ctx); err != nil {
 		return err
 	}
@@ -151,6 +153,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.terminal.Ops(),
 		d.rooms.relay.Ops(),
 		d.rooms.tunnel.Ops(),
+		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
 			return err

@@ -21,7 +21,7 @@ var Migrations = db.Migrations{Room: "notify", FS: schema}
 // Event is one line of events.log.
 type Event struct {
 	TS      time.Time `json:"ts"`
-	Type    string    `json:"type"` // session, relay or tunnel
+	Type    string    `json:"type"` // session, relay, tunnel, ask, question or program
 	Status  string    `json:"status"`
 	ID      string    `json:"id"`
 	Cursor  int64     `json:"cursor"`
@@ -36,6 +36,7 @@ type Notice struct {
 	Folder string `json:"folder,omitempty"` // for the commit in the handoff
 	Next   string `json:"next,omitempty"`
 	Push   Push   `json:"push,omitempty"`
+	Says   string `json:"says,omitempty"` // what is told behind the name, as "needs an approval"; of what ended, its status
 	Page   string `json:"page,omitempty"` // of the panel, where a push leads
 }
 
@@ -45,7 +46,7 @@ type Push string
 // The kinds of push.
 const (
 	Quiet  Push = ""
-	Normal Push = "done"
+	Normal Push = "done" // it ended: the title says how
 	Answer Push = "NEEDS YOUR ANSWER"
 	Urgent Push = "NEEDS YOU"
 )
@@ -57,7 +58,9 @@ type Config struct {
 	Secret  []byte // signs the webhook's body
 	Server  string // of ntfy
 	Topic   string
-	Panel   func() string // the panel's address, which a push leads into
+	Details bool          // a phone is told what is asked or was said, and not only who and what kind
+	Desktop []string      // the command that shows a notice on the desktop; title and text are added
+	Panel   func() string // the panel's address as a phone reaches it, "" for none: then a push leads nowhere
 }
 
 // The ways a notice goes.
@@ -65,6 +68,7 @@ const (
 	toLog     = "log"
 	toWebhook = "webhook"
 	toPhone   = "ntfy"
+	toDesktop = "desktop"
 )
 
 // Notifier keeps notices and tells them.
@@ -82,7 +86,7 @@ const giveUp = 24 * time.Hour
 // New makes a notifier. It tells nothing until Run.
 func New(d *db.DB, c Config, log *slog.Logger) *Notifier {
 	n := &Notifier{Config: c, db: d, log: log, kick: map[string]chan struct{}{}, wait: func(try int64) time.Duration { return min(time.Second<<(2*min(try, 6)), time.Hour) }}
-	for _, way := range []string{toLog, toWebhook, toPhone} {
+	for _, way := range []string{toLog, toWebhook, toPhone, toDesktop} {
 		n.kick[way] = make(chan struct{}, 1)
 	}
 	return n
@@ -122,6 +126,9 @@ func (n *Notifier) ways(e Notice) []string {
 	if n.Topic != "" && e.Push != Quiet {
 		ways = append(ways, toPhone)
 	}
+	if len(n.Desktop) > 0 && e.Push != Quiet {
+		ways = append(ways, toDesktop)
+	}
 	return ways
 }
 
@@ -137,7 +144,7 @@ func (n *Notifier) wake() {
 // Run tells until ctx ends, each way by itself. While nothing is due it does nothing.
 func (n *Notifier) Run(ctx context.Context) {
 	var all sync.WaitGroup
-	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push} {
+	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push, toDesktop: n.show} {
 		all.Go(func() { n.deliver(ctx, way, tell) })
 	}
 	all.Wait()

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"os"
 	"os/exec"
@@ -61,29 +62,61 @@ func (n *Notifier) call(ctx context.Context, x item) error {
 	return post(ctx, n.Webhook, body, h)
 }
 
-// push wakes a phone. Its link leads to a page of the panel, and decides nothing.
+// noLink tells a person whose phone does not reach the panel how it would.
+const noLink = "No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…"
+
+// push wakes a phone. It goes through somebody else's server, so that it says who and what kind and no more, unless the person chose
+// more. Its link leads to a page of the panel, and decides nothing.
 func (n *Notifier) push(ctx context.Context, x item) error {
 	if n.Topic == "" {
 		return nil
 	}
-	e := x.event(ctx)
-	h := map[string]string{"Title": fmt.Sprintf("tandem: %s %s", e.ID, x.notice.Push)}
-	if n.Panel != nil && n.Panel() != "" {
-		h["Click"] = n.Panel() + x.notice.Page
+	h := map[string]string{"Title": mime.QEncoding.Encode("utf-8", x.notice.title())}
+	if x.notice.Push == Answer || x.notice.Push == Urgent {
+		h["Priority"] = "urgent"
 	}
-	body := e.Handoff
-	switch x.notice.Push {
-	case Answer:
-		body = e.Summary + "\n\n" + body
-		h["Priority"] = "urgent"
-	case Urgent:
-		h["Priority"] = "urgent"
+	body := x.notice.says()
+	if n.Details {
+		e := x.event(ctx)
+		body = e.Handoff
+		if x.notice.Push == Answer {
+			body = e.Summary + "\n\n" + body
+		}
+	}
+	if panel := n.panel(); panel != "" {
+		h["Click"] = panel + x.notice.Page
+	} else {
+		body += "\n\n" + noLink
 	}
 	return post(ctx, strings.TrimSuffix(n.Server, "/")+"/"+n.Topic, []byte(body), h)
 }
 
+func (n *Notifier) panel() string {
+	if n.Panel == nil {
+		return ""
+	}
+	return n.Panel()
+}
+
+// title names whose it is, and what happened.
+func (e Notice) title() string { return "tandem: " + e.ID + " " + e.says() }
+
+// says is what happened. A turn that failed is not called done.
+func (e Notice) says() string {
+	switch {
+	case e.Says != "":
+		return e.Says
+	case e.Push == Answer || e.Push == Urgent:
+		return string(e.Push)
+	}
+	return e.Status
+}
+
 // handoff is a block that a person can paste into a chat.
 func handoff(ctx context.Context, e Notice) string {
+	if e.Says != "" && e.Folder == "" { // nothing ended
+		return fmt.Sprintf("CC check — %s %q %s.\nWhat: %s\nNext: %s", e.Type, e.ID, e.Says, e.Summary, e.Next)
+	}
 	commit, files := "none", "unknown"
 	if e.Folder != "" {
 		if out, err := git(ctx, e.Folder, "rev-parse", "--short", "HEAD"); err == nil {

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type wireAsk struct {
 	Input     json.RawMessage `json:"input"`
 	AskerID   string          `json:"asker_id"`
 	Asker     string          `json:"asker"`
+	Called    string          `json:"called"`
 	AskerKind string          `json:"asker_kind"`
 	For       []string        `json:"for"`
 	Reason    string          `json:"reason"`
@@ -44,8 +46,11 @@ func (v *visit) asks(state string) ([]wireAsk, error) {
 }
 
 func (a wireAsk) row() AskRow {
-	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.Asker, Kind: a.AskerKind, State: a.State, Filed: a.CreatedAt, Expires: a.ExpiresAt}
+	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.who(), Kind: a.AskerKind, State: a.State, Filed: a.CreatedAt, Expires: a.ExpiresAt}
 }
+
+// who asks, by the name that people know.
+func (a wireAsk) who() string { return cmp.Or(a.Called, a.Asker) }
 
 // summary says in a line what would be done. A command is its own summary;
 // everything else is the operation and what it touches. It is short, whatever
@@ -54,6 +59,10 @@ func (a wireAsk) summary() string {
 	kind, path, _ := strings.Cut(a.Resource, ":/")
 	if kind == "folder" { // a path of this machine
 		path = "/" + path
+	}
+	var call struct{ Tool string }
+	if json.Unmarshal(a.Input, &call) == nil && call.Tool != "" && strings.HasPrefix(a.Title, call.Tool+" ") {
+		return a.Title // a program's tool and the file that it would work on
 	}
 	if a.Title != "" && a.Title != strings.TrimSpace(a.Op+" "+a.Resource) && !strings.HasPrefix(a.Title, a.Op+" ") {
 		return "Run " + a.Title
@@ -92,13 +101,13 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	default:
 		out.May = true
 	}
-	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: a.Asker, Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
+	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: a.who(), Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
 	if a.DecidedAt != nil {
 		out.Verdict = v.verdict(a)
 		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict), Detail: a.Feedback, At: *a.DecidedAt})
 	}
 	if a.SpentAt != nil {
-		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: a.Asker, Title: "used the approval", At: *a.SpentAt})
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: a.who(), Title: "used the approval", At: *a.SpentAt})
 	}
 	if a.State == "expired" {
 		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "clock", Title: "its time ran out", At: a.ExpiresAt})

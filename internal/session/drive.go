@@ -296,6 +296,11 @@ func (r *Room) Ask(ctx context.Context, t *Turn, c *Call, qs []tool.Question) (*
 			return err
 		}
 		t.State, t.Ask, t.Reason = Waiting, q.ID, "the agent asks: "+qs[0].Question
+		if r.Questioned != nil {
+			if err := r.Questioned(tx, s, q); err != nil {
+				return err
+			}
+		}
 		if err := tell(tx, s, t.ID, EventQuestion, q); err != nil {
 			return err
 		}

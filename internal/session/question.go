@@ -27,8 +27,8 @@ func (r *Room) questionOps() []op.Op {
 	return []op.Op{
 		op.Read(op.Spec{Name: "question.list", Right: "session.read", Masked: true, Method: "GET", Path: "/questions", Doc: "List the questions of agents that wait for an answer."},
 			func(Nothing) op.Resource { return at("") }, r.questions),
-		op.State(op.Spec{Name: "question.answer", Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer", MCP: "-",
-			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call."},
+		op.State(op.Spec{Name: "question.answer", Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
+			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's question who is that session, opened it or was opened by it."},
 			func(in AnswerIn) op.Resource { return at(r.sessionOf(in.ID)) }, r.answer),
 	}
 }
@@ -48,6 +48,7 @@ func (r *Room) questions(ctx context.Context, _ Nothing) (QuestionsOut, error) {
 	out := QuestionsOut{Questions: []*Question{}}
 	for _, q := range all {
 		if op.May(ctx, "session.read", at(q.Session)) {
+			q.Called = r.Called(ctx, op.CallerFrom(ctx).Tenant, q.Session)
 			out.Questions = append(out.Questions, q)
 		}
 	}
@@ -59,9 +60,6 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	if strings.TrimSpace(in.Answer) == "" && !in.Reject {
 		return nil, fault.New(fault.Invalid, "question.answer", "the answer is empty")
 	}
-	if c.Kind == op.Session {
-		return nil, fault.New(fault.Denied, "question.answer", "an agent does not answer its own kind").WithNext("a person answers")
-	}
 	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?"+tx.ForUpdate(), c.Tenant, in.ID))
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "question.answer", "there is no question %.60s", in.ID)
@@ -69,14 +67,17 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	if err != nil {
 		return nil, err
 	}
+	if err := mayAnswer(tx, c, q.Session); err != nil {
+		return nil, err
+	}
 	if q.State != "pending" {
 		return nil, fault.New(fault.Conflict, "question.answer", "%s was %s already", q.ID, q.State)
 	}
 	q.State, q.Answer = "answered", in.Answer
-	result := &tool.Result{Text: "The person answers: " + in.Answer}
+	result := &tool.Result{Text: answerer(c) + " answers: " + in.Answer}
 	if in.Reject {
 		q.State = "rejected"
-		result = &tool.Result{Text: "The person does not want to answer this.", Error: true}
+		result = &tool.Result{Text: answerer(c) + " does not want to answer this.", Error: true}
 		if in.Answer != "" {
 			result.Text += " " + in.Answer
 		}

@@ -37,6 +37,8 @@ type Room struct {
 	driven Guard
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
+	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.
+	Questioned func(tx *db.Tx, s *Session, q *Question) error
 }
 
 // Ended is a turn that ended, for whoever runs the server.
@@ -113,6 +115,19 @@ func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" +
 // Get reads one session.
 func (r *Room) Get(ctx context.Context, tenant, id string) (*Session, error) {
 	return loadSession(outside{ctx, r.db}, tenant, id, "")
+}
+
+// Called is the name by which people know a session, "" when there is none.
+func (r *Room) Called(ctx context.Context, tenant, id string) string {
+	return called(outside{ctx, r.db}, tenant, id)
+}
+
+// CalledIn is Called for whoever writes.
+func (r *Room) CalledIn(tx *db.Tx, tenant, id string) string { return called(inTx{tx}, tenant, id) }
+
+func called(from reader, tenant, id string) (title string) {
+	_ = from.row("SELECT title FROM session WHERE tenant = ? AND id = ?", tenant, id).Scan(&title) // one that is gone has no name
+	return title
 }
 
 // Messages reads the conversation.

@@ -152,6 +152,7 @@ type Call struct {
 type Question struct {
 	ID        string          `json:"id"`
 	Session   string          `json:"session"`
+	Called    string          `json:"called,omitempty" jsonschema:"the session's name; in a list"`
 	Turn      string          `json:"turn"`
 	Call      string          `json:"call"`
 	Questions []tool.Question `json:"questions"`

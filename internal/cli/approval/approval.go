@@ -28,7 +28,13 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, newShow(k), newWait(k), newApprove(k), newRework(k), newCancel(k), newDeny(k), newSave(k), newRules(k), newForget(k))
-	return []*cobra.Command{cmd}
+	return []*cobra.Command{cmd, alone(newApprove(k), "approve"), alone(newDeny(k), "deny")}
+}
+
+// alone is a verb of the group as a command of its own: tandem deny is tandem approvals deny.
+func alone(cmd *cobra.Command, verb string) *cobra.Command {
+	cmd.Example = "  tandem " + verb + " ask_x4k2p9"
+	return cmd
 }
 
 func newList(k *kit.Kit) *cobra.Command {
@@ -46,10 +52,9 @@ func newList(k *kit.Kit) *cobra.Command {
 					return
 				}
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "ID\tSTATE\tASKER\tOPERATION\tRESOURCE\tSINCE\tWHAT")
+				fmt.Fprintln(t, "ID\tSTATE\tASKER\tSINCE\tWHAT")
 				for _, a := range out.Asks {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(a.Asker), a.Op, kit.VisibleLine(a.Resource),
-						a.CreatedAt.Local().Format("01-02 15:04"), kit.SeenLine(what(a)))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(who(a)), a.CreatedAt.Local().Format("01-02 15:04"), kit.SeenLine(a.Title))
 				}
 				t.Flush()
 				if out.More {
@@ -207,6 +212,7 @@ func describe(w io.Writer, a *room.Ask) {
 	}
 	line("Ask", a.ID)
 	line("State", string(a.State))
+	line("Session", a.Called)
 	line("Asker", fmt.Sprintf("%s (%s)", a.Asker, a.AskerKind))
 	line("For", strings.Join(a.For, ", "))
 	line("Operation", a.Op)
@@ -226,10 +232,10 @@ func describe(w io.Writer, a *room.Ask) {
 	t.Flush()
 }
 
-// what says in a cell what an ask is about, unless the operation and the resource say it already.
-func what(a *room.Ask) string {
-	if a.Title == strings.TrimSpace(a.Op+" "+a.Resource) {
-		return ""
+// who asks, by the name that people know.
+func who(a *room.Ask) string {
+	if a.Called != "" {
+		return a.Called
 	}
-	return a.Title
+	return a.Asker
 }

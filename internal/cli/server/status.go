@@ -13,6 +13,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/repo/host"
 )
 
@@ -46,9 +47,18 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			if out.Repositories, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
 				return err
 			}
+			var waits inbox.Out
+			if err := c.Call(ctx, string(inbox.List), inbox.In{}, &waits); err != nil {
+				return err
+			}
+			out.Inbox = waits.Count
 			return k.Show(out, func(w io.Writer) {
 				kit.Paint(w, kit.Green, "tandem is running")
-				fmt.Fprintf(w, "\nPID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
+				fmt.Fprintln(w)
+				if out.Inbox > 0 {
+					fmt.Fprintf(w, "Needs you: %d (tandem inbox)\n", out.Inbox)
+				}
+				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
 				if len(st.Repos) > 0 {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
@@ -101,6 +111,7 @@ func starting(k *kit.Kit) (bool, error) {
 type statusOut struct {
 	daemon.Status
 	Repositories []host.StatusOut `json:"repositories,omitempty"`
+	Inbox        int              `json:"inbox"` // what needs a person: tandem inbox
 }
 
 // repositories measures what is served.

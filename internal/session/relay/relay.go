@@ -231,7 +231,7 @@ func (r *Relay) heard(text string, now time.Time) {
 	case "ask":
 		r.Status, r.Question, r.Deadline, r.Next = NeedsInput, v.Text, now.Add(r.Answer), ""
 	case "done":
-		r.park(v.Text, now)
+		r.park(or(v.Text, or(line(r.Report, 300), "the lead said that it is done, and nothing more")), now)
 	default:
 		if v.Text == "" {
 			r.Status, r.Reason, r.Next = Blocked, "the lead said nothing", ""

@@ -76,6 +76,8 @@ type Driver struct {
 	watching atomic.Int64
 	// Ended is told of a turn's end, in the transaction in which it ends.
 	Ended func(tx *db.Tx, seat Seat, s *session.Session, t *session.Turn, said string) error
+	// Became is told that a session's program is in another state, in the transaction in which that is stored.
+	Became func(tx *db.Tx, tenant string, seat Seat) error
 }
 
 var _ session.Driver = (*Driver)(nil)
@@ -157,7 +159,7 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 
 // seat makes the live side of a row.
 func (d *Driver) seat(r *row) *seat {
-	s := &seat{d: d, row: *r, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{}, heard: map[string]bool{}, born: time.Now()}
+	s := &seat{d: d, row: *r, kept: r.State, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{}, heard: map[string]bool{}, born: time.Now()}
 	switch r.Agent {
 	case agents.CodexName, agents.OpenCodeName:
 		s.prog = newSpoken(s)

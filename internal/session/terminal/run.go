@@ -37,6 +37,7 @@ type seat struct {
 
 	mu    sync.Mutex
 	row   row
+	kept  State            // that is stored
 	waits map[string]*wait // dialogs that people were asked about
 
 	// What follows belongs to the goroutine.
@@ -131,8 +132,30 @@ func (s *seat) update(fn func(r *row) bool) {
 	s.d.moved()
 }
 
+// store stores the row. Whoever listens hears of another state in the same transaction, and of the rate limit of a turn once.
 func (s *seat) store(r *row) error {
-	return s.d.db.Write(context.WithoutCancel(s.d.base), func(tx *db.Tx) error { return save(tx, r) })
+	s.mu.Lock()
+	news := r.State != s.kept && !r.Probe && s.d.Became != nil
+	if r.State == RateLimited {
+		news, r.Limited, s.row.Limited = news && r.Limited != r.Typed, r.Typed, r.Typed
+	}
+	s.mu.Unlock()
+	err := s.d.db.Write(context.WithoutCancel(s.d.base), func(tx *db.Tx) error {
+		if err := save(tx, r); err != nil || !news {
+			return err
+		}
+		return s.d.Became(tx, r.Tenant, r.Seat)
+	})
+	if err == nil {
+		s.stored(r)
+	}
+	return err
+}
+
+func (s *seat) stored(r *row) {
+	s.mu.Lock()
+	s.kept = r.State
+	s.mu.Unlock()
 }
 
 func (s *seat) run(ctx context.Context) {

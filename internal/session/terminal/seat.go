@@ -77,10 +77,11 @@ type row struct {
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
 	Port         int    `json:"port,omitempty"`   // where a program that listens on loopback does so, and what it wants to be told
 	Password     string `json:"password,omitempty"`
-	Probe        bool   `json:"probe,omitempty"` // it only checks the program, and goes when that is done
-	Own          bool   `json:"own,omitempty"`   // the program that runs has a home of the session's own
-	Limit        string `json:"limit,omitempty"` // what the provider said when it refused the last turn for its rate
-	Known        string `json:"known,omitempty"` // the program's own name for it, where it has one
+	Probe        bool   `json:"probe,omitempty"`   // it only checks the program, and goes when that is done
+	Own          bool   `json:"own,omitempty"`     // the program that runs has a home of the session's own
+	Limit        string `json:"limit,omitempty"`   // what the provider said when it refused the last turn for its rate
+	Limited      string `json:"limited,omitempty"` // the turn whose rate limit was told
+	Known        string `json:"known,omitempty"`   // the program's own name for it, where it has one
 }
 
 // Prefix is how tmux knows these sessions; others are not drivable.

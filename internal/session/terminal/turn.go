@@ -120,6 +120,9 @@ func (s *claude) follow(ctx context.Context) {
 	}
 }
 
+// CrashOutcome is the outcome of a turn whose program crashed.
+const CrashOutcome = "error: " + string(Crashed)
+
 // limited is the outcome of a turn that the provider refused for its rate.
 const limited = "error: rate_limit"
 
@@ -136,7 +139,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	s.mu.Lock()
 	s.row.Outcome, s.row.EndedBy, s.row.Typing, s.row.Limit = outcome, signal, "", ""
 	if outcome == limited {
-		s.row.Limit = reason
+		s.row.Limit, s.row.Limited = reason, s.turn.ID // its end tells of it
 	}
 	if s.row.State == Working || s.row.State == Retrying || s.row.State == RateLimited {
 		s.row.State, s.row.Signal, s.row.Detail, s.row.Since = Ready, signal, s.row.Limit, s.d.db.Now()
@@ -155,6 +158,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 		s.d.log.Error("end a turn", "session", s.row.Session, "turn", s.turn.ID, "err", err)
 		return // looked at again at the next step
 	}
+	s.stored(&r)
 	s.turn = nil
 	s.dropWaits("the turn ended")
 	s.d.moved()

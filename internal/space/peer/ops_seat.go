@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/space/seal"
@@ -62,6 +64,9 @@ type Seat struct {
 	Epoch    uint64 `json:"epoch"`
 	Term     int64  `json:"term"`
 	Seq      int64  `json:"seq"`
+	// Unread is the caller's own mail: nobody is told how much of another's waits.
+	Unread      int       `json:"unread,omitempty" jsonschema:"messages to you that you have not read"`
+	UnreadSince time.Time `json:"unread_since,omitzero" jsonschema:"when the first of them came"`
 }
 
 // Seats lists seats.
@@ -77,7 +82,11 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) }) {
 		s.mu.Lock()
 		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
+		mine, from := s.owner == owner(c), s.unread
 		s.mu.Unlock()
+		if mine && from.n > 0 {
+			v.Unread, v.UnreadSince = from.n, r.unreadSince(ctx, s, from)
+		}
 		out.Seats = append(out.Seats, v)
 		fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
 		if v.Why != "" {
@@ -90,6 +99,15 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 		out.Text = "You are in no space."
 	}
 	return out, nil
+}
+
+// unreadSince is when the first unread message came.
+func (r *Room) unreadSince(ctx context.Context, s *seat, u unread) time.Time {
+	var at int64
+	if err := r.db.QueryRow(ctx, "SELECT at FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0 ORDER BY seq LIMIT 1", s.tenant, s.id, u.from).Scan(&at); err != nil {
+		return time.Time{}
+	}
+	return db.Time(at)
 }
 
 func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {

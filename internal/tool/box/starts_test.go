@@ -34,6 +34,7 @@ var starts = map[string]string{
 	"repo/host.ownConfig": "none: git, which reads the person's own configuration",
 	"repo/host.Git":       "none: git, in the daemon's own store",
 	// what a person installed or typed
+	"notify.show":         "none: notify-send or osascript, with the words as arguments",
 	"tunnel.Open":         "none: the tunnel's program, chosen by a person",
 	"tunnel.run":          "none: the tunnel's program, chosen by a person",
 	"cli/server.browse":   "none: the person's browser, from the person's terminal",

@@ -41,6 +41,12 @@ your-server> tandem token show api
 your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level debug
   exit 8
 let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem inbox
+  shows builder
+your-server> tandem inbox --kind ask
+  shows tandem approvals approve
+your-server> tandem inbox --json
+  shows "next"
 your-server> tandem approvals
   shows log.level
 your-server> tandem approvals list
@@ -68,6 +74,14 @@ your-server$ TANDEM_AS_TOKEN=BUILDER tandem resource put prod/list "\"$(seq -s '
 let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
 your-server> tandem approvals show ask_x4k2p9 --page 2
 your-server$ tandem approvals cancel ask_x4k2p9
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem resource put prod/one 1
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem approve ask_x4k2p9
+your-server$ TANDEM_AS_TOKEN=BUILDER tandem resource put prod/two 2
+  exit 8
+let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
+your-server> tandem deny ask_x4k2p9
 not run: it needs an ask with a picture in it; the script approval_pages has one that is not text: tandem approvals save ask_x4k2p9 args.content picture.png
 # Resources.
 your-server> tandem resource put lock/deploy mine --if-absent --own --ttl 10m

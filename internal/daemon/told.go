@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"tandem/internal/approval"
+	"tandem/internal/db"
+	"tandem/internal/inbox"
+	"tandem/internal/notify"
+	"tandem/internal/session"
+	relays "tandem/internal/session/relay"
+	"tandem/internal/session/terminal"
+)
+
+// listenForNotices is the one place that hears what people are told of. Each of these runs in the transaction of what it tells of,
+// so that after a crash both are there or neither is.
+func (d *Daemon) listenForNotices() {
+	d.rooms.approval.Filed = d.askFiled
+	d.rooms.session.Questioned = d.questioned
+	d.rooms.terminal.Became = d.programBecame
+	d.rooms.terminal.Ended = d.turnEnded
+	d.rooms.relay.Told = d.relayTold
+}
+
+// askFiled tells people that a call waits for them, with the name by which they know who asks.
+func (d *Daemon) askFiled(tx *db.Tx, a *approval.Ask) error {
+	name := d.rooms.session.CalledIn(tx, a.Tenant, a.Session)
+	if name == "" {
+		name = a.Asker
+	}
+	return d.rooms.notify.Put(tx, a.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "ask", Status: "waits", ID: name, Summary: summary(a.Title), Reason: a.Reason},
+		Says: "needs an approval", Push: notify.Answer, Next: "tandem approvals approve " + a.ID, Page: "/panel/approvals/" + a.ID})
+}
+
+// questioned tells people that an agent asks them something.
+func (d *Daemon) questioned(tx *db.Tx, s *session.Session, q *session.Question) error {
+	var texts []string
+	for _, one := range q.Questions {
+		texts = append(texts, one.Question)
+	}
+	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "question", Status: "waits", ID: s.Title, Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))},
+		Says: "asks a question", Push: notify.Answer, Next: inbox.AnswerWith(q), Page: "/panel/sessions/" + s.ID})
+}
+
+// says is what is told of a program that cannot go on by itself.
+var says = map[terminal.State]string{terminal.Crashed: "crashed", terminal.Hung: "does not answer any more", terminal.RateLimited: "is rate-limited"}
+
+// programBecame tells people of such a program. A relay's own are its business.
+func (d *Daemon) programBecame(tx *db.Tx, tenant string, seat terminal.Seat) error {
+	what, tell := says[seat.State]
+	if !tell || seat.Relay != "" {
+		return nil
+	}
+	next := "tandem session attach " + seat.Name
+	if seat.State == terminal.Crashed {
+		next = "tandem session open " + seat.Name + " --resume"
+	}
+	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "program", Status: string(seat.State), ID: seat.Name, Summary: summary(seat.Detail), Reason: seat.Signal},
+		Says: what, Push: notify.Urgent, Next: next, Page: "/panel/sessions/" + seat.Session})
+}
+
+// turnEnded tells of a turn in a terminal. A relay's own turns are its business.
+func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t *session.Turn, said string) error {
+	if seat.Relay != "" {
+		return nil
+	}
+	status := map[session.TurnState]string{session.Done: "done", session.Failed: "failed", session.Cancelled: "interrupted"}[t.State]
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(said), Reason: t.Reason},
+		Folder: seat.Folder, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session}
+	switch {
+	case seat.State == terminal.RateLimited:
+		e.Push, e.Says = notify.Urgent, says[terminal.RateLimited]
+	case seat.Outcome == terminal.CrashOutcome: // that it crashed wakes the phone
+		e.Push = notify.Quiet
+	}
+	return d.rooms.notify.Put(tx, t.Tenant, e)
+}
+
+// relayTold tells of a relay: routine ends are only written down, what a person should know wakes the phone.
+func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary), Reason: r.Reason}, Folder: r.Folder, Page: "/panel/relays/" + r.ID}
+	switch r.Status {
+	case relays.NeedsInput:
+		e.Push, e.Summary, e.Next = notify.Answer, summary(r.Question), "Answer it: relay enqueue with the answer as task."
+	case relays.Blocked:
+		e.Push, e.Summary = notify.Urgent, summary(r.Reason)
+	case relays.Done, relays.Stopped:
+		e.Push = notify.Normal
+	}
+	return d.rooms.notify.Put(tx, r.Tenant, e)
+}
+
+// summary is the first line of what was said.
+func summary(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(first) > 300 {
+		first = strings.ToValidUTF8(first[:300], "") + "…"
+	}
+	return first
+}
+
+// answerURL is the panel's address for whoever is to answer something: the one that reaches furthest.
+func (d *Daemon) answerURL() string {
+	if far := d.phoneURL(); far != "" {
+		return far
+	}
+	return d.panelURL()
+}
+
+// phoneURL is the panel's address as a phone reaches it: the one that a person named, or the one beyond this machine where the
+// panel is served there. A name of this machine alone leads nowhere from a phone.
+func (d *Daemon) phoneURL() string {
+	if named := strings.TrimSuffix(d.Settings.Get("panel_address"), "/"); named != "" {
+		return named
+	}
+	if at := d.address(); at != "" && d.Settings.Bool("panel_public") {
+		return "https://" + at
+	}
+	return ""
+}
+
+// desktop is the command that shows a notice where somebody sits; nil where nobody does.
+func (d *Daemon) desktop() []string {
+	if !d.Settings.Bool("notify_desktop") {
+		return nil
+	}
+	line := []string{"notify-send", "--app-name=tandem", "--"}
+	switch {
+	case runtime.GOOS == "darwin":
+		line = []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run"}
+	case os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "":
+		return nil
+	}
+	program, err := exec.LookPath(line[0])
+	if err != nil {
+		return nil
+	}
+	return append([]string{program}, line[1:]...)
+}

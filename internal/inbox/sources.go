@@ -1,0 +1,173 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/approval"
+	connector "tandem/internal/connector/wire"
+	"tandem/internal/inbox/wire"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/relay"
+	"tandem/internal/session/terminal"
+	"tandem/internal/space/peer"
+)
+
+// recent is how long the inbox tells of what is over: an ask that ended without an answer, a push that failed.
+const recent = 24 * time.Hour
+
+// What the other rooms are asked.
+const (
+	askList      = op.Def[approval.ListIn, approval.ListOut]("approval.list")
+	questionList = op.Def[session.Nothing, session.QuestionsOut]("question.list")
+	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
+	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
+	journalList  = op.Def[journal.LogIn, journal.LogOut]("audit.log")
+	spaceList    = op.Def[peer.Nothing, peer.Seats]("space.list")
+)
+
+func asks(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	waiting, err := op.Do(ctx, r.rooms, askList, approval.ListIn{Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range waiting.Asks {
+		out = append(out, askRow(wire.Ask, a, a.Title, a.CreatedAt, "approve"))
+	}
+	gone, err := op.Do(ctx, r.rooms, askList, approval.ListIn{State: string(approval.Cancelled), Limit: 1000})
+	for _, a := range gone.Asks {
+		if a.DecidedBy == approval.Abandoned && a.DecidedAt != nil && r.now().Sub(*a.DecidedAt) < recent {
+			out = append(out, askRow(wire.Ended, a, a.Title+": "+a.Feedback, *a.DecidedAt, "show"))
+		}
+	}
+	return out, err
+}
+
+func askRow(kind wire.Kind, a *approval.Ask, what string, since time.Time, verb string) wire.Row {
+	return wire.Row{Kind: kind, ID: a.ID, Name: first(a.Called, a.Asker), Session: a.Session, What: line(what), Since: since,
+		Next: "tandem approvals " + verb + " " + a.ID, Page: "/panel/approvals/" + url.PathEscape(a.ID), Alike: a.Op + " " + a.Resource}
+}
+
+func questions(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, questionList, session.Nothing{})
+	for _, q := range list.Questions {
+		row := wire.Row{Kind: wire.Question, ID: q.ID, Name: first(q.Called, q.Session), Session: q.Session, Since: q.CreatedAt,
+			Next: AnswerWith(q), Page: "/panel/sessions/" + url.PathEscape(q.Session)}
+		var texts []string
+		for _, one := range q.Questions {
+			texts = append(texts, one.Question)
+			for _, o := range one.Options {
+				row.Options = append(row.Options, o.Label)
+			}
+		}
+		row.What = line(strings.Join(texts, " / "))
+		out = append(out, row)
+	}
+	return out, err
+}
+
+// AnswerWith is the command that answers a question, with the first thing that can be chosen as its example.
+func AnswerWith(q *session.Question) string {
+	answer := "…"
+	if len(q.Questions) > 0 && len(q.Questions[0].Options) > 0 {
+		answer = q.Questions[0].Options[0].Label
+	}
+	return "tandem session answer " + q.ID + " " + quoted(answer)
+}
+
+// quoted is a word as a shell takes it, whoever wrote it.
+func quoted(s string) string { return "'" + strings.ReplaceAll(line(s), "'", `'\''`) + "'" }
+
+// stuck are the states in which a program cannot go on by itself. A permission and a question have rows of their own.
+var stuck = map[terminal.State]wire.Kind{terminal.Dialog: wire.Dialog, terminal.Crashed: wire.Crashed, terminal.Hung: wire.Crashed, terminal.RateLimited: wire.Limited}
+
+func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	live, err := op.Do(ctx, r.rooms, seatList, terminal.LiveIn{})
+	for _, s := range live.Sessions {
+		kind, known := stuck[s.State]
+		if !known || !s.ClosedAt.IsZero() {
+			continue
+		}
+		next := "tandem session attach " + s.Name
+		if s.State == terminal.Crashed {
+			next = "tandem session open " + s.Name + " --resume"
+		}
+		out = append(out, wire.Row{Kind: kind, ID: s.Session, Name: s.Name, Session: s.Session, What: line(first(s.Detail, string(s.State))), Since: s.Since,
+			Next: next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
+	}
+	return out, err
+}
+
+func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, relayList, session.Nothing{})
+	for _, x := range list.Relays {
+		if x.Status != relay.NeedsInput && x.Status != relay.Blocked && x.Status != relay.Parked || r.now().Sub(x.UpdatedAt) > recent && x.Status.Over() {
+			continue
+		}
+		next := "tandem relay enqueue " + x.ID + " '…'"
+		if x.Status == relay.Blocked {
+			next = "tandem relay read " + x.ID
+		}
+		out = append(out, wire.Row{Kind: wire.Parked, ID: x.ID, Name: line(x.Task), What: line(string(x.Status) + ": " + first(x.Question, x.Reason, x.Summary, "waits for its next task")),
+			Since: x.UpdatedAt, Next: next, Page: "/panel/relays/" + url.PathEscape(x.ID)})
+	}
+	return out, err
+}
+
+// pushes are those that failed and did not succeed since.
+func pushes(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	log, err := op.Do(ctx, r.rooms, journalList, journal.LogIn{Type: "repo.git_push", Since: r.now().Add(-recent), Newest: true, Limit: 200})
+	settled := map[string]bool{}
+	for _, e := range log.Entries {
+		if settled[e.Resource] || e.Phase != journal.Outcome && e.Phase != journal.Unknown {
+			continue
+		}
+		settled[e.Resource] = true
+		var said struct {
+			OK     bool
+			Reason string
+		}
+		if json.Unmarshal(e.Payload, &said) == nil && said.OK {
+			continue
+		}
+		seq := strconv.FormatInt(e.Seq, 10)
+		out = append(out, wire.Row{Kind: wire.Push, ID: seq, Name: strings.TrimPrefix(e.Resource, "repo:/"), What: line(first(said.Reason, "nobody knows whether it arrived")),
+			Since: e.Time, Next: fmt.Sprintf("tandem audit show %d", e.Seq), Page: "/panel/journal/" + seq})
+	}
+	return out, err
+}
+
+func connectors(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, connector.List, connector.Nothing{})
+	for _, c := range list.Connectors {
+		if c.State != connector.Quarantined || !c.Enabled {
+			continue
+		}
+		since := c.SyncedAt
+		if since.IsZero() {
+			since = c.CreatedAt
+		}
+		out = append(out, wire.Row{Kind: wire.Connector, ID: c.Name, Name: c.Name, What: line(first(c.Failure, "offers other tools than a person accepted")), Since: since,
+			Next: fmt.Sprintf("tandem connector accept %s", c.Name), Page: "/panel/connectors"})
+	}
+	return out, err
+}
+
+// mail is one row for each space with unread messages; reading them is the space's own inbox.
+func mail(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, spaceList, peer.Nothing{})
+	for _, s := range list.Seats {
+		if s.Unread > 0 {
+			out = append(out, wire.Row{Kind: wire.Mail, ID: s.Space, Name: s.Title, What: fmt.Sprintf("%d unread for %s", s.Unread, s.Username), Since: s.UnreadSince,
+				Next: "tandem space inbox", Page: "/panel/spaces/messages"})
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,62 @@
+// Package wire is what the inbox's operation takes and answers, with its
+// handle. It holds no service: doors and commands import it.
+package wire
+
+import (
+	"time"
+
+	"tandem/internal/op"
+)
+
+// List is everything that needs a person.
+const List = op.Def[In, Out]("inbox.list")
+
+// Kind says what a row is about.
+type Kind string
+
+// The kinds, those first that keep an agent from going on.
+const (
+	Ask       Kind = "ask"
+	Question  Kind = "question"
+	Dialog    Kind = "dialog"
+	Crashed   Kind = "crashed"
+	Limited   Kind = "rate-limited"
+	Parked    Kind = "parked"
+	Push      Kind = "push"
+	Connector Kind = "connector"
+	Mail      Kind = "mail"
+	Ended     Kind = "ended" // an ask that nobody can answer any more, with its reason
+)
+
+// Kinds are all of them, in the order in which they are listed.
+var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Mail, Ended}
+
+// Waits says that somebody has to do something; the other kinds only tell.
+func (k Kind) Waits() bool { return k != Mail && k != Ended }
+
+// Row is one thing that needs a person.
+type Row struct {
+	Kind    Kind      `json:"kind" jsonschema:"ask, question, dialog, crashed, rate-limited, parked, push, connector, mail or ended"`
+	ID      string    `json:"id" jsonschema:"what is answered: an ask, a question, a session, a relay, an event, a connector, a space"`
+	Name    string    `json:"name" jsonschema:"whose it is, as people call it"`
+	Session string    `json:"session,omitempty" jsonschema:"the session's id"`
+	What    string    `json:"what" jsonschema:"in a line: the command, the question, the reason"`
+	Options []string  `json:"options,omitempty" jsonschema:"of a question: what can be chosen"`
+	Since   time.Time `json:"since,omitzero"`
+	Next    string    `json:"next" jsonschema:"the command with which a person answers"`
+	Page    string    `json:"page" jsonschema:"of the panel, where a person answers"`
+	Link    string    `json:"link,omitempty" jsonschema:"the same with the panel's address"`
+	Alike   string    `json:"alike,omitempty" jsonschema:"rows with the same word can be answered at once"`
+}
+
+// In asks for the inbox.
+type In struct {
+	Kind Kind `json:"kind,omitempty" jsonschema:"only rows of this kind"`
+}
+
+// Out is everything that needs a person.
+type Out struct {
+	Rows    []Row    `json:"rows"`
+	Count   int      `json:"count" jsonschema:"of those that wait for somebody; what only tells is not counted"`
+	Missing []string `json:"missing,omitempty" jsonschema:"what could not be looked at, with the reason: its rows are not here"`
+}
