@@ -281,7 +281,7 @@ func (w *workshop) desk(project string) *desk {
 			w.t.Fatal(err)
 		}
 	}
-	d.tandem("space", "init")
+	d.tandem("space", "init", "--all") // leases and findings are not among the everyday tools
 	w.t.Cleanup(func() { d.tandem("down") })
 	return d
 }
