@@ -29,7 +29,8 @@ var looked = []string{
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",
 	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
-	"a person opens them: tandem settings set metrics token, then tandem up --replace", // numbers, for who may read the status anyway
+	"a person opens them: tandem settings set metrics token, then tandem up --replace",                                      // numbers, for who may read the status anyway
+	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…", // where notices point; nothing opens
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 
