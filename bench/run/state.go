@@ -114,7 +114,8 @@ func openHouse(path string) (*house, error) {
 	}
 	policies := func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }
 	h.gate = gate.New(&table, d, h.journal, policies, approval.New(d),
-		gate.Guards{Still: who.Still, Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}, slog.New(slog.DiscardHandler))
+		gate.Guards{Still: who.Still, Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
+			Kin: policy.NoKin, Past: func(string) bool { return false }}, slog.New(slog.DiscardHandler))
 	caller, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
 	if err != nil {
 		return nil, err

@@ -177,9 +177,6 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.tellSeals(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
-	if d.restored != nil {
-		d.gate.Past = func(name string) bool { return name != "server.backup" } // a copy holds the intent of its own making
-	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))
 	if err != nil {
 		return errors.Join(fmt.Errorf("settle what a crash left: %w", err), d.db.Close())

@@ -167,14 +167,12 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if _, err := d.rooms.book.Policy(ctx, identity.LocalTenant); err != nil {
 		return err // a server whose policy cannot be read would refuse everybody; better to say so now
 	}
-	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, gate.Guards{Caution: d.caution, Still: d.identity.Still}, d.Log)
+	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.guards(), d.Log)
 	d.inner.Set(d.gate)
 	d.gate.Redact = d.redact
 	for _, o := range table.All() {
 		d.redact.Ours(o.Name, o.ToolName(), o.Right)
 	}
-	d.gate.Whose = d.whose
-	d.gate.Kin = new(kin.Finder).Of
 	d.rooms.loop.Through(d.gate, d.journal)
 	d.rooms.terminal.Through(d.gate, d.journal)
 	tools, err := mcpserver.New(d.gate, d.identity.As, d.Version, instructions, iconURI(), d.Log)
@@ -214,6 +212,12 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.web.Mounts["/mcp"] = published.MCP(tools)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
 	return nil
+}
+
+// guards are what the gate asks beside the policy.
+func (d *Daemon) guards() gate.Guards {
+	return gate.Guards{Caution: d.caution, Still: d.identity.Still, Whose: d.whose, Kin: new(kin.Finder).Of,
+		Past: func(name string) bool { return d.restored != nil && name != "server.backup" }} // a copy holds the intent of its own making
 }
 
 // who finds an actor for the policy: what it is, and for whom it acts. A session is one, too, for whoever may read it.

@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/policy"
 )
 
 // What policy allows and somebody asked to be left alone is asked for; one
@@ -47,13 +48,15 @@ func TestACautionIsAsked(t *testing.T) {
 
 // letting lets everybody pass whom the policy lets pass.
 var letting = Guards{Still: func(context.Context, op.Caller) error { return nil },
-	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
+	Whose:   func(context.Context, string, op.Resource) []string { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}
 
 // A gate that was made without a guard let everything pass that the guard would have been asked about.
 func TestAGuardThatWasForgottenRefuses(t *testing.T) {
 	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
 	h.rules("")
-	for name, guards := range map[string]Guards{"caution": {Still: letting.Still}, "still": {Caution: letting.Caution}} {
+	for name, guards := range map[string]Guards{"caution": {Still: letting.Still, Kin: letting.Kin}, "still": {Caution: letting.Caution, Kin: letting.Kin},
+		"kin": {Still: letting.Still, Caution: letting.Caution}} {
 		g := New(h.table, h.db, h.journal, h.policies, h.asks, guards, h.log)
 		who := h.builder()
 		if name == "still" { // asked of those whose right to be here can end

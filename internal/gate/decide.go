@@ -17,6 +17,9 @@ import (
 
 // lookUp fetches the caller's view of the policy.
 func (g *Gate) lookUp(ctx context.Context, c *call) error {
+	if g.guards.Kin == nil {
+		return unguarded()
+	}
 	compiled, err := g.policies(ctx, c.caller.Tenant)
 	if err != nil {
 		return fmt.Errorf("read the policy: %w", err)
@@ -25,9 +28,9 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.view, c.kin, c.real = compiled.View(who, g.db.Now()), g.Kin, g.links.Real
-	if g.Whose != nil && (c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession)) {
-		c.whose = func(r op.Resource) []string { return g.Whose(ctx, c.caller.Tenant, r) }
+	c.view, c.kin, c.real = compiled.View(who, g.db.Now()), g.guards.Kin, g.links.Real
+	if c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession) {
+		c.whose = func(r op.Resource) []string { return g.guards.Whose(ctx, c.caller.Tenant, r) }
 	}
 	if c.caller.Door == op.DoorPanel && c.caller.Kind == op.Person && c.caller.Present == "" {
 		self := policy.PrincipalRef{Kind: policy.Person, ID: c.caller.Name}
@@ -200,7 +203,7 @@ func (g *Gate) Sight(ctx context.Context, tool string) (*policy.Sight, error) {
 	if err := g.lookUp(ctx, c); err != nil {
 		return nil, err
 	}
-	return c.view.Sight(tool, g.Kin, g.links.Real), nil
+	return c.view.Sight(tool, c.kin, c.real), nil
 }
 
 // present reports whether a person is behind this very call: proven now, or by

@@ -45,13 +45,7 @@ type Gate struct {
 	// Redact takes secrets out of errors, events and stored answers.
 	Redact *secret.Redactor
 	// Seen hears of every call, after it. Without it nobody is told.
-	Seen func(Seen)
-	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
-	Past func(name string) bool
-	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
-	Whose func(ctx context.Context, tenant string, r op.Resource) []string
-	// Kin finds the repository that a path lies in: what is denied in one of its checkouts is denied in all. nil where there are none.
-	Kin    policy.Kin
+	Seen   func(Seen)
 	links  book.Links
 	guards Guards
 }
@@ -63,6 +57,13 @@ type Guards struct {
 	Caution func(ctx context.Context, c op.Caller, o *op.Op, in any) (why string, err error)
 	// Still says why a caller who was let in would not be let in again.
 	Still func(ctx context.Context, c op.Caller) error
+	// Whose tells the principals that a session or relay belongs to, itself among them. Only sessions are held to it.
+	Whose func(ctx context.Context, tenant string, r op.Resource) []string
+	// Kin finds the repository that a path lies in: what is denied in one of its checkouts is denied in all. policy.NoKin where there
+	// are none.
+	Kin policy.Kin
+	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
+	Past func(name string) bool
 }
 
 // New makes a gate over a table of operations.
@@ -72,6 +73,12 @@ func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, a *approval.Room
 	}
 	if guards.Still == nil {
 		guards.Still = func(context.Context, op.Caller) error { return unguarded() }
+	}
+	if guards.Whose == nil {
+		guards.Whose = func(context.Context, string, op.Resource) []string { return nil } // nobody's
+	}
+	if guards.Past == nil {
+		guards.Past = func(string) bool { return true }
 	}
 	return &Gate{table: t, db: d, journal: j, policies: p, asks: a, guards: guards, log: log}
 }

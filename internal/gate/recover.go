@@ -48,7 +48,7 @@ func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error)
 	}
 	caller.Idempotency = i.key
 	ctx = op.WithCaller(ctx, caller)
-	if g.Past != nil && g.Past(i.op) {
+	if g.guards.Past(i.op) {
 		return false, g.lost(ctx, i, caller, "the server was restored from a copy that was made while this was under way")
 	}
 	o := g.table.Get(i.op)

@@ -9,6 +9,9 @@ import (
 // Checkouts with a name in common are of one repository, and what is denied or labelled in one of them is so in all.
 type Kin func(path string) (names []string, root string)
 
+// NoKin is the Kin of a machine that has no repositories.
+func NoKin(string) (names []string, root string) { return nil, "" }
+
 // alias is another name of a tree that policy speaks of.
 type alias struct{ name, of string }
 

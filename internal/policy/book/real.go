@@ -74,16 +74,19 @@ const (
 
 // Real is the same as the function.
 func (l *Links) Real(path string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	now := time.Now()
-	if a, ok := l.known[path]; ok && now.Before(a.until) {
+	l.mu.Lock()
+	a, ok := l.known[path]
+	l.mu.Unlock()
+	if ok && now.Before(a.until) {
 		return a.to
 	}
+	to := Real(path) // a disk may be slow: whoever asks about another path does not wait for it
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.known == nil || len(l.known) >= kept {
 		l.known = map[string]place{}
 	}
-	to := Real(path)
 	l.known[path] = place{to, now.Add(believed)}
 	return to
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tandem/internal/policy/book"
-	"tandem/internal/repo/kin"
 	"tandem/internal/session"
 	"tandem/internal/tool"
 )
@@ -14,7 +13,6 @@ import (
 // What is denied in one checkout of a repository appears in no tool's output in another, on the disk or only in its history.
 func TestACanaryThatIsDeniedInAnotherCheckoutStaysWhereItIs(t *testing.T) {
 	h := newHouseWith(t, "", tool.Bubblewrap)
-	h.gate.Kin = new(kin.Finder).Of
 	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
 	files := []string{"a.txt", "priv/p.txt", "docs/customers/ann.txt", "gone/g.txt"}
 	planted := h.plant(files...)

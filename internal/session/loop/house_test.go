@@ -19,6 +19,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
 	"tandem/internal/provider/scripted"
+	"tandem/internal/repo/kin"
 	"tandem/internal/session"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
@@ -124,10 +125,11 @@ func (h *house) open() {
 	must(table.Add(h.run.Connectors.Ops()...))
 	h.rules = book.New(h.db, nil, nil)
 	must(table.Add(h.rules.Ops()...))
-	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, open, log)
-	h.gate.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
+	guards := open
+	guards.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
 		return h.room.Whose(ctx, tenant, strings.TrimPrefix(r.Path, "/"))
 	}
+	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, guards, log)
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
 	if _, err := h.gate.Recover(ctx); err != nil {
@@ -266,4 +268,4 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 
 // open lets everybody pass whom the policy lets pass.
 var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
-	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }}
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: new(kin.Finder).Of, Past: func(string) bool { return false }}
