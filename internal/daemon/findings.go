@@ -19,8 +19,15 @@ type FindingsOut struct {
 }
 
 // findingsOp is what the doctor asks: readiness with its reasons, and what was counted since the start.
-func (d *Daemon) findingsOp(context.Context, nothing) (FindingsOut, error) {
+func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error) {
 	out := FindingsOut{Findings: []Finding{}}
+	changed, err := d.journal.Orphans(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range changed {
+		out.Findings = append(out.Findings, Finding{"authority", "bad", f.What, "look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify"})
+	}
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
 	}

@@ -10,8 +10,10 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/identity"
+	"tandem/internal/journal"
 	"tandem/internal/notify"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 // sealsFile says, outside the database, how far the journal's word about authority reached.
@@ -37,8 +39,11 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows}
+	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows,
+		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
+	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
+	d.journal.Lives = identity.Lives
 	if !known {
 		var rows []op.Sealed
 		for _, list := range rooms {

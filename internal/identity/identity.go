@@ -79,14 +79,24 @@ func scanActor(row interface{ Scan(...any) error }) (*Actor, error) {
 
 // Actor finds an actor by id or by name.
 func (r *Room) Actor(ctx context.Context, tenant, who string) (*Actor, error) {
+	known := r.bornAs(tenant, who)
+	if known != nil {
+		who = known.ID
+	}
 	a, err := scanActor(r.db.QueryRow(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", tenant, who, who))
+	if db.NoRows(err) && known != nil {
+		return known, nil
+	}
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "actor", "there is no actor %s", who).WithNext("list them: tandem actor list")
 	}
-	if err == nil && !r.counts(ctx, a) {
+	if err != nil {
+		return nil, err
+	}
+	if a = r.asBorn(a); !r.counts(ctx, a) {
 		return nil, forged("identity", a.Seal().What)
 	}
-	return a, err
+	return a, nil
 }
 
 // forged refuses a row that somebody wrote into the database, or put back there.

@@ -19,6 +19,7 @@ const Newcomer = "newcomer"
 const (
 	kindInvite = "invite"
 	inviteLife = 24 * time.Hour
+	maxInvite  = 30 * 24 * time.Hour
 )
 
 // EnterIn asks to join.
@@ -127,7 +128,7 @@ func freshActor(ctx context.Context, tx *db.Tx, tenant string, kind op.Kind, nam
 
 func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, error) {
 	life := time.Duration(in.TTL) * time.Second
-	if in.TTL < 0 || in.TTL > 30*24*3600 {
+	if in.TTL < 0 || life > maxInvite {
 		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is good for a second to thirty days")
 	}
 	if life == 0 {

@@ -222,7 +222,7 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	if err != nil {
 		return MintOut{}, err
 	}
-	if !r.counts(ctx, a) {
+	if a = r.asBorn(a); !r.counts(ctx, a) {
 		return MintOut{}, forged("token.new", a.Seal().What)
 	}
 	life := time.Duration(in.TTL) * time.Second

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
@@ -21,6 +22,9 @@ const takenBack = "taken back"
 var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
 	{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer},
 	{Kind: op.Agent, Name: MCP, For: LocalUser}}
+
+// Lives are the rows of this room that end by themselves, with how long one of them lasts at most.
+var Lives = map[string]time.Duration{"signin": max(linkLife, cookieLife, maxInvite), "oauth": max(codeLife, refreshLife)}
 
 // Seal is an actor: what it is, its name, for whom it acts, and whether it still does.
 func (a *Actor) Seal() op.Sealed {

@@ -57,5 +57,11 @@ func (r *Room) enabled(ctx context.Context, c op.Caller) (bool, error) {
 		names = "NULL"
 	}
 	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name IN ("+names+"))", args...))
-	return !slices.ContainsFunc(all, func(a *Actor) bool { return a.DisabledAt != nil || !r.counts(ctx, a) }), err
+	return !slices.ContainsFunc(all, func(a *Actor) bool {
+		if b := r.bornAs(a.Tenant, a.Name); b != nil && b.ID != a.ID {
+			return false // it has the name of one that is not in the table
+		}
+		a = r.asBorn(a)
+		return a.DisabledAt != nil || !r.counts(ctx, a)
+	}), err
 }

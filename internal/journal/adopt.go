@@ -116,9 +116,30 @@ func (j *Journal) waiting() (out []place) {
 	return out
 }
 
+// Mend is what a person's word sets back in the database: what the program itself knows better than its rows.
+type Mend struct {
+	// What says what would be set back.
+	What func(tx *db.Tx) ([]string, error)
+	// Do sets it back.
+	Do func(tx *db.Tx) error
+}
+
+// missing is what is missing of the seals, and what would be set back.
+func (j *Journal) missing(tx *db.Tx) ([]string, error) {
+	out := j.Broken()
+	if j.Mend.What == nil {
+		return out, nil
+	}
+	rows, err := j.Mend.What(tx)
+	for _, text := range rows {
+		out = append(out, text+"; confirming sets it back")
+	}
+	return out, err
+}
+
 // list names exactly what waits.
-func (j *Journal) list(all []place) string {
-	words := j.Broken()
+func (j *Journal) list(all []place, words []string) string {
+	words = slices.Clone(words)
 	for _, at := range all {
 		d := j.stoodAt(at.tenant, at.subject).digest
 		words = append(words, at.tenant, at.subject, hex.EncodeToString(d[:]))
@@ -133,7 +154,12 @@ func (j *Journal) Waiting() int { return len(j.waiting()) + len(j.Broken()) }
 // Adopted lists it.
 func (j *Journal) Adopted(ctx context.Context) (*AdoptedOut, error) {
 	waiting := j.waiting()
-	out := &AdoptedOut{Rows: []AdoptedRow{}, Missing: j.Broken(), Digest: j.list(waiting)}
+	var missing []string
+	err := j.db.Read(ctx, func(tx *db.Tx) (err error) { missing, err = j.missing(tx); return err })
+	if err != nil {
+		return nil, err
+	}
+	out := &AdoptedOut{Rows: []AdoptedRow{}, Missing: missing, Digest: j.list(waiting, missing)}
 	what := map[place]string{}
 	for _, list := range j.Rows {
 		all, err := list(ctx)
@@ -157,16 +183,23 @@ func (j *Journal) Adopted(ctx context.Context) (*AdoptedOut, error) {
 	return out, nil
 }
 
-func (j *Journal) confirm(ctx context.Context, _ *db.Tx, in ConfirmIn) (ConfirmOut, error) {
+func (j *Journal) confirm(ctx context.Context, tx *db.Tx, in ConfirmIn) (ConfirmOut, error) {
 	waiting := j.waiting()
-	n := len(waiting) + len(j.Broken())
+	missing, err := j.missing(tx)
+	if err != nil {
+		return ConfirmOut{}, err
+	}
+	n := len(waiting) + len(missing)
 	switch {
 	case n == 0:
 		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "nothing waits to be confirmed")
-	case in.Digest != j.list(waiting):
+	case in.Digest != j.list(waiting, missing):
 		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "the list is not the one that was looked at").WithNext("look again: tandem audit confirm")
 	}
 	op.Seal(ctx, confirmed, in.Digest)
 	op.Note(ctx, "confirmed", n)
-	return ConfirmOut{n}, nil
+	if j.Mend.Do != nil {
+		err = j.Mend.Do(tx)
+	}
+	return ConfirmOut{n}, err
 }

@@ -23,7 +23,11 @@ type Journal struct {
 	db  *db.DB
 	key ed25519.PrivateKey
 	// Rows list what rooms hold that says it confers authority; Verify asks for an entry behind each.
-	Rows     []func(ctx context.Context) ([]op.Sealed, error)
+	Rows []func(ctx context.Context) ([]op.Sealed, error)
+	// Mend is what a person's word sets back.
+	Mend Mend
+	// Lives are the kinds that end by themselves, with how long one of them lasts at most: after that its row is nowhere missed.
+	Lives    map[string]time.Duration
 	seals    []byte // the key of the daemon's word about such rows
 	standing standing
 

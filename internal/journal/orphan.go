@@ -54,15 +54,44 @@ func (j *Journal) orphansOnce(ctx context.Context) (out []Finding, err error) {
 			}
 		}
 	}
-	j.standing.mu.RLock()
-	defer j.standing.mu.RUnlock()
-	for at, x := range j.standing.newest {
-		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] {
+	for at, x := range j.gone(there) {
+		over, err := j.over(ctx, at, x)
+		if err != nil {
+			return nil, err
+		}
+		if !over {
 			found(x.seq, "entry %d vouches for %s, and it is gone from the database", x.seq, spoken(at.subject))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
 	return out, nil
+}
+
+// gone is what the journal vouches for and no room has.
+func (j *Journal) gone(there map[place]bool) map[place]stood {
+	j.standing.mu.RLock()
+	defer j.standing.mu.RUnlock()
+	out := map[place]stood{}
+	for at, x := range j.standing.newest {
+		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] {
+			out[at] = x
+		}
+	}
+	return out
+}
+
+// over says that a row would have ended by itself by now, if it were there.
+func (j *Journal) over(ctx context.Context, at place, x stood) (bool, error) {
+	life, ends := j.Lives[kindOf(at.subject)]
+	if !ends {
+		return false, nil
+	}
+	var made int64
+	err := j.db.QueryRow(ctx, "SELECT at FROM journal_event WHERE seq = ?", x.seq).Scan(&made)
+	if db.NoRows(err) {
+		return false, nil
+	}
+	return err == nil && db.Time(made).Add(life).Before(j.db.Now()), err
 }
 
 func (j *Journal) stoodAt(tenant, subject string) stood {

@@ -174,7 +174,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 		if OpenerOf(op.CallerFrom(ctx)) != "" { // it would have every granted folder, and not its own alone
 			return nil, fault.New(fault.Denied, "tool", "a session uses the tools that its own program or model offers")
 		}
-		folders, err := granted(outside{ctx, r.db}, tenant)
+		folders, err := r.granted(ctx, outside{ctx, r.db}, tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 	if e.Scope, err = r.Scope(ctx, s); err != nil {
 		return nil, err
 	}
-	if e.Unconfined, err = r.unconfined(ctx, s); err != nil {
+	if e.Unconfined, err = r.unconfined(ctx, outside{ctx, r.db}, s); err != nil {
 		return nil, err
 	}
 	e.Before = func(ctx context.Context, path string, content []byte, existed bool) error {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"tandem/internal/db"
@@ -54,25 +55,28 @@ func (r *Room) unconfine(ctx context.Context, tx *db.Tx, in IDIn) (Unconfined, e
 	u := Unconfined{Session: s.ID, GrantedBy: c.Name, CreatedAt: tx.Now()}
 	_, err = tx.Exec(`INSERT INTO session_unconfined (tenant, session, granted_by, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (tenant, session) DO UPDATE SET granted_by = excluded.granted_by, created_at = excluded.created_at`, c.Tenant, u.Session, u.GrantedBy, u.CreatedAt)
+	op.Row(ctx, u.seal(c.Tenant))
 	return u, err
 }
 
 func (r *Room) confine(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
-	n, err := tx.Changed("DELETE FROM session_unconfined WHERE tenant = ? AND session = ?", op.CallerFrom(ctx).Tenant, in.ID)
+	n, err := reconfine(ctx, tx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "session.confine", "nothing was granted to %.60s", in.ID).WithNext("list what was: tandem grant unconfined")
 	}
 	return OK{err == nil}, err
 }
 
+func reconfine(ctx context.Context, tx *db.Tx, tenant, id string) (int64, error) {
+	n, err := tx.Changed("DELETE FROM session_unconfined WHERE tenant = ? AND session = ?", tenant, id)
+	if n > 0 {
+		op.Seal(ctx, unconfinedSubject(id))
+	}
+	return n, err
+}
+
 func (r *Room) listUnconfined(ctx context.Context, _ Nothing) (UnconfinedOut, error) {
-	rows, err := r.db.Query(ctx, "SELECT session, granted_by, created_at FROM session_unconfined WHERE tenant = ? ORDER BY session", op.CallerFrom(ctx).Tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (u Unconfined, err error) {
-		var at int64
-		err = rows.Scan(&u.Session, &u.GrantedBy, &at)
-		u.CreatedAt = db.Time(at)
-		return u, err
-	})
+	all, err := r.loose(ctx, outside{ctx, r.db}, op.CallerFrom(ctx).Tenant)
 	out := UnconfinedOut{Sandbox: string(r.sandbox.Kind), Sessions: []Unconfined{}}
 	for _, u := range all {
 		if op.May(ctx, "session.list", at(u.Session)) {
@@ -82,14 +86,20 @@ func (r *Room) listUnconfined(ctx context.Context, _ Nothing) (UnconfinedOut, er
 	return out, err
 }
 
+// loose are the sessions whose commands a person let run without a sandbox, as far as the journal vouches for that.
+func (r *Room) loose(ctx context.Context, q reader, tenant string) ([]Unconfined, error) {
+	rows, err := q.rows("SELECT "+unconfinedColumns+" FROM session_unconfined WHERE tenant = ? ORDER BY session", tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (Unconfined, error) { return scanUnconfined(rows) })
+	return slices.DeleteFunc(all, func(u Unconfined) bool { return !r.Vouch.Holds(ctx, u.seal(tenant)) }), err
+}
+
 // unconfined says whether a person let the session's commands run without a sandbox. A child's are not its parent's.
-func (r *Room) unconfined(ctx context.Context, s *Session) (bool, error) {
+func (r *Room) unconfined(ctx context.Context, q reader, s *Session) (bool, error) {
 	if r.sandbox.Works() {
 		return false, nil
 	}
-	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM session_unconfined WHERE tenant = ? AND session = ?", s.Tenant, s.ID).Scan(&n)
-	return n > 0, err
+	all, err := r.loose(ctx, q, s.Tenant)
+	return slices.ContainsFunc(all, func(u Unconfined) bool { return u.Session == s.ID }), err
 }
 
 // confinement says how the commands of a session with a model are confined.
@@ -97,7 +107,7 @@ func (r *Room) confinement(ctx context.Context, s *Session) (string, error) {
 	if s.Driver != DriverModel {
 		return "", nil // its driver says it
 	}
-	free, err := r.unconfined(ctx, s)
+	free, err := r.unconfined(ctx, outside{ctx, r.db}, s)
 	if free {
 		return confinedNot, err
 	}

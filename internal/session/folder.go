@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,13 +64,7 @@ func (r *Room) folderOps() []op.Op {
 }
 
 func (r *Room) listFolders(ctx context.Context, _ Nothing) (FoldersOut, error) {
-	rows, err := r.db.Query(ctx, "SELECT path, read_only, granted_by, created_at FROM session_folder WHERE tenant = ? ORDER BY path", op.CallerFrom(ctx).Tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (f Folder, err error) {
-		var ro, at int64
-		err = rows.Scan(&f.Path, &ro, &f.GrantedBy, &at)
-		f.ReadOnly, f.CreatedAt = ro != 0, db.Time(at)
-		return f, err
-	})
+	all, err := r.folders(ctx, outside{ctx, r.db}, op.CallerFrom(ctx).Tenant)
 	out := FoldersOut{Folders: []Folder{}}
 	mine := func(string) bool { return true }
 	if name := OpenerOf(op.CallerFrom(ctx)); name != "" && err == nil { // where others work is not a session's to know
@@ -117,32 +112,41 @@ func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder,
 	_, err = tx.Exec(`INSERT INTO session_folder (tenant, path, read_only, granted_by, created_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, path) DO UPDATE SET read_only = excluded.read_only, granted_by = excluded.granted_by, created_at = excluded.created_at`,
 		c.Tenant, f.Path, f.ReadOnly, f.GrantedBy, f.CreatedAt)
+	op.Row(ctx, f.seal(c.Tenant))
 	return f, err
 }
 
 func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderIn) (OK, error) {
-	n, err := tx.Changed("DELETE FROM session_folder WHERE tenant = ? AND path = ?", op.CallerFrom(ctx).Tenant, filepath.Clean(in.Path))
-	if err == nil && n == 0 {
+	tenant, path := op.CallerFrom(ctx).Tenant, filepath.Clean(in.Path)
+	n, err := tx.Changed("DELETE FROM session_folder WHERE tenant = ? AND path = ?", tenant, path)
+	if err == nil && n == 0 && !r.Vouch.Knows(tenant, "folder", folderSubject(path)) { // its row may be gone, and the journal's word not
 		err = fault.New(fault.NotFound, "folder.revoke", "%s was not granted", in.Path).WithNext("list what was: tandem grant list")
 	}
+	op.Seal(ctx, folderSubject(path))
 	return OK{err == nil}, err
 }
 
-// granted are all folders that people granted.
-func granted(q reader, tenant string) ([]tool.Folder, error) {
-	rows, err := q.rows("SELECT path, read_only FROM session_folder WHERE tenant = ? ORDER BY path", tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (f tool.Folder, err error) {
-		var ro int64
-		err = rows.Scan(&f.Path, &ro)
-		f.ReadOnly = ro != 0
-		return f, err
-	})
+// folders are those that people granted, as far as the journal vouches for them.
+func (r *Room) folders(ctx context.Context, q reader, tenant string) ([]Folder, error) {
+	rows, err := q.rows("SELECT "+folderColumns+" FROM session_folder WHERE tenant = ? ORDER BY path", tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (Folder, error) { return scanFolder(rows) })
+	return slices.DeleteFunc(all, func(f Folder) bool { return !r.Vouch.Holds(ctx, f.seal(tenant)) }), err
+}
+
+// granted are the same as tools take them.
+func (r *Room) granted(ctx context.Context, q reader, tenant string) ([]tool.Folder, error) {
+	all, err := r.folders(ctx, q, tenant)
+	var out []tool.Folder
+	for _, f := range all {
+		out = append(out, tool.Folder{Path: f.Path, ReadOnly: f.ReadOnly})
+	}
+	return out, err
 }
 
 // Scope is the files of a session: the granted folders that hold its directory, and those of every session with a model that opened it.
 // Without such a folder it has none.
 func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
-	all, err := granted(outside{ctx, r.db}, s.Tenant)
+	all, err := r.granted(ctx, outside{ctx, r.db}, s.Tenant)
 	if err != nil {
 		return nil, err
 	}

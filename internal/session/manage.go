@@ -112,7 +112,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 		set(&s.Mode, in.Mode)
 		set(&s.Config, in.Config)
 		if s.Archived { // what was allowed for it ends with it
-			if _, err := tx.Exec("DELETE FROM session_unconfined WHERE tenant = ? AND session = ?", s.Tenant, s.ID); err != nil {
+			if _, err := reconfine(ctx, tx, s.Tenant, s.ID); err != nil {
 				return err
 			}
 		}
@@ -154,6 +154,9 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
 	}
 	if err := r.carry(tx, s); err != nil {
+		return OK{}, err
+	}
+	if _, err := reconfine(ctx, tx, tenant, in.ID); err != nil {
 		return OK{}, err
 	}
 	return OK{true}, r.Forget(tx, tenant, in.ID)

@@ -120,18 +120,12 @@ func countSessions(chain []string) (n int) {
 
 // ModelReach is how far a session with a model gets: the granted folders that hold its own, and commands in the sandbox.
 func (r *Room) ModelReach(tx *db.Tx, s *Session) (Reach, error) {
-	all, err := granted(inTx{tx}, s.Tenant)
+	all, err := r.granted(tx.Context(), inTx{tx}, s.Tenant)
 	if err != nil {
 		return Reach{}, err
 	}
-	var free int
-	if !r.sandbox.Works() {
-		row := tx.QueryRow("SELECT count(*) FROM session_unconfined WHERE tenant = ? AND session = ?", s.Tenant, s.ID)
-		if err := row.Scan(&free); err != nil {
-			return Reach{}, err
-		}
-	}
-	return Reach{Program: DriverModel, Folders: holding(all, s.Directory), Loose: free > 0}, nil
+	free, err := r.unconfined(tx.Context(), inTx{tx}, s)
+	return Reach{Program: DriverModel, Folders: holding(all, s.Directory), Loose: free}, err
 }
 
 // Whose tells to whom a session belongs: to itself and to everybody that it acts for.

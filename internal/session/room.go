@@ -35,6 +35,8 @@ type Room struct {
 	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
 	Hidden []string
 	driven Guard
+	// Vouch asks the journal about what people gave to sessions.
+	Vouch op.Vouch
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.

@@ -103,7 +103,7 @@ func (b *Book) changed(tx *db.Tx, tenant string) {
 
 // check compiles the policy as the transaction would leave it: what does not compile is not written.
 func (b *Book) check(ctx context.Context, tx *db.Tx, tenant, where string) (*policy.Compiled, error) {
-	src, _, err := b.now(ctx, tx, tenant)
+	src, _, _, err := b.now(ctx, tx, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 		about = &p
 	}
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, all, err := b.now(ctx, tx, tenant)
+		src, all, _, err := b.now(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 		}
 		src, _, err := source(tx, tenant, out.Version)
 		if err == nil && in.Version == 0 {
-			src, _, err = b.now(ctx, tx, tenant)
+			src, _, _, err = b.now(ctx, tx, tenant)
 		}
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (b *Book) test(ctx context.Context, in TestIn) (TestOut, error) {
 	}
 	var compiled *policy.Compiled
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, _, err := b.now(ctx, tx, c.Tenant)
+		src, _, _, err := b.now(ctx, tx, c.Tenant)
 		if err != nil {
 			return err
 		}

@@ -56,39 +56,35 @@ func (b *Book) vouched() (turn int64) {
 	return turn
 }
 
-// now reads the newest policy: the rows, as far as the journal vouches for them.
-func (b *Book) now(ctx context.Context, tx *db.Tx, tenant string) (policy.Source, []Grant, error) {
+// now reads the newest policy: the rows, as far as the journal vouches for them. lost says that the rules are not among them.
+func (b *Book) now(ctx context.Context, tx *db.Tx, tenant string) (src policy.Source, all []Grant, lost bool, err error) {
 	v, err := head(tx, tenant)
 	if err != nil {
-		return policy.Source{}, nil, err
+		return src, nil, false, err
 	}
-	src := policy.Source{Tenant: tenant, Version: v}
-	rules, d, _, err := b.rulesNow(ctx, tx, tenant)
+	src = policy.Source{Tenant: tenant, Version: v}
+	rules, d, lost, err := b.rulesNow(ctx, tx, tenant)
 	if err != nil {
-		return src, nil, err
+		return src, nil, false, err
 	}
 	src.Rules, src.Boundary, src.Labels = rules, d.DataBoundary, d.Labels
 	live, revoked, err := b.grantsNow(ctx, tx, tenant)
 	if err != nil {
-		return src, nil, err
+		return src, nil, false, err
 	}
 	for _, g := range live {
 		src.Grants = append(src.Grants, g.ScopedGrant)
 	}
-	return src, append(live, revoked...), nil
+	return src, append(live, revoked...), lost, nil
 }
 
-// shows are the reads by which a person at a terminal sees what is wrong and what to type, before proving to be there.
-const shows = `["audit.adopted", "audit.verify", "server.status", "server.findings"]`
+// shows are the ways in which a person at a terminal sees what is wrong and what to type, or gets to the panel, before proving to be there.
+const shows = `["audit.adopted", "audit.verify", "server.status", "server.findings", "signin.link"]`
 
 // inForce is the newest policy and what holds beside it: where a denial or the rules that the journal vouches for are gone, nobody
 // knows what they forbade, and only people may act until one of them mends it.
 func (b *Book) inForce(ctx context.Context, tx *db.Tx, tenant string) (policy.Source, []Grant, error) {
-	src, all, err := b.now(ctx, tx, tenant)
-	if err != nil {
-		return src, nil, err
-	}
-	_, _, lost, err := b.rulesNow(ctx, tx, tenant)
+	src, all, lost, err := b.now(ctx, tx, tenant)
 	if err != nil {
 		return src, nil, err
 	}

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+)
+
+// What people gave to sessions, a folder or commands without a sandbox, counts while the journal vouches for it.
+
+const (
+	folderColumns     = "path, read_only, granted_by, created_at"
+	unconfinedColumns = "session, granted_by, created_at"
+)
+
+func scanFolder(row scanner, more ...any) (f Folder, err error) {
+	var ro, at int64
+	err = row.Scan(append([]any{&f.Path, &ro, &f.GrantedBy, &at}, more...)...)
+	f.ReadOnly, f.CreatedAt = ro != 0, db.Time(at)
+	return f, err
+}
+
+func scanUnconfined(row scanner, more ...any) (u Unconfined, err error) {
+	var at int64
+	err = row.Scan(append([]any{&u.Session, &u.GrantedBy, &at}, more...)...)
+	u.CreatedAt = db.Time(at)
+	return u, err
+}
+
+func folderSubject(path string) string { return "folder:" + path }
+
+func (f Folder) seal(tenant string) op.Sealed {
+	how := "for reading and changing"
+	if f.ReadOnly {
+		how = "for reading"
+	}
+	return op.Sealed{Tenant: tenant, Subject: folderSubject(f.Path), What: "the folder " + f.Path + ", granted to sessions " + how,
+		Says: []string{f.Path, strconv.FormatBool(f.ReadOnly), f.GrantedBy, strconv.FormatInt(f.CreatedAt.UnixMicro(), 10)}}
+}
+
+func unconfinedSubject(session string) string { return "unconfined:" + session }
+
+func (u Unconfined) seal(tenant string) op.Sealed {
+	return op.Sealed{Tenant: tenant, Subject: unconfinedSubject(u.Session), What: "that the commands of " + u.Session + " run without a sandbox",
+		Says: []string{u.Session, u.GrantedBy, strconv.FormatInt(u.CreatedAt.UnixMicro(), 10)}}
+}
+
+// Rows lists what people gave to sessions.
+func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
+	rows, err := d.Query(ctx, "SELECT "+folderColumns+", tenant FROM session_folder")
+	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+		var tenant string
+		f, err := scanFolder(rows, &tenant)
+		return f.seal(tenant), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows, err = d.Query(ctx, "SELECT "+unconfinedColumns+", tenant FROM session_unconfined")
+	more, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+		var tenant string
+		u, err := scanUnconfined(rows, &tenant)
+		return u.seal(tenant), err
+	})
+	return append(out, more...), err
+}
