@@ -60,12 +60,18 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	if confine.Called(args) {
 		return confine.Main(args, errw)
 	}
+	ctx, stop := context.Background(), func() {}
+	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		context.AfterFunc(ctx, stop) // who presses Ctrl-C again does not want to wait
+	}
+	defer stop()
 	if programName(args) == "jj" {
 		dir, err := os.Getwd()
 		if err != nil {
 			dir = "."
 		}
-		return engine(repo.Line{Args: args[1:], Dir: dir, Env: env, In: in, Out: out, Err: errw})
+		return engine(ctx, repo.Line{Args: args[1:], Dir: dir, Env: env, In: in, Out: out, Err: errw})
 	}
 	k := &kit.Kit{In: in, Out: out, Err: errw, Env: env, Version: Version(), Flags: map[string]string{}}
 	root := newRoot(k)
@@ -74,11 +80,6 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 		fmt.Fprintln(errw, says)
 		return code
 	}
-	ctx, stop := context.Background(), func() {}
-	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
-		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
-	}
-	defer stop()
 	if completed(root, rest, env, out) {
 		return 0
 	}
@@ -100,7 +101,7 @@ func programName(args []string) string { return strings.TrimSuffix(filepath.Base
 
 // engine runs jj's own command line. The process ends with it, so memory is
 // given back rarely, up to a bound. In a workspace that is settled already.
-func engine(l repo.Line) int {
+func engine(ctx context.Context, l repo.Line) int {
 	s := jj.IO{Stdin: l.In, Stdout: l.Out, Stderr: l.Err, Env: l.Env, Dir: l.Dir, Attributes: l.Attributes, Admit: l.Admit, Wrote: l.Wrote}
 	if l.Copy != nil {
 		s.Store = l.Copy.Store
@@ -108,7 +109,7 @@ func engine(l repo.Line) int {
 		debug.SetGCPercent(200)
 		debug.SetMemoryLimit(512 << 20)
 	}
-	return jj.Main(l.Args, s)
+	return jj.Main(ctx, l.Args, s)
 }
 
 // jjEntry lists jj among the commands; Main hands its words over before they

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ func completed(root *cobra.Command, words, env []string, out io.Writer) bool {
 	if !ok {
 		return false
 	}
-	for _, c := range jjCompletions(env, append(line[:len(line):len(line)], words[n-1])) {
+	for _, c := range jjCompletions(root.Context(), env, append(line[:len(line):len(line)], words[n-1])) {
 		if words[0] == cobra.ShellCompNoDescRequestCmd {
 			c, _, _ = strings.Cut(c, "\t")
 		}
@@ -40,7 +41,7 @@ func firstWords(env []string) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var out []cobra.Completion
-		for _, c := range jjCompletions(env, []string{word}) {
+		for _, c := range jjCompletions(root.Context(), env, []string{word}) {
 			name, _, _ := strings.Cut(c, "\t")
 			if _, jjs := jjWords(root, []string{name}); jjs {
 				out = append(out, c)
@@ -52,12 +53,12 @@ func firstWords(env []string) cobra.CompletionFunc {
 
 // jjCompletions lists how the last of the words can go on, each with a tab and
 // what it means behind it.
-func jjCompletions(env, words []string) []string {
+func jjCompletions(ctx context.Context, env, words []string) []string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil
 	}
 	var out bytes.Buffer
-	engine(repo.Line{Args: append([]string{"--", "jj"}, words...), Dir: dir, Env: append(env[:len(env):len(env)], "COMPLETE=fish"), In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	engine(ctx, repo.Line{Args: append([]string{"--", "jj"}, words...), Dir: dir, Env: append(env[:len(env):len(env)], "COMPLETE=fish"), In: strings.NewReader(""), Out: &out, Err: io.Discard})
 	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == '\n' })
 }

@@ -46,7 +46,7 @@ func mistyped(root *cobra.Command, env []string, word string) error {
 	if len(word) < 5 || len(near) == 0 { // jj's own short forms are shorter
 		return nil
 	}
-	for _, c := range jjCompletions(env, []string{word}) {
+	for _, c := range jjCompletions(root.Context(), env, []string{word}) {
 		if name, _, _ := strings.Cut(c, "\t"); name == word {
 			return nil
 		}

@@ -20,7 +20,7 @@ func (m *remotes) watch(host, dir, token string) {
 	now := time.Now()
 	for key, w := range m.watched {
 		for d, used := range w.used {
-			if now.Sub(used) > watchFor && !replica.Undelivered(d) {
+			if now.Sub(used) > watchFor && !replica.Undelivered(m.ended, d) {
 				w.watcher.Remove(d)
 				delete(w.used, d)
 			}
@@ -69,7 +69,7 @@ func (m *remotes) Busy() bool {
 	defer m.mu.Unlock()
 	for _, w := range m.watched {
 		for dir := range w.used {
-			if replica.Undelivered(dir) {
+			if replica.Undelivered(m.ended, dir) {
 				return true
 			}
 		}

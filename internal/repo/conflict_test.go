@@ -27,18 +27,18 @@ func TestMaterializedConflictsReadBack(t *testing.T) {
 		contents := make([][]byte, len(ids))
 		for i := range ids {
 			contents[i] = drawText(t, "term")
-			ids[i], _ = s.PutFile(contents[i])
+			ids[i], _ = s.PutFile(t.Context(), contents[i])
 		}
 		simple := ids.Simplify()
 		if simple.IsResolved() {
 			return
 		}
-		terms, _ := readTerms(s, simple)
+		terms, _ := readTerms(t.Context(), s, simple)
 		c := &FileConflict{IDs: simple, Contents: terms}
 		style := MarkerStyle(rapid.IntRange(0, 3).Draw(t, "style"))
 		n := MarkerLen(terms)
 		shown := c.Materialize(style, n)
-		got, err := UpdateConflict(s, ids, shown, n)
+		got, err := UpdateConflict(t.Context(), s, ids, shown, n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
@@ -58,7 +59,7 @@ func FileIDs(v Merge[TreeValue]) (ids Merge[FileID], ok bool) {
 
 // ReadFileConflict reads the terms of a file in conflict; nil when one is not
 // a file.
-func ReadFileConflict(s Store, v Merge[TreeValue], labels Labels) (*FileConflict, error) {
+func ReadFileConflict(ctx context.Context, s Store, v Merge[TreeValue], labels Labels) (*FileConflict, error) {
 	ids, ok := FileIDs(v)
 	if !ok {
 		return nil, nil
@@ -70,17 +71,17 @@ func ReadFileConflict(s Store, v Merge[TreeValue], labels Labels) (*FileConflict
 	}
 	c.Executable, _ = resolveExecutable(v)
 	var err error
-	c.Contents, err = readTerms(s, c.IDs)
+	c.Contents, err = readTerms(ctx, s, c.IDs)
 	return c, err
 }
 
-func readTerms(s Store, ids Merge[FileID]) ([][]byte, error) {
+func readTerms(ctx context.Context, s Store, ids Merge[FileID]) ([][]byte, error) {
 	out := make([][]byte, len(ids))
 	for i, id := range ids {
 		if id == "" {
 			continue
 		}
-		data, err := s.File(id)
+		data, err := s.File(ctx, id)
 		if err != nil {
 			return nil, err
 		}

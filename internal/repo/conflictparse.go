@@ -1,6 +1,9 @@
 package repo
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+)
 
 // parseMarker reads a line as a conflict marker: its character and length, or
 // length 0 when it is none.
@@ -176,9 +179,9 @@ func parseGitHunk(body []byte, markerLen int) FileHunk {
 // UpdateConflict reads a file that showed a conflict back into one: markers
 // that are left are still conflicts, and one without any is resolved. An
 // untouched file gives back the very ids.
-func UpdateConflict(s Store, ids Merge[FileID], data []byte, markerLen int) (Merge[FileID], error) {
+func UpdateConflict(ctx context.Context, s Store, ids Merge[FileID], data []byte, markerLen int) (Merge[FileID], error) {
 	simple := ids.Simplify()
-	terms, err := readTerms(s, simple)
+	terms, err := readTerms(ctx, s, simple)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +193,7 @@ func UpdateConflict(s Store, ids Merge[FileID], data []byte, markerLen int) (Mer
 		return ids, nil
 	}
 	if now == nil {
-		id, err := s.PutFile(data)
+		id, err := s.PutFile(ctx, data)
 		return Merge[FileID]{id}, err
 	}
 	contents := make([][]byte, len(simple))
@@ -208,7 +211,7 @@ func UpdateConflict(s Store, ids Merge[FileID], data []byte, markerLen int) (Mer
 		if simple[i] == "" && len(text) == 0 {
 			continue // the missing side is still missing
 		}
-		if out[i], err = s.PutFile(text); err != nil {
+		if out[i], err = s.PutFile(ctx, text); err != nil {
 			return nil, err
 		}
 	}

@@ -1,23 +1,26 @@
 package repo
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Content is what somebody sees at a path of a tree: a file's bytes, a link's
 // target, a conflict with its markers; nothing where there is nothing.
-func Content(s Store, v Merge[TreeValue], labels Labels) ([]byte, error) {
+func Content(ctx context.Context, s Store, v Merge[TreeValue], labels Labels) ([]byte, error) {
 	if !IsPresent(v) {
 		return nil, nil
 	}
 	if one, ok := v.AsResolved(); ok {
 		switch one.Kind {
 		case File, Executable, Symlink:
-			return s.File(FileID(one.ID))
+			return s.File(ctx, FileID(one.ID))
 		case Submodule:
 			return fmt.Appendf(nil, "submodule at %x\n", one.ID), nil
 		}
 		return nil, nil
 	}
-	c, err := ReadFileConflict(s, v, labels)
+	c, err := ReadFileConflict(ctx, s, v, labels)
 	if err != nil {
 		return nil, err
 	}

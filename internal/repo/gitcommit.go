@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const (
 // EncodeCommit is the commit as git stores it, with jj's headers. A conflicted
 // commit needs a tree that git can show; it is put into the store first. A
 // signed commit is encoded with its signature only if the rest is unchanged.
-func EncodeCommit(s Store, c *Commit) ([]byte, error) {
+func EncodeCommit(ctx context.Context, s Store, c *Commit) ([]byte, error) {
 	if len(c.Parents) == 0 {
 		return nil, fmt.Errorf("a commit needs a parent, if only the root commit")
 	}
@@ -32,13 +33,13 @@ func EncodeCommit(s Store, c *Commit) ([]byte, error) {
 	tree := c.Tree.IDs.First()
 	if c.Tree.HasConflict() {
 		var err error
-		if tree, err = putConflictTree(s, c.Tree.IDs); err != nil {
+		if tree, err = putConflictTree(ctx, s, c.Tree.IDs); err != nil {
 			return nil, err
 		}
 	}
 	if slices.Contains(c.Tree.IDs, EmptyTreeID) {
 		// Git wants the empty tree to exist; jj never asks for it.
-		if _, err := s.PutTree(nil); err != nil {
+		if _, err := s.PutTree(ctx, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -123,12 +124,12 @@ const conflictReadmeName = "JJ-CONFLICT-README"
 
 // putConflictTree makes the tree that git sees of a conflict: the first side,
 // and every term in a directory of its own.
-func putConflictTree(s Store, ids Merge[TreeID]) (TreeID, error) {
-	first, err := s.Tree(ids.First())
+func putConflictTree(ctx context.Context, s Store, ids Merge[TreeID]) (TreeID, error) {
+	first, err := s.Tree(ctx, ids.First())
 	if err != nil {
 		return "", err
 	}
-	readme, err := s.PutFile([]byte(conflictReadme))
+	readme, err := s.PutFile(ctx, []byte(conflictReadme))
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +147,7 @@ func putConflictTree(s Store, ids Merge[TreeID]) (TreeID, error) {
 		}
 	}
 	SortTree(t)
-	return s.PutTree(t)
+	return s.PutTree(ctx, t)
 }
 
 // DecodeCommit reads a commit as git stores it. A commit that git made without

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"math/bits"
@@ -19,7 +20,7 @@ type Identity struct {
 	NewChangeID func() ChangeID
 	// Sign makes the signature of a commit from its bytes, or none where the
 	// commit is not to have one. It may be nil.
-	Sign func(d *Draft, data []byte) ([]byte, error)
+	Sign func(ctx context.Context, d *Draft, data []byte) ([]byte, error)
 }
 
 // Signature is who and when, for a commit that is being written.

@@ -2,13 +2,14 @@ package repo
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 )
 
 // AddAll adds commits and all their ancestors that the index does not
 // know, older ones first where the graph leaves a choice.
-func (ix *Index) AddAll(s Store, ids []CommitID) error {
+func (ix *Index) AddAll(ctx context.Context, s Store, ids []CommitID) error {
 	unknown := map[CommitID]*Commit{}
 	children := map[CommitID][]*Commit{}
 	missing := map[CommitID]int{} // parents still to be indexed
@@ -19,7 +20,7 @@ func (ix *Index) AddAll(s Store, ids []CommitID) error {
 		if unknown[id] != nil || ix.Has(id) {
 			continue
 		}
-		c, err := s.Commit(id)
+		c, err := s.Commit(ctx, id)
 		if err != nil {
 			return fmt.Errorf("index commits: %w", err)
 		}

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ type MergeOptions struct {
 // other, none an ancestor of another, and gives the repository as it is then
 // and how many commits were rebased. The order matters where two sides moved
 // the same workspace; by custom it is that of end times.
-func MergeOperations(load Loader, who *Identity, ops []*Operation, o MergeOptions) (*Repo, int, error) {
+func MergeOperations(ctx context.Context, load Loader, who *Identity, ops []*Operation, o MergeOptions) (*Repo, int, error) {
 	if len(ops) == 0 {
 		return nil, 0, fmt.Errorf("no operations to merge")
 	}
@@ -45,7 +46,7 @@ func MergeOperations(load Loader, who *Identity, ops []*Operation, o MergeOption
 	tx.meta.Attributes = maps.Clone(o.Attributes)
 	rebased := 0
 	for _, other := range ops[1:] {
-		base, err := commonBase(load, who, first.Store, tx.parents, other.ID)
+		base, err := commonBase(ctx, load, who, first.Store, tx.parents, other.ID)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -55,15 +56,15 @@ func MergeOperations(load Loader, who *Identity, ops []*Operation, o MergeOption
 		}
 		var owned map[string]bool
 		if o.OwnerWins {
-			if owned, err = ownedWorkspaces(first.Store, base.Operation.ID, tx.parents, other.ID); err != nil {
+			if owned, err = ownedWorkspaces(ctx, first.Store, base.Operation.ID, tx.parents, other.ID); err != nil {
 				return nil, 0, err
 			}
 		}
 		tx.parents = append(tx.parents, other.ID)
-		if err := tx.merge(base, otherRepo, owned); err != nil {
+		if err := tx.merge(ctx, base, otherRepo, owned); err != nil {
 			return nil, 0, err
 		}
-		n, err := tx.RebaseDescendants(RebaseOptions{})
+		n, err := tx.RebaseDescendants(ctx, RebaseOptions{})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -73,19 +74,19 @@ func MergeOperations(load Loader, who *Identity, ops []*Operation, o MergeOption
 	if description == "" {
 		description = fmt.Sprintf("merge %d operations", len(ops))
 	}
-	merged, err := tx.Finish(description)
+	merged, err := tx.Finish(ctx, description)
 	return merged, rebased, err
 }
 
 // ownedWorkspaces names the workspaces in which the other side made operations
 // since the base and ours did not.
-func ownedWorkspaces(s Store, base OperationID, ours []OperationID, theirs OperationID) (map[string]bool, error) {
+func ownedWorkspaces(ctx context.Context, s Store, base OperationID, ours []OperationID, theirs OperationID) (map[string]bool, error) {
 	owned := map[string]bool{}
 	for _, side := range []struct {
 		heads []OperationID
 		owns  bool
 	}{{[]OperationID{theirs}, true}, {ours, false}} {
-		ops, err := OperationRange(s, []OperationID{base}, side.heads)
+		ops, err := OperationRange(ctx, s, []OperationID{base}, side.heads)
 		if err != nil {
 			return nil, err
 		}
@@ -100,8 +101,8 @@ func ownedWorkspaces(s Store, base OperationID, ours []OperationID, theirs Opera
 
 // commonBase is the repository at the closest common ancestor; several are
 // merged first. Such an operation is stored but never published.
-func commonBase(load Loader, who *Identity, s Store, ours []OperationID, theirs OperationID) (*Repo, error) {
-	bases, err := ClosestCommonOperations(s, ours, []OperationID{theirs})
+func commonBase(ctx context.Context, load Loader, who *Identity, s Store, ours []OperationID, theirs OperationID) (*Repo, error) {
+	bases, err := ClosestCommonOperations(ctx, s, ours, []OperationID{theirs})
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +112,13 @@ func commonBase(load Loader, who *Identity, s Store, ours []OperationID, theirs 
 	if len(bases) == 1 {
 		return load(bases[0].ID)
 	}
-	merged, _, err := MergeOperations(load, who, bases, MergeOptions{})
+	merged, _, err := MergeOperations(ctx, load, who, bases, MergeOptions{})
 	return merged, err
 }
 
 // ClosestCommonOperations lists the latest operations that both sets descend
 // from.
-func ClosestCommonOperations(s Store, a, b []OperationID) ([]*Operation, error) {
+func ClosestCommonOperations(ctx context.Context, s Store, a, b []OperationID) ([]*Operation, error) {
 	const first, second, both, covered = 1, 2, 3, 4
 	marks, ops := map[OperationID]uint8{}, map[OperationID]*Operation{}
 	var queue opQueue
@@ -128,7 +129,7 @@ func ClosestCommonOperations(s Store, a, b []OperationID) ([]*Operation, error) 
 		}
 		marks[id] |= m
 		if ops[id] == nil {
-			o, err := s.Operation(id)
+			o, err := s.Operation(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -185,9 +186,11 @@ func ClosestCommonOperations(s Store, a, b []OperationID) ([]*Operation, error) 
 
 // Merge applies to the transaction what changed between two repositories:
 // undoing merges from an operation to its parent.
-func (tx *Tx) Merge(base, other *Repo) error { return tx.merge(base, other, nil) }
+func (tx *Tx) Merge(ctx context.Context, base, other *Repo) error {
+	return tx.merge(ctx, base, other, nil)
+}
 
-func (tx *Tx) merge(base, other *Repo, owned map[string]bool) error {
+func (tx *Tx) merge(ctx context.Context, base, other *Repo, owned map[string]bool) error {
 	for _, r := range []*Repo{base, other} {
 		if err := tx.Index.AddIndex(r.Index); err != nil {
 			return err
@@ -199,14 +202,14 @@ func (tx *Tx) merge(base, other *Repo, owned map[string]bool) error {
 		mergeWorkspace(own, name, from.Workspaces[name], to.Workspaces[name], owned[name])
 	}
 	baseHeads, ownHeads, otherHeads := from.HeadIDs(), own.HeadIDs(), to.HeadIDs()
-	if err := tx.recordRewrites(baseHeads, ownHeads); err != nil {
+	if err := tx.recordRewrites(ctx, baseHeads, ownHeads); err != nil {
 		return err
 	}
-	if err := tx.recordRewrites(baseHeads, otherHeads); err != nil {
+	if err := tx.recordRewrites(ctx, baseHeads, otherHeads); err != nil {
 		return err
 	}
 	if owned != nil {
-		if err := tx.settleRebases(baseHeads, ownHeads, otherHeads); err != nil {
+		if err := tx.settleRebases(ctx, baseHeads, ownHeads, otherHeads); err != nil {
 			return err
 		}
 	}
@@ -217,7 +220,7 @@ func (tx *Tx) merge(base, other *Repo, owned map[string]bool) error {
 		}
 	}
 	for _, name := range changedKeys(from.Bookmarks, to.Bookmarks, sameTarget) {
-		if err := tx.MergeBookmark(name, from.Bookmark(name), to.Bookmark(name)); err != nil {
+		if err := tx.MergeBookmark(ctx, name, from.Bookmark(name), to.Bookmark(name)); err != nil {
 			return err
 		}
 	}
@@ -291,7 +294,7 @@ func changedKeys[V any](a, b map[string]V, same func(a, b V) bool) []string {
 
 // recordRewrites finds by change id what became of the commits that are
 // visible from old heads and not from new ones.
-func (tx *Tx) recordRewrites(old, new []CommitID) error {
+func (tx *Tx) recordRewrites(ctx context.Context, old, new []CommitID) error {
 	ix := tx.Index
 	removed := map[ChangeID][]CommitID{}
 	for _, p := range ix.Range(ix.Positions(new), ix.Positions(old)) {
@@ -310,7 +313,7 @@ func (tx *Tx) recordRewrites(old, new []CommitID) error {
 		for _, id := range olds {
 			switch now := became[change]; len(now) {
 			case 0:
-				c, err := tx.Store.Commit(id)
+				c, err := tx.Store.Commit(ctx, id)
 				if err != nil {
 					return err
 				}

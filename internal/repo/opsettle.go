@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
@@ -9,18 +10,18 @@ import (
 // rebased it, as everybody does to what stands on a commit they change, and the
 // other changed it, then the change stands and the rebase is done again on top
 // of it: nobody meant two versions.
-func (tx *Tx) settleRebases(base, own, other []CommitID) error {
+func (tx *Tx) settleRebases(ctx context.Context, base, own, other []CommitID) error {
 	ours, theirs := tx.rewritten(base, own), tx.rewritten(base, other)
 	for _, id := range slices.Sorted(maps.Keys(theirs)) {
 		a, b := ours[id], theirs[id]
 		if a == "" || a == b {
 			continue
 		}
-		onlyA, err := tx.onlyRebased(id, a)
+		onlyA, err := tx.onlyRebased(ctx, id, a)
 		if err != nil {
 			return err
 		}
-		onlyB, err := tx.onlyRebased(id, b)
+		onlyB, err := tx.onlyRebased(ctx, id, b)
 		if err != nil {
 			return err
 		}
@@ -55,19 +56,19 @@ func (tx *Tx) rewritten(old, new []CommitID) map[CommitID]CommitID {
 
 // onlyRebased says whether a commit is another one with nothing changed but
 // where it stands.
-func (tx *Tx) onlyRebased(old, now CommitID) (bool, error) {
-	a, err := tx.Store.Commit(old)
+func (tx *Tx) onlyRebased(ctx context.Context, old, now CommitID) (bool, error) {
+	a, err := tx.Store.Commit(ctx, old)
 	if err != nil {
 		return false, err
 	}
-	b, err := tx.Store.Commit(now)
+	b, err := tx.Store.Commit(ctx, now)
 	if err != nil {
 		return false, err
 	}
 	if a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email || slices.Equal(a.Parents, b.Parents) {
 		return false, nil
 	}
-	d, err := tx.NewMove(a, b.Parents).RebaseDraft(RebaseOptions{})
+	d, err := tx.NewMove(a, b.Parents).RebaseDraft(ctx, RebaseOptions{})
 	if err != nil {
 		return false, err
 	}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -27,11 +28,11 @@ func (q *opQueue) pop() *Operation {
 // WalkOperations visits operations and their ancestors, children before
 // parents, each once, until visit says no or fails. The order is the one in
 // which jj lists them: where history forks, one branch after the other.
-func WalkOperations(s Store, heads []OperationID, visit func(*Operation) (more bool, err error)) error {
+func WalkOperations(ctx context.Context, s Store, heads []OperationID, visit func(*Operation) (more bool, err error)) error {
 	var start []*Operation
 	load := func(ids []OperationID) error {
 		for _, id := range ids {
-			o, err := s.Operation(id)
+			o, err := s.Operation(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func WalkOperations(s Store, heads []OperationID, visit func(*Operation) (more b
 			start = nil
 			err = load(ready[0].Parents)
 		} else {
-			ready, start, err = forkedOperations(s, start)
+			ready, start, err = forkedOperations(ctx, s, start)
 		}
 		if err != nil {
 			return err
@@ -71,7 +72,7 @@ func WalkOperations(s Store, heads []OperationID, visit func(*Operation) (more b
 // forkedOperations follows several branches of history to where they are one
 // again, and gives the operations on the way, the first branch first, and the
 // one to go on from.
-func forkedOperations(s Store, start []*Operation) (ready, rest []*Operation, err error) {
+func forkedOperations(ctx context.Context, s Store, start []*Operation) (ready, rest []*Operation, err error) {
 	var queue opQueue
 	for _, o := range start {
 		queue.push(o)
@@ -86,7 +87,7 @@ func forkedOperations(s Store, start []*Operation) (ready, rest []*Operation, er
 		found[o.ID] = o
 		root = root || len(o.Parents) == 0
 		for _, id := range o.Parents {
-			parent, err := s.Operation(id)
+			parent, err := s.Operation(ctx, id)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -118,7 +119,7 @@ func forkedOperations(s Store, start []*Operation) (ready, rest []*Operation, er
 
 // OperationRange lists the operations reachable from heads and not from roots,
 // latest first.
-func OperationRange(s Store, roots, heads []OperationID) ([]*Operation, error) {
+func OperationRange(ctx context.Context, s Store, roots, heads []OperationID) ([]*Operation, error) {
 	const wanted, unwanted = 1, 2
 	marks := map[OperationID]uint8{}
 	ops := map[OperationID]*Operation{}
@@ -131,7 +132,7 @@ func OperationRange(s Store, roots, heads []OperationID) ([]*Operation, error) {
 		}
 		marks[id] = old | m
 		if old == 0 {
-			o, err := s.Operation(id)
+			o, err := s.Operation(ctx, id)
 			if err != nil {
 				return err
 			}

@@ -1,18 +1,20 @@
 package repo
 
+import "context"
+
 // ParentsTree is the tree that commits have together: that of the only one,
 // or the merge of all over their common ancestors.
-func ParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, error) {
-	t, err := UnresolvedParentsTree(s, ix, parents)
+func ParentsTree(ctx context.Context, s Store, ix *Index, parents []*Commit) (MergedTree, error) {
+	t, err := UnresolvedParentsTree(ctx, s, ix, parents)
 	if err != nil || len(parents) == 1 {
 		return t, err
 	}
-	return ResolveTree(s, t)
+	return ResolveTree(ctx, s, t)
 }
 
 // UnresolvedParentsTree is ParentsTree before files are looked into: a merge
 // for another merge to take in.
-func UnresolvedParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, error) {
+func UnresolvedParentsTree(ctx context.Context, s Store, ix *Index, parents []*Commit) (MergedTree, error) {
 	if len(parents) == 1 {
 		return parents[0].Tree, nil
 	}
@@ -22,7 +24,7 @@ func UnresolvedParentsTree(s Store, ix *Index, parents []*Commit) (MergedTree, e
 	}
 	terms := []Labelled{}
 	for _, id := range mergeBase(ix, ids) {
-		c, err := s.Commit(id)
+		c, err := s.Commit(ctx, id)
 		if err != nil {
 			return MergedTree{}, err
 		}
@@ -50,19 +52,19 @@ func mergeBase(ix *Index, ids []CommitID) Merge[CommitID] {
 }
 
 // ParentTree is the tree a commit's changes are counted from.
-func ParentTree(s Store, ix *Index, c *Commit) (MergedTree, error) {
+func ParentTree(ctx context.Context, s Store, ix *Index, c *Commit) (MergedTree, error) {
 	if c.IsRoot() {
 		return EmptyTree(), nil
 	}
-	parents, err := commits(s, c.Parents)
+	parents, err := commits(ctx, s, c.Parents)
 	if err != nil {
 		return MergedTree{}, err
 	}
-	return ParentsTree(s, ix, parents)
+	return ParentsTree(ctx, s, ix, parents)
 }
 
 // IsEmpty says whether a commit changes nothing.
-func IsEmpty(s Store, ix *Index, c *Commit) (bool, error) {
-	base, err := ParentTree(s, ix, c)
+func IsEmpty(ctx context.Context, s Store, ix *Index, c *Commit) (bool, error) {
+	base, err := ParentTree(ctx, s, ix, c)
 	return err == nil && base.SameIDs(c.Tree), err
 }

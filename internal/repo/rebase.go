@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,15 +84,15 @@ type RebaseOptions struct {
 
 // RebaseDescendants rebases everything that descends from rewritten commits,
 // and moves bookmarks and workspaces. It says how many commits it rebased.
-func (tx *Tx) RebaseDescendants(o RebaseOptions) (int, error) {
+func (tx *Tx) RebaseDescendants(ctx context.Context, o RebaseOptions) (int, error) {
 	n := 0
 	roots := slices.Collect(maps.Keys(tx.rewrites))
-	err := tx.TransformDescendants(roots, nil, o, func(m *Move) error {
+	err := tx.TransformDescendants(ctx, roots, nil, o, func(m *Move) error {
 		if !m.ParentsChanged() {
 			return nil
 		}
 		n++
-		c, err := m.Rebase(o)
+		c, err := m.Rebase(ctx, o)
 		if err == nil && o.Rebased != nil {
 			o.Rebased(m.Old, c)
 		}
@@ -103,19 +104,19 @@ func (tx *Tx) RebaseDescendants(o RebaseOptions) (int, error) {
 
 // ReparentDescendants gives descendants of rewritten commits their new parents
 // without changing their content.
-func (tx *Tx) ReparentDescendants() (int, error) {
+func (tx *Tx) ReparentDescendants(ctx context.Context) (int, error) {
 	n := 0
 	roots := slices.Collect(maps.Keys(tx.rewrites))
-	err := tx.TransformDescendants(roots, nil, RebaseOptions{}, func(m *Move) error {
+	err := tx.TransformDescendants(ctx, roots, nil, RebaseOptions{}, func(m *Move) error {
 		if !m.ParentsChanged() {
 			return nil
 		}
 		n++
-		d, err := m.Reparent()
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Write(d)
+		_, err = tx.Write(ctx, d)
 		return err
 	})
 	clear(tx.rewrites)
@@ -142,8 +143,8 @@ func (m *Move) SimplifyAncestorMerge() {
 }
 
 // Reparent drafts the commit with the new parents and its content unchanged.
-func (m *Move) Reparent() (*Draft, error) {
-	d, err := m.tx.Rewrite(m.Old)
+func (m *Move) Reparent(ctx context.Context) (*Draft, error) {
+	d, err := m.tx.Rewrite(ctx, m.Old)
 	if err != nil {
 		return nil, err
 	}
@@ -153,41 +154,41 @@ func (m *Move) Reparent() (*Draft, error) {
 
 // Rebase writes the commit with its changes applied to the new parents. It is
 // nil when the options had it abandoned.
-func (m *Move) Rebase(o RebaseOptions) (*Commit, error) {
-	d, err := m.RebaseDraft(o)
+func (m *Move) Rebase(ctx context.Context, o RebaseOptions) (*Commit, error) {
+	d, err := m.RebaseDraft(ctx, o)
 	if err != nil || d == nil {
 		return nil, err
 	}
-	return m.tx.Write(d)
+	return m.tx.Write(ctx, d)
 }
 
 // RebaseDraft drafts the commit with its changes applied to the new parents.
-func (m *Move) RebaseDraft(o RebaseOptions) (*Draft, error) {
+func (m *Move) RebaseDraft(ctx context.Context, o RebaseOptions) (*Draft, error) {
 	if o.SimplifyAncestorMerge {
 		m.SimplifyAncestorMerge()
 	}
 	tx := m.tx
-	oldParents, err := commits(tx.Store, m.Old.Parents)
+	oldParents, err := commits(ctx, tx.Store, m.Old.Parents)
 	if err != nil {
 		return nil, err
 	}
-	newParents, err := commits(tx.Store, m.Parents)
+	newParents, err := commits(ctx, tx.Store, m.Parents)
 	if err != nil {
 		return nil, err
 	}
 	sameTree := func(a, b *Commit) bool { return a.Tree.SameIDs(b.Tree) }
 	tree, wasEmpty := m.Old.Tree, true
 	if !slices.EqualFunc(oldParents, newParents, sameTree) {
-		oldBase, err := ParentsTree(tx.Store, tx.Index, oldParents)
+		oldBase, err := ParentsTree(ctx, tx.Store, tx.Index, oldParents)
 		if err != nil {
 			return nil, err
 		}
-		newBase, err := ParentsTree(tx.Store, tx.Index, newParents)
+		newBase, err := ParentsTree(ctx, tx.Store, tx.Index, newParents)
 		if err != nil {
 			return nil, err
 		}
 		wasEmpty = oldBase.SameIDs(m.Old.Tree)
-		tree, err = MergeMergedTrees(tx.Store,
+		tree, err = MergeMergedTrees(ctx, tx.Store,
 			Labelled{newBase, ConflictLabelFor(newParents) + " (rebase destination)"},
 			Labelled{oldBase, ConflictLabelFor(oldParents) + " (parents of rebased revision)"},
 			Labelled{m.Old.Tree, m.Old.ConflictLabel() + " (rebased revision)"})
@@ -201,7 +202,7 @@ func (m *Move) RebaseDraft(o RebaseOptions) (*Draft, error) {
 		tx.AbandonTo(m.Old.ID, m.Parents)
 		return nil, nil
 	}
-	d, err := m.Reparent()
+	d, err := m.Reparent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,10 +210,10 @@ func (m *Move) RebaseDraft(o RebaseOptions) (*Draft, error) {
 	return d, nil
 }
 
-func commits(s Store, ids []CommitID) ([]*Commit, error) {
+func commits(ctx context.Context, s Store, ids []CommitID) ([]*Commit, error) {
 	out := make([]*Commit, len(ids))
 	for i, id := range ids {
-		c, err := s.Commit(id)
+		c, err := s.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +226,7 @@ func commits(s Store, ids []CommitID) ([]*Commit, error) {
 // each with the parents it would have after the rewrites so far, or after
 // those newParents gives it instead. Commits already rewritten are left out,
 // as roots usually are. Then refs and heads follow.
-func (tx *Tx) TransformDescendants(roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+func (tx *Tx) TransformDescendants(ctx context.Context, roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
 	var visitIDs []CommitID
 	at := tx.Index.Positions(roots)
 	// A root may be hidden: then it alone is visited.
@@ -234,19 +235,19 @@ func (tx *Tx) TransformDescendants(roots []CommitID, newParents map[CommitID][]C
 			visitIDs = append(visitIDs, id)
 		}
 	}
-	return tx.TransformCommits(visitIDs, newParents, o, visit)
+	return tx.TransformCommits(ctx, visitIDs, newParents, o, visit)
 }
 
 // TransformCommits is TransformDescendants for commits the caller has chosen,
 // children before parents.
-func (tx *Tx) TransformCommits(ids []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+func (tx *Tx) TransformCommits(ctx context.Context, ids []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
 	parentsOf := func(c *Commit) []CommitID {
 		if p, ok := newParents[c.ID]; ok {
 			return p
 		}
 		return c.Parents
 	}
-	order, err := tx.rebaseOrder(ids, parentsOf)
+	order, err := tx.rebaseOrder(ctx, ids, parentsOf)
 	if err != nil {
 		return err
 	}
@@ -259,7 +260,7 @@ func (tx *Tx) TransformCommits(ids []CommitID, newParents map[CommitID][]CommitI
 			return err
 		}
 	}
-	return tx.updateReferences(o)
+	return tx.updateReferences(ctx, o)
 }
 
 func (tx *Tx) isRewritten(id CommitID) bool {
@@ -273,7 +274,7 @@ func (tx *Tx) headPositions() []Pos {
 
 // rebaseOrder puts parents before children; where a parent was rewritten to a
 // commit that will itself move, that commit comes first too.
-func (tx *Tx) rebaseOrder(ids []CommitID, parentsOf func(*Commit) []CommitID) ([]*Commit, error) {
+func (tx *Tx) rebaseOrder(ctx context.Context, ids []CommitID, parentsOf func(*Commit) []CommitID) ([]*Commit, error) {
 	wanted := make(map[CommitID]struct{}, len(ids))
 	for _, id := range ids {
 		wanted[id] = struct{}{}
@@ -294,7 +295,7 @@ func (tx *Tx) rebaseOrder(ids []CommitID, parentsOf func(*Commit) []CommitID) ([
 		if _, ok := emitted[f.id]; ok {
 			continue
 		}
-		c, err := tx.Store.Commit(f.id)
+		c, err := tx.Store.Commit(ctx, f.id)
 		if err != nil {
 			return nil, err
 		}

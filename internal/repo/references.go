@@ -1,13 +1,14 @@
 package repo
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
 
 // updateReferences moves bookmarks and workspaces away from rewritten commits
 // and puts the heads right.
-func (tx *Tx) updateReferences(o RebaseOptions) error {
+func (tx *Tx) updateReferences(ctx context.Context, o RebaseOptions) error {
 	mapping := make(map[CommitID][]CommitID, len(tx.rewrites))
 	for old := range tx.rewrites {
 		to, err := tx.mapped([]CommitID{old}, func(rewrite) bool { return true })
@@ -16,17 +17,17 @@ func (tx *Tx) updateReferences(o RebaseOptions) error {
 		}
 		mapping[old] = to
 	}
-	if err := tx.updateBookmarks(mapping, o); err != nil {
+	if err := tx.updateBookmarks(ctx, mapping, o); err != nil {
 		return err
 	}
-	if err := tx.updateWorkspaces(mapping); err != nil {
+	if err := tx.updateWorkspaces(ctx, mapping); err != nil {
 		return err
 	}
 	tx.updateHeads()
 	return nil
 }
 
-func (tx *Tx) updateBookmarks(mapping map[CommitID][]CommitID, o RebaseOptions) error {
+func (tx *Tx) updateBookmarks(ctx context.Context, mapping map[CommitID][]CommitID, o RebaseOptions) error {
 	type change struct {
 		name string
 		old  CommitID
@@ -50,14 +51,14 @@ func (tx *Tx) updateBookmarks(mapping map[CommitID][]CommitID, o RebaseOptions) 
 				target = append(target, id)
 			}
 		}
-		if err := tx.MergeBookmark(c.name, Target(c.old), target); err != nil {
+		if err := tx.MergeBookmark(ctx, c.name, Target(c.old), target); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (tx *Tx) updateWorkspaces(mapping map[CommitID][]CommitID) error {
+func (tx *Tx) updateWorkspaces(ctx context.Context, mapping map[CommitID][]CommitID) error {
 	recreated := map[CommitID]*Commit{}
 	before := maps.Clone(tx.View.Workspaces)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
@@ -70,27 +71,27 @@ func (tx *Tx) updateWorkspaces(mapping map[CommitID][]CommitID) error {
 		var err error
 		switch {
 		case tx.rewrites[old].kind != abandoned:
-			c, err = tx.Store.Commit(to[0])
+			c, err = tx.Store.Commit(ctx, to[0])
 		case recreated[old] != nil:
 			c = recreated[old]
 		default:
 			// A workspace whose commit is gone gets an empty one in its place.
 			var parents []*Commit
-			if parents, err = commits(tx.Store, to); err != nil {
+			if parents, err = commits(ctx, tx.Store, to); err != nil {
 				return err
 			}
 			var tree MergedTree
-			if tree, err = ParentsTree(tx.Store, tx.Index, parents); err != nil {
+			if tree, err = ParentsTree(ctx, tx.Store, tx.Index, parents); err != nil {
 				return err
 			}
-			if c, err = tx.Write(tx.NewCommit(to, tree)); err == nil {
+			if c, err = tx.Write(ctx, tx.NewCommit(to, tree)); err == nil {
 				recreated[old] = c
 			}
 		}
 		if err != nil {
 			return err
 		}
-		if err := tx.Edit(name, c); err != nil {
+		if err := tx.Edit(ctx, name, c); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 package repo
 
+import "context"
+
 // Repo is a repository as it is at one operation. It does not change.
 type Repo struct {
 	Store     Store
@@ -9,12 +11,12 @@ type Repo struct {
 }
 
 // Workspace is the working-copy commit of a workspace.
-func (r *Repo) Workspace(name string) (*Commit, error) {
+func (r *Repo) Workspace(ctx context.Context, name string) (*Commit, error) {
 	id, ok := r.View.Workspaces[name]
 	if !ok {
 		return nil, &MissingError{"workspace", name}
 	}
-	return r.Store.Commit(id)
+	return r.Store.Commit(ctx, id)
 }
 
 // IsVisible says whether a commit is an ancestor of a head.

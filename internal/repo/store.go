@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"sync"
@@ -10,19 +11,19 @@ import (
 // shared: callers do not change it. The disk's implementation is
 // internal/repo/gitstore; Overlay is one in memory.
 type Store interface {
-	Commit(id CommitID) (*Commit, error)
-	Tree(id TreeID) (Tree, error)
-	File(id FileID) ([]byte, error)
+	Commit(ctx context.Context, id CommitID) (*Commit, error)
+	Tree(ctx context.Context, id TreeID) (Tree, error)
+	File(ctx context.Context, id FileID) ([]byte, error)
 	// PutCommit stores c and returns it as it can be read back, with its id.
-	PutCommit(c *Commit) (*Commit, error)
-	PutTree(t Tree) (TreeID, error)
-	PutFile(data []byte) (FileID, error)
+	PutCommit(ctx context.Context, c *Commit) (*Commit, error)
+	PutTree(ctx context.Context, t Tree) (TreeID, error)
+	PutFile(ctx context.Context, data []byte) (FileID, error)
 
-	Operation(id OperationID) (*Operation, error)
-	View(id ViewID) (*View, error)
-	PutView(v *View) (ViewID, error)
+	Operation(ctx context.Context, id OperationID) (*Operation, error)
+	View(ctx context.Context, id ViewID) (*View, error)
+	PutView(ctx context.Context, v *View) (ViewID, error)
 	// PutOperation stores o and sets its id. It becomes a head by other means.
-	PutOperation(o *Operation) error
+	PutOperation(ctx context.Context, o *Operation) error
 }
 
 // MissingError says that an object is named but not there.
@@ -63,7 +64,7 @@ func NewOverlay(base Store) *Overlay {
 }
 
 // Commit reads a commit of the layer or of the base.
-func (o *Overlay) Commit(id CommitID) (*Commit, error) {
+func (o *Overlay) Commit(ctx context.Context, id CommitID) (*Commit, error) {
 	if id == RootCommitID {
 		return RootCommit(), nil
 	}
@@ -73,11 +74,11 @@ func (o *Overlay) Commit(id CommitID) (*Commit, error) {
 	if o.Base == nil {
 		return nil, &MissingError{"commit", id.Hex()}
 	}
-	return o.Base.Commit(id)
+	return o.Base.Commit(ctx, id)
 }
 
 // Tree reads a tree of the layer or of the base.
-func (o *Overlay) Tree(id TreeID) (Tree, error) {
+func (o *Overlay) Tree(ctx context.Context, id TreeID) (Tree, error) {
 	if id == EmptyTreeID {
 		return nil, nil
 	}
@@ -87,23 +88,23 @@ func (o *Overlay) Tree(id TreeID) (Tree, error) {
 	if o.Base == nil {
 		return nil, &MissingError{"tree", id.Hex()}
 	}
-	return o.Base.Tree(id)
+	return o.Base.Tree(ctx, id)
 }
 
 // File reads a blob of the layer or of the base.
-func (o *Overlay) File(id FileID) ([]byte, error) {
+func (o *Overlay) File(ctx context.Context, id FileID) ([]byte, error) {
 	if obj, ok := o.object(string(id)); ok {
 		return obj.Data, nil
 	}
 	if o.Base == nil {
 		return nil, &MissingError{"file", id.Hex()}
 	}
-	return o.Base.File(id)
+	return o.Base.File(ctx, id)
 }
 
 // PutCommit keeps a commit in the layer.
-func (o *Overlay) PutCommit(c *Commit) (*Commit, error) {
-	data, err := EncodeCommit(o, c)
+func (o *Overlay) PutCommit(ctx context.Context, c *Commit) (*Commit, error) {
+	data, err := EncodeCommit(ctx, o, c)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +112,12 @@ func (o *Overlay) PutCommit(c *Commit) (*Commit, error) {
 }
 
 // PutTree keeps a tree in the layer.
-func (o *Overlay) PutTree(t Tree) (TreeID, error) {
+func (o *Overlay) PutTree(_ context.Context, t Tree) (TreeID, error) {
 	return TreeID(o.put(TreeObject, EncodeTree(t))), nil
 }
 
 // PutFile keeps a blob in the layer.
-func (o *Overlay) PutFile(data []byte) (FileID, error) {
+func (o *Overlay) PutFile(_ context.Context, data []byte) (FileID, error) {
 	return FileID(o.put(BlobObject, data)), nil
 }
 
@@ -143,7 +144,7 @@ func (o *Overlay) Objects() map[string]Object {
 }
 
 // Operation reads an operation of the layer or of the base.
-func (o *Overlay) Operation(id OperationID) (*Operation, error) {
+func (o *Overlay) Operation(ctx context.Context, id OperationID) (*Operation, error) {
 	if id == RootOperationID {
 		return RootOperation(), nil
 	}
@@ -156,11 +157,11 @@ func (o *Overlay) Operation(id OperationID) (*Operation, error) {
 	if o.Base == nil {
 		return nil, &MissingError{"operation", id.Hex()}
 	}
-	return o.Base.Operation(id)
+	return o.Base.Operation(ctx, id)
 }
 
 // View reads a view of the layer or of the base.
-func (o *Overlay) View(id ViewID) (*View, error) {
+func (o *Overlay) View(ctx context.Context, id ViewID) (*View, error) {
 	if id == RootViewID {
 		return RootView(), nil
 	}
@@ -173,11 +174,11 @@ func (o *Overlay) View(id ViewID) (*View, error) {
 	if o.Base == nil {
 		return nil, &MissingError{"view", id.Hex()}
 	}
-	return o.Base.View(id)
+	return o.Base.View(ctx, id)
 }
 
 // PutView keeps a view in the layer.
-func (o *Overlay) PutView(v *View) (ViewID, error) {
+func (o *Overlay) PutView(_ context.Context, v *View) (ViewID, error) {
 	id := v.ComputeID()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -186,7 +187,7 @@ func (o *Overlay) PutView(v *View) (ViewID, error) {
 }
 
 // PutOperation keeps an operation in the layer.
-func (o *Overlay) PutOperation(op *Operation) error {
+func (o *Overlay) PutOperation(_ context.Context, op *Operation) error {
 	op.ID = op.ComputeID()
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,24 +1,27 @@
 package repo
 
-import "maps"
+import (
+	"context"
+	"maps"
+)
 
 // MergeTrees merges the trees of a conflict, directory by directory and file
 // by file. The result is resolved, or has as many terms as there were, in
 // which only what is still in conflict differs.
-func MergeTrees(s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
+func MergeTrees(ctx context.Context, s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
 	if ids.IsResolved() {
 		return ids, nil
 	}
-	return mergeDir(s, ids)
+	return mergeDir(ctx, s, ids)
 }
 
-func mergeDir(s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
+func mergeDir(ctx context.Context, s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
 	if id, ok := ids.Trivial(); ok && id != "" {
 		return Resolved(id), nil
 	}
 	trees := make([]Tree, len(ids))
 	for i, id := range ids {
-		t, err := s.Tree(id)
+		t, err := s.Tree(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +37,7 @@ func mergeDir(s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
 			}
 			continue
 		}
-		values, err := mergeEntry(s, values)
+		values, err := mergeEntry(ctx, s, values)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +51,7 @@ func mergeDir(s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
 		names = append(names, name)
 	}
 	if len(conflicts) == 0 {
-		id, err := s.PutTree(resolved)
+		id, err := s.PutTree(ctx, resolved)
 		return Resolved(id), err
 	}
 	out := make(Merge[TreeID], len(ids))
@@ -60,7 +63,7 @@ func mergeDir(s Store, ids Merge[TreeID]) (Merge[TreeID], error) {
 			}
 		}
 		SortTree(side)
-		id, err := s.PutTree(side)
+		id, err := s.PutTree(ctx, side)
 		if err != nil {
 			return nil, err
 		}
@@ -119,11 +122,11 @@ func treeIDs(values Merge[TreeValue]) Merge[TreeID] {
 
 // mergeEntry merges what a name stands for; an unresolved result keeps its
 // number of terms.
-func mergeEntry(s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
+func mergeEntry(ctx context.Context, s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
 	if !isTreeMerge(values) {
-		return mergeFileValues(s, values)
+		return mergeFileValues(ctx, s, values)
 	}
-	merged, err := mergeDir(s, treeIDs(values))
+	merged, err := mergeDir(ctx, s, treeIDs(values))
 	if err != nil {
 		return nil, err
 	}
@@ -137,14 +140,14 @@ func mergeEntry(s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
 
 // ResolveFileValue merges the contents of a file in conflict as far as that
 // can be done by itself. What cannot is returned as it came.
-func ResolveFileValue(s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
+func ResolveFileValue(ctx context.Context, s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
 	if v, ok := values.Trivial(); ok {
 		return Resolved(v), nil
 	}
-	return mergeFileValues(s, values)
+	return mergeFileValues(ctx, s, values)
 }
 
-func mergeFileValues(s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
+func mergeFileValues(ctx context.Context, s Store, values Merge[TreeValue]) (Merge[TreeValue], error) {
 	// Directories that cancel each other would hide that the rest are files.
 	simple := values.Simplify()
 	for _, v := range simple {
@@ -163,7 +166,7 @@ func mergeFileValues(s Store, values Merge[TreeValue]) (Merge[TreeValue], error)
 	ids = ids.Simplify()
 	contents := make([][]byte, len(ids))
 	for i, id := range ids {
-		data, err := s.File(id)
+		data, err := s.File(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +176,7 @@ func mergeFileValues(s Store, values Merge[TreeValue]) (Merge[TreeValue], error)
 	if !ok {
 		return values, nil
 	}
-	id, err := s.PutFile(merged)
+	id, err := s.PutFile(ctx, merged)
 	return Resolved(TreeValue{kind, string(id)}), err
 }
 
@@ -186,8 +189,8 @@ type Labelled struct {
 // MergeMergedTrees merges trees that may themselves be in conflict, and
 // resolves what can be resolved. Terms alternate as in a Merge. A label names
 // its term in conflicts; the terms of a conflicted tree keep their own.
-func MergeMergedTrees(s Store, terms ...Labelled) (MergedTree, error) {
-	return ResolveTree(s, joinTrees(terms))
+func MergeMergedTrees(ctx context.Context, s Store, terms ...Labelled) (MergedTree, error) {
+	return ResolveTree(ctx, s, joinTrees(terms))
 }
 
 // joinTrees puts the terms of all trees into one merge, without looking into
@@ -220,8 +223,8 @@ func simplifyTree(t MergedTree) MergedTree {
 }
 
 // ResolveTree resolves what can be resolved of a conflicted tree.
-func ResolveTree(s Store, t MergedTree) (MergedTree, error) {
-	ids, err := MergeTrees(s, t.IDs)
+func ResolveTree(ctx context.Context, s Store, t MergedTree) (MergedTree, error) {
+	ids, err := MergeTrees(ctx, s, t.IDs)
 	if err != nil {
 		return MergedTree{}, err
 	}
@@ -248,7 +251,7 @@ func EditTree(s Store, base MergedTree) *TreeEdit {
 func (e *TreeEdit) Set(p Path, v Merge[TreeValue]) { e.changes[p] = v }
 
 // Write makes the changed tree.
-func (e *TreeEdit) Write() (MergedTree, error) {
+func (e *TreeEdit) Write(ctx context.Context) (MergedTree, error) {
 	if len(e.changes) == 0 {
 		return e.base, nil
 	}
@@ -270,7 +273,7 @@ func (e *TreeEdit) Write() (MergedTree, error) {
 			}
 			root.set(path.Components(), term)
 		}
-		written, err := root.write(e.store, id)
+		written, err := root.write(ctx, e.store, id)
 		if err != nil {
 			return MergedTree{}, err
 		}
@@ -284,7 +287,7 @@ func (e *TreeEdit) Write() (MergedTree, error) {
 	if t.IDs.IsResolved() {
 		return MergedTree{IDs: t.IDs}, nil
 	}
-	return ResolveTree(e.store, t)
+	return ResolveTree(ctx, e.store, t)
 }
 
 // dirEdit is the changes below one directory.
@@ -315,8 +318,8 @@ func (d *dirEdit) set(path []string, v TreeValue) {
 // write applies the changes to a directory. Names set at this level come
 // first, then what lies below: a directory that is left empty goes, unless a
 // file has taken its name.
-func (d *dirEdit) write(s Store, base TreeID) (TreeID, error) {
-	old, err := s.Tree(base)
+func (d *dirEdit) write(ctx context.Context, s Store, base TreeID) (TreeID, error) {
+	old, err := s.Tree(ctx, base)
 	if err != nil {
 		return "", err
 	}
@@ -336,7 +339,7 @@ func (d *dirEdit) write(s Store, base TreeID) (TreeID, error) {
 		if v := old.Value(name); v.IsTree() {
 			from = v.TreeID()
 		}
-		id, err := sub.write(s, from)
+		id, err := sub.write(ctx, s, from)
 		if err != nil {
 			return "", err
 		}
@@ -351,5 +354,5 @@ func (d *dirEdit) write(s Store, base TreeID) (TreeID, error) {
 		t = append(t, Entry{name, v})
 	}
 	SortTree(t)
-	return s.PutTree(t)
+	return s.PutTree(ctx, t)
 }

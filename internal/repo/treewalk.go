@@ -1,14 +1,16 @@
 package repo
 
+import "context"
+
 // dirOf is a directory that may be in conflict: the ids of its terms.
 type dirOf Merge[TreeID]
 
 // read lists a directory's entries in order, each resolved as far as that can
 // be done without looking inside.
-func (d dirOf) read(s Store) (names []string, values []Merge[TreeValue], err error) {
+func (d dirOf) read(ctx context.Context, s Store) (names []string, values []Merge[TreeValue], err error) {
 	trees := make([]Tree, len(d))
 	for i, id := range d {
-		if trees[i], err = s.Tree(id); err != nil {
+		if trees[i], err = s.Tree(ctx, id); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -45,22 +47,22 @@ func IsFileLike(v Merge[TreeValue]) bool { return IsPresent(v) && !isTreeMerge(v
 // WalkTree visits the files of a tree in order of path, with their values;
 // conflicts of directories are looked into, conflicts with a file are visited
 // as one.
-func WalkTree(s Store, t MergedTree, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
-	return walkDir(s, "", dirOf(t.IDs), m, visit)
+func WalkTree(ctx context.Context, s Store, t MergedTree, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
+	return walkDir(ctx, s, "", dirOf(t.IDs), m, visit)
 }
 
-func walkDir(s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
+func walkDir(ctx context.Context, s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
 	if !m.Visit(dir) {
 		return nil
 	}
-	names, values, err := d.read(s)
+	names, values, err := d.read(ctx, s)
 	if err != nil {
 		return err
 	}
 	for i, name := range names {
 		path := dir.Join(name)
 		if isDir(values[i]) {
-			err = walkDir(s, path, dirOf(treeIDs(values[i])), m, visit)
+			err = walkDir(ctx, s, path, dirOf(treeIDs(values[i])), m, visit)
 		} else if m.Match(path) {
 			err = visit(path, values[i])
 		}
@@ -72,18 +74,18 @@ func walkDir(s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[TreeV
 }
 
 // Conflicts visits the paths of a tree that are in conflict.
-func Conflicts(s Store, t MergedTree, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
+func Conflicts(ctx context.Context, s Store, t MergedTree, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
 	if !t.HasConflict() {
 		return nil
 	}
-	return conflictsIn(s, "", dirOf(t.IDs), m, visit)
+	return conflictsIn(ctx, s, "", dirOf(t.IDs), m, visit)
 }
 
-func conflictsIn(s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
+func conflictsIn(ctx context.Context, s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[TreeValue]) error) error {
 	if !m.Visit(dir) {
 		return nil
 	}
-	names, values, err := d.read(s)
+	names, values, err := d.read(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func conflictsIn(s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[T
 		}
 		path := dir.Join(name)
 		if isDir(values[i]) {
-			err = conflictsIn(s, path, dirOf(treeIDs(values[i])), m, visit)
+			err = conflictsIn(ctx, s, path, dirOf(treeIDs(values[i])), m, visit)
 		} else if m.Match(path) {
 			err = visit(path, values[i])
 		}
@@ -105,13 +107,13 @@ func conflictsIn(s Store, dir Path, d dirOf, m Matcher, visit func(Path, Merge[T
 }
 
 // ValueAt is what a path stands for, absence included.
-func ValueAt(s Store, t MergedTree, path Path) (Merge[TreeValue], error) {
+func ValueAt(ctx context.Context, s Store, t MergedTree, path Path) (Merge[TreeValue], error) {
 	d := dirOf(t.IDs)
 	parts := path.Components()
 	for i, name := range parts {
 		values := make(Merge[TreeValue], len(d))
 		for k, id := range d {
-			tree, err := s.Tree(id)
+			tree, err := s.Tree(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -137,25 +139,25 @@ type DiffVisit func(path Path, before, after Merge[TreeValue]) error
 // DiffTrees visits the files that differ between two trees, in order of path.
 // Directories are not visited themselves: where one takes a file's place, the
 // file goes and the files in it come.
-func DiffTrees(s Store, before, after MergedTree, m Matcher, visit DiffVisit) error {
-	return diffDirs(s, "", dirOf(before.IDs), dirOf(after.IDs), m, visit, false)
+func DiffTrees(ctx context.Context, s Store, before, after MergedTree, m Matcher, visit DiffVisit) error {
+	return diffDirs(ctx, s, "", dirOf(before.IDs), dirOf(after.IDs), m, visit, false)
 }
 
 // DiffTreesForDisk is DiffTrees in an order that can be carried out on a disk:
 // the files of a directory go before a file takes its place.
-func DiffTreesForDisk(s Store, before, after MergedTree, m Matcher, visit DiffVisit) error {
-	return diffDirs(s, "", dirOf(before.IDs), dirOf(after.IDs), m, visit, true)
+func DiffTreesForDisk(ctx context.Context, s Store, before, after MergedTree, m Matcher, visit DiffVisit) error {
+	return diffDirs(ctx, s, "", dirOf(before.IDs), dirOf(after.IDs), m, visit, true)
 }
 
-func diffDirs(s Store, dir Path, a, b dirOf, m Matcher, visit DiffVisit, disk bool) error {
+func diffDirs(ctx context.Context, s Store, dir Path, a, b dirOf, m Matcher, visit DiffVisit, disk bool) error {
 	if Merge[TreeID](a).Equal(Merge[TreeID](b)) || !m.Visit(dir) {
 		return nil
 	}
-	namesA, valuesA, err := a.read(s)
+	namesA, valuesA, err := a.read(ctx, s)
 	if err != nil {
 		return err
 	}
-	namesB, valuesB, err := b.read(s)
+	namesB, valuesB, err := b.read(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -176,14 +178,14 @@ func diffDirs(s Store, dir Path, a, b dirOf, m Matcher, visit DiffVisit, disk bo
 		if before.Equal(after) {
 			continue
 		}
-		if err := diffEntry(s, dir.Join(name), before, after, m, visit, disk); err != nil {
+		if err := diffEntry(ctx, s, dir.Join(name), before, after, m, visit, disk); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func diffEntry(s Store, path Path, before, after Merge[TreeValue], m Matcher, visit DiffVisit, disk bool) error {
+func diffEntry(ctx context.Context, s Store, path Path, before, after Merge[TreeValue], m Matcher, visit DiffVisit, disk bool) error {
 	dirA, dirB := dirOf{EmptyTreeID}, dirOf{EmptyTreeID}
 	fileA, fileB := before, after
 	absent := Resolved(TreeValue{})
@@ -199,7 +201,7 @@ func diffEntry(s Store, path Path, before, after Merge[TreeValue], m Matcher, vi
 		}
 		return visit(path, fileA, fileB)
 	}
-	dirs := func() error { return diffDirs(s, path, dirA, dirB, m, visit, disk) }
+	dirs := func() error { return diffDirs(ctx, s, path, dirA, dirB, m, visit, disk) }
 	if disk && isDir(before) {
 		files, dirs = dirs, files
 	}

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,13 +77,13 @@ func (tx *Tx) HasChanges() bool {
 }
 
 // AddHead makes a stored commit and its ancestors visible.
-func (tx *Tx) AddHead(c *Commit) error {
+func (tx *Tx) AddHead(ctx context.Context, c *Commit) error {
 	onHeads := true
 	for _, p := range c.Parents {
 		_, ok := tx.View.Heads[p]
 		onHeads = onHeads && ok
 	}
-	if err := tx.Index.AddAll(tx.Store, []CommitID{c.ID}); err != nil {
+	if err := tx.Index.AddAll(ctx, tx.Store, []CommitID{c.ID}); err != nil {
 		return err
 	}
 	tx.View.Heads[c.ID] = struct{}{}
@@ -97,8 +98,8 @@ func (tx *Tx) AddHead(c *Commit) error {
 }
 
 // AddHeads makes stored commits and their ancestors visible.
-func (tx *Tx) AddHeads(ids []CommitID) error {
-	if err := tx.Index.AddAll(tx.Store, ids); err != nil {
+func (tx *Tx) AddHeads(ctx context.Context, ids []CommitID) error {
+	if err := tx.Index.AddAll(ctx, tx.Store, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -116,8 +117,8 @@ func (tx *Tx) RemoveHead(id CommitID) {
 
 // SetView replaces the whole view, as undoing does. All its commits must be
 // stored.
-func (tx *Tx) SetView(v *View) error {
-	if err := tx.Index.AddAll(tx.Store, v.CommitIDs()); err != nil {
+func (tx *Tx) SetView(ctx context.Context, v *View) error {
+	if err := tx.Index.AddAll(ctx, tx.Store, v.CommitIDs()); err != nil {
 		return err
 	}
 	tx.View = v.Clone()
@@ -146,19 +147,19 @@ func (tx *Tx) normalizeHeads() {
 
 // Finish stores the view and the operation and gives the repository as it is
 // then. Descendants of rewritten commits must have been rebased.
-func (tx *Tx) Finish(description string) (*Repo, error) {
+func (tx *Tx) Finish(ctx context.Context, description string) (*Repo, error) {
 	if len(tx.rewrites) > 0 {
 		return nil, fmt.Errorf("descendants have not been rebased after the last rewrites")
 	}
 	tx.normalizeHeads()
-	view, err := tx.Store.PutView(tx.View)
+	view, err := tx.Store.PutView(ctx, tx.View)
 	if err != nil {
 		return nil, err
 	}
 	op := &Operation{View: view, Parents: tx.parents, Meta: tx.meta, Predecessors: tx.predecessors}
 	op.Meta.Description = description
 	op.Meta.End = tx.who.OpNow()
-	if err := tx.Store.PutOperation(op); err != nil {
+	if err := tx.Store.PutOperation(ctx, op); err != nil {
 		return nil, err
 	}
 	return &Repo{Store: tx.Store, Operation: op, View: tx.View, Index: tx.Index}, nil

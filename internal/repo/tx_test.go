@@ -17,28 +17,28 @@ func TestRewritesWithinASecondAreDistinct(t *testing.T) {
 	for i, text := range []string{"", "x", "y", "x", "y", "x"} {
 		tx := r.Begin(who)
 		if i == 0 {
-			if _, err := tx.CheckOut(DefaultWorkspace, RootCommit()); err != nil {
+			if _, err := tx.CheckOut(t.Context(), DefaultWorkspace, RootCommit()); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			c, err := r.Workspace(DefaultWorkspace)
+			c, err := r.Workspace(t.Context(), DefaultWorkspace)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := tx.Rewrite(c)
+			d, err := tx.Rewrite(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d.Description = text
-			if _, err := tx.Write(d); err != nil {
+			if _, err := tx.Write(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := tx.RebaseDescendants(RebaseOptions{}); err != nil {
+		if _, err := tx.RebaseDescendants(t.Context(), RebaseOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if r, err = tx.Finish(text); err != nil {
+		if r, err = tx.Finish(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 		id := r.View.Workspaces[DefaultWorkspace]

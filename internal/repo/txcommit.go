@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -34,7 +35,7 @@ func (tx *Tx) NewCommit(parents []CommitID, tree MergedTree) *Draft {
 
 // Rewrite drafts a new version of a commit. When it is written, the old one is
 // replaced: refs follow at once, descendants with RebaseDescendants.
-func (tx *Tx) Rewrite(old *Commit) (*Draft, error) {
+func (tx *Tx) Rewrite(ctx context.Context, old *Commit) (*Draft, error) {
 	d := &Draft{Commit: *old.Clone(), Predecessors: []CommitID{old.ID}, source: old}
 	d.ID, d.Signed, d.Signing.Had = "", nil, old.Signed != nil
 	d.Committer = tx.who.Signature()
@@ -47,7 +48,7 @@ func (tx *Tx) Rewrite(old *Commit) (*Draft, error) {
 	// An empty commit of one's own without description is born when something
 	// is first put into it.
 	if d.Author.Name == d.Committer.Name && d.Author.Email == d.Committer.Email {
-		discardable, err := tx.IsDiscardable(old)
+		discardable, err := tx.IsDiscardable(ctx, old)
 		if err != nil {
 			return nil, err
 		}
@@ -68,10 +69,10 @@ func (tx *Tx) Renew(d *Draft) { d.ChangeID = tx.who.NewChangeID() }
 // comes back within a second to what it was, its commit exists already; like
 // jj, the new one is then dated a second earlier if it has other predecessors,
 // so that each rewrite is a commit of its own.
-func (tx *Tx) Write(d *Draft) (*Commit, error) {
-	c, err := tx.put(d)
+func (tx *Tx) Write(ctx context.Context, d *Draft) (*Commit, error) {
+	c, err := tx.put(ctx, d)
 	for tries := 0; err == nil && tx.Index.Has(c.ID); tries++ {
-		same, err := tx.sameOrigin(c.ID, d.Predecessors)
+		same, err := tx.sameOrigin(ctx, c.ID, d.Predecessors)
 		if err != nil {
 			return nil, err
 		}
@@ -79,14 +80,14 @@ func (tx *Tx) Write(d *Draft) (*Commit, error) {
 			return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
 		}
 		d.Committer.When.Millis -= 1000
-		if c, err = tx.put(d); err != nil {
+		if c, err = tx.put(ctx, d); err != nil {
 			return nil, err
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.AddHead(c); err != nil {
+	if err := tx.AddHead(ctx, c); err != nil {
 		return nil, err
 	}
 	tx.predecessors[c.ID] = slices.Clone(d.Predecessors)
@@ -97,14 +98,14 @@ func (tx *Tx) Write(d *Draft) (*Commit, error) {
 }
 
 // put signs a draft, if it is to be signed, and stores it.
-func (tx *Tx) put(d *Draft) (*Commit, error) {
+func (tx *Tx) put(ctx context.Context, d *Draft) (*Commit, error) {
 	d.Signed = nil
 	if tx.who.Sign != nil && !d.Signing.Drop {
-		data, err := EncodeCommit(tx.Store, &d.Commit)
+		data, err := EncodeCommit(ctx, tx.Store, &d.Commit)
 		if err != nil {
 			return nil, err
 		}
-		sig, err := tx.who.Sign(d, data)
+		sig, err := tx.who.Sign(ctx, d, data)
 		if err != nil {
 			return nil, err
 		}
@@ -112,12 +113,12 @@ func (tx *Tx) put(d *Draft) (*Commit, error) {
 			d.Signed = &Signed{Data: data, Sig: sig}
 		}
 	}
-	return tx.Store.PutCommit(&d.Commit)
+	return tx.Store.PutCommit(ctx, &d.Commit)
 }
 
 // sameOrigin says whether a commit that is there came from the same
 // predecessors.
-func (tx *Tx) sameOrigin(id CommitID, predecessors []CommitID) (bool, error) {
+func (tx *Tx) sameOrigin(ctx context.Context, id CommitID, predecessors []CommitID) (bool, error) {
 	if tx.Anonymous {
 		return true, nil
 	}
@@ -125,7 +126,7 @@ func (tx *Tx) sameOrigin(id CommitID, predecessors []CommitID) (bool, error) {
 		return slices.Equal(have, predecessors), nil
 	}
 	var have []CommitID
-	err := WalkOperations(tx.Store, tx.parents, func(o *Operation) (bool, error) {
+	err := WalkOperations(ctx, tx.Store, tx.parents, func(o *Operation) (bool, error) {
 		found := false
 		have, found = o.Predecessors[id]
 		return !found, nil
@@ -135,9 +136,9 @@ func (tx *Tx) sameOrigin(id CommitID, predecessors []CommitID) (bool, error) {
 
 // IsDiscardable says whether nothing would be lost without a commit: it has no
 // description and the tree of its parents.
-func (tx *Tx) IsDiscardable(c *Commit) (bool, error) {
+func (tx *Tx) IsDiscardable(ctx context.Context, c *Commit) (bool, error) {
 	if c.Description != "" || c.IsRoot() {
 		return false, nil
 	}
-	return IsEmpty(tx.Store, tx.Index, c)
+	return IsEmpty(ctx, tx.Store, tx.Index, c)
 }

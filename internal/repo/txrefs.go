@@ -1,14 +1,15 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
 
 // SetBookmark points a local bookmark; its commits become visible.
-func (tx *Tx) SetBookmark(name string, t RefTarget) error {
+func (tx *Tx) SetBookmark(ctx context.Context, name string, t RefTarget) error {
 	if ids := TargetIDs(t); len(ids) > 0 {
-		if err := tx.AddHeads(ids); err != nil {
+		if err := tx.AddHeads(ctx, ids); err != nil {
 			return err
 		}
 	}
@@ -17,8 +18,8 @@ func (tx *Tx) SetBookmark(name string, t RefTarget) error {
 }
 
 // MergeBookmark applies a move from base to other to a local bookmark.
-func (tx *Tx) MergeBookmark(name string, base, other RefTarget) error {
-	return tx.SetBookmark(name, MergeTargets(tx.Index, tx.View.Bookmark(name), base, other))
+func (tx *Tx) MergeBookmark(ctx context.Context, name string, base, other RefTarget) error {
+	return tx.SetBookmark(ctx, name, MergeTargets(tx.Index, tx.View.Bookmark(name), base, other))
 }
 
 // MergeTag applies a move from base to other to a local tag.
@@ -28,13 +29,13 @@ func (tx *Tx) MergeTag(name string, base, other RefTarget) {
 
 // TrackBookmark follows a remote's bookmark from now on: its target is merged
 // into the local one.
-func (tx *Tx) TrackBookmark(remote, name string) error {
+func (tx *Tx) TrackBookmark(ctx context.Context, remote, name string) error {
 	ref := tx.View.RemoteBookmark(remote, name)
 	base := NoTarget()
 	if ref.Tracked {
 		base = ref.Target
 	}
-	if err := tx.MergeBookmark(name, base, ref.Target); err != nil {
+	if err := tx.MergeBookmark(ctx, name, base, ref.Target); err != nil {
 		return err
 	}
 	ref.Tracked = true
@@ -57,24 +58,24 @@ func (tx *Tx) TrackTag(remote, name string) {
 
 // CheckOut makes a new empty commit on top of c the working copy of a
 // workspace.
-func (tx *Tx) CheckOut(workspace string, c *Commit) (*Commit, error) {
-	wc, err := tx.Write(tx.NewCommit([]CommitID{c.ID}, c.Tree))
+func (tx *Tx) CheckOut(ctx context.Context, workspace string, c *Commit) (*Commit, error) {
+	wc, err := tx.Write(ctx, tx.NewCommit([]CommitID{c.ID}, c.Tree))
 	if err != nil {
 		return nil, err
 	}
-	return wc, tx.Edit(workspace, wc)
+	return wc, tx.Edit(ctx, workspace, wc)
 }
 
 // Edit makes a commit the working copy of a workspace. The one it leaves is
 // abandoned if nothing is lost by that.
-func (tx *Tx) Edit(workspace string, c *Commit) error {
+func (tx *Tx) Edit(ctx context.Context, workspace string, c *Commit) error {
 	if c.IsRoot() {
 		return fmt.Errorf("Cannot rewrite the root commit")
 	}
-	if err := tx.leaveWorkingCopy(workspace); err != nil {
+	if err := tx.leaveWorkingCopy(ctx, workspace); err != nil {
 		return err
 	}
-	if err := tx.AddHead(c); err != nil {
+	if err := tx.AddHead(ctx, c); err != nil {
 		return err
 	}
 	tx.View.Workspaces[workspace] = c.ID
@@ -82,8 +83,8 @@ func (tx *Tx) Edit(workspace string, c *Commit) error {
 }
 
 // RemoveWorkspace forgets a workspace.
-func (tx *Tx) RemoveWorkspace(workspace string) error {
-	if err := tx.leaveWorkingCopy(workspace); err != nil {
+func (tx *Tx) RemoveWorkspace(ctx context.Context, workspace string) error {
+	if err := tx.leaveWorkingCopy(ctx, workspace); err != nil {
 		return err
 	}
 	tx.View.removeWorkspace(workspace)
@@ -95,12 +96,12 @@ func (v *View) removeWorkspace(name string) {
 	delete(v.GitHeads, name)
 }
 
-func (tx *Tx) leaveWorkingCopy(workspace string) error {
+func (tx *Tx) leaveWorkingCopy(ctx context.Context, workspace string) error {
 	id, ok := tx.View.Workspaces[workspace]
 	if !ok {
 		return nil
 	}
-	c, err := tx.Store.Commit(id)
+	c, err := tx.Store.Commit(ctx, id)
 	if err != nil {
 		return fmt.Errorf("Current working-copy commit not found: %w", err)
 	}
@@ -108,7 +109,7 @@ func (tx *Tx) leaveWorkingCopy(workspace string) error {
 	if _, head := tx.View.Heads[id]; !head || tx.isReferenced(id, workspace) {
 		return nil
 	}
-	discardable, err := tx.IsDiscardable(c)
+	discardable, err := tx.IsDiscardable(ctx, c)
 	if err != nil || !discardable {
 		return err
 	}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -64,9 +65,9 @@ func (w *wsEnv) advanceMatcher() (func(string) bool, error) {
 }
 
 // advance moves bookmarks to a new commit.
-func (t *tx) advance(list []advanceable, to repo.CommitID) error {
+func (t *tx) advance(ctx context.Context, list []advanceable, to repo.CommitID) error {
 	for _, a := range list {
-		if err := t.MergeBookmark(a.name, repo.Target(a.from), repo.Target(to)); err != nil {
+		if err := t.MergeBookmark(ctx, a.name, repo.Target(a.from), repo.Target(to)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -44,7 +45,7 @@ type command struct {
 	groups []group
 	subs   []*command
 	hidden bool
-	run    func(*env, *parsed) error
+	run    func(context.Context, *env, *parsed) error
 	raw    bool // a group whose own run is called without subcommand
 	absent bool // not built here: its arguments are not looked at
 }

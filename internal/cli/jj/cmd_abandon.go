@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,8 +24,8 @@ func abandonCommand() *command {
 	}
 }
 
-func runAbandon(e *env, p *parsed) error {
-	w, err := e.open()
+func runAbandon(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func runAbandon(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	all, err := w.ids(x)
+	all, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func runAbandon(e *env, p *parsed) error {
 			ids = append(ids, id)
 		}
 	}
-	if err := w.checkRewritable(ids...); err != nil {
+	if err := w.checkRewritable(ctx, ids...); err != nil {
 		return err
 	}
 	if n := len(all) - len(ids); n > 0 {
@@ -63,21 +64,21 @@ func runAbandon(e *env, p *parsed) error {
 	restore := p.has("restore-descendants")
 	rebased := 0
 	o := repo.RebaseOptions{DeleteAbandonedBookmarks: !p.has("retain-bookmarks")}
-	err = t.TransformDescendants(ids, nil, o, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, ids, nil, o, func(m *repo.Move) error {
 		if slices.Contains(ids, m.Old.ID) {
 			t.AbandonTo(m.Old.ID, m.Parents)
 			return nil
 		}
 		rebased++
 		if restore {
-			d, err := m.Reparent()
+			d, err := m.Reparent(ctx)
 			if err != nil {
 				return err
 			}
-			_, err = t.Write(d)
+			_, err = t.Write(ctx, d)
 			return err
 		}
-		_, err := m.Rebase(repo.RebaseOptions{})
+		_, err := m.Rebase(ctx, repo.RebaseOptions{})
 		return err
 	})
 	if err != nil {
@@ -86,11 +87,11 @@ func runAbandon(e *env, p *parsed) error {
 	deleted := t.deletedBookmarks()
 	out := w.ui.newText()
 	out.Printf("Abandoned %d commits:\n", len(ids))
-	cs, err := w.commits(ids)
+	cs, err := w.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if err := w.commitList(out, cs); err != nil {
+	if err := w.commitList(ctx, out, cs); err != nil {
 		return err
 	}
 	if len(deleted) > 0 {
@@ -108,7 +109,7 @@ func runAbandon(e *env, p *parsed) error {
 	if len(ids) > 1 {
 		title += fmt.Sprintf(" and %d more", len(ids)-1)
 	}
-	if err := t.finish(title); err != nil {
+	if err := t.finish(ctx, title); err != nil {
 		return err
 	}
 	w.hintDeleted(deleted)

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -40,13 +41,13 @@ type absorption struct {
 	rebased int
 }
 
-func runAbsorb(e *env, p *parsed) error {
-	w, err := e.open()
+func runAbsorb(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	a := &absorption{w: w, edits: map[repo.CommitID]*repo.TreeEdit{}}
-	if a.source, err = w.single(p.or("from", "@")); err != nil {
+	if a.source, err = w.single(ctx, p.or("from", "@")); err != nil {
 		return err
 	}
 	into := p.all("into")
@@ -60,33 +61,33 @@ func runAbsorb(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, a.source.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, a.source.Tree); err != nil {
 		return err
 	}
-	if err := a.pick(p, set); err != nil {
+	if err := a.pick(ctx, p, set); err != nil {
 		return err
 	}
-	if err := a.split(set); err != nil {
+	if err := a.split(ctx, set); err != nil {
 		return err
 	}
-	if err := w.checkRewritable(a.dests...); err != nil {
+	if err := w.checkRewritable(ctx, a.dests...); err != nil {
 		return err
 	}
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
-	if err := a.apply(t); err != nil {
+	if err := a.apply(ctx, t); err != nil {
 		return err
 	}
-	return a.finish(t)
+	return a.finish(ctx, t)
 }
 
 // pick finds the changes to be absorbed: all, or those a person chose.
-func (a *absorption) pick(p *parsed, match repo.Matcher) error {
+func (a *absorption) pick(ctx context.Context, p *parsed, match repo.Matcher) error {
 	w := a.w
 	var err error
-	if a.parent, err = repo.ParentTree(w.store, w.repo.Index, a.source); err != nil {
+	if a.parent, err = repo.ParentTree(ctx, w.store, w.repo.Index, a.source); err != nil {
 		return err
 	}
 	a.picked = a.source.Tree
@@ -94,8 +95,8 @@ func (a *absorption) pick(p *parsed, match repo.Matcher) error {
 	if err != nil || sel.tool == nil {
 		return err
 	}
-	a.picked, err = sel.chooseOf(a.source, a.parent, match, func() (string, error) {
-		s, err := w.summaryText(a.source)
+	a.picked, err = sel.chooseOf(ctx, a.source, a.parent, match, func() (string, error) {
+		s, err := w.summaryText(ctx, a.source)
 		return "You are selecting changes from: " + s + " to be considered for\n" +
 			"absorption into ancestors.\n\n" +
 			"The left side of the diff shows the parent commit. The right side\n" +
@@ -113,9 +114,9 @@ func (a *absorption) pick(p *parsed, match repo.Matcher) error {
 }
 
 // split gives each change to the commit its lines come from.
-func (a *absorption) split(match repo.Matcher) error {
+func (a *absorption) split(ctx context.Context, match repo.Matcher) error {
 	w := a.w
-	return repo.DiffTrees(w.store, a.parent, a.picked, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	return repo.DiffTrees(ctx, w.store, a.parent, a.picked, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		if v, ok := before.AsResolved(); ok && v.IsAbsent() {
 			return nil // nobody brought a new file
 		}
@@ -125,17 +126,17 @@ func (a *absorption) split(match repo.Matcher) error {
 				return nil
 			}
 		}
-		old, err := w.store.File(before[0].FileID())
+		old, err := w.store.File(ctx, before[0].FileID())
 		if err != nil {
 			return err
 		}
 		var now []byte
 		if !after[0].IsAbsent() {
-			if now, err = w.store.File(after[0].FileID()); err != nil {
+			if now, err = w.store.File(ctx, after[0].FileID()); err != nil {
 				return err
 			}
 		}
-		origins, err := annotate.Lines(w.rev(), a.source.ID, path, old, a.into)
+		origins, err := annotate.Lines(ctx, w.rev(ctx), a.source.ID, path, old, a.into)
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (a *absorption) split(match repo.Matcher) error {
 			text := s.apply(old, now)
 			value := repo.TreeValue{}
 			if len(text) > 0 || !after[0].IsAbsent() {
-				id, err := w.store.PutFile(text)
+				id, err := w.store.PutFile(ctx, text)
 				if err != nil {
 					return err
 				}
@@ -275,30 +276,30 @@ func (s *share) apply(old, now []byte) []byte {
 }
 
 // apply rewrites the destinations and takes from the source what they got.
-func (a *absorption) apply(t *tx) error {
-	parents, err := render.ParentsLabel(t.Store, a.source)
+func (a *absorption) apply(ctx context.Context, t *tx) error {
+	parents, err := render.ParentsLabel(ctx, t.Store, a.source)
 	if err != nil {
 		return err
 	}
-	return t.TransformDescendants(a.dests, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	return t.TransformDescendants(ctx, a.dests, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		if m.Old.ID == a.source.ID {
-			return a.reduce(t, m)
+			return a.reduce(ctx, t, m)
 		}
 		ed := a.edits[m.Old.ID]
 		if ed == nil {
 			a.rebased++
-			_, err := m.Rebase(repo.RebaseOptions{})
+			_, err := m.Rebase(ctx, repo.RebaseOptions{})
 			return err
 		}
-		picked, err := ed.Write()
+		picked, err := ed.Write(ctx)
 		if err != nil {
 			return err
 		}
-		d, err := m.RebaseDraft(repo.RebaseOptions{})
+		d, err := m.RebaseDraft(ctx, repo.RebaseOptions{})
 		if err != nil {
 			return err
 		}
-		d.Tree, err = repo.MergeMergedTrees(t.Store,
+		d.Tree, err = repo.MergeMergedTrees(ctx, t.Store,
 			repo.Labelled{Tree: d.Tree, Label: m.Old.ConflictLabel() + " (absorb destination)"},
 			repo.Labelled{Tree: a.parent, Label: parents + " (parents of absorbed revision)"},
 			repo.Labelled{Tree: picked, Label: "absorbed changes (from " + a.source.ConflictLabel() + ")"})
@@ -306,18 +307,18 @@ func (a *absorption) apply(t *tx) error {
 			return err
 		}
 		d.Predecessors = append(d.Predecessors, a.source.ID)
-		c, err := t.Write(d)
+		c, err := t.Write(ctx, d)
 		a.done = append(a.done, c)
 		return err
 	})
 }
 
-func (a *absorption) reduce(t *tx, m *repo.Move) error {
-	d, err := m.Reparent()
+func (a *absorption) reduce(ctx context.Context, t *tx, m *repo.Move) error {
+	d, err := m.Reparent(ctx)
 	if err != nil {
 		return err
 	}
-	empty, err := t.IsDiscardable(&d.Commit)
+	empty, err := t.IsDiscardable(ctx, &d.Commit)
 	if err != nil {
 		return err
 	}
@@ -326,16 +327,16 @@ func (a *absorption) reduce(t *tx, m *repo.Move) error {
 		return nil
 	}
 	a.rebased++
-	a.rest, err = t.Write(d)
+	a.rest, err = t.Write(ctx, d)
 	return err
 }
 
-func (a *absorption) finish(t *tx) error {
+func (a *absorption) finish(ctx context.Context, t *tx) error {
 	w := a.w
 	o := w.ui.newText()
 	if len(a.done) > 0 {
 		o.Printf("Absorbed changes into %d revisions:\n", len(a.done))
-		l, err := w.newLang(t.now())
+		l, err := w.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
@@ -349,10 +350,10 @@ func (a *absorption) finish(t *tx) error {
 		o.Printf("Rebased %d descendant commits.\n", a.rebased)
 	}
 	w.ui.status(o)
-	if err := t.finish(fmt.Sprintf("absorb changes into %d commits", len(a.done))); err != nil || a.rest == nil {
+	if err := t.finish(ctx, fmt.Sprintf("absorb changes into %d commits", len(a.done))); err != nil || a.rest == nil {
 		return err
 	}
-	empty, err := repo.IsEmpty(w.store, w.repo.Index, a.rest)
+	empty, err := repo.IsEmpty(ctx, w.store, w.repo.Index, a.rest)
 	if err != nil || empty {
 		return err
 	}
@@ -362,7 +363,7 @@ func (a *absorption) finish(t *tx) error {
 	}
 	o = w.ui.newText()
 	o.Str("Remaining changes:\n")
-	if err := d.patch(o, a.rest, repo.Everything{}, w.ui.width()); err != nil {
+	if err := d.patch(ctx, o, a.rest, repo.Everything{}, w.ui.width()); err != nil {
 		return err
 	}
 	w.ui.status(o)

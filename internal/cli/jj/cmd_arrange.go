@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"tandem/internal/repo/revset"
 )
 
@@ -13,8 +14,8 @@ func arrangeCommand() *command {
 }
 
 // runArrange looks at what is to be arranged. The screen itself is stock jj's.
-func runArrange(e *env, p *parsed) error {
-	w, err := e.open()
+func runArrange(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,17 +31,17 @@ func runArrange(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(x); err != nil {
+	if err := w.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	gaps, err := w.ids(revset.Minus(revset.DagRange(x, x), x))
+	gaps, err := w.ids(ctx, revset.Minus(revset.DagRange(x, x), x))
 	if err != nil {
 		return err
 	}
 	if len(gaps) > 0 {
 		return userf("Cannot arrange revset with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}

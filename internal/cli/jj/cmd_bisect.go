@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -47,8 +48,8 @@ const (
 	stopped
 )
 
-func runBisect(e *env, p *parsed) error {
-	w, err := e.open()
+func runBisect(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,31 +64,31 @@ func runBisect(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	b := &bisection{rev: w.rev()}
-	ids, err := b.rev.IDs(x)
+	b := &bisection{rev: w.rev(ctx)}
+	ids, err := b.rev.IDs(ctx, x)
 	if err != nil {
 		return err
 	}
 	b.within = revset.Commits(ids...)
-	if b.bad, err = b.rev.IDs(revset.Heads(b.within)); err != nil {
+	if b.bad, err = b.rev.IDs(ctx, revset.Heads(b.within)); err != nil {
 		return err
 	}
 	start := w.repo.Operation.ID
 	ended := false
 	for !ended {
-		c, err := b.next()
+		c, err := b.next(ctx)
 		if err != nil {
 			return err
 		}
 		if c == nil {
 			break
 		}
-		v, err := w.judge(b, c, line)
+		v, err := w.judge(ctx, b, c, line)
 		if err != nil {
 			return err
 		}
 		ended = b.mark(c.ID, v, p.has("find-good"))
-		if w, err = e.open(); err != nil { // the command may have run jj itself
+		if w, err = e.open(ctx); err != nil { // the command may have run jj itself
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func runBisect(e *env, p *parsed) error {
 	if p.has("find-good") {
 		target = "good"
 	}
-	return w.sayFound(b, target)
+	return w.sayFound(ctx, b, target)
 }
 
 func (b *bisection) candidates() *revset.Expr {
@@ -109,12 +110,12 @@ func (b *bisection) candidates() *revset.Expr {
 }
 
 // next is the revision to look at, or nil at the end.
-func (b *bisection) next() (*repo.Commit, error) {
-	ids, err := b.rev.IDs(revset.Latest(revset.Bisect(b.candidates()), 1))
+func (b *bisection) next(ctx context.Context) (*repo.Commit, error) {
+	ids, err := b.rev.IDs(ctx, revset.Latest(revset.Bisect(b.candidates()), 1))
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return b.rev.Store.Commit(ids[0])
+	return b.rev.Store.Commit(ctx, ids[0])
 }
 
 // mark takes a verdict in and says whether it ends the search.
@@ -133,15 +134,15 @@ func (b *bisection) mark(id repo.CommitID, v verdict, invert bool) (ended bool) 
 }
 
 // judge checks a revision out and runs the command on it.
-func (w *wsEnv) judge(b *bisection, c *repo.Commit, line []string) (verdict, error) {
-	left, err := b.rev.IDs(b.candidates())
+func (w *wsEnv) judge(ctx context.Context, b *bisection, c *repo.Commit, line []string) (verdict, error) {
+	left, err := b.rev.IDs(ctx, b.candidates())
 	if err != nil {
 		return 0, err
 	}
 	w.ui.printf("Bisecting: %d revisions left to test after this (roughly %.0f steps)\n", len(left), math.Ceil(math.Log2(float64(len(left)+1))))
 	o := w.ui.newText()
 	o.Str("Now evaluating: ")
-	if err := w.summary(o, c); err != nil {
+	if err := w.summary(ctx, o, c); err != nil {
 		return 0, err
 	}
 	o.Str("\n")
@@ -152,13 +153,13 @@ func (w *wsEnv) judge(b *bisection, c *repo.Commit, line []string) (verdict, err
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.CheckOut(w.name, c); err != nil {
+	if _, err := t.CheckOut(ctx, w.name, c); err != nil {
 		return 0, err
 	}
-	if err := t.finish(fmt.Sprintf("Updated to revision %s for bisection", c.ID.Hex())); err != nil {
+	if err := t.finish(ctx, fmt.Sprintf("Updated to revision %s for bisection", c.ID.Hex())); err != nil {
 		return 0, err
 	}
-	cmd := w.ui.command(line[0], line[1:]...)
+	cmd := w.ui.command(ctx, line[0], line[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Dir
 	cmd.Env = append(w.io.Env[:len(w.io.Env):len(w.io.Env)], "JJ_BISECT_TARGET="+c.ID.Hex())
 	if self, err := os.Executable(); err == nil {
@@ -182,15 +183,15 @@ func (w *wsEnv) judge(b *bisection, c *repo.Commit, line []string) (verdict, err
 }
 
 // sayFound prints the first bad revisions and those that may be.
-func (w *wsEnv) sayFound(b *bisection, target string) error {
-	ids, err := b.rev.IDs(revset.Roots(revset.Commits(b.bad...)))
+func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error {
+	ids, err := b.rev.IDs(ctx, revset.Roots(revset.Commits(b.bad...)))
 	if err != nil {
 		return err
 	}
 	if len(ids) == 0 {
 		return userf("Could not find the first %s revision. Was the input range empty?", target)
 	}
-	found, err := w.commits(ids)
+	found, err := w.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -198,7 +199,7 @@ func (w *wsEnv) sayFound(b *bisection, target string) error {
 	for todo := slices.Clone(found); len(todo) > 0; todo = todo[1:] {
 		for _, id := range todo[0].Parents {
 			if slices.Contains(b.skipped, id) {
-				c, err := w.store.Commit(id)
+				c, err := w.store.Commit(ctx, id)
 				if err != nil {
 					return err
 				}
@@ -209,7 +210,7 @@ func (w *wsEnv) sayFound(b *bisection, target string) error {
 	o := w.ui.newText()
 	list := func(cs []*repo.Commit) error {
 		for _, c := range cs {
-			if err := w.summary(o, c); err != nil {
+			if err := w.summary(ctx, o, c); err != nil {
 				return err
 			}
 			o.Str("\n")

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/repo"
@@ -69,11 +70,11 @@ func trackedRemotely(v *repo.View, name string) bool {
 	return false
 }
 
-func (w *wsEnv) warnEmpty(c *repo.Commit) error {
+func (w *wsEnv) warnEmpty(ctx context.Context, c *repo.Commit) error {
 	if c.Description != "" {
 		return nil
 	}
-	empty, err := repo.IsEmpty(w.store, w.repo.Index, c)
+	empty, err := repo.IsEmpty(ctx, w.store, w.repo.Index, c)
 	if err == nil && empty {
 		w.ui.warnf("Target revision is empty.")
 	}
@@ -81,10 +82,10 @@ func (w *wsEnv) warnEmpty(c *repo.Commit) error {
 }
 
 // saySummary writes a status line that ends in a commit.
-func (t *tx) saySummary(title string, c *repo.Commit) error {
+func (t *tx) saySummary(ctx context.Context, title string, c *repo.Commit) error {
 	o := t.w.ui.newText()
 	o.Str(title)
-	if err := t.summary(o, c); err != nil {
+	if err := t.summary(ctx, o, c); err != nil {
 		return err
 	}
 	o.Str("\n")
@@ -92,12 +93,12 @@ func (t *tx) saySummary(title string, c *repo.Commit) error {
 	return nil
 }
 
-func runBookmarkCreate(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkCreate(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func runBookmarkCreate(e *env, p *parsed) error {
 				hinted("Use `jj bookmark set` to recreate the local bookmark. Run `jj bookmark untrack %s` to disassociate them.", sym)
 		}
 	}
-	if err := w.warnEmpty(c); err != nil {
+	if err := w.warnEmpty(ctx, c); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -120,21 +121,21 @@ func runBookmarkCreate(e *env, p *parsed) error {
 		return err
 	}
 	for _, n := range names {
-		if err := t.SetBookmark(n, repo.Target(c.ID)); err != nil {
+		if err := t.SetBookmark(ctx, n, repo.Target(c.ID)); err != nil {
 			return err
 		}
-		if err := t.autoTrack(n); err != nil {
+		if err := t.autoTrack(ctx, n); err != nil {
 			return err
 		}
 	}
-	if err := t.saySummary(fmt.Sprintf("Created %d bookmarks pointing to ", len(names)), c); err != nil {
+	if err := t.saySummary(ctx, fmt.Sprintf("Created %d bookmarks pointing to ", len(names)), c); err != nil {
 		return err
 	}
-	return t.finish(fmt.Sprintf("create bookmark %s pointing to commit %s", symbols(names), c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("create bookmark %s pointing to commit %s", symbols(names), c.ID.Hex()))
 }
 
 // autoTrack follows a new bookmark on the remotes whose settings say so.
-func (t *tx) autoTrack(name string) error {
+func (t *tx) autoTrack(ctx context.Context, name string) error {
 	w := t.w
 	table := w.conf.Table("remotes")
 	if table == nil {
@@ -164,19 +165,19 @@ func (t *tx) autoTrack(name string) error {
 		if _, ok := rv.Bookmarks[name]; ok {
 			w.ui.warnf("Auto-tracking bookmark that exists on the remote: %s", revset.FormatRemote(name, remote))
 		}
-		if err := t.TrackBookmark(remote, name); err != nil {
+		if err := t.TrackBookmark(ctx, remote, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func runBookmarkSet(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkSet(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func runBookmarkSet(e *env, p *parsed) error {
 			return userf("Refusing to move bookmark backwards or sideways: %s", revset.FormatSymbol(n)).hinted("Use --allow-backwards to allow it.")
 		}
 	}
-	if err := w.warnEmpty(c); err != nil {
+	if err := w.warnEmpty(ctx, c); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -202,24 +203,24 @@ func runBookmarkSet(e *env, p *parsed) error {
 		return err
 	}
 	for _, n := range names {
-		if err := t.SetBookmark(n, repo.Target(c.ID)); err != nil {
+		if err := t.SetBookmark(ctx, n, repo.Target(c.ID)); err != nil {
 			return err
 		}
 		if fresh[n] {
-			if err := t.autoTrack(n); err != nil {
+			if err := t.autoTrack(ctx, n); err != nil {
 				return err
 			}
 		}
 	}
 	if len(fresh) > 0 {
-		if err := t.saySummary(fmt.Sprintf("Created %d bookmarks pointing to ", len(fresh)), c); err != nil {
+		if err := t.saySummary(ctx, fmt.Sprintf("Created %d bookmarks pointing to ", len(fresh)), c); err != nil {
 			return err
 		}
 	}
 	if moved > 0 {
-		if err := t.saySummary(fmt.Sprintf("Moved %d bookmarks to ", moved), c); err != nil {
+		if err := t.saySummary(ctx, fmt.Sprintf("Moved %d bookmarks to ", moved), c); err != nil {
 			return err
 		}
 	}
-	return t.finish(fmt.Sprintf("point bookmark %s to commit %s", symbols(names), c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("point bookmark %s to commit %s", symbols(names), c.ID.Hex()))
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"tandem/internal/repo/revset"
 )
 
-func runBookmarkDelete(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkDelete(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,11 +33,11 @@ func runBookmarkDelete(e *env, p *parsed) error {
 		t.View.SetBookmark(n, repo.NoTarget())
 	}
 	w.ui.statusf("Deleted %d bookmarks.\n", len(names))
-	return t.finish("delete bookmark " + symbols(names))
+	return t.finish(ctx, "delete bookmark "+symbols(names))
 }
 
-func runBookmarkForget(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkForget(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func runBookmarkForget(e *env, p *parsed) error {
 	if remote > 0 {
 		w.ui.statusf("Forgot %d remote bookmarks.\n", remote)
 	}
-	return t.finish("forget bookmark " + symbols(names))
+	return t.finish(ctx, "forget bookmark "+symbols(names))
 }
 
 func (t *tx) untrack(k refKind, remote, name string) {
@@ -97,8 +98,8 @@ func (t *tx) untrack(k refKind, remote, name string) {
 	k.setRemote(t.View, remote, name, ref)
 }
 
-func runBookmarkRename(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkRename(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func runBookmarkRename(e *env, p *parsed) error {
 			}
 		}
 	}
-	if err := t.SetBookmark(now, target); err != nil {
+	if err := t.SetBookmark(ctx, now, target); err != nil {
 		return err
 	}
 	t.View.SetBookmark(old, repo.NoTarget())
@@ -145,7 +146,7 @@ func runBookmarkRename(e *env, p *parsed) error {
 			w.ui.hintf("To track the existing remote bookmark, run `jj bookmark track %s`.", revset.FormatRemote(now, r))
 			continue
 		}
-		if err := t.TrackBookmark(r, now); err != nil {
+		if err := t.TrackBookmark(ctx, r, now); err != nil {
 			return err
 		}
 	}
@@ -160,7 +161,7 @@ func runBookmarkRename(e *env, p *parsed) error {
 		}
 	}
 	os, ns := revset.FormatSymbol(old), revset.FormatSymbol(now)
-	if err := t.finish(fmt.Sprintf("rename bookmark %s to %s", os, ns)); err != nil {
+	if err := t.finish(ctx, fmt.Sprintf("rename bookmark %s to %s", os, ns)); err != nil {
 		return err
 	}
 	if left {

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func sortChoices() []string {
 	return out
 }
 
-func (w *wsEnv) sortRefs(items []refItem, p *parsed, setting string) error {
+func (w *wsEnv) sortRefs(ctx context.Context, items []refItem, p *parsed, setting string) error {
 	var keys []string
 	if p.has("sort") {
 		keys = p.all("sort")
@@ -84,7 +85,7 @@ func (w *wsEnv) sortRefs(items []refItem, p *parsed, setting string) error {
 	commits := map[*render.Ref]*repo.Commit{}
 	for _, it := range items {
 		if ids := repo.TargetIDs(it.primary.Target); len(ids) > 0 {
-			c, err := w.store.Commit(ids[0])
+			c, err := w.store.Commit(ctx, ids[0])
 			if err != nil {
 				return err
 			}
@@ -132,16 +133,16 @@ func boolInt(b bool) int {
 	return 0
 }
 
-func runBookmarkList(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	f, err := w.refFilter(p, &pattern.Expr{Op: "|"})
+	f, err := w.refFilter(ctx, p, &pattern.Expr{Op: "|"})
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,10 +151,10 @@ func runBookmarkList(e *env, p *parsed) error {
 		return err
 	}
 	items := f.collect(render.Refs(w.repo.View, false))
-	if err := w.sortRefs(items, p, "bookmark-list-sort-keys"); err != nil {
+	if err := w.sortRefs(ctx, items, p, "bookmark-list-sort-keys"); err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	o := w.ui.newText()
 	o.Push("bookmark_list")
 	conflict, gone, remoteGone := false, false, false
@@ -190,7 +191,7 @@ func runBookmarkList(e *env, p *parsed) error {
 }
 
 // refFilter reads the options that bookmark and tag lists share.
-func (w *wsEnv) refFilter(p *parsed, none *pattern.Expr) (refFilter, error) {
+func (w *wsEnv) refFilter(ctx context.Context, p *parsed, none *pattern.Expr) (refFilter, error) {
 	f := refFilter{name: pattern.One(pattern.All()), remote: pattern.One(pattern.All()), conflicted: p.has("conflicted")}
 	var err error
 	if p.has("names") {
@@ -205,7 +206,7 @@ func (w *wsEnv) refFilter(p *parsed, none *pattern.Expr) (refFilter, error) {
 		if err != nil {
 			return f, err
 		}
-		ids, err := w.ids(x)
+		ids, err := w.ids(ctx, x)
 		if err != nil {
 			return f, err
 		}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,12 +19,12 @@ func (w *wsEnv) fastForward(old repo.RefTarget, to repo.CommitID) bool {
 	return slices.ContainsFunc(repo.TargetIDs(old), func(id repo.CommitID) bool { return w.repo.Index.IsAncestor(id, to) })
 }
 
-func runBookmarkMove(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkMove(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("to", "@"))
+	c, err := w.single(ctx, p.or("to", "@"))
 	if err != nil {
 		return err
 	}
@@ -35,21 +36,21 @@ func runBookmarkMove(e *env, p *parsed) error {
 	}
 	names := matching(w.repo.View.Bookmarks, x)
 	if p.has("from") {
-		if names, err = w.atRevs(names, p.all("from")); err != nil {
+		if names, err = w.atRevs(ctx, names, p.all("from")); err != nil {
 			return err
 		}
 	}
 	w.warnUnknownRefs(bookmarkKind, x, false)
-	return w.moveBookmarks(names, c, p.has("allow-backwards"), p.has("names"), "Moved", "move")
+	return w.moveBookmarks(ctx, names, c, p.has("allow-backwards"), p.has("names"), "Moved", "move")
 }
 
 // atRevs keeps the bookmarks that point into a revset.
-func (w *wsEnv) atRevs(names, texts []string) ([]string, error) {
+func (w *wsEnv) atRevs(ctx context.Context, names, texts []string) ([]string, error) {
 	x, err := w.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (w *wsEnv) atRevs(names, texts []string) ([]string, error) {
 	}), nil
 }
 
-func (w *wsEnv) moveBookmarks(names []string, c *repo.Commit, back, named bool, verb, word string) error {
+func (w *wsEnv) moveBookmarks(ctx context.Context, names []string, c *repo.Commit, back, named bool, verb, word string) error {
 	names = slices.DeleteFunc(names, func(n string) bool { return w.repo.View.Bookmark(n).Equal(repo.Target(c.ID)) })
 	if len(names) == 0 {
 		w.ui.statusf("No bookmarks to update.\n")
@@ -73,7 +74,7 @@ func (w *wsEnv) moveBookmarks(names []string, c *repo.Commit, back, named bool, 
 			return err
 		}
 	}
-	if err := w.warnEmpty(c); err != nil {
+	if err := w.warnEmpty(ctx, c); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -81,21 +82,21 @@ func (w *wsEnv) moveBookmarks(names []string, c *repo.Commit, back, named bool, 
 		return err
 	}
 	for _, n := range names {
-		if err := t.SetBookmark(n, repo.Target(c.ID)); err != nil {
+		if err := t.SetBookmark(ctx, n, repo.Target(c.ID)); err != nil {
 			return err
 		}
 	}
-	if err := t.saySummary(fmt.Sprintf("%s %d bookmarks to ", verb, len(names)), c); err != nil {
+	if err := t.saySummary(ctx, fmt.Sprintf("%s %d bookmarks to ", verb, len(names)), c); err != nil {
 		return err
 	}
 	if len(names) > 1 && !named {
 		w.ui.hintf("Specify bookmark by name to update just one of the bookmarks.")
 	}
-	return t.finish(fmt.Sprintf("point bookmark %s to commit %s", symbols(names), c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("point bookmark %s to commit %s", symbols(names), c.ID.Hex()))
 }
 
-func runBookmarkAdvance(e *env, p *parsed) error {
-	w, err := e.open()
+func runBookmarkAdvance(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func runBookmarkAdvance(e *env, p *parsed) error {
 	if !given {
 		to = w.conf.Str("revsets.bookmark-advance-to")
 	}
-	c, err := w.single(to)
+	c, err := w.single(ctx, to)
 	if err != nil {
 		if !given {
 			ce := asCommand(err)
@@ -127,7 +128,7 @@ func runBookmarkAdvance(e *env, p *parsed) error {
 		if err != nil {
 			return parseError("revset", err)
 		}
-		ids, err := w.ids(x)
+		ids, err := w.ids(ctx, x)
 		if err != nil {
 			return err
 		}
@@ -137,5 +138,5 @@ func runBookmarkAdvance(e *env, p *parsed) error {
 			}
 		}
 	}
-	return w.moveBookmarks(names, c, false, p.has("names"), "Advanced", "advance")
+	return w.moveBookmarks(ctx, names, c, false, p.has("names"), "Advanced", "advance")
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,12 +23,12 @@ func commitCommand() *command {
 	}
 }
 
-func runCommit(e *env, p *parsed) error {
-	w, err := e.open()
+func runCommit(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,12 +51,12 @@ func runCommit(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	base, err := repo.ParentTree(t.Store, t.Index, c)
+	base, err := repo.ParentTree(ctx, t.Store, t.Index, c)
 	if err != nil {
 		return err
 	}
-	tree, err := sel.chooseOf(c, base, set, func() (string, error) {
-		s, err := w.summaryText(c)
+	tree, err := sel.chooseOf(ctx, c, base, set, func() (string, error) {
+		s, err := w.summaryText(ctx, c)
 		return "You are splitting the working-copy commit: " + s + "\n\n" +
 			"The diff initially shows all changes. Adjust the right side until it shows the\n" +
 			"contents you want for the first commit. The remainder will be included in the\n" +
@@ -67,7 +68,7 @@ func runCommit(e *env, p *parsed) error {
 	if p.has("pos") && tree.SameIDs(base) {
 		w.ui.warnf("The given paths do not match any file: %s", strings.Join(p.all("pos"), " "))
 	}
-	d, err := t.Rewrite(c)
+	d, err := t.Rewrite(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -77,23 +78,23 @@ func runCommit(e *env, p *parsed) error {
 		d.Description = joinParagraphs(p.all("message"))
 	}
 	if d.Description != "" || edit {
-		if d.Description, err = t.withTrailers(d); err != nil {
+		if d.Description, err = t.withTrailers(ctx, d); err != nil {
 			return err
 		}
 	}
 	if edit {
-		s, err := t.descriptionText("", d)
+		s, err := t.descriptionText(ctx, "", d)
 		if err != nil {
 			return err
 		}
-		if d.Description, err = w.editDescription(s); err != nil {
+		if d.Description, err = w.editDescription(ctx, s); err != nil {
 			return err
 		}
 		if d.Description == "" {
 			w.ui.hintf("The commit message was left empty.\nIf this was not intentional, run `jj undo` to restore the previous state.\nOr run `jj desc @-` to add a description to the parent commit.")
 		}
 	}
-	made, err := t.Write(d)
+	made, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -105,18 +106,18 @@ func runCommit(e *env, p *parsed) error {
 	}
 	slices.Sort(names)
 	if len(names) > 0 {
-		fresh, err := t.Write(t.NewCommit([]repo.CommitID{made.ID}, c.Tree))
+		fresh, err := t.Write(ctx, t.NewCommit([]repo.CommitID{made.ID}, c.Tree))
 		if err != nil {
 			return err
 		}
-		if err := t.advance(advance, made.ID); err != nil {
+		if err := t.advance(ctx, advance, made.ID); err != nil {
 			return err
 		}
 		for _, name := range names {
-			if err := t.Edit(name, fresh); err != nil {
+			if err := t.Edit(ctx, name, fresh); err != nil {
 				return err
 			}
 		}
 	}
-	return t.finish(fmt.Sprintf("commit %s", c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("commit %s", c.ID.Hex()))
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,7 @@ func levelOf(p *parsed) (config.Source, bool) {
 	return 0, false
 }
 
-func runConfigGet(e *env, p *parsed) error {
+func runConfigGet(_ context.Context, e *env, p *parsed) error {
 	keys, _ := config.ParseName(p.str("name"))
 	v, _ := e.conf.GetFrom(keys...)
 	if v == nil {
@@ -82,7 +83,7 @@ func runConfigGet(e *env, p *parsed) error {
 	return nil
 }
 
-func runConfigList(e *env, p *parsed) error {
+func runConfigList(ctx context.Context, e *env, p *parsed) error {
 	aliases, err := e.templateAliases()
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func runConfigList(e *env, p *parsed) error {
 	}
 	switch {
 	case some:
-		e.ui.page()
+		e.ui.page(ctx)
 		return e.ui.print(o)
 	case p.has("name"):
 		e.ui.warnf("No matching config key for: %s", p.str("name"))
@@ -203,7 +204,7 @@ func configItemType() *template.Type {
 	}}
 }
 
-func runConfigPath(e *env, p *parsed) error {
+func runConfigPath(_ context.Context, e *env, p *parsed) error {
 	src, _ := levelOf(p)
 	if src == config.User {
 		paths := e.userConfigPaths()
@@ -287,7 +288,7 @@ func (e *env) configFileArg(arg string) (string, error) {
 		hinted("Valid config locations include user configs (`~/.config/jj/config.toml` or `conf.d/*.toml`), repo/workspace configs, or files loaded with the global flag `--config-file <PATH>`.")
 }
 
-func runConfigSet(e *env, p *parsed) error {
+func runConfigSet(ctx context.Context, e *env, p *parsed) error {
 	path, content, err := e.configTarget(p)
 	if err != nil {
 		return err
@@ -298,7 +299,7 @@ func runConfigSet(e *env, p *parsed) error {
 		return err
 	}
 	if len(keys) == 2 && keys[0] == "user" && (keys[1] == "name" || keys[1] == "email") {
-		e.warnAuthor(keys[1], v)
+		e.warnAuthor(ctx, keys[1], v)
 	}
 	if content, err = config.Set(content, keys, v); err != nil {
 		return userf("Failed to set %s", p.str("name")).because(err)
@@ -307,12 +308,12 @@ func runConfigSet(e *env, p *parsed) error {
 }
 
 // warnAuthor says that the working copy keeps its author.
-func (e *env) warnAuthor(field string, v *config.Value) {
-	w, err := e.open()
+func (e *env) warnAuthor(ctx context.Context, field string, v *config.Value) {
+	w, err := e.open(ctx)
 	if err != nil {
 		return
 	}
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil || c == nil {
 		return
 	}
@@ -326,7 +327,7 @@ func (e *env) warnAuthor(field string, v *config.Value) {
 	e.ui.warnf("This setting will only impact future commits.\nThe author of the working copy will stay \"%s <%s>\".\nTo change the working copy author, use \"jj metaedit --update-author\".", c.Author.Name, c.Author.Email)
 }
 
-func runConfigUnset(e *env, p *parsed) error {
+func runConfigUnset(_ context.Context, e *env, p *parsed) error {
 	path, content, err := e.configTarget(p)
 	if err != nil {
 		return err
@@ -342,7 +343,7 @@ func runConfigUnset(e *env, p *parsed) error {
 	return os.WriteFile(path, []byte(content), 0o644)
 }
 
-func runConfigEdit(e *env, p *parsed) error {
+func runConfigEdit(ctx context.Context, e *env, p *parsed) error {
 	path, content, err := e.configTarget(p)
 	if err != nil {
 		return err
@@ -354,7 +355,7 @@ func runConfigEdit(e *env, p *parsed) error {
 	}
 	e.ui.statusf("Editing file: %s\n", path)
 	for {
-		if err := e.editFile(path); err != nil {
+		if err := e.editFile(ctx, path); err != nil {
 			return err
 		}
 		data, err := os.ReadFile(path)

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,8 +35,8 @@ type convergence struct {
 	ask     bool
 }
 
-func runConverge(e *env, p *parsed) error {
-	w, err := e.open()
+func runConverge(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,14 +48,14 @@ func runConverge(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(x); err != nil {
+	if err := w.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}
-	all, err := w.commits(ids)
+	all, err := w.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func runConverge(e *env, p *parsed) error {
 		}
 		return nil
 	}
-	if err := w.sayDivergent(changes); err != nil {
+	if err := w.sayDivergent(ctx, changes); err != nil {
 		return err
 	}
 	c := &convergence{w: w, ask: !p.has("no-interactive")}
@@ -76,10 +77,10 @@ func runConverge(e *env, p *parsed) error {
 		return err
 	}
 	c.commits = changes[c.change]
-	if err := c.run(len(changes)); err != nil {
+	if err := c.run(ctx, len(changes)); err != nil {
 		return err
 	}
-	return c.t.finish(fmt.Sprintf("converge %s with %d predecessors", shortChange(c.change), len(c.commits)))
+	return c.t.finish(ctx, fmt.Sprintf("converge %s with %d predecessors", shortChange(c.change), len(c.commits)))
 }
 
 func shortChange(id repo.ChangeID) string { return repo.ReverseHex(id.Hex())[:12] }
@@ -95,7 +96,7 @@ func divergent(all []*repo.Commit) map[repo.ChangeID][]*repo.Commit {
 	return out
 }
 
-func (w *wsEnv) sayDivergent(changes map[repo.ChangeID][]*repo.Commit) error {
+func (w *wsEnv) sayDivergent(ctx context.Context, changes map[repo.ChangeID][]*repo.Commit) error {
 	o := w.ui.newText()
 	o.Printf("Found %d divergent change(s) in the specified revset:\n", len(changes))
 	for _, id := range slices.Sorted(maps.Keys(changes)) {
@@ -107,7 +108,7 @@ func (w *wsEnv) sayDivergent(changes map[repo.ChangeID][]*repo.Commit) error {
 				break
 			}
 			o.Str("    ")
-			if err := w.summary(o, c); err != nil {
+			if err := w.summary(ctx, o, c); err != nil {
 				return err
 			}
 			o.Str("\n")
@@ -152,25 +153,25 @@ func (w *wsEnv) chooseChange(changes map[repo.ChangeID][]*repo.Commit, ask bool)
 
 // run finds author, description, parents and tree of the one commit, writes it
 // and puts it in the place of the others.
-func (c *convergence) run(changes int) error {
+func (c *convergence) run(ctx context.Context, changes int) error {
 	w := c.w
 	fmt.Fprintf(w.ui.io.Stderr, "Attempting to converge change %s...\n\n", shortChange(c.change))
 	var err error
-	if c.graph, err = w.evolutionGraph(c.commits); err != nil {
+	if c.graph, err = w.evolutionGraph(ctx, c.commits); err != nil {
 		return err
 	}
-	authors, err := c.graph.merge(c.commits, func(x *repo.Commit) (string, error) {
+	authors, err := c.graph.merge(ctx, c.commits, func(x *repo.Commit) (string, error) {
 		return fmt.Sprintf("%q %q %v", x.Author.Name, x.Author.Email, x.Author.When), nil
 	})
 	if err != nil {
 		return err
 	}
-	texts, err := c.graph.merge(c.commits, func(x *repo.Commit) (string, error) { return x.Description, nil })
+	texts, err := c.graph.merge(ctx, c.commits, func(x *repo.Commit) (string, error) { return x.Description, nil })
 	if err != nil {
 		return err
 	}
 	viable := c.withoutDescendants()
-	places, err := c.graph.merge(viable, func(x *repo.Commit) (string, error) { return parentsKey(x), nil })
+	places, err := c.graph.merge(ctx, viable, func(x *repo.Commit) (string, error) { return parentsKey(x), nil })
 	if err != nil {
 		return err
 	}
@@ -178,11 +179,11 @@ func (c *convergence) run(changes int) error {
 	if err != nil {
 		return err
 	}
-	description, haveText, err := c.description(texts)
+	description, haveText, err := c.description(ctx, texts)
 	if err != nil {
 		return err
 	}
-	parents, haveParents, err := c.parents(places, viable)
+	parents, haveParents, err := c.parents(ctx, places, viable)
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (c *convergence) run(changes int) error {
 	if !haveAuthor || !haveText || !haveParents {
 		return userf("Could not converge change")
 	}
-	tree, err := c.tree(parents)
+	tree, err := c.tree(ctx, parents)
 	if err != nil {
 		return err
 	}
@@ -209,14 +210,14 @@ func (c *convergence) run(changes int) error {
 	for _, x := range c.commits {
 		d.Predecessors = append(d.Predecessors, x.ID)
 	}
-	made, err := c.t.Write(d)
+	made, err := c.t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
 	for _, x := range c.commits {
 		c.t.SetRewritten(x.ID, made.ID)
 	}
-	n, err := c.t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := c.t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return err
 	}
@@ -264,7 +265,7 @@ func (c *convergence) author(m *valueMerge) (repo.Signature, bool, error) {
 	return x.Author, true, nil
 }
 
-func (c *convergence) parents(m *valueMerge, viable []*repo.Commit) ([]repo.CommitID, bool, error) {
+func (c *convergence) parents(ctx context.Context, m *valueMerge, viable []*repo.Commit) ([]repo.CommitID, bool, error) {
 	if _, from, ok := m.resolve(); ok {
 		return from.Parents, true, nil
 	}
@@ -276,11 +277,11 @@ func (c *convergence) parents(m *valueMerge, viable []*repo.Commit) ([]repo.Comm
 		func(o *text.Text, x *repo.Commit) error {
 			o.Printf("%s:\n", x.ID.Hex()[:12])
 			for _, id := range x.Parents {
-				p, err := c.w.store.Commit(id)
+				p, err := c.w.store.Commit(ctx, id)
 				if err != nil {
 					return err
 				}
-				s, err := c.w.summaryText(p)
+				s, err := c.w.summaryText(ctx, p)
 				if err != nil {
 					return err
 				}
@@ -343,7 +344,7 @@ func distinctBy(from []*repo.Commit, value func(*repo.Commit) (string, error)) (
 	return out, nil
 }
 
-func (c *convergence) description(m *valueMerge) (string, bool, error) {
+func (c *convergence) description(ctx context.Context, m *valueMerge) (string, bool, error) {
 	if s, _, ok := m.resolve(); ok {
 		return s, true, nil
 	}
@@ -379,6 +380,6 @@ func (c *convergence) description(m *valueMerge) (string, bool, error) {
 	if !edit {
 		return conflict, true, nil
 	}
-	s, err := c.w.editText(conflict, ".jj-converge-description", "description")
+	s, err := c.w.editText(ctx, conflict, ".jj-converge-description", "description")
 	return s, err == nil, err
 }

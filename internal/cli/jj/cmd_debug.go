@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -17,8 +18,8 @@ func debugCommand() *command {
 	return &command{
 		name: "debug", hidden: true,
 		subs: []*command{
-			{name: "snapshot", run: func(e *env, p *parsed) error {
-				_, err := e.open()
+			{name: "snapshot", run: func(ctx context.Context, e *env, p *parsed) error {
+				_, err := e.open(ctx)
 				return err
 			}},
 			{name: "tree", opts: []opt{
@@ -32,8 +33,8 @@ func debugCommand() *command {
 			{name: "working-copy", run: runDebugWorkingCopy},
 			{name: "local-working-copy", run: runDebugFiles},
 			{name: "object", subs: []*command{
-				{name: "file", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, false) }},
-				{name: "symlink", opts: debugObjectOpts(), run: func(e *env, p *parsed) error { return runDebugObject(e, p, true) }},
+				{name: "file", opts: debugObjectOpts(), run: func(ctx context.Context, e *env, p *parsed) error { return runDebugObject(ctx, e, p, false) }},
+				{name: "symlink", opts: debugObjectOpts(), run: func(ctx context.Context, e *env, p *parsed) error { return runDebugObject(ctx, e, p, true) }},
 				{name: "operation", opts: []opt{{id: "id", pos: true, required: true, value: "ID"}}, run: runDebugOperation},
 				absentCommand("commit"), absentCommand("tree"), absentCommand("view"),
 			}},
@@ -51,8 +52,8 @@ func debugObjectOpts() []opt {
 	}
 }
 
-func runDebugTree(e *env, p *parsed) error {
-	w, err := e.open()
+func runDebugTree(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func runDebugTree(e *env, p *parsed) error {
 		}
 		tree.IDs = repo.Resolved(repo.TreeID(raw))
 	} else {
-		c, err := w.single(p.or("revision", "@"))
+		c, err := w.single(ctx, p.or("revision", "@"))
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func runDebugTree(e *env, p *parsed) error {
 	if dir != "" {
 		below = repo.Everything{}
 	}
-	return repo.WalkTree(w.store, tree, below, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+	return repo.WalkTree(ctx, w.store, tree, below, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
 		if full := dir.Join(string(path)); set.Match(full) {
 			w.ui.printf("%s: Ok(%s)\n", w.paths().Format(full), debugValue(v))
 		}
@@ -90,12 +91,12 @@ func runDebugTree(e *env, p *parsed) error {
 	})
 }
 
-func runDebugReindex(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runDebugReindex(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
-	n, err := w.store.Reindex(w.repo.Operation)
+	n, err := w.store.Reindex(ctx, w.repo.Operation)
 	if err != nil {
 		return internalf(err, "Failed to rebuild the index")
 	}
@@ -103,21 +104,21 @@ func runDebugReindex(e *env, p *parsed) error {
 	return nil
 }
 
-func runDebugCopies(e *env, p *parsed) error {
-	w, err := e.open()
+func runDebugCopies(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	parents, err := w.commits(c.Parents)
+	parents, err := w.commits(ctx, c.Parents)
 	if err != nil {
 		return err
 	}
 	for _, q := range parents {
-		err := render.FindRewrites(w.store, q, c, func(from, to repo.Path) { w.ui.printf("%s -> %s\n", from, to) })
+		err := render.FindRewrites(ctx, w.store, q, c, func(from, to repo.Path) { w.ui.printf("%s -> %s\n", from, to) })
 		if err != nil {
 			return err
 		}
@@ -147,8 +148,8 @@ func (w *wsEnv) sayWorkingCopy() {
 	w.ui.printf("Current tree: MergedTree { tree_ids: %s, labels: %s, .. }\n", shown, labels)
 }
 
-func runDebugWorkingCopy(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runDebugWorkingCopy(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -157,8 +158,8 @@ func runDebugWorkingCopy(e *env, p *parsed) error {
 	return nil
 }
 
-func runDebugFiles(e *env, p *parsed) error {
-	w, err := e.open()
+func runDebugFiles(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -176,8 +177,8 @@ func runDebugFiles(e *env, p *parsed) error {
 	return nil
 }
 
-func runDebugObject(e *env, p *parsed, link bool) error {
-	w, err := e.openNoSnapshot()
+func runDebugObject(ctx context.Context, e *env, p *parsed, link bool) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,11 +192,11 @@ func runDebugObject(e *env, p *parsed, link bool) error {
 	}
 	var id repo.FileID
 	if text, ok := p.get("revision"); ok {
-		c, err := w.single(text)
+		c, err := w.single(ctx, text)
 		if err != nil {
 			return err
 		}
-		v, err := repo.ValueAt(w.store, c.Tree, path)
+		v, err := repo.ValueAt(ctx, w.store, c.Tree, path)
 		if err != nil {
 			return err
 		}
@@ -211,7 +212,7 @@ func runDebugObject(e *env, p *parsed, link bool) error {
 		}
 		id = repo.FileID(raw)
 	}
-	data, err := w.store.File(id)
+	data, err := w.store.File(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -222,8 +223,8 @@ func runDebugObject(e *env, p *parsed, link bool) error {
 	return nil
 }
 
-func runDebugOperation(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runDebugOperation(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func runDebugOperation(e *env, p *parsed) error {
 	if err != nil {
 		return userf("Invalid hex operation id: %q", p.str("id"))
 	}
-	o, err := w.store.Operation(repo.OperationID(raw))
+	o, err := w.store.Operation(ctx, repo.OperationID(raw))
 	if err != nil {
 		path := filepath.Join(e.ws.repoDir, "op_store", "operations", p.str("id"))
 		if _, serr := os.Stat(path); serr != nil {

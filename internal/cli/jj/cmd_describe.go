@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -24,7 +25,7 @@ func describeCommand() *command {
 }
 
 // targets evaluates revisions given as arguments, or the working copy.
-func (w *wsEnv) targets(texts []string) ([]*repo.Commit, error) {
+func (w *wsEnv) targets(ctx context.Context, texts []string) ([]*repo.Commit, error) {
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
@@ -32,22 +33,22 @@ func (w *wsEnv) targets(texts []string) ([]*repo.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkRewritable(ids...); err != nil {
+	if err := w.checkRewritable(ctx, ids...); err != nil {
 		return nil, err
 	}
-	return w.commits(ids)
+	return w.commits(ctx, ids)
 }
 
-func runDescribe(e *env, p *parsed) error {
-	w, err := e.open()
+func runDescribe(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	cs, err := w.targets(append(append([]string(nil), p.all("pos")...), p.all("opt")...))
+	cs, err := w.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
 	if err != nil {
 		return err
 	}
@@ -72,20 +73,20 @@ func runDescribe(e *env, p *parsed) error {
 	edit := p.has("editor") || !given
 	drafts := make([]*repo.Draft, len(cs))
 	for i, c := range cs {
-		if drafts[i], err = t.Rewrite(c); err != nil {
+		if drafts[i], err = t.Rewrite(ctx, c); err != nil {
 			return err
 		}
 		if given {
 			drafts[i].Description = shared
 		}
 		if edit || drafts[i].Description != "" {
-			if drafts[i].Description, err = t.withTrailers(drafts[i]); err != nil {
+			if drafts[i].Description, err = t.withTrailers(ctx, drafts[i]); err != nil {
 				return err
 			}
 		}
 	}
 	if edit {
-		if err := t.editDrafts(cs, drafts); err != nil {
+		if err := t.editDrafts(ctx, cs, drafts); err != nil {
 			return err
 		}
 	}
@@ -98,8 +99,8 @@ func runDescribe(e *env, p *parsed) error {
 		}
 	}
 	described, reparented := 0, 0
-	err = t.TransformDescendants(roots, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
-		d, err := m.Reparent()
+	err = t.TransformDescendants(ctx, roots, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func runDescribe(e *env, p *parsed) error {
 		} else {
 			reparented++
 		}
-		_, err = t.Write(d)
+		_, err = t.Write(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -125,17 +126,17 @@ func runDescribe(e *env, p *parsed) error {
 	if len(cs) > 1 {
 		title += fmt.Sprintf(" and %d more", len(cs)-1)
 	}
-	return t.finish(title)
+	return t.finish(ctx, title)
 }
 
 // editDrafts opens the editor on one description or on several at once.
-func (t *tx) editDrafts(cs []*repo.Commit, drafts []*repo.Draft) error {
+func (t *tx) editDrafts(ctx context.Context, cs []*repo.Commit, drafts []*repo.Draft) error {
 	if len(cs) == 1 {
-		s, err := t.descriptionText("", drafts[0])
+		s, err := t.descriptionText(ctx, "", drafts[0])
 		if err != nil {
 			return err
 		}
-		drafts[0].Description, err = t.w.editDescription(s)
+		drafts[0].Description, err = t.w.editDescription(ctx, s)
 		return err
 	}
 	b := "JJ: Enter or edit commit descriptions after the `JJ: describe` lines.\n" +
@@ -147,13 +148,13 @@ func (t *tx) editDrafts(cs []*repo.Commit, drafts []*repo.Draft) error {
 	for i := len(cs) - 1; i >= 0; i-- {
 		id := cs[i].ID.Hex()[:12]
 		at[id] = i
-		s, err := t.descriptionText("", drafts[i])
+		s, err := t.descriptionText(ctx, "", drafts[i])
 		if err != nil {
 			return err
 		}
 		b = appendBlank(b + "JJ: describe " + id + " -------\n" + s)
 	}
-	out, err := t.w.editText(b+removedLines, ".jjdescription", "description")
+	out, err := t.w.editText(ctx, b+removedLines, ".jjdescription", "description")
 	if err != nil {
 		return err
 	}

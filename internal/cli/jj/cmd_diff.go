@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"tandem/internal/repo"
 	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
@@ -21,8 +22,8 @@ func diffCommand() *command {
 	}
 }
 
-func runDiff(e *env, p *parsed) error {
-	w, err := e.open()
+func runDiff(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,20 +31,20 @@ func runDiff(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	s, err := w.diffSides(p)
+	s, err := w.diffSides(ctx, p)
 	if err != nil {
 		return err
 	}
 	from, to := s.from, s.to
-	copies, err := render.CopiesBetween(w.store, s.parents, s.heads, set)
+	copies, err := render.CopiesBetween(ctx, w.store, s.parents, s.heads, set)
 	if err != nil {
 		return err
 	}
 	df := &render.Diff{Store: w.store, From: from, To: to, Match: set, Copies: copies, Paths: w.paths()}
-	w.ui.page()
+	w.ui.page(ctx)
 	o := w.ui.newText()
 	if p.has("template") {
-		l, err := w.language()
+		l, err := w.language(ctx)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func runDiff(e *env, p *parsed) error {
 		if err != nil {
 			return err
 		}
-		es, err := df.Entries()
+		es, err := df.Entries(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,14 +68,14 @@ func runDiff(e *env, p *parsed) error {
 		if err != nil {
 			return err
 		}
-		if err := d.show(o, df, w.ui.width()); err != nil {
+		if err := d.show(ctx, o, df, w.ui.width()); err != nil {
 			return err
 		}
 	}
 	if err := w.ui.print(o); err != nil {
 		return err
 	}
-	return w.warnUnmatched(set, from, to)
+	return w.warnUnmatched(ctx, set, from, to)
 }
 
 // diffSides are the two sides of a diff: the trees, and the commits they are
@@ -84,13 +85,13 @@ type diffSides struct {
 	parents, heads []*repo.Commit
 }
 
-func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
+func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err error) {
 	if p.has("from") || p.has("to") {
 		at := func(id string) (*repo.Commit, error) {
 			if s, ok := p.get(id); ok {
-				return w.single(s)
+				return w.single(ctx, s)
 			}
-			return w.single("@")
+			return w.single(ctx, "@")
 		}
 		a, err := at("from")
 		if err != nil {
@@ -110,32 +111,32 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 	if err != nil {
 		return s, err
 	}
-	rr := w.rev()
-	ids, err := rr.IDs(x)
+	rr := w.rev(ctx)
+	ids, err := rr.IDs(ctx, x)
 	if err != nil {
 		return s, err
 	}
 	set := revset.Commits(ids...)
-	gaps, err := rr.IDs(revset.Minus(revset.Range(revset.Roots(set), revset.Heads(set)), set))
+	gaps, err := rr.IDs(ctx, revset.Minus(revset.Range(revset.Roots(set), revset.Heads(set)), set))
 	if err != nil {
 		return s, err
 	}
 	if len(gaps) > 0 {
 		return s, userf("Cannot diff revsets with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
 	}
-	heads, err := rr.IDs(revset.Heads(set))
+	heads, err := rr.IDs(ctx, revset.Heads(set))
 	if err != nil {
 		return s, err
 	}
-	roots, err := rr.IDs(revset.Roots(set))
+	roots, err := rr.IDs(ctx, revset.Roots(set))
 	if err != nil {
 		return s, err
 	}
-	hc, err := w.commits(heads)
+	hc, err := w.commits(ctx, heads)
 	if err != nil {
 		return s, err
 	}
-	rc, err := w.commits(roots)
+	rc, err := w.commits(ctx, roots)
 	if err != nil {
 		return s, err
 	}
@@ -145,7 +146,7 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 	}
 	var parents []*repo.Commit
 	for _, c := range rc {
-		ps, err := w.commits(c.Parents)
+		ps, err := w.commits(ctx, c.Parents)
 		if err != nil {
 			return s, err
 		}
@@ -160,7 +161,7 @@ func (w *wsEnv) diffSides(p *parsed) (s diffSides, err error) {
 		if len(cs) == 0 {
 			return repo.EmptyTree(), nil
 		}
-		return repo.ParentsTree(w.store, w.repo.Index, cs)
+		return repo.ParentsTree(ctx, w.store, w.repo.Index, cs)
 	}
 	s.parents, s.heads = parents, hc
 	if s.from, err = tree(parents); err != nil {

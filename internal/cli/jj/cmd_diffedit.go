@@ -1,6 +1,9 @@
 package jj
 
-import "tandem/internal/repo"
+import (
+	"context"
+	"tandem/internal/repo"
+)
 
 func diffeditCommand() *command {
 	return &command{
@@ -17,8 +20,8 @@ func diffeditCommand() *command {
 	}
 }
 
-func runDiffedit(e *env, p *parsed) error {
-	w, err := e.open()
+func runDiffedit(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,43 +33,43 @@ func runDiffedit(e *env, p *parsed) error {
 	var bases []*repo.Commit
 	about := "The diff initially shows the commit's changes."
 	if p.has("from") || p.has("to") {
-		if target, err = w.single(p.or("to", "@")); err != nil {
+		if target, err = w.single(ctx, p.or("to", "@")); err != nil {
 			return err
 		}
-		base, err := w.single(p.or("from", "@"))
+		base, err := w.single(ctx, p.or("from", "@"))
 		if err != nil {
 			return err
 		}
 		bases = []*repo.Commit{base}
-		s, err := w.summaryText(base)
+		s, err := w.summaryText(ctx, base)
 		if err != nil {
 			return err
 		}
 		about = "The diff initially shows the commit's changes relative to:\n" + s
 	} else {
-		if target, err = w.single(p.or("revision", "@")); err != nil {
+		if target, err = w.single(ctx, p.or("revision", "@")); err != nil {
 			return err
 		}
-		if bases, err = w.commits(target.Parents); err != nil {
+		if bases, err = w.commits(ctx, target.Parents); err != nil {
 			return err
 		}
 	}
-	if err := w.checkRewritable(target.ID); err != nil {
+	if err := w.checkRewritable(ctx, target.ID); err != nil {
 		return err
 	}
 	d, err := w.diffEditor(p.str("tool"))
 	if err != nil {
 		return err
 	}
-	base, err := repo.ParentsTree(w.store, w.repo.Index, bases)
+	base, err := repo.ParentsTree(ctx, w.store, w.repo.Index, bases)
 	if err != nil {
 		return err
 	}
-	s, err := w.summaryText(target)
+	s, err := w.summaryText(ctx, target)
 	if err != nil {
 		return err
 	}
-	tree, err := d.edit(base, target.Tree, set, "You are editing changes in: "+s+"\n\n"+about+"\n\nAdjust the right side until it shows the contents you want. If you\ndon't make any changes, then the operation will be aborted.")
+	tree, err := d.edit(ctx, base, target.Tree, set, "You are editing changes in: "+s+"\n\n"+about+"\n\nAdjust the right side until it shows the contents you want. If you\ndon't make any changes, then the operation will be aborted.")
 	if err != nil {
 		return err
 	}
@@ -77,9 +80,9 @@ func runDiffedit(e *env, p *parsed) error {
 		if err != nil {
 			return err
 		}
-		if err := t.rewriteTree(target, tree, p.has("restore-descendants"), "edit commit "+target.ID.Hex()); err != nil {
+		if err := t.rewriteTree(ctx, target, tree, p.has("restore-descendants"), "edit commit "+target.ID.Hex()); err != nil {
 			return err
 		}
 	}
-	return w.warnUnmatched(set, base, target.Tree)
+	return w.warnUnmatched(ctx, set, base, target.Tree)
 }

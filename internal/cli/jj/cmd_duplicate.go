@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -17,8 +18,8 @@ func duplicateCommand() *command {
 	}
 }
 
-func runDuplicate(e *env, p *parsed) error {
-	w, err := e.open()
+func runDuplicate(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func runDuplicate(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func runDuplicate(e *env, p *parsed) error {
 	placed := p.has("onto") || p.has("insert-after") || p.has("insert-before")
 	var parents, children []repo.CommitID
 	if placed {
-		if parents, children, err = w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "duplicated commits"); err != nil {
+		if parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "duplicated commits"); err != nil {
 			return err
 		}
 		w.warnSelf(ids, parents, children)
@@ -53,16 +54,16 @@ func runDuplicate(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	texts2, err := w.templated("templates.duplicate_description", ids)
+	texts2, err := w.templated(ctx, "templates.duplicate_description", ids)
 	if err != nil {
 		return err
 	}
 	made := map[repo.CommitID]*repo.Commit{}
 	rebased := 0
 	if placed {
-		rebased, err = t.duplicateAt(ids, texts2, parents, children, made)
+		rebased, err = t.duplicateAt(ctx, ids, texts2, parents, children, made)
 	} else {
-		err = t.duplicateInPlace(ids, texts2, made)
+		err = t.duplicateInPlace(ctx, ids, texts2, made)
 	}
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func runDuplicate(e *env, p *parsed) error {
 	o := w.ui.newText()
 	for _, id := range slices.Backward(ids) {
 		o.Printf("Duplicated %s as ", id.Hex()[:12])
-		if err := t.summary(o, made[id]); err != nil {
+		if err := t.summary(ctx, o, made[id]); err != nil {
 			return err
 		}
 		o.Str("\n")
@@ -79,7 +80,7 @@ func runDuplicate(e *env, p *parsed) error {
 	if rebased > 0 {
 		w.ui.statusf("Rebased %d commits onto duplicated commits.\n", rebased)
 	}
-	return t.finish(fmt.Sprintf("duplicate %d commit(s)", len(ids)))
+	return t.finish(ctx, fmt.Sprintf("duplicate %d commit(s)", len(ids)))
 }
 
 func (w *wsEnv) warnSelf(ids, parents, children []repo.CommitID) {
@@ -96,8 +97,8 @@ func (w *wsEnv) warnSelf(ids, parents, children []repo.CommitID) {
 }
 
 // templated renders a configured template for commits.
-func (w *wsEnv) templated(name string, ids []repo.CommitID) (map[repo.CommitID]string, error) {
-	l, err := w.language()
+func (w *wsEnv) templated(ctx context.Context, name string, ids []repo.CommitID) (map[repo.CommitID]string, error) {
+	l, err := w.language(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (w *wsEnv) templated(name string, ids []repo.CommitID) (map[repo.CommitID]s
 	}
 	out := map[repo.CommitID]string{}
 	for _, id := range ids {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -121,13 +122,13 @@ func (w *wsEnv) templated(name string, ids []repo.CommitID) (map[repo.CommitID]s
 	return out, nil
 }
 
-func (t *tx) duplicateInPlace(ids []repo.CommitID, texts map[repo.CommitID]string, made map[repo.CommitID]*repo.Commit) error {
+func (t *tx) duplicateInPlace(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string, made map[repo.CommitID]*repo.Commit) error {
 	for _, id := range slices.Backward(ids) {
-		c, err := t.Store.Commit(id)
+		c, err := t.Store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
-		d, err := t.Rewrite(c)
+		d, err := t.Rewrite(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -139,20 +140,20 @@ func (t *tx) duplicateInPlace(ids []repo.CommitID, texts map[repo.CommitID]strin
 			}
 		}
 		d.Description = texts[id]
-		if made[id], err = t.Write(d); err != nil {
+		if made[id], err = t.Write(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) duplicateAt(ids []repo.CommitID, texts map[repo.CommitID]string, parents, children []repo.CommitID, made map[repo.CommitID]*repo.Commit) (int, error) {
+func (t *tx) duplicateAt(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string, parents, children []repo.CommitID, made map[repo.CommitID]*repo.Commit) (int, error) {
 	targets := newIDSet(ids...)
-	con, err := t.rev().IDs(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
+	con, err := t.rev(ctx).IDs(ctx, revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
 	if err != nil {
 		return 0, err
 	}
-	connected, err := t.commitsOf(con)
+	connected, err := t.commitsOf(ctx, con)
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +163,7 @@ func (t *tx) duplicateAt(ids []repo.CommitID, texts map[repo.CommitID]string, pa
 		tops = heads(targets, connected)
 	}
 	for _, id := range slices.Backward(ids) {
-		c, err := t.Store.Commit(id)
+		c, err := t.Store.Commit(ctx, id)
 		if err != nil {
 			return 0, err
 		}
@@ -176,14 +177,14 @@ func (t *tx) duplicateAt(ids []repo.CommitID, texts map[repo.CommitID]string, pa
 				now = append(now, q)
 			}
 		}
-		d, err := t.NewMove(c, now).RebaseDraft(repo.RebaseOptions{})
+		d, err := t.NewMove(c, now).RebaseDraft(ctx, repo.RebaseOptions{})
 		if err != nil {
 			return 0, err
 		}
 		d.AsNew()
 		t.Renew(d)
 		d.Description = texts[id]
-		if made[id], err = t.Write(d); err != nil {
+		if made[id], err = t.Write(ctx, d); err != nil {
 			return 0, err
 		}
 	}
@@ -192,14 +193,14 @@ func (t *tx) duplicateAt(ids []repo.CommitID, texts map[repo.CommitID]string, pa
 			tops[i] = m.ID
 		}
 	}
-	return t.adopt(parents, children, tops)
+	return t.adopt(ctx, parents, children, tops)
 }
 
 // adopt puts children that stood on parents onto new heads, and rebases what
 // follows.
-func (t *tx) adopt(parents, children, tops []repo.CommitID) (int, error) {
+func (t *tx) adopt(ctx context.Context, parents, children, tops []repo.CommitID) (int, error) {
 	n := 0
-	err := t.TransformDescendants(children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err := t.TransformDescendants(ctx, children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		if slices.Contains(children, m.Old.ID) {
 			now := newIDSet()
 			for _, q := range m.Old.Parents {
@@ -213,7 +214,7 @@ func (t *tx) adopt(parents, children, tops []repo.CommitID) (int, error) {
 			m.Parents = now.list
 		}
 		n++
-		_, err := m.Rebase(repo.RebaseOptions{})
+		_, err := m.Rebase(ctx, repo.RebaseOptions{})
 		return err
 	})
 	return n, err

@@ -1,5 +1,7 @@
 package jj
 
+import "context"
+
 func editCommand() *command {
 	return &command{
 		name:   "edit",
@@ -8,8 +10,8 @@ func editCommand() *command {
 			{id: "pos", pos: true, value: "REVSET", group: "revision"},
 			{id: "opt", short: "r", value: "REVSET", group: "revision"},
 		},
-		run: func(e *env, p *parsed) error {
-			w, err := e.open()
+		run: func(ctx context.Context, e *env, p *parsed) error {
+			w, err := e.open(ctx)
 			if err != nil {
 				return err
 			}
@@ -17,11 +19,11 @@ func editCommand() *command {
 			if !p.has("pos") {
 				text = p.str("opt")
 			}
-			c, err := w.single(text)
+			c, err := w.single(ctx, text)
 			if err != nil {
 				return err
 			}
-			if err := w.checkRewritable(c.ID); err != nil {
+			if err := w.checkRewritable(ctx, c.ID); err != nil {
 				return err
 			}
 			if w.repo.View.Workspaces[w.name] == c.ID {
@@ -32,10 +34,10 @@ func editCommand() *command {
 			if err != nil {
 				return err
 			}
-			if err := t.Edit(w.name, c); err != nil {
+			if err := t.Edit(ctx, w.name, c); err != nil {
 				return err
 			}
-			return t.finish("edit commit " + c.ID.Hex())
+			return t.finish(ctx, "edit commit "+c.ID.Hex())
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,24 +29,24 @@ func evologCommand() *command {
 }
 
 // evolution lists the versions that commits came from, latest first.
-func (w *wsEnv) evolution(start []repo.CommitID) ([]render.EvolutionEntry, error) {
+func (w *wsEnv) evolution(ctx context.Context, start []repo.CommitID) ([]render.EvolutionEntry, error) {
 	var out []render.EvolutionEntry
 	visit := slices.Clone(start)
 	emit := func(id repo.CommitID, op *repo.Operation) error {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
 		e := render.EvolutionEntry{Commit: c, Operation: op}
 		if op != nil {
-			if e.Predecessors, err = w.commits(op.Predecessors[id]); err != nil {
+			if e.Predecessors, err = w.commits(ctx, op.Predecessors[id]); err != nil {
 				return err
 			}
 		}
 		out = append(out, e)
 		return nil
 	}
-	err := repo.WalkOperations(w.store, []repo.OperationID{w.repo.Operation.ID}, func(op *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, w.store, []repo.OperationID{w.repo.Operation.ID}, func(op *repo.Operation) (bool, error) {
 		if op.Predecessors == nil {
 			return false, nil
 		}
@@ -120,8 +121,8 @@ func newestFirst(ids []repo.CommitID, prev map[repo.CommitID][]repo.CommitID) ([
 	return out, nil
 }
 
-func runEvolog(e *env, p *parsed) error {
-	w, err := e.open()
+func runEvolog(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func runEvolog(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func runEvolog(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func runEvolog(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	entries, err := w.evolution(ids)
+	entries, err := w.evolution(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -168,11 +169,11 @@ func runEvolog(e *env, p *parsed) error {
 		err := tmpl.Render(o, en)
 		o.Pop()
 		if err == nil && d != nil {
-			err = d.interDiff(o, l, en.Predecessors, en.Commit, repo.Everything{}, width)
+			err = d.interDiff(ctx, o, l, en.Predecessors, en.Commit, repo.Everything{}, width)
 		}
 		return o, err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	if p.has("no-graph") {
 		entries = entries[:limit]
 		if p.has("reversed") {
@@ -228,15 +229,15 @@ func runEvolog(e *env, p *parsed) error {
 }
 
 // interDiff shows how a commit differs from earlier versions of it.
-func (d *differ) interDiff(o *text.Text, l *render.Lang, from []*repo.Commit, to *repo.Commit, match repo.Matcher, width int) error {
+func (d *differ) interDiff(ctx context.Context, o *text.Text, l *render.Lang, from []*repo.Commit, to *repo.Commit, match repo.Matcher, width int) error {
 	if err := d.descriptionDiff(o, from, to); err != nil {
 		return err
 	}
-	df, err := l.InterDiff(from, to, match)
+	df, err := l.InterDiff(ctx, from, to, match)
 	if err != nil {
 		return err
 	}
-	return d.show(o, df, width)
+	return d.show(ctx, o, df, width)
 }
 
 func interdiffCommand() *command {
@@ -249,16 +250,16 @@ func interdiffCommand() *command {
 		name:   "interdiff",
 		groups: []group{{id: "to_diff", required: true, multiple: true}},
 		opts:   append(opts, diffFormatOpts()...),
-		run: func(e *env, p *parsed) error {
-			w, err := e.open()
+		run: func(ctx context.Context, e *env, p *parsed) error {
+			w, err := e.open(ctx)
 			if err != nil {
 				return err
 			}
-			from, err := w.single(p.or("from", "@"))
+			from, err := w.single(ctx, p.or("from", "@"))
 			if err != nil {
 				return err
 			}
-			to, err := w.single(p.or("to", "@"))
+			to, err := w.single(ctx, p.or("to", "@"))
 			if err != nil {
 				return err
 			}
@@ -268,26 +269,26 @@ func interdiffCommand() *command {
 			}
 			var trees []repo.MergedTree
 			for _, c := range []*repo.Commit{from, to} {
-				pt, err := repo.ParentTree(w.store, w.repo.Index, c)
+				pt, err := repo.ParentTree(ctx, w.store, w.repo.Index, c)
 				if err != nil {
 					return err
 				}
 				trees = append(trees, pt, c.Tree)
 			}
-			if err := w.warnUnmatched(set, trees...); err != nil {
+			if err := w.warnUnmatched(ctx, set, trees...); err != nil {
 				return err
 			}
 			d, err := w.differFor(p)
 			if err != nil {
 				return err
 			}
-			l, err := w.language()
+			l, err := w.language(ctx)
 			if err != nil {
 				return err
 			}
-			w.ui.page()
+			w.ui.page(ctx)
 			o := w.ui.newText()
-			if err := d.interDiff(o, l, []*repo.Commit{from}, to, set, w.ui.width()); err != nil {
+			if err := d.interDiff(ctx, o, l, []*repo.Commit{from}, to, set, w.ui.width()); err != nil {
 				return err
 			}
 			return w.ui.print(o)

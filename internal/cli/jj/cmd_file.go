@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -36,12 +37,12 @@ func fileCommand() *command {
 	}
 }
 
-func runFileList(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func runFileList(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ func runFileList(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	w.ui.page()
-	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+	w.ui.page(ctx)
+	err = repo.WalkTree(ctx, w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
 		o := w.ui.newText()
 		o.Push("file_list")
 		if err := r.Render(o, render.TreeEntry{Path: path, Value: v}); err != nil {
@@ -70,15 +71,15 @@ func runFileList(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return w.warnUnmatched(set, c.Tree)
+	return w.warnUnmatched(ctx, set, c.Tree)
 }
 
-func runFileShow(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileShow(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func runFileShow(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,10 +109,10 @@ func runFileShow(e *env, p *parsed) error {
 		if err := w.ui.print(o); err != nil {
 			return err
 		}
-		return w.writeFile(w.ui.out, path, v, c.Tree.Labels, style)
+		return w.writeFile(ctx, w.ui.out, path, v, c.Tree.Labels, style)
 	}
 	if path, ok := set.Single(); ok {
-		v, err := repo.ValueAt(w.store, c.Tree, path)
+		v, err := repo.ValueAt(ctx, w.store, c.Tree, path)
 		if err != nil {
 			return err
 		}
@@ -119,22 +120,22 @@ func runFileShow(e *env, p *parsed) error {
 			return userf("No such path: %s", w.paths().Format(path))
 		}
 		if t, ok := v.AsResolved(); !ok || !t.IsTree() {
-			w.ui.page()
+			w.ui.page(ctx)
 			return show(path, v)
 		}
 	}
-	w.ui.page()
-	if err := repo.WalkTree(w.store, c.Tree, set, show); err != nil {
+	w.ui.page(ctx)
+	if err := repo.WalkTree(ctx, w.store, c.Tree, set, show); err != nil {
 		return err
 	}
-	return w.warnUnmatched(set, c.Tree)
+	return w.warnUnmatched(ctx, set, c.Tree)
 }
 
 // writeFile writes a file's content, conflicts with markers.
-func (w *wsEnv) writeFile(out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) error {
+func (w *wsEnv) writeFile(ctx context.Context, out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) error {
 	t, ok := v.AsResolved()
 	if !ok {
-		fc, err := repo.ReadFileConflict(w.store, v, labels)
+		fc, err := repo.ReadFileConflict(ctx, w.store, v, labels)
 		if err != nil {
 			return err
 		}
@@ -149,7 +150,7 @@ func (w *wsEnv) writeFile(out io.Writer, path repo.Path, v repo.Merge[repo.TreeV
 		w.ui.warnf("Path '%s' exists but is not a file.", w.paths().Format(path))
 		return nil
 	}
-	data, err := w.store.File(t.FileID())
+	data, err := w.store.File(ctx, t.FileID())
 	if err != nil {
 		return err
 	}
@@ -157,23 +158,23 @@ func (w *wsEnv) writeFile(out io.Writer, path repo.Path, v repo.Merge[repo.TreeV
 	return err
 }
 
-func runFileChmod(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileChmod(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritable(c.ID); err != nil {
+	if err := w.checkRewritable(ctx, c.ID); err != nil {
 		return err
 	}
 	set, err := w.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, c.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
 	kind, word := repo.File, "non-executable"
@@ -181,7 +182,7 @@ func runFileChmod(e *env, p *parsed) error {
 		kind, word = repo.Executable, "executable"
 	}
 	ed := repo.EditTree(w.store, c.Tree)
-	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+	err = repo.WalkTree(ctx, w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
 		for _, t := range v.Adds() {
 			if !t.IsAbsent() && !t.IsFile() {
 				msg := "Some of the sides of the conflict are not files"
@@ -202,7 +203,7 @@ func runFileChmod(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	tree, err := ed.Write()
+	tree, err := ed.Write(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,26 +211,26 @@ func runFileChmod(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	d, err := t.Rewrite(c)
+	d, err := t.Rewrite(ctx, c)
 	if err != nil {
 		return err
 	}
 	d.Tree = tree
-	if _, err := t.Write(d); err != nil {
+	if _, err := t.Write(ctx, d); err != nil {
 		return err
 	}
-	return t.finish(fmt.Sprintf("make paths %s in commit %s", word, c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("make paths %s in commit %s", word, c.ID.Hex()))
 }
 
-func runFileTrack(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runFileTrack(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	if w.atOp {
 		return w.needsFiles()
 	}
-	auto, err := w.snapshot(nil)
+	auto, err := w.snapshot(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -237,11 +238,11 @@ func runFileTrack(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return w.trackFiles(set, p.has("include-ignored"), auto)
+	return w.trackFiles(ctx, set, p.has("include-ignored"), auto)
 }
 
-func runFileUntrack(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileUntrack(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -252,12 +253,12 @@ func runFileUntrack(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return w.untrackFiles(set)
+	return w.untrackFiles(ctx, set)
 }
 
 // untrackFiles forgets files that the rules now ignore.
-func (w *wsEnv) untrackFiles(set *fileset.Set) error {
-	c, err := w.wcCommit()
+func (w *wsEnv) untrackFiles(ctx context.Context, set *fileset.Set) error {
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
@@ -265,14 +266,14 @@ func (w *wsEnv) untrackFiles(set *fileset.Set) error {
 		return userf("This command requires a working copy")
 	}
 	ed := repo.EditTree(w.store, c.Tree)
-	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
+	err = repo.WalkTree(ctx, w.store, c.Tree, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
 		ed.Set(path, repo.Resolved(repo.TreeValue{}))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	tree, err := ed.Write()
+	tree, err := ed.Write(ctx)
 	if err != nil {
 		return err
 	}
@@ -280,19 +281,19 @@ func (w *wsEnv) untrackFiles(set *fileset.Set) error {
 	if err != nil {
 		return err
 	}
-	d, err := t.Rewrite(c)
+	d, err := t.Rewrite(ctx, c)
 	if err != nil {
 		return err
 	}
 	d.Tree = tree
-	if _, err := t.Write(d); err != nil {
+	if _, err := t.Write(ctx, d); err != nil {
 		return err
 	}
 	o, err := w.snapshotOptions(nil)
 	if err != nil {
 		return err
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -300,16 +301,16 @@ func (w *wsEnv) untrackFiles(set *fileset.Set) error {
 		locked.Discard()
 		return err
 	}
-	if err := locked.Reset(tree); err != nil {
+	if err := locked.Reset(ctx, tree); err != nil {
 		return fail(err)
 	}
-	now, stats, err := locked.Snapshot(o)
+	now, stats, err := locked.Snapshot(ctx, o)
 	if err != nil {
 		return fail(err)
 	}
 	if !now.SameIDs(tree) {
 		var back []repo.Path
-		err := repo.WalkTree(w.store, now, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
+		err := repo.WalkTree(ctx, w.store, now, set, func(path repo.Path, _ repo.Merge[repo.TreeValue]) error {
 			back = append(back, path)
 			return nil
 		})
@@ -323,29 +324,32 @@ func (w *wsEnv) untrackFiles(set *fileset.Set) error {
 			}
 			return fail(userf("%s", msg).hinted("Files that are not ignored will be added back by the next command.\nMake sure they're ignored, then try again."))
 		}
-		if err := locked.Reset(tree); err != nil {
+		if err := locked.Reset(ctx, tree); err != nil {
 			return fail(err)
 		}
 	}
-	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return fail(err)
 	}
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
+	if ctx, err = whole(ctx); err != nil {
+		return fail(err)
+	}
 	if w.colocated() && !w.global.noIntegrate {
-		if err := w.withGit(t.exportGit); err != nil {
+		if err := w.withGit(ctx, t.exportGit); err != nil {
 			return fail(err)
 		}
 	}
-	if err := w.publish(t, "untrack paths"); err != nil {
+	if err := w.publish(ctx, t, "untrack paths"); err != nil {
 		return fail(err)
 	}
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, c.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
 	w.warnUntracked(stats)

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"tandem/internal/repo"
 	"tandem/internal/repo/annotate"
 	"tandem/internal/repo/diff"
@@ -8,12 +9,12 @@ import (
 	"tandem/internal/repo/revset"
 )
 
-func runFileAnnotate(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileAnnotate(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -21,7 +22,7 @@ func runFileAnnotate(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	v, err := repo.ValueAt(w.store, c.Tree, path)
+	v, err := repo.ValueAt(ctx, w.store, c.Tree, path)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func runFileAnnotate(e *env, p *parsed) error {
 	if _, ok := repo.FileIDs(v); !ok {
 		return userf("Path exists but is not a regular file: %s", w.paths().Format(path))
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,15 +40,15 @@ func runFileAnnotate(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	text, err := annotate.Content(w.store, c.Tree, path)
+	text, err := annotate.Content(ctx, w.store, c.Tree, path)
 	if err != nil {
 		return err
 	}
-	origins, err := annotate.Lines(w.rev(), c.ID, path, text, revset.All())
+	origins, err := annotate.Lines(ctx, w.rev(ctx), c.ID, path, text, revset.All())
 	if err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	o := w.ui.newText()
 	var last repo.CommitID
 	for i, s := range diff.Lines(text) {
@@ -56,7 +57,7 @@ func runFileAnnotate(e *env, p *parsed) error {
 			from = annotate.Origin{Commit: repo.RootCommitID}
 		}
 		line := render.AnnotationLine{Content: string(text[s.Start:s.End]), Number: i + 1, Original: from.Line + 1, FirstInHunk: from.Commit != last}
-		if line.Commit, err = w.store.Commit(from.Commit); err != nil {
+		if line.Commit, err = w.store.Commit(ctx, from.Commit); err != nil {
 			return err
 		}
 		last = from.Commit

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,12 +12,12 @@ import (
 	"tandem/internal/repo/pattern"
 )
 
-func runFileSearch(e *env, p *parsed) error {
-	w, err := e.open()
+func runFileSearch(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -32,9 +33,9 @@ func runFileSearch(e *env, p *parsed) error {
 	if err != nil {
 		return clif("%s", err)
 	}
-	w.ui.page()
-	err = repo.WalkTree(w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
-		sides, err := w.sidesOf(v)
+	w.ui.page(ctx)
+	err = repo.WalkTree(ctx, w.store, c.Tree, set, func(path repo.Path, v repo.Merge[repo.TreeValue]) error {
+		sides, err := w.sidesOf(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -50,19 +51,19 @@ func runFileSearch(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return w.warnUnmatched(set, c.Tree)
+	return w.warnUnmatched(ctx, set, c.Tree)
 }
 
 // sidesOf is the content of a file, or of each side of one in conflict.
-func (w *wsEnv) sidesOf(v repo.Merge[repo.TreeValue]) ([][]byte, error) {
+func (w *wsEnv) sidesOf(ctx context.Context, v repo.Merge[repo.TreeValue]) ([][]byte, error) {
 	if t, ok := v.AsResolved(); ok {
 		if !t.IsFile() {
 			return nil, nil
 		}
-		data, err := w.store.File(t.FileID())
+		data, err := w.store.File(ctx, t.FileID())
 		return [][]byte{data}, err
 	}
-	fc, err := repo.ReadFileConflict(w.store, v, nil)
+	fc, err := repo.ReadFileConflict(ctx, w.store, v, nil)
 	if err != nil || fc == nil {
 		return nil, err
 	}

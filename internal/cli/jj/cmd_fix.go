@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -52,8 +53,8 @@ type fixing struct {
 	mu       sync.Mutex
 }
 
-func runFix(e *env, p *parsed) error {
-	w, err := e.open()
+func runFix(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,14 +70,14 @@ func runFix(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(x); err != nil {
+	if err := w.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	ids, err := w.ids(revset.Descendants(x))
+	ids, err := w.ids(ctx, revset.Descendants(x))
 	if err != nil {
 		return err
 	}
-	cs, err := w.commits(ids)
+	cs, err := w.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func runFix(e *env, p *parsed) error {
 	for _, c := range cs {
 		trees = append(trees, c.Tree)
 	}
-	if err := w.warnUnmatched(set, trees...); err != nil {
+	if err := w.warnUnmatched(ctx, set, trees...); err != nil {
 		return err
 	}
 	f.match = set
@@ -96,12 +97,12 @@ func runFix(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	checked, changed, err := f.run(t, cs)
+	checked, changed, err := f.run(ctx, t, cs)
 	if err != nil {
 		return err
 	}
 	w.ui.statusf("Fixed %d commits of %d checked.\n", changed, checked)
-	return t.finish(fmt.Sprintf("fixed %d commits", changed))
+	return t.finish(ctx, fmt.Sprintf("fixed %d commits", changed))
 }
 
 // fixers reads which programs are configured.
@@ -164,17 +165,17 @@ func (w *wsEnv) fixers() ([]fixer, error) {
 }
 
 // run finds the files, rewrites them and puts them into the commits.
-func (f *fixing) run(t *tx, cs []*repo.Commit) (checked, changed int, err error) {
+func (f *fixing) run(ctx context.Context, t *tx, cs []*repo.Commit) (checked, changed int, err error) {
 	var list []toFix
 	seen := map[toFix]bool{}
-	bases, err := f.bases(cs)
+	bases, err := f.bases(ctx, cs)
 	if err != nil {
 		return 0, 0, err
 	}
 	var roots []repo.CommitID
 	for _, c := range slices.Backward(cs) {
 		roots = append(roots, c.ID)
-		err := f.filesOf(t, c, bases[c.ID], func(x toFix) {
+		err := f.filesOf(ctx, t, c, bases[c.ID], func(x toFix) {
 			if !seen[x] {
 				seen[x] = true
 				list = append(list, x)
@@ -184,19 +185,19 @@ func (f *fixing) run(t *tx, cs []*repo.Commit) (checked, changed int, err error)
 			return 0, 0, err
 		}
 	}
-	if err := f.fixAll(list); err != nil {
+	if err := f.fixAll(ctx, list); err != nil {
 		return 0, 0, err
 	}
-	err = t.TransformDescendants(roots, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, roots, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		checked++
-		tree, differs, err := f.rewrite(t, m.Old)
+		tree, differs, err := f.rewrite(ctx, t, m.Old)
 		if err != nil {
 			return err
 		}
 		if !differs && !m.ParentsChanged() {
 			return nil
 		}
-		d, err := m.Reparent()
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
@@ -204,14 +205,14 @@ func (f *fixing) run(t *tx, cs []*repo.Commit) (checked, changed int, err error)
 			changed++
 			d.Tree = tree
 		}
-		_, err = t.Write(d)
+		_, err = t.Write(ctx, d)
 		return err
 	})
 	return checked, changed, err
 }
 
 // bases finds for each commit the nearest ancestors that are not to be fixed.
-func (f *fixing) bases(cs []*repo.Commit) (map[repo.CommitID][]*repo.Commit, error) {
+func (f *fixing) bases(ctx context.Context, cs []*repo.Commit) (map[repo.CommitID][]*repo.Commit, error) {
 	in := map[repo.CommitID]bool{}
 	for _, c := range cs {
 		in[c.ID] = true
@@ -229,7 +230,7 @@ func (f *fixing) bases(cs []*repo.Commit) (map[repo.CommitID][]*repo.Commit, err
 				add(b)
 			}
 			if !in[id] {
-				b, err := f.w.store.Commit(id)
+				b, err := f.w.store.Commit(ctx, id)
 				if err != nil {
 					return nil, err
 				}
@@ -243,10 +244,10 @@ func (f *fixing) bases(cs []*repo.Commit) (map[repo.CommitID][]*repo.Commit, err
 
 // filesOf collects the files of a commit that are to be fixed: those it or an
 // ancestor in the set has changed.
-func (f *fixing) filesOf(t *tx, c *repo.Commit, bases []*repo.Commit, add func(toFix)) error {
+func (f *fixing) filesOf(ctx context.Context, t *tx, c *repo.Commit, bases []*repo.Commit, add func(toFix)) error {
 	paths := map[repo.Path]repo.FileID{}
 	f.paths[c.ID] = paths
-	base, err := repo.ParentsTree(t.Store, t.Index, bases)
+	base, err := repo.ParentsTree(ctx, t.Store, t.Index, bases)
 	if err != nil {
 		return err
 	}
@@ -254,9 +255,9 @@ func (f *fixing) filesOf(t *tx, c *repo.Commit, bases []*repo.Commit, add func(t
 	if f.all {
 		from = repo.EmptyTree()
 	}
-	return repo.DiffTrees(t.Store, from, c.Tree, f.match, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	return repo.DiffTrees(ctx, t.Store, from, c.Tree, f.match, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		if f.all {
-			if before, err = repo.ValueAt(t.Store, base, p); err != nil {
+			if before, err = repo.ValueAt(ctx, t.Store, base, p); err != nil {
 				return err
 			}
 		}
@@ -275,11 +276,11 @@ func (f *fixing) filesOf(t *tx, c *repo.Commit, bases []*repo.Commit, add func(t
 }
 
 // rewrite is a commit's tree with fixed contents.
-func (f *fixing) rewrite(t *tx, c *repo.Commit) (repo.MergedTree, bool, error) {
+func (f *fixing) rewrite(ctx context.Context, t *tx, c *repo.Commit) (repo.MergedTree, bool, error) {
 	ed := repo.EditTree(t.Store, c.Tree)
 	differs := false
 	for path, was := range f.paths[c.ID] {
-		v, err := repo.ValueAt(t.Store, c.Tree, path)
+		v, err := repo.ValueAt(ctx, t.Store, c.Tree, path)
 		if err != nil {
 			return c.Tree, false, err
 		}
@@ -299,6 +300,6 @@ func (f *fixing) rewrite(t *tx, c *repo.Commit) (repo.MergedTree, bool, error) {
 	if !differs {
 		return c.Tree, false, nil
 	}
-	tree, err := ed.Write()
+	tree, err := ed.Write(ctx)
 	return tree, true, err
 }

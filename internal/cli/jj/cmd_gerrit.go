@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,16 +97,16 @@ func percentEncode(s string) string {
 	return b.String()
 }
 
-func runGerritUpload(e *env, p *parsed) error {
+func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 	options, err := gerritOptions(p)
 	if err != nil {
 		return err
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	targets, err := w.gerritTargets(p)
+	targets, err := w.gerritTargets(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -117,15 +118,15 @@ func runGerritUpload(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(revset.Range(fixed, revset.Commits(targets...)))
+	ids, err := w.ids(ctx, revset.Range(fixed, revset.Commits(targets...)))
 	if err != nil {
 		return err
 	}
-	commits, err := w.commits(ids)
+	commits, err := w.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
-	remote, err := w.gerritRemote(p)
+	remote, err := w.gerritRemote(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func runGerritUpload(e *env, p *parsed) error {
 		}
 	}
 	for _, c := range commits {
-		if empty, err := repo.IsEmpty(w.store, w.repo.Index, c); err != nil {
+		if empty, err := repo.IsEmpty(ctx, w.store, w.repo.Index, c); err != nil {
 			return err
 		} else if empty {
 			return userf("Refusing to upload revision %s because it is empty", c.ChangeID.String()[:12]).
@@ -153,7 +154,7 @@ func runGerritUpload(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	sent, err := t.gerritCommits(commits)
+	sent, err := t.gerritCommits(ctx, commits)
 	if err != nil {
 		return err
 	}
@@ -164,13 +165,13 @@ func runGerritUpload(e *env, p *parsed) error {
 		if p.has("dry-run") {
 			verb = "Dry-run: Would push "
 		}
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
 		o := w.ui.newText()
 		o.Str(verb)
-		if err := w.summary(o, c); err != nil {
+		if err := w.summary(ctx, o, c); err != nil {
 			return err
 		}
 		o.Str("\n")
@@ -178,7 +179,7 @@ func runGerritUpload(e *env, p *parsed) error {
 		if p.has("dry-run") {
 			continue
 		}
-		if err := w.gerritPush(remote, branch, options, sent[id]); err != nil {
+		if err := w.gerritPush(ctx, remote, branch, options, sent[id]); err != nil {
 			return err
 		}
 	}
@@ -187,19 +188,19 @@ func runGerritUpload(e *env, p *parsed) error {
 
 // gerritTargets are the revisions asked for, or the working copy, or its parent
 // where the working copy has no description.
-func (w *wsEnv) gerritTargets(p *parsed) ([]repo.CommitID, error) {
+func (w *wsEnv) gerritTargets(ctx context.Context, p *parsed) ([]repo.CommitID, error) {
 	if p.has("revision") {
 		x, err := w.compileAll(p.all("revision"))
 		if err != nil {
 			return nil, err
 		}
-		if err := w.checkRewritableExpr(x); err != nil {
+		if err := w.checkRewritableExpr(ctx, x); err != nil {
 			return nil, err
 		}
-		return w.ids(x)
+		return w.ids(ctx, x)
 	}
 	const hint = "Explicitly specify a revision to upload with `-r`"
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -215,11 +216,11 @@ func (w *wsEnv) gerritTargets(p *parsed) ([]repo.CommitID, error) {
 	} else {
 		w.ui.statusf("No revision provided. Defaulting to @\n")
 	}
-	return ids, w.checkRewritable(ids...)
+	return ids, w.checkRewritable(ctx, ids...)
 }
 
-func (w *wsEnv) gerritRemote(p *parsed) (string, error) {
-	all, err := w.remotes()
+func (w *wsEnv) gerritRemote(ctx context.Context, p *parsed) (string, error) {
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -234,7 +235,7 @@ func (w *wsEnv) gerritRemote(p *parsed) (string, error) {
 		}
 		return name, nil
 	}
-	if out, err := w.git("config", "--get", "remote.pushDefault"); err == nil && strings.TrimSpace(out) != "" {
+	if out, err := w.git(ctx, "config", "--get", "remote.pushDefault"); err == nil && strings.TrimSpace(out) != "" {
 		return strings.TrimSpace(out), nil
 	}
 	switch names := slices.Sorted(maps.Keys(all)); {
@@ -250,7 +251,7 @@ func (w *wsEnv) gerritRemote(p *parsed) (string, error) {
 
 // gerritCommits writes the commits as Gerrit is to have them, by their own ids:
 // each with a trailer that names its change.
-func (t *tx) gerritCommits(commits []*repo.Commit) (map[repo.CommitID]repo.CommitID, error) {
+func (t *tx) gerritCommits(ctx context.Context, commits []*repo.Commit) (map[repo.CommitID]repo.CommitID, error) {
 	out := map[repo.CommitID]repo.CommitID{}
 	for _, c := range slices.Backward(commits) {
 		description, err := t.w.gerritDescription(c)
@@ -267,12 +268,12 @@ func (t *tx) gerritCommits(commits []*repo.Commit) (map[repo.CommitID]repo.Commi
 			out[c.ID] = c.ID
 			continue
 		}
-		d, err := t.Rewrite(c)
+		d, err := t.Rewrite(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		d.Description, d.Parents, d.Author, d.Committer = description, parents, c.Author, c.Committer
-		now, err := t.Write(d)
+		now, err := t.Write(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -314,7 +315,7 @@ func (w *wsEnv) gerritDescription(c *repo.Commit) (string, error) {
 	return strings.TrimSpace(c.Description) + gap + trailer + "\n", nil
 }
 
-func (w *wsEnv) gerritPush(remote, branch string, options []string, id repo.CommitID) error {
+func (w *wsEnv) gerritPush(ctx context.Context, remote, branch string, options []string, id repo.CommitID) error {
 	if err := w.store.Flush(); err != nil {
 		return err
 	}
@@ -323,7 +324,7 @@ func (w *wsEnv) gerritPush(remote, branch string, options []string, id repo.Comm
 	for _, o := range options {
 		args = append(args, "--push-option="+o)
 	}
-	res, err := w.runGit(append(args, "--force-with-lease="+ref+":", "--", remote, id.Hex()+":"+ref))
+	res, err := w.runGit(ctx, append(args, "--force-with-lease="+ref+":", "--", remote, id.Hex()+":"+ref))
 	if err != nil {
 		return err
 	}

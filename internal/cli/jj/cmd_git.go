@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -31,12 +32,12 @@ func gitCommand() *command {
 }
 
 // git runs the git program on the repository's store.
-func (w *wsEnv) git(args ...string) (string, error) {
+func (w *wsEnv) git(ctx context.Context, args ...string) (string, error) {
 	program := w.conf.Str("git.executable-path")
 	if program == "" {
 		program = "git"
 	}
-	cmd := w.ui.command(program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
+	cmd := w.ui.command(ctx, program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
 	cmd.Env, cmd.Dir = w.io.Env, w.ws.root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -50,8 +51,8 @@ func (w *wsEnv) git(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-func runGitRoot(e *env, p *parsed) error {
-	w, err := e.open()
+func runGitRoot(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,8 @@ func runGitRoot(e *env, p *parsed) error {
 	return nil
 }
 
-func runGitImport(e *env, p *parsed) error {
-	w, err := e.open()
+func runGitImport(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func runGitImport(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := w.store.LockGit()
+	unlock, err := w.store.LockGit(ctx)
 	if err != nil {
 		return userf("Failed to take lock for Git import/export").because(err)
 	}
@@ -85,18 +86,18 @@ func runGitImport(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	stats, err := w.store.ImportRefs(t.Tx, o)
+	stats, err := w.store.ImportRefs(ctx, t.Tx, o)
 	if err != nil {
 		return internalf(err, "Failed to import refs from underlying Git repo")
 	}
-	if err := t.sayImported(stats); err != nil {
+	if err := t.sayImported(ctx, stats); err != nil {
 		return err
 	}
-	return t.finish("import git refs")
+	return t.finish(ctx, "import git refs")
 }
 
 // sayImported lists the refs that an import changed.
-func (t *tx) sayImported(stats *gitstore.ImportStats) error {
+func (t *tx) sayImported(ctx context.Context, stats *gitstore.ImportStats) error {
 	out := t.w.ui.newText()
 	for _, tag := range []bool{false, true} {
 		label := "bookmark"
@@ -136,11 +137,11 @@ func (t *tx) sayImported(stats *gitstore.ImportStats) error {
 	}
 	if n := len(stats.Abandoned); n > 0 {
 		out.Printf("Abandoned %d commits that are no longer reachable:\n", n)
-		cs, err := t.w.commits(stats.Abandoned)
+		cs, err := t.w.commits(ctx, stats.Abandoned)
 		if err != nil {
 			return err
 		}
-		l, err := t.w.newLang(t.now())
+		l, err := t.w.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
@@ -155,11 +156,11 @@ func (t *tx) sayImported(stats *gitstore.ImportStats) error {
 	return nil
 }
 
-func runGitExport(e *env, p *parsed) error {
+func runGitExport(ctx context.Context, e *env, p *parsed) error {
 	if e.global.noIntegrate {
 		return clif("--no-integrate-operation is not respected")
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func runGitExport(e *env, p *parsed) error {
 		w.ui.statusf("No export needed in colocated workspaces.\n")
 		return nil
 	}
-	unlock, err := w.store.LockGit()
+	unlock, err := w.store.LockGit(ctx)
 	if err != nil {
 		return userf("Failed to take lock for Git import/export").because(err)
 	}
@@ -176,11 +177,11 @@ func runGitExport(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	failed, err := w.store.ExportRefs(t.Tx)
+	failed, err := w.store.ExportRefs(ctx, t.Tx)
 	if err != nil {
 		return internalf(err, "Failed to export refs to underlying Git repo")
 	}
-	if err := t.finish("export git refs"); err != nil {
+	if err := t.finish(ctx, "export git refs"); err != nil {
 		return err
 	}
 	w.ui.exportFailures(failed)

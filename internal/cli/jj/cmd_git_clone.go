@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,7 +54,7 @@ type clone struct {
 	isDefault       bool   // and the remote calls it its main one
 }
 
-func runGitClone(e *env, p *parsed) error {
+func runGitClone(ctx context.Context, e *env, p *parsed) error {
 	if e.global.atOp != "" {
 		return clif("--at-op is not respected")
 	}
@@ -96,11 +97,11 @@ func runGitClone(e *env, p *parsed) error {
 	if c.dir, err = filepath.EvalSymlinks(c.dir); err != nil {
 		return err
 	}
-	if err := c.fetch(colocate); err != nil {
+	if err := c.fetch(ctx, colocate); err != nil {
 		c.cleanUp(colocate, existed)
 		return err
 	}
-	return c.settle()
+	return c.settle(ctx)
 }
 
 // cloneName guesses a folder's name from where a repository lies.
@@ -129,7 +130,7 @@ func (c *clone) cleanUp(colocate, existed bool) {
 }
 
 // fetch makes the repository and brings the remote's branches into it.
-func (c *clone) fetch(colocate bool) error {
+func (c *clone) fetch(ctx context.Context, colocate bool) error {
 	git := ""
 	if colocate {
 		git = filepath.Join(c.dir, ".git")
@@ -138,7 +139,7 @@ func (c *clone) fetch(colocate bool) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.newPlace(c.dir, store)
+	w, err := c.newPlace(ctx, c.dir, store)
 	if err != nil {
 		return err
 	}
@@ -151,10 +152,10 @@ func (c *clone) fetch(colocate bool) error {
 	if err != nil {
 		return err
 	}
-	if err := t.addRemote(c.remote, c.source, ""); err != nil {
+	if err := t.addRemote(ctx, c.remote, c.source, ""); err != nil {
 		return err
 	}
-	if err := t.finish("add git remote " + revset.FormatSymbol(c.remote)); err != nil {
+	if err := t.finish(ctx, "add git remote "+revset.FormatSymbol(c.remote)); err != nil {
 		return err
 	}
 	w.ui.statusf("Fetching into new repo in %q\n", c.dir)
@@ -165,22 +166,22 @@ func (c *clone) fetch(colocate bool) error {
 	if err := f.plan(want); err != nil {
 		return err
 	}
-	if err := f.run(c.p.str("depth")); err != nil {
+	if err := f.run(ctx, c.p.str("depth")); err != nil {
 		return err
 	}
-	if err := c.chooseBranch(t, want.bookmarks); err != nil {
+	if err := c.chooseBranch(ctx, t, want.bookmarks); err != nil {
 		return err
 	}
-	if err := t.sayImported(f.stats); err != nil {
+	if err := t.sayImported(ctx, f.stats); err != nil {
 		return err
 	}
-	return t.finish("fetch from git remote into empty repo")
+	return t.finish(ctx, "fetch from git remote into empty repo")
 }
 
 // chooseBranch finds what to start from: the first branch asked for by name,
 // or the one the remote calls its main one.
-func (c *clone) chooseBranch(t *tx, names *pattern.Expr) error {
-	main, err := c.w.mainBranch(c.remote)
+func (c *clone) chooseBranch(ctx context.Context, t *tx, names *pattern.Expr) error {
+	main, err := c.w.mainBranch(ctx, c.remote)
 	if err != nil {
 		return err
 	}
@@ -206,12 +207,12 @@ func (c *clone) chooseBranch(t *tx, names *pattern.Expr) error {
 	if err != nil || c.branch == "" || !c.isDefault || !track {
 		return err
 	}
-	return t.TrackBookmark(c.remote, c.branch)
+	return t.TrackBookmark(ctx, c.remote, c.branch)
 }
 
 // mainBranch asks a remote which branch it calls its main one.
-func (w *wsEnv) mainBranch(remote string) (string, error) {
-	res, err := w.runGit([]string{"remote", "show", "--", remote})
+func (w *wsEnv) mainBranch(ctx context.Context, remote string) (string, error) {
+	res, err := w.runGit(ctx, []string{"remote", "show", "--", remote})
 	if err != nil {
 		return "", err
 	}
@@ -229,7 +230,7 @@ func (w *wsEnv) mainBranch(remote string) (string, error) {
 }
 
 // settle writes down what later fetches should bring, and checks out.
-func (c *clone) settle() error {
+func (c *clone) settle(ctx context.Context) error {
 	w := c.w
 	if err := c.remember(); err != nil {
 		return err
@@ -245,14 +246,14 @@ func (c *clone) settle() error {
 	if err != nil {
 		return err
 	}
-	head, err := w.store.Commit(id)
+	head, err := w.store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	if _, err := t.CheckOut(w.name, head); err != nil {
+	if _, err := t.CheckOut(ctx, w.name, head); err != nil {
 		return err
 	}
-	return t.finish("check out git remote's branch: " + revset.FormatSymbol(c.branch))
+	return t.finish(ctx, "check out git remote's branch: "+revset.FormatSymbol(c.branch))
 }
 
 // remember puts the choices of the command line into the repository's

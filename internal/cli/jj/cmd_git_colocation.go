@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -24,8 +25,8 @@ func gitColocationCommand() *command {
 }
 
 // openMain opens the workspace that holds the repository.
-func (e *env) openMain() (*wsEnv, error) {
-	w, err := e.open()
+func (e *env) openMain(ctx context.Context) (*wsEnv, error) {
+	w, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +36,8 @@ func (e *env) openMain() (*wsEnv, error) {
 	return w, nil
 }
 
-func runColocationStatus(e *env, p *parsed) error {
-	w, err := e.openMain()
+func runColocationStatus(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openMain(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,8 +78,8 @@ func gitHeadText(w *wsEnv) string {
 	return strings.Join(out, ", ")
 }
 
-func runColocationEnable(e *env, p *parsed) error {
-	w, err := e.openMain()
+func runColocationEnable(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openMain(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func runColocationEnable(e *env, p *parsed) error {
 		w.ui.statusf("Workspace is already colocated with Git.\n")
 		return nil
 	}
-	wc, err := w.wcCommit()
+	wc, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func runColocationEnable(e *env, p *parsed) error {
 	case err != nil:
 		return userf("Failed to move Git repository from .jj/repo/store/git to workspace root directory.").because(err)
 	}
-	if err := w.moveGit("../../../.git", false); err != nil {
+	if err := w.moveGit(ctx, "../../../.git", false); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(w.ws.root, ".jj", ".gitignore"), []byte("/*\n"), 0o666); err != nil {
@@ -112,11 +113,11 @@ func runColocationEnable(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.store.ResetHead(t.Tx, w.name, w.ws.root, wc); err != nil {
+	if err := w.store.ResetHead(ctx, t.Tx, w.name, w.ws.root, wc); err != nil {
 		return userf("Failed to reset Git HEAD state").because(err)
 	}
 	if t.HasChanges() {
-		if err := t.finish("set git head to working copy parent"); err != nil {
+		if err := t.finish(ctx, "set git head to working copy parent"); err != nil {
 			return err
 		}
 	}
@@ -124,8 +125,8 @@ func runColocationEnable(e *env, p *parsed) error {
 	return nil
 }
 
-func runColocationDisable(e *env, p *parsed) error {
-	w, err := e.openMain()
+func runColocationDisable(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openMain(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func runColocationDisable(e *env, p *parsed) error {
 	if err := os.Rename(filepath.Join(w.ws.root, ".git"), w.ownGitDir()); err != nil {
 		return userf("Failed to move Git repository to .jj/repo/store/git").because(err)
 	}
-	if err := w.moveGit("git", true); err != nil {
+	if err := w.moveGit(ctx, "git", true); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(w.ws.root, ".jj", ".gitignore")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +149,7 @@ func runColocationDisable(e *env, p *parsed) error {
 	}
 	t.View.SetGitHead(w.name, repo.NoTarget())
 	if t.HasChanges() {
-		if err := t.finish("remove git head reference"); err != nil {
+		if err := t.finish(ctx, "remove git head reference"); err != nil {
 			return err
 		}
 	}
@@ -158,7 +159,7 @@ func runColocationDisable(e *env, p *parsed) error {
 
 // moveGit notes where the git repository is now, tells it whether it has files
 // beside it, and opens it again there.
-func (w *wsEnv) moveGit(target string, bare bool) error {
+func (w *wsEnv) moveGit(ctx context.Context, target string, bare bool) error {
 	if err := os.WriteFile(filepath.Join(w.ws.repoDir, "store", "git_target"), []byte(target), 0o666); err != nil {
 		return err
 	}
@@ -171,12 +172,12 @@ func (w *wsEnv) moveGit(target string, bare bool) error {
 	if bare {
 		word = "true"
 	}
-	if _, err := w.git("config", "core.bare", word); err != nil {
+	if _, err := w.git(ctx, "config", "core.bare", word); err != nil {
 		return err
 	}
-	w.repo, err = store.At(w.repo.Operation.ID)
+	w.repo, err = store.At(ctx, w.repo.Operation.ID)
 	if err != nil {
 		return err
 	}
-	return w.bind()
+	return w.bind(ctx)
 }

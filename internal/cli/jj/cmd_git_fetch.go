@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -34,15 +35,15 @@ type wanted struct {
 func allNames() *pattern.Expr { return pattern.One(pattern.All()) }
 func noNames() *pattern.Expr  { return &pattern.Expr{Op: "~", Args: []*pattern.Expr{allNames()}} }
 
-func runGitFetch(e *env, p *parsed) error {
+func runGitFetch(ctx context.Context, e *env, p *parsed) error {
 	if e.global.noIntegrate {
 		return clif("--no-integrate-operation is not respected")
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,10 +88,10 @@ func runGitFetch(e *env, p *parsed) error {
 			return err
 		}
 	}
-	if err := f.run(""); err != nil {
+	if err := f.run(ctx, ""); err != nil {
 		return err
 	}
-	if err := t.sayImported(f.stats); err != nil {
+	if err := t.sayImported(ctx, f.stats); err != nil {
 		return err
 	}
 	if bookmarks != nil {
@@ -100,7 +101,7 @@ func runGitFetch(e *env, p *parsed) error {
 	for _, n := range names {
 		shown = append(shown, revset.FormatSymbol(n))
 	}
-	return t.finish("fetch from git remote(s) " + strings.Join(shown, ","))
+	return t.finish(ctx, "fetch from git remote(s) "+strings.Join(shown, ","))
 }
 
 // fetchRemotes says which remotes to fetch from.

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"io/fs"
 	"maps"
 	"os"
@@ -29,7 +30,7 @@ func gitInitCommand() *command {
 	}
 }
 
-func runGitInit(e *env, p *parsed) error {
+func runGitInit(ctx context.Context, e *env, p *parsed) error {
 	switch {
 	case e.global.noIntegrate:
 		return clif("--no-integrate-operation is not respected")
@@ -76,12 +77,12 @@ func runGitInit(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	w, err := e.newPlace(dir, store)
+	w, err := e.newPlace(ctx, dir, store)
 	if err != nil {
 		return err
 	}
 	if existed {
-		if err := w.adoptGit(); err != nil {
+		if err := w.adoptGit(ctx); err != nil {
 			return err
 		}
 	}
@@ -132,25 +133,25 @@ func (e *env) gitDirFor(p *parsed, dir string, colocate bool) (string, error) {
 }
 
 // newPlace gives a new repository its first workspace.
-func (e *env) newPlace(dir string, store *gitstore.Store) (*wsEnv, error) {
+func (e *env) newPlace(ctx context.Context, dir string, store *gitstore.Store) (*wsEnv, error) {
 	e.ws = &place{root: dir, repoDir: filepath.Join(dir, ".jj", "repo")}
 	w := &wsEnv{env: e, store: store, name: repo.DefaultWorkspace}
 	var err error
-	if w.repo, err = store.At(repo.RootOperationID); err != nil {
+	if w.repo, err = store.At(ctx, repo.RootOperationID); err != nil {
 		return nil, err
 	}
-	if err := w.bind(); err != nil {
+	if err := w.bind(ctx); err != nil {
 		return nil, err
 	}
-	if err := recordWorkspace(store, w.name, dir); err != nil {
+	if err := recordWorkspace(ctx, store, w.name, dir); err != nil {
 		return nil, err
 	}
-	return w, w.firstCheckout("add workspace 'default'")
+	return w, w.firstCheckout(ctx, "add workspace 'default'")
 }
 
 // adoptGit takes the branches, tags and HEAD of a git repository that was
 // there before.
-func (w *wsEnv) adoptGit() error {
+func (w *wsEnv) adoptGit(ctx context.Context) error {
 	o, err := w.importOptions()
 	if err != nil {
 		return err
@@ -160,21 +161,21 @@ func (w *wsEnv) adoptGit() error {
 	if err != nil {
 		return err
 	}
-	err = w.withGit(func() error {
-		if _, err := w.store.ImportRefs(t.Tx, o); err != nil {
+	err = w.withGit(ctx, func(ctx context.Context) error {
+		if _, err := w.store.ImportRefs(ctx, t.Tx, o); err != nil {
 			return internalf(err, "Failed to import refs from underlying Git repo")
 		}
 		if !t.HasChanges() {
 			return nil
 		}
 		if w.colocated() {
-			failed, err := w.store.ExportRefs(t.Tx)
+			failed, err := w.store.ExportRefs(ctx, t.Tx)
 			if err != nil {
 				return err
 			}
 			w.ui.exportFailures(failed)
 		}
-		if err := w.publish(t, "import git refs"); err != nil {
+		if err := w.publish(ctx, t, "import git refs"); err != nil {
 			return err
 		}
 		w.ui.statusf("Done importing changes from the underlying Git repo.\n")
@@ -183,7 +184,7 @@ func (w *wsEnv) adoptGit() error {
 	if err != nil {
 		return err
 	}
-	stats, err := w.takeIn()
+	stats, err := w.takeIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func (w *wsEnv) adoptGit() error {
 		return err
 	}
 	if !w.colocated() {
-		if err := w.checkOutGitHead(); err != nil {
+		if err := w.checkOutGitHead(ctx); err != nil {
 			return err
 		}
 	}
@@ -257,8 +258,8 @@ func (w *wsEnv) hintUntracked() {
 }
 
 // checkOutGitHead starts where the HEAD of a git repository elsewhere is.
-func (w *wsEnv) checkOutGitHead() error {
-	out, err := w.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+func (w *wsEnv) checkOutGitHead(ctx context.Context) error {
+	out, err := w.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
 		return nil // no commit yet
 	}
@@ -270,15 +271,15 @@ func (w *wsEnv) checkOutGitHead() error {
 	if err != nil {
 		return err
 	}
-	c, err := w.store.Commit(id)
+	c, err := w.store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := t.AddHead(c); err != nil {
+	if err := t.AddHead(ctx, c); err != nil {
 		return err
 	}
-	if _, err := t.CheckOut(w.name, c); err != nil {
+	if _, err := t.CheckOut(ctx, w.name, c); err != nil {
 		return err
 	}
-	return t.finish("import git head")
+	return t.finish(ctx, "import git head")
 }

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,11 +54,11 @@ type refMove struct {
 	from, to repo.CommitID
 }
 
-func runGitPush(e *env, p *parsed) error {
+func runGitPush(ctx context.Context, e *env, p *parsed) error {
 	if e.global.noIntegrate {
 		return clif("--no-integrate-operation is not respected; use --dry-run")
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,20 +68,20 @@ func runGitPush(e *env, p *parsed) error {
 		return missing("signing commits as they are pushed (git.sign-on-push)")
 	}
 	x := &push{p: p, seen: map[refMove]bool{}}
-	if x.remote, err = w.pushRemote(p); err != nil {
+	if x.remote, err = w.pushRemote(ctx, p); err != nil {
 		return err
 	}
 	if x.tx, err = w.begin(); err != nil {
 		return err
 	}
-	if err := x.prepare(); err != nil {
+	if err := x.prepare(ctx); err != nil {
 		return err
 	}
 	switch {
 	case p.has("all"), p.has("tracked"), p.has("deleted"):
-		err = x.chooseMany()
+		err = x.chooseMany(ctx)
 	default:
-		err = x.chooseNamed()
+		err = x.chooseNamed(ctx)
 	}
 	if err != nil {
 		return err
@@ -98,19 +99,19 @@ func runGitPush(e *env, p *parsed) error {
 		w.ui.statusf("Dry-run requested, not pushing.\n")
 		return nil
 	}
-	return x.send()
+	return x.send(ctx)
 }
 
 // pushRemote is the remote to push to: asked for, configured, the only one, or
 // origin.
-func (w *wsEnv) pushRemote(p *parsed) (string, error) {
+func (w *wsEnv) pushRemote(ctx context.Context, p *parsed) (string, error) {
 	if name, ok := p.get("remote"); ok {
 		return name, nil
 	}
 	if name, ok, err := w.conf.String("git.push"); err != nil || ok {
 		return name, err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +125,7 @@ func (w *wsEnv) pushRemote(p *parsed) (string, error) {
 	return "origin", nil
 }
 
-func (x *push) prepare() error {
+func (x *push) prepare(ctx context.Context) error {
 	for _, r := range x.View.Remotes[x.remote].Bookmarks {
 		x.known = append(x.known, repo.TargetIDs(r.Target)...)
 	}
@@ -135,7 +136,7 @@ func (x *push) prepare() error {
 	if err != nil {
 		return err
 	}
-	set, err := x.w.rev().Set(e)
+	set, err := x.w.rev(ctx).Set(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -198,18 +199,18 @@ type rejected struct {
 }
 
 // check looks for a commit that must not leave.
-func (x *push) check(heads ...repo.CommitID) (*rejected, error) {
+func (x *push) check(ctx context.Context, heads ...repo.CommitID) (*rejected, error) {
 	heads = slices.DeleteFunc(heads, func(id repo.CommitID) bool { return id == "" })
 	fixed, err := x.w.immutableExpr()
 	if err != nil {
 		return nil, err
 	}
-	ids, err := x.w.rev().IDs(revset.Range(revset.Union(revset.Commits(x.known...), fixed), revset.Commits(heads...)))
+	ids, err := x.w.rev(ctx).IDs(ctx, revset.Range(revset.Union(revset.Commits(x.known...), fixed), revset.Commits(heads...)))
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		c, err := x.w.store.Commit(id)
+		c, err := x.w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +242,7 @@ func (x *push) check(heads ...repo.CommitID) (*rejected, error) {
 }
 
 // offer pushes a ref among others: what cannot be pushed is only warned about.
-func (x *push) offer(k refKind, name string, fresh, deleting bool) error {
+func (x *push) offer(ctx context.Context, k refKind, name string, fresh, deleting bool) error {
 	m, no := x.classify(k, name, fresh, deleting)
 	if no != nil {
 		x.warn(no)
@@ -250,7 +251,7 @@ func (x *push) offer(k refKind, name string, fresh, deleting bool) error {
 	if m == nil {
 		return nil
 	}
-	bad, err := x.check(m.to)
+	bad, err := x.check(ctx, m.to)
 	if err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func (x *push) offer(k refKind, name string, fresh, deleting bool) error {
 	x.w.ui.warnf("Won't push %s %s: commit %s %s", k.noun, revset.FormatSymbol(name), bad.commit.ID.Hex()[:12], bad.why)
 	o := x.w.ui.newText()
 	o.Str("  ")
-	if err := x.w.summary(o, bad.commit); err != nil {
+	if err := x.w.summary(ctx, o, bad.commit); err != nil {
 		return err
 	}
 	o.Str("\n")
@@ -272,7 +273,7 @@ func (x *push) offer(k refKind, name string, fresh, deleting bool) error {
 	return nil
 }
 
-func (x *push) chooseMany() error {
+func (x *push) chooseMany(ctx context.Context) error {
 	for _, k := range []refKind{bookmarkKind, tagKind} {
 		for _, name := range k.names(x.View, x.remote) {
 			switch {
@@ -284,7 +285,7 @@ func (x *push) chooseMany() error {
 			case !repo.IsAbsentTarget(k.target(x.View, name)):
 				continue
 			}
-			if err := x.offer(k, name, x.p.has("all"), x.p.has("deleted")); err != nil {
+			if err := x.offer(ctx, k, name, x.p.has("all"), x.p.has("deleted")); err != nil {
 				return err
 			}
 		}

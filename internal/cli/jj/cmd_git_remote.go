@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -48,8 +49,8 @@ func (r *gitRemote) pushURL() string {
 }
 
 // remotes reads the remotes of the store's own configuration.
-func (w *wsEnv) remotes() (map[string]*gitRemote, error) {
-	out, err := w.git("config", "--local", "--list", "-z")
+func (w *wsEnv) remotes(ctx context.Context) (map[string]*gitRemote, error) {
+	out, err := w.git(ctx, "config", "--local", "--list", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +98,12 @@ func noRemote(name string) error {
 	return userf("No git remote named '%s'", revset.FormatSymbol(name))
 }
 
-func runRemoteList(e *env, p *parsed) error {
-	w, err := e.open()
+func runRemoteList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,8 +124,8 @@ func runRemoteList(e *env, p *parsed) error {
 	return nil
 }
 
-func runRemoteAdd(e *env, p *parsed) error {
-	w, err := e.open()
+func runRemoteAdd(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func runRemoteAdd(e *env, p *parsed) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func runRemoteAdd(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := t.addRemote(name, url, push); err != nil {
+	if err := t.addRemote(ctx, name, url, push); err != nil {
 		return err
 	}
 	pushes, warned := push, false
@@ -173,19 +174,19 @@ func runRemoteAdd(e *env, p *parsed) error {
 	if warned {
 		w.ui.hintf("If this was a mistake, run `jj git remote remove %s`.", revset.FormatSymbol(name))
 	}
-	return t.finish("add git remote " + revset.FormatSymbol(name))
+	return t.finish(ctx, "add git remote "+revset.FormatSymbol(name))
 }
 
 // addRemote makes a remote known to git and to the view.
-func (t *tx) addRemote(name, url, push string) error {
+func (t *tx) addRemote(ctx context.Context, name, url, push string) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	if _, err := t.w.git("remote", "add", name, url); err != nil {
+	if _, err := t.w.git(ctx, "remote", "add", name, url); err != nil {
 		return err
 	}
 	if push != "" {
-		if _, err := t.w.git("config", "remote."+name+".pushurl", push); err != nil {
+		if _, err := t.w.git(ctx, "config", "remote."+name+".pushurl", push); err != nil {
 			return err
 		}
 	}
@@ -193,13 +194,13 @@ func (t *tx) addRemote(name, url, push string) error {
 	return nil
 }
 
-func runRemoteRemove(e *env, p *parsed) error {
-	w, err := e.open()
+func runRemoteRemove(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	name := p.str("remote")
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,7 @@ func runRemoteRemove(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.git("remote", "remove", name); err != nil {
+	if _, err := w.git(ctx, "remote", "remove", name); err != nil {
 		return err
 	}
 	if name != repo.GitRemote {
@@ -222,15 +223,15 @@ func runRemoteRemove(e *env, p *parsed) error {
 		}
 	}
 	if t.HasChanges() {
-		if err := t.finish("remove git remote " + revset.FormatSymbol(name)); err != nil {
+		if err := t.finish(ctx, "remove git remote "+revset.FormatSymbol(name)); err != nil {
 			return err
 		}
 	}
 	return e.moveRemoteSettings(name, "")
 }
 
-func runRemoteRename(e *env, p *parsed) error {
-	w, err := e.open()
+func runRemoteRename(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func runRemoteRename(e *env, p *parsed) error {
 	if err := checkRemoteName(now); err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -254,7 +255,7 @@ func runRemoteRename(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.git("remote", "rename", old, now); err != nil {
+	if _, err := w.git(ctx, "remote", "rename", old, now); err != nil {
 		return err
 	}
 	if old != repo.GitRemote {
@@ -270,15 +271,15 @@ func runRemoteRename(e *env, p *parsed) error {
 		}
 	}
 	if t.HasChanges() {
-		if err := t.finish(fmt.Sprintf("rename git remote %s to %s", revset.FormatSymbol(old), revset.FormatSymbol(now))); err != nil {
+		if err := t.finish(ctx, fmt.Sprintf("rename git remote %s to %s", revset.FormatSymbol(old), revset.FormatSymbol(now))); err != nil {
 			return err
 		}
 	}
 	return e.moveRemoteSettings(old, now)
 }
 
-func runRemoteSetURL(e *env, p *parsed) error {
-	w, err := e.open()
+func runRemoteSetURL(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -293,7 +294,7 @@ func runRemoteSetURL(e *env, p *parsed) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -303,7 +304,7 @@ func runRemoteSetURL(e *env, p *parsed) error {
 	set := func(key, value string) error {
 		value, err := e.absoluteURL(value)
 		if err == nil {
-			_, err = w.git("config", "remote."+name+"."+key, value)
+			_, err = w.git(ctx, "config", "remote."+name+"."+key, value)
 		}
 		return err
 	}

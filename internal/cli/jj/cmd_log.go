@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"iter"
 	"strconv"
 	"strings"
@@ -65,8 +66,8 @@ func (s *shower) text(self any, width int) (*text.Text, error) {
 	return wrapped, nil
 }
 
-func runLog(e *env, p *parsed) error {
-	w, err := e.open()
+func runLog(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func runLog(e *env, p *parsed) error {
 	if p.has("pos") {
 		x = revset.And(x, revset.WithFiles(set))
 	}
-	rr := w.rev()
-	ps, err := rr.Positions(x)
+	rr := w.rev(ctx)
+	ps, err := rr.Positions(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func runLog(e *env, p *parsed) error {
 		w.ui.printf("%d\n", limit)
 		return nil
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,11 +119,11 @@ func runLog(e *env, p *parsed) error {
 		return err
 	}
 	lost := set.Paths()
-	seen := func(c *repo.Commit) error { return w.dropFound(&lost, c.Tree) }
+	seen := func(c *repo.Commit) error { return w.dropFound(ctx, &lost, c.Tree) }
 	if p.has("no-graph") {
-		err = s.plain(rr, ps[:limit], p.has("reversed"), seen)
+		err = s.plain(ctx, rr, ps[:limit], p.has("reversed"), seen)
 	} else {
-		err = s.graph(rr, x, ps, limit, p.has("reversed"), seen)
+		err = s.graph(ctx, rr, x, ps, limit, p.has("reversed"), seen)
 	}
 	if err != nil {
 		return err
@@ -138,10 +139,10 @@ func runLog(e *env, p *parsed) error {
 }
 
 // dropFound removes the paths that a tree has.
-func (w *wsEnv) dropFound(paths *[]repo.Path, t repo.MergedTree) error {
+func (w *wsEnv) dropFound(ctx context.Context, paths *[]repo.Path, t repo.MergedTree) error {
 	var left []repo.Path
 	for _, q := range *paths {
-		v, err := repo.ValueAt(w.store, t, q)
+		v, err := repo.ValueAt(ctx, w.store, t, q)
 		if err != nil {
 			return err
 		}
@@ -153,16 +154,16 @@ func (w *wsEnv) dropFound(paths *[]repo.Path, t repo.MergedTree) error {
 	return nil
 }
 
-func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(*repo.Commit) error) error {
+func (s *shower) plain(ctx context.Context, rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(*repo.Commit) error) error {
 	w := s.w
-	w.ui.page()
+	w.ui.page(ctx)
 	order := func(i int) repo.CommitID {
 		if reversed {
 			i = len(ps) - 1 - i
 		}
 		return rr.Index.ID(ps[i])
 	}
-	for c, err := range w.ahead(len(ps), order) {
+	for c, err := range w.ahead(ctx, len(ps), order) {
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(
 			return err
 		}
 		if s.diff != nil {
-			if err := s.diff.patch(o, c, s.match, w.ui.width()); err != nil {
+			if err := s.diff.patch(ctx, o, c, s.match, w.ui.width()); err != nil {
 				return err
 			}
 		}
@@ -186,7 +187,7 @@ func (s *shower) plain(rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(
 }
 
 // ahead reads commits one after the other while those before are being shown.
-func (w *wsEnv) ahead(n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit, error] {
+func (w *wsEnv) ahead(ctx context.Context, n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit, error] {
 	type result struct {
 		c   *repo.Commit
 		err error
@@ -197,7 +198,7 @@ func (w *wsEnv) ahead(n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit,
 		go func() {
 			defer close(results)
 			for i := range n {
-				c, err := w.store.Commit(id(i))
+				c, err := w.store.Commit(ctx, id(i))
 				select {
 				case results <- result{c, err}:
 				case <-done:

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -65,12 +66,12 @@ func parseAuthor(s string) (name, email string, ok bool) {
 	return m[1], m[2], true
 }
 
-func runMetaedit(e *env, p *parsed) error {
-	w, err := e.open()
+func runMetaedit(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	cs, err := w.targets(append(append([]string(nil), p.all("pos")...), p.all("opt")...))
+	cs, err := w.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
 	if err != nil {
 		return err
 	}
@@ -92,21 +93,21 @@ func runMetaedit(e *env, p *parsed) error {
 	}
 	var modified []*repo.Commit
 	reparented := 0
-	err = t.TransformDescendants(ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		if !slices.Contains(ids, m.Old.ID) {
 			if !m.ParentsChanged() {
 				return nil
 			}
-			d, err := m.Reparent()
+			d, err := m.Reparent(ctx)
 			if err != nil {
 				return err
 			}
 			reparented++
-			_, err = t.Write(d)
+			_, err = t.Write(ctx, d)
 			return err
 		}
 		rewrite := p.has("force-rewrite") || m.ParentsChanged()
-		d, err := m.Reparent()
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func runMetaedit(e *env, p *parsed) error {
 		if !rewrite {
 			return nil
 		}
-		c, err := t.Write(d)
+		c, err := t.Write(ctx, d)
 		modified = append(modified, c)
 		return err
 	})
@@ -150,7 +151,7 @@ func runMetaedit(e *env, p *parsed) error {
 	if len(modified) > 0 {
 		o := w.ui.newText()
 		o.Printf("Modified %d commits:\n", len(modified))
-		l, err := w.newLang(t.now())
+		l, err := w.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
@@ -166,5 +167,5 @@ func runMetaedit(e *env, p *parsed) error {
 	if len(ids) > 1 {
 		title += fmt.Sprintf(" and %d more", len(ids)-1)
 	}
-	return t.finish(title)
+	return t.finish(ctx, title)
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -24,8 +25,8 @@ func newCommand() *command {
 	}
 }
 
-func runNew(e *env, p *parsed) error {
-	w, err := e.open()
+func runNew(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,11 +34,11 @@ func runNew(e *env, p *parsed) error {
 	if dest == nil && !p.has("insert-after") && !p.has("insert-before") {
 		dest = []string{"@"}
 	}
-	parents, children, err := w.location(dest, p.all("insert-after"), p.all("insert-before"), "new commit")
+	parents, children, err := w.location(ctx, dest, p.all("insert-after"), p.all("insert-before"), "new commit")
 	if err != nil {
 		return err
 	}
-	parentCommits, err := w.commits(parents)
+	parentCommits, err := w.commits(ctx, parents)
 	if err != nil {
 		return err
 	}
@@ -51,54 +52,54 @@ func runNew(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	tree, err := repo.ParentsTree(t.Store, t.Index, parentCommits)
+	tree, err := repo.ParentsTree(ctx, t.Store, t.Index, parentCommits)
 	if err != nil {
 		return err
 	}
 	d := t.NewCommit(parents, tree)
 	if p.has("message") {
 		d.Description = joinParagraphs(p.all("message"))
-	} else if d.Description, err = t.describedBy("templates.new_description", d); err != nil {
+	} else if d.Description, err = t.describedBy(ctx, "templates.new_description", d); err != nil {
 		return err
 	}
 	if d.Description != "" {
-		if d.Description, err = t.withTrailers(d); err != nil {
+		if d.Description, err = t.withTrailers(ctx, d); err != nil {
 			return err
 		}
 	}
-	c, err := t.Write(d)
+	c, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
-	n, err := t.insertBetween(c, parents, children)
+	n, err := t.insertBetween(ctx, c, parents, children)
 	if err != nil {
 		return err
 	}
 	if p.has("no-edit") {
 		o := w.ui.newText()
 		o.Str("Created new commit ")
-		if err := t.summary(o, c); err != nil {
+		if err := t.summary(ctx, o, c); err != nil {
 			return err
 		}
 		o.Str("\n")
 		w.ui.status(o)
-	} else if err := t.Edit(w.name, c); err != nil {
+	} else if err := t.Edit(ctx, w.name, c); err != nil {
 		return err
 	}
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
-	if err := t.advance(advance, c.Parents[0]); err != nil {
+	if err := t.advance(ctx, advance, c.Parents[0]); err != nil {
 		return err
 	}
-	return t.finish("new empty commit")
+	return t.finish(ctx, "new empty commit")
 }
 
 // insertBetween moves children that stood on parents onto a new commit.
-func (t *tx) insertBetween(c *repo.Commit, parents, children []repo.CommitID) (int, error) {
+func (t *tx) insertBetween(ctx context.Context, c *repo.Commit, parents, children []repo.CommitID) (int, error) {
 	n := 0
 	for _, id := range children {
-		child, err := t.Store.Commit(id)
+		child, err := t.Store.Commit(ctx, id)
 		if err != nil {
 			return 0, err
 		}
@@ -116,20 +117,20 @@ func (t *tx) insertBetween(c *repo.Commit, parents, children []repo.CommitID) (i
 			}
 		}
 		add(c.ID)
-		if _, err := t.NewMove(child, now).Rebase(repo.RebaseOptions{}); err != nil {
+		if _, err := t.NewMove(child, now).Rebase(ctx, repo.RebaseOptions{}); err != nil {
 			return 0, err
 		}
 		n++
 	}
-	m, err := t.RebaseDescendants(repo.RebaseOptions{})
+	m, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	return n + m, err
 }
 
 // location finds where a new commit goes: on which parents, below which
 // children.
-func (w *wsEnv) location(dest, after, before []string, what string) (parents, children []repo.CommitID, err error) {
+func (w *wsEnv) location(ctx context.Context, dest, after, before []string, what string) (parents, children []repo.CommitID, err error) {
 	resolve := func(texts []string) ([]repo.CommitID, error) {
-		cs, err := w.evalOrdered(texts)
+		cs, err := w.evalOrdered(ctx, texts)
 		var out []repo.CommitID
 		for _, c := range cs {
 			out = append(out, c.ID)
@@ -155,12 +156,12 @@ func (w *wsEnv) location(dest, after, before []string, what string) (parents, ch
 		parents, children = a, b
 	case after != nil:
 		parents = a
-		if children, err = w.revRepo(w.repo, nil).IDs(revset.Children(revset.Commits(a...))); err != nil {
+		if children, err = w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Children(revset.Commits(a...))); err != nil {
 			return nil, nil, err
 		}
 	default:
 		children = b
-		cs, err := w.commits(b)
+		cs, err := w.commits(ctx, b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -173,10 +174,10 @@ func (w *wsEnv) location(dest, after, before []string, what string) (parents, ch
 		}
 	}
 	if len(children) > 0 {
-		if err := w.checkRewritable(children...); err != nil {
+		if err := w.checkRewritable(ctx, children...); err != nil {
 			return nil, nil, err
 		}
-		if err := w.noLoop(children, parents, what); err != nil {
+		if err := w.noLoop(ctx, children, parents, what); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -187,8 +188,8 @@ func (w *wsEnv) location(dest, after, before []string, what string) (parents, ch
 }
 
 // noLoop refuses children that are ancestors of the parents.
-func (w *wsEnv) noLoop(children, parents []repo.CommitID, what string) error {
-	bad, err := w.revRepo(w.repo, nil).IDs(revset.DagRange(revset.Commits(children...), revset.Commits(parents...)))
+func (w *wsEnv) noLoop(ctx context.Context, children, parents []repo.CommitID, what string) error {
+	bad, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.DagRange(revset.Commits(children...), revset.Commits(parents...)))
 	if err != nil || len(bad) == 0 {
 		return err
 	}

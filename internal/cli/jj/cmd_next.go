@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -33,8 +34,8 @@ type movement struct {
 	offset         uint32
 }
 
-func runMovement(e *env, p *parsed) error {
-	w, err := e.open()
+func runMovement(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,12 +56,12 @@ func runMovement(e *env, p *parsed) error {
 		}
 		m.offset = uint32(n)
 	}
-	target, err := m.target(at)
+	target, err := m.target(ctx, at)
 	if err != nil {
 		return err
 	}
 	if m.edit {
-		if err := w.checkRewritable(target.ID); err != nil {
+		if err := w.checkRewritable(ctx, target.ID); err != nil {
 			return err
 		}
 	}
@@ -70,18 +71,18 @@ func runMovement(e *env, p *parsed) error {
 	}
 	title := fmt.Sprintf("%s: %s -> ", p.command().name, at.Hex()[:12])
 	if m.edit {
-		if err := t.Edit(w.name, target); err != nil {
+		if err := t.Edit(ctx, w.name, target); err != nil {
 			return err
 		}
-		return t.finish(title + "editing " + target.ID.Hex()[:12])
+		return t.finish(ctx, title+"editing "+target.ID.Hex()[:12])
 	}
-	if _, err := t.CheckOut(w.name, target); err != nil {
+	if _, err := t.CheckOut(ctx, w.name, target); err != nil {
 		return err
 	}
-	return t.finish(title + target.ID.Hex()[:12])
+	return t.finish(ctx, title+target.ID.Hex()[:12])
 }
 
-func (m *movement) target(at repo.CommitID) (*repo.Commit, error) {
+func (m *movement) target(ctx context.Context, at repo.CommitID) (*repo.Commit, error) {
 	w := m.w
 	if _, head := w.repo.View.Heads[at]; !m.edit && !head {
 		return nil, userf("The working copy must not have any children").hinted("Create a new commit on top of this one or use `--edit`")
@@ -107,12 +108,12 @@ func (m *movement) target(at repo.CommitID) (*repo.Commit, error) {
 			x = revset.Heads(revset.And(revset.Ancestors(x), revset.WithConflicts()))
 		}
 	}
-	rr := w.revRepo(w.repo, nil)
-	ids, err := rr.IDs(x)
+	rr := w.revRepo(ctx, w.repo, nil)
+	ids, err := rr.IDs(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	cs, err := w.commits(ids)
+	cs, err := w.commits(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -120,16 +121,16 @@ func (m *movement) target(at repo.CommitID) (*repo.Commit, error) {
 	case 1:
 		return cs[0], nil
 	case 0:
-		starts, err := rr.IDs(start)
+		starts, err := rr.IDs(ctx, start)
 		if err != nil {
 			return nil, err
 		}
-		return nil, m.notFound(starts)
+		return nil, m.notFound(ctx, starts)
 	}
-	return m.ask(cs)
+	return m.ask(ctx, cs)
 }
 
-func (m *movement) notFound(starts []repo.CommitID) error {
+func (m *movement) notFound(ctx context.Context, starts []repo.CommitID) error {
 	var msg string
 	switch {
 	case m.next && m.edit && m.conflict:
@@ -150,7 +151,7 @@ func (m *movement) notFound(starts []repo.CommitID) error {
 		msg = fmt.Sprintf("No ancestor found %d commit(s) back from the working copy parents(s)", m.offset)
 	}
 	e := userf("%s", msg)
-	cs, err := m.w.commits(starts)
+	cs, err := m.w.commits(ctx, starts)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (m *movement) notFound(starts []repo.CommitID) error {
 		} else {
 			t.Str("Working copy parent: ")
 		}
-		if err := m.w.summary(t, c); err != nil {
+		if err := m.w.summary(ctx, t, c); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: t})
@@ -170,7 +171,7 @@ func (m *movement) notFound(starts []repo.CommitID) error {
 }
 
 // ask lets the user choose between several targets.
-func (m *movement) ask(cs []*repo.Commit) (*repo.Commit, error) {
+func (m *movement) ask(ctx context.Context, cs []*repo.Commit) (*repo.Commit, error) {
 	w := m.w
 	word := "prev"
 	if m.next {
@@ -181,7 +182,7 @@ func (m *movement) ask(cs []*repo.Commit) (*repo.Commit, error) {
 	var choices []string
 	for i, c := range cs {
 		t.Printf("%d: ", i+1)
-		if err := w.summary(t, c); err != nil {
+		if err := w.summary(ctx, t, c); err != nil {
 			return nil, err
 		}
 		t.Str("\n")

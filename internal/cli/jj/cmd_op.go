@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,12 +56,12 @@ func whatOf(p *parsed) (local, remotes bool) {
 	return slices.Contains(p.all("what"), "repo"), slices.Contains(p.all("what"), "remote-tracking")
 }
 
-func runOpRestore(e *env, p *parsed) error {
-	w, err := e.open()
+func runOpRestore(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	o, err := w.resolveOp(p.str("op"), w.repo)
+	o, err := w.resolveOp(ctx, p.str("op"), w.repo)
 	if err != nil {
 		return err
 	}
@@ -69,17 +70,17 @@ func runOpRestore(e *env, p *parsed) error {
 		return err
 	}
 	local, remotes := whatOf(p)
-	if err := t.restoreView(o, local, remotes); err != nil {
+	if err := t.restoreView(ctx, o, local, remotes); err != nil {
 		return err
 	}
-	if err := w.sayOp("Restored to operation: ", o); err != nil {
+	if err := w.sayOp(ctx, "Restored to operation: ", o); err != nil {
 		return err
 	}
-	return t.finish("restore to operation " + o.ID.Hex())
+	return t.finish(ctx, "restore to operation "+o.ID.Hex())
 }
 
-func runOpRevert(e *env, p *parsed) error {
-	w, err := e.open()
+func runOpRevert(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func runOpRevert(e *env, p *parsed) error {
 	if v, ok := p.get("op"); ok {
 		text = v
 	}
-	o, err := w.resolveOp(text, w.repo)
+	o, err := w.resolveOp(ctx, text, w.repo)
 	if err != nil {
 		return err
 	}
@@ -98,11 +99,11 @@ func runOpRevert(e *env, p *parsed) error {
 	default:
 		return userf("Cannot revert a merge operation")
 	}
-	at, err := w.store.At(o.ID)
+	at, err := w.store.At(ctx, o.ID)
 	if err != nil {
 		return err
 	}
-	before, err := w.store.At(o.Parents[0])
+	before, err := w.store.At(ctx, o.Parents[0])
 	if err != nil {
 		return err
 	}
@@ -110,25 +111,25 @@ func runOpRevert(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Merge(at, before); err != nil {
+	if err := t.Merge(ctx, at, before); err != nil {
 		return err
 	}
 	local, remotes := whatOf(p)
-	if err := t.takeView(t.View, local, remotes); err != nil {
+	if err := t.takeView(ctx, t.View, local, remotes); err != nil {
 		return err
 	}
-	if err := w.sayOp("Reverted operation: ", o); err != nil {
+	if err := w.sayOp(ctx, "Reverted operation: ", o); err != nil {
 		return err
 	}
-	return t.finish("revert operation " + o.ID.Hex())
+	return t.finish(ctx, "revert operation "+o.ID.Hex())
 }
 
-func runOpLog(e *env, p *parsed) error {
-	w, err := e.openForOps()
+func runOpLog(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openForOps(ctx)
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func runOpLog(e *env, p *parsed) error {
 	}
 	var ops []*repo.Operation
 	if limit != 0 {
-		err = repo.WalkOperations(w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
+		err = repo.WalkOperations(ctx, w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
 			ops = append(ops, o)
 			return len(ops) != limit, nil
 		})
@@ -168,20 +169,20 @@ func runOpLog(e *env, p *parsed) error {
 			if len(op.Parents) > 1 {
 				return nil
 			}
-			return w.showOp(o, op, p, d, width, "op_log")
+			return w.showOp(ctx, o, op, p, d, width, "op_log")
 		}
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	return s.run(ops, symbol, p.has("no-graph"), p.has("reversed"))
 }
 
 // openForOps opens the workspace; operations can be listed even where the
 // working copy must not be touched.
-func (e *env) openForOps() (*wsEnv, error) {
+func (e *env) openForOps(ctx context.Context) (*wsEnv, error) {
 	if e.global.atOp != "" || e.global.ignoreWorkingCopy {
-		return e.openNoSnapshot()
+		return e.openNoSnapshot(ctx)
 	}
-	return e.open()
+	return e.open(ctx)
 }
 
 type opShower struct {
@@ -262,12 +263,12 @@ func (s *opShower) run(ops []*repo.Operation, symbol *template.Renderer, plain, 
 	return nil
 }
 
-func runOpIntegrate(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runOpIntegrate(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
-	o, err := w.resolveOp(p.str("op"), w.repo)
+	o, err := w.resolveOp(ctx, p.str("op"), w.repo)
 	if err != nil {
 		return err
 	}
@@ -278,7 +279,7 @@ func runOpIntegrate(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	_, merged, err := w.store.Head(who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
+	_, merged, err := w.store.Head(ctx, who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -9,16 +10,16 @@ import (
 
 // runOpAbandon takes operations out of the log: those that follow are written
 // anew on top of what came before.
-func runOpAbandon(e *env, p *parsed) error {
+func runOpAbandon(ctx context.Context, e *env, p *parsed) error {
 	if e.global.atOp != "" {
 		return clif("--at-op is not respected")
 	}
-	w, err := e.openNoSnapshot()
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	head := w.repo.Operation
-	dest, last, err := w.abandonRange(p.str("op"))
+	dest, last, err := w.abandonRange(ctx, p.str("op"))
 	if err != nil {
 		return err
 	}
@@ -26,15 +27,15 @@ func runOpAbandon(e *env, p *parsed) error {
 		return userf("Cannot abandon the current operation %s", shortOp(head.ID)).
 			hinted("Run `jj undo` to revert the current operation, then use `jj op abandon`")
 	}
-	move, err := repo.OperationRange(w.store, []repo.OperationID{last.ID}, []repo.OperationID{head.ID})
+	move, err := repo.OperationRange(ctx, w.store, []repo.OperationID{last.ID}, []repo.OperationID{head.ID})
 	if err != nil {
 		return err
 	}
-	gone, err := repo.OperationRange(w.store, []repo.OperationID{dest.ID}, []repo.OperationID{last.ID})
+	gone, err := repo.OperationRange(ctx, w.store, []repo.OperationID{dest.ID}, []repo.OperationID{last.ID})
 	if err != nil {
 		return err
 	}
-	now, err := w.reparentOps(move, dest)
+	now, err := w.reparentOps(ctx, move, dest)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func runOpAbandon(e *env, p *parsed) error {
 	if w.global.ignoreWorkingCopy {
 		return nil
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return internalf(err, "Failed to access working copy state")
 	}
@@ -63,39 +64,39 @@ func runOpAbandon(e *env, p *parsed) error {
 
 // abandonRange reads "a..b", or one operation: what stays last before the gap,
 // and what goes last.
-func (w *wsEnv) abandonRange(arg string) (dest, last *repo.Operation, err error) {
+func (w *wsEnv) abandonRange(ctx context.Context, arg string) (dest, last *repo.Operation, err error) {
 	from, to, ranged := strings.Cut(arg, "..")
 	if !ranged {
-		if last, err = w.resolveOp(arg, w.repo); err != nil {
+		if last, err = w.resolveOp(ctx, arg, w.repo); err != nil {
 			return nil, nil, err
 		}
 		switch len(last.Parents) {
 		case 0:
 			return nil, nil, userf("Cannot abandon the root operation")
 		case 1:
-			dest, err = w.store.Operation(last.Parents[0])
+			dest, err = w.store.Operation(ctx, last.Parents[0])
 			return dest, last, err
 		}
 		return nil, nil, userf("Cannot abandon a merge operation")
 	}
 	if from == "" {
-		dest, err = w.store.Operation(repo.RootOperationID)
+		dest, err = w.store.Operation(ctx, repo.RootOperationID)
 	} else {
-		dest, err = w.resolveOp(from, w.repo)
+		dest, err = w.resolveOp(ctx, from, w.repo)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	last = w.repo.Operation
 	if to != "" {
-		last, err = w.resolveOp(to, w.repo)
+		last, err = w.resolveOp(ctx, to, w.repo)
 	}
 	return dest, last, err
 }
 
 // reparentOps writes operations, latest first, on top of another, and gives
 // the new head.
-func (w *wsEnv) reparentOps(ops []*repo.Operation, dest *repo.Operation) (repo.OperationID, error) {
+func (w *wsEnv) reparentOps(ctx context.Context, ops []*repo.Operation, dest *repo.Operation) (repo.OperationID, error) {
 	at := dest.ID
 	written := map[repo.OperationID]repo.OperationID{}
 	for _, old := range slices.Backward(ops) {
@@ -110,7 +111,7 @@ func (w *wsEnv) reparentOps(ops []*repo.Operation, dest *repo.Operation) (repo.O
 				o.Parents = append(o.Parents, dest.ID)
 			}
 		}
-		if err := w.store.PutOperation(&o); err != nil {
+		if err := w.store.PutOperation(ctx, &o); err != nil {
 			return "", err
 		}
 		written[old.ID], at = o.ID, o.ID

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -10,26 +11,26 @@ import (
 
 // before is the repository as it was before an operation. The root has nothing
 // before it.
-func (w *wsEnv) before(op *repo.Operation) (*repo.Repo, error) {
+func (w *wsEnv) before(ctx context.Context, op *repo.Operation) (*repo.Repo, error) {
 	switch len(op.Parents) {
 	case 0:
-		return w.store.At(op.ID)
+		return w.store.At(ctx, op.ID)
 	case 1:
-		return w.store.At(op.Parents[0])
+		return w.store.At(ctx, op.Parents[0])
 	}
 	return nil, missing("comparing with several operations at once")
 }
 
-func runOpShow(e *env, p *parsed) error {
-	w, err := e.openForOps()
+func runOpShow(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openForOps(ctx)
 	if err != nil {
 		return err
 	}
-	op, err := w.resolveOp(p.or("op", "@"), w.repo)
+	op, err := w.resolveOp(ctx, p.or("op", "@"), w.repo)
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,62 +51,62 @@ func runOpShow(e *env, p *parsed) error {
 		return err
 	}
 	if !p.has("no-op-diff") && len(op.Parents) < 2 {
-		if err := w.showOp(o, op, p, d, w.ui.width(), "op_show"); err != nil {
+		if err := w.showOp(ctx, o, op, p, d, w.ui.width(), "op_show"); err != nil {
 			return err
 		}
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	return w.ui.print(o)
 }
 
 // showOp writes what one operation did.
-func (w *wsEnv) showOp(o *text.Text, op *repo.Operation, p *parsed, d *differ, width int, label string) error {
-	from, err := w.before(op)
+func (w *wsEnv) showOp(ctx context.Context, o *text.Text, op *repo.Operation, p *parsed, d *differ, width int, label string) error {
+	from, err := w.before(ctx, op)
 	if err != nil {
 		return err
 	}
-	to, err := w.store.At(op.ID)
+	to, err := w.store.At(ctx, op.ID)
 	if err != nil {
 		return err
 	}
-	x, err := w.newOpDiff(from, to, p, d, label)
+	x, err := w.newOpDiff(ctx, from, to, p, d, label)
 	if err != nil {
 		return err
 	}
 	x.width = width
-	return x.show(o)
+	return x.show(ctx, o)
 }
 
-func runOpDiff(e *env, p *parsed) error {
-	w, err := e.openForOps()
+func runOpDiff(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openForOps(ctx)
 	if err != nil {
 		return err
 	}
 	var from, to *repo.Repo
 	if p.has("from") || p.has("to") {
-		a, err := w.resolveOp(p.or("from", "@"), w.repo)
+		a, err := w.resolveOp(ctx, p.or("from", "@"), w.repo)
 		if err != nil {
 			return err
 		}
-		b, err := w.resolveOp(p.or("to", "@"), w.repo)
+		b, err := w.resolveOp(ctx, p.or("to", "@"), w.repo)
 		if err != nil {
 			return err
 		}
-		if from, err = w.store.At(a.ID); err != nil {
+		if from, err = w.store.At(ctx, a.ID); err != nil {
 			return err
 		}
-		if to, err = w.store.At(b.ID); err != nil {
+		if to, err = w.store.At(ctx, b.ID); err != nil {
 			return err
 		}
 	} else {
-		op, err := w.resolveOp(p.or("operation", "@"), w.repo)
+		op, err := w.resolveOp(ctx, p.or("operation", "@"), w.repo)
 		if err != nil {
 			return err
 		}
-		if from, err = w.before(op); err != nil {
+		if from, err = w.before(ctx, op); err != nil {
 			return err
 		}
-		if to, err = w.store.At(op.ID); err != nil {
+		if to, err = w.store.At(ctx, op.ID); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func runOpDiff(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func runOpDiff(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	x, err := w.newOpDiff(from, to, p, d, "op_diff")
+	x, err := w.newOpDiff(ctx, from, to, p, d, "op_diff")
 	if err != nil {
 		return err
 	}
@@ -144,20 +145,20 @@ func runOpDiff(e *env, p *parsed) error {
 		}
 		o.Str("\n")
 	}
-	if err := x.show(o); err != nil {
+	if err := x.show(ctx, o); err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	return w.ui.print(o)
 }
 
 // predecessorsBetween says which commits of the older operation those of the
 // newer came from, over all operations between.
-func (w *wsEnv) predecessorsBetween(now, old *repo.Operation) (map[repo.CommitID][]repo.CommitID, error) {
+func (w *wsEnv) predecessorsBetween(ctx context.Context, now, old *repo.Operation) (map[repo.CommitID][]repo.CommitID, error) {
 	edges := map[repo.CommitID][]repo.CommitID{}
 	if !(len(now.Parents) == 1 && now.Parents[0] == old.ID) {
 		back := map[repo.CommitID][]repo.CommitID{}
-		if ok, err := w.collectPredecessors(old, now, back); err != nil || !ok {
+		if ok, err := w.collectPredecessors(ctx, old, now, back); err != nil || !ok {
 			return nil, err
 		}
 		for _, id := range slices.Sorted(maps.Keys(back)) {
@@ -166,7 +167,7 @@ func (w *wsEnv) predecessorsBetween(now, old *repo.Operation) (map[repo.CommitID
 			}
 		}
 	}
-	ok, err := w.collectPredecessors(now, old, edges)
+	ok, err := w.collectPredecessors(ctx, now, old, edges)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -206,9 +207,9 @@ func (w *wsEnv) predecessorsBetween(now, old *repo.Operation) (map[repo.CommitID
 
 // collectPredecessors gathers what operations that lead to one, but not to
 // another, recorded. It is false when one of them recorded nothing.
-func (w *wsEnv) collectPredecessors(to, from *repo.Operation, into map[repo.CommitID][]repo.CommitID) (bool, error) {
+func (w *wsEnv) collectPredecessors(ctx context.Context, to, from *repo.Operation, into map[repo.CommitID][]repo.CommitID) (bool, error) {
 	known := map[repo.OperationID]bool{}
-	err := repo.WalkOperations(w.store, []repo.OperationID{from.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, w.store, []repo.OperationID{from.ID}, func(o *repo.Operation) (bool, error) {
 		known[o.ID] = true
 		return true, nil
 	})
@@ -216,7 +217,7 @@ func (w *wsEnv) collectPredecessors(to, from *repo.Operation, into map[repo.Comm
 		return false, err
 	}
 	all := true
-	err = repo.WalkOperations(w.store, []repo.OperationID{to.ID}, func(o *repo.Operation) (bool, error) {
+	err = repo.WalkOperations(ctx, w.store, []repo.OperationID{to.ID}, func(o *repo.Operation) (bool, error) {
 		if known[o.ID] {
 			return true, nil
 		}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,12 +17,12 @@ func parallelizeCommand() *command {
 	}
 }
 
-func runParallelize(e *env, p *parsed) error {
-	w, err := e.open()
+func runParallelize(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	cs, err := w.evalCommits(append(append([]string(nil), p.all("pos")...), p.all("opt")...)...)
+	cs, err := w.evalCommits(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...)...)
 	if err != nil {
 		return err
 	}
@@ -49,14 +50,14 @@ func runParallelize(e *env, p *parsed) error {
 			touched = append(touched, c.ID) // it has no parents to change
 		}
 	}
-	if err := w.checkRewritable(touched...); err != nil {
+	if err := w.checkRewritable(ctx, touched...); err != nil {
 		return err
 	}
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
-	err = t.TransformDescendants(ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		if now, ok := own[m.Old.ID]; ok {
 			if err := t.followParents(m, now); err != nil {
 				return err
@@ -77,13 +78,13 @@ func runParallelize(e *env, p *parsed) error {
 		if !m.ParentsChanged() {
 			return nil
 		}
-		_, err := m.Rebase(repo.RebaseOptions{})
+		_, err := m.Rebase(ctx, repo.RebaseOptions{})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return t.finish(fmt.Sprintf("parallelize %d commits", len(ids)))
+	return t.finish(ctx, fmt.Sprintf("parallelize %d commits", len(ids)))
 }
 
 // followParents sets a move's parents to what commits have become meanwhile.
@@ -104,8 +105,8 @@ func simplifyParentsCommand() *command {
 	}
 }
 
-func runSimplifyParents(e *env, p *parsed) error {
-	w, err := e.open()
+func runSimplifyParents(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,11 +123,11 @@ func runSimplifyParents(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritable(ids...); err != nil {
+	if err := w.checkRewritable(ctx, ids...); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -134,7 +135,7 @@ func runSimplifyParents(e *env, p *parsed) error {
 		return err
 	}
 	simplified, edges, others := 0, 0, 0
-	err = t.TransformDescendants(ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		before := len(m.Parents)
 		if slices.Contains(ids, m.Old.ID) && before > 1 {
 			m.SimplifyAncestorMerge()
@@ -148,11 +149,11 @@ func runSimplifyParents(e *env, p *parsed) error {
 		} else {
 			others++
 		}
-		d, err := m.Reparent()
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = t.Write(d)
+		_, err = t.Write(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -164,5 +165,5 @@ func runSimplifyParents(e *env, p *parsed) error {
 			w.ui.statusf("Rebased %d descendant commits.\n", others)
 		}
 	}
-	return t.finish(fmt.Sprintf("simplify %d commits", len(ids)))
+	return t.finish(ctx, fmt.Sprintf("simplify %d commits", len(ids)))
 }

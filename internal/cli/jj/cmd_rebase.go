@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -36,8 +37,8 @@ func rebaseCommand() *command {
 	}
 }
 
-func runRebase(e *env, p *parsed) error {
-	w, err := e.open()
+func runRebase(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func runRebase(e *env, p *parsed) error {
 	if p.has("skip-emptied") {
 		o.Empty = repo.AbandonNewlyEmpty
 	}
-	ids, whole, parents, children, err := w.rebasePlan(p)
+	ids, whole, parents, children, err := w.rebasePlan(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -57,21 +58,21 @@ func runRebase(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	m, err := t.planMove(ids, whole, parents, children)
+	m, err := t.planMove(ctx, ids, whole, parents, children)
 	if err != nil {
 		return err
 	}
 	if !p.has("keep-divergent") {
-		if err := m.dropPresent(ids, parents); err != nil {
+		if err := m.dropPresent(ctx, ids, parents); err != nil {
 			return err
 		}
 	}
-	stats, err := m.apply(o)
+	stats, err := m.apply(ctx, o)
 	if err != nil {
 		return err
 	}
 	stats.print(w.ui)
-	return t.finish(rebaseTitle(ids, whole))
+	return t.finish(ctx, rebaseTitle(ids, whole))
 }
 
 func (s moveStats) print(u *ui) {
@@ -102,16 +103,16 @@ func rebaseTitle(ids []repo.CommitID, whole bool) string {
 }
 
 // rebasePlan reads what to move and where.
-func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents, children []repo.CommitID, err error) {
+func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID, whole bool, parents, children []repo.CommitID, err error) {
 	fail := func(err error) ([]repo.CommitID, bool, []repo.CommitID, []repo.CommitID, error) {
 		return nil, false, nil, nil, err
 	}
 	where := func() error {
-		parents, children, err = w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "rebased commits")
+		parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "rebased commits")
 		return err
 	}
 	ordered := func(texts []string) ([]repo.CommitID, error) {
-		cs, err := w.evalOrdered(texts)
+		cs, err := w.evalOrdered(ctx, texts)
 		var out []repo.CommitID
 		for _, c := range cs {
 			out = append(out, c.ID)
@@ -124,10 +125,10 @@ func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents,
 		if err != nil {
 			return fail(err)
 		}
-		if ids, err = w.ids(x); err != nil {
+		if ids, err = w.ids(ctx, x); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ids...); err != nil {
+		if err := w.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 		if err := where(); err != nil {
@@ -145,7 +146,7 @@ func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents,
 		if ids, err = ordered(p.all("source")); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ids...); err != nil {
+		if err := w.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 		if err := where(); err != nil {
@@ -155,7 +156,7 @@ func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents,
 		texts := p.all("branch")
 		var branch []repo.CommitID
 		if len(texts) == 0 {
-			c, err := w.single("@")
+			c, err := w.single(ctx, "@")
 			if err != nil {
 				return fail(err)
 			}
@@ -166,10 +167,10 @@ func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents,
 		if err := where(); err != nil {
 			return fail(err)
 		}
-		if ids, err = w.revRepo(w.repo, nil).IDs(revset.Roots(revset.Range(revset.Commits(parents...), revset.Commits(branch...)))); err != nil {
+		if ids, err = w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Roots(revset.Range(revset.Commits(parents...), revset.Commits(branch...)))); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ids...); err != nil {
+		if err := w.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 	}
@@ -190,14 +191,14 @@ func (w *wsEnv) rebasePlan(p *parsed) (ids []repo.CommitID, whole bool, parents,
 
 // dropPresent leaves out divergent commits whose change the destination
 // already has.
-func (m *move) dropPresent(roots, parents []repo.CommitID) error {
+func (m *move) dropPresent(ctx context.Context, roots, parents []repo.CommitID) error {
 	w := m.t.w
-	rr := m.t.rev()
+	rr := m.t.rev(ctx)
 	var above map[repo.CommitID]bool
 	var gone []*repo.Commit
 	l := &render.Lang{Repo: rr}
 	for _, id := range m.targets.list {
-		c, err := m.t.Store.Commit(id)
+		c, err := m.t.Store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (m *move) dropPresent(roots, parents []repo.CommitID) error {
 				continue
 			}
 			if above == nil {
-				ids, err := rr.IDs(revset.Range(revset.Commits(roots...), revset.Commits(parents...)))
+				ids, err := rr.IDs(ctx, revset.Range(revset.Commits(roots...), revset.Commits(parents...)))
 				if err != nil {
 					return err
 				}
@@ -219,11 +220,11 @@ func (m *move) dropPresent(roots, parents []repo.CommitID) error {
 			if !above[o] {
 				continue
 			}
-			oc, err := m.t.Store.Commit(o)
+			oc, err := m.t.Store.Commit(ctx, o)
 			if err != nil {
 				return err
 			}
-			tree, err := l.RebasedTree([]*repo.Commit{c}, oc)
+			tree, err := l.RebasedTree(ctx, []*repo.Commit{c}, oc)
 			if err != nil {
 				return err
 			}
@@ -239,7 +240,7 @@ func (m *move) dropPresent(roots, parents []repo.CommitID) error {
 	}
 	t := w.ui.newText()
 	t.Printf("Abandoned %d divergent commits that were already present in the destination:\n", len(gone))
-	if err := w.commitList(t, gone); err != nil {
+	if err := w.commitList(ctx, t, gone); err != nil {
 		return err
 	}
 	w.ui.status(t)

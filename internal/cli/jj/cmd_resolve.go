@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -31,8 +32,8 @@ type conflicted struct {
 	file *repo.FileConflict
 }
 
-func runResolve(e *env, p *parsed) error {
-	w, err := e.open()
+func runResolve(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,19 +41,19 @@ func runResolve(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
 	var list []conflicted
-	err = repo.Conflicts(w.store, c.Tree, set, func(q repo.Path, v repo.Merge[repo.TreeValue]) error {
+	err = repo.Conflicts(ctx, w.store, c.Tree, set, func(q repo.Path, v repo.Merge[repo.TreeValue]) error {
 		list = append(list, conflicted{path: q, v: v})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, c.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
 	if len(list) == 0 {
@@ -63,12 +64,12 @@ func runResolve(e *env, p *parsed) error {
 	}
 	if p.has("list") {
 		o := w.ui.newText()
-		if err := w.conflictedPaths(o, c.Tree, set); err != nil {
+		if err := w.conflictedPaths(ctx, o, c.Tree, set); err != nil {
 			return err
 		}
 		return w.ui.print(o)
 	}
-	if err := w.checkRewritable(c.ID); err != nil {
+	if err := w.checkRewritable(ctx, c.ID); err != nil {
 		return err
 	}
 	tl, err := w.toolFor(p.str("tool"), "merge-editor")
@@ -79,7 +80,7 @@ func runResolve(e *env, p *parsed) error {
 		return userf("The tool `%s` cannot be used as a merge tool with `jj resolve`", tl.name).
 			hinted("To use `%s` as a merge tool, the config `merge-tools.%s.merge-args` must be defined (see docs for details)", tl.name, tl.name)
 	}
-	tree, partial, err := w.resolveFiles(tl, c.Tree, list)
+	tree, partial, err := w.resolveFiles(ctx, tl, c.Tree, list)
 	if err != nil {
 		return err
 	}
@@ -87,22 +88,22 @@ func runResolve(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	d, err := t.Rewrite(c)
+	d, err := t.Rewrite(ctx, c)
 	if err != nil {
 		return err
 	}
 	d.Tree = tree
-	now, err := t.Write(d)
+	now, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := t.finish("Resolve conflicts in commit " + c.ID.Hex()); err != nil {
+	if err := t.finish(ctx, "Resolve conflicts in commit "+c.ID.Hex()); err != nil {
 		return err
 	}
 	if w.repo.View.Workspaces[w.name] != now.ID && now.Tree.HasConflict() && !w.ui.quiet {
 		w.ui.warnf("After this operation, some files at this revision still have conflicts:")
 		o := w.ui.newText()
-		if err := w.conflictedPaths(o, now.Tree, repo.Everything{}); err != nil {
+		if err := w.conflictedPaths(ctx, o, now.Tree, repo.Everything{}); err != nil {
 			return err
 		}
 		w.ui.status(o)
@@ -114,10 +115,10 @@ func resolveError(err error) *cmdError { return userf("Failed to resolve conflic
 
 // resolveFiles runs the tool on each file; partial is the error that stopped
 // it after the first.
-func (w *wsEnv) resolveFiles(tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree, partial, err error) {
+func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree, partial, err error) {
 	for i := range list {
 		k := &list[i]
-		if k.file, err = repo.ReadFileConflict(w.store, k.v, tree.Labels); err != nil {
+		if k.file, err = repo.ReadFileConflict(ctx, w.store, k.v, tree.Labels); err != nil {
 			return out, nil, err
 		}
 		summary := strings.TrimRight(repo.DescribeConflict(k.v, tree.Labels), "\n")
@@ -133,7 +134,7 @@ func (w *wsEnv) resolveFiles(tl *tool, tree repo.MergedTree, list []conflicted) 
 		}
 	}
 	if tl.builtin {
-		out, err = w.pickSides(tree, list)
+		out, err = w.pickSides(ctx, tree, list)
 		return out, nil, err
 	}
 	ed := repo.EditTree(w.store, tree)
@@ -143,7 +144,7 @@ func (w *wsEnv) resolveFiles(tl *tool, tree repo.MergedTree, list []conflicted) 
 			continue
 		}
 		w.ui.statusf("Resolving conflicts in: %s\n", w.paths().Format(k.path))
-		v, err := w.resolveFile(tl, k)
+		v, err := w.resolveFile(ctx, tl, k)
 		if err != nil {
 			if i == 0 {
 				return out, nil, resolveError(err)
@@ -153,7 +154,7 @@ func (w *wsEnv) resolveFiles(tl *tool, tree repo.MergedTree, list []conflicted) 
 		}
 		ed.Set(k.path, v)
 	}
-	out, err = ed.Write()
+	out, err = ed.Write(ctx)
 	return out, partial, err
 }
 
@@ -185,7 +186,7 @@ func (k conflicted) value(id repo.FileID) repo.Merge[repo.TreeValue] {
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)})
 }
 
-func (w *wsEnv) resolveFile(tl *tool, k conflicted) (repo.Merge[repo.TreeValue], error) {
+func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.Merge[repo.TreeValue], error) {
 	markerLen := repo.MinMarkerLen
 	if tl.editsMarkers || slices.ContainsFunc(tl.mergeArgs, func(a string) bool { return strings.Contains(a, "$marker_length") }) {
 		markerLen = repo.MarkerLen(k.file.Contents)
@@ -218,7 +219,7 @@ func (w *wsEnv) resolveFile(tl *tool, k conflicted) (repo.Merge[repo.TreeValue],
 		}
 		vars[role] = name
 	}
-	code, err := w.runTool(tl, interpolate(tl.mergeArgs, vars))
+	code, err := w.runTool(ctx, tl, interpolate(tl.mergeArgs, vars))
 	if err != nil {
 		return nil, err
 	}
@@ -234,14 +235,14 @@ func (w *wsEnv) resolveFile(tl *tool, k conflicted) (repo.Merge[repo.TreeValue],
 		return nil, fmt.Errorf("The output file is either unchanged or empty after the editor quit (run with --debug to see the exact invocation).")
 	}
 	if !tl.editsMarkers && !conflict {
-		id, err := w.store.PutFile(data)
+		id, err := w.store.PutFile(ctx, data)
 		return k.value(id), err
 	}
 	ids, ok := repo.FileIDs(k.v)
 	if !ok {
 		return nil, fmt.Errorf("the conflict is not between files")
 	}
-	now, err := repo.UpdateConflict(w.store, ids, data, markerLen)
+	now, err := repo.UpdateConflict(ctx, w.store, ids, data, markerLen)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"strings"
 
 	"tandem/internal/repo"
@@ -23,8 +24,8 @@ func restoreCommand() *command {
 	}
 }
 
-func runRestore(e *env, p *parsed) error {
-	w, err := e.open()
+func runRestore(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,9 +36,9 @@ func runRestore(e *env, p *parsed) error {
 	}
 	at := func(id string) (*repo.Commit, error) {
 		if s, ok := p.get(id); ok {
-			return w.single(s)
+			return w.single(ctx, s)
 		}
-		return w.single("@")
+		return w.single(ctx, "@")
 	}
 	var to *repo.Commit
 	var from []*repo.Commit
@@ -55,14 +56,14 @@ func runRestore(e *env, p *parsed) error {
 		if to, err = at("changes-in"); err != nil {
 			return err
 		}
-		if tree, err = repo.ParentTree(w.store, w.repo.Index, to); err != nil {
+		if tree, err = repo.ParentTree(ctx, w.store, w.repo.Index, to); err != nil {
 			return err
 		}
-		if from, err = w.commits(to.Parents); err != nil {
+		if from, err = w.commits(ctx, to.Parents); err != nil {
 			return err
 		}
 	}
-	if err := w.checkRewritable(to.ID); err != nil {
+	if err := w.checkRewritable(ctx, to.ID); err != nil {
 		return err
 	}
 	set, err := w.fileArgs(p.all("pos"))
@@ -73,23 +74,23 @@ func runRestore(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	now, err := sel.choose(repo.Labelled{Tree: to.Tree, Label: to.ConflictLabel()}, repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
+	now, err := sel.choose(ctx, repo.Labelled{Tree: to.Tree, Label: to.ConflictLabel()}, repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
 		var lines []string
 		for _, c := range from {
-			s, err := w.summaryText(c)
+			s, err := w.summaryText(ctx, c)
 			if err != nil {
 				return "", err
 			}
 			lines = append(lines, s)
 		}
-		s, err := w.summaryText(to)
+		s, err := w.summaryText(ctx, to)
 		return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
 			"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, to.Tree, tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, to.Tree, tree); err != nil {
 		return err
 	}
 	if now.SameIDs(to.Tree) {
@@ -100,25 +101,25 @@ func runRestore(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	return t.rewriteTree(to, now, p.has("restore-descendants"), "restore into commit "+to.ID.Hex())
+	return t.rewriteTree(ctx, to, now, p.has("restore-descendants"), "restore into commit "+to.ID.Hex())
 }
 
 // rewriteTree gives a commit other content and finishes.
-func (t *tx) rewriteTree(c *repo.Commit, tree repo.MergedTree, keep bool, title string) error {
-	d, err := t.Rewrite(c)
+func (t *tx) rewriteTree(ctx context.Context, c *repo.Commit, tree repo.MergedTree, keep bool, title string) error {
+	d, err := t.Rewrite(ctx, c)
 	if err != nil {
 		return err
 	}
 	d.Tree = tree
-	if _, err := t.Write(d); err != nil {
+	if _, err := t.Write(ctx, d); err != nil {
 		return err
 	}
 	n, how := 0, ""
 	if keep {
-		n, err = t.ReparentDescendants()
+		n, err = t.ReparentDescendants(ctx)
 		how = " (while preserving their content)"
 	} else {
-		n, err = t.RebaseDescendants(repo.RebaseOptions{})
+		n, err = t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	}
 	if err != nil {
 		return err
@@ -126,5 +127,5 @@ func (t *tx) rewriteTree(c *repo.Commit, tree repo.MergedTree, keep bool, title 
 	if n > 0 {
 		t.w.ui.statusf("Rebased %d descendant commits%s.\n", n, how)
 	}
-	return t.finish(title)
+	return t.finish(ctx, title)
 }

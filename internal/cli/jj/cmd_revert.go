@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/repo"
@@ -17,12 +18,12 @@ func revertCommand() *command {
 	}
 }
 
-func runRevert(e *env, p *parsed) error {
-	w, err := e.open()
+func runRevert(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	cs, err := w.evalCommits(p.all("revisions")...)
+	cs, err := w.evalCommits(ctx, p.all("revisions")...)
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func runRevert(e *env, p *parsed) error {
 		w.ui.statusf("No revisions to revert.\n")
 		return nil
 	}
-	parents, children, err := w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "reverted commits")
+	parents, children, err := w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "reverted commits")
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func runRevert(e *env, p *parsed) error {
 	for _, c := range cs {
 		ids = append(ids, c.ID)
 	}
-	texts, err := w.templated("templates.revert_description", ids)
+	texts, err := w.templated(ctx, "templates.revert_description", ids)
 	if err != nil {
 		return err
 	}
@@ -46,26 +47,26 @@ func runRevert(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	pcs, err := w.commits(parents)
+	pcs, err := w.commits(ctx, parents)
 	if err != nil {
 		return err
 	}
-	base, err := repo.ParentsTree(t.Store, t.Index, pcs)
+	base, err := repo.ParentsTree(ctx, t.Store, t.Index, pcs)
 	if err != nil {
 		return err
 	}
 	on, label := parents, repo.ConflictLabelFor(pcs)
 	var made []*repo.Commit
 	for _, c := range cs {
-		old, err := repo.ParentTree(t.Store, t.Index, c)
+		old, err := repo.ParentTree(ctx, t.Store, t.Index, c)
 		if err != nil {
 			return err
 		}
-		oldLabel, err := render.ParentsLabel(t.Store, c)
+		oldLabel, err := render.ParentsLabel(ctx, t.Store, c)
 		if err != nil {
 			return err
 		}
-		if base, err = repo.MergeMergedTrees(t.Store,
+		if base, err = repo.MergeMergedTrees(ctx, t.Store,
 			repo.Labelled{Tree: base, Label: label + " (revert destination)"},
 			repo.Labelled{Tree: c.Tree, Label: c.ConflictLabel() + " (reverted revision)"},
 			repo.Labelled{Tree: old, Label: oldLabel + " (parents of reverted revision)"}); err != nil {
@@ -73,20 +74,20 @@ func runRevert(e *env, p *parsed) error {
 		}
 		d := t.NewCommit(on, base)
 		d.Description = texts[c.ID]
-		n, err := t.Write(d)
+		n, err := t.Write(ctx, d)
 		if err != nil {
 			return err
 		}
 		made = append(made, n)
 		on, label = []repo.CommitID{n.ID}, n.ConflictLabel()
 	}
-	rebased, err := t.adopt(parents, children, on)
+	rebased, err := t.adopt(ctx, parents, children, on)
 	if err != nil {
 		return err
 	}
 	o := w.ui.newText()
 	o.Printf("Reverted %d commits as follows:\n", len(made))
-	l, err := w.newLang(t.now())
+	l, err := w.newLang(ctx, t.now())
 	if err != nil {
 		return err
 	}
@@ -101,5 +102,5 @@ func runRevert(e *env, p *parsed) error {
 	if len(ids) > 1 {
 		title += fmt.Sprintf(" and %d more", len(ids)-1)
 	}
-	return t.finish(title)
+	return t.finish(ctx, title)
 }

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,8 +60,8 @@ type runJob struct {
 	failed   error
 }
 
-func runRun(e *env, p *parsed) error {
-	w, err := e.open()
+func runRun(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func runRun(e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.run")}
 	}
-	cs, err := w.evalCommits(texts...)
+	cs, err := w.evalCommits(ctx, texts...)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func runRun(e *env, p *parsed) error {
 		ids = append(ids, c.ID)
 	}
 	if !p.has("ignore-changes") {
-		if err := w.checkRewritable(ids...); err != nil {
+		if err := w.checkRewritable(ctx, ids...); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func runRun(e *env, p *parsed) error {
 	if sub, err := filepath.Rel(w.ws.root, w.io.Dir); err == nil && !p.has("root") && !strings.HasPrefix(sub, "..") {
 		r.sub = sub
 	}
-	if err := r.runAll(cs); err != nil {
+	if err := r.runAll(ctx, cs); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -101,9 +102,9 @@ func runRun(e *env, p *parsed) error {
 		return err
 	}
 	if p.has("ignore-changes") || len(r.trees) == 0 {
-		return t.finish("run: nothing changed")
+		return t.finish(ctx, "run: nothing changed")
 	}
-	return r.apply(t, ids)
+	return r.apply(ctx, t, ids)
 }
 
 func (r *runs) jobCount() (int, error) {
@@ -129,7 +130,7 @@ func (r *runs) jobCount() (int, error) {
 
 // runAll runs the command on each revision, parents first, some at once, and
 // prints what each said when it is done.
-func (r *runs) runAll(cs []*repo.Commit) error {
+func (r *runs) runAll(ctx context.Context, cs []*repo.Commit) error {
 	if err := os.MkdirAll(r.base, 0o777); err != nil {
 		return err
 	}
@@ -147,14 +148,14 @@ func (r *runs) runAll(cs []*repo.Commit) error {
 			running++
 			go func() {
 				j := &runJob{c: c}
-				j.failed = r.one(j, slot)
+				j.failed = r.one(ctx, j, slot)
 				slots <- slot
 				done <- j
 			}()
 		}
 		j := <-done
 		running--
-		if err := r.take(j); err != nil && first == nil {
+		if err := r.take(ctx, j); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -162,7 +163,7 @@ func (r *runs) runAll(cs []*repo.Commit) error {
 }
 
 // take prints what a job said and keeps what it made.
-func (r *runs) take(j *runJob) error {
+func (r *runs) take(ctx context.Context, j *runJob) error {
 	w := r.w
 	switch {
 	case j.failed != nil:
@@ -180,7 +181,7 @@ func (r *runs) take(j *runJob) error {
 		e := userf("the command '%s' failed with exit status: %d", strings.Join(r.line, " "), j.code)
 		o := w.ui.newText()
 		o.Str("Failed revision: ")
-		if err := w.summary(o, j.c); err != nil {
+		if err := w.summary(ctx, o, j.c); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: o})
@@ -193,9 +194,9 @@ func (r *runs) take(j *runJob) error {
 }
 
 // one checks a revision out into a slot and runs the command there.
-func (r *runs) one(j *runJob, slot int) error {
+func (r *runs) one(ctx context.Context, j *runJob, slot int) error {
 	name := filepath.Join(r.base, strconv.Itoa(slot))
-	lock, err := gitstore.LockFile(name + ".lock")
+	lock, err := gitstore.LockFile(ctx, name+".lock")
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (r *runs) one(j *runJob, slot int) error {
 		return err
 	}
 	opts.MaxNewFileSize = 64_000
-	if err := r.checkOut(wc, j.c, opts, reused); err != nil {
+	if err := r.checkOut(ctx, wc, j.c, opts, reused); err != nil {
 		return err
 	}
 	dir := filepath.Join(root, r.sub)
@@ -219,7 +220,7 @@ func (r *runs) one(j *runJob, slot int) error {
 		j.skipped = true
 		return wc.KeepState()
 	}
-	cmd := r.w.ui.command(r.line[0], r.line[1:]...)
+	cmd := r.w.ui.command(ctx, r.line[0], r.line[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(r.w.io.Env), "JJ_WORKSPACE_ROOT="+root, "JJ_CHANGE_ID="+repo.ReverseHex(j.c.ChangeID.Hex()), "JJ_COMMIT_ID="+j.c.ID.Hex())
 	cmd.Stdout, cmd.Stderr = &j.out, &j.err
@@ -230,7 +231,7 @@ func (r *runs) one(j *runJob, slot int) error {
 		return osCause(err)
 	}
 	j.code = cmd.ProcessState.ExitCode()
-	tree, stats, err := wc.Snapshot(opts)
+	tree, stats, err := wc.Snapshot(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -254,9 +255,9 @@ func (r *runs) one(j *runJob, slot int) error {
 
 // checkOut makes the slot's files those of a revision. Files of an earlier run
 // that were ignored then and are not now would become part of it: they go.
-func (r *runs) checkOut(wc *workcopy.Locked, c *repo.Commit, opts workcopy.SnapshotOptions, reused bool) error {
+func (r *runs) checkOut(ctx context.Context, wc *workcopy.Locked, c *repo.Commit, opts workcopy.SnapshotOptions, reused bool) error {
 	out := func() error {
-		if _, err := wc.CheckOut(c.Tree); err != nil {
+		if _, err := wc.CheckOut(ctx, c.Tree); err != nil {
 			return fmt.Errorf("failed to checkout the commit %s", c.ID.Hex())
 		}
 		return os.MkdirAll(wc.Root, 0o777)
@@ -264,12 +265,12 @@ func (r *runs) checkOut(wc *workcopy.Locked, c *repo.Commit, opts workcopy.Snaps
 	if err := out(); err != nil || !reused {
 		return err
 	}
-	now, _, err := wc.Snapshot(opts)
+	now, _, err := wc.Snapshot(ctx, opts)
 	if err != nil {
 		return err
 	}
 	stray := false
-	err = repo.DiffTrees(r.w.store, c.Tree, now, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTrees(ctx, r.w.store, c.Tree, now, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		if repo.IsPresent(before) || !repo.IsPresent(after) {
 			return nil
 		}
@@ -287,10 +288,10 @@ func (r *runs) checkOut(wc *workcopy.Locked, c *repo.Commit, opts workcopy.Snaps
 }
 
 // apply puts what the command made into the revisions.
-func (r *runs) apply(t *tx, ids []repo.CommitID) error {
+func (r *runs) apply(ctx context.Context, t *tx, ids []repo.CommitID) error {
 	keep := r.p.has("restore-descendants")
 	rewritten, rebased := 0, 0
-	err := t.TransformDescendants(ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err := t.TransformDescendants(ctx, ids, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		made, ours := r.trees[m.Old.ID]
 		if !ours && !m.ParentsChanged() {
 			return nil
@@ -299,13 +300,13 @@ func (r *runs) apply(t *tx, ids []repo.CommitID) error {
 			rebased++
 		}
 		if !ours && keep {
-			d, err := m.Reparent()
+			d, err := m.Reparent(ctx)
 			if err == nil {
-				_, err = t.Write(d)
+				_, err = t.Write(ctx, d)
 			}
 			return err
 		}
-		d, err := m.RebaseDraft(repo.RebaseOptions{})
+		d, err := m.RebaseDraft(ctx, repo.RebaseOptions{})
 		if err != nil {
 			return err
 		}
@@ -313,7 +314,7 @@ func (r *runs) apply(t *tx, ids []repo.CommitID) error {
 		case ours && keep:
 			d.Tree = made
 		case ours:
-			d.Tree, err = repo.MergeMergedTrees(t.Store,
+			d.Tree, err = repo.MergeMergedTrees(ctx, t.Store,
 				repo.Labelled{Tree: made, Label: "command result"},
 				repo.Labelled{Tree: m.Old.Tree, Label: "original commit"},
 				repo.Labelled{Tree: d.Tree, Label: "rebased"})
@@ -324,7 +325,7 @@ func (r *runs) apply(t *tx, ids []repo.CommitID) error {
 		if ours {
 			rewritten++
 		}
-		_, err = t.Write(d)
+		_, err = t.Write(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -336,5 +337,5 @@ func (r *runs) apply(t *tx, ids []repo.CommitID) error {
 	} else if rebased > 0 {
 		r.w.ui.statusf("Rebased %d descendant commits.\n", rebased)
 	}
-	return t.finish(fmt.Sprintf("run: rewrite %d commits", rewritten))
+	return t.finish(ctx, fmt.Sprintf("run: rewrite %d commits", rewritten))
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -20,8 +21,8 @@ func showCommand() *command {
 	}
 }
 
-func runShow(e *env, p *parsed) error {
-	w, err := e.open()
+func runShow(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,14 +30,14 @@ func runShow(e *env, p *parsed) error {
 	if texts == nil {
 		texts = []string{"@"}
 	}
-	cs, err := w.evalCommits(texts...)
+	cs, err := w.evalCommits(ctx, texts...)
 	if err != nil {
 		return err
 	}
 	if p.has("reversed") {
 		slices.Reverse(cs)
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func runShow(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	for _, c := range cs {
 		o := w.ui.newText()
 		o.Push("show")
@@ -58,7 +59,7 @@ func runShow(e *env, p *parsed) error {
 		}
 		o.PopN(2)
 		if !p.has("no-patch") {
-			if err := d.patch(o, c, repo.Everything{}, w.ui.width()); err != nil {
+			if err := d.patch(ctx, o, c, repo.Everything{}, w.ui.width()); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/repo"
@@ -25,8 +26,8 @@ func unsignCommand() *command {
 	}
 }
 
-func runSign(e *env, p *parsed) error {
-	w, err := e.open()
+func runSign(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,19 +43,19 @@ func runSign(e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.sign")}
 	}
-	cs, err := w.rewritable(texts)
+	cs, err := w.rewritable(ctx, texts)
 	if err != nil {
 		return err
 	}
-	return w.resign(cs, "sign", "Signed", repo.Signing{Force: true, Key: p.str("key")})
+	return w.resign(ctx, cs, "sign", "Signed", repo.Signing{Force: true, Key: p.str("key")})
 }
 
-func runUnsign(e *env, p *parsed) error {
-	w, err := e.open()
+func runUnsign(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	cs, err := w.rewritable(p.all("revisions"))
+	cs, err := w.rewritable(ctx, p.all("revisions"))
 	if err != nil {
 		return err
 	}
@@ -64,27 +65,27 @@ func runUnsign(e *env, p *parsed) error {
 			signed = append(signed, c)
 		}
 	}
-	return w.resign(signed, "unsign", "Unsigned", repo.Signing{Drop: true})
+	return w.resign(ctx, signed, "unsign", "Unsigned", repo.Signing{Drop: true})
 }
 
 // rewritable is the commits of revsets, all of which may be rewritten.
-func (w *wsEnv) rewritable(texts []string) ([]*repo.Commit, error) {
+func (w *wsEnv) rewritable(ctx context.Context, texts []string) ([]*repo.Commit, error) {
 	x, err := w.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkRewritableExpr(x); err != nil {
+	if err := w.checkRewritableExpr(ctx, x); err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return w.commits(ids)
+	return w.commits(ctx, ids)
 }
 
 // resign rewrites commits with another signature, or none, and tells of it.
-func (w *wsEnv) resign(cs []*repo.Commit, verb, past string, how repo.Signing) error {
+func (w *wsEnv) resign(ctx context.Context, cs []*repo.Commit, verb, past string, how repo.Signing) error {
 	chosen := newIDSet()
 	for _, c := range cs {
 		chosen.add(c.ID)
@@ -95,15 +96,15 @@ func (w *wsEnv) resign(cs []*repo.Commit, verb, past string, how repo.Signing) e
 	}
 	var done []*repo.Commit
 	moved, others := 0, 0
-	err = t.TransformDescendants(chosen.list, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
-		d, err := m.Reparent()
+	err = t.TransformDescendants(ctx, chosen.list, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		d, err := m.Reparent(ctx)
 		if err != nil {
 			return err
 		}
 		if chosen.has[m.Old.ID] {
 			d.Signing = how
 		}
-		c, err := t.Write(d)
+		c, err := t.Write(ctx, d)
 		switch {
 		case err != nil:
 		case !chosen.has[m.Old.ID]:
@@ -123,7 +124,7 @@ func (w *wsEnv) resign(cs []*repo.Commit, verb, past string, how repo.Signing) e
 	if len(done) > 0 {
 		o := w.ui.newText()
 		o.Printf("%s %d commits:\n", past, len(done))
-		l, err := w.newLang(t.now())
+		l, err := w.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
@@ -141,5 +142,5 @@ func (w *wsEnv) resign(cs []*repo.Commit, verb, past string, how repo.Signing) e
 	if moved > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", moved)
 	}
-	return t.finish(title)
+	return t.finish(ctx, title)
 }

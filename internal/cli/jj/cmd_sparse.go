@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ func sparseCommand() *command {
 		subs: []*command{
 			{name: "edit", run: runSparseEdit},
 			{name: "list", run: runSparseList},
-			{name: "reset", run: func(e *env, p *parsed) error {
-				return setSparse(e, func(*wsEnv, []repo.Path) ([]repo.Path, error) { return []repo.Path{""}, nil })
+			{name: "reset", run: func(ctx context.Context, e *env, p *parsed) error {
+				return setSparse(ctx, e, func(*wsEnv, []repo.Path) ([]repo.Path, error) { return []repo.Path{""}, nil })
 			}},
 			{name: "set", opts: []opt{
 				{id: "add", long: "add", value: "ADD", many: true, check: path},
@@ -42,8 +43,8 @@ func sparsePath(s string) (repo.Path, error) {
 	return repo.Path(s), nil
 }
 
-func runSparseList(e *env, p *parsed) error {
-	w, err := e.open()
+func runSparseList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func runSparseList(e *env, p *parsed) error {
 	return nil
 }
 
-func runSparseSet(e *env, p *parsed) error {
-	return setSparse(e, func(_ *wsEnv, old []repo.Path) ([]repo.Path, error) {
+func runSparseSet(ctx context.Context, e *env, p *parsed) error {
+	return setSparse(ctx, e, func(_ *wsEnv, old []repo.Path) ([]repo.Path, error) {
 		var out []repo.Path
 		if !p.has("clear") {
 			out = slices.Clone(old)
@@ -74,8 +75,8 @@ func runSparseSet(e *env, p *parsed) error {
 	})
 }
 
-func runSparseEdit(e *env, p *parsed) error {
-	return setSparse(e, func(w *wsEnv, old []repo.Path) ([]repo.Path, error) {
+func runSparseEdit(ctx context.Context, e *env, p *parsed) error {
+	return setSparse(ctx, e, func(w *wsEnv, old []repo.Path) ([]repo.Path, error) {
 		var b strings.Builder
 		for _, path := range old {
 			if path == "" {
@@ -83,7 +84,7 @@ func runSparseEdit(e *env, p *parsed) error {
 			}
 			b.WriteString(filepath.FromSlash(string(path)) + "\n")
 		}
-		content, err := w.editText(b.String(), ".jjsparse", "sparse patterns")
+		content, err := w.editText(ctx, b.String(), ".jjsparse", "sparse patterns")
 		if err != nil {
 			return nil, err
 		}
@@ -103,22 +104,22 @@ func runSparseEdit(e *env, p *parsed) error {
 }
 
 // setSparse changes which paths are checked out.
-func setSparse(e *env, change func(*wsEnv, []repo.Path) ([]repo.Path, error)) error {
-	w, err := e.open()
+func setSparse(ctx context.Context, e *env, change func(*wsEnv, []repo.Path) ([]repo.Path, error)) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	if w.atOp {
 		return w.needsFiles()
 	}
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		return userf("Nothing checked out in this workspace")
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,11 @@ func setSparse(e *env, change func(*wsEnv, []repo.Path) ([]repo.Path, error)) er
 		locked.Discard()
 		return err
 	}
-	stats, err := locked.SetSparse(paths)
+	if ctx, err = whole(ctx); err != nil {
+		locked.Discard()
+		return err
+	}
+	stats, err := locked.SetSparse(ctx, paths)
 	if err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to update working copy paths")

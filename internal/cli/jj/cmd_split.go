@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -38,8 +39,8 @@ type split struct {
 	parents, children []repo.CommitID
 }
 
-func runSplit(e *env, p *parsed) error {
-	w, err := e.open()
+func runSplit(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,10 @@ func runSplit(e *env, p *parsed) error {
 	if v, ok := p.get("revision"); ok {
 		text = v
 	}
-	if s.k.c, err = w.single(text); err != nil {
+	if s.k.c, err = w.single(ctx, text); err != nil {
 		return err
 	}
-	if err := w.checkRewritable(s.k.c.ID); err != nil {
+	if err := w.checkRewritable(ctx, s.k.c.ID); err != nil {
 		return err
 	}
 	set, err := w.fileArgs(p.all("pos"))
@@ -63,21 +64,21 @@ func runSplit(e *env, p *parsed) error {
 		return err
 	}
 	if s.moved {
-		if s.parents, s.children, err = w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "split-out commit"); err != nil {
+		if s.parents, s.children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "split-out commit"); err != nil {
 			return err
 		}
 	}
-	if s.k.parent, err = repo.ParentTree(w.store, w.repo.Index, s.k.c); err != nil {
+	if s.k.parent, err = repo.ParentTree(ctx, w.store, w.repo.Index, s.k.c); err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, s.k.parent, s.k.c.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, s.k.parent, s.k.c.Tree); err != nil {
 		return err
 	}
 	if s.t, err = w.begin(); err != nil {
 		return err
 	}
-	s.k.picked, err = sel.chooseOf(s.k.c, s.k.parent, set, func() (string, error) {
-		one, err := w.summaryText(s.k.c)
+	s.k.picked, err = sel.chooseOf(ctx, s.k.c, s.k.parent, set, func() (string, error) {
+		one, err := w.summaryText(ctx, s.k.c)
 		return "You are splitting a commit into two: " + one + "\n\n" +
 			"The diff initially shows the changes in the commit you're splitting.\n\n" +
 			"Adjust the right side until it shows the contents you want to split into the\nnew commit.\n" +
@@ -91,24 +92,24 @@ func runSplit(e *env, p *parsed) error {
 	} else if s.k.picked.SameIDs(s.k.parent) {
 		w.ui.warnf("No changes have been selected, so the new revision will be empty.")
 	}
-	return s.run()
+	return s.run(ctx)
 }
 
-func (s *split) run() error {
+func (s *split) run(ctx context.Context) error {
 	w, t := s.w, s.t
-	first, err := s.first()
+	first, err := s.first(ctx)
 	if err != nil {
 		return err
 	}
-	second, err := s.second(first)
+	second, err := s.second(ctx, first)
 	if err != nil {
 		return err
 	}
 	n := 0
 	if s.moved {
-		first, second, n, err = s.moveFirst(first, second)
+		first, second, n, err = s.moveFirst(ctx, first, second)
 	} else {
-		n, err = s.descendants(first, second)
+		n, err = s.descendants(ctx, first, second)
 	}
 	if err != nil {
 		return err
@@ -118,21 +119,21 @@ func (s *split) run() error {
 		o.Printf("Rebased %d descendant commits.\n", n)
 	}
 	o.Str("Selected changes : ")
-	if err := t.summary(o, first); err != nil {
+	if err := t.summary(ctx, o, first); err != nil {
 		return err
 	}
 	o.Str("\nRemaining changes: ")
-	if err := t.summary(o, second); err != nil {
+	if err := t.summary(ctx, o, second); err != nil {
 		return err
 	}
 	o.Str("\n")
 	w.ui.status(o)
-	return t.finish("split commit " + s.k.c.ID.Hex())
+	return t.finish(ctx, "split commit "+s.k.c.ID.Hex())
 }
 
-func (s *split) first() (*repo.Commit, error) {
+func (s *split) first(ctx context.Context) (*repo.Commit, error) {
 	t, p := s.t, s.p
-	d, err := t.Rewrite(s.k.c)
+	d, err := t.Rewrite(ctx, s.k.c)
 	if err != nil {
 		return nil, err
 	}
@@ -146,34 +147,34 @@ func (s *split) first() (*repo.Commit, error) {
 		d.Description = joinParagraphs(p.all("message"))
 	}
 	if d.Description != "" || edit {
-		if d.Description, err = t.withTrailers(d); err != nil {
+		if d.Description, err = t.withTrailers(ctx, d); err != nil {
 			return nil, err
 		}
 	}
 	if edit {
-		text, err := t.descriptionText("Enter a description for the selected changes.", d)
+		text, err := t.descriptionText(ctx, "Enter a description for the selected changes.", d)
 		if err != nil {
 			return nil, err
 		}
-		if d.Description, err = s.w.editDescription(text); err != nil {
+		if d.Description, err = s.w.editDescription(ctx, text); err != nil {
 			return nil, err
 		}
 	}
-	return t.Write(d)
+	return t.Write(ctx, d)
 }
 
-func (s *split) second(first *repo.Commit) (*repo.Commit, error) {
+func (s *split) second(ctx context.Context, first *repo.Commit) (*repo.Commit, error) {
 	t, p := s.t, s.p
-	d, err := t.Rewrite(s.k.c)
+	d, err := t.Rewrite(ctx, s.k.c)
 	if err != nil {
 		return nil, err
 	}
 	if p.has("parallel") {
-		before, after, err := t.labelledAs(s.k, "parents of split revision", "selected changes for split", "split revision")
+		before, after, err := t.labelledAs(ctx, s.k, "parents of split revision", "selected changes for split", "split revision")
 		if err != nil {
 			return nil, err
 		}
-		if d.Tree, err = repo.MergeMergedTrees(t.Store, repo.Labelled{Tree: s.k.c.Tree, Label: "split revision (" + s.k.c.ConflictLabel() + ")"}, after, before); err != nil {
+		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store, repo.Labelled{Tree: s.k.c.Tree, Label: "split revision (" + s.k.c.ConflictLabel() + ")"}, after, before); err != nil {
 			return nil, err
 		}
 	} else {
@@ -188,22 +189,22 @@ func (s *split) second(first *repo.Commit) (*repo.Commit, error) {
 		edit = edit || !p.has("message")
 	}
 	if edit {
-		if d.Description, err = t.withTrailers(d); err != nil {
+		if d.Description, err = t.withTrailers(ctx, d); err != nil {
 			return nil, err
 		}
-		text, err := t.descriptionText("Enter a description for the remaining changes.", d)
+		text, err := t.descriptionText(ctx, "Enter a description for the remaining changes.", d)
 		if err != nil {
 			return nil, err
 		}
-		if d.Description, err = s.w.editDescription(text); err != nil {
+		if d.Description, err = s.w.editDescription(ctx, text); err != nil {
 			return nil, err
 		}
 	}
-	return t.Write(d)
+	return t.Write(ctx, d)
 }
 
 // descendants moves what stood on the commit onto its parts.
-func (s *split) descendants(first, second *repo.Commit) (int, error) {
+func (s *split) descendants(ctx context.Context, first, second *repo.Commit) (int, error) {
 	t := s.t
 	legacy, err := s.w.conf.Bool("split.legacy-bookmark-behavior")
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *split) descendants(first, second *repo.Commit) (int, error) {
 	}
 	parallel := s.p.has("parallel")
 	n := 0
-	err = t.TransformDescendants([]repo.CommitID{s.k.c.ID}, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, []repo.CommitID{s.k.c.ID}, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		n++
 		from, to := first.ID, []repo.CommitID{second.ID}
 		if parallel {
@@ -232,7 +233,7 @@ func (s *split) descendants(first, second *repo.Commit) (int, error) {
 			}
 		}
 		m.Parents = now.list
-		_, err := m.Rebase(repo.RebaseOptions{})
+		_, err := m.Rebase(ctx, repo.RebaseOptions{})
 		return err
 	})
 	if err != nil {
@@ -246,7 +247,7 @@ func (s *split) descendants(first, second *repo.Commit) (int, error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err := t.Edit(name, second); err != nil {
+		if err := t.Edit(ctx, name, second); err != nil {
 			return 0, err
 		}
 	}
@@ -254,11 +255,11 @@ func (s *split) descendants(first, second *repo.Commit) (int, error) {
 }
 
 // moveFirst puts the selected part where it was asked for.
-func (s *split) moveFirst(first, second *repo.Commit) (*repo.Commit, *repo.Commit, int, error) {
+func (s *split) moveFirst(ctx context.Context, first, second *repo.Commit) (*repo.Commit, *repo.Commit, int, error) {
 	t := s.t
 	now := map[repo.CommitID]repo.CommitID{s.k.c.ID: second.ID}
-	err := t.TransformDescendants([]repo.CommitID{s.k.c.ID}, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
-		c, err := m.Rebase(repo.RebaseOptions{})
+	err := t.TransformDescendants(ctx, []repo.CommitID{s.k.c.ID}, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+		c, err := m.Rebase(ctx, repo.RebaseOptions{})
 		if err == nil {
 			now[m.Old.ID] = c.ID
 		}
@@ -276,16 +277,16 @@ func (s *split) moveFirst(first, second *repo.Commit) (*repo.Commit, *repo.Commi
 		}
 		return out
 	}
-	m, err := t.planMove([]repo.CommitID{first.ID}, false, follow(s.parents), follow(s.children))
+	m, err := t.planMove(ctx, []repo.CommitID{first.ID}, false, follow(s.parents), follow(s.children))
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	moved := map[repo.CommitID]*repo.Commit{}
-	err = t.TransformDescendants(m.startIDs(), m.planned, repo.RebaseOptions{}, func(mv *repo.Move) error {
+	err = t.TransformDescendants(ctx, m.startIDs(), m.planned, repo.RebaseOptions{}, func(mv *repo.Move) error {
 		if !mv.ParentsChanged() {
 			return nil
 		}
-		c, err := mv.Rebase(repo.RebaseOptions{})
+		c, err := mv.Rebase(ctx, repo.RebaseOptions{})
 		if err == nil && c != nil {
 			moved[mv.Old.ID] = c
 		}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -42,13 +43,13 @@ type squash struct {
 	rebased int
 }
 
-func runSquash(e *env, p *parsed) error {
-	w, err := e.open()
+func runSquash(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	s := &squash{w: w, p: p, insert: p.has("onto") || p.has("insert-after") || p.has("insert-before")}
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return err
 	}
 	var ids []repo.CommitID
@@ -65,31 +66,31 @@ func runSquash(e *env, p *parsed) error {
 	} else if len(ids) > 1 {
 		title = fmt.Sprintf("squash commit %s and %d more", ids[0].Hex(), len(ids)-1)
 	}
-	if err := w.checkRewritable(check...); err != nil {
+	if err := w.checkRewritable(ctx, check...); err != nil {
 		return err
 	}
 	if s.t, err = w.begin(); err != nil {
 		return err
 	}
 	if s.insert {
-		if err := s.insertDestination(); err != nil {
+		if err := s.insertDestination(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.run(); err != nil {
+	if err := s.run(ctx); err != nil {
 		return err
 	}
-	return s.t.finish(title)
+	return s.t.finish(ctx, title)
 }
 
-func (s *squash) resolve() error {
+func (s *squash) resolve(ctx context.Context) error {
 	w, p := s.w, s.p
 	if p.has("from") || p.has("into") || s.insert {
 		texts := p.all("from")
 		if len(texts) == 0 {
 			texts = []string{"@"}
 		}
-		cs, err := w.evalCommits(texts...)
+		cs, err := w.evalCommits(ctx, texts...)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (s *squash) resolve() error {
 			if v, ok := p.get("into"); ok {
 				into = v
 			}
-			if s.dest, err = w.single(into); err != nil {
+			if s.dest, err = w.single(ctx, into); err != nil {
 				return err
 			}
 			cs = slices.DeleteFunc(cs, func(c *repo.Commit) bool { return c.ID == s.dest.ID })
@@ -111,7 +112,7 @@ func (s *squash) resolve() error {
 	if v, ok := p.get("revision"); ok {
 		text = v
 	}
-	c, err := w.single(text)
+	c, err := w.single(ctx, text)
 	if err != nil {
 		if ce, ok := err.(*cmdError); ok && len(ce.hints) > 0 && ce.hints[0].rich != nil {
 			ce.hinted("--revision must resolve to a single revision. Use --from and --into instead if you want to squash multiple revisions.")
@@ -122,30 +123,30 @@ func (s *squash) resolve() error {
 		return userf("Cannot squash merge commits without a specified destination").hinted("Use `--into` to specify which parent to squash into")
 	}
 	s.sources = []*repo.Commit{c}
-	s.dest, err = w.store.Commit(c.Parents[0])
+	s.dest, err = w.store.Commit(ctx, c.Parents[0])
 	return err
 }
 
 // insertDestination makes an empty commit to squash into.
-func (s *squash) insertDestination() error {
+func (s *squash) insertDestination(ctx context.Context) error {
 	t, p := s.t, s.p
-	parents, children, err := s.w.location(p.all("onto"), p.all("insert-after"), p.all("insert-before"), "squashed commit")
+	parents, children, err := s.w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "squashed commit")
 	if err != nil {
 		return err
 	}
-	pcs, err := s.w.commits(parents)
+	pcs, err := s.w.commits(ctx, parents)
 	if err != nil {
 		return err
 	}
-	tree, err := repo.ParentsTree(t.Store, t.Index, pcs)
+	tree, err := repo.ParentsTree(ctx, t.Store, t.Index, pcs)
 	if err != nil {
 		return err
 	}
-	if s.dest, err = t.Write(t.NewCommit(parents, tree)); err != nil {
+	if s.dest, err = t.Write(ctx, t.NewCommit(parents, tree)); err != nil {
 		return err
 	}
 	now := map[repo.CommitID]*repo.Commit{}
-	err = t.TransformDescendants(children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
+	err = t.TransformDescendants(ctx, children, nil, repo.RebaseOptions{}, func(m *repo.Move) error {
 		ps := newIDSet()
 		for _, q := range m.Parents {
 			if slices.Contains(parents, q) {
@@ -158,7 +159,7 @@ func (s *squash) insertDestination() error {
 			ps.add(s.dest.ID)
 		}
 		m.Parents = ps.list
-		c, err := m.Rebase(repo.RebaseOptions{})
+		c, err := m.Rebase(ctx, repo.RebaseOptions{})
 		now[m.Old.ID] = c
 		s.rebased++
 		return err
@@ -178,7 +179,7 @@ type chosen struct {
 	abandon        bool
 }
 
-func (s *squash) run() error {
+func (s *squash) run(ctx context.Context) error {
 	w, t, p := s.w, s.t, s.p
 	set, err := w.fileArgs(p.all("pos"))
 	if err != nil {
@@ -191,11 +192,11 @@ func (s *squash) run() error {
 	var picks []chosen
 	var trees []repo.MergedTree
 	for _, c := range s.sources {
-		parent, err := repo.ParentTree(t.Store, t.Index, c)
+		parent, err := repo.ParentTree(ctx, t.Store, t.Index, c)
 		if err != nil {
 			return err
 		}
-		picked, err := sel.chooseOf(c, parent, set, func() (string, error) { return s.instructions(c) })
+		picked, err := sel.chooseOf(ctx, c, parent, set, func() (string, error) { return s.instructions(ctx, c) })
 		if err != nil {
 			return err
 		}
@@ -206,22 +207,22 @@ func (s *squash) run() error {
 			picks = append(picks, pk)
 		}
 	}
-	if err := w.warnUnmatched(set, trees...); err != nil {
+	if err := w.warnUnmatched(ctx, set, trees...); err != nil {
 		return err
 	}
 	if len(picks) == 0 {
-		return s.nothing(sel)
+		return s.nothing(ctx, sel)
 	}
-	return s.combine(picks)
+	return s.combine(ctx, picks)
 }
 
-func (s *squash) instructions(c *repo.Commit) (string, error) {
-	a, err := s.w.summaryText(c)
+func (s *squash) instructions(ctx context.Context, c *repo.Commit) (string, error) {
+	a, err := s.w.summaryText(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	o := s.w.ui.newText()
-	if err := s.t.summary(o, s.dest); err != nil {
+	if err := s.t.summary(ctx, o, s.dest); err != nil {
 		return "", err
 	}
 	return "You are moving changes from: " + a + "\ninto commit: " + o.String() + "\n\n" +
@@ -233,11 +234,11 @@ func (s *squash) instructions(c *repo.Commit) (string, error) {
 		"from the source will be moved into the destination.\n", nil
 }
 
-func (s *squash) nothing(sel *selector) error {
+func (s *squash) nothing(ctx context.Context, sel *selector) error {
 	if sel.tool != nil {
 		return userf("No changes selected")
 	}
-	if err := s.say(s.dest, s.rebased); err != nil {
+	if err := s.say(ctx, s.dest, s.rebased); err != nil {
 		return err
 	}
 	args := s.p.all("pos")
@@ -249,11 +250,11 @@ func (s *squash) nothing(sel *selector) error {
 	return nil
 }
 
-func (s *squash) say(c *repo.Commit, rebased int) error {
+func (s *squash) say(ctx context.Context, c *repo.Commit, rebased int) error {
 	if s.insert {
 		o := s.w.ui.newText()
 		o.Str("Created new commit ")
-		if err := s.t.summary(o, c); err != nil {
+		if err := s.t.summary(ctx, o, c); err != nil {
 			return err
 		}
 		o.Str("\n")
@@ -266,12 +267,12 @@ func (s *squash) say(c *repo.Commit, rebased int) error {
 }
 
 // labelled is the change of a source as two terms of a merge.
-func (t *tx) labelled(k chosen) (before, after repo.Labelled, err error) {
-	return t.labelledAs(k, "parents of squashed revision", "selected changes for squash", "squashed revision")
+func (t *tx) labelled(ctx context.Context, k chosen) (before, after repo.Labelled, err error) {
+	return t.labelledAs(ctx, k, "parents of squashed revision", "selected changes for squash", "squashed revision")
 }
 
-func (t *tx) labelledAs(k chosen, parents, selected, whole string) (before, after repo.Labelled, err error) {
-	label, err := render.ParentsLabel(t.Store, k.c)
+func (t *tx) labelledAs(ctx context.Context, k chosen, parents, selected, whole string) (before, after repo.Labelled, err error) {
+	label, err := render.ParentsLabel(ctx, t.Store, k.c)
 	if err != nil {
 		return before, after, err
 	}
@@ -283,13 +284,13 @@ func (t *tx) labelledAs(k chosen, parents, selected, whole string) (before, afte
 	return before, after, nil
 }
 
-func (s *squash) combine(picks []chosen) error {
+func (s *squash) combine(ctx context.Context, picks []chosen) error {
 	t := s.t
 	var abandoned []*repo.Commit
 	preds := []repo.CommitID{s.dest.ID}
 	terms := []repo.Labelled{}
 	for _, k := range picks {
-		before, after, err := t.labelled(k)
+		before, after, err := t.labelled(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -300,20 +301,20 @@ func (s *squash) combine(picks []chosen) error {
 			abandoned = append(abandoned, k.c)
 			continue
 		}
-		d, err := t.Rewrite(k.c)
+		d, err := t.Rewrite(ctx, k.c)
 		if err != nil {
 			return err
 		}
-		if d.Tree, err = repo.MergeMergedTrees(t.Store, repo.Labelled{Tree: k.c.Tree, Label: k.c.ConflictLabel()}, after, before); err != nil {
+		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store, repo.Labelled{Tree: k.c.Tree, Label: k.c.ConflictLabel()}, after, before); err != nil {
 			return err
 		}
-		if _, err := t.Write(d); err != nil {
+		if _, err := t.Write(ctx, d); err != nil {
 			return err
 		}
 	}
 	dest := s.dest
 	if slices.ContainsFunc(s.sources, func(c *repo.Commit) bool { return t.Index.IsAncestor(c.ID, s.dest.ID) }) {
-		_, err := t.RebaseDescendants(repo.RebaseOptions{Rebased: func(old, now *repo.Commit) {
+		_, err := t.RebaseDescendants(ctx, repo.RebaseOptions{Rebased: func(old, now *repo.Commit) {
 			if old.ID == s.dest.ID && now != nil {
 				dest = now
 			}
@@ -322,28 +323,28 @@ func (s *squash) combine(picks []chosen) error {
 			return err
 		}
 	}
-	tree, err := repo.MergeMergedTrees(t.Store, append([]repo.Labelled{{Tree: dest.Tree, Label: s.dest.ConflictLabel() + " (squash destination)"}}, terms...)...)
+	tree, err := repo.MergeMergedTrees(ctx, t.Store, append([]repo.Labelled{{Tree: dest.Tree, Label: s.dest.ConflictLabel() + " (squash destination)"}}, terms...)...)
 	if err != nil {
 		return err
 	}
-	d, err := t.Rewrite(dest)
+	d, err := t.Rewrite(ctx, dest)
 	if err != nil {
 		return err
 	}
 	d.Tree, d.Predecessors = tree, preds
-	if d.Description, err = s.describe(d, abandoned); err != nil {
+	if d.Description, err = s.describe(ctx, d, abandoned); err != nil {
 		return err
 	}
 	if s.insert {
 		d.Predecessors = slices.DeleteFunc(preds, func(id repo.CommitID) bool { return id == s.dest.ID })
 	}
-	c, err := t.Write(d)
+	c, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
-	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return err
 	}
-	return s.say(c, n)
+	return s.say(ctx, c, n)
 }

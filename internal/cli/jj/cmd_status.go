@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -20,14 +21,14 @@ func statusCommand() *command {
 	}
 }
 
-func runStatus(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runStatus(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	var stats workcopy.SnapshotStats
 	if !w.atOp && !w.global.ignoreWorkingCopy {
-		if stats, err = w.snapshotFresh(); err != nil {
+		if stats, err = w.snapshotFresh(ctx); err != nil {
 			return err
 		}
 		w.warnUntracked(stats)
@@ -36,27 +37,27 @@ func runStatus(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	o := w.ui.newText()
 	if c == nil {
 		o.Str("No working copy.\n")
-	} else if err := w.statusOf(o, c, set, stats); err != nil {
+	} else if err := w.statusOf(ctx, o, c, set, stats); err != nil {
 		return err
 	}
 	w.statusRefs(o)
 	return w.ui.print(o)
 }
 
-func (w *wsEnv) statusOf(o *text.Text, c *repo.Commit, set *fileset.Set, stats workcopy.SnapshotStats) error {
-	from, err := repo.ParentTree(w.store, w.repo.Index, c)
+func (w *wsEnv) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set *fileset.Set, stats workcopy.SnapshotStats) error {
+	from, err := repo.ParentTree(ctx, w.store, w.repo.Index, c)
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(set, c.Tree); err != nil {
+	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
 	changed := !from.SameIDs(c.Tree)
@@ -69,7 +70,7 @@ func (w *wsEnv) statusOf(o *text.Text, c *repo.Commit, set *fileset.Set, stats w
 				return err
 			}
 			diff := w.ui.newText()
-			if err := d.patch(diff, c, set, w.ui.width()); err != nil {
+			if err := d.patch(ctx, diff, c, set, w.ui.width()); err != nil {
 				return err
 			}
 			if diff.Len() > 0 {
@@ -77,30 +78,30 @@ func (w *wsEnv) statusOf(o *text.Text, c *repo.Commit, set *fileset.Set, stats w
 				o.Append(diff)
 			}
 		}
-		if err := w.untrackedList(o, c.Tree, set, stats); err != nil {
+		if err := w.untrackedList(ctx, o, c.Tree, set, stats); err != nil {
 			return err
 		}
 	}
 	o.Str("Working copy  (@) : ")
-	if err := w.summary(o, c); err != nil {
+	if err := w.summary(ctx, o, c); err != nil {
 		return err
 	}
 	o.Str("\n")
-	parents, err := w.commits(c.Parents)
+	parents, err := w.commits(ctx, c.Parents)
 	if err != nil {
 		return err
 	}
 	for _, q := range parents {
 		o.Str("Parent commit (@-): ")
-		if err := w.summary(o, q); err != nil {
+		if err := w.summary(ctx, o, q); err != nil {
 			return err
 		}
 		o.Str("\n")
 	}
-	return w.statusConflicts(o, c, parents, set)
+	return w.statusConflicts(ctx, o, c, parents, set)
 }
 
-func (w *wsEnv) untrackedList(o *text.Text, tree repo.MergedTree, set *fileset.Set, stats workcopy.SnapshotStats) error {
+func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.MergedTree, set *fileset.Set, stats workcopy.SnapshotStats) error {
 	var paths []repo.Path
 	for _, u := range stats.Untracked {
 		if set.Match(u.Path) {
@@ -118,7 +119,7 @@ func (w *wsEnv) untrackedList(o *text.Text, tree repo.MergedTree, set *fileset.S
 		parts := p.Components()
 		for i := 1; i < len(parts); i++ {
 			dir := repo.Path(strings.Join(parts[:i], "/"))
-			v, err := repo.ValueAt(w.store, tree, dir)
+			v, err := repo.ValueAt(ctx, w.store, tree, dir)
 			if err != nil {
 				return err
 			}
@@ -138,7 +139,7 @@ func (w *wsEnv) untrackedList(o *text.Text, tree repo.MergedTree, set *fileset.S
 	return nil
 }
 
-func (w *wsEnv) statusConflicts(o *text.Text, c *repo.Commit, parents []*repo.Commit, set *fileset.Set) error {
+func (w *wsEnv) statusConflicts(ctx context.Context, o *text.Text, c *repo.Commit, parents []*repo.Commit, set *fileset.Set) error {
 	if !c.Tree.HasConflict() {
 		for _, q := range parents {
 			if q.Tree.HasConflict() {
@@ -149,7 +150,7 @@ func (w *wsEnv) statusConflicts(o *text.Text, c *repo.Commit, parents []*repo.Co
 		return nil
 	}
 	w.headed(o, "warning", "Warning: ", "There are unresolved conflicts at these paths:\n")
-	if err := w.conflictedPaths(o, c.Tree, set); err != nil {
+	if err := w.conflictedPaths(ctx, o, c.Tree, set); err != nil {
 		return err
 	}
 	fixed, err := w.immutableExpr()
@@ -157,11 +158,11 @@ func (w *wsEnv) statusConflicts(o *text.Text, c *repo.Commit, parents []*repo.Co
 		return err
 	}
 	x := revset.Minus(revset.And(revset.Ancestors(revset.Parents(revset.Commits(c.ID))), revset.WithConflicts()), fixed)
-	ids, err := w.revRepo(w.repo, nil).IDs(x)
+	ids, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, x)
 	if err != nil {
 		return err
 	}
-	t, err := w.conflictHintText(ids)
+	t, err := w.conflictHintText(ctx, ids)
 	if err == nil && t != nil {
 		o.Append(t)
 	}
@@ -207,14 +208,14 @@ func (w *wsEnv) statusRefs(o *text.Text) {
 }
 
 // conflictedPaths lists conflicts with how many sides they have.
-func (w *wsEnv) conflictedPaths(o *text.Text, tree repo.MergedTree, match repo.Matcher) error {
+func (w *wsEnv) conflictedPaths(ctx context.Context, o *text.Text, tree repo.MergedTree, match repo.Matcher) error {
 	type item struct {
 		path string
 		v    repo.Merge[repo.TreeValue]
 	}
 	var items []item
 	longest := 0
-	err := repo.Conflicts(w.store, tree, match, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+	err := repo.Conflicts(ctx, w.store, tree, match, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 		s := w.paths().Format(p)
 		longest = max(longest, len(s))
 		items = append(items, item{s, v.Simplify()})

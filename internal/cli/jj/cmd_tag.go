@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/repo"
@@ -43,12 +44,12 @@ func tagCommand() *command {
 	}
 }
 
-func runTagSet(e *env, p *parsed) error {
-	w, err := e.open()
+func runTagSet(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := w.single(p.or("revision", "@"))
+	c, err := w.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func runTagSet(e *env, p *parsed) error {
 			moved++
 		}
 	}
-	if err := w.warnEmpty(c); err != nil {
+	if err := w.warnEmpty(ctx, c); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -76,20 +77,20 @@ func runTagSet(e *env, p *parsed) error {
 		t.View.SetTag(n, repo.Target(c.ID))
 	}
 	if fresh > 0 {
-		if err := t.saySummary(fmt.Sprintf("Created %d tags pointing to ", fresh), c); err != nil {
+		if err := t.saySummary(ctx, fmt.Sprintf("Created %d tags pointing to ", fresh), c); err != nil {
 			return err
 		}
 	}
 	if moved > 0 {
-		if err := t.saySummary(fmt.Sprintf("Moved %d tags to ", moved), c); err != nil {
+		if err := t.saySummary(ctx, fmt.Sprintf("Moved %d tags to ", moved), c); err != nil {
 			return err
 		}
 	}
-	return t.finish(fmt.Sprintf("set tag %s to commit %s", symbols(names), c.ID.Hex()))
+	return t.finish(ctx, fmt.Sprintf("set tag %s to commit %s", symbols(names), c.ID.Hex()))
 }
 
-func runTagDelete(e *env, p *parsed) error {
-	w, err := e.open()
+func runTagDelete(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,19 +112,19 @@ func runTagDelete(e *env, p *parsed) error {
 		t.View.SetTag(n, repo.NoTarget())
 	}
 	w.ui.statusf("Deleted %d tags.\n", len(names))
-	return t.finish("delete tag " + symbols(names))
+	return t.finish(ctx, "delete tag "+symbols(names))
 }
 
-func runTagList(e *env, p *parsed) error {
-	w, err := e.open()
+func runTagList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	f, err := w.refFilter(p, &pattern.Expr{Op: "|"})
+	f, err := w.refFilter(ctx, p, &pattern.Expr{Op: "|"})
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,10 +133,10 @@ func runTagList(e *env, p *parsed) error {
 		return err
 	}
 	items := f.collect(render.Refs(w.repo.View, true))
-	if err := w.sortRefs(items, p, "tag-list-sort-keys"); err != nil {
+	if err := w.sortRefs(ctx, items, p, "tag-list-sort-keys"); err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	o := w.ui.newText()
 	o.Push("tag_list")
 	for _, it := range items {

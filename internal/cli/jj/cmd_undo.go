@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"strings"
 
 	"tandem/internal/repo"
@@ -20,7 +21,7 @@ func redoCommand() *command {
 }
 
 // follow goes from an undo or redo to the operation it restored.
-func (w *wsEnv) follow(o *repo.Operation, title string) (*repo.Operation, error) {
+func (w *wsEnv) follow(ctx context.Context, o *repo.Operation, title string) (*repo.Operation, error) {
 	hex, ok := strings.CutPrefix(o.Meta.Description, title)
 	if !ok {
 		return o, nil
@@ -29,15 +30,15 @@ func (w *wsEnv) follow(o *repo.Operation, title string) (*repo.Operation, error)
 	if !ok {
 		return nil, internalf(nil, "Failed to parse ID of target operation in undo-stack")
 	}
-	return w.store.Operation(id)
+	return w.store.Operation(ctx, id)
 }
 
-func runUndo(e *env, p *parsed) error {
-	w, err := e.open()
+func runUndo(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	target, err := w.follow(w.repo.Operation, undoTitle)
+	target, err := w.follow(ctx, w.repo.Operation, undoTitle)
 	if err != nil {
 		return err
 	}
@@ -52,35 +53,35 @@ func runUndo(e *env, p *parsed) error {
 	default:
 		return userf("Cannot undo a merge operation").hinted("Consider using `jj op restore` instead")
 	}
-	parent, err := w.store.Operation(target.Parents[0])
+	parent, err := w.store.Operation(ctx, target.Parents[0])
 	if err != nil {
 		return err
 	}
-	if parent, err = w.follow(parent, undoTitle); err != nil {
+	if parent, err = w.follow(ctx, parent, undoTitle); err != nil {
 		return err
 	}
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
-	if err := t.restoreView(parent, true, true); err != nil {
+	if err := t.restoreView(ctx, parent, true, true); err != nil {
 		return err
 	}
-	if err := w.sayOp("Undid operation: ", target); err != nil {
+	if err := w.sayOp(ctx, "Undid operation: ", target); err != nil {
 		return err
 	}
-	if err := w.sayOp("Restored to operation: ", parent); err != nil {
+	if err := w.sayOp(ctx, "Restored to operation: ", parent); err != nil {
 		return err
 	}
-	return t.finish(undoTitle + parent.ID.Hex())
+	return t.finish(ctx, undoTitle+parent.ID.Hex())
 }
 
-func runRedo(e *env, p *parsed) error {
-	w, err := e.open()
+func runRedo(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	target, err := w.follow(w.repo.Operation, redoTitle)
+	target, err := w.follow(ctx, w.repo.Operation, redoTitle)
 	if err != nil {
 		return err
 	}
@@ -90,28 +91,28 @@ func runRedo(e *env, p *parsed) error {
 	if len(target.Parents) != 1 {
 		return internalf(nil, "Undo operation should have a single parent")
 	}
-	parent, err := w.store.Operation(target.Parents[0])
+	parent, err := w.store.Operation(ctx, target.Parents[0])
 	if err != nil {
 		return err
 	}
-	if parent, err = w.follow(parent, redoTitle); err != nil {
+	if parent, err = w.follow(ctx, parent, redoTitle); err != nil {
 		return err
 	}
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
-	if err := t.restoreView(parent, true, true); err != nil {
+	if err := t.restoreView(ctx, parent, true, true); err != nil {
 		return err
 	}
-	if err := w.sayOp("Restored to operation: ", parent); err != nil {
+	if err := w.sayOp(ctx, "Restored to operation: ", parent); err != nil {
 		return err
 	}
-	return t.finish(redoTitle + parent.ID.Hex())
+	return t.finish(ctx, redoTitle+parent.ID.Hex())
 }
 
-func (w *wsEnv) sayOp(title string, o *repo.Operation) error {
-	l, err := w.language()
+func (w *wsEnv) sayOp(ctx context.Context, title string, o *repo.Operation) error {
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,15 +134,15 @@ func (w *wsEnv) sayOp(title string, o *repo.Operation) error {
 
 // restoreView goes back to an operation's state: the repository, what is known
 // of remotes, or both.
-func (t *tx) restoreView(o *repo.Operation, local, remotes bool) error {
-	from, err := t.Store.View(o.View)
+func (t *tx) restoreView(ctx context.Context, o *repo.Operation, local, remotes bool) error {
+	from, err := t.Store.View(ctx, o.View)
 	if err != nil {
 		return err
 	}
-	return t.takeView(from, local, remotes)
+	return t.takeView(ctx, from, local, remotes)
 }
 
-func (t *tx) takeView(from *repo.View, local, remotes bool) error {
+func (t *tx) takeView(ctx context.Context, from *repo.View, local, remotes bool) error {
 	now := t.Base().View
 	v := now.Clone()
 	if local {
@@ -151,5 +152,5 @@ func (t *tx) takeView(from *repo.View, local, remotes bool) error {
 	if remotes {
 		v.Remotes = from.Clone().Remotes
 	}
-	return t.SetView(v)
+	return t.SetView(ctx, v)
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -31,21 +32,21 @@ func utilCommand() *command {
 	}
 }
 
-func runUtilBackend(e *env, p *parsed) error {
-	if _, err := e.openNoSnapshot(); err != nil {
+func runUtilBackend(ctx context.Context, e *env, p *parsed) error {
+	if _, err := e.openNoSnapshot(ctx); err != nil {
 		return err
 	}
 	e.ui.printf("git\n") // the only one that can be opened here
 	return nil
 }
 
-func runUtilSnapshot(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runUtilSnapshot(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	before := w.repo.Operation.ID
-	if err := w.snapshotIfWanted(); err != nil {
+	if err := w.snapshotIfWanted(ctx); err != nil {
 		return err
 	}
 	if w.repo.Operation.ID == before {
@@ -56,8 +57,8 @@ func runUtilSnapshot(e *env, p *parsed) error {
 	return nil
 }
 
-func runUtilExec(e *env, p *parsed) error {
-	cmd := e.ui.command(p.str("command"), p.all("args")...)
+func runUtilExec(ctx context.Context, e *env, p *parsed) error {
+	cmd := e.ui.command(ctx, p.str("command"), p.all("args")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = e.io.Stdin, e.io.Stdout, e.io.Stderr, e.io.Dir, e.io.Env
 	if e.ws != nil {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "JJ_WORKSPACE_ROOT="+e.ws.root)
@@ -75,7 +76,7 @@ func runUtilExec(e *env, p *parsed) error {
 	return nil
 }
 
-func runUtilGC(e *env, p *parsed) error {
+func runUtilGC(ctx context.Context, e *env, p *parsed) error {
 	if e.global.atOp != "" && e.global.atOp != "@" {
 		return userf("Cannot garbage collect from a non-head operation")
 	}
@@ -86,15 +87,15 @@ func runUtilGC(e *env, p *parsed) error {
 		}
 		keep = time.Now()
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.store.GC(w.repo, keep); err != nil {
+	if err := w.store.GC(ctx, w.repo, keep); err != nil {
 		return err
 	}
 	program := w.conf.Str("git.executable-path")
-	cmd := w.ui.command(program, "--git-dir=.", "gc", fmt.Sprintf("--prune=@%d +0000", keep.Unix()))
+	cmd := w.ui.command(ctx, program, "--git-dir=.", "gc", fmt.Sprintf("--prune=@%d +0000", keep.Unix()))
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.store.GitDir(), w.io.Env, w.io.Stdout, w.io.Stderr
 	if err := cmd.Run(); err != nil {
 		return internalf(fmt.Errorf("failed to run git gc: %w", err), "Unexpected error from backend")
@@ -103,7 +104,7 @@ func runUtilGC(e *env, p *parsed) error {
 }
 
 // runUtilMarkdown prints the help of every command, for documents.
-func runUtilMarkdown(e *env, p *parsed) error {
+func runUtilMarkdown(_ context.Context, e *env, p *parsed) error {
 	var walk func(path []*command)
 	walk = func(path []*command) {
 		e.ui.printf("## `%s`\n\n```text\n%s```\n\n", pathName(path), helpFor(path, true, 100))
@@ -119,7 +120,7 @@ func runUtilMarkdown(e *env, p *parsed) error {
 
 // runUtilSchema prints which settings there are, what they hold and what they
 // are by default, as a JSON schema.
-func runUtilSchema(e *env, p *parsed) error {
+func runUtilSchema(_ context.Context, e *env, p *parsed) error {
 	text, err := config.Schema()
 	if err != nil {
 		return err

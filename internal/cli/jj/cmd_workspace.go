@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -36,7 +37,7 @@ func workspaceCommand() *command {
 }
 
 func rootCommand() *command {
-	return &command{name: "root", run: func(e *env, p *parsed) error {
+	return &command{name: "root", run: func(ctx context.Context, e *env, p *parsed) error {
 		if e.ws == nil {
 			return e.noRepo()
 		}
@@ -45,7 +46,7 @@ func rootCommand() *command {
 	}}
 }
 
-func runWorkspaceRoot(e *env, p *parsed) error {
+func runWorkspaceRoot(ctx context.Context, e *env, p *parsed) error {
 	if e.ws == nil {
 		return e.noRepo()
 	}
@@ -54,7 +55,7 @@ func runWorkspaceRoot(e *env, p *parsed) error {
 		e.ui.printf("%s\n", e.ws.root)
 		return nil
 	}
-	w, err := e.openNoSnapshot()
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,12 +77,12 @@ func runWorkspaceRoot(e *env, p *parsed) error {
 	return nil
 }
 
-func runWorkspaceList(e *env, p *parsed) error {
-	w, err := e.open()
+func runWorkspaceList(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func runWorkspaceList(e *env, p *parsed) error {
 	o := w.ui.newText()
 	o.Push("workspace_list")
 	for _, name := range slices.Sorted(maps.Keys(w.repo.View.Workspaces)) {
-		c, err := w.store.Commit(w.repo.View.Workspaces[name])
+		c, err := w.store.Commit(ctx, w.repo.View.Workspaces[name])
 		if err != nil {
 			return err
 		}
@@ -104,8 +105,8 @@ func runWorkspaceList(e *env, p *parsed) error {
 	return w.ui.print(o)
 }
 
-func runWorkspaceForget(e *env, p *parsed) error {
-	w, err := e.open()
+func runWorkspaceForget(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,11 +131,11 @@ func runWorkspaceForget(e *env, p *parsed) error {
 		return err
 	}
 	for _, n := range gone {
-		if err := t.RemoveWorkspace(n); err != nil {
+		if err := t.RemoveWorkspace(ctx, n); err != nil {
 			return err
 		}
 	}
-	err = w.store.SetWorkspaces(func(list []gitstore.Workspace) []gitstore.Workspace {
+	err = w.store.SetWorkspaces(ctx, func(list []gitstore.Workspace) []gitstore.Workspace {
 		return slices.DeleteFunc(list, func(x gitstore.Workspace) bool { return slices.Contains(gone, x.Name) })
 	})
 	if err != nil {
@@ -144,15 +145,15 @@ func runWorkspaceForget(e *env, p *parsed) error {
 	if len(gone) > 1 {
 		word = "workspaces"
 	}
-	return t.finish("forget " + word + " " + symbols(gone))
+	return t.finish(ctx, "forget "+word+" "+symbols(gone))
 }
 
-func runWorkspaceRename(e *env, p *parsed) error {
+func runWorkspaceRename(ctx context.Context, e *env, p *parsed) error {
 	now := p.str("name")
 	if now == "" {
 		return userf("New workspace name cannot be empty")
 	}
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func runWorkspaceRename(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func runWorkspaceRename(e *env, p *parsed) error {
 		v.GitHeads[now] = h
 		delete(v.GitHeads, old)
 	}
-	err = w.store.SetWorkspaces(func(list []gitstore.Workspace) []gitstore.Workspace {
+	err = w.store.SetWorkspaces(ctx, func(list []gitstore.Workspace) []gitstore.Workspace {
 		for i := range list {
 			if list[i].Name == old {
 				list[i].Name = now
@@ -192,7 +193,7 @@ func runWorkspaceRename(e *env, p *parsed) error {
 		return list
 	})
 	if err == nil {
-		err = w.publish(t, fmt.Sprintf("Renamed workspace '%s' to '%s'", revset.FormatSymbol(old), revset.FormatSymbol(now)))
+		err = w.publish(ctx, t, fmt.Sprintf("Renamed workspace '%s' to '%s'", revset.FormatSymbol(old), revset.FormatSymbol(now)))
 	}
 	if err != nil {
 		locked.Discard()
@@ -201,8 +202,8 @@ func runWorkspaceRename(e *env, p *parsed) error {
 	return locked.Finish(w.repo.Operation.ID)
 }
 
-func runWorkspaceAdd(e *env, p *parsed) error {
-	w, err := e.open()
+func runWorkspaceAdd(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -228,11 +229,11 @@ func runWorkspaceAdd(e *env, p *parsed) error {
 	if dest, err = filepath.EvalSymlinks(dest); err != nil {
 		return err
 	}
-	parents, err := w.newWorkspaceParents(p)
+	parents, err := w.newWorkspaceParents(ctx, p)
 	if err != nil {
 		return err
 	}
-	n, err := w.initWorkspace(dest, name)
+	n, err := w.initWorkspace(ctx, dest, name)
 	if err != nil {
 		return err
 	}
@@ -244,7 +245,7 @@ func runWorkspaceAdd(e *env, p *parsed) error {
 	if !strings.ContainsRune(given, filepath.Separator) {
 		w.ui.warnf("Workspace created inside current directory. If this was unintentional, delete the %q directory and run `jj workspace forget %s` to remove it.", given, revset.FormatSymbol(name))
 	}
-	if err := n.inheritSparse(p.or("sparse-patterns", "copy"), w.wc.Sparse()); err != nil {
+	if err := n.inheritSparse(ctx, p.or("sparse-patterns", "copy"), w.wc.Sparse()); err != nil {
 		return err
 	}
 	if n.atOp = w.atOp; n.atOp {
@@ -254,7 +255,7 @@ func runWorkspaceAdd(e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	tree, err := repo.ParentsTree(t.Store, t.Index, parents)
+	tree, err := repo.ParentsTree(ctx, t.Store, t.Index, parents)
 	if err != nil {
 		return err
 	}
@@ -264,46 +265,46 @@ func runWorkspaceAdd(e *env, p *parsed) error {
 	}
 	d := t.NewCommit(ids, tree)
 	if d.Description = joinParagraphs(p.all("message")); d.Description != "" {
-		if d.Description, err = t.withTrailers(d); err != nil {
+		if d.Description, err = t.withTrailers(ctx, d); err != nil {
 			return err
 		}
 	}
-	c, err := t.Write(d)
+	c, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := t.Edit(name, c); err != nil {
+	if err := t.Edit(ctx, name, c); err != nil {
 		return err
 	}
-	return t.finish("create initial working-copy commit in workspace " + revset.FormatSymbol(name))
+	return t.finish(ctx, "create initial working-copy commit in workspace "+revset.FormatSymbol(name))
 }
 
-func (w *wsEnv) newWorkspaceParents(p *parsed) ([]*repo.Commit, error) {
+func (w *wsEnv) newWorkspaceParents(ctx context.Context, p *parsed) ([]*repo.Commit, error) {
 	if p.has("revisions") {
-		return w.evalSome(p.all("revisions"))
+		return w.evalSome(ctx, p.all("revisions"))
 	}
-	c, err := w.wcCommit()
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if c == nil {
 		return []*repo.Commit{repo.RootCommit()}, nil
 	}
-	return w.commits(c.Parents)
+	return w.commits(ctx, c.Parents)
 }
 
-func (w *wsEnv) inheritSparse(how string, old []repo.Path) error {
+func (w *wsEnv) inheritSparse(ctx context.Context, how string, old []repo.Path) error {
 	if how == "full" {
 		return nil
 	}
 	if how == "empty" {
 		old = nil
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := locked.SetSparse(old); err != nil {
+	if _, err := locked.SetSparse(ctx, old); err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to set sparse patterns")
 	}
@@ -312,7 +313,7 @@ func (w *wsEnv) inheritSparse(how string, old []repo.Path) error {
 
 // initWorkspace makes another workspace of the same repository, with an empty
 // commit on the root.
-func (w *wsEnv) initWorkspace(root, name string) (*wsEnv, error) {
+func (w *wsEnv) initWorkspace(ctx context.Context, root, name string) (*wsEnv, error) {
 	dot := filepath.Join(root, ".jj")
 	if err := os.Mkdir(dot, 0o777); err != nil {
 		return nil, err
@@ -324,31 +325,31 @@ func (w *wsEnv) initWorkspace(root, name string) (*wsEnv, error) {
 	if err := os.WriteFile(filepath.Join(dot, "repo"), []byte(filepath.ToSlash(rel)), 0o666); err != nil {
 		return nil, err
 	}
-	if err := recordWorkspace(w.store, name, root); err != nil {
+	if err := recordWorkspace(ctx, w.store, name, root); err != nil {
 		return nil, err
 	}
 	e := *w.env
 	e.ws = &place{root: root, repoDir: w.ws.repoDir}
 	n := &wsEnv{env: &e, store: w.store, repo: w.repo, name: name, revsetAliases: w.revsetAliases, filesetAliases: w.filesetAliases}
-	return n, n.firstCheckout(fmt.Sprintf("add workspace '%s'", revset.FormatSymbol(name)))
+	return n, n.firstCheckout(ctx, fmt.Sprintf("add workspace '%s'", revset.FormatSymbol(name)))
 }
 
 // firstCheckout gives a new workspace an empty commit on the root and the
 // state of its files.
-func (w *wsEnv) firstCheckout(title string) error {
+func (w *wsEnv) firstCheckout(ctx context.Context, title string) error {
 	w.fresh = true
 	t, err := w.begin()
 	w.fresh = false
 	if err != nil {
 		return err
 	}
-	if _, err := t.CheckOut(w.name, repo.RootCommit()); err != nil {
+	if _, err := t.CheckOut(ctx, w.name, repo.RootCommit()); err != nil {
 		return err
 	}
-	if _, err := t.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := t.RebaseDescendants(ctx, repo.RebaseOptions{}); err != nil {
 		return err
 	}
-	if err := w.publish(t, title); err != nil {
+	if err := w.publish(ctx, t, title); err != nil {
 		return err
 	}
 	if w.wc, err = workcopy.Init(w.ws.root, w.store, w.repo.Operation.ID, w.name); err != nil {
@@ -357,12 +358,12 @@ func (w *wsEnv) firstCheckout(title string) error {
 	return w.configureFiles()
 }
 
-func runUpdateStale(e *env, p *parsed) error {
-	w, err := e.openNoSnapshot()
+func runUpdateStale(ctx context.Context, e *env, p *parsed) error {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return err
 	}
-	stats, err := w.updateStale()
+	stats, err := w.updateStale(ctx)
 	if err != nil {
 		return err
 	}

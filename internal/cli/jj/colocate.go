@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -57,13 +58,13 @@ func (w *wsEnv) autoTracked() (func(remote, name string) bool, error) {
 
 // importHead takes a HEAD that git has moved for the parent of the working
 // copy.
-func (w *wsEnv) importHead() error {
+func (w *wsEnv) importHead(ctx context.Context) error {
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
 	old := w.repo.View.GitHeads[w.name]
-	id, err := w.store.ImportHead(t.Tx, w.name, w.ws.root)
+	id, err := w.store.ImportHead(ctx, t.Tx, w.name, w.ws.root)
 	if err != nil {
 		return internalf(err, "Failed to import Git HEAD")
 	}
@@ -71,35 +72,35 @@ func (w *wsEnv) importHead() error {
 		return nil
 	}
 	if id == "" {
-		n, err := t.RebaseDescendants(repo.RebaseOptions{})
+		n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 		if err != nil {
 			return err
 		}
 		if n > 0 {
 			w.ui.statusf("Rebased %d descendant commits.\n", n)
 		}
-		return t.conclude("import git head")
+		return t.conclude(ctx, "import git head")
 	}
-	head, err := w.store.Commit(id)
+	head, err := w.store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	c, err := t.CheckOut(w.name, head)
+	c, err := t.CheckOut(ctx, w.name, head)
 	if err != nil {
 		return err
 	}
-	if _, err := t.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := t.RebaseDescendants(ctx, repo.RebaseOptions{}); err != nil {
 		return err
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return internalf(err, "Failed to access working copy state")
 	}
-	if err := locked.Reset(c.Tree); err != nil {
+	if err := locked.Reset(ctx, c.Tree); err != nil {
 		locked.Discard()
 		return err
 	}
-	if err := w.publish(t, "import git head"); err != nil {
+	if err := w.publish(ctx, t, "import git head"); err != nil {
 		locked.Discard()
 		return err
 	}
@@ -115,7 +116,7 @@ func (w *wsEnv) importHead() error {
 }
 
 // importRefs takes branches and tags that git has moved.
-func (w *wsEnv) importRefs() error {
+func (w *wsEnv) importRefs(ctx context.Context) error {
 	o, err := w.importOptions()
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (w *wsEnv) importRefs() error {
 	if err != nil {
 		return err
 	}
-	stats, err := w.store.ImportRefs(t.Tx, o)
+	stats, err := w.store.ImportRefs(ctx, t.Tx, o)
 	if err != nil {
 		return internalf(err, "Failed to import refs from underlying Git repo")
 	}
@@ -137,14 +138,14 @@ func (w *wsEnv) importRefs() error {
 	if !t.HasChanges() {
 		return nil
 	}
-	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return err
 	}
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits off of commits rewritten from Git.\n", n)
 	}
-	if err := t.conclude("import git refs"); err != nil {
+	if err := t.conclude(ctx, "import git refs"); err != nil {
 		return err
 	}
 	w.ui.statusf("Done importing changes from the underlying Git repo.\n")
@@ -153,19 +154,19 @@ func (w *wsEnv) importRefs() error {
 
 // exportGit gives git what the transaction has moved. It is called with the
 // lock held.
-func (t *tx) exportGit() error {
+func (t *tx) exportGit(ctx context.Context) error {
 	w := t.w
 	if id, ok := t.View.Workspaces[w.name]; ok {
-		c, err := t.Store.Commit(id)
+		c, err := t.Store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := w.store.ResetHead(t.Tx, w.name, w.ws.root, c); err != nil {
+		if err := w.store.ResetHead(ctx, t.Tx, w.name, w.ws.root, c); err != nil {
 			w.ui.warnf("Failed to update Git HEAD ref")
 			w.ui.causes(err)
 		}
 	}
-	failed, err := w.store.ExportRefs(t.Tx)
+	failed, err := w.store.ExportRefs(ctx, t.Tx)
 	if err != nil {
 		return internalf(err, "Failed to export refs to underlying Git repo")
 	}
@@ -217,11 +218,11 @@ func refSymbolOf(full string) string {
 }
 
 // withGit runs a step while no other jj imports from or exports to git.
-func (w *wsEnv) withGit(step func() error) error {
+func (w *wsEnv) withGit(ctx context.Context, step func(context.Context) error) error {
 	if w.gitLocked {
-		return step()
+		return step(ctx)
 	}
-	unlock, err := w.store.LockGit()
+	unlock, err := w.store.LockGit(ctx)
 	if err != nil {
 		return userf("Failed to take lock for Git import/export").because(err)
 	}
@@ -230,7 +231,7 @@ func (w *wsEnv) withGit(step func() error) error {
 		w.gitLocked = false
 		unlock()
 	}()
-	return step()
+	return step(ctx)
 }
 
 // colocated says whether git works in the same folder.

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ type candidate struct {
 
 // completeFor answers a shell that asks how to go on: COMPLETE names the shell
 // and the words follow "--". Without words it is given the script that asks.
-func (e *env) completeFor(shell string, args []string) int {
+func (e *env) completeFor(ctx context.Context, shell string, args []string) int {
 	script, known := completionScripts[shell]
 	if !known {
 		names := slices.Sorted(maps.Keys(completionScripts))
@@ -40,7 +41,7 @@ func (e *env) completeFor(shell string, args []string) int {
 		return 0
 	}
 	sep := e.io.getenv("_CLAP_IFS")
-	for i, c := range e.complete(words[1:at], words[at]) {
+	for i, c := range e.complete(ctx, words[1:at], words[at]) {
 		switch {
 		case shell == "fish" || shell == "powershell":
 			e.ui.printf("%s", c.value)
@@ -67,7 +68,7 @@ func (e *env) completeFor(shell string, args []string) int {
 }
 
 // complete lists how a word can go on after the words before it.
-func (e *env) complete(before []string, word string) []candidate {
+func (e *env) complete(ctx context.Context, before []string, word string) []candidate {
 	if e.loadBaseConfig(before) != nil {
 		return nil
 	}
@@ -93,18 +94,18 @@ func (e *env) complete(before []string, word string) []candidate {
 	var out []candidate
 	switch {
 	case pending != nil:
-		out = e.valuesFor(a, pending)
+		out = e.valuesFor(ctx, a, pending)
 	case strings.HasPrefix(word, "--") && strings.Contains(word, "="):
 		name, _, _ := strings.Cut(word[2:], "=")
 		if o := a.find(func(o *opt) bool { return o.long == name }); o != nil {
-			for _, c := range e.valuesFor(a, o) {
+			for _, c := range e.valuesFor(ctx, a, o) {
 				out = append(out, candidate{value: "--" + name + "=" + c.value, about: c.about})
 			}
 		}
 	case strings.HasPrefix(word, "-") && !a.trailer:
 		out = optionWords(a, word)
 	default:
-		out = append(e.commandWords(a), e.positionalWords(a)...)
+		out = append(e.commandWords(a), e.positionalWords(ctx, a)...)
 		if word == "" && !a.trailer {
 			out = append(out, optionWords(a, word)...)
 		}
@@ -187,7 +188,7 @@ func (e *env) commandWords(a *argParser) (out []candidate) {
 	return out
 }
 
-func (e *env) positionalWords(a *argParser) []candidate {
+func (e *env) positionalWords(ctx context.Context, a *argParser) []candidate {
 	n := 0
 	for i := range a.cmd.opts {
 		o := &a.cmd.opts[i]
@@ -195,7 +196,7 @@ func (e *env) positionalWords(a *argParser) []candidate {
 			continue
 		}
 		if n == a.posAt {
-			return e.valuesFor(a, o)
+			return e.valuesFor(ctx, a, o)
 		}
 		n++
 	}
@@ -203,7 +204,7 @@ func (e *env) positionalWords(a *argParser) []candidate {
 }
 
 // valuesFor lists what can stand for a value, by what it is the name of.
-func (e *env) valuesFor(a *argParser, o *opt) []candidate {
+func (e *env) valuesFor(ctx context.Context, a *argParser, o *opt) []candidate {
 	switch {
 	case o.values != nil:
 		return named(o.values)
@@ -218,7 +219,7 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 		}
 		return named(slices.Sorted(slices.Values(aliases.SymbolNames())))
 	}
-	w, err := e.openNoSnapshot()
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return nil
 	}
@@ -228,16 +229,16 @@ func (e *env) valuesFor(a *argParser, o *opt) []candidate {
 	case strings.HasPrefix(group, "jj tag") && o.pos:
 		return named(slices.Sorted(maps.Keys(w.repo.View.Tags)))
 	case o.value == "REMOTE" || o.id == "old":
-		all, _ := w.remotes()
+		all, _ := w.remotes(ctx)
 		return named(slices.Sorted(maps.Keys(all)))
 	case o.value == "WORKSPACES" || o.value == "WORKSPACE":
 		return named(slices.Sorted(maps.Keys(w.repo.View.Workspaces)))
 	case strings.HasPrefix(o.value, "REVSET"):
-		return w.revisionWords(slices.Contains(rewriting, a.cmd.name) && o.id != "onto" && o.id != "insert-after")
+		return w.revisionWords(ctx, slices.Contains(rewriting, a.cmd.name) && o.id != "onto" && o.id != "insert-after")
 	case strings.HasPrefix(o.value, "FILESET") || o.value == "PATH":
-		return w.fileWords()
+		return w.fileWords(ctx)
 	case strings.Contains(o.value, "OPERATION"):
-		return w.operationWords()
+		return w.operationWords(ctx)
 	}
 	return nil
 }
@@ -280,7 +281,7 @@ var rewriting = []string{
 }
 
 // revisionWords lists names of revisions people may mean.
-func (w *wsEnv) revisionWords(mutable bool) []candidate {
+func (w *wsEnv) revisionWords(ctx context.Context, mutable bool) []candidate {
 	out := named(slices.Sorted(maps.Keys(w.repo.View.Bookmarks)))
 	set := w.conf.Str("revsets.log")
 	if mutable {
@@ -292,11 +293,11 @@ func (w *wsEnv) revisionWords(mutable bool) []candidate {
 	if err != nil {
 		return out
 	}
-	ids, err := w.ids(revset.Union(x, revset.Present(revset.Commits())))
+	ids, err := w.ids(ctx, revset.Union(x, revset.Present(revset.Commits())))
 	if err != nil {
 		return out
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return out
 	}
@@ -305,7 +306,7 @@ func (w *wsEnv) revisionWords(mutable bool) []candidate {
 		return out
 	}
 	for _, id := range ids[:min(100, len(ids))] {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return out
 		}
@@ -317,21 +318,21 @@ func (w *wsEnv) revisionWords(mutable bool) []candidate {
 	return out
 }
 
-func (w *wsEnv) fileWords() (out []candidate) {
-	c, err := w.wcCommit()
+func (w *wsEnv) fileWords(ctx context.Context) (out []candidate) {
+	c, err := w.wcCommit(ctx)
 	if err != nil || c == nil {
 		return nil
 	}
-	repo.WalkTree(w.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
+	repo.WalkTree(ctx, w.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
 		out = append(out, candidate{value: w.paths().Format(p), file: true})
 		return nil
 	})
 	return out
 }
 
-func (w *wsEnv) operationWords() []candidate {
+func (w *wsEnv) operationWords(ctx context.Context) []candidate {
 	var out []candidate
-	repo.WalkOperations(w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
+	repo.WalkOperations(ctx, w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
 		out = append(out, candidate{value: shortOp(o.ID), about: o.Meta.Description})
 		return len(out) < 100, nil
 	})

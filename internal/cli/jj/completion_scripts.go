@@ -1,5 +1,7 @@
 package jj
 
+import "context"
+
 // completionScripts teach a shell to ask this program how a line can go on.
 // The names of the variables are those that other programs of this kind use.
 var completionScripts = map[string]string{
@@ -42,7 +44,7 @@ const nushellScript = `$env.config.completions.external.completer = {|words|
 }
 `
 
-func runUtilCompletion(e *env, p *parsed) error {
+func runUtilCompletion(_ context.Context, e *env, p *parsed) error {
 	switch shell := p.str("shell"); shell {
 	case "nushell":
 		e.ui.printf("%s", nushellScript)

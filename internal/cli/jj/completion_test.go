@@ -12,10 +12,10 @@ func TestCompletionAgainstStock(t *testing.T) {
 	p.write("d/inner/a", "1\n")
 	p.write("d/b", "2\n")
 	p.write("file", "3\n")
-	p.run("commit", "-m", "one")
-	p.run("bookmark", "create", "main", "-r", "@-")
-	p.run("tag", "set", "v1", "-r", "main")
-	p.run("git", "remote", "add", "origin", "https://example.com/r.git")
+	p.run(t.Context(), "commit", "-m", "one")
+	p.run(t.Context(), "bookmark", "create", "main", "-r", "@-")
+	p.run(t.Context(), "tag", "set", "v1", "-r", "main")
+	p.run(t.Context(), "git", "remote", "add", "origin", "https://example.com/r.git")
 	p.stock.Configure("aliases.mine = ['log']\naliases.x = ['log']\nmerge-tools.my.program = 'my'")
 	for _, line := range []string{
 		"jj ", "jj l", "jj log -", "jj log --", "jj log --re", "jj log -r ", "jj log -r m", "jj bookmark ", "jj bookmark d", "jj bookmark delete ", "jj rebase -", "jj rebase --s",
@@ -27,7 +27,7 @@ func TestCompletionAgainstStock(t *testing.T) {
 		args := append([]string{"--"}, words...)
 		want, _, _ := p.stock.Exec(p.theirs, more, "", args...)
 		var out strings.Builder
-		Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: append(p.stock.Env(), more...), Dir: p.our})
+		Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: append(p.stock.Env(), more...), Dir: p.our})
 		if got := out.String(); got != want {
 			t.Errorf("%q\nstock: %s\nours:  %s", line, strings.ReplaceAll(want, "\n", " "), strings.ReplaceAll(got, "\n", " "))
 		}

@@ -81,11 +81,11 @@ func TestCopiesAgainstStock(t *testing.T) {
 		p.shuffle(r)
 		switch r.IntN(6) {
 		case 0:
-			p.run("new", p.revision(r), p.revision(r))
+			p.run(t.Context(), "new", p.revision(r), p.revision(r))
 		case 1:
-			p.run("new", p.revision(r))
+			p.run(t.Context(), "new", p.revision(r))
 		default:
-			p.run("commit", "-m", fmt.Sprintf("c%d", i))
+			p.run(t.Context(), "commit", "-m", fmt.Sprintf("c%d", i))
 		}
 		rev, other := p.revision(r), p.revision(r)
 		for _, q := range [][]string{
@@ -93,7 +93,7 @@ func TestCopiesAgainstStock(t *testing.T) {
 			{"diff", "--summary", "-r", rev + "::" + other}, {"diff", "--summary", "-r", rev, "d"}, {"log", "-s", "-n3"}, {"st"}, {"debug", "copy-detection", "-r", rev},
 			{"log", "-n3", "-T", "diff.files().map(|f| f.status() ++ f.source().path() ++ '>' ++ f.path())"},
 		} {
-			p.run(q...)
+			p.run(t.Context(), q...)
 		}
 	}
 	p.same()

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,28 +29,28 @@ func joinParagraphs(ps []string) string {
 
 // draftCommit is a draft as a commit that can be shown; it is not visible and
 // not written to disk.
-func (t *tx) draftCommit(d *repo.Draft) (*repo.Commit, *repo.Repo, error) {
+func (t *tx) draftCommit(ctx context.Context, d *repo.Draft) (*repo.Commit, *repo.Repo, error) {
 	over := repo.NewOverlay(t.Store)
-	c, err := over.PutCommit(&d.Commit)
+	c, err := over.PutCommit(ctx, &d.Commit)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := t.now()
 	r.Store = over
 	r.Index = r.Index.Extend()
-	if err := r.Index.AddAll(over, []repo.CommitID{c.ID}); err != nil {
+	if err := r.Index.AddAll(ctx, over, []repo.CommitID{c.ID}); err != nil {
 		return nil, nil, err
 	}
 	return c, r, nil
 }
 
 // renderDraft shows a draft with a template.
-func (t *tx) renderDraft(d *repo.Draft, source string) (string, error) {
-	c, r, err := t.draftCommit(d)
+func (t *tx) renderDraft(ctx context.Context, d *repo.Draft, source string) (string, error) {
+	c, r, err := t.draftCommit(ctx, d)
 	if err != nil {
 		return "", err
 	}
-	l, err := t.w.newLang(r)
+	l, err := t.w.newLang(ctx, r)
 	if err != nil {
 		return "", err
 	}
@@ -66,22 +67,22 @@ func (t *tx) renderDraft(d *repo.Draft, source string) (string, error) {
 }
 
 // describedBy is a description made by a configured template.
-func (t *tx) describedBy(name string, d *repo.Draft) (string, error) {
+func (t *tx) describedBy(ctx context.Context, name string, d *repo.Draft) (string, error) {
 	source := t.w.conf.Str(name)
 	if source == "" {
 		return "", nil
 	}
-	s, err := t.renderDraft(d, source)
+	s, err := t.renderDraft(ctx, d, source)
 	return completeNewline(s), err
 }
 
 // withTrailers is a draft's description with the configured trailers.
-func (t *tx) withTrailers(d *repo.Draft) (string, error) {
+func (t *tx) withTrailers(ctx context.Context, d *repo.Draft) (string, error) {
 	source := t.w.conf.Str("templates.commit_trailers")
 	if source == "" {
 		return d.Description, nil
 	}
-	text, err := t.renderDraft(d, source)
+	text, err := t.renderDraft(ctx, d, source)
 	if err != nil {
 		return "", err
 	}
@@ -139,8 +140,8 @@ func cleanDescription(lines []string) string {
 }
 
 // descriptionText is what the editor shows for a draft.
-func (t *tx) descriptionText(intro string, d *repo.Draft) (string, error) {
-	s, err := t.renderDraft(d, t.w.conf.Str("templates.draft_commit_description"))
+func (t *tx) descriptionText(ctx context.Context, intro string, d *repo.Draft) (string, error) {
+	s, err := t.renderDraft(ctx, d, t.w.conf.Str("templates.draft_commit_description"))
 	if intro != "" {
 		s = "JJ: " + intro + "\n" + s
 	}
@@ -148,8 +149,8 @@ func (t *tx) descriptionText(intro string, d *repo.Draft) (string, error) {
 }
 
 // editDescription lets the user edit a description.
-func (e *env) editDescription(s string) (string, error) {
-	out, err := e.editText(appendBlank(s)+removedLines, ".jjdescription", "description")
+func (e *env) editDescription(ctx context.Context, s string) (string, error) {
+	out, err := e.editText(ctx, appendBlank(s)+removedLines, ".jjdescription", "description")
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +158,7 @@ func (e *env) editDescription(s string) (string, error) {
 }
 
 // editText opens the user's editor on a temporary file.
-func (e *env) editText(content, suffix, what string) (string, error) {
+func (e *env) editText(ctx context.Context, content, suffix, what string) (string, error) {
 	if _, err := e.conf.Cmd("ui", "editor"); err != nil {
 		return "", err
 	}
@@ -174,7 +175,7 @@ func (e *env) editText(content, suffix, what string) (string, error) {
 		err = f.Close()
 	}
 	if err == nil {
-		err = e.editFile(path)
+		err = e.editFile(ctx, path)
 	}
 	var data []byte
 	if err == nil {
@@ -188,12 +189,12 @@ func (e *env) editText(content, suffix, what string) (string, error) {
 }
 
 // editFile runs the editor and waits for it.
-func (e *env) editFile(path string) error {
+func (e *env) editFile(ctx context.Context, path string) error {
 	c, err := e.conf.Cmd("ui", "editor")
 	if err != nil {
 		return err
 	}
-	cmd := e.ui.command(c.Args[0], append(c.Args[1:len(c.Args):len(c.Args)], path)...)
+	cmd := e.ui.command(ctx, c.Args[0], append(c.Args[1:len(c.Args):len(c.Args)], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = e.io.Stdin, e.io.Stdout, e.io.Stderr, e.io.Env, e.io.Dir
 	for k, v := range c.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -249,7 +250,7 @@ func (d *differ) choose(formats ...string) {
 }
 
 // show writes a difference in all formats.
-func (d *differ) show(o *text.Text, df *render.Diff, width int) error {
+func (d *differ) show(ctx context.Context, o *text.Text, df *render.Diff, width int) error {
 	o.Push("diff")
 	defer o.Pop()
 	for _, f := range d.formats {
@@ -258,7 +259,7 @@ func (d *differ) show(o *text.Text, df *render.Diff, width int) error {
 			return err
 		}
 		if f == toolFormat {
-			if err := d.showTool(o, df, width); err != nil {
+			if err := d.showTool(ctx, o, df, width); err != nil {
 				return err
 			}
 			continue
@@ -266,17 +267,17 @@ func (d *differ) show(o *text.Text, df *render.Diff, width int) error {
 		o.Push(strings.ReplaceAll(f, "-", "_"))
 		switch f {
 		case "summary":
-			err = df.Summary(o)
+			err = df.Summary(ctx, o)
 		case "stat":
-			err = df.Stat(o, width)
+			err = df.Stat(ctx, o, width)
 		case "types":
-			err = df.Types(o)
+			err = df.Types(ctx, o)
 		case "name-only":
-			err = df.Names(o)
+			err = df.Names(ctx, o)
 		case "git":
-			err = df.Git(o)
+			err = df.Git(ctx, o)
 		default:
-			err = df.ColorWords(o)
+			err = df.ColorWords(ctx, o)
 		}
 		o.Pop()
 		if err != nil {
@@ -287,14 +288,14 @@ func (d *differ) show(o *text.Text, df *render.Diff, width int) error {
 }
 
 // patch writes what a commit changes.
-func (d *differ) patch(o *text.Text, c *repo.Commit, match repo.Matcher, width int) error {
-	from, err := repo.ParentTree(d.w.store, d.w.repo.Index, c)
+func (d *differ) patch(ctx context.Context, o *text.Text, c *repo.Commit, match repo.Matcher, width int) error {
+	from, err := repo.ParentTree(ctx, d.w.store, d.w.repo.Index, c)
 	if err != nil {
 		return err
 	}
-	copies, err := render.CopiesOf(d.w.store, c, match)
+	copies, err := render.CopiesOf(ctx, d.w.store, c, match)
 	if err != nil {
 		return err
 	}
-	return d.show(o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
+	return d.show(ctx, o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
 }

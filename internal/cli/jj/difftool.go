@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,11 +44,11 @@ type written struct {
 }
 
 // edit lets the user adjust the right tree.
-func (d *diffTool) edit(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
 	if d.t.builtin {
-		return d.w.pickDiff(left, right, match)
+		return d.w.pickDiff(ctx, left, right, match)
 	}
-	out, err := d.editTrees(left, right, match, instructions)
+	out, err := d.editTrees(ctx, left, right, match, instructions)
 	if err != nil {
 		if _, ok := err.(*unsupported); ok {
 			return left, err
@@ -57,10 +58,10 @@ func (d *diffTool) edit(left, right repo.MergedTree, match repo.Matcher, instruc
 	return out, nil
 }
 
-func (d *diffTool) editTrees(left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
 	w := d.w
 	var paths []repo.Path
-	err := repo.DiffTrees(w.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+	err := repo.DiffTrees(ctx, w.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
 		paths = append(paths, p)
 		return nil
 	})
@@ -90,7 +91,7 @@ func (d *diffTool) editTrees(left, right repo.MergedTree, match repo.Matcher, in
 		if !s.on {
 			continue
 		}
-		out, err := w.writeSide(filepath.Join(tmp, s.name), s.tree, paths, style)
+		out, err := w.writeSide(ctx, filepath.Join(tmp, s.name), s.tree, paths, style)
 		if err != nil {
 			return left, err
 		}
@@ -112,13 +113,13 @@ func (d *diffTool) editTrees(left, right repo.MergedTree, match repo.Matcher, in
 	} else if err := writeNotes(note, sides["right"].dir, three, instructions); err != nil {
 		return left, err
 	}
-	if err := d.invoke(vars, paths); err != nil {
+	if err := d.invoke(ctx, vars, paths); err != nil {
 		return left, err
 	}
 	if note != "" {
 		os.Remove(note)
 	}
-	return w.readSide(result, right)
+	return w.readSide(ctx, result, right)
 }
 
 func writeNotes(note, rightDir string, three bool, instructions string) error {
@@ -134,9 +135,9 @@ func writeNotes(note, rightDir string, three bool, instructions string) error {
 	return os.WriteFile(note, []byte(text), 0o644)
 }
 
-func (d *diffTool) invoke(vars map[string]string, paths []repo.Path) error {
+func (d *diffTool) invoke(ctx context.Context, vars map[string]string, paths []repo.Path) error {
 	run := func(v map[string]string) error {
-		code, err := d.w.runTool(d.t, interpolate(d.t.editArgs, v))
+		code, err := d.w.runTool(ctx, d.t, interpolate(d.t.editArgs, v))
 		if err == nil && code != 0 {
 			err = toolAborted(code)
 		}
@@ -178,7 +179,7 @@ func readOnly(dir string) {
 func removeAll(dir string) { os.RemoveAll(dir) }
 
 // writeSide puts some files of a tree into a new folder.
-func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, style repo.MarkerStyle) (*side, error) {
+func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree, paths []repo.Path, style repo.MarkerStyle) (*side, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, s
 	}
 	defer root.Close()
 	for _, p := range paths {
-		v, err := repo.ValueAt(w.store, tree, p)
+		v, err := repo.ValueAt(ctx, w.store, tree, p)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +204,7 @@ func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, s
 		}
 		mode := os.FileMode(0o644)
 		if t, ok := v.AsResolved(); ok {
-			if f.data, err = w.store.File(t.FileID()); err != nil {
+			if f.data, err = w.store.File(ctx, t.FileID()); err != nil {
 				return nil, err
 			}
 			if t.Kind == repo.Symlink {
@@ -217,7 +218,7 @@ func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, s
 				mode = 0o755
 			}
 		} else {
-			fc, err := repo.ReadFileConflict(w.store, v, tree.Labels)
+			fc, err := repo.ReadFileConflict(ctx, w.store, v, tree.Labels)
 			if err != nil {
 				return nil, err
 			}
@@ -240,7 +241,7 @@ func (w *wsEnv) writeSide(dir string, tree repo.MergedTree, paths []repo.Path, s
 }
 
 // readSide is a tree with what a folder holds now.
-func (w *wsEnv) readSide(s *side, base repo.MergedTree) (repo.MergedTree, error) {
+func (w *wsEnv) readSide(ctx context.Context, s *side, base repo.MergedTree) (repo.MergedTree, error) {
 	ed := repo.EditTree(w.store, base)
 	seen := map[repo.Path]bool{}
 	changed := false
@@ -257,7 +258,7 @@ func (w *wsEnv) readSide(s *side, base repo.MergedTree) (repo.MergedTree, error)
 			return nil
 		}
 		seen[p] = true
-		v, err := w.readBack(s.files[p], full, en)
+		v, err := w.readBack(ctx, s.files[p], full, en)
 		if err != nil {
 			return err
 		}
@@ -279,16 +280,16 @@ func (w *wsEnv) readSide(s *side, base repo.MergedTree) (repo.MergedTree, error)
 	if !changed {
 		return base, nil
 	}
-	return ed.Write()
+	return ed.Write(ctx)
 }
 
-func (w *wsEnv) readBack(old written, full string, en fs.DirEntry) (repo.Merge[repo.TreeValue], error) {
+func (w *wsEnv) readBack(ctx context.Context, old written, full string, en fs.DirEntry) (repo.Merge[repo.TreeValue], error) {
 	if en.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(full)
 		if err != nil {
 			return nil, err
 		}
-		id, err := w.store.PutFile([]byte(target))
+		id, err := w.store.PutFile(ctx, []byte(target))
 		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
 	}
 	data, err := os.ReadFile(full)
@@ -308,7 +309,7 @@ func (w *wsEnv) readBack(old written, full string, en fs.DirEntry) (repo.Merge[r
 			return old.value, nil
 		}
 		if ids, ok := repo.FileIDs(old.value); ok {
-			now, err := repo.UpdateConflict(w.store, ids, data, old.markerLen)
+			now, err := repo.UpdateConflict(ctx, w.store, ids, data, old.markerLen)
 			if err != nil {
 				return nil, err
 			}
@@ -317,7 +318,7 @@ func (w *wsEnv) readBack(old written, full string, en fs.DirEntry) (repo.Merge[r
 			}
 		}
 	}
-	id, err := w.store.PutFile(data)
+	id, err := w.store.PutFile(ctx, data)
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)}), err
 }
 

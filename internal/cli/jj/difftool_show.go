@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 
 // showTool lets a program show a difference: all files at once in two folders,
 // or one pair after the other.
-func (d *differ) showTool(o *text.Text, df *render.Diff, width int) error {
+func (d *differ) showTool(ctx context.Context, o *text.Text, df *render.Diff, width int) error {
 	w := d.w
 	tmp, err := os.MkdirTemp(w.tempDir(), "jj-diff-")
 	if err != nil {
@@ -29,13 +30,13 @@ func (d *differ) showTool(o *text.Text, df *render.Diff, width int) error {
 	if d.tool.style != nil {
 		style = *d.tool.style
 	}
-	entries, err := df.Entries()
+	entries, err := df.Entries(ctx)
 	if err != nil {
 		return err
 	}
 	if !d.tool.diffFiles {
 		var paths []repo.Path
-		err := repo.DiffTrees(w.store, df.From, df.To, df.Match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+		err := repo.DiffTrees(ctx, w.store, df.From, df.To, df.Match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
 			paths = append(paths, p)
 			return nil
 		})
@@ -43,23 +44,23 @@ func (d *differ) showTool(o *text.Text, df *render.Diff, width int) error {
 			return err
 		}
 		for name, tree := range map[string]repo.MergedTree{"left": df.From, "right": df.To} {
-			if _, err := w.writeSide(filepath.Join(tmp, name), tree, paths, style); err != nil {
+			if _, err := w.writeSide(ctx, filepath.Join(tmp, name), tree, paths, style); err != nil {
 				return err
 			}
 			readOnly(filepath.Join(tmp, name))
 		}
-		return d.invokeTool(o, tmp, "left", "right", width)
+		return d.invokeTool(ctx, o, tmp, "left", "right", width)
 	}
 	for _, e := range entries {
-		left, err := d.writeOne(tmp, "left", e.Source(), e.Before, df.From.Labels, style)
+		left, err := d.writeOne(ctx, tmp, "left", e.Source(), e.Before, df.From.Labels, style)
 		if err != nil {
 			return err
 		}
-		right, err := d.writeOne(tmp, "right", e.Path, e.After, df.To.Labels, style)
+		right, err := d.writeOne(ctx, tmp, "right", e.Path, e.After, df.To.Labels, style)
 		if err != nil {
 			return err
 		}
-		if err := d.invokeTool(o, tmp, left, right, width); err != nil {
+		if err := d.invokeTool(ctx, o, tmp, left, right, width); err != nil {
 			return err
 		}
 	}
@@ -67,14 +68,14 @@ func (d *differ) showTool(o *text.Text, df *render.Diff, width int) error {
 }
 
 // writeOne puts one file, or what stands for it, below a folder.
-func (d *differ) writeOne(tmp, side string, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) (string, error) {
+func (d *differ) writeOne(ctx context.Context, tmp, side string, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) (string, error) {
 	name := filepath.Join(side, filepath.FromSlash(string(path)))
 	if err := os.MkdirAll(filepath.Join(tmp, filepath.Dir(name)), 0o777); err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
 	if repo.IsPresent(v) {
-		if err := d.w.writeFile(&b, path, v, labels, style); err != nil {
+		if err := d.w.writeFile(ctx, &b, path, v, labels, style); err != nil {
 			return "", err
 		}
 	}
@@ -87,13 +88,13 @@ func (d *differ) writeOne(tmp, side string, path repo.Path, v repo.Merge[repo.Tr
 }
 
 // invokeTool runs the program once and takes over what it prints.
-func (d *differ) invokeTool(o *text.Text, tmp, left, right string, width int) error {
+func (d *differ) invokeTool(ctx context.Context, o *text.Text, tmp, left, right string, width int) error {
 	w, t := d.w, d.tool
 	dir := tmp
 	if t.diffElsewhere {
 		dir, left, right = w.io.Dir, filepath.Join(tmp, left), filepath.Join(tmp, right)
 	}
-	cmd := w.ui.command(t.program, interpolate(t.diffArgs, map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
+	cmd := w.ui.command(ctx, t.program, interpolate(t.diffArgs, map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
 	cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stderr, w.io.Env, dir
 	out, err := cmd.Output()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +35,7 @@ type env struct {
 	ws     *place
 
 	tmplAliases *dsl.Aliases
+	made        []made // operations, so far
 }
 
 // place is where a workspace lies.
@@ -131,18 +133,18 @@ type wsEnv struct {
 
 // open loads the workspace and takes a snapshot of its files, unless the
 // command line says otherwise.
-func (e *env) open() (*wsEnv, error) {
-	w, err := e.openNoSnapshot()
+func (e *env) open(ctx context.Context) (*wsEnv, error) {
+	w, err := e.openNoSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.snapshotIfWanted(); err != nil {
+	if err := w.snapshotIfWanted(ctx); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func (e *env) openNoSnapshot() (*wsEnv, error) {
+func (e *env) openNoSnapshot(ctx context.Context) (*wsEnv, error) {
 	if e.ws == nil {
 		return nil, e.noRepo()
 	}
@@ -167,10 +169,10 @@ func (e *env) openNoSnapshot() (*wsEnv, error) {
 		return nil, err
 	}
 	w.name = w.wc.Workspace()
-	if err := w.load(); err != nil {
+	if err := w.load(ctx); err != nil {
 		return nil, err
 	}
-	return w, w.bind()
+	return w, w.bind(ctx)
 }
 
 // openStore opens the repository, unless whoever runs the command has.
@@ -234,23 +236,23 @@ func (w *wsEnv) configureFiles() error {
 }
 
 // load reads the repository at the head, or at the operation asked for.
-func (w *wsEnv) load() error {
+func (w *wsEnv) load(ctx context.Context) error {
 	who, err := w.identity()
 	if err != nil {
 		return err
 	}
 	if w.global.atOp != "" {
-		op, err := w.resolveOp(w.global.atOp, nil)
+		op, err := w.resolveOp(ctx, w.global.atOp, nil)
 		if err != nil {
 			return err
 		}
 		w.atOp = true
-		w.repo, err = w.store.At(op.ID)
+		w.repo, err = w.store.At(ctx, op.ID)
 		return err
 	}
 	w.atOp = w.global.ignoreWorkingCopy
 	rebased := 0
-	r, merged, err := w.store.Head(who, repo.MergeOptions{
+	r, merged, err := w.store.Head(ctx, who, repo.MergeOptions{
 		Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}, Rebased: func(n int) { rebased = n },
 	})
 	if err != nil {
@@ -269,7 +271,7 @@ func (w *wsEnv) load() error {
 
 // bind makes what depends on the repository's state; call it again when that
 // has changed.
-func (w *wsEnv) bind() error {
+func (w *wsEnv) bind(ctx context.Context) error {
 	w.lang, w.immutable = nil, nil
 	var err error
 	if w.revsetAliases == nil {
@@ -280,16 +282,16 @@ func (w *wsEnv) bind() error {
 			return err
 		}
 	}
-	if err := w.checkTrunk(); err != nil {
+	if err := w.checkTrunk(ctx); err != nil {
 		return err
 	}
-	w.prefixes, err = w.shortPrefixes(w.repo)
+	w.prefixes, err = w.shortPrefixes(ctx, w.repo)
 	return err
 }
 
 // checkTrunk tells of a configured trunk() that does not exist, once, and goes
 // on without: everything else depends on it.
-func (w *wsEnv) checkTrunk() error {
+func (w *wsEnv) checkTrunk(ctx context.Context) error {
 	body, ok := w.revsetAliases.FuncBody("trunk")
 	if !ok || w.trunkChecked {
 		return nil
@@ -299,7 +301,7 @@ func (w *wsEnv) checkTrunk() error {
 	if err != nil {
 		return nil // said where it is used
 	}
-	if err = w.revRepo(w.repo, nil).Resolve(x); err == nil {
+	if err = w.revRepo(ctx, w.repo, nil).Resolve(x); err == nil {
 		return nil
 	}
 	w.ui.warnf("Failed to resolve `revset-aliases.trunk()`: %s", err)
@@ -363,12 +365,12 @@ func (e *env) templateAliases() (*dsl.Aliases, error) {
 func (w *wsEnv) paths() fileset.Paths { return fileset.Paths{Cwd: w.io.Dir, Root: w.ws.root} }
 
 // wcCommit is the workspace's commit, or nil when it has none.
-func (w *wsEnv) wcCommit() (*repo.Commit, error) {
+func (w *wsEnv) wcCommit(ctx context.Context) (*repo.Commit, error) {
 	id, ok := w.repo.View.Workspaces[w.name]
 	if !ok {
 		return nil, nil
 	}
-	return w.store.Commit(id)
+	return w.store.Commit(ctx, id)
 }
 
 func (w *wsEnv) markerStyle() (repo.MarkerStyle, error) {

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ type evolutionGraph struct {
 	next   map[repo.CommitID][]repo.CommitID
 }
 
-func (w *wsEnv) evolutionGraph(ends []*repo.Commit) (*evolutionGraph, error) {
+func (w *wsEnv) evolutionGraph(ctx context.Context, ends []*repo.Commit) (*evolutionGraph, error) {
 	g := &evolutionGraph{w: w, change: ends[0].ChangeID, ends: ends, next: map[repo.CommitID][]repo.CommitID{}}
 	var ids []repo.CommitID
 	open := map[repo.CommitID]bool{}
@@ -30,7 +31,7 @@ func (w *wsEnv) evolutionGraph(ends []*repo.Commit) (*evolutionGraph, error) {
 		ids = append(ids, c.ID)
 		open[c.ID] = true
 	}
-	entries, err := w.evolution(ids)
+	entries, err := w.evolution(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +106,9 @@ func (m *valueMerge) resolve() (string, *repo.Commit, bool) {
 }
 
 // merge compares an attribute along the graph.
-func (g *evolutionGraph) merge(ends []*repo.Commit, value func(*repo.Commit) (string, error)) (*valueMerge, error) {
+func (g *evolutionGraph) merge(ctx context.Context, ends []*repo.Commit, value func(*repo.Commit) (string, error)) (*valueMerge, error) {
 	m := &valueMerge{value: value, ends: ends}
-	base, values, err := g.dominator(ends, value)
+	base, values, err := g.dominator(ctx, ends, value)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +123,11 @@ func (g *evolutionGraph) merge(ends []*repo.Commit, value func(*repo.Commit) (st
 
 // dominator finds the last value of an attribute that every way from the start
 // to the ends has passed through, and a commit that has it.
-func (g *evolutionGraph) dominator(ends []*repo.Commit, value func(*repo.Commit) (string, error)) (*repo.Commit, map[repo.CommitID]string, error) {
+func (g *evolutionGraph) dominator(ctx context.Context, ends []*repo.Commit, value func(*repo.Commit) (string, error)) (*repo.Commit, map[repo.CommitID]string, error) {
 	values := map[repo.CommitID]string{}
 	commits := map[repo.CommitID]*repo.Commit{}
 	for _, id := range g.nodes {
-		c, err := g.w.store.Commit(id)
+		c, err := g.w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -161,7 +162,7 @@ func (g *evolutionGraph) dominator(ends []*repo.Commit, value func(*repo.Commit)
 			makers = append(makers, commits[id])
 		}
 	}
-	return g.first(makers), values, nil
+	return g.first(ctx, makers), values, nil
 }
 
 // dominators lists for each node the nodes on all ways to it, itself included.
@@ -200,8 +201,8 @@ func dominators(nodes []string, before map[string][]string, start string) map[st
 
 // first chooses among commits of one value: by the number jj gives them, by
 // the order of the divergent commits, the latest.
-func (g *evolutionGraph) first(cs []*repo.Commit) *repo.Commit {
-	numbered, _ := g.w.rev().ChangeTargets(g.change)
+func (g *evolutionGraph) first(ctx context.Context, cs []*repo.Commit) *repo.Commit {
+	numbered, _ := g.w.rev(ctx).ChangeTargets(g.change)
 	rank := func(i int) int {
 		if i < 0 {
 			return math.MaxInt
@@ -222,20 +223,20 @@ func (g *evolutionGraph) first(cs []*repo.Commit) *repo.Commit {
 
 // tree merges the trees of the divergent commits, each first moved to the
 // parents that were decided on.
-func (c *convergence) tree(parents []repo.CommitID) (repo.MergedTree, error) {
+func (c *convergence) tree(ctx context.Context, parents []repo.CommitID) (repo.MergedTree, error) {
 	var none repo.MergedTree
 	w := c.w
-	ps, err := w.commits(parents)
+	ps, err := w.commits(ctx, parents)
 	if err != nil {
 		return none, err
 	}
-	onto, err := repo.UnresolvedParentsTree(w.store, w.repo.Index, ps)
+	onto, err := repo.UnresolvedParentsTree(ctx, w.store, w.repo.Index, ps)
 	if err != nil {
 		return none, err
 	}
 	moved := map[repo.CommitID]repo.MergedTree{}
 	move := func(x *repo.Commit) (string, error) {
-		t, err := w.movedTree(x, parents, onto)
+		t, err := w.movedTree(ctx, x, parents, onto)
 		moved[x.ID] = t
 		key := ""
 		for _, id := range t.IDs {
@@ -243,7 +244,7 @@ func (c *convergence) tree(parents []repo.CommitID) (repo.MergedTree, error) {
 		}
 		return key, err
 	}
-	base, _, err := c.graph.dominator(c.commits, move)
+	base, _, err := c.graph.dominator(ctx, c.commits, move)
 	if err != nil {
 		return none, err
 	}
@@ -258,27 +259,27 @@ func (c *convergence) tree(parents []repo.CommitID) (repo.MergedTree, error) {
 	for _, x := range c.commits {
 		terms = append(terms, term(base, "converge base"), term(x, "divergent commit"))
 	}
-	return repo.MergeMergedTrees(w.store, terms...)
+	return repo.MergeMergedTrees(ctx, w.store, terms...)
 }
 
 // movedTree is the tree of a commit as it would be on other parents.
-func (w *wsEnv) movedTree(x *repo.Commit, parents []repo.CommitID, onto repo.MergedTree) (repo.MergedTree, error) {
+func (w *wsEnv) movedTree(ctx context.Context, x *repo.Commit, parents []repo.CommitID, onto repo.MergedTree) (repo.MergedTree, error) {
 	if slices.Equal(x.Parents, parents) {
 		return x.Tree, nil
 	}
-	own, err := w.commits(x.Parents)
+	own, err := w.commits(ctx, x.Parents)
 	if err != nil {
 		return onto, err
 	}
-	from, err := repo.UnresolvedParentsTree(w.store, w.repo.Index, own)
+	from, err := repo.UnresolvedParentsTree(ctx, w.store, w.repo.Index, own)
 	if err != nil {
 		return onto, err
 	}
-	label, err := render.ParentsLabel(w.store, x)
+	label, err := render.ParentsLabel(ctx, w.store, x)
 	if err != nil {
 		return onto, err
 	}
-	return repo.MergeMergedTrees(w.store,
+	return repo.MergeMergedTrees(ctx, w.store,
 		repo.Labelled{Tree: onto, Label: "converge solution parent(s)"},
 		repo.Labelled{Tree: from, Label: label},
 		repo.Labelled{Tree: x.Tree, Label: x.ConflictLabel()})

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"runtime"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // fixAll runs the programs, as many at once as there are processors.
-func (f *fixing) fixAll(list []toFix) error {
+func (f *fixing) fixAll(ctx context.Context, list []toFix) error {
 	var wg sync.WaitGroup
 	var failed error
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -21,7 +22,7 @@ func (f *fixing) fixAll(list []toFix) error {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			id, err := f.fix(x)
+			id, err := f.fix(ctx, x)
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			if err != nil {
@@ -36,14 +37,14 @@ func (f *fixing) fixAll(list []toFix) error {
 }
 
 // fix sends one content through all programs that are meant for its path.
-func (f *fixing) fix(x toFix) (repo.FileID, error) {
-	old, err := f.w.store.File(x.id)
+func (f *fixing) fix(ctx context.Context, x toFix) (repo.FileID, error) {
+	old, err := f.w.store.File(ctx, x.id)
 	if err != nil || len(old) == 0 {
 		return x.id, err
 	}
 	var base []byte
 	if x.base != "" && !f.allLines {
-		if base, err = f.w.store.File(x.base); err != nil {
+		if base, err = f.w.store.File(ctx, x.base); err != nil {
 			return x.id, err
 		}
 	}
@@ -62,14 +63,14 @@ func (f *fixing) fix(x toFix) (repo.FileID, error) {
 				more = append(more, strings.NewReplacer("$first", itoa(s.Start), "$last", itoa(s.End)).Replace(tool.lineRange))
 			}
 		}
-		if out, ok := f.runTool(tool, x.path, now, more); ok {
+		if out, ok := f.runTool(ctx, tool, x.path, now, more); ok {
 			now = out
 		}
 	}
 	if bytes.Equal(now, old) {
 		return x.id, nil
 	}
-	return f.w.store.PutFile(now)
+	return f.w.store.PutFile(ctx, now)
 }
 
 // changedSpans lists the first and last lines, from 1, of what differs.
@@ -94,11 +95,11 @@ func changedSpans(base, now []byte, whole bool) []diff.Span {
 }
 
 // runTool lets one program rewrite a content. When it fails, the content stays.
-func (f *fixing) runTool(tool fixer, path repo.Path, data []byte, more []string) ([]byte, bool) {
+func (f *fixing) runTool(ctx context.Context, tool fixer, path repo.Path, data []byte, more []string) ([]byte, bool) {
 	w := f.w
 	vars := map[string]string{"path": string(path), "root": w.ws.root}
 	args := append(interpolate(tool.cmd.Args[1:], vars), more...)
-	cmd := w.ui.command(tool.cmd.Args[0], args...)
+	cmd := w.ui.command(ctx, tool.cmd.Args[0], args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = w.ws.root, slices.Clone(w.io.Env), bytes.NewReader(data)
 	for k, v := range tool.cmd.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ func splitPatterns(x *pattern.Expr) (plus, minus []pattern.String, why string) {
 
 // run calls git for each remote and takes in what came. depth is how much of
 // the history to fetch, "" for all.
-func (f *fetch) run(depth string) error {
+func (f *fetch) run(ctx context.Context, depth string) error {
 	w := f.w
 	var done []fetchPlan
 	for _, p := range f.plans {
@@ -143,7 +144,7 @@ func (f *fetch) run(depth string) error {
 		if len(p.specs) == 0 {
 			continue
 		}
-		if err := w.fetchOne(p, depth); err != nil {
+		if err := w.fetchOne(ctx, p, depth); err != nil {
 			return err
 		}
 		done = append(done, p)
@@ -159,7 +160,7 @@ func (f *fetch) run(depth string) error {
 			return p.remote == remote && (tag && p.tags.Match(name) || !tag && p.bookmarks.Match(name))
 		})
 	}
-	if f.stats, err = w.store.ImportRefs(f.Tx, o); err != nil {
+	if f.stats, err = w.store.ImportRefs(ctx, f.Tx, o); err != nil {
 		return internalf(err, "Failed to import refs from underlying Git repo")
 	}
 	return nil
@@ -167,7 +168,7 @@ func (f *fetch) run(depth string) error {
 
 // fetchOne calls git. It gives up at a name the remote does not have, so that
 // name is taken out and git called again.
-func (w *wsEnv) fetchOne(p fetchPlan, depth string) error {
+func (w *wsEnv) fetchOne(ctx context.Context, p fetchPlan, depth string) error {
 	var prune []string
 	how := "--porcelain"
 	for {
@@ -182,7 +183,7 @@ func (w *wsEnv) fetchOne(p fetchPlan, depth string) error {
 		if len(p.specs) == 0 {
 			break
 		}
-		res, err := w.runGit(append(args, p.negatives...))
+		res, err := w.runGit(ctx, append(args, p.negatives...))
 		if err != nil {
 			return err
 		}
@@ -218,7 +219,7 @@ func (w *wsEnv) fetchOne(p fetchPlan, depth string) error {
 	if len(prune) == 0 {
 		return nil
 	}
-	res, err := w.runGit(append([]string{"branch", "--remotes", "--delete", "--"}, prune...))
+	res, err := w.runGit(ctx, append([]string{"branch", "--remotes", "--delete", "--"}, prune...))
 	if err == nil && !res.ok && !strings.HasPrefix(res.err, "error: remote-tracking branch '") {
 		err = res.failure()
 	}

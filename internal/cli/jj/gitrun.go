@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -20,13 +21,13 @@ type gitResult struct {
 
 // runGit runs git for something that talks to a remote. What it and the remote
 // say is passed on, marked; errors are kept for the caller.
-func (w *wsEnv) runGit(args []string) (*gitResult, error) {
+func (w *wsEnv) runGit(ctx context.Context, args []string) (*gitResult, error) {
 	program := w.conf.Str("git.executable-path")
 	if program == "" {
 		program = "git"
 	}
 	all := append([]string{"-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "--git-dir", w.store.GitDir()}, args...)
-	cmd := w.ui.command(program, all...)
+	cmd := w.ui.command(ctx, program, all...)
 	cmd.Dir = w.ws.root
 	for _, e := range w.io.Env {
 		if !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") && !strings.HasPrefix(e, "LC_MESSAGES=") {

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,9 +18,9 @@ type logKey struct {
 	elided bool
 }
 
-func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool, seen func(*repo.Commit) error) error {
+func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool, seen func(*repo.Commit) error) error {
 	w := s.w
-	nodes, err := w.logNodes(rr, x, ps)
+	nodes, err := w.logNodes(ctx, rr, x, ps)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 	if err != nil {
 		return err
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,9 +44,9 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 	if err != nil {
 		return err
 	}
-	w.ui.page()
+	w.ui.page(ctx)
 	i := -1
-	for c, err := range w.ahead(len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
+	for c, err := range w.ahead(ctx, len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (s *shower) graph(rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int
 			return err
 		}
 		if s.diff != nil {
-			if err := s.diff.patch(o, c, s.match, width); err != nil {
+			if err := s.diff.patch(ctx, o, c, s.match, width); err != nil {
 				return err
 			}
 		}
@@ -102,13 +103,13 @@ func linked(rr *revset.Repo, ps []repo.Pos) []render.Node[repo.Pos] {
 }
 
 // logNodes are the selected commits with their edges, branches together.
-func (w *wsEnv) logNodes(rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
+func (w *wsEnv) logNodes(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
 	nodes := linked(rr, ps)
 	prio, err := w.compile(w.conf.Str("revsets.log-graph-prioritize"))
 	if err != nil {
 		return nil, err
 	}
-	first, err := rr.Positions(prio)
+	first, err := rr.Positions(ctx, prio)
 	if err != nil {
 		return nil, err
 	}

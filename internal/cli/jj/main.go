@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ var globalOpts = []opt{
 
 // Main runs one command line, without the program's name, and returns the exit
 // code.
-func Main(args []string, s IO) int {
+func Main(ctx context.Context, args []string, s IO) int {
 	if dir, err := filepath.EvalSymlinks(s.Dir); err == nil {
 		s.Dir = dir
 	}
@@ -48,9 +49,9 @@ func Main(args []string, s IO) int {
 	defer u.close()
 	e := &env{io: &s, ui: u}
 	if shell := s.getenv("COMPLETE"); shell != "" && shell != "0" {
-		return e.completeFor(shell, args)
+		return e.completeFor(ctx, shell, args)
 	}
-	err := e.run(args)
+	err := e.run(ctx, args)
 	if ferr := u.flush(); err == nil {
 		err = ferr
 	}
@@ -59,6 +60,9 @@ func Main(args []string, s IO) int {
 	}
 	if code, ok := err.(exitCode); ok {
 		return int(code)
+	}
+	if ctx.Err() != nil {
+		return e.interrupted(err)
 	}
 	if errors.Is(err, gitstore.ErrObjectFormat) {
 		err = missing("a repository whose objects are named by SHA-256")
@@ -118,7 +122,7 @@ func lookStock(s *IO) string {
 }
 
 // run finds the command and runs it.
-func (e *env) run(args []string) error {
+func (e *env) run(ctx context.Context, args []string) error {
 	if err := e.loadConfig("", nil, args); err != nil {
 		e.ui.configure(e.conf)
 		return err
@@ -157,7 +161,7 @@ func (e *env) run(args []string) error {
 	if c.run == nil {
 		return &cmdError{kind: clapErr, msg: helpFor(p.path, false, e.ui.helpWidth())}
 	}
-	return c.run(e, p)
+	return c.run(ctx, e, p)
 }
 
 // loadForLine reads the settings again as the whole line wants them. Aliases

@@ -19,7 +19,7 @@ func run(t *testing.T, dir string, args ...string) (string, int) {
 		"HOME=" + filepath.Join(dir, "..", "home"), "PATH=/usr/bin:/bin", "JJ_CONFIG=",
 		"JJ_USER=Ann", "JJ_EMAIL=ann@example.com", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	}
-	code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: env, Dir: dir})
+	code := Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: env, Dir: dir})
 	return out.String(), code
 }
 

@@ -15,7 +15,7 @@ func say(t *testing.T, stock *stocktest.JJ, dir string, args ...string) (out, er
 	t.Helper()
 	var o, e strings.Builder
 	env := append(stock.Env(), "PATH=/usr/bin:/bin")
-	code = Main(args, IO{Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e, Env: env, Dir: dir})
+	code = Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e, Env: env, Dir: dir})
 	return o.String(), e.String(), code
 }
 

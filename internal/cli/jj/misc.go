@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func versionCommand() *command {
-	return &command{name: "version", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(e *env, p *parsed) error {
+	return &command{name: "version", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(ctx context.Context, e *env, p *parsed) error {
 		e.ui.printf("jj %s\n", Version)
 		return nil
 	}}
@@ -21,9 +22,9 @@ func helpCommand() *command {
 	return &command{
 		name: "help",
 		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"}, {id: "keyword", long: "keyword", short: "k", value: "KEYWORD", values: topics(), conflicts: []string{"pos"}}},
-		run: func(e *env, p *parsed) error {
+		run: func(ctx context.Context, e *env, p *parsed) error {
 			if p.has("keyword") {
-				e.ui.page()
+				e.ui.page(ctx)
 				e.ui.printf("%s", topic(p.str("keyword")))
 				return nil
 			}
@@ -49,7 +50,7 @@ func helpCommand() *command {
 					return clif("Unknown command: %s", strings.Join(words, " "))
 				}
 			}
-			e.ui.page()
+			e.ui.page(ctx)
 			e.ui.printf("%s", helpFor(path, true, e.ui.helpWidth()))
 			return nil
 		},

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -45,12 +46,12 @@ type move struct {
 
 type moveStats struct{ targets, descendants, skipped, emptied int }
 
-func (t *tx) rev() *revset.Repo { return t.w.revRepo(t.now(), nil) }
+func (t *tx) rev(ctx context.Context) *revset.Repo { return t.w.revRepo(ctx, t.now(), nil) }
 
-func (t *tx) commitsOf(ids []repo.CommitID) ([]*repo.Commit, error) {
+func (t *tx) commitsOf(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
 	out := make([]*repo.Commit, len(ids))
 	for i, id := range ids {
-		c, err := t.Store.Commit(id)
+		c, err := t.Store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -61,26 +62,26 @@ func (t *tx) commitsOf(ids []repo.CommitID) ([]*repo.Commit, error) {
 
 // planMove works out new parents for commits, alone or as roots of what
 // descends from them.
-func (t *tx) planMove(ids []repo.CommitID, whole bool, parents, children []repo.CommitID) (*move, error) {
+func (t *tx) planMove(ctx context.Context, ids []repo.CommitID, whole bool, parents, children []repo.CommitID) (*move, error) {
 	m := &move{t: t, whole: whole, abandon: map[repo.CommitID]bool{}, planned: map[repo.CommitID][]repo.CommitID{}}
-	rr := t.rev()
+	rr := t.rev(ctx)
 	var err error
 	if whole {
-		all, err := rr.IDs(revset.Descendants(revset.Commits(ids...)))
+		all, err := rr.IDs(ctx, revset.Descendants(revset.Commits(ids...)))
 		if err != nil {
 			return nil, err
 		}
 		m.targets, m.roots = newIDSet(all...), newIDSet(ids...)
-		if m.connected, err = t.commitsOf(all); err != nil {
+		if m.connected, err = t.commitsOf(ctx, all); err != nil {
 			return nil, err
 		}
 	} else {
 		m.targets = newIDSet(ids...)
-		con, err := rr.IDs(revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
+		con, err := rr.IDs(ctx, revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
 		if err != nil {
 			return nil, err
 		}
-		if m.connected, err = t.commitsOf(con); err != nil {
+		if m.connected, err = t.commitsOf(ctx, con); err != nil {
 			return nil, err
 		}
 		m.internal = internalParents(m.targets, m.connected)
@@ -91,7 +92,7 @@ func (t *tx) planMove(ids []repo.CommitID, whole bool, parents, children []repo.
 			}
 		}
 	}
-	if err := m.findExternal(); err != nil {
+	if err := m.findExternal(ctx); err != nil {
 		return nil, err
 	}
 	for _, p := range parents {
@@ -101,10 +102,10 @@ func (t *tx) planMove(ids []repo.CommitID, whole bool, parents, children []repo.
 			m.parents = append(m.parents, p)
 		}
 	}
-	if m.children, err = m.newChildren(children); err != nil {
+	if m.children, err = m.newChildren(ctx, children); err != nil {
 		return nil, err
 	}
-	return m, m.plan()
+	return m, m.plan(ctx)
 }
 
 func internalParents(targets *idSet, graph []*repo.Commit) map[repo.CommitID][]repo.CommitID {
@@ -123,10 +124,10 @@ func internalParents(targets *idSet, graph []*repo.Commit) map[repo.CommitID][]r
 	return out
 }
 
-func (m *move) findExternal() error {
+func (m *move) findExternal(ctx context.Context) error {
 	m.external = map[repo.CommitID][]repo.CommitID{}
 	for _, id := range slices.Backward(m.targets.list) {
-		c, err := m.t.Store.Commit(id)
+		c, err := m.t.Store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -145,16 +146,16 @@ func (m *move) findExternal() error {
 
 // newChildren replaces targets among the children by what descends from them
 // outside of the targets.
-func (m *move) newChildren(ids []repo.CommitID) ([]*repo.Commit, error) {
+func (m *move) newChildren(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
 	if !slices.ContainsFunc(ids, func(id repo.CommitID) bool { return m.targets.has[id] }) {
-		return m.t.commitsOf(ids)
+		return m.t.commitsOf(ctx, ids)
 	}
 	x := revset.Commits(m.targets.list...)
-	around, err := m.t.rev().IDs(revset.Union(x, revset.Children(x)))
+	around, err := m.t.rev(ctx).IDs(ctx, revset.Union(x, revset.Children(x)))
 	if err != nil {
 		return nil, err
 	}
-	cs, err := m.t.commitsOf(around)
+	cs, err := m.t.commitsOf(ctx, around)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (m *move) newChildren(ids []repo.CommitID) ([]*repo.Commit, error) {
 		}
 	}
 	out.add(list...)
-	return m.t.commitsOf(out.list)
+	return m.t.commitsOf(ctx, out.list)
 }
 
 // heads of the targets, lowest position first.
@@ -207,7 +208,7 @@ func heads(targets *idSet, connected []*repo.Commit) []repo.CommitID {
 	return out
 }
 
-func (m *move) plan() error {
+func (m *move) plan(ctx context.Context) error {
 	tops := heads(m.targets, m.connected)
 	childParents := map[repo.CommitID][]repo.CommitID{}
 	for _, child := range m.children {
@@ -228,11 +229,11 @@ func (m *move) plan() error {
 		now.add(tops...)
 		childParents[child.ID] = now.list
 	}
-	affected, err := m.t.rev().IDs(revset.Descendants(revset.Commits(m.startIDs()...)))
+	affected, err := m.t.rev(ctx).IDs(ctx, revset.Descendants(revset.Commits(m.startIDs()...)))
 	if err != nil {
 		return err
 	}
-	cs, err := m.t.commitsOf(affected)
+	cs, err := m.t.commitsOf(ctx, affected)
 	if err != nil {
 		return err
 	}
@@ -288,10 +289,10 @@ func (m *move) otherParents(c *repo.Commit) []repo.CommitID {
 }
 
 // apply carries the plan out.
-func (m *move) apply(o repo.RebaseOptions) (moveStats, error) {
+func (m *move) apply(ctx context.Context, o repo.RebaseOptions) (moveStats, error) {
 	var s moveStats
 	plain := repo.RebaseOptions{DeleteAbandonedBookmarks: o.DeleteAbandonedBookmarks}
-	err := m.t.TransformDescendants(m.startIDs(), m.planned, o, func(mv *repo.Move) error {
+	err := m.t.TransformDescendants(ctx, m.startIDs(), m.planned, o, func(mv *repo.Move) error {
 		id := mv.Old.ID
 		if m.abandon[id] {
 			m.t.AbandonTo(id, mv.Parents)
@@ -305,7 +306,7 @@ func (m *move) apply(o repo.RebaseOptions) (moveStats, error) {
 		if m.targets.has[id] {
 			opts = o
 		}
-		c, err := mv.Rebase(opts)
+		c, err := mv.Rebase(ctx, opts)
 		switch {
 		case err != nil:
 			return err

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,17 +28,17 @@ type opDiff struct {
 }
 
 // newOpDiff prepares the comparison.
-func (w *wsEnv) newOpDiff(from, to *repo.Repo, p *parsed, d *differ, labels ...string) (*opDiff, error) {
+func (w *wsEnv) newOpDiff(ctx context.Context, from, to *repo.Repo, p *parsed, d *differ, labels ...string) (*opDiff, error) {
 	who, err := w.identity()
 	if err != nil {
 		return nil, err
 	}
 	t := to.Begin(who)
-	if err := t.AddHeads(from.View.HeadIDs()); err != nil {
+	if err := t.AddHeads(ctx, from.View.HeadIDs()); err != nil {
 		return nil, err
 	}
 	all := &repo.Repo{Store: to.Store, Operation: to.Operation, View: to.View, Index: t.Index}
-	l, err := w.newLang(all)
+	l, err := w.newLang(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ type commitsDiff struct {
 	hidden, elided int // newly visible and newly hidden commits that are not shown
 }
 
-func (x *opDiff) commits() (*commitsDiff, error) {
+func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
 	w := x.w
 	e, err := revset.Compile(x.in, w.scope())
 	if err != nil {
@@ -70,21 +71,21 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 		}
 		return nil, configf(err, "Invalid `revsets.op-diff-changes-in`")
 	}
-	inFrom, err := w.revRepo(x.from, w.newPrefixes(x.from)).Set(e)
+	inFrom, err := w.revRepo(ctx, x.from, w.newPrefixes(ctx, x.from)).Set(ctx, e)
 	if err != nil {
 		return nil, &unresolved{err}
 	}
-	inTo, err := w.revRepo(x.to, w.newPrefixes(x.to)).Set(e)
+	inTo, err := w.revRepo(ctx, x.to, w.newPrefixes(ctx, x.to)).Set(ctx, e)
 	if err != nil {
 		return nil, &unresolved{err}
 	}
-	rr := w.revRepo(x.all, nil)
+	rr := w.revRepo(ctx, x.all, nil)
 	old, now := revset.Commits(x.from.View.HeadIDs()...), revset.Commits(x.to.View.HeadIDs()...)
-	appeared, err := rr.IDs(revset.Range(old, now))
+	appeared, err := rr.IDs(ctx, revset.Range(old, now))
 	if err != nil {
 		return nil, err
 	}
-	gone, err := rr.IDs(revset.Range(now, old))
+	gone, err := rr.IDs(ctx, revset.Range(now, old))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 			out.elided++
 			continue
 		}
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 		}
 		abandoned[id] = true
 	}
-	olds, err := w.predecessorsBetween(x.to.Operation, x.from.Operation)
+	olds, err := w.predecessorsBetween(ctx, x.to.Operation, x.from.Operation)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 			out.hidden++
 			continue
 		}
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -128,13 +129,13 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 		for _, id := range prev {
 			delete(abandoned, id)
 		}
-		if m.before, err = w.commits(prev); err != nil {
+		if m.before, err = w.commits(ctx, prev); err != nil {
 			return nil, err
 		}
 		out.changes[id] = m
 	}
 	for id := range abandoned {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -147,8 +148,8 @@ func (x *opDiff) commits() (*commitsDiff, error) {
 type unresolved struct{ error }
 
 // show writes the comparison.
-func (x *opDiff) show(o *text.Text) error {
-	diff, err := x.commits()
+func (x *opDiff) show(ctx context.Context, o *text.Text) error {
+	diff, err := x.commits(ctx)
 	if u, ok := err.(*unresolved); ok {
 		o.Str("\n")
 		o.Label("warning", "Warning: Could not resolve revset expression for elision: "+u.Error()+"\n")
@@ -156,27 +157,27 @@ func (x *opDiff) show(o *text.Text) error {
 	} else if err != nil {
 		return err
 	} else if len(diff.changes) > 0 || diff.hidden > 0 || diff.elided > 0 {
-		if err := x.showCommits(o, diff); err != nil {
+		if err := x.showCommits(ctx, o, diff); err != nil {
 			return err
 		}
 	}
-	return x.showRefs(o)
+	return x.showRefs(ctx, o)
 }
 
-func (x *opDiff) showCommits(o *text.Text, diff *commitsDiff) error {
+func (x *opDiff) showCommits(ctx context.Context, o *text.Text, diff *commitsDiff) error {
 	o.Str("\nChanged commits:\n")
-	rr := x.w.revRepo(x.all, nil)
-	ps, err := rr.Positions(revset.Commits(slices.Collect(maps.Keys(diff.changes))...))
+	rr := x.w.revRepo(ctx, x.all, nil)
+	ps, err := rr.Positions(ctx, revset.Commits(slices.Collect(maps.Keys(diff.changes))...))
 	if err != nil {
 		return err
 	}
 	if x.plain {
 		for _, p := range ps {
-			if err := x.change(o, diff.changes[x.all.Index.ID(p)], x.width); err != nil {
+			if err := x.change(ctx, o, diff.changes[x.all.Index.ID(p)], x.width); err != nil {
 				return err
 			}
 		}
-	} else if err := x.graph(o, rr, ps, diff); err != nil {
+	} else if err := x.graph(ctx, o, rr, ps, diff); err != nil {
 		return err
 	}
 	var parts []string
@@ -192,7 +193,7 @@ func (x *opDiff) showCommits(o *text.Text, diff *commitsDiff) error {
 	return nil
 }
 
-func (x *opDiff) graph(o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commitsDiff) error {
+func (x *opDiff) graph(ctx context.Context, o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commitsDiff) error {
 	g := render.NewGraph[repo.Pos](x.w.conf.Str("ui.graph.style"))
 	if g == nil {
 		return x.w.wrongStyle()
@@ -200,7 +201,7 @@ func (x *opDiff) graph(o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commi
 	for _, n := range render.Group(linked(rr, ps), nil) {
 		n.Edges = slices.DeleteFunc(n.Edges, func(e render.Edge[repo.Pos]) bool { return e.Kind == render.Missing })
 		t := x.w.ui.newText()
-		if err := x.change(t, diff.changes[x.all.Index.ID(n.ID)], max(0, x.width-g.Width(n.ID, n.Edges))); err != nil {
+		if err := x.change(ctx, t, diff.changes[x.all.Index.ID(n.ID)], max(0, x.width-g.Width(n.ID, n.Edges))); err != nil {
 			return err
 		}
 		var b strings.Builder
@@ -238,7 +239,7 @@ func mark(o *text.Text, added bool) {
 	o.Str(" ")
 }
 
-func (x *opDiff) change(o *text.Text, m *modified, width int) error {
+func (x *opDiff) change(ctx context.Context, o *text.Text, m *modified, width int) error {
 	line := func(c *repo.Commit, added bool) error {
 		mark(o, added)
 		if err := x.summary(o, c); err != nil {
@@ -259,7 +260,7 @@ func (x *opDiff) change(o *text.Text, m *modified, width int) error {
 	case x.differ == nil:
 		return nil
 	case m.gone:
-		return x.differ.patch(o, m.commit, repo.Everything{}, width)
+		return x.differ.patch(ctx, o, m.commit, repo.Everything{}, width)
 	}
-	return x.differ.interDiff(o, x.lang, m.before[:min(1, len(m.before))], m.commit, repo.Everything{}, width)
+	return x.differ.interDiff(ctx, o, x.lang, m.before[:min(1, len(m.before))], m.commit, repo.Everything{}, width)
 }

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -11,25 +12,25 @@ import (
 )
 
 // showRefs writes which working copies, bookmarks and tags moved.
-func (x *opDiff) showRefs(o *text.Text) error {
+func (x *opDiff) showRefs(ctx context.Context, o *text.Text) error {
 	from, to := x.from.View, x.to.View
-	if err := x.workspaces(o); err != nil {
+	if err := x.workspaces(ctx, o); err != nil {
 		return err
 	}
-	if err := x.local(o, "Changed local bookmarks:", from.Bookmarks, to.Bookmarks); err != nil {
+	if err := x.local(ctx, o, "Changed local bookmarks:", from.Bookmarks, to.Bookmarks); err != nil {
 		return err
 	}
-	if err := x.local(o, "Changed local tags:", from.Tags, to.Tags); err != nil {
+	if err := x.local(ctx, o, "Changed local tags:", from.Tags, to.Tags); err != nil {
 		return err
 	}
 	bookmarks := func(v repo.RemoteView) map[string]repo.RemoteRef { return v.Bookmarks }
-	if err := x.remote(o, "Changed remote bookmarks:", bookmarks); err != nil {
+	if err := x.remote(ctx, o, "Changed remote bookmarks:", bookmarks); err != nil {
 		return err
 	}
-	return x.remote(o, "Changed remote tags:", func(v repo.RemoteView) map[string]repo.RemoteRef { return v.Tags })
+	return x.remote(ctx, o, "Changed remote tags:", func(v repo.RemoteView) map[string]repo.RemoteRef { return v.Tags })
 }
 
-func (x *opDiff) workspaces(o *text.Text) error {
+func (x *opDiff) workspaces(ctx context.Context, o *text.Text) error {
 	from, to := x.from.View.Workspaces, x.to.View.Workspaces
 	target := func(m map[string]repo.CommitID, name string) repo.RefTarget {
 		if id, ok := m[name]; ok {
@@ -49,7 +50,7 @@ func (x *opDiff) workspaces(o *text.Text) error {
 		o.Str("Changed working copy ")
 		o.Label("working_copies", revset.FormatSymbol(name)+"@")
 		o.Str(":\n")
-		if err := x.targets(o, target(from, name), target(to, name), "", ""); err != nil {
+		if err := x.targets(ctx, o, target(from, name), target(to, name), "", ""); err != nil {
 			return err
 		}
 	}
@@ -71,7 +72,7 @@ func sameTarget(a, b repo.RefTarget) bool {
 	return repo.IsAbsentTarget(a) && repo.IsAbsentTarget(b) || a.Equal(b)
 }
 
-func (x *opDiff) local(o *text.Text, title string, from, to map[string]repo.RefTarget) error {
+func (x *opDiff) local(ctx context.Context, o *text.Text, title string, from, to map[string]repo.RefTarget) error {
 	first := true
 	for _, name := range bothKeys(from, to) {
 		if sameTarget(from[name], to[name]) {
@@ -82,14 +83,14 @@ func (x *opDiff) local(o *text.Text, title string, from, to map[string]repo.RefT
 			first = false
 		}
 		o.Str(revset.FormatSymbol(name) + ":\n")
-		if err := x.targets(o, from[name], to[name], "", ""); err != nil {
+		if err := x.targets(ctx, o, from[name], to[name], "", ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *opDiff) remote(o *text.Text, title string, refs func(repo.RemoteView) map[string]repo.RemoteRef) error {
+func (x *opDiff) remote(ctx context.Context, o *text.Text, title string, refs func(repo.RemoteView) map[string]repo.RemoteRef) error {
 	from, to := map[string]repo.RemoteRef{}, map[string]repo.RemoteRef{}
 	collect := func(v *repo.View, into map[string]repo.RemoteRef) {
 		for remote, rv := range v.Remotes {
@@ -121,7 +122,7 @@ func (x *opDiff) remote(o *text.Text, title string, refs func(repo.RemoteView) m
 		}
 		name, remote, _ := strings.Cut(key, "\x00")
 		o.Str(revset.FormatRemote(name, remote) + ":\n")
-		if err := x.targets(o, a.Target, b.Target, state(a), state(b)); err != nil {
+		if err := x.targets(ctx, o, a.Target, b.Target, state(a), state(b)); err != nil {
 			return err
 		}
 	}
@@ -129,18 +130,18 @@ func (x *opDiff) remote(o *text.Text, title string, refs func(repo.RemoteView) m
 }
 
 // targets writes where a ref is now and where it was.
-func (x *opDiff) targets(o *text.Text, from, to repo.RefTarget, before, after string) error {
-	if err := x.target(o, to, true, after); err != nil {
+func (x *opDiff) targets(ctx context.Context, o *text.Text, from, to repo.RefTarget, before, after string) error {
+	if err := x.target(ctx, o, to, true, after); err != nil {
 		return err
 	}
-	return x.target(o, from, false, before)
+	return x.target(ctx, o, from, false, before)
 }
 
-func (x *opDiff) target(o *text.Text, t repo.RefTarget, added bool, state string) error {
+func (x *opDiff) target(ctx context.Context, o *text.Text, t repo.RefTarget, added bool, state string) error {
 	line := func(id repo.CommitID, word string) error {
 		mark(o, added)
 		o.Str(state + word)
-		c, err := x.w.store.Commit(id)
+		c, err := x.w.store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,15 +11,15 @@ import (
 
 // resolveOp finds an operation by "@", an id prefix, and trailing - and +.
 // base is what "@" stands for; nil is the head.
-func (w *wsEnv) resolveOp(text string, base *repo.Repo) (*repo.Operation, error) {
+func (w *wsEnv) resolveOp(ctx context.Context, text string, base *repo.Repo) (*repo.Operation, error) {
 	stem := strings.TrimRight(text, "-+")
 	steps := text[len(stem):]
-	ops, err := w.opSymbol(stem, base)
+	ops, err := w.opSymbol(ctx, stem, base)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range steps {
-		if ops, err = w.opStep(ops, s == '-', base); err != nil {
+		if ops, err = w.opStep(ctx, ops, s == '-', base); err != nil {
 			return nil, err
 		}
 	}
@@ -36,7 +37,7 @@ func (w *wsEnv) resolveOp(text string, base *repo.Repo) (*repo.Operation, error)
 	return nil, e.hinted("Try specifying one of the operations by ID: %s", strings.Join(ids, ", "))
 }
 
-func (w *wsEnv) opSymbol(s string, base *repo.Repo) ([]*repo.Operation, error) {
+func (w *wsEnv) opSymbol(ctx context.Context, s string, base *repo.Repo) ([]*repo.Operation, error) {
 	if s == "@" {
 		if base != nil {
 			return []*repo.Operation{base.Operation}, nil
@@ -50,14 +51,14 @@ func (w *wsEnv) opSymbol(s string, base *repo.Repo) ([]*repo.Operation, error) {
 			if err != nil {
 				return nil, err
 			}
-			r, _, err := w.store.Head(who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
+			r, _, err := w.store.Head(ctx, who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
 			if err != nil {
 				return nil, err
 			}
 			w.ui.statusf("Concurrent modification detected, resolving automatically.\n")
 			return []*repo.Operation{r.Operation}, nil
 		}
-		o, err := w.store.Operation(heads[0])
+		o, err := w.store.Operation(ctx, heads[0])
 		return []*repo.Operation{o}, err
 	}
 	low := strings.ToLower(s)
@@ -73,7 +74,7 @@ func (w *wsEnv) opSymbol(s string, base *repo.Repo) ([]*repo.Operation, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		o, err := w.store.Operation(id)
+		o, err := w.store.Operation(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +89,7 @@ func (w *wsEnv) opSymbol(s string, base *repo.Repo) ([]*repo.Operation, error) {
 	return nil, userf("Operation ID prefix %q is ambiguous", s)
 }
 
-func (w *wsEnv) opStep(ops []*repo.Operation, down bool, base *repo.Repo) ([]*repo.Operation, error) {
+func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, base *repo.Repo) ([]*repo.Operation, error) {
 	seen := map[repo.OperationID]bool{}
 	var out []*repo.Operation
 	if down {
@@ -98,7 +99,7 @@ func (w *wsEnv) opStep(ops []*repo.Operation, down bool, base *repo.Repo) ([]*re
 					continue
 				}
 				seen[id] = true
-				p, err := w.store.Operation(id)
+				p, err := w.store.Operation(ctx, id)
 				if err != nil {
 					return nil, err
 				}
@@ -115,7 +116,7 @@ func (w *wsEnv) opStep(ops []*repo.Operation, down bool, base *repo.Repo) ([]*re
 	for _, o := range ops {
 		want[o.ID] = true
 	}
-	err = repo.WalkOperations(w.store, heads, func(o *repo.Operation) (bool, error) {
+	err = repo.WalkOperations(ctx, w.store, heads, func(o *repo.Operation) (bool, error) {
 		for _, p := range o.Parents {
 			if want[p] && !seen[o.ID] {
 				seen[o.ID] = true

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os"
 	"syscall"
@@ -16,7 +17,7 @@ type pager struct {
 }
 
 // page sends what follows through a pager when the output is a terminal.
-func (u *ui) page() {
+func (u *ui) page(ctx context.Context) {
 	if u.pager == nil && u.buf == nil && !isTerminal(u.io.Stdout) {
 		u.buf = bufio.NewWriterSize(u.out, 1<<16)
 		u.out = u.buf
@@ -28,7 +29,7 @@ func (u *ui) page() {
 	if u.conf.Str("ui.pager") == ":builtin" {
 		u.pageHere()
 	} else {
-		u.pageWith()
+		u.pageWith(ctx)
 	}
 	if u.pager != nil {
 		u.out = u.pager.in
@@ -52,12 +53,13 @@ func (u *ui) pageHere() {
 }
 
 // pageWith is a program as pager.
-func (u *ui) pageWith() {
+func (u *ui) pageWith(ctx context.Context) {
 	c, err := u.conf.Cmd("ui", "pager")
 	if err != nil || c == nil || len(c.Args) == 0 {
 		return
 	}
-	cmd := u.command(c.Args[0], c.Args[1:]...)
+	// A pager has Ctrl-C for itself, and shows what there is until it is left.
+	cmd := u.command(context.WithoutCancel(ctx), c.Args[0], c.Args[1:]...)
 	cmd.Env = append([]string(nil), u.io.Env...)
 	for k, v := range c.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)

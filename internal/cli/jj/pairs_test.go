@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func TestPairsAgainstStock(t *testing.T) {
 					continue
 				}
 				p.at = fmt.Sprintf("%s:%d", path, i+1)
-				p.line(words(t, line))
+				p.line(t.Context(), words(t, line))
 			}
 		})
 	}
@@ -92,11 +93,11 @@ func (p *play) paths(name string) [2]string {
 	return [2]string{filepath.Join(p.roots[0], p.dir, name), filepath.Join(p.roots[1], p.dir, name)}
 }
 
-func (p *play) line(w []string) {
+func (p *play) line(ctx context.Context, w []string) {
 	p.t.Helper()
 	switch w[0] {
 	case "jj":
-		p.run(w[1:])
+		p.run(ctx, w[1:])
 	case "cd":
 		p.dir = filepath.Join(p.dir, w[1])
 	case "config":
@@ -147,7 +148,7 @@ func (p *play) change(w []string, path string, i int) error {
 	return fmt.Errorf("what is %q?", w[0])
 }
 
-func (p *play) run(args []string) {
+func (p *play) run(ctx context.Context, args []string) {
 	p.t.Helper()
 	dirs := p.paths("")
 	at := func(i int) []string {
@@ -170,7 +171,7 @@ func (p *play) run(args []string) {
 	out, errs, code := p.stock.Exec(dirs[0], env(0), p.stdin, at(0)...)
 	want := show(0, out, errs, code)
 	var o, e strings.Builder
-	code = Main(at(1), IO{Stdin: strings.NewReader(p.stdin), Stdout: &o, Stderr: &e, Env: append(p.stock.Env(), env(1)...), Dir: dirs[1]})
+	code = Main(ctx, at(1), IO{Stdin: strings.NewReader(p.stdin), Stdout: &o, Stderr: &e, Env: append(p.stock.Env(), env(1)...), Dir: dirs[1]})
 	got := show(1, o.String(), e.String(), code)
 	p.env, p.stdin = nil, ""
 	if got != want && !strings.Contains(want, "panicked at") {

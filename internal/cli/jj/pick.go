@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 
@@ -20,11 +21,11 @@ type picking struct {
 
 // pickDiff lets people choose, on the screen, what of the right tree's changes
 // stays. Nothing is chosen at first.
-func (w *wsEnv) pickDiff(left, right repo.MergedTree, match repo.Matcher) (repo.MergedTree, error) {
+func (w *wsEnv) pickDiff(ctx context.Context, left, right repo.MergedTree, match repo.Matcher) (repo.MergedTree, error) {
 	var parts []picking
 	p := &screen.Picker{Title: "Pick the changes to take"}
-	err := repo.DiffTrees(w.store, left, right, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		part, file, err := w.pickingOf(path, before, after)
+	err := repo.DiffTrees(ctx, w.store, left, right, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		part, file, err := w.pickingOf(ctx, path, before, after)
 		parts, p.Files = append(parts, part), append(p.Files, file)
 		return err
 	})
@@ -36,7 +37,7 @@ func (w *wsEnv) pickDiff(left, right repo.MergedTree, match repo.Matcher) (repo.
 	}
 	ed := repo.EditTree(w.store, right)
 	for i, part := range parts {
-		v, err := w.pickedValue(part, p.Files[i])
+		v, err := w.pickedValue(ctx, part, p.Files[i])
 		if err != nil {
 			return left, err
 		}
@@ -44,7 +45,7 @@ func (w *wsEnv) pickDiff(left, right repo.MergedTree, match repo.Matcher) (repo.
 			ed.Set(part.path, v)
 		}
 	}
-	return ed.Write()
+	return ed.Write(ctx)
 }
 
 func (w *wsEnv) runPicker(p *screen.Picker) error {
@@ -56,7 +57,7 @@ func (w *wsEnv) runPicker(p *screen.Picker) error {
 }
 
 // pickingOf makes a file of the picker from a path that differs.
-func (w *wsEnv) pickingOf(path repo.Path, before, after repo.Merge[repo.TreeValue]) (picking, screen.File, error) {
+func (w *wsEnv) pickingOf(ctx context.Context, path repo.Path, before, after repo.Merge[repo.TreeValue]) (picking, screen.File, error) {
 	part := picking{path: path, before: before, after: after, mode: -1}
 	file := screen.File{Title: w.paths().Format(path)}
 	whole := func(title string) (picking, screen.File, error) {
@@ -69,11 +70,11 @@ func (w *wsEnv) pickingOf(path repo.Path, before, after repo.Merge[repo.TreeValu
 	if !okA || !okB || !plain(a) || !plain(b) {
 		return whole("the whole file: " + kindWord(before) + " → " + kindWord(after))
 	}
-	x, err := w.contentOf(b)
+	x, err := w.contentOf(ctx, b)
 	if err != nil {
 		return part, file, err
 	}
-	y, err := w.contentOf(a)
+	y, err := w.contentOf(ctx, a)
 	if err != nil {
 		return part, file, err
 	}
@@ -129,15 +130,15 @@ func kindWord(v repo.Merge[repo.TreeValue]) string {
 	return map[repo.Kind]string{repo.Absent: "nothing", repo.File: "file", repo.Executable: "executable file", repo.Symlink: "symlink", repo.Subtree: "folder", repo.Submodule: "submodule"}[t.Kind]
 }
 
-func (w *wsEnv) contentOf(v repo.TreeValue) ([]byte, error) {
+func (w *wsEnv) contentOf(ctx context.Context, v repo.TreeValue) ([]byte, error) {
 	if v.IsAbsent() {
 		return nil, nil
 	}
-	return w.store.File(v.FileID())
+	return w.store.File(ctx, v.FileID())
 }
 
 // pickedValue is what a file becomes by what was chosen.
-func (w *wsEnv) pickedValue(part picking, file screen.File) (repo.Merge[repo.TreeValue], error) {
+func (w *wsEnv) pickedValue(ctx context.Context, part picking, file screen.File) (repo.Merge[repo.TreeValue], error) {
 	on, all := file.Picked()
 	switch {
 	case on == 0:
@@ -159,6 +160,6 @@ func (w *wsEnv) pickedValue(part picking, file screen.File) (repo.Merge[repo.Tre
 			}
 		}
 	}
-	id, err := w.store.PutFile(text)
+	id, err := w.store.PutFile(ctx, text)
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)}), err
 }

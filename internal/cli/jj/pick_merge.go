@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"tandem/internal/cli/jj/screen"
@@ -10,7 +11,7 @@ import (
 
 // pickSides lets people settle files in conflict on the screen: for each place
 // they take lines of the sides and of the base, or nothing.
-func (w *wsEnv) pickSides(tree repo.MergedTree, list []conflicted) (repo.MergedTree, error) {
+func (w *wsEnv) pickSides(ctx context.Context, tree repo.MergedTree, list []conflicted) (repo.MergedTree, error) {
 	p := &screen.Picker{Title: "Pick the lines that settle each conflict"}
 	for _, k := range list {
 		p.Files = append(p.Files, screen.File{Title: w.paths().Format(k.path), Groups: sideGroups(k.file)})
@@ -28,13 +29,13 @@ func (w *wsEnv) pickSides(tree repo.MergedTree, list []conflicted) (repo.MergedT
 				}
 			}
 		}
-		id, err := w.store.PutFile(text)
+		id, err := w.store.PutFile(ctx, text)
 		if err != nil {
 			return tree, err
 		}
 		ed.Set(k.path, k.value(id))
 	}
-	return ed.Write()
+	return ed.Write(ctx)
 }
 
 // sideGroups are the stretches of a file in conflict: what is settled, and for

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 
 // chooseNamed takes the bookmarks and tags that the command line names, and
 // those that revisions lead to.
-func (x *push) chooseNamed() error {
+func (x *push) chooseNamed(ctx context.Context) error {
 	w, p := x.w, x.p
-	made, err := x.newBookmarks()
+	made, err := x.newBookmarks(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (x *push) chooseNamed() error {
 	for _, u := range x.updates {
 		heads = append(heads, u.to)
 	}
-	bad, err := x.check(heads...)
+	bad, err := x.check(ctx, heads...)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (x *push) chooseNamed() error {
 		e := userf("Won't push commit %s since it %s", bad.commit.ID.Hex()[:12], bad.why)
 		o := w.ui.newText()
 		o.Str("Rejected commit: ")
-		if err := w.summary(o, bad.commit); err != nil {
+		if err := w.summary(ctx, o, bad.commit); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: o})
@@ -62,7 +63,7 @@ func (x *push) chooseNamed() error {
 		}
 		return e
 	}
-	revisions, err := x.revisions(p.has("bookmark") || p.has("tag") || p.has("change") || p.has("named"))
+	revisions, err := x.revisions(ctx, p.has("bookmark") || p.has("tag") || p.has("change") || p.has("named"))
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (x *push) chooseNamed() error {
 			if !led || !x.first(k, name) {
 				continue
 			}
-			if err := x.offer(k, name, false, false); err != nil {
+			if err := x.offer(ctx, k, name, false, false); err != nil {
 				return err
 			}
 		}
@@ -121,14 +122,14 @@ func (x *push) byPattern(k refKind, take func(k refKind, name string, fresh, del
 }
 
 // newBookmarks makes the bookmarks of --change and --named.
-func (x *push) newBookmarks() ([]string, error) {
+func (x *push) newBookmarks(ctx context.Context) ([]string, error) {
 	var names []string
 	if x.p.has("change") {
-		cs, err := x.w.evalSome(x.p.all("change"))
+		cs, err := x.w.evalSome(ctx, x.p.all("change"))
 		if err != nil {
 			return nil, err
 		}
-		l, err := x.w.language()
+		l, err := x.w.language(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func (x *push) newBookmarks() ([]string, error) {
 				return nil, err
 			}
 			x.w.ui.statusf("Creating bookmark %s for revision %s\n", revset.FormatSymbol(name), c.ChangeID.String()[:12])
-			if err := x.SetBookmark(name, repo.Target(c.ID)); err != nil {
+			if err := x.SetBookmark(ctx, name, repo.Target(c.ID)); err != nil {
 				return nil, err
 			}
 		}
@@ -170,14 +171,14 @@ func (x *push) newBookmarks() ([]string, error) {
 		if err != nil {
 			return nil, clif("Could not parse '%s' as a bookmark name", name).because(err).hinted(hint)
 		}
-		c, err := x.w.single(rev)
+		c, err := x.w.single(ctx, rev)
 		if err != nil {
 			return nil, err
 		}
 		if err := x.mustBeNew(sym); err != nil {
 			return nil, err
 		}
-		if err := x.SetBookmark(sym, repo.Target(c.ID)); err != nil {
+		if err := x.SetBookmark(ctx, sym, repo.Target(c.ID)); err != nil {
 			return nil, err
 		}
 		names = append(names, sym)
@@ -200,14 +201,14 @@ func (x *push) mustBeNew(name string) error {
 
 // revisions are the commits whose bookmarks are pushed: those asked for or,
 // when nothing is named, those between the remote and the working copy.
-func (x *push) revisions(named bool) (map[repo.CommitID]bool, error) {
+func (x *push) revisions(ctx context.Context, named bool) (map[repo.CommitID]bool, error) {
 	out := map[repo.CommitID]bool{}
 	add := func(text string) (int, error) {
 		e, err := x.w.compile("(" + text + ") & (bookmarks() | tags())")
 		if err != nil {
 			return 0, err
 		}
-		ids, err := x.w.ids(e)
+		ids, err := x.w.ids(ctx, e)
 		for _, id := range ids {
 			out[id] = true
 		}

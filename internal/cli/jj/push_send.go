@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,12 +11,12 @@ import (
 )
 
 // send runs git and records what the remote has taken.
-func (x *push) send() error {
+func (x *push) send(ctx context.Context) error {
 	w := x.w
 	if err := checkRemoteName(x.remote); err != nil {
 		return err
 	}
-	all, err := w.remotes()
+	all, err := w.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,18 +33,18 @@ func (x *push) send() error {
 	var specs []string
 	objects := make([]string, len(x.updates)) // what the remote is to have; annotated tags are objects of their own
 	for i, u := range x.updates {
-		before, err := x.object(u, x.remote, u.from)
+		before, err := x.object(ctx, u, x.remote, u.from)
 		if err != nil {
 			return err
 		}
-		if objects[i], err = x.object(u, repo.GitRemote, u.to); err != nil {
+		if objects[i], err = x.object(ctx, u, repo.GitRemote, u.to); err != nil {
 			return err
 		}
 		args = append(args, fmt.Sprintf("--force-with-lease=%s:%x", u.full(), before))
 		specs = append(specs, fmt.Sprintf("%x:%s", objects[i], u.full()))
 	}
 	args = append(append(args, "--", x.remote), specs...)
-	res, err := w.runGit(args)
+	res, err := w.runGit(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (x *push) send() error {
 	}
 	ok := len(stats.rejected) == 0 && len(stats.refused) == 0
 	if ok || n > 0 {
-		if err := x.finish(x.title()); err != nil {
+		if err := x.finish(ctx, x.title()); err != nil {
 			return err
 		}
 	}
@@ -79,13 +80,13 @@ func (u refMove) full() string { return u.kind.git + u.name }
 
 // object is what git calls a commit for a ref: the annotated tag, where the ref
 // of that remote is one and stands for the commit.
-func (x *push) object(u refMove, remote string, id repo.CommitID) (string, error) {
+func (x *push) object(ctx context.Context, u refMove, remote string, id repo.CommitID) (string, error) {
 	known := u.kind.remote(x.View, remote, u.name)
 	if u.kind != tagKind || id == "" || !known.Tracked || !known.Target.Equal(repo.Target(id)) {
 		return string(id), nil
 	}
 	full := u.kind.gitRef(remote, u.name)
-	at, ok, err := x.w.store.CommitAt(full)
+	at, ok, err := x.w.store.CommitAt(ctx, full)
 	if err != nil || !ok || at != id {
 		return string(id), err
 	}

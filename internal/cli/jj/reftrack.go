@@ -2,6 +2,7 @@ package jj
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,9 +21,9 @@ type remoteName struct{ name, remote string }
 func (r remoteName) String() string { return revset.FormatRemote(r.name, r.remote) }
 
 // runTrack starts or stops following bookmarks or tags of remotes.
-func (k refKind) runTrack(e *env, p *parsed) error {
+func (k refKind) runTrack(ctx context.Context, e *env, p *parsed) error {
 	track := p.command().name == "track"
-	w, err := e.open()
+	w, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (k refKind) runTrack(e *env, p *parsed) error {
 		case k == tagKind:
 			t.TrackTag(f.remote, f.name)
 		default:
-			if err := t.TrackBookmark(f.remote, f.name); err != nil {
+			if err := t.TrackBookmark(ctx, f.remote, f.name); err != nil {
 				return err
 			}
 		}
@@ -103,10 +104,10 @@ func (k refKind) runTrack(e *env, p *parsed) error {
 	if len(todo) > 0 {
 		w.ui.statusf("%s tracking %d remote %ss.\n", word, len(todo), k.noun)
 	}
-	if err := t.finish(fmt.Sprintf("%s remote %s %s", verb, k.noun, strings.Join(shown, ", "))); err != nil || !track || k == tagKind {
+	if err := t.finish(ctx, fmt.Sprintf("%s remote %s %s", verb, k.noun, strings.Join(shown, ", "))); err != nil || !track || k == tagKind {
 		return err
 	}
-	return w.listConflicted(todo)
+	return w.listConflicted(ctx, todo)
 }
 
 // trackable keeps the symbols that stand for something, in order.
@@ -161,8 +162,8 @@ func (k refKind) trackableMatching(v *repo.View, x, rx *pattern.Expr) []remoteNa
 }
 
 // listConflicted shows the bookmarks that tracking made conflicted.
-func (w *wsEnv) listConflicted(done []remoteName) error {
-	l, err := w.language()
+func (w *wsEnv) listConflicted(ctx context.Context, done []remoteName) error {
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}

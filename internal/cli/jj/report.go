@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"tandem/internal/repo"
 	"tandem/internal/repo/fileset"
 	"tandem/internal/repo/render"
@@ -9,7 +10,7 @@ import (
 )
 
 // report tells about conflicts that came or went.
-func (w *wsEnv) report(old *repo.Repo) error {
+func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
 	if w.ui.quiet {
 		return nil
 	}
@@ -18,16 +19,16 @@ func (w *wsEnv) report(old *repo.Repo) error {
 		w.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.", revset.FormatSymbol(w.name))
 		w.ui.hintf("Restore to an operation that contains the workspace (e.g. `jj undo` or `jj redo`).")
 	}
-	rr := w.revRepo(w.repo, nil)
+	rr := w.revRepo(ctx, w.repo, nil)
 	conflicted := func(from, to *repo.Repo) ([]*repo.Commit, error) {
 		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)), revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
-		ids, err := rr.IDs(x)
+		ids, err := rr.IDs(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		var out []*repo.Commit
 		for _, id := range ids {
-			c, err := w.store.Commit(id)
+			c, err := w.store.Commit(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +63,7 @@ func (w *wsEnv) report(old *repo.Repo) error {
 	if len(fresh) > 0 {
 		t := w.ui.newText()
 		t.Printf("New conflicts appeared in %d commits:\n", len(fresh))
-		if err := w.commitList(t, fresh); err != nil {
+		if err := w.commitList(ctx, t, fresh); err != nil {
 			return err
 		}
 		w.ui.status(t)
@@ -77,7 +78,7 @@ func (w *wsEnv) report(old *repo.Repo) error {
 	for _, c := range added {
 		ids = append(ids, c.ID)
 	}
-	return w.conflictHint(ids)
+	return w.conflictHint(ctx, ids)
 }
 
 // groupByChange puts commits of one change together, in order of the first.
@@ -99,20 +100,20 @@ func groupByChange(cs []*repo.Commit) []*repo.Commit {
 }
 
 // conflictHint says how to begin resolving.
-func (w *wsEnv) conflictHint(ids []repo.CommitID) error {
-	t, err := w.conflictHintText(ids)
+func (w *wsEnv) conflictHint(ctx context.Context, ids []repo.CommitID) error {
+	t, err := w.conflictHintText(ctx, ids)
 	if err == nil && t != nil {
 		w.ui.status(t)
 	}
 	return err
 }
 
-func (w *wsEnv) conflictHintText(ids []repo.CommitID) (*text.Text, error) {
+func (w *wsEnv) conflictHintText(ctx context.Context, ids []repo.CommitID) (*text.Text, error) {
 	on, err := w.conf.Bool("hints.resolving-conflicts")
 	if err != nil || !on || len(ids) == 0 {
 		return nil, err
 	}
-	roots, err := w.revRepo(w.repo, nil).IDs(revset.Roots(revset.Commits(ids...)))
+	roots, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Roots(revset.Commits(ids...)))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (w *wsEnv) conflictHintText(ids []repo.CommitID) (*text.Text, error) {
 	case len(roots) == 1:
 		which = "the first conflicted commit"
 	}
-	l, err := w.language()
+	l, err := w.language(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (w *wsEnv) conflictHintText(ids []repo.CommitID) (*text.Text, error) {
 	t.Label("heading", "Hint: ")
 	t.Printf("To resolve the conflicts, start by creating a commit on top of\n%s:\n", which)
 	for _, id := range roots {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -154,8 +155,8 @@ func (w *wsEnv) conflictHintText(ids []repo.CommitID) (*text.Text, error) {
 }
 
 // commitList writes indented summaries, at most ten.
-func (w *wsEnv) commitList(t *text.Text, cs []*repo.Commit) error {
-	l, err := w.language()
+func (w *wsEnv) commitList(ctx context.Context, t *text.Text, cs []*repo.Commit) error {
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -14,27 +15,27 @@ import (
 )
 
 // revRepo is a repository as revsets see it.
-func (w *wsEnv) revRepo(r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
+func (w *wsEnv) revRepo(ctx context.Context, r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
 	rr := &revset.Repo{Repo: r, Prefixes: prefixes}
 	rr.AtOp = func(op string) (*repo.Repo, error) {
-		o, err := w.resolveOp(op, w.repo)
+		o, err := w.resolveOp(ctx, op, w.repo)
 		if err != nil {
 			return nil, err
 		}
-		return w.store.At(o.ID)
+		return w.store.At(ctx, o.ID)
 	}
-	rr.Changes = func(c *repo.Commit, set *fileset.Set) (bool, error) { return changes(r, c, set) }
-	rr.Lines = w.changedLines(r)
+	rr.Changes = func(c *repo.Commit, set *fileset.Set) (bool, error) { return changes(ctx, r, c, set) }
+	rr.Lines = w.changedLines(ctx, r)
 	return rr
 }
 
 // changes says whether a commit changes files of a set. As stock jj does it, the
 // merge of parents is resolved only for files that differ, so that an empty
 // merge with conflicts may count as one that changes them.
-func changes(r *repo.Repo, c *repo.Commit, set *fileset.Set) (bool, error) {
+func changes(ctx context.Context, r *repo.Repo, c *repo.Commit, set *fileset.Set) (bool, error) {
 	var parents []*repo.Commit
 	for _, id := range c.Parents {
-		p, err := r.Store.Commit(id)
+		p, err := r.Store.Commit(ctx, id)
 		if err != nil {
 			return false, err
 		}
@@ -43,13 +44,13 @@ func changes(r *repo.Repo, c *repo.Commit, set *fileset.Set) (bool, error) {
 	if len(parents) == 1 && set.IsAll() {
 		return !c.Tree.SameIDs(parents[0].Tree), nil
 	}
-	from, err := repo.UnresolvedParentsTree(r.Store, r.Index, parents)
+	from, err := repo.UnresolvedParentsTree(ctx, r.Store, r.Index, parents)
 	if err != nil {
 		return false, err
 	}
 	found := errors.New("found")
-	err = repo.DiffTrees(r.Store, from, c.Tree, set, func(_ repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		before, err := repo.ResolveFileValue(r.Store, before)
+	err = repo.DiffTrees(ctx, r.Store, from, c.Tree, set, func(_ repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		before, err := repo.ResolveFileValue(ctx, r.Store, before)
 		if err == nil && !before.Equal(after) {
 			err = found
 		}
@@ -85,7 +86,7 @@ func (w *wsEnv) scope() *revset.Scope {
 }
 
 // shortPrefixes is newPrefixes that refuses settings that cannot be read.
-func (w *wsEnv) shortPrefixes(r *repo.Repo) (*revset.Prefixes, error) {
+func (w *wsEnv) shortPrefixes(ctx context.Context, r *repo.Repo) (*revset.Prefixes, error) {
 	quiet := w.scope()
 	quiet.Warn = func(*dsl.Error) {} // told where it is used
 	if _, err := revset.Compile("immutable_heads()", quiet); err != nil {
@@ -101,7 +102,7 @@ func (w *wsEnv) shortPrefixes(r *repo.Repo) (*revset.Prefixes, error) {
 	if _, err := revset.Compile(text, quiet); err != nil {
 		return nil, configf(err, "Invalid `revsets.short-prefixes`")
 	}
-	return w.newPrefixes(r), nil
+	return w.newPrefixes(ctx, r), nil
 }
 
 // inAlias is what is wrong inside an alias that was named alone.
@@ -114,7 +115,7 @@ func inAlias(err error) error {
 
 // newPrefixes is the set of commits whose ids are shortened against each
 // other.
-func (w *wsEnv) newPrefixes(r *repo.Repo) *revset.Prefixes {
+func (w *wsEnv) newPrefixes(ctx context.Context, r *repo.Repo) *revset.Prefixes {
 	text, ok, _ := w.conf.String("revsets.short-prefixes")
 	if !ok {
 		text = w.conf.Str("revsets.log")
@@ -127,7 +128,7 @@ func (w *wsEnv) newPrefixes(r *repo.Repo) *revset.Prefixes {
 		if err != nil {
 			return nil, nil, err
 		}
-		ps, err := w.revRepo(r, nil).Positions(x)
+		ps, err := w.revRepo(ctx, r, nil).Positions(ctx, x)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,7 +140,7 @@ func (w *wsEnv) newPrefixes(r *repo.Repo) *revset.Prefixes {
 	}}
 }
 
-func (w *wsEnv) rev() *revset.Repo { return w.revRepo(w.repo, w.prefixes) }
+func (w *wsEnv) rev(ctx context.Context) *revset.Repo { return w.revRepo(ctx, w.repo, w.prefixes) }
 
 // compile reads a revset.
 func (w *wsEnv) compile(text string) (*revset.Expr, error) {
@@ -163,12 +164,14 @@ func (w *wsEnv) compileAll(texts []string) (*revset.Expr, error) {
 }
 
 // ids evaluates a revset, newest first.
-func (w *wsEnv) ids(x *revset.Expr) ([]repo.CommitID, error) { return w.rev().IDs(x) }
+func (w *wsEnv) ids(ctx context.Context, x *revset.Expr) ([]repo.CommitID, error) {
+	return w.rev(ctx).IDs(ctx, x)
+}
 
-func (w *wsEnv) commits(ids []repo.CommitID) ([]*repo.Commit, error) {
+func (w *wsEnv) commits(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
 	out := make([]*repo.Commit, len(ids))
 	for i, id := range ids {
-		c, err := w.store.Commit(id)
+		c, err := w.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -178,24 +181,24 @@ func (w *wsEnv) commits(ids []repo.CommitID) ([]*repo.Commit, error) {
 }
 
 // evalCommits evaluates revset texts as one union.
-func (w *wsEnv) evalCommits(texts ...string) ([]*repo.Commit, error) {
+func (w *wsEnv) evalCommits(ctx context.Context, texts ...string) ([]*repo.Commit, error) {
 	x, err := w.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(x)
+	ids, err := w.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return w.commits(ids)
+	return w.commits(ctx, ids)
 }
 
 // evalOrdered evaluates each text by itself and keeps their order.
-func (w *wsEnv) evalOrdered(texts []string) ([]*repo.Commit, error) {
+func (w *wsEnv) evalOrdered(ctx context.Context, texts []string) ([]*repo.Commit, error) {
 	var out []*repo.Commit
 	seen := map[repo.CommitID]bool{}
 	for _, t := range texts {
-		cs, err := w.evalCommits(t)
+		cs, err := w.evalCommits(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -210,8 +213,8 @@ func (w *wsEnv) evalOrdered(texts []string) ([]*repo.Commit, error) {
 }
 
 // evalSome is evalOrdered that must find something.
-func (w *wsEnv) evalSome(texts []string) ([]*repo.Commit, error) {
-	cs, err := w.evalOrdered(texts)
+func (w *wsEnv) evalSome(ctx context.Context, texts []string) ([]*repo.Commit, error) {
+	cs, err := w.evalOrdered(ctx, texts)
 	if err == nil && len(cs) == 0 {
 		return nil, userf("Empty revision set")
 	}
@@ -219,8 +222,8 @@ func (w *wsEnv) evalSome(texts []string) ([]*repo.Commit, error) {
 }
 
 // single evaluates a revset that must name one commit.
-func (w *wsEnv) single(text string) (*repo.Commit, error) {
-	cs, err := w.evalCommits(text)
+func (w *wsEnv) single(ctx context.Context, text string) (*repo.Commit, error) {
+	cs, err := w.evalCommits(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -231,14 +234,14 @@ func (w *wsEnv) single(text string) (*repo.Commit, error) {
 		return nil, userf("Revset `%s` didn't resolve to any revisions", text)
 	}
 	e := userf("Revset `%s` resolved to more than one revision", text)
-	if err := w.listHint(e, fmt.Sprintf("The revset `%s` resolved to these revisions:", text), cs); err != nil {
+	if err := w.listHint(ctx, e, fmt.Sprintf("The revset `%s` resolved to these revisions:", text), cs); err != nil {
 		return nil, err
 	}
 	return nil, e
 }
 
 // listHint adds a hint with some commits.
-func (w *wsEnv) listHint(e *cmdError, title string, cs []*repo.Commit) error {
+func (w *wsEnv) listHint(ctx context.Context, e *cmdError, title string, cs []*repo.Commit) error {
 	t := w.ui.newText()
 	t.Str(title + "\n")
 	const most = 5
@@ -248,7 +251,7 @@ func (w *wsEnv) listHint(e *cmdError, title string, cs []*repo.Commit) error {
 			break
 		}
 		t.Str("  ")
-		if err := w.summary(t, c); err != nil {
+		if err := w.summary(ctx, t, c); err != nil {
 			return err
 		}
 		t.Str("\n")
@@ -289,12 +292,12 @@ func (w *wsEnv) fileArgs(args []string) (*fileset.Set, error) {
 }
 
 // warnUnmatched tells about paths given that are in none of the trees.
-func (w *wsEnv) warnUnmatched(set *fileset.Set, trees ...repo.MergedTree) error {
+func (w *wsEnv) warnUnmatched(ctx context.Context, set *fileset.Set, trees ...repo.MergedTree) error {
 	var lost []string
 	for _, p := range set.Paths() {
 		found := false
 		for _, t := range trees {
-			v, err := repo.ValueAt(w.store, t, p)
+			v, err := repo.ValueAt(ctx, w.store, t, p)
 			if err != nil {
 				return err
 			}
@@ -322,14 +325,14 @@ func joinComma(s []string) string {
 }
 
 // changedLines gives the lines a commit removes and adds.
-func (w *wsEnv) changedLines(r *repo.Repo) func(*repo.Commit, func(repo.Path) bool, func(int, string) bool) error {
+func (w *wsEnv) changedLines(ctx context.Context, r *repo.Repo) func(*repo.Commit, func(repo.Path) bool, func(int, string) bool) error {
 	return func(c *repo.Commit, match func(repo.Path) bool, yield func(int, string) bool) error {
-		from, err := repo.ParentTree(r.Store, r.Index, c)
+		from, err := repo.ParentTree(ctx, r.Store, r.Index, c)
 		if err != nil {
 			return err
 		}
 		d := &render.Diff{Store: r.Store, From: from, To: c.Tree, Match: matchFunc(match)}
-		return d.Lines(func(side int, line []byte) bool {
+		return d.Lines(ctx, func(side int, line []byte) bool {
 			return yield(side, string(bytes.TrimSuffix(line, []byte("\n"))))
 		})
 	}

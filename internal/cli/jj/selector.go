@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"strings"
 
 	"tandem/internal/repo"
@@ -24,8 +25,8 @@ func (w *wsEnv) selector(tool string, interactive bool) (*selector, error) {
 }
 
 // choose returns the left tree with the chosen changes of the right one.
-func (s *selector) choose(left, right repo.Labelled, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
-	picked, err := restoreTree(s.w.store, right, left, match)
+func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
+	picked, err := restoreTree(ctx, s.w.store, right, left, match)
 	if err != nil || s.tool == nil {
 		return picked, err
 	}
@@ -37,21 +38,21 @@ func (s *selector) choose(left, right repo.Labelled, match repo.Matcher, instruc
 	if err != nil {
 		return left.Tree, err
 	}
-	return s.tool.edit(left.Tree, picked, match, text)
+	return s.tool.edit(ctx, left.Tree, picked, match, text)
 }
 
 // chooseOf is choose among what a commit changes against its parents' tree.
-func (s *selector) chooseOf(c *repo.Commit, parent repo.MergedTree, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
-	parents, err := s.w.commits(c.Parents)
+func (s *selector) chooseOf(ctx context.Context, c *repo.Commit, parent repo.MergedTree, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
+	parents, err := s.w.commits(ctx, c.Parents)
 	if err != nil {
 		return parent, err
 	}
 	left, right := repo.Labelled{Tree: parent, Label: repo.ConflictLabelFor(parents)}, repo.Labelled{Tree: c.Tree, Label: c.ConflictLabel()}
-	return s.choose(left, right, match, instructions)
+	return s.choose(ctx, left, right, match, instructions)
 }
 
 // restoreTree is dest with the files that match taken from src.
-func restoreTree(st repo.Store, src, dest repo.Labelled, match repo.Matcher) (repo.MergedTree, error) {
+func restoreTree(ctx context.Context, st repo.Store, src, dest repo.Labelled, match repo.Matcher) (repo.MergedTree, error) {
 	if _, all := match.(repo.Everything); all {
 		return src.Tree, nil
 	}
@@ -60,7 +61,7 @@ func restoreTree(st repo.Store, src, dest repo.Labelled, match repo.Matcher) (re
 	}
 	ed := repo.EditTree(st, dest.Tree)
 	differ := pathSet{}
-	err := repo.DiffTrees(st, src.Tree, dest.Tree, match, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err := repo.DiffTrees(ctx, st, src.Tree, dest.Tree, match, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		ed.Set(p, before)
 		differ[p] = true
 		return nil
@@ -69,7 +70,7 @@ func restoreTree(st repo.Store, src, dest repo.Labelled, match repo.Matcher) (re
 		return dest.Tree, err
 	}
 	if src.Tree.IDs.IsResolved() && dest.Tree.IDs.IsResolved() {
-		return ed.Write()
+		return ed.Write(ctx)
 	}
 	// Conflicts on either side keep their labels when the files move in a merge:
 	// dest, less its own files, with those of src.
@@ -81,26 +82,26 @@ func restoreTree(st repo.Store, src, dest repo.Labelled, match repo.Matcher) (re
 		}
 		labels[i] = l
 	}
-	old, err := onlyFiles(st, repo.MergedTree{IDs: dest.Tree.IDs, Labels: repo.MakeLabels(labels)}, differ)
+	old, err := onlyFiles(ctx, st, repo.MergedTree{IDs: dest.Tree.IDs, Labels: repo.MakeLabels(labels)}, differ)
 	if err != nil {
 		return dest.Tree, err
 	}
-	now, err := onlyFiles(st, src.Tree, differ)
+	now, err := onlyFiles(ctx, st, src.Tree, differ)
 	if err != nil {
 		return dest.Tree, err
 	}
-	return repo.MergeMergedTrees(st, repo.Labelled{Tree: dest.Tree, Label: dest.Label + " (restore destination)"},
+	return repo.MergeMergedTrees(ctx, st, repo.Labelled{Tree: dest.Tree, Label: dest.Label + " (restore destination)"},
 		repo.Labelled{Tree: old, Label: base + " (from " + dest.Label + ")"}, repo.Labelled{Tree: now, Label: "restored files (from " + src.Label + ")"})
 }
 
 // onlyFiles is a tree with some of its files alone.
-func onlyFiles(st repo.Store, t repo.MergedTree, files pathSet) (repo.MergedTree, error) {
+func onlyFiles(ctx context.Context, st repo.Store, t repo.MergedTree, files pathSet) (repo.MergedTree, error) {
 	none := make(repo.Merge[repo.TreeID], len(t.IDs))
 	for i := range none {
 		none[i] = repo.EmptyTreeID
 	}
 	ed, found := repo.EditTree(st, repo.MergedTree{IDs: none, Labels: t.Labels}), false
-	err := repo.WalkTree(st, t, files, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+	err := repo.WalkTree(ctx, st, t, files, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 		ed.Set(p, v)
 		found = true
 		return nil
@@ -108,7 +109,7 @@ func onlyFiles(st repo.Store, t repo.MergedTree, files pathSet) (repo.MergedTree
 	if err != nil || !found {
 		return repo.EmptyTree(), err
 	}
-	return ed.Write()
+	return ed.Write(ctx)
 }
 
 // pathSet matches just these files.
@@ -128,8 +129,8 @@ func (s pathSet) Visit(dir repo.Path) bool {
 }
 
 // summaryText is a commit's one line without colours.
-func (w *wsEnv) summaryText(c *repo.Commit) (string, error) {
+func (w *wsEnv) summaryText(ctx context.Context, c *repo.Commit) (string, error) {
 	o := w.ui.newText()
-	err := w.summary(o, c)
+	err := w.summary(ctx, o, c)
 	return o.String(), err
 }

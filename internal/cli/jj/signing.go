@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -59,7 +60,7 @@ func (e *env) signer() (*signer, error) {
 }
 
 // commit signs a commit that is to be written, if it shall be.
-func (s *signer) commit(d *repo.Draft, data []byte) ([]byte, error) {
+func (s *signer) commit(ctx context.Context, d *repo.Draft, data []byte) ([]byte, error) {
 	own := d.Author.Email == s.e.conf.Str("user.email")
 	wanted := d.Signing.Force || s.behavior == "force" || s.behavior == "own" && own || s.behavior == "keep" && own && d.Signing.Had
 	if s.backend == "" || !wanted {
@@ -69,19 +70,19 @@ func (s *signer) commit(d *repo.Draft, data []byte) ([]byte, error) {
 	if d.Signing.Key != "" {
 		key = d.Signing.Key
 	}
-	sig, err := s.sign(data, key)
+	sig, err := s.sign(ctx, data, key)
 	if err != nil {
 		return nil, internalf(chain{"Could not write object of type commit", signError(err)}, "Unexpected error from backend")
 	}
 	return sig, nil
 }
 
-func (s *signer) sign(data []byte, key string) ([]byte, error) {
+func (s *signer) sign(ctx context.Context, data []byte, key string) ([]byte, error) {
 	if s.backend != "ssh" {
 		if key == "" {
 			key = s.e.conf.Str("user.email")
 		}
-		out, errs, err := s.run(data, s.program(s.backend), "-abu", key)
+		out, errs, err := s.run(ctx, data, s.program(s.backend), "-abu", key)
 		if err != nil {
 			return nil, commandFailed("GPG failed", "Failed to run GPG", err, errs)
 		}
@@ -95,7 +96,7 @@ func (s *signer) sign(data []byte, key string) ([]byte, error) {
 		return nil, err
 	}
 	defer done()
-	out, errs, err := s.run(data, s.program("ssh"), "-Y", "sign", "-f", file, "-n", "git")
+	out, errs, err := s.run(ctx, data, s.program("ssh"), "-Y", "sign", "-f", file, "-n", "git")
 	if err != nil {
 		return nil, commandFailed("SSH sign failed", "Failed to run ssh-keygen", err, errs)
 	}
@@ -138,8 +139,8 @@ func (s *signer) program(backend string) string {
 	return s.e.conf.Str("signing.backends." + backend + ".program")
 }
 
-func (s *signer) run(input []byte, program string, args ...string) (out []byte, errs string, err error) {
-	cmd := s.e.ui.command(program, args...)
+func (s *signer) run(ctx context.Context, input []byte, program string, args ...string) (out []byte, errs string, err error) {
+	cmd := s.e.ui.command(ctx, program, args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = s.e.io.Env, s.e.io.Dir, bytes.NewReader(input)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -169,7 +170,7 @@ func (e chain) Unwrap() error { return e.cause }
 func signError(err error) error { return chain{"Signing error", err} }
 
 // verify checks a commit's signature with the program that its form names.
-func (s *signer) verify(c *repo.Commit) (render.Verification, error) {
+func (s *signer) verify(ctx context.Context, c *repo.Commit) (render.Verification, error) {
 	if v, ok := s.checked[c.ID]; ok {
 		return v, nil
 	}
@@ -178,11 +179,11 @@ func (s *signer) verify(c *repo.Commit) (render.Verification, error) {
 	var err error
 	switch {
 	case bytes.HasPrefix(sig, []byte("-----BEGIN SSH SIGNATURE-----")):
-		v, err = s.verifySSH(c.Signed.Data, sig)
+		v, err = s.verifySSH(ctx, c.Signed.Data, sig)
 	case bytes.HasPrefix(sig, []byte("-----BEGIN PGP SIGNATURE-----")):
-		v, err = s.verifyGPG("gpg", c.Signed.Data, sig)
+		v, err = s.verifyGPG(ctx, "gpg", c.Signed.Data, sig)
 	case bytes.HasPrefix(sig, []byte("-----BEGIN SIGNED MESSAGE-----")):
-		v, err = s.verifyGPG("gpgsm", c.Signed.Data, sig)
+		v, err = s.verifyGPG(ctx, "gpgsm", c.Signed.Data, sig)
 	}
 	if errors.Is(err, render.ErrNoSignature) {
 		err = nil // another program might have read it; none can
@@ -197,7 +198,7 @@ func (s *signer) verify(c *repo.Commit) (render.Verification, error) {
 	return v, nil
 }
 
-func (s *signer) verifySSH(data, sig []byte) (v render.Verification, err error) {
+func (s *signer) verifySSH(ctx context.Context, data, sig []byte) (v render.Verification, err error) {
 	file, done, err := s.temp(sig)
 	if err != nil {
 		return v, err
@@ -206,7 +207,7 @@ func (s *signer) verifySSH(data, sig []byte) (v render.Verification, err error) 
 	program, signers := s.program("ssh"), s.home(s.e.conf.Str("signing.backends.ssh.allowed-signers"))
 	who := ""
 	if signers != "" {
-		out, _, err := s.run(nil, program, "-Y", "find-principals", "-f", signers, "-s", file)
+		out, _, err := s.run(ctx, nil, program, "-Y", "find-principals", "-f", signers, "-s", file)
 		if _, failed := err.(*exec.ExitError); err != nil && !failed {
 			return v, chain{"Failed to run ssh-keygen", osCause(err)}
 		}
@@ -214,7 +215,7 @@ func (s *signer) verifySSH(data, sig []byte) (v render.Verification, err error) 
 		who = strings.TrimSpace(who)
 	}
 	if who == "" {
-		_, _, err := s.run(data, program, "-Y", "check-novalidate", "-s", file, "-n", "git")
+		_, _, err := s.run(ctx, data, program, "-Y", "check-novalidate", "-s", file, "-n", "git")
 		if err != nil {
 			return render.Verification{Status: "bad"}, nil
 		}
@@ -224,7 +225,7 @@ func (s *signer) verifySSH(data, sig []byte) (v render.Verification, err error) 
 	if list := s.home(s.e.conf.Str("signing.backends.ssh.revocation-list")); list != "" {
 		args = append(args, "-r", list)
 	}
-	out, _, err := s.run(data, program, args...)
+	out, _, err := s.run(ctx, data, program, args...)
 	if err != nil {
 		return render.Verification{Status: "bad", Display: who}, nil
 	}
@@ -235,7 +236,7 @@ func (s *signer) verifySSH(data, sig []byte) (v render.Verification, err error) 
 	return render.Verification{Status: "good", Key: words[len(words)-1], Display: who}, nil
 }
 
-func (s *signer) verifyGPG(backend string, data, sig []byte) (v render.Verification, err error) {
+func (s *signer) verifyGPG(ctx context.Context, backend string, data, sig []byte) (v render.Verification, err error) {
 	file, done, err := s.temp(sig)
 	if err != nil {
 		return v, err
@@ -250,7 +251,7 @@ func (s *signer) verifyGPG(backend string, data, sig []byte) (v render.Verificat
 		defer done()
 		args, input = []string{"--status-fd=1", "--verify", file, signed}, nil
 	}
-	out, errs, err := s.run(input, s.program(backend), args...)
+	out, errs, err := s.run(ctx, input, s.program(backend), args...)
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
 		return v, chain{"Failed to run GPG", osCause(err)}
 	}

@@ -28,41 +28,41 @@ func TestSSHSignaturesAgainstStock(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPair(t, "--no-colocate")
-	p.run("sign")
+	p.run(t.Context(), "sign")
 	p.stock.Configure(fmt.Sprintf("signing.backend = \"ssh\"\nsigning.key = %q\nui.show-cryptographic-signatures = true", key))
 	p.write("f", "1\n")
-	p.run("commit", "-m", "one")
-	p.run("sign", "-r", "@-")
+	p.run(t.Context(), "commit", "-m", "one")
+	p.run(t.Context(), "sign", "-r", "@-")
 	p.same()
 	look := []string{"log", "-T", signatureTemplate}
-	p.run(look...)
-	p.run("log")
-	p.run("show", "@-")
-	p.run("log", "-r", "signed()", "-T", "commit_id.short()")
+	p.run(t.Context(), look...)
+	p.run(t.Context(), "log")
+	p.run(t.Context(), "show", "@-")
+	p.run(t.Context(), "log", "-r", "signed()", "-T", "commit_id.short()")
 	// A signature is kept: made anew when the commit is rewritten.
-	p.run("describe", "@-", "-m", "one, again")
+	p.run(t.Context(), "describe", "@-", "-m", "one, again")
 	p.same()
-	p.run("bookmark", "create", "b", "-r", "@-")
-	p.run("duplicate", "b")
-	p.run("new", "b")
+	p.run(t.Context(), "bookmark", "create", "b", "-r", "@-")
+	p.run(t.Context(), "duplicate", "b")
+	p.run(t.Context(), "new", "b")
 	p.same()
 	// Whose it is is known with a list of signers.
 	signers := filepath.Join(dir, "signers")
 	stocktest.Write(t, signers, "test.user@example.com "+string(public))
 	p.stock.Configure(fmt.Sprintf("signing.backends.ssh.allowed-signers = %q", signers))
-	p.run(look...)
-	p.run("sign", "-r", "@", "--key", filepath.Join(dir, "other"))
-	p.run(look...)
-	p.run("sign", "-r", "@", "--key", filepath.Join(dir, "missing"))
+	p.run(t.Context(), look...)
+	p.run(t.Context(), "sign", "-r", "@", "--key", filepath.Join(dir, "other"))
+	p.run(t.Context(), look...)
+	p.run(t.Context(), "sign", "-r", "@", "--key", filepath.Join(dir, "missing"))
 	p.same()
-	p.run("unsign", "-r", "b")
-	p.run("unsign", "-r", "all() ~ root()")
+	p.run(t.Context(), "unsign", "-r", "b")
+	p.run(t.Context(), "unsign", "-r", "all() ~ root()")
 	p.same()
-	p.run(look...)
+	p.run(t.Context(), look...)
 	for _, behavior := range []string{"own", "force", "drop", "sometimes"} {
 		p.stock.Configure("[[--scope]]\n--when.commands = [\"new\", \"describe\"]\nsigning.behavior = \"" + behavior + "\"")
-		p.run("new", "-m", behavior)
-		p.run(look...)
+		p.run(t.Context(), "new", "-m", behavior)
+		p.run(t.Context(), look...)
 		p.same()
 	}
 }
@@ -88,7 +88,7 @@ func TestGPGSignaturesAgainstStock(t *testing.T) {
 	p := newPair(t, "--no-colocate")
 	p.stock.Configure(fmt.Sprintf("signing.backend = \"gpg\"\nsigning.backends.gpg.program = %q", gpg))
 	p.write("f", "1\n")
-	p.run("describe", "-m", "one")
+	p.run(t.Context(), "describe", "-m", "one")
 	status := func(dir string, who string, run func(...string) string) {
 		t.Helper()
 		out := run("log", "--no-graph", "-r", "@", "-T", `signature.status() ++ " " ++ signature.display()`)
@@ -99,7 +99,7 @@ func TestGPGSignaturesAgainstStock(t *testing.T) {
 	ours := func(dir string) func(...string) string {
 		return func(args ...string) string {
 			var out, errs strings.Builder
-			if code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: p.stock.Env(), Dir: dir}); code != 0 {
+			if code := Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: p.stock.Env(), Dir: dir}); code != 0 {
 				t.Fatalf("jj %s: exit code %d: %s", strings.Join(args, " "), code, &errs)
 			}
 			return out.String()

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,11 +16,11 @@ import (
 )
 
 // snapshotIfWanted takes the state of the files into the repository.
-func (w *wsEnv) snapshotIfWanted() error {
+func (w *wsEnv) snapshotIfWanted(ctx context.Context) error {
 	if w.atOp || w.global.ignoreWorkingCopy {
 		return nil
 	}
-	stats, err := w.snapshotFresh()
+	stats, err := w.snapshotFresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,10 +30,10 @@ func (w *wsEnv) snapshotIfWanted() error {
 
 // snapshotFresh is takeIn that first brings a stale working copy up to date
 // when the settings ask for that.
-func (w *wsEnv) snapshotFresh() (workcopy.SnapshotStats, error) {
-	stats, err := w.takeIn()
+func (w *wsEnv) snapshotFresh(ctx context.Context) (workcopy.SnapshotStats, error) {
+	stats, err := w.takeIn(ctx)
 	if err == errStale {
-		return w.updateStale()
+		return w.updateStale(ctx)
 	}
 	return stats, err
 }
@@ -43,18 +44,18 @@ var errStale = errors.New("the working copy is stale")
 
 // takeIn takes in what happened outside: files, and git's own moves when it
 // works in the same folder.
-func (w *wsEnv) takeIn() (stats workcopy.SnapshotStats, err error) {
+func (w *wsEnv) takeIn(ctx context.Context) (stats workcopy.SnapshotStats, err error) {
 	if !w.colocated() {
-		return w.snapshot(nil)
+		return w.snapshot(ctx, nil)
 	}
-	err = w.withGit(func() error {
-		if err := w.importHead(); err != nil {
+	err = w.withGit(ctx, func(ctx context.Context) error {
+		if err := w.importHead(ctx); err != nil {
 			return err
 		}
-		if stats, err = w.snapshot(nil); err != nil {
+		if stats, err = w.snapshot(ctx, nil); err != nil {
 			return err
 		}
-		return w.importRefs()
+		return w.importRefs(ctx)
 	})
 	return stats, err
 }
@@ -114,9 +115,9 @@ func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, e
 
 // snapshot makes an operation of changed files. force chooses files that are
 // tracked whatever the rules say.
-func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
+func (w *wsEnv) snapshot(ctx context.Context, force repo.Matcher) (workcopy.SnapshotStats, error) {
 	var none workcopy.SnapshotStats
-	commit, err := w.wcCommit()
+	commit, err := w.wcCommit(ctx)
 	if err != nil {
 		return none, err
 	}
@@ -127,7 +128,7 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 	if err != nil {
 		return none, err
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return none, internalf(err, "Failed to access working copy state")
 	}
@@ -140,19 +141,19 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 	if locked.Style, err = w.markerStyle(); err != nil {
 		return none, err
 	}
-	fresh, err := w.wc.Check(w.repo, commit)
+	fresh, err := w.wc.Check(ctx, w.repo, commit)
 	if err != nil {
 		return none, err
 	}
 	switch fresh {
 	case workcopy.Ahead:
-		if w.repo, err = w.store.At(w.wc.Operation()); err != nil {
+		if w.repo, err = w.store.At(ctx, w.wc.Operation()); err != nil {
 			return none, err
 		}
-		if err := w.bind(); err != nil {
+		if err := w.bind(ctx); err != nil {
 			return none, err
 		}
-		if commit, err = w.wcCommit(); err != nil || commit == nil {
+		if commit, err = w.wcCommit(ctx); err != nil || commit == nil {
 			return none, err
 		}
 	case workcopy.Stale, workcopy.Sibling, workcopy.Lost:
@@ -163,18 +164,18 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 		}
 		return none, w.staleError(fresh, commit)
 	}
-	tree, stats, err := locked.Snapshot(o)
+	tree, stats, err := locked.Snapshot(ctx, o)
 	if err != nil {
 		return none, internalf(err, "Failed to snapshot the working copy")
 	}
 	took := !tree.Equal(commit.Tree)
 	if took && w.io.Wrote != nil {
-		if err := w.io.Wrote(w.store, w.name, commit.Tree, tree); err != nil {
+		if err := w.io.Wrote(ctx, w.store, w.name, commit.Tree, tree); err != nil {
 			return none, err
 		}
 	}
 	if took {
-		if err := w.commitSnapshot(commit, tree); err != nil {
+		if err := w.commitSnapshot(ctx, commit, tree); err != nil {
 			return none, err
 		}
 	}
@@ -189,13 +190,13 @@ func (w *wsEnv) snapshot(force repo.Matcher) (workcopy.SnapshotStats, error) {
 	return stats, locked.Finish(w.repo.Operation.ID)
 }
 
-func (w *wsEnv) commitSnapshot(old *repo.Commit, tree repo.MergedTree) error {
+func (w *wsEnv) commitSnapshot(ctx context.Context, old *repo.Commit, tree repo.MergedTree) error {
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
 	t.SetSnapshot()
-	fixed, err := w.isImmutable(old.ID)
+	fixed, err := w.isImmutable(ctx, old.ID)
 	if err != nil {
 		return err
 	}
@@ -204,46 +205,50 @@ func (w *wsEnv) commitSnapshot(old *repo.Commit, tree repo.MergedTree) error {
 		d = t.NewCommit([]repo.CommitID{old.ID}, tree)
 		w.ui.warnf("The working-copy commit is immutable; a new commit has been created on top of it.")
 	} else {
-		if d, err = t.Rewrite(old); err != nil {
+		if d, err = t.Rewrite(ctx, old); err != nil {
 			return err
 		}
 		d.Tree = tree
 	}
-	c, err := t.Write(d)
+	c, err := t.Write(ctx, d)
 	if err != nil {
 		return err
 	}
 	t.View.Workspaces[w.name] = c.ID
-	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return err
 	}
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits onto updated working copy.\n", n)
 	}
+	if ctx, err = whole(ctx); err != nil {
+		return err
+	}
 	if w.colocated() && !w.global.noIntegrate {
-		if err := w.withGit(t.exportGit); err != nil {
+		if err := w.withGit(ctx, t.exportGit); err != nil {
 			return err
 		}
 	}
-	return w.publish(t, "snapshot working copy")
+	return w.publish(ctx, t, "snapshot working copy")
 }
 
 // publish makes a finished transaction the state to go on from.
-func (w *wsEnv) publish(t *tx, description string) error {
-	r, err := t.Finish(description)
+func (w *wsEnv) publish(ctx context.Context, t *tx, description string) error {
+	r, err := t.Finish(ctx, description)
 	if err != nil {
 		return err
 	}
 	if !w.global.noIntegrate {
-		if err := w.store.Publish(r); err != nil {
+		if err := w.store.Publish(ctx, r); err != nil {
 			return err
 		}
+		w.made = append(w.made, made{r.Operation.ID, description})
 	} else if err := w.store.Flush(); err != nil {
 		return err
 	}
 	w.repo = r
-	return w.bind()
+	return w.bind(ctx)
 }
 
 func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
@@ -331,8 +336,8 @@ func humanSize(n int64) string {
 }
 
 // isImmutable asks for one commit.
-func (w *wsEnv) isImmutable(id repo.CommitID) (bool, error) {
-	in, err := w.immutableTest()
+func (w *wsEnv) isImmutable(ctx context.Context, id repo.CommitID) (bool, error) {
+	in, err := w.immutableTest(ctx)
 	if err != nil {
 		return false, err
 	}

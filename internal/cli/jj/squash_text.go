@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -8,7 +9,7 @@ import (
 )
 
 // describe makes the description of the combined commit.
-func (s *squash) describe(d *repo.Draft, abandoned []*repo.Commit) (string, error) {
+func (s *squash) describe(ctx context.Context, d *repo.Draft, abandoned []*repo.Commit) (string, error) {
 	t, p := s.t, s.p
 	single, ok := "", true
 	switch {
@@ -24,27 +25,27 @@ func (s *squash) describe(d *repo.Draft, abandoned []*repo.Commit) (string, erro
 			return "", nil
 		}
 		d.Description = single
-		full, err := t.withTrailers(d)
+		full, err := t.withTrailers(ctx, d)
 		if err != nil || !p.has("editor") {
 			return full, err
 		}
 		d.Description = full
-		text, err := t.descriptionText("", d)
+		text, err := t.descriptionText(ctx, "", d)
 		if err != nil {
 			return "", err
 		}
-		return s.w.editDescription(text)
+		return s.w.editDescription(ctx, text)
 	}
-	combined, err := s.combinedMessage(d, abandoned)
+	combined, err := s.combinedMessage(ctx, d, abandoned)
 	if err != nil {
 		return "", err
 	}
 	d.Description = combined
-	text, err := t.descriptionText("Enter a description for the combined commit.", d)
+	text, err := t.descriptionText(ctx, "Enter a description for the combined commit.", d)
 	if err != nil {
 		return "", err
 	}
-	return s.w.editDescription(text)
+	return s.w.editDescription(ctx, text)
 }
 
 // onlyDescription is the one description among commits, if there is not more
@@ -63,7 +64,7 @@ func onlyDescription(cs []*repo.Commit) (string, bool) {
 	return found, true
 }
 
-func (s *squash) combinedMessage(d *repo.Draft, abandoned []*repo.Commit) (string, error) {
+func (s *squash) combinedMessage(ctx context.Context, d *repo.Draft, abandoned []*repo.Commit) (string, error) {
 	out := ""
 	var old []render.Trailer
 	if !s.insert {
@@ -78,7 +79,7 @@ func (s *squash) combinedMessage(d *repo.Draft, abandoned []*repo.Commit) (strin
 	if source == "" {
 		return out, nil
 	}
-	text, err := s.t.renderDraft(d, source)
+	text, err := s.t.renderDraft(ctx, d, source)
 	if err != nil {
 		return "", err
 	}

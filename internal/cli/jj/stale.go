@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"errors"
 
 	"tandem/internal/repo"
@@ -10,83 +11,87 @@ import (
 // updateStale brings the files of a workspace up to what the repository says
 // its commit is. Edits made to stale files are saved first, in the operation
 // they belong to, so that they meet the repository's own line by merging.
-func (w *wsEnv) updateStale() (workcopy.SnapshotStats, error) {
+func (w *wsEnv) updateStale(ctx context.Context) (workcopy.SnapshotStats, error) {
 	var stats workcopy.SnapshotStats
 	if w.global.ignoreWorkingCopy || w.global.atOp != "" {
 		return stats, w.needsFiles()
 	}
-	at, err := w.store.At(w.wc.Operation())
+	at, err := w.store.At(ctx, w.wc.Operation())
 	var lost *repo.MissingError
 	if errors.As(err, &lost) {
 		w.ui.statusf("Failed to read working copy's current operation; attempting recovery. Error message from read attempt: %s\n", err)
-		return w.recoverLost()
+		return w.recoverLost(ctx)
 	}
 	if err != nil {
 		return stats, err
 	}
 	w.repo = at
-	if err := w.bind(); err != nil {
+	if err := w.bind(ctx); err != nil {
 		return stats, err
 	}
-	if stats, err = w.snapshot(nil); err != nil {
+	if stats, err = w.snapshot(ctx, nil); err != nil {
 		return stats, err
 	}
-	before, err := w.wcCommit()
+	before, err := w.wcCommit(ctx)
 	if err != nil {
 		return stats, err
 	}
-	if err := w.load(); err != nil {
+	if err := w.load(ctx); err != nil {
 		return stats, err
 	}
-	if err := w.bind(); err != nil {
+	if err := w.bind(ctx); err != nil {
 		return stats, err
 	}
-	now, err := w.wcCommit()
+	now, err := w.wcCommit(ctx)
 	if err != nil {
 		return stats, err
 	}
 	if now == nil {
 		return stats, userf("Nothing checked out in this workspace")
 	}
-	fresh, err := w.wc.Check(w.repo, now)
+	fresh, err := w.wc.Check(ctx, w.repo, now)
 	if err != nil {
 		return stats, err
 	}
 	if fresh == workcopy.Stale || fresh == workcopy.Sibling {
-		if err := w.catchUp(before, now); err != nil {
+		if err := w.catchUp(ctx, before, now); err != nil {
 			return stats, err
 		}
 	} else {
 		w.ui.statusf("Attempted recovery, but the working copy is not stale.\n")
 	}
-	more, err := w.takeIn()
+	more, err := w.takeIn(ctx)
 	stats.Untracked = append(stats.Untracked, more.Untracked...)
 	return stats, err
 }
 
 // catchUp checks out the commit that the repository has for the workspace.
-func (w *wsEnv) catchUp(before, now *repo.Commit) error {
-	if err := w.io.admit(w.store, w.name, w.wc.Tree(), now); err != nil {
+func (w *wsEnv) catchUp(ctx context.Context, before, now *repo.Commit) error {
+	if err := w.io.admit(ctx, w.store, w.name, w.wc.Tree(), now); err != nil {
+		return err
+	}
+	ctx, err := whole(ctx)
+	if err != nil {
 		return err
 	}
 	if w.colocated() {
-		if err := w.withGit(func() error {
+		if err := w.withGit(ctx, func(ctx context.Context) error {
 			t, err := w.begin()
 			if err != nil {
 				return err
 			}
-			if err := w.store.ResetHead(t.Tx, w.name, w.ws.root, now); err != nil {
+			if err := w.store.ResetHead(ctx, t.Tx, w.name, w.ws.root, now); err != nil {
 				return err
 			}
 			if !t.HasChanges() {
 				return nil
 			}
-			return w.publish(t, "reset git head")
+			return w.publish(ctx, t, "reset git head")
 		}); err != nil {
 			return err
 		}
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,7 +99,7 @@ func (w *wsEnv) catchUp(before, now *repo.Commit) error {
 		locked.Discard()
 		return err
 	}
-	stats, err := locked.CheckOut(now.Tree)
+	stats, err := locked.CheckOut(ctx, now.Tree)
 	if err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to check out commit %s", now.ID.Hex())
@@ -102,7 +107,7 @@ func (w *wsEnv) catchUp(before, now *repo.Commit) error {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	if err := w.reportFiles(before, now, stats); err != nil {
+	if err := w.reportFiles(ctx, before, now, stats); err != nil {
 		return err
 	}
 	w.ui.statusf("Updated working copy to fresh commit %s\n", now.ID.Hex()[:12])
@@ -118,16 +123,16 @@ const recoveryText = "RECOVERY COMMIT FROM `jj workspace update-stale`\n\n" +
 
 // recoverLost saves the files of a workspace whose operation is gone in a
 // commit of their own.
-func (w *wsEnv) recoverLost() (workcopy.SnapshotStats, error) {
+func (w *wsEnv) recoverLost(ctx context.Context) (workcopy.SnapshotStats, error) {
 	var none workcopy.SnapshotStats
-	old, err := w.wcCommit()
+	old, err := w.wcCommit(ctx)
 	if err != nil {
 		return none, err
 	}
 	if old == nil {
 		return none, userf("Nothing checked out in this workspace")
 	}
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return none, err
 	}
@@ -140,13 +145,13 @@ func (w *wsEnv) recoverLost() (workcopy.SnapshotStats, error) {
 	}
 	d := t.NewCommit([]repo.CommitID{old.ID}, old.Tree)
 	d.Description = recoveryText
-	c, err := t.Write(d)
+	c, err := t.Write(ctx, d)
 	if err == nil {
 		t.View.Workspaces[w.name] = c.ID
-		err = w.publish(t, "recovery commit")
+		err = w.publish(ctx, t, "recovery commit")
 	}
 	if err == nil {
-		err = locked.Recover(c.Tree)
+		err = locked.Recover(ctx, c.Tree)
 	}
 	if err != nil {
 		locked.Discard()
@@ -156,5 +161,5 @@ func (w *wsEnv) recoverLost() (workcopy.SnapshotStats, error) {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return none, err
 	}
-	return w.takeIn()
+	return w.takeIn(ctx)
 }

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -29,17 +30,17 @@ func newPair(t *testing.T, init ...string) *pair {
 	p.stock.Configure("ui.editor = 'true'")
 	a, b := real(t, t.TempDir()), real(t, t.TempDir())
 	p.theirs, p.our = a, b
-	p.run(append([]string{"git", "init", "repo"}, init...)...)
+	p.run(t.Context(), append([]string{"git", "init", "repo"}, init...)...)
 	p.theirs, p.our = filepath.Join(a, "repo"), filepath.Join(b, "repo")
 	return p
 }
 
 // run runs one command in both copies; what both say has to be the same.
-func (p *pair) run(args ...string) {
+func (p *pair) run(ctx context.Context, args ...string) {
 	p.t.Helper()
 	want, ok := p.stock.Try(p.theirs, args...)
 	var out bytes.Buffer
-	code := Main(args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: p.stock.Env(), Dir: p.our})
+	code := Main(ctx, args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: p.stock.Env(), Dir: p.our})
 	if strings.Contains(want, "panicked at") {
 		if code == 0 {
 			p.t.Fatalf("jj %s: stock panics, ours does it:\n%s", strings.Join(args, " "), out.String())
@@ -211,7 +212,7 @@ func TestRandomCommandsAgainstStock(t *testing.T) {
 			for _, repo := range []string{p.theirs, p.our} {
 				p.stock.Git(filepath.Dir(repo), "init", "-q", "--bare", "remote")
 			}
-			p.run("git", "remote", "add", "origin", "../remote")
+			p.run(t.Context(), "git", "remote", "add", "origin", "../remote")
 			for range testenv.Rounds(200) {
 				for range r.IntN(3) {
 					p.touch(r)
@@ -219,7 +220,7 @@ func TestRandomCommandsAgainstStock(t *testing.T) {
 				if r.IntN(10) == 0 {
 					p.upstream(r)
 				}
-				p.run(p.step(r)...)
+				p.run(t.Context(), p.step(r)...)
 				p.same()
 			}
 			// What was written here is good in the eyes of others.

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,9 +49,9 @@ func (e *env) baseLanguage() *template.Language {
 }
 
 // language is the template language over the current state.
-func (w *wsEnv) language() (*render.Lang, error) {
+func (w *wsEnv) language(ctx context.Context) (*render.Lang, error) {
 	if w.lang == nil {
-		l, err := w.newLang(w.repo)
+		l, err := w.newLang(ctx, w.repo)
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +60,12 @@ func (w *wsEnv) language() (*render.Lang, error) {
 	return w.lang, nil
 }
 
-func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
+func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error) {
 	prefixes := w.prefixes
 	if r != w.repo {
-		prefixes = w.newPrefixes(r)
+		prefixes = w.newPrefixes(ctx, r)
 	}
-	rr := w.revRepo(r, prefixes)
+	rr := w.revRepo(ctx, r, prefixes)
 	opts, err := w.diffOptions(nil)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 			if err != nil {
 				return false, err
 			}
-			if fixed, err = rr.Set(x); err != nil {
+			if fixed, err = rr.Set(ctx, x); err != nil {
 				return false, err
 			}
 		}
@@ -101,7 +102,7 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := rr.Set(x)
+		set, err := rr.Set(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +134,7 @@ func (w *wsEnv) newLang(r *repo.Repo) (*render.Lang, error) {
 		return "", nil
 	}
 	l.WebURL = w.webURL
-	l.Bind()
+	l.Bind(ctx)
 	return l, nil
 }
 
@@ -163,8 +164,8 @@ func (w *wsEnv) templateOpt(l *render.Lang, p *parsed, name string, self *templa
 }
 
 // summary writes a commit's one line.
-func (w *wsEnv) summary(o *text.Text, c *repo.Commit) error {
-	l, err := w.language()
+func (w *wsEnv) summary(ctx context.Context, o *text.Text, c *repo.Commit) error {
+	l, err := w.language(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -137,8 +138,8 @@ func interpolate(args []string, vars map[string]string) []string {
 }
 
 // run starts the tool and returns its exit code.
-func (w *wsEnv) runTool(t *tool, args []string) (int, error) {
-	cmd := w.ui.command(t.program, args...)
+func (w *wsEnv) runTool(ctx context.Context, t *tool, args []string) (int, error) {
+	cmd := w.ui.command(ctx, t.program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Env, w.io.Dir
 	err := cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok {

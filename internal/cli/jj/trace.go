@@ -1,7 +1,9 @@
 package jj
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -16,10 +18,14 @@ func (u *ui) tracef(format string, args ...any) {
 	fmt.Fprintf(u.io.Stderr, "debug %6.1f ms: %s\n", float64(time.Since(u.since).Microseconds())/1000, fmt.Sprintf(format, args...))
 }
 
-// command is an outside program that is about to run.
-func (u *ui) command(name string, args ...string) *exec.Cmd {
+// command is an outside program that is about to run. When ctx ends it is asked to
+// end as Ctrl-C asks, and made to a little later.
+func (u *ui) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	u.tracef("run %q", append([]string{name}, args...))
-	return exec.Command(name, args...)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 3 * time.Second
+	return cmd
 }
 
 // traceStart tells what a command starts with.

@@ -1,14 +1,15 @@
 package jj
 
 import (
+	"context"
 	"tandem/internal/repo"
 	"tandem/internal/repo/fileset"
 	"tandem/internal/repo/workcopy"
 )
 
 // trackFiles takes files in that the settings leave out.
-func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.SnapshotStats) error {
-	c, err := w.wcCommit()
+func (w *wsEnv) trackFiles(ctx context.Context, set *fileset.Set, ignored bool, auto workcopy.SnapshotStats) error {
+	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
@@ -24,13 +25,13 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 		return err
 	}
 	o.Track = set
-	locked, err := w.wc.Lock()
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	// Only the state of the files knows of them now; the next command makes
 	// them part of the commit.
-	_, stats, err := locked.Snapshot(o)
+	_, stats, err := locked.Snapshot(ctx, o)
 	if err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to snapshot the working copy")
@@ -40,7 +41,7 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 		locked.Discard()
 		return err
 	}
-	n, err := t.RebaseDescendants(repo.RebaseOptions{})
+	n, err := t.RebaseDescendants(ctx, repo.RebaseOptions{})
 	if err != nil {
 		locked.Discard()
 		return err
@@ -48,7 +49,7 @@ func (w *wsEnv) trackFiles(set *fileset.Set, ignored bool, auto workcopy.Snapsho
 	if n > 0 {
 		w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
-	if err := w.publish(t, "track paths"); err != nil {
+	if err := w.publish(ctx, t, "track paths"); err != nil {
 		locked.Discard()
 		return err
 	}

@@ -2,6 +2,7 @@ package jj
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -28,7 +29,7 @@ func commandTree() *command {
 func absentCommand(name string) *command {
 	return &command{
 		name: name, absent: true, hidden: name == "bench",
-		run: func(*env, *parsed) error { return missing("`jj %s`", name) },
+		run: func(context.Context, *env, *parsed) error { return missing("`jj %s`", name) },
 	}
 }
 

@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/repo"
@@ -43,8 +44,8 @@ func (t *tx) now() *repo.Repo {
 }
 
 // summary writes a commit's one line as of the transaction.
-func (t *tx) summary(o *text.Text, c *repo.Commit) error {
-	l, err := t.w.newLang(t.now())
+func (t *tx) summary(ctx context.Context, o *text.Text, c *repo.Commit) error {
+	l, err := t.w.newLang(ctx, t.now())
 	if err != nil {
 		return err
 	}
@@ -52,80 +53,87 @@ func (t *tx) summary(o *text.Text, c *repo.Commit) error {
 }
 
 // finish rebases what follows, publishes, updates the files and reports.
-func (t *tx) finish(description string) error {
-	return t.finishWith(description, repo.RebaseOptions{})
+func (t *tx) finish(ctx context.Context, description string) error {
+	return t.finishWith(ctx, description, repo.RebaseOptions{})
 }
 
-func (t *tx) finishWith(description string, o repo.RebaseOptions) error {
+func (t *tx) finishWith(ctx context.Context, description string, o repo.RebaseOptions) error {
 	if !t.HasChanges() {
 		t.w.ui.statusf("Nothing changed.\n")
 		return nil
 	}
-	n, err := t.RebaseDescendants(o)
+	n, err := t.RebaseDescendants(ctx, o)
 	if err != nil {
 		return err
 	}
 	if n > 0 {
 		t.w.ui.statusf("Rebased %d descendant commits.\n", n)
 	}
-	return t.conclude(description)
+	return t.conclude(ctx, description)
 }
 
 // conclude is finish for a transaction whose descendants are rebased.
-func (t *tx) conclude(description string) error {
+func (t *tx) conclude(ctx context.Context, description string) error {
 	w := t.w
 	old := w.repo
-	oldWC, err := w.wcCommit()
+	oldWC, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.keepMutable(); err != nil {
+	if err := t.keepMutable(ctx); err != nil {
 		return err
 	}
-	if err := t.admit(); err != nil {
+	if err := t.admit(ctx); err != nil {
 		return err
 	}
 	if w.colocated() && !w.global.noIntegrate {
-		return w.withGit(func() error {
-			if err := t.exportGit(); err != nil {
+		return w.withGit(ctx, func(ctx context.Context) error {
+			ctx, err := whole(ctx)
+			if err != nil {
 				return err
 			}
-			return t.publishAndReport(description, old, oldWC)
+			if err := t.exportGit(ctx); err != nil {
+				return err
+			}
+			return t.publishAndReport(ctx, description, old, oldWC)
 		})
 	}
-	return t.publishAndReport(description, old, oldWC)
+	if ctx, err = whole(ctx); err != nil {
+		return err
+	}
+	return t.publishAndReport(ctx, description, old, oldWC)
 }
 
 // admit asks whether the files may become those that the transaction has for
 // the workspace.
-func (t *tx) admit() error {
+func (t *tx) admit(ctx context.Context) error {
 	w := t.w
 	id, ok := t.View.Workspaces[w.name]
 	if w.io.Admit == nil || !ok || w.atOp || w.global.noIntegrate || w.global.ignoreWorkingCopy {
 		return nil
 	}
-	c, err := t.Store.Commit(id)
+	c, err := t.Store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	return w.io.admit(t.Store, w.name, w.wc.Tree(), c)
+	return w.io.admit(ctx, t.Store, w.name, w.wc.Tree(), c)
 }
 
-func (t *tx) publishAndReport(description string, old *repo.Repo, oldWC *repo.Commit) error {
+func (t *tx) publishAndReport(ctx context.Context, description string, old *repo.Repo, oldWC *repo.Commit) error {
 	w := t.w
-	if err := w.publish(t, description); err != nil {
+	if err := w.publish(ctx, t, description); err != nil {
 		return err
 	}
-	newWC, err := w.wcCommit()
+	newWC, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
 	}
 	if !w.atOp && newWC != nil && !w.global.noIntegrate {
-		if err := w.updateFiles(oldWC, newWC); err != nil {
+		if err := w.updateFiles(ctx, oldWC, newWC); err != nil {
 			return err
 		}
 	}
-	if err := w.report(old); err != nil {
+	if err := w.report(ctx, old); err != nil {
 		return err
 	}
 	if w.global.noIntegrate {
@@ -137,7 +145,7 @@ func (t *tx) publishAndReport(description string, old *repo.Repo, oldWC *repo.Co
 
 // keepMutable puts a new commit on a working-copy commit that has become
 // immutable.
-func (t *tx) keepMutable() error {
+func (t *tx) keepMutable(ctx context.Context) error {
 	w := t.w
 	id, ok := t.View.Workspaces[w.name]
 	if !ok {
@@ -147,15 +155,15 @@ func (t *tx) keepMutable() error {
 	if err != nil {
 		return nil // said when something is rewritten
 	}
-	ids, err := w.revRepo(t.now(), nil).IDs(revset.And(x, revset.Commits(id)))
+	ids, err := w.revRepo(ctx, t.now(), nil).IDs(ctx, revset.And(x, revset.Commits(id)))
 	if err != nil || len(ids) == 0 {
 		return nil
 	}
-	c, err := t.Store.Commit(id)
+	c, err := t.Store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	fresh, err := t.Write(t.NewCommit([]repo.CommitID{id}, c.Tree))
+	fresh, err := t.Write(ctx, t.NewCommit([]repo.CommitID{id}, c.Tree))
 	if err != nil {
 		return err
 	}
@@ -188,8 +196,8 @@ func (w *wsEnv) warnIdentity() {
 }
 
 // updateFiles makes the files those of the new working-copy commit and says so.
-func (w *wsEnv) updateFiles(old, now *repo.Commit) error {
-	locked, err := w.wc.Lock()
+func (w *wsEnv) updateFiles(ctx context.Context, old, now *repo.Commit) error {
+	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return internalf(err, "Failed to access working copy state")
 	}
@@ -201,7 +209,7 @@ func (w *wsEnv) updateFiles(old, now *repo.Commit) error {
 		locked.Discard()
 		return internalf(fmt.Errorf("Concurrent checkout"), "Failed to check out commit %s", now.ID.Hex())
 	}
-	stats, err := locked.CheckOut(now.Tree)
+	stats, err := locked.CheckOut(ctx, now.Tree)
 	if err != nil {
 		locked.Discard()
 		return internalf(err, "Failed to check out commit %s", now.ID.Hex())
@@ -209,25 +217,25 @@ func (w *wsEnv) updateFiles(old, now *repo.Commit) error {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	return w.reportFiles(old, now, stats)
+	return w.reportFiles(ctx, old, now, stats)
 }
 
-func (w *wsEnv) reportFiles(old, now *repo.Commit, stats workcopy.CheckoutStats) error {
+func (w *wsEnv) reportFiles(ctx context.Context, old, now *repo.Commit, stats workcopy.CheckoutStats) error {
 	moved := old == nil || old.ID != now.ID
 	if moved {
 		t := w.ui.newText()
 		t.Str("Working copy  (@) now at: ")
-		if err := w.summary(t, now); err != nil {
+		if err := w.summary(ctx, t, now); err != nil {
 			return err
 		}
 		t.Str("\n")
-		parents, err := w.commits(now.Parents)
+		parents, err := w.commits(ctx, now.Parents)
 		if err != nil {
 			return err
 		}
 		for _, p := range parents {
 			t.Str("Parent commit (@-)      : ")
-			if err := w.summary(t, p); err != nil {
+			if err := w.summary(ctx, t, p); err != nil {
 				return err
 			}
 			t.Str("\n")
@@ -238,7 +246,7 @@ func (w *wsEnv) reportFiles(old, now *repo.Commit, stats workcopy.CheckoutStats)
 	if moved && now.Tree.HasConflict() && !w.ui.quiet {
 		w.ui.warnf("There are unresolved conflicts at these paths:")
 		t := w.ui.newText()
-		if err := w.conflictedPaths(t, now.Tree, repo.Everything{}); err != nil {
+		if err := w.conflictedPaths(ctx, t, now.Tree, repo.Everything{}); err != nil {
 			return err
 		}
 		w.ui.status(t)

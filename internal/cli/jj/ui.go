@@ -3,6 +3,7 @@ package jj
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,17 +35,17 @@ type IO struct {
 	Attributes map[string]string
 	// Admit is asked before a workspace's files become those of a commit; an
 	// error leaves them, and the repository, as they are. It may be nil.
-	Admit func(s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error
+	Admit func(ctx context.Context, s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error
 	// Wrote is told of what a snapshot found changed. It may be nil.
-	Wrote func(s repo.Store, workspace string, from, to repo.MergedTree) error
+	Wrote func(ctx context.Context, s repo.Store, workspace string, from, to repo.MergedTree) error
 }
 
 // admit asks before files change.
-func (s *IO) admit(store repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error {
+func (s *IO) admit(ctx context.Context, store repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) error {
 	if s.Admit == nil {
 		return nil
 	}
-	if err := s.Admit(store, workspace, from, to); err != nil {
+	if err := s.Admit(ctx, store, workspace, from, to); err != nil {
 		return userf("%s", err)
 	}
 	return nil

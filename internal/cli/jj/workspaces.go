@@ -1,6 +1,7 @@
 package jj
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -8,12 +9,12 @@ import (
 )
 
 // recordWorkspace remembers where a workspace lies.
-func recordWorkspace(s *gitstore.Store, name, root string) error {
+func recordWorkspace(ctx context.Context, s *gitstore.Store, name, root string) error {
 	rel, err := filepath.Rel(s.Dir(), root)
 	if err != nil {
 		rel = root
 	}
-	return s.SetWorkspaces(func(list []gitstore.Workspace) []gitstore.Workspace {
+	return s.SetWorkspaces(ctx, func(list []gitstore.Workspace) []gitstore.Workspace {
 		list = slices.DeleteFunc(list, func(w gitstore.Workspace) bool { return w.Name == name })
 		return append(list, gitstore.Workspace{Name: name, Path: filepath.ToSlash(rel)})
 	})

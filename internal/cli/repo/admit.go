@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 
 	"tandem/internal/fault"
@@ -11,8 +12,8 @@ import (
 
 // admit shows others' changes to files that command agents or tools, and asks
 // for them, before they come into the workspace.
-func (c *command) admit(s model.Store, workspace string, from model.MergedTree, to *model.Commit) error {
-	held, err := c.r.Commanding(s, workspace, from, to)
+func (c *command) admit(ctx context.Context, s model.Store, workspace string, from model.MergedTree, to *model.Commit) error {
+	held, err := c.r.Commanding(ctx, s, workspace, from, to)
 	if err != nil || len(held) == 0 {
 		return err
 	}

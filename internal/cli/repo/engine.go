@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"io"
 	"strings"
 
@@ -16,20 +17,22 @@ type Line struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	Copy       *replica.Replica                                                                     // of the workspace it runs in, open; nil elsewhere
-	Attributes map[string]string                                                                    // for every operation it makes
-	Admit      func(s model.Store, workspace string, from model.MergedTree, to *model.Commit) error // asked before files change
-	Wrote      func(s model.Store, workspace string, from, to model.MergedTree) error               // told what was found changed on disk
+	Copy       *replica.Replica  // of the workspace it runs in, open; nil elsewhere
+	Attributes map[string]string // for every operation it makes
+	// Admit is asked before files change.
+	Admit func(ctx context.Context, s model.Store, workspace string, from model.MergedTree, to *model.Commit) error
+	// Wrote is told what was found changed on disk.
+	Wrote func(ctx context.Context, s model.Store, workspace string, from, to model.MergedTree) error
 }
 
 // Engine runs a command line and returns its exit code.
-type Engine func(Line) int
+type Engine func(context.Context, Line) int
 
 // quiet runs a command whose output nobody needs to see.
-func (c *command) quiet(args ...string) {
+func (c *command) quiet(ctx context.Context, args ...string) {
 	l := c.line(args)
 	l.Dir, l.In, l.Out, l.Err = c.r.Root, strings.NewReader(""), io.Discard, io.Discard
-	c.engine(l)
+	c.engine(ctx, l)
 }
 
 // line is a command line in this workspace.

@@ -64,7 +64,7 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 	if err != nil {
 		return err
 	}
-	config, resumed := replica.Unfinished(root)
+	config, resumed := replica.Unfinished(ctx, root)
 	if _, err := os.Stat(filepath.Join(root, ".jj")); err == nil && !resumed {
 		return fault.New(fault.Conflict, "init", "there is a repository in %s already", root).WithNext("choose another folder")
 	}

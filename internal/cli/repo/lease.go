@@ -12,11 +12,11 @@ import (
 // file that a peer of a space has leased, and that no server guards, is a person's
 // to decide. The edits stay here meanwhile. It gives the files that go out.
 func (c *command) leased(ctx context.Context) ([]string, error) {
-	waiting, err := c.r.Waiting()
+	waiting, err := c.r.Waiting(ctx)
 	if err != nil || waiting == 0 {
 		return nil, err
 	}
-	files, err := c.r.Edited()
+	files, err := c.r.Edited(ctx)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (c *command) went(ctx context.Context, files []string) {
 // baseMoved tells whoever leased a file here that it was changed below. That it
 // could not be told is no reason to fail: the change itself is in the log.
 func (c *command) baseMoved(ctx context.Context) {
-	files, err := c.r.BaseMoved()
+	files, err := c.r.BaseMoved(ctx)
 	if err != nil || len(files) == 0 {
 		return
 	}

@@ -64,7 +64,7 @@ func mend(ctx context.Context, m replica.Remote, r *replica.Replica) (mended int
 		}
 		in, size := host.MendIn{Repo: r.Ref(), Workspace: r.Workspace}, 0
 		for _, f := range left.Faults {
-			if p, ok := r.Store.Good(f); ok && (size == 0 || size+len(p.Data) <= maxSent) && len(in.Pieces) < 500 {
+			if p, ok := r.Store.Good(ctx, f); ok && (size == 0 || size+len(p.Data) <= maxSent) && len(in.Pieces) < 500 {
 				in.Pieces = append(in.Pieces, p)
 				size += len(p.Data)
 			}

@@ -25,13 +25,13 @@ type remoteOut struct {
 func newRemote(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remote", Short: "Say which server a workspace belongs to", Args: cobra.NoArgs, Example: "  tandem remote\n  tandem remote set your-server:13013",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := here()
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			return showRemote(k, r)
+			return showRemote(cmd.Context(), k, r)
 		},
 	}
 	var token string
@@ -66,8 +66,8 @@ func inside() (*replica.Replica, error) {
 	return replica.Find(dir)
 }
 
-func showRemote(k *kit.Kit, r *replica.Replica) error {
-	waiting, err := r.Waiting()
+func showRemote(ctx context.Context, k *kit.Kit, r *replica.Replica) error {
+	waiting, err := r.Waiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,5 +101,5 @@ func setRemote(ctx context.Context, k *kit.Kit, server, token string) error {
 	if _, err := r.Sync(ctx, m, nil); err != nil {
 		return errors.Join(err, r.Move(was.Server))
 	}
-	return showRemote(k, r)
+	return showRemote(ctx, k, r)
 }

@@ -28,12 +28,12 @@ func Run(ctx context.Context, k *kit.Kit, engine Engine, args []string) int {
 		return k.Fail(err)
 	}
 	if r == nil {
-		if args, err = ownUndo(args, folderOf(args, dir)); err != nil {
+		if args, err = ownUndo(ctx, args, folderOf(args, dir)); err != nil {
 			return k.Fail(err)
 		}
 	}
 	if r == nil || aside(args) {
-		return engine(Line{Args: args, Dir: dir, Env: k.Env, In: k.In, Out: k.Out, Err: k.Err})
+		return engine(ctx, Line{Args: args, Dir: dir, Env: k.Env, In: k.In, Out: k.Out, Err: k.Err})
 	}
 	defer r.Close()
 	// A command is over before its garbage is worth collecting.
@@ -60,7 +60,7 @@ type command struct {
 }
 
 func (c *command) run(ctx context.Context, args []string) int {
-	current, err := c.r.Current()
+	current, err := c.r.Current(ctx)
 	if err != nil {
 		return c.k.Fail(err)
 	}
@@ -75,17 +75,17 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.k.Fail(c.held) // somebody moved our commit, and its files may not come yet
 	}
 	c.baseMoved(ctx)
-	if args, err = undoing(args, c.r); err != nil {
+	if args, err = undoing(ctx, args, c.r); err != nil {
 		return c.k.Fail(err)
 	}
 	if Subcommand(args) == "git" {
 		return c.k.Fail(c.git(ctx, args))
 	}
-	code := c.engine(c.line(args))
+	code := c.engine(ctx, c.line(args))
 	if c.held != nil {
 		code = c.k.Fail(c.held)
 	}
-	waiting, err := c.r.Waiting()
+	waiting, err := c.r.Waiting(ctx)
 	if err != nil {
 		return c.k.Fail(err)
 	}
@@ -97,7 +97,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	case c.stale != nil:
 		fmt.Fprintf(c.k.Err, "warning: this may be old: %s\n", fault.Public(c.stale).Msg)
 	}
-	c.tell(args)
+	c.tell(ctx, args)
 	c.heard()
 	return code
 }
@@ -125,7 +125,7 @@ func (c *command) sync(ctx context.Context) error {
 	if err == nil {
 		var moved bool
 		moved, err = c.r.Sync(ctx, m, func() error {
-			c.quiet("debug", "snapshot")
+			c.quiet(ctx, "debug", "snapshot")
 			more, err := c.leased(ctx)
 			sent = append(sent, more...)
 			return err
@@ -134,7 +134,7 @@ func (c *command) sync(ctx context.Context) error {
 			c.went(ctx, sent)
 		}
 		if moved {
-			c.mend()
+			c.mend(ctx)
 		}
 	}
 	if fault.Is(err, fault.Unavailable) {
@@ -158,15 +158,15 @@ func (c *command) way(ctx context.Context) (replica.Remote, error) {
 }
 
 // mend brings the files up to a commit that others have moved.
-func (c *command) mend() {
-	if stale, err := c.r.Stale(); err == nil && stale {
-		c.quiet("workspace", "update-stale")
+func (c *command) mend(ctx context.Context) {
+	if stale, err := c.r.Stale(ctx); err == nil && stale {
+		c.quiet(ctx, "workspace", "update-stale")
 	}
 }
 
 // tell says what waits for a server that is away.
-func (c *command) tell(args []string) {
-	waiting, err := c.r.Waiting()
+func (c *command) tell(ctx context.Context, args []string) {
+	waiting, err := c.r.Waiting(ctx)
 	if err != nil || waiting == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 
@@ -10,7 +11,7 @@ import (
 // undoing turns undo and redo into what they mean where many write into one
 // operation log: they act on what this workspace did last, whatever options stand
 // around the word, and on another's operation only when it is named.
-func undoing(args []string, r *replica.Replica) ([]string, error) {
+func undoing(ctx context.Context, args []string, r *replica.Replica) ([]string, error) {
 	at := wordsAt(args)
 	if len(at) == 0 || len(at) > 2 || args[at[0]] != "undo" && args[at[0]] != "redo" {
 		return args, nil
@@ -24,7 +25,7 @@ func undoing(args []string, r *replica.Replica) ([]string, error) {
 	if args[at[0]] == "redo" {
 		last = r.LastUndone
 	}
-	id, err := last()
+	id, err := last(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +35,11 @@ func undoing(args []string, r *replica.Replica) ([]string, error) {
 // ownUndo is undoing in a folder whose repository is served from here: agents
 // elsewhere write into its operation log, too. In a repository of one's own undo
 // is jj's.
-func ownUndo(args []string, dir string) ([]string, error) {
+func ownUndo(ctx context.Context, args []string, dir string) ([]string, error) {
 	if word := Subcommand(args); word != "undo" && word != "redo" {
 		return args, nil
 	}
-	r, err := replica.Served(dir)
+	r, err := replica.Served(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && r == nil {
 		return args, nil
 	}
@@ -46,5 +47,5 @@ func ownUndo(args []string, dir string) ([]string, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return undoing(args, r)
+	return undoing(ctx, args, r)
 }

@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -38,7 +39,7 @@ type search struct {
 // Lines says where the lines of text come from: the content of the file at a
 // path in the commit given, or as it is about to be there. Only commits of the
 // domain are looked into.
-func Lines(r *revset.Repo, start repo.CommitID, path repo.Path, text []byte, domain *revset.Expr) ([]Origin, error) {
+func Lines(ctx context.Context, r *revset.Repo, start repo.CommitID, path repo.Path, text []byte, domain *revset.Expr) ([]Origin, error) {
 	s := &search{repo: r, path: path, open: map[repo.CommitID]*version{}}
 	v := &version{text: text}
 	for i := range diff.Lines(text) {
@@ -51,11 +52,11 @@ func Lines(r *revset.Repo, start repo.CommitID, path repo.Path, text []byte, dom
 		if c.ID == start {
 			return true, nil
 		}
-		return s.touched(c)
+		return s.touched(ctx, c)
 	}
 	x := revset.Union(heads, revset.And(domain, revset.Ancestors(heads)))
-	err := r.WalkLinks(x, keep, func(p repo.Pos, links []revset.Link) (bool, error) {
-		if err := s.visit(r.Index.ID(p), links); err != nil {
+	err := r.WalkLinks(ctx, x, keep, func(p repo.Pos, links []revset.Link) (bool, error) {
+		if err := s.visit(ctx, r.Index.ID(p), links); err != nil {
 			return false, err
 		}
 		return len(s.open) > s.stopped, nil
@@ -64,22 +65,22 @@ func Lines(r *revset.Repo, start repo.CommitID, path repo.Path, text []byte, dom
 }
 
 // touched says whether a commit changes the file.
-func (s *search) touched(c *repo.Commit) (bool, error) {
-	before, err := repo.ParentTree(s.repo.Store, s.repo.Index, c)
+func (s *search) touched(ctx context.Context, c *repo.Commit) (bool, error) {
+	before, err := repo.ParentTree(ctx, s.repo.Store, s.repo.Index, c)
 	if err != nil {
 		return false, err
 	}
-	was, err := repo.ValueAt(s.repo.Store, before, s.path)
+	was, err := repo.ValueAt(ctx, s.repo.Store, before, s.path)
 	if err != nil {
 		return false, err
 	}
-	is, err := repo.ValueAt(s.repo.Store, c.Tree, s.path)
+	is, err := repo.ValueAt(ctx, s.repo.Store, c.Tree, s.path)
 	return err == nil && !was.Equal(is), err
 }
 
 // visit hands the lines of a commit on to the parents that have them; the rest
 // is its own.
-func (s *search) visit(id repo.CommitID, links []revset.Link) error {
+func (s *search) visit(ctx context.Context, id repo.CommitID, links []revset.Link) error {
 	v := s.open[id]
 	if v == nil {
 		return nil
@@ -89,7 +90,7 @@ func (s *search) visit(id repo.CommitID, links []revset.Link) error {
 		parent := s.repo.Index.ID(l.To)
 		pv := s.open[parent]
 		if pv == nil {
-			text, err := s.content(parent)
+			text, err := s.content(ctx, parent)
 			if err != nil {
 				return err
 			}
@@ -151,18 +152,18 @@ func lines(text []byte) int {
 }
 
 // content is the file at a commit; conflicts are shown with markers.
-func (s *search) content(id repo.CommitID) ([]byte, error) {
-	c, err := s.repo.Store.Commit(id)
+func (s *search) content(ctx context.Context, id repo.CommitID) ([]byte, error) {
+	c, err := s.repo.Store.Commit(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return Content(s.repo.Store, c.Tree, s.path)
+	return Content(ctx, s.repo.Store, c.Tree, s.path)
 }
 
 // Content is a file of a tree as it is annotated: a conflict with its markers,
 // nothing for what is no file.
-func Content(st repo.Store, tree repo.MergedTree, path repo.Path) ([]byte, error) {
-	v, err := repo.ValueAt(st, tree, path)
+func Content(ctx context.Context, st repo.Store, tree repo.MergedTree, path repo.Path) ([]byte, error) {
+	v, err := repo.ValueAt(ctx, st, tree, path)
 	if err != nil {
 		return nil, err
 	}
@@ -170,9 +171,9 @@ func Content(st repo.Store, tree repo.MergedTree, path repo.Path) ([]byte, error
 		if !t.IsFile() {
 			return nil, nil
 		}
-		return st.File(t.FileID())
+		return st.File(ctx, t.FileID())
 	}
-	fc, err := repo.ReadFileConflict(st, v, tree.Labels)
+	fc, err := repo.ReadFileConflict(ctx, st, v, tree.Labels)
 	if err != nil || fc == nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"io"
 
 	"tandem/internal/fault"
@@ -57,8 +58,8 @@ type Answer struct {
 
 // Send writes what a delta lists, without the first objects when some are to be
 // skipped, and the end.
-func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
-	if err := sendObjects(w, s, d, skip); err != nil {
+func Send(ctx context.Context, w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
+	if err := sendObjects(ctx, w, s, d, skip); err != nil {
 		return err
 	}
 	for _, id := range d.Views {
@@ -83,14 +84,14 @@ func Send(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
 }
 
 // sendObjects writes packs while what goes into the next ones is looked for.
-func sendObjects(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
+func sendObjects(ctx context.Context, w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) error {
 	found := make(chan []string, 4)
-	stop := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
 	var failed error // known when found is closed
 	go func() {
 		defer close(found)
 		var ids []string
-		for id, err := range d.Objects() {
+		for id, err := range d.Objects(ctx) {
 			if err != nil {
 				failed = err
 				return
@@ -105,26 +106,26 @@ func sendObjects(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) erro
 			select {
 			case found <- ids:
 				ids = nil
-			case <-stop:
+			case <-ctx.Done():
 				return
 			}
 		}
 		if len(ids) > 0 {
 			select {
 			case found <- ids:
-			case <-stop:
+			case <-ctx.Done():
 			}
 		}
 	}()
 	defer func() {
-		close(stop)
+		stop()
 		for range found { // until the search has ended
 		}
 	}()
 	for ids := range found {
 		for len(ids) > 0 {
 			n := s.Part(ids)
-			if err := s.WritePack(packWriter{w}, ids[:n]); err != nil {
+			if err := s.WritePack(ctx, packWriter{w}, ids[:n]); err != nil {
 				return err
 			}
 			if err := w.Frame(Pack); err != nil {
@@ -138,7 +139,7 @@ func sendObjects(w *Writer, s *gitstore.Store, d *gitstore.Delta, skip int) erro
 
 // Take reads everything behind the head into a quarantine and checks that it
 // is whole.
-func Take(r *Reader, in *gitstore.Incoming) error {
+func Take(ctx context.Context, r *Reader, in *gitstore.Incoming) error {
 	for {
 		k, data, err := r.Next()
 		if err != nil {
@@ -147,7 +148,7 @@ func Take(r *Reader, in *gitstore.Incoming) error {
 		switch k {
 		case Pack:
 			p := &packReader{r: r, rest: data, ended: len(data) == 0}
-			if err := in.Pack(p); err != nil {
+			if err := in.Pack(ctx, p); err != nil {
 				return err
 			}
 			if !p.ended {
@@ -168,7 +169,7 @@ func Take(r *Reader, in *gitstore.Incoming) error {
 				return err
 			}
 		case End:
-			return in.Check()
+			return in.Check(ctx)
 		default:
 			return fault.New(fault.Invalid, "repo.sync", "a frame of the unknown kind %q", byte(k))
 		}

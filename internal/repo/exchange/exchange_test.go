@@ -29,7 +29,7 @@ func wire(t testing.TB) ([]byte, repo.OperationID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.Delta(nil, heads)
+	d, err := s.Delta(t.Context(), nil, heads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func wire(t testing.TB) ([]byte, repo.OperationID) {
 	if err := w.JSON(Head, Question{Workspace: "w", Heads: Hex(heads)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Send(w, s, d, 0); err != nil {
+	if err := Send(t.Context(), w, s, d, 0); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes(), heads[0]
@@ -58,10 +58,10 @@ func take(t testing.TB, data []byte) (*gitstore.Store, error) {
 	if err := r.Head(&q); err != nil {
 		return s, err
 	}
-	if err := Take(r, in); err != nil {
+	if err := Take(t.Context(), r, in); err != nil {
 		return s, err
 	}
-	return s, in.Accept()
+	return s, in.Accept(t.Context())
 }
 
 func TestARepositoryTravelsWhole(t *testing.T) {
@@ -70,7 +70,7 @@ func TestARepositoryTravelsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.At(head)
+	r, err := s.At(t.Context(), head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +128,11 @@ func FuzzTake(f *testing.F) {
 		}
 		in := s.Receive(gitstore.Limits{Objects: 1000, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
 		defer in.Close()
-		if Take(r, in) != nil {
+		if Take(t.Context(), r, in) != nil {
 			return
 		}
 		for _, o := range in.Operations() {
-			if _, err := in.At(o.ID); err != nil {
+			if _, err := in.At(t.Context(), o.ID); err != nil {
 				t.Errorf("operation %.12s was taken and cannot be read: %v", o.ID.Hex(), err)
 			}
 		}

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,11 +26,11 @@ func (in *Incoming) Operations() []*repo.Operation {
 
 // Accept makes everything durable: objects, then views, then operations. No
 // head names them yet; Integrate does that. It refuses what was not checked.
-func (in *Incoming) Accept() error { return AcceptAll(in) }
+func (in *Incoming) Accept(ctx context.Context) error { return AcceptAll(ctx, in) }
 
 // AcceptAll accepts several quarantines of one repository with one wait for the
 // disk.
-func AcceptAll(all ...*Incoming) error {
+func AcceptAll(ctx context.Context, all ...*Incoming) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -41,7 +42,7 @@ func AcceptAll(all ...*Incoming) error {
 		if !in.checked {
 			return refuse("what was received has not been checked")
 		}
-		bases, err := in.stageObjects(&b)
+		bases, err := in.stageObjects(ctx, &b)
 		if err != nil {
 			return err
 		}
@@ -82,9 +83,9 @@ func AcceptAll(all ...*Incoming) error {
 }
 
 // stageObjects adds what was received to a batch.
-func (in *Incoming) stageObjects(b *batch) (packs []string, err error) {
+func (in *Incoming) stageObjects(ctx context.Context, b *batch) (packs []string, err error) {
 	for _, p := range in.packs {
-		bases, err := in.stagePack(b, p)
+		bases, err := in.stagePack(ctx, b, p)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (in *Incoming) stageObjects(b *batch) (packs []string, err error) {
 
 // stagePack adds a pack of many objects as it is, when it needs nothing outside
 // it; the objects of others wait with everything else that is put.
-func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err error) {
+func (in *Incoming) stagePack(ctx context.Context, b *batch, p *incomingPack) (packs []string, err error) {
 	objects := in.store.objects
 	dir := filepath.Join(objects.dir, "pack")
 	switch {
@@ -115,7 +116,7 @@ func (in *Incoming) stagePack(b *batch, p *incomingPack) (packs []string, err er
 		if objects.has(e.id) {
 			continue
 		}
-		o, err := in.object(e.id)
+		o, err := in.object(ctx, e.id)
 		if err == nil {
 			err = objects.hold(e.id, o)
 		}
@@ -169,8 +170,8 @@ func (in *Incoming) stageKeeps(b *batch) error {
 // becomes a head unless one descends from it, and several heads are merged
 // into one operation at once, in the given name. Nobody sees more than one
 // head on the way. Repositories that were loaded already are given by ready.
-func (s *Store) Integrate(who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions, ready map[repo.OperationID]*repo.Repo) (*repo.Repo, error) {
-	unlock, err := s.LockHeads()
+func (s *Store) Integrate(ctx context.Context, who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions, ready map[repo.OperationID]*repo.Repo) (*repo.Repo, error) {
+	unlock, err := s.LockHeads(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +180,8 @@ func (s *Store) Integrate(who *repo.Identity, ops []repo.OperationID, o repo.Mer
 		if r, ok := ready[id]; ok {
 			return r, nil
 		}
-		return s.At(id)
+		return s.At(ctx, id)
 	}
-	r, _, err := s.mergeHeads(load, who, ops, o)
+	r, _, err := s.mergeHeads(ctx, load, who, ops, o)
 	return r, err
 }

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -168,9 +169,9 @@ func (w want) meets(id objectID, got repo.ObjectType) error {
 // Check says whether everything received is whole: objects refer to objects
 // that are there and are what they should be, no tree hides a repository or
 // climbs out, and operations have their parents, views and commits.
-func (in *Incoming) Check() error {
+func (in *Incoming) Check(ctx context.Context) error {
 	for id, w := range in.wants {
-		t, err := in.store.objects.typeOf(string(id[:]))
+		t, err := in.store.objects.typeOf(ctx, string(id[:]))
 		if err != nil {
 			return err
 		}
@@ -182,22 +183,22 @@ func (in *Incoming) Check() error {
 	in.there = map[repo.CommitID]struct{}{repo.RootCommitID: {}}
 	commits := map[repo.CommitID]struct{}{}
 	for _, id := range in.order {
-		if err := in.checkOperation(in.operations[id].value); err != nil {
+		if err := in.checkOperation(ctx, in.operations[id].value); err != nil {
 			return err
 		}
 		in.operations[id].value.AddCommitIDs(commits)
 	}
-	if err := in.checkCommits(in.scanner.Named()); err != nil {
+	if err := in.checkCommits(ctx, in.scanner.Named()); err != nil {
 		return err
 	}
-	if err := in.checkCommits(slices.Collect(maps.Keys(commits))); err != nil {
+	if err := in.checkCommits(ctx, slices.Collect(maps.Keys(commits))); err != nil {
 		return err
 	}
 	in.checked = true
 	return nil
 }
 
-func (in *Incoming) checkCommits(ids []repo.CommitID) error {
+func (in *Incoming) checkCommits(ctx context.Context, ids []repo.CommitID) error {
 	for _, id := range ids {
 		if _, ok := in.there[id]; ok {
 			continue
@@ -208,7 +209,7 @@ func (in *Incoming) checkCommits(ids []repo.CommitID) error {
 		t, ok := in.types[objectID([]byte(id))]
 		if !ok {
 			var err error
-			if t, err = in.store.objects.typeOf(string(id)); err != nil {
+			if t, err = in.store.objects.typeOf(ctx, string(id)); err != nil {
 				return err
 			}
 		}
@@ -220,14 +221,14 @@ func (in *Incoming) checkCommits(ids []repo.CommitID) error {
 	return nil
 }
 
-func (in *Incoming) checkOperation(o *repo.Operation) error {
+func (in *Incoming) checkOperation(ctx context.Context, o *repo.Operation) error {
 	for _, p := range o.Parents {
 		if _, ok := in.operations[p]; !ok && !in.store.HasOperation(p) {
 			return refuse("operation %.12s needs operation %.12s, which is missing", o.ID.Hex(), p.Hex())
 		}
 	}
 	if _, ok := in.views[o.View]; !ok && o.View != repo.RootViewID {
-		if _, err := in.store.View(o.View); err != nil {
+		if _, err := in.store.View(ctx, o.View); err != nil {
 			return refuse("operation %.12s needs view %.12s, which is missing", o.ID.Hex(), o.View.Hex())
 		}
 	}

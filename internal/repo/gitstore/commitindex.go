@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +21,7 @@ func (s *Store) indexPath(kind, name string) string {
 
 // Index is the commit index at an operation: jj's own files where they are
 // there, completed and saved where they are not. A damaged index is rebuilt.
-func (s *Store) Index(op *repo.Operation) (*repo.Index, error) {
+func (s *Store) Index(ctx context.Context, op *repo.Operation) (*repo.Index, error) {
 	ix, err := s.loadIndex(op.ID)
 	if err == nil {
 		return ix, nil
@@ -28,7 +29,7 @@ func (s *Store) Index(op *repo.Operation) (*repo.Index, error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errBadIndex) {
 		return nil, err
 	}
-	if ix, err = s.buildIndex(s, op); err != nil {
+	if ix, err = s.buildIndex(ctx, s, op); err != nil {
 		return nil, err
 	}
 	if err := s.SaveIndex(op.ID, ix); err != nil {
@@ -126,10 +127,10 @@ func (s *Store) loadSegments(name string) (*repo.Index, error) {
 
 // buildIndex extends the index of the nearest indexed ancestor operation by
 // every commit that the operations since have named; from gives those.
-func (s *Store) buildIndex(from repo.Store, op *repo.Operation) (*repo.Index, error) {
+func (s *Store) buildIndex(ctx context.Context, from repo.Store, op *repo.Operation) (*repo.Index, error) {
 	ix := repo.NewIndex()
 	var indexed []repo.OperationID
-	err := repo.WalkOperations(from, []repo.OperationID{op.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, from, []repo.OperationID{op.ID}, func(o *repo.Operation) (bool, error) {
 		if !s.hasIndexLink(o.ID) {
 			return true, nil
 		}
@@ -143,20 +144,20 @@ func (s *Store) buildIndex(from repo.Store, op *repo.Operation) (*repo.Index, er
 	if err != nil {
 		return nil, err
 	}
-	since, err := repo.OperationRange(from, indexed, []repo.OperationID{op.ID})
+	since, err := repo.OperationRange(ctx, from, indexed, []repo.OperationID{op.ID})
 	if err != nil {
 		return nil, err
 	}
 	named := map[repo.CommitID]struct{}{}
 	for _, o := range since {
-		view, err := from.View(o.View)
+		view, err := from.View(ctx, o.View)
 		if err != nil {
 			return nil, err
 		}
 		view.AddCommitIDs(named)
 		o.AddCommitIDs(named)
 	}
-	return ix, ix.AddAll(from, slices.Collect(maps.Keys(named)))
+	return ix, ix.AddAll(ctx, from, slices.Collect(maps.Keys(named)))
 }
 
 func (s *Store) hasSegment(name string) bool {
@@ -208,7 +209,7 @@ func writeCache(path string, data []byte) error {
 
 // Reindex builds the commit index at an operation anew from the operations and
 // commits, and gives the number of commits in it. All indexes before are gone.
-func (s *Store) Reindex(op *repo.Operation) (int, error) {
+func (s *Store) Reindex(ctx context.Context, op *repo.Operation) (int, error) {
 	for _, kind := range []string{"op_links", "segments"} {
 		entries, err := os.ReadDir(s.indexPath(kind, ""))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -223,7 +224,7 @@ func (s *Store) Reindex(op *repo.Operation) (int, error) {
 			}
 		}
 	}
-	ix, err := s.Index(op)
+	ix, err := s.Index(ctx, op)
 	if err != nil {
 		return 0, err
 	}

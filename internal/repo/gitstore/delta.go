@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,16 +25,16 @@ type Delta struct {
 
 // Delta finds what leads from one set of operations to another. Operations of
 // have that this store does not know are taken for nothing.
-func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
+func (s *Store) Delta(ctx context.Context, have, want []repo.OperationID) (*Delta, error) {
 	known := slices.DeleteFunc(slices.Clone(have), func(id repo.OperationID) bool { return !s.HasOperation(id) })
-	ops, err := repo.OperationRange(s, known, want)
+	ops, err := repo.OperationRange(ctx, s, known, want)
 	if err != nil {
 		return nil, err
 	}
 	d := &Delta{store: s}
 	views := map[repo.ViewID]struct{}{repo.RootViewID: {}}
 	for _, id := range known {
-		op, err := s.Operation(id)
+		op, err := s.Operation(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +52,7 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 		}
 		views[op.View] = struct{}{}
 		d.Views = append(d.Views, op.View)
-		v, err := s.View(op.View)
+		v, err := s.View(ctx, op.View)
 		if err != nil {
 			return nil, err
 		}
@@ -61,11 +62,11 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 	// Whoever has an operation has every commit that it or an earlier one
 	// named, and that is what the index at it holds.
 	for _, id := range known {
-		op, err := s.Operation(id)
+		op, err := s.Operation(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		ix, err := s.Index(op)
+		ix, err := s.Index(ctx, op)
 		if err != nil {
 			return nil, err
 		}
@@ -77,11 +78,11 @@ func (s *Store) Delta(have, want []repo.OperationID) (*Delta, error) {
 // Objects are the raw ids of the git objects, in an order that is always the same
 // for the same operations. They are looked for as they are asked for; an error
 // ends them.
-func (d *Delta) Objects() iter.Seq2[string, error] {
+func (d *Delta) Objects(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		c := collector{store: d.store, has: d.has, seen: map[objectID]struct{}{}, ahead: map[repo.CommitID]commitLinks{},
 			emit: func(id string) bool { return yield(id, nil) }}
-		if err := c.commits(d.commits); err != nil && err != errEnough {
+		if err := c.commits(ctx, d.commits); err != nil && err != errEnough {
 			yield("", err)
 		}
 	}
@@ -124,7 +125,7 @@ func (c *collector) add(id string) (fresh bool, err error) {
 	return true, nil
 }
 
-func (c *collector) commits(ids []repo.CommitID) error {
+func (c *collector) commits(ctx context.Context, ids []repo.CommitID) error {
 	stack := slices.Clone(ids)
 	for len(stack) > 0 {
 		id := stack[len(stack)-1]
@@ -139,7 +140,7 @@ func (c *collector) commits(ids []repo.CommitID) error {
 		if !fresh {
 			continue
 		}
-		commit, err := c.links(id)
+		commit, err := c.links(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (c *collector) commits(ids []repo.CommitID) error {
 				continue // it is nowhere; a line that names it may stand in an odd commit
 			}
 			stack = append(stack, p)
-			parent, err := c.links(p)
+			parent, err := c.links(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -159,18 +160,18 @@ func (c *collector) commits(ids []repo.CommitID) error {
 				c.ahead[p] = parent
 			}
 		}
-		if err := c.tree(commit.tree, bases); err != nil {
+		if err := c.tree(ctx, commit.tree, bases); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *collector) links(id repo.CommitID) (commitLinks, error) {
+func (c *collector) links(ctx context.Context, id repo.CommitID) (commitLinks, error) {
 	if l, ok := c.ahead[id]; ok {
 		return l, nil
 	}
-	data, err := c.store.typed(string(id), repo.CommitObject)
+	data, err := c.store.typed(ctx, string(id), repo.CommitObject)
 	if err != nil {
 		return commitLinks{}, err
 	}
@@ -212,20 +213,20 @@ func rootTree(commit []byte) (repo.TreeID, bool) {
 
 // tree adds a tree and what is in it, except what stands at the same place in
 // a tree that is there or goes along anyway.
-func (c *collector) tree(id repo.TreeID, bases []repo.TreeID) error {
+func (c *collector) tree(ctx context.Context, id repo.TreeID, bases []repo.TreeID) error {
 	if slices.Contains(bases, id) {
 		return nil
 	}
 	if fresh, err := c.add(string(id)); err != nil || !fresh {
 		return err
 	}
-	t, err := c.store.Tree(id)
+	t, err := c.store.Tree(ctx, id)
 	if err != nil {
 		return err
 	}
 	var old []repo.Tree
 	for _, b := range bases {
-		bt, err := c.store.Tree(b)
+		bt, err := c.store.Tree(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -247,7 +248,7 @@ func (c *collector) tree(id repo.TreeID, bases []repo.TreeID) error {
 		switch {
 		case same:
 		case e.Value.IsTree():
-			if err := c.tree(e.Value.TreeID(), below); err != nil {
+			if err := c.tree(ctx, e.Value.TreeID(), below); err != nil {
 				return err
 			}
 		default:

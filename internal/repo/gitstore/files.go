@@ -1,12 +1,14 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // writeFile makes path hold data: a temporary file beside it, synced, renamed.
@@ -83,8 +85,8 @@ type Lock struct{ l *fileLock }
 
 // LockFile waits for jj's lock on a file: other programs that follow jj's
 // rules wait too.
-func LockFile(path string) (*Lock, error) {
-	l, err := lockFile(path)
+func LockFile(ctx context.Context, path string) (*Lock, error) {
+	l, err := lockFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,3 +95,20 @@ func LockFile(path string) (*Lock, error) {
 
 // Unlock lets go.
 func (l *Lock) Unlock() { l.l.unlock() }
+
+// waiting is somebody who waits for a lock: a little longer each time, as others
+// hold it for a moment or for long.
+type waiting struct{ next, longest time.Duration }
+
+// more waits, or says that ctx has ended.
+func (w *waiting) more(ctx context.Context) error {
+	w.next = min(max(2*w.next, 100*time.Microsecond), w.longest)
+	t := time.NewTimer(w.next)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

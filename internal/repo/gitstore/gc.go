@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +15,10 @@ import (
 // hidden commits from git's garbage collection where the index has better ones.
 // Files newer than keep stay: somebody may be about to name them. Git's own
 // collection is the caller's to run afterwards.
-func (s *Store) GC(r *repo.Repo, keep time.Time) error {
+func (s *Store) GC(ctx context.Context, r *repo.Repo, keep time.Time) error {
 	ops := map[string]bool{}
 	views := map[string]bool{}
-	err := repo.WalkOperations(s, []repo.OperationID{r.Operation.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, s, []repo.OperationID{r.Operation.ID}, func(o *repo.Operation) (bool, error) {
 		ops[o.ID.Hex()], views[o.View.Hex()] = true, true
 		return true, nil
 	})

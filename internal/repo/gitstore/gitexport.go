@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +17,7 @@ import (
 // them, and records in the view that it did. What git has moved meanwhile is
 // left alone; failed says why, by full ref name. The caller holds LockGit and
 // has flushed what the refs will name.
-func (s *Store) ExportRefs(tx *repo.Tx) (failed map[string]string, err error) {
+func (s *Store) ExportRefs(ctx context.Context, tx *repo.Tx) (failed map[string]string, err error) {
 	v := tx.View
 	wanted := map[string]repo.RefTarget{}
 	failed = map[string]string{}
@@ -56,7 +57,7 @@ func (s *Store) ExportRefs(tx *repo.Tx) (failed map[string]string, err error) {
 			if repo.IsAbsentTarget(t) != deleting {
 				continue
 			}
-			if why := s.exportRef(v, full, t); why != "" {
+			if why := s.exportRef(ctx, v, full, t); why != "" {
 				failed[full] = why
 			}
 		}
@@ -66,7 +67,7 @@ func (s *Store) ExportRefs(tx *repo.Tx) (failed map[string]string, err error) {
 }
 
 // exportRef moves one ref and says why it could not, or "".
-func (s *Store) exportRef(v *repo.View, full string, t repo.RefTarget) string {
+func (s *Store) exportRef(ctx context.Context, v *repo.View, full string, t repo.RefTarget) string {
 	old := v.GitRefs[full]
 	if len(old) == 0 {
 		old = repo.NoTarget()
@@ -84,10 +85,10 @@ func (s *Store) exportRef(v *repo.View, full string, t repo.RefTarget) string {
 	if err := checkRefName(full); err != nil {
 		return "Name is not allowed in Git"
 	}
-	if err := s.detachHeads(full, to); err != nil {
+	if err := s.detachHeads(ctx, full, to); err != nil {
 		return err.Error()
 	}
-	if err := s.moveRef(full, from, to); err != nil {
+	if err := s.moveRef(ctx, full, from, to); err != nil {
 		return err.Error()
 	}
 	v.SetGitRef(full, t)
@@ -96,14 +97,14 @@ func (s *Store) exportRef(v *repo.View, full string, t repo.RefTarget) string {
 
 // moveRef moves a ref that should stand for one commit to another. A ref that
 // is already where it should be is fine.
-func (s *Store) moveRef(full string, from, to repo.CommitID) error {
+func (s *Store) moveRef(ctx context.Context, full string, from, to repo.CommitID) error {
 	now, _, err := s.ReadRef(full)
 	if err != nil {
 		return err
 	}
 	at := repo.CommitID("")
 	if now.ID != "" || now.Symbolic != "" {
-		if at, err = s.commitOf(now); err != nil {
+		if at, err = s.commitOf(ctx, now); err != nil {
 			return err
 		}
 	}
@@ -124,7 +125,7 @@ func (s *Store) moveRef(full string, from, to repo.CommitID) error {
 
 // detachHeads keeps a working tree whose HEAD is a branch from seeing that
 // branch move under it: HEAD stays at the commit.
-func (s *Store) detachHeads(full string, to repo.CommitID) error {
+func (s *Store) detachHeads(ctx context.Context, full string, to repo.CommitID) error {
 	heads, _ := filepath.Glob(filepath.Join(s.gitDir, "worktrees", "*", "HEAD"))
 	for _, path := range append(heads, filepath.Join(s.gitDir, "HEAD")) {
 		text, err := os.ReadFile(path)
@@ -141,7 +142,7 @@ func (s *Store) detachHeads(full string, to repo.CommitID) error {
 		}
 		at := repo.CommitID("")
 		if now.ID != "" {
-			if at, err = s.commitOf(now); err != nil {
+			if at, err = s.commitOf(ctx, now); err != nil {
 				return err
 			}
 		}

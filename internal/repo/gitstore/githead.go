@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
@@ -48,7 +49,7 @@ func (s *Store) IsColocated(root string) bool {
 // ImportHead takes into a transaction where git's HEAD is now in a colocated
 // workspace, and gives the commit, or "" when there is none. It does not move
 // the working copy.
-func (s *Store) ImportHead(tx *repo.Tx, workspace, root string) (repo.CommitID, error) {
+func (s *Store) ImportHead(ctx context.Context, tx *repo.Tx, workspace, root string) (repo.CommitID, error) {
 	dir, err := s.worktreeGitDir(root)
 	if err != nil || dir == "" {
 		return "", err
@@ -57,7 +58,7 @@ func (s *Store) ImportHead(tx *repo.Tx, workspace, root string) (repo.CommitID, 
 	if err != nil {
 		return "", fmt.Errorf("read HEAD: %w", err)
 	}
-	id, err := s.commitOf(head)
+	id, err := s.commitOf(ctx, head)
 	if err != nil {
 		return "", err
 	}
@@ -76,11 +77,11 @@ func (s *Store) ImportHead(tx *repo.Tx, workspace, root string) (repo.CommitID, 
 		if !tx.Index.Has(id) {
 			s.keepCommit(id)
 		}
-		c, err := s.Commit(id)
+		c, err := s.Commit(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		if err := tx.AddHead(c); err != nil {
+		if err := tx.AddHead(ctx, c); err != nil {
 			return "", err
 		}
 	}
@@ -91,7 +92,7 @@ func (s *Store) ImportHead(tx *repo.Tx, workspace, root string) (repo.CommitID, 
 // ResetHead sets git's HEAD in a colocated workspace to the first parent of
 // its commit, detached, and git's index to the tree of the parents, so that
 // `git diff` shows what jj shows.
-func (s *Store) ResetHead(tx *repo.Tx, workspace, root string, wc *repo.Commit) error {
+func (s *Store) ResetHead(ctx context.Context, tx *repo.Tx, workspace, root string, wc *repo.Commit) error {
 	dir, err := s.worktreeGitDir(root)
 	if err != nil || dir == "" {
 		return err
@@ -113,11 +114,11 @@ func (s *Store) ResetHead(tx *repo.Tx, workspace, root string, wc *repo.Commit) 
 		}
 		tx.View.SetGitHead(workspace, target)
 	}
-	base, err := repo.ParentTree(s, tx.Index, wc)
+	base, err := repo.ParentTree(ctx, s, tx.Index, wc)
 	if err != nil {
 		return err
 	}
-	entries, err := s.indexEntries(base, wc.Tree)
+	entries, err := s.indexEntries(ctx, base, wc.Tree)
 	if err != nil {
 		return err
 	}
@@ -137,14 +138,14 @@ type gitIndexEntry struct {
 
 // indexEntries is the index for a tree, in which files that the working copy
 // adds are marked as meant to be added.
-func (s *Store) indexEntries(base, wc repo.MergedTree) ([]gitIndexEntry, error) {
+func (s *Store) indexEntries(ctx context.Context, base, wc repo.MergedTree) ([]gitIndexEntry, error) {
 	var out []gitIndexEntry
 	add := func(p repo.Path, v repo.TreeValue, stage uint16) {
 		if !v.IsAbsent() && !v.IsTree() {
 			out = append(out, gitIndexEntry{path: p, value: v, stage: stage})
 		}
 	}
-	err := repo.WalkTree(s, base, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+	err := repo.WalkTree(ctx, s, base, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 		v = v.Simplify()
 		if len(v) == 3 {
 			add(p, v[1], 1)
@@ -159,12 +160,12 @@ func (s *Store) indexEntries(base, wc repo.MergedTree) ([]gitIndexEntry, error) 
 	if err != nil {
 		return nil, err
 	}
-	err = repo.DiffTrees(s, base, wc, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTrees(ctx, s, base, wc, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		v, ok := after.AsResolved()
 		if repo.IsPresent(before) || !ok || !v.IsFile() {
 			return nil
 		}
-		empty, err := s.PutFile(nil) // git's fsck looks for it
+		empty, err := s.PutFile(ctx, nil) // git's fsck looks for it
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ func TestResetHeadIsJJs(t *testing.T) {
 	dir := j.History(true)
 	theirs := stocktest.CopyDir(t, dir)
 	s := openTest(t, dir)
-	r, err := s.At(headOp(t, s))
+	r, err := s.At(t.Context(), headOp(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,14 +22,14 @@ func TestResetHeadIsJJs(t *testing.T) {
 	heads := strings.Fields(j.Run(theirs, "log", "--no-graph", "-r", "all() ~ root()", "-T", `commit_id ++ "\n"`))
 	for _, h := range heads {
 		id, _ := repo.ParseCommitID(h)
-		c, err := s.Commit(id)
+		c, err := s.Commit(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := j.Try(theirs, "edit", h); !ok {
 			t.Fatalf("cannot edit %s", h)
 		}
-		if err := s.ResetHead(tx, repo.DefaultWorkspace, dir, c); err != nil {
+		if err := s.ResetHead(t.Context(), tx, repo.DefaultWorkspace, dir, c); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := j.Git(dir, "ls-files", "-s"), j.Git(theirs, "ls-files", "-s"); a != b {

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -50,13 +51,13 @@ type ImportStats struct {
 // ImportRefs takes into a transaction what git's branches and tags have become
 // since the last import or export. A ref that the view knows and git lacks was
 // deleted in git. The caller holds LockGit and rebases descendants afterwards.
-func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
+func (s *Store) ImportRefs(ctx context.Context, tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 	if !o.Fetched {
 		for _, remote := range s.remoteNames() {
 			tx.View.EnsureRemote(remote)
 		}
 	}
-	actual, err := s.gitRefs()
+	actual, err := s.gitRefs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 	})
 	var remoteTags map[refSymbol]repo.CommitID
 	if o.Fetched {
-		if remoteTags, err = s.remoteTags(); err != nil {
+		if remoteTags, err = s.remoteTags(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +84,7 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 			s.keepCommit(id)
 		}
 	}
-	if err := tx.AddHeads(newHeads); err != nil {
+	if err := tx.AddHeads(ctx, newHeads); err != nil {
 		return nil, err
 	}
 	for name := range tx.View.GitRefs {
@@ -96,12 +97,12 @@ func (s *Store) ImportRefs(tx *repo.Tx, o ImportOptions) (*ImportStats, error) {
 		tx.View.SetGitRef(name, repo.Target(id))
 	}
 	for _, u := range stats.Updates {
-		if err := applyUpdate(tx, u, o); err != nil {
+		if err := applyUpdate(ctx, tx, u, o); err != nil {
 			return nil, err
 		}
 	}
 	if !o.KeepUnreachable && len(oldHeads) > 0 {
-		if stats.Abandoned, err = abandonUnreachable(tx, oldHeads); err != nil {
+		if stats.Abandoned, err = abandonUnreachable(ctx, tx, oldHeads); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +184,7 @@ func diffForImport(v *repo.View, actual map[string]repo.CommitID, remoteTags map
 	return out
 }
 
-func applyUpdate(tx *repo.Tx, u RefUpdate, o ImportOptions) error {
+func applyUpdate(ctx context.Context, tx *repo.Tx, u RefUpdate, o ImportOptions) error {
 	base := repo.NoTarget()
 	if u.Old.Tracked && len(u.Old.Target) > 0 {
 		base = u.Old.Target
@@ -200,7 +201,7 @@ func applyUpdate(tx *repo.Tx, u RefUpdate, o ImportOptions) error {
 		return nil
 	}
 	if ref.Tracked {
-		if err := tx.MergeBookmark(u.Name, base, u.New); err != nil {
+		if err := tx.MergeBookmark(ctx, u.Name, base, u.New); err != nil {
 			return err
 		}
 	}
@@ -210,7 +211,7 @@ func applyUpdate(tx *repo.Tx, u RefUpdate, o ImportOptions) error {
 
 // abandonUnreachable abandons visible commits that refs of git used to reach
 // and nothing reaches now.
-func abandonUnreachable(tx *repo.Tx, oldHeads []repo.CommitID) ([]repo.CommitID, error) {
+func abandonUnreachable(ctx context.Context, tx *repo.Tx, oldHeads []repo.CommitID) ([]repo.CommitID, error) {
 	visible := tx.Visible()
 	ix := tx.Index
 	pinned := []repo.Pos{0}
@@ -240,7 +241,7 @@ func abandonUnreachable(tx *repo.Tx, oldHeads []repo.CommitID) ([]repo.CommitID,
 		if !visible.Has(p) {
 			continue
 		}
-		c, err := tx.Store.Commit(ix.ID(p))
+		c, err := tx.Store.Commit(ctx, ix.ID(p))
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -54,8 +55,8 @@ func (r refSymbol) fullName() string {
 }
 
 // LockGit takes jj's lock on imports from and exports to git.
-func (s *Store) LockGit() (unlock func(), err error) {
-	l, err := lockFile(filepath.Join(s.dir, "git_import_export.lock"))
+func (s *Store) LockGit(ctx context.Context) (unlock func(), err error) {
+	l, err := lockFile(ctx, filepath.Join(s.dir, "git_import_export.lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (s *Store) LockGit() (unlock func(), err error) {
 
 // commitOf follows a ref to a commit: through other refs, through annotated
 // tags. It is "" when there is none.
-func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
+func (s *Store) commitOf(ctx context.Context, r Ref) (repo.CommitID, error) {
 	for range 8 {
 		if r.Symbolic == "" {
 			break
@@ -80,7 +81,7 @@ func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
 		id = r.Peeled
 	}
 	for range 8 {
-		t, err := s.objects.typeOf(id)
+		t, err := s.objects.typeOf(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -88,7 +89,7 @@ func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
 		case repo.CommitObject:
 			return repo.CommitID(id), nil
 		case repo.TagObject:
-			o, err := s.objects.read(id)
+			o, err := s.objects.read(ctx, id)
 			if err != nil {
 				return "", err
 			}
@@ -107,17 +108,17 @@ func (s *Store) commitOf(r Ref) (repo.CommitID, error) {
 }
 
 // CommitAt follows a ref, named in full, to the commit it stands for.
-func (s *Store) CommitAt(name string) (id repo.CommitID, ok bool, err error) {
+func (s *Store) CommitAt(ctx context.Context, name string) (id repo.CommitID, ok bool, err error) {
 	r, ok, err := s.ReadRef(name)
 	if err != nil || !ok {
 		return "", false, err
 	}
-	id, err = s.commitOf(r)
+	id, err = s.commitOf(ctx, r)
 	return id, id != "", err
 }
 
 // gitRefs reads the refs of git that jj knows of, as the commits they name.
-func (s *Store) gitRefs() (map[string]repo.CommitID, error) {
+func (s *Store) gitRefs(ctx context.Context) (map[string]repo.CommitID, error) {
 	out := map[string]repo.CommitID{}
 	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
 		refs, err := s.Refs(prefix)
@@ -128,7 +129,7 @@ func (s *Store) gitRefs() (map[string]repo.CommitID, error) {
 			if _, ok := parseGitRef(name); !ok {
 				continue
 			}
-			id, err := s.commitOf(r)
+			id, err := s.commitOf(ctx, r)
 			if err != nil {
 				return nil, err
 			}
@@ -147,7 +148,7 @@ const remoteTagPrefix = "refs/jj/remote-tags/"
 func RemoteTagRef(remote, name string) string { return remoteTagPrefix + remote + "/" + name }
 
 // remoteTags reads the tags that were fetched from remotes.
-func (s *Store) remoteTags() (map[refSymbol]repo.CommitID, error) {
+func (s *Store) remoteTags(ctx context.Context) (map[refSymbol]repo.CommitID, error) {
 	refs, err := s.Refs(remoteTagPrefix)
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (s *Store) remoteTags() (map[refSymbol]repo.CommitID, error) {
 		if !ok || remote == repo.GitRemote {
 			continue
 		}
-		id, err := s.commitOf(r)
+		id, err := s.commitOf(ctx, r)
 		if err != nil {
 			return nil, err
 		}

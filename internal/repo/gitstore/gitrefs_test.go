@@ -58,7 +58,7 @@ func TestGitRefsAreJJs(t *testing.T) {
 				t.Fatal("stock jj cannot import")
 			}
 			imports += oneOp(t, ours, j.Identity(), "import git refs", "jj --ignore-working-copy git import", func(tx *repo.Tx) {
-				if _, err := ours.ImportRefs(tx, ImportOptions{}); err != nil {
+				if _, err := ours.ImportRefs(t.Context(), tx, ImportOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -75,7 +75,7 @@ func TestGitRefsAreJJs(t *testing.T) {
 			j.Run(theirs, "--ignore-working-copy", "git", "export")
 			j.N = n
 			exports += oneOp(t, ours, j.Identity(), "export git refs", "jj --ignore-working-copy git export", func(tx *repo.Tx) {
-				if _, err := ours.ExportRefs(tx); err != nil {
+				if _, err := ours.ExportRefs(t.Context(), tx); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -91,7 +91,7 @@ func TestGitRefsAreJJs(t *testing.T) {
 // oneOp runs a change as one operation, if it changes anything.
 func oneOp(t *testing.T, s *Store, who *repo.Identity, description, args string, change func(*repo.Tx)) int {
 	t.Helper()
-	r, err := s.At(headOp(t, s))
+	r, err := s.At(t.Context(), headOp(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,14 +102,14 @@ func oneOp(t *testing.T, s *Store, who *repo.Identity, description, args string,
 	if !tx.HasChanges() {
 		return 0
 	}
-	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := tx.RebaseDescendants(t.Context(), repo.RebaseOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := tx.Finish(description)
+	done, err := tx.Finish(t.Context(), description)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(done); err != nil {
+	if err := s.Publish(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 	return 1
@@ -121,11 +121,11 @@ func sameState(t *testing.T, what, theirs string, ours *Store) {
 	if a, b := headOp(t, ours), headOp(t, other); a != b {
 		t.Fatalf("%s: our operation is %s, theirs %s\nours %s\ntheirs %s", what, a.Hex()[:12], b.Hex()[:12], showOp(t, ours, a), showOp(t, other, b))
 	}
-	a, err := ours.gitRefs()
+	a, err := ours.gitRefs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := other.gitRefs()
+	b, err := other.gitRefs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,8 +42,8 @@ func HeadsAt(dir string) ([]repo.OperationID, error) {
 
 // LockHeads takes jj's lock on the heads, which keeps two readers from merging
 // the same ones. The heads are consistent without it.
-func (s *Store) LockHeads() (unlock func(), err error) {
-	l, err := lockFile(filepath.Join(s.headsDir(), "lock"))
+func (s *Store) LockHeads(ctx context.Context) (unlock func(), err error) {
+	l, err := lockFile(ctx, filepath.Join(s.headsDir(), "lock"))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -186,7 +187,7 @@ const inMemory = 4 << 20
 
 // Pack takes in git objects. Each is unpacked, named by its own hash, and looked
 // at for what it refers to.
-func (in *Incoming) Pack(r io.Reader) (err error) {
+func (in *Incoming) Pack(ctx context.Context, r io.Reader) (err error) {
 	r = io.LimitReader(r, in.limits.Bytes+1)
 	room := inMemory - in.held
 	start, err := io.ReadAll(io.LimitReader(r, int64(room)))
@@ -199,7 +200,7 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 			return err
 		}
 	}
-	if err := in.index(p); err != nil {
+	if err := in.index(ctx, p); err != nil {
 		p.drop()
 		return err
 	}
@@ -214,7 +215,7 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 		return nil
 	}
 	n := len(p.entries)
-	if err := in.storeAtOnce(p); err != nil {
+	if err := in.storeAtOnce(ctx, p); err != nil {
 		return err
 	}
 	return in.Arrived(n)
@@ -222,10 +223,10 @@ func (in *Incoming) Pack(r io.Reader) (err error) {
 
 // storeAtOnce makes a pack durable before the rest is here. Nothing names its
 // objects yet.
-func (in *Incoming) storeAtOnce(p *incomingPack) error {
+func (in *Incoming) storeAtOnce(ctx context.Context, p *incomingPack) error {
 	var b batch
 	defer b.drop()
-	bases, err := in.stagePack(&b, p)
+	bases, err := in.stagePack(ctx, &b, p)
 	if err != nil {
 		return err
 	}
@@ -280,29 +281,33 @@ func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 
 // received reads an object of the quarantine; it gives fs.ErrNotExist for one
 // that did not come.
-func (in *Incoming) received(id string) (repo.Object, error) { return in.among(in.packs, id) }
+func (in *Incoming) received(ctx context.Context, id string) (repo.Object, error) {
+	return in.among(ctx, in.packs, id)
+}
 
 // among reads an object of the first packs. What it differs from came before its
 // pack or was there: later packs could lead back to it, round and round.
-func (in *Incoming) among(packs []*incomingPack, id string) (repo.Object, error) {
+func (in *Incoming) among(ctx context.Context, packs []*incomingPack, id string) (repo.Object, error) {
 	for i, p := range packs {
 		if o, ok := p.small[id]; ok {
 			return o, nil
 		}
 		if at, ok := p.pack.lookup(id); ok {
-			return p.pack.read(at, in.store.objects.bases, func(base string) (repo.Object, error) { return in.objectOf(packs[:i], base) })
+			return p.pack.read(at, in.store.objects.bases, func(base string) (repo.Object, error) { return in.objectOf(ctx, packs[:i], base) })
 		}
 	}
 	return repo.Object{}, fs.ErrNotExist
 }
 
 // object reads an object of the quarantine or of the repository.
-func (in *Incoming) object(id string) (repo.Object, error) { return in.objectOf(in.packs, id) }
+func (in *Incoming) object(ctx context.Context, id string) (repo.Object, error) {
+	return in.objectOf(ctx, in.packs, id)
+}
 
-func (in *Incoming) objectOf(packs []*incomingPack, id string) (repo.Object, error) {
-	o, err := in.among(packs, id)
+func (in *Incoming) objectOf(ctx context.Context, packs []*incomingPack, id string) (repo.Object, error) {
+	o, err := in.among(ctx, packs, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return in.store.objects.read(id)
+		return in.store.objects.read(ctx, id)
 	}
 	return o, err
 }

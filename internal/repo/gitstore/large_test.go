@@ -79,7 +79,7 @@ func TestLargeObjectsTakeLittleMemory(t *testing.T) {
 			wg.Go(func() {
 				in := s.Receive(DefaultLimits)
 				defer in.Close()
-				for _, err := range []error{in.Pack(bytes.NewReader(data)), in.Check(), in.Accept()} {
+				for _, err := range []error{in.Pack(t.Context(), bytes.NewReader(data)), in.Check(t.Context()), in.Accept(t.Context())} {
 					if err != nil {
 						t.Error(err)
 					}
@@ -123,7 +123,7 @@ func TestTooLargeToHold(t *testing.T) {
 		most := peak(func() {
 			in := s.Receive(limits)
 			defer in.Close()
-			if err := in.Pack(bytes.NewReader(data)); err == nil {
+			if err := in.Pack(t.Context(), bytes.NewReader(data)); err == nil {
 				t.Errorf("%s was taken", name)
 			}
 		})

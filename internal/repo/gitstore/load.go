@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,16 +10,16 @@ import (
 )
 
 // At is the repository as it is at an operation.
-func (s *Store) At(id repo.OperationID) (*repo.Repo, error) {
-	op, err := s.Operation(id)
+func (s *Store) At(ctx context.Context, id repo.OperationID) (*repo.Repo, error) {
+	op, err := s.Operation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	view, err := s.View(op.View)
+	view, err := s.View(ctx, op.View)
 	if err != nil {
 		return nil, err
 	}
-	ix, err := s.Index(op)
+	ix, err := s.Index(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -28,33 +29,33 @@ func (s *Store) At(id repo.OperationID) (*repo.Repo, error) {
 // Head is the repository as it is now. When writers raced and left several
 // heads, they are merged into one operation first, in the given name; merged
 // is then the number of heads that were.
-func (s *Store) Head(who *repo.Identity, o repo.MergeOptions) (r *repo.Repo, merged int, err error) {
+func (s *Store) Head(ctx context.Context, who *repo.Identity, o repo.MergeOptions) (r *repo.Repo, merged int, err error) {
 	heads, err := s.Heads()
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(heads) == 1 {
-		r, err = s.At(heads[0])
+		r, err = s.At(ctx, heads[0])
 		return r, 0, err
 	}
-	unlock, err := s.LockHeads()
+	unlock, err := s.LockHeads(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer unlock()
-	return s.mergeHeads(s.At, who, nil, o)
+	return s.mergeHeads(ctx, func(id repo.OperationID) (*repo.Repo, error) { return s.At(ctx, id) }, who, nil, o)
 }
 
 // mergeHeads makes one head of all and of operations that are to become heads;
 // the caller holds the lock.
-func (s *Store) mergeHeads(load repo.Loader, who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
+func (s *Store) mergeHeads(ctx context.Context, load repo.Loader, who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
 	heads, err := s.Heads()
 	if err != nil {
 		return nil, 0, err
 	}
 	all := slices.Concat(heads, add)
 	slices.Sort(all)
-	tops, stale, err := s.topOperations(slices.Compact(all))
+	tops, stale, err := s.topOperations(ctx, slices.Compact(all))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,7 +72,7 @@ func (s *Store) mergeHeads(load repo.Loader, who *repo.Identity, add []repo.Oper
 	if o.Description == "" {
 		o.Description = "reconcile divergent operations"
 	}
-	r, n, err := repo.MergeOperations(load, who, tops, o)
+	r, n, err := repo.MergeOperations(ctx, load, who, tops, o)
 	if err != nil {
 		return nil, 0, fmt.Errorf("merge operations: %w", err)
 	}
@@ -86,10 +87,10 @@ func (s *Store) mergeHeads(load repo.Loader, who *repo.Identity, add []repo.Oper
 
 // topOperations separates heads from those that are ancestors of others, and
 // orders the former by end time.
-func (s *Store) topOperations(heads []repo.OperationID) (tops []*repo.Operation, stale []repo.OperationID, err error) {
+func (s *Store) topOperations(ctx context.Context, heads []repo.OperationID) (tops []*repo.Operation, stale []repo.OperationID, err error) {
 	for i, id := range heads {
 		others := slices.Concat(heads[:i:i], heads[i+1:])
-		above, err := repo.OperationRange(s, others, []repo.OperationID{id})
+		above, err := repo.OperationRange(ctx, s, others, []repo.OperationID{id})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,7 +98,7 @@ func (s *Store) topOperations(heads []repo.OperationID) (tops []*repo.Operation,
 			stale = append(stale, id)
 			continue
 		}
-		op, err := s.Operation(id)
+		op, err := s.Operation(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -111,11 +112,11 @@ func (s *Store) topOperations(heads []repo.OperationID) (tops []*repo.Operation,
 
 // Publish makes a finished transaction's operation the head in place of its
 // parents. Everything it names is durable when this returns.
-func (s *Store) Publish(r *repo.Repo) error {
+func (s *Store) Publish(ctx context.Context, r *repo.Repo) error {
 	if err := s.SaveIndex(r.Operation.ID, r.Index); err != nil {
 		return err
 	}
-	unlock, err := s.LockHeads()
+	unlock, err := s.LockHeads(ctx)
 	if err != nil {
 		return err
 	}

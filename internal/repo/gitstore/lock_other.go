@@ -3,6 +3,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +16,8 @@ import (
 type fileLock struct{ f *os.File }
 
 // lockFile waits for the exclusive lock.
-func lockFile(path string) (*fileLock, error) {
-	wait := time.Millisecond
+func lockFile(ctx context.Context, path string) (*fileLock, error) {
+	wait := waiting{longest: 50 * time.Millisecond}
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil {
@@ -28,8 +29,9 @@ func lockFile(path string) (*fileLock, error) {
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("lock %s: held for 30 seconds; remove it if no jj runs", path)
 		}
-		time.Sleep(wait)
-		wait = min(2*wait, 50*time.Millisecond)
+		if err := wait.more(ctx); err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
 	}
 }
 

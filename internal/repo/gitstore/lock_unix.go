@@ -3,9 +3,11 @@
 package gitstore
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // fileLock is jj's lock on a file: flock. Stock jj removes the file when it
@@ -14,17 +16,20 @@ import (
 type fileLock struct{ f *os.File }
 
 // lockFile waits for the exclusive lock.
-func lockFile(path string) (*fileLock, error) {
+func lockFile(ctx context.Context, path string) (*fileLock, error) {
+	wait := waiting{longest: 5 * time.Millisecond}
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
-		for {
-			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-			if err != syscall.EINTR {
-				break
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == syscall.EINTR || err == syscall.EWOULDBLOCK {
+			f.Close()
+			if err := wait.more(ctx); err != nil {
+				return nil, fmt.Errorf("lock %s: %w", path, err)
 			}
+			continue
 		}
 		if err != nil {
 			f.Close()

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Piece struct {
 
 // Good is the copy that this repository has of what is damaged in another; ok is
 // false when it has none, or a damaged one, too.
-func (s *Store) Good(f Fault) (p Piece, ok bool) {
+func (s *Store) Good(ctx context.Context, f Fault) (p Piece, ok bool) {
 	raw, err := hex.DecodeString(f.ID)
 	if err != nil {
 		return p, false
@@ -35,7 +36,7 @@ func (s *Store) Good(f Fault) (p Piece, ok bool) {
 		p.Data, err = readNamed(s.viewPath(repo.ViewID(raw)), f.Kind, f.ID)
 	default:
 		var o repo.Object
-		o, err = s.Object(string(raw))
+		o, err = s.Object(ctx, string(raw))
 		p.Type, p.Data = o.Type.String(), o.Data
 	}
 	return p, err == nil && p.check() == nil
@@ -60,7 +61,7 @@ func (p Piece) check() error {
 
 // Mend puts a good copy in the place of what is damaged or gone. What is good stays
 // as it is.
-func (s *Store) Mend(p Piece) error {
+func (s *Store) Mend(ctx context.Context, p Piece) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (s *Store) Mend(p Piece) error {
 	case "view":
 		path = s.viewPath(repo.ViewID(raw))
 	default:
-		return s.mendObject(string(raw), p)
+		return s.mendObject(ctx, string(raw), p)
 	}
 	if data, err := os.ReadFile(path); err == nil && (Piece{Kind: p.Kind, ID: p.ID, Data: data}).check() == nil {
 		return nil
@@ -81,8 +82,8 @@ func (s *Store) Mend(p Piece) error {
 }
 
 // mendObject stores an object as a loose file, which is read where a pack fails.
-func (s *Store) mendObject(id string, p Piece) error {
-	if o, err := s.Object(id); err == nil && repo.HashObject(o.Type, o.Data) == id {
+func (s *Store) mendObject(ctx context.Context, id string, p Piece) error {
+	if o, err := s.Object(ctx, id); err == nil && repo.HashObject(o.Type, o.Data) == id {
 		return nil
 	}
 	path := loosePath(filepath.Join(s.gitDir, "objects"), id)

@@ -43,14 +43,14 @@ func TestMergeIsJJs(t *testing.T) {
 			if !strings.Contains(out, "merge commits with the root commit") {
 				t.Fatalf("jj op log: %s", out)
 			}
-			if _, _, err := s.Head(j.Identity(), repo.MergeOptions{Workspace: "default"}); err == nil || !strings.Contains(err.Error(), "merge commits with the root commit") {
+			if _, _, err := s.Head(t.Context(), j.Identity(), repo.MergeOptions{Workspace: "default"}); err == nil || !strings.Contains(err.Error(), "merge commits with the root commit") {
 				t.Fatalf("ours: %v", err)
 			}
 			continue
 		}
 		want := headOp(t, openTest(t, theirs))
 		j.N = n
-		got, heads, err := s.Head(j.Identity(), repo.MergeOptions{
+		got, heads, err := s.Head(t.Context(), j.Identity(), repo.MergeOptions{
 			Workspace: "default", Attributes: map[string]string{"args": "jj --ignore-working-copy op log -n1"},
 		})
 		if err != nil {
@@ -86,18 +86,18 @@ func opNames(t *testing.T, dir string) map[string]bool {
 
 func showOp(t *testing.T, s *Store, id repo.OperationID) string {
 	t.Helper()
-	op, err := s.Operation(id)
+	op, err := s.Operation(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := s.View(op.View)
+	v, err := s.View(t.Context(), op.View)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%+v\nparents %v\n", op.Meta, op.Parents)
 	for new, olds := range op.Predecessors {
-		c, err := s.Commit(new)
+		c, err := s.Commit(t.Context(), new)
 		fmt.Fprintf(&b, "  %s <- %v %+v %v\n", new, olds, c, err)
 	}
 	fmt.Fprintf(&b, "heads %v\nworkspaces %v\nbookmarks %v\ntags %v\nremotes %v\n", v.HeadIDs(), v.Workspaces, v.Bookmarks, v.Tags, v.Remotes)

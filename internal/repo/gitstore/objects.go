@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -119,7 +120,10 @@ func (o *objects) close() {
 }
 
 // read gives an object, or a fs.ErrNotExist.
-func (o *objects) read(id string) (repo.Object, error) {
+func (o *objects) read(ctx context.Context, id string) (repo.Object, error) {
+	if err := ctx.Err(); err != nil {
+		return repo.Object{}, err
+	}
 	if len(id) != repo.CommitIDLen {
 		return repo.Object{}, fmt.Errorf("object id of %d bytes", len(id))
 	}

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,7 +63,10 @@ func readNamed(path, typ, id string) ([]byte, error) {
 }
 
 // Operation reads an operation.
-func (s *Store) Operation(id repo.OperationID) (*repo.Operation, error) {
+func (s *Store) Operation(ctx context.Context, id repo.OperationID) (*repo.Operation, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if id == repo.RootOperationID {
 		return repo.RootOperation(), nil
 	}
@@ -83,7 +87,10 @@ func (s *Store) Operation(id repo.OperationID) (*repo.Operation, error) {
 }
 
 // View reads a view.
-func (s *Store) View(id repo.ViewID) (*repo.View, error) {
+func (s *Store) View(ctx context.Context, id repo.ViewID) (*repo.View, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if id == repo.RootViewID {
 		return repo.RootView(), nil
 	}
@@ -122,7 +129,10 @@ func (s *Store) knownView(id repo.ViewID) (named[*repo.View], bool) {
 }
 
 // PutView stores a view; it is durable after Flush, and after PutOperation.
-func (s *Store) PutView(v *repo.View) (repo.ViewID, error) {
+func (s *Store) PutView(ctx context.Context, v *repo.View) (repo.ViewID, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	id := v.ComputeID()
 	if id == repo.RootViewID {
 		return id, nil
@@ -135,7 +145,10 @@ func (s *Store) PutView(v *repo.View) (repo.ViewID, error) {
 
 // PutOperation stores an operation durably, with everything put before and after
 // whatever it may name, and sets its id. Nothing refers to it until PublishHead.
-func (s *Store) PutOperation(o *repo.Operation) error {
+func (s *Store) PutOperation(ctx context.Context, o *repo.Operation) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	o.ID = o.ComputeID()
 	data := o.Encode()
 	var b batch

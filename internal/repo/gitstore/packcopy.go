@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"hash/crc32"
 	"sort"
@@ -29,13 +30,13 @@ type written struct {
 }
 
 // copyObjects writes objects, each once, into a pack that was started for as many.
-func copyObjects(from *objects, to *PackWriter, ids []string) error {
+func copyObjects(ctx context.Context, from *objects, to *PackWriter, ids []string) error {
 	c := copier{from: from, to: to, left: make(map[string]struct{}, len(ids)), done: make(map[string]written, len(ids))}
 	for _, id := range ids {
 		c.left[id] = struct{}{}
 	}
 	for _, id := range ids {
-		if err := c.put(id); err != nil {
+		if err := c.put(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -44,7 +45,7 @@ func copyObjects(from *objects, to *PackWriter, ids []string) error {
 
 // put writes an object, and before it those of the same pack that it is a
 // difference from.
-func (c *copier) put(id string) error {
+func (c *copier) put(ctx context.Context, id string) error {
 	stack := []string{id}
 	for len(stack) > 0 {
 		id := stack[len(stack)-1]
@@ -53,7 +54,7 @@ func (c *copier) put(id string) error {
 			continue
 		}
 		delete(c.left, id)
-		base, err := c.copy(id)
+		base, err := c.copy(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -65,8 +66,8 @@ func (c *copier) put(id string) error {
 }
 
 // copy writes one object, or names the one that has to be written before it.
-func (c *copier) copy(id string) (first string, err error) {
-	e, ok, err := c.from.stored(id, &c.buf)
+func (c *copier) copy(ctx context.Context, id string) (first string, err error) {
+	e, ok, err := c.from.stored(ctx, id, &c.buf)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +75,7 @@ func (c *copier) copy(id string) (first string, err error) {
 	base, there := c.done[e.base]
 	switch {
 	case !ok:
-		return "", c.whole(id)
+		return "", c.whole(ctx, id)
 	case e.base == "":
 		err = c.to.addEncoded(id, e.data)
 	case there && base.depth < deepest: // chains of several packs may stand on each other
@@ -84,14 +85,14 @@ func (c *copier) copy(id string) (first string, err error) {
 		if _, ok := c.left[e.base]; ok {
 			return e.base, nil
 		}
-		return "", c.whole(id)
+		return "", c.whole(ctx, id)
 	}
 	c.done[id] = own
 	return "", err
 }
 
-func (c *copier) whole(id string) error {
-	o, err := c.from.readOrEmpty(id)
+func (c *copier) whole(ctx context.Context, id string) error {
+	o, err := c.from.readOrEmpty(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,11 @@ func (c *copier) whole(id string) error {
 }
 
 // readOrEmpty is read; the empty tree is there even when nobody wrote it.
-func (o *objects) readOrEmpty(id string) (repo.Object, error) {
+func (o *objects) readOrEmpty(ctx context.Context, id string) (repo.Object, error) {
 	if id == string(repo.EmptyTreeID) {
 		return repo.Object{Type: repo.TreeObject}, nil
 	}
-	return o.read(id)
+	return o.read(ctx, id)
 }
 
 // storedEntry is an object as it stands in a pack.
@@ -116,7 +117,10 @@ type storedEntry struct {
 
 // stored copies an object's entry out of the pack it lies in; ok is false when it
 // lies in none.
-func (o *objects) stored(id string, buf *bytes.Buffer) (s storedEntry, ok bool, err error) {
+func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s storedEntry, ok bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return s, false, err
+	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	p, at, ok := o.locate(id)

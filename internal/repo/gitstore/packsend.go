@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -41,21 +42,21 @@ func (s *Store) Part(ids []string) int {
 // WritePack writes objects as one pack that needs nothing outside it. How small
 // ones look in a pack is remembered when they are few: everybody who follows a
 // repository is sent the same.
-func (s *Store) WritePack(w io.Writer, ids []string) error {
+func (s *Store) WritePack(ctx context.Context, w io.Writer, ids []string) error {
 	p, err := NewPackWriter(w, len(ids))
 	if err != nil {
 		return err
 	}
 	if len(ids) >= copyFrom {
-		if err := copyObjects(s.objects, p, ids); err != nil {
+		if err := copyObjects(ctx, s.objects, p, ids); err != nil {
 			return err
 		}
 		return p.Close()
 	}
-	for _, id := range ids {
+	for _, id := range ids { // fewer than would last
 		entry, ok := s.entries.get(id)
 		if !ok {
-			o, err := s.objects.readOrEmpty(id)
+			o, err := s.objects.readOrEmpty(ctx, id)
 			if err != nil {
 				return err
 			}

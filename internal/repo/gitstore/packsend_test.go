@@ -62,7 +62,7 @@ func deltas(t *testing.T, j *stocktest.JJ, data []byte) (n int) {
 func TestDifferencesTravel(t *testing.T) {
 	j := stocktest.New(t)
 	from := openTest(t, deltaHistory(t, j))
-	d, err := from.Delta(nil, []repo.OperationID{headOp(t, from)})
+	d, err := from.Delta(t.Context(), nil, []repo.OperationID{headOp(t, from)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestDifferencesTravel(t *testing.T) {
 		t.Fatalf("%d of %d objects in the first part", n, len(ids))
 	}
 	var b bytes.Buffer
-	if err := from.WritePack(&b, ids); err != nil {
+	if err := from.WritePack(t.Context(), &b, ids); err != nil {
 		t.Fatal(err)
 	}
 	if n := deltas(t, j, b.Bytes()); n < len(ids)/2 {
@@ -85,11 +85,11 @@ func TestDifferencesTravel(t *testing.T) {
 	defer to.Close()
 	carry(t, from, to, j.Identity())
 	for _, id := range ids {
-		want, err := from.Object(id)
+		want, err := from.Object(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := to.Object(id); err != nil || got.Type != want.Type || !bytes.Equal(got.Data, want.Data) {
+		if got, err := to.Object(t.Context(), id); err != nil || got.Type != want.Type || !bytes.Equal(got.Data, want.Data) {
 			t.Fatalf("object %x arrived as another: %v", id, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestDifferencesTravel(t *testing.T) {
 func TestAPackNeedsNothingElse(t *testing.T) {
 	j := stocktest.New(t)
 	s := openTest(t, deltaHistory(t, j))
-	d, err := s.Delta(nil, []repo.OperationID{headOp(t, s)})
+	d, err := s.Delta(t.Context(), nil, []repo.OperationID{headOp(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestAPackNeedsNothingElse(t *testing.T) {
 				t.Fatalf("%d objects are too few to be copied", len(ids))
 			}
 			var b bytes.Buffer
-			if err := s.WritePack(&b, ids); err != nil {
+			if err := s.WritePack(t.Context(), &b, ids); err != nil {
 				t.Fatal(err)
 			}
 			n := deltas(t, j, b.Bytes())
@@ -145,7 +145,7 @@ func TestPartsAreBounded(t *testing.T) {
 	for _, size := range []int{partBytes / 2, partBytes / 4, partBytes / 2, partBytes + 1, 5} {
 		noise := make([]byte, size)
 		rand.NewChaCha8([32]byte{byte(len(ids))}).Read(noise)
-		id, err := s.PutFile(noise)
+		id, err := s.PutFile(t.Context(), noise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestDamageIsNotSent(t *testing.T) {
 	j := stocktest.New(t)
 	dir := deltaHistory(t, j)
 	s := openTest(t, dir)
-	d, err := s.Delta(nil, []repo.OperationID{headOp(t, s)})
+	d, err := s.Delta(t.Context(), nil, []repo.OperationID{headOp(t, s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestDamageIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := openTest(t, dir).WritePack(&b, ids); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if err := openTest(t, dir).WritePack(t.Context(), &b, ids); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged pack was sent: %v", err)
 	}
 }

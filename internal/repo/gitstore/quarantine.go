@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -16,8 +17,8 @@ type quarantined struct {
 	in *Incoming
 }
 
-func (q quarantined) typed(id string, want repo.ObjectType) ([]byte, bool, error) {
-	o, err := q.in.received(id)
+func (q quarantined) typed(ctx context.Context, id string, want repo.ObjectType) ([]byte, bool, error) {
+	o, err := q.in.received(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -28,51 +29,51 @@ func (q quarantined) typed(id string, want repo.ObjectType) ([]byte, bool, error
 }
 
 // Commit reads a commit.
-func (q quarantined) Commit(id repo.CommitID) (*repo.Commit, error) {
-	data, ok, err := q.typed(string(id), repo.CommitObject)
+func (q quarantined) Commit(ctx context.Context, id repo.CommitID) (*repo.Commit, error) {
+	data, ok, err := q.typed(ctx, string(id), repo.CommitObject)
 	if err != nil || !ok {
 		if err != nil {
 			return nil, err
 		}
-		return q.Store.Commit(id)
+		return q.Store.Commit(ctx, id)
 	}
 	return repo.DecodeCommit(id, data)
 }
 
 // Tree reads a directory.
-func (q quarantined) Tree(id repo.TreeID) (repo.Tree, error) {
-	data, ok, err := q.typed(string(id), repo.TreeObject)
+func (q quarantined) Tree(ctx context.Context, id repo.TreeID) (repo.Tree, error) {
+	data, ok, err := q.typed(ctx, string(id), repo.TreeObject)
 	if err != nil || !ok {
 		if err != nil {
 			return nil, err
 		}
-		return q.Store.Tree(id)
+		return q.Store.Tree(ctx, id)
 	}
 	return repo.DecodeTree(data)
 }
 
 // File reads a file's bytes.
-func (q quarantined) File(id repo.FileID) ([]byte, error) {
-	data, ok, err := q.typed(string(id), repo.BlobObject)
+func (q quarantined) File(ctx context.Context, id repo.FileID) ([]byte, error) {
+	data, ok, err := q.typed(ctx, string(id), repo.BlobObject)
 	if err != nil || ok {
 		return data, err
 	}
-	return q.Store.File(id)
+	return q.Store.File(ctx, id)
 }
 
 // Operation reads an operation.
-func (q quarantined) Operation(id repo.OperationID) (*repo.Operation, error) {
+func (q quarantined) Operation(ctx context.Context, id repo.OperationID) (*repo.Operation, error) {
 	if o, ok := q.in.operations[id]; ok {
 		return o.value, nil
 	}
-	return q.Store.Operation(id)
+	return q.Store.Operation(ctx, id)
 }
 
 // View reads a view.
-func (q quarantined) View(id repo.ViewID) (*repo.View, error) {
+func (q quarantined) View(ctx context.Context, id repo.ViewID) (*repo.View, error) {
 	v, ok := q.in.views[id]
 	if !ok {
-		return q.Store.View(id)
+		return q.Store.View(ctx, id)
 	}
 	if v.value == nil {
 		value, err := repo.DecodeView(v.data)
@@ -96,17 +97,17 @@ func (in *Incoming) HasOperation(id repo.OperationID) bool {
 
 // At is the repository as it would be at a received operation. Its Store is that
 // of the quarantine.
-func (in *Incoming) At(id repo.OperationID) (*repo.Repo, error) {
+func (in *Incoming) At(ctx context.Context, id repo.OperationID) (*repo.Repo, error) {
 	s := in.Store()
-	op, err := s.Operation(id)
+	op, err := s.Operation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	view, err := s.View(op.View)
+	view, err := s.View(ctx, op.View)
 	if err != nil {
 		return nil, err
 	}
-	ix, err := in.store.buildIndex(s, op)
+	ix, err := in.store.buildIndex(ctx, s, op)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +116,15 @@ func (in *Incoming) At(id repo.OperationID) (*repo.Repo, error) {
 
 // IndexOver is the index at a received operation that brings everything made
 // since another one, whose index is known: that and the commits that came.
-func (in *Incoming) IndexOver(base repo.OperationID) (*repo.Index, error) {
-	op, err := in.store.Operation(base)
+func (in *Incoming) IndexOver(ctx context.Context, base repo.OperationID) (*repo.Index, error) {
+	op, err := in.store.Operation(ctx, base)
 	if err != nil {
 		return nil, err
 	}
-	known, err := in.store.Index(op)
+	known, err := in.store.Index(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	ix := known.Extend()
-	return ix, ix.AddAll(quarantined{in.store, in}, slices.Collect(maps.Keys(in.parents)))
+	return ix, ix.AddAll(ctx, quarantined{in.store, in}, slices.Collect(maps.Keys(in.parents)))
 }

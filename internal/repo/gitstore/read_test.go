@@ -43,7 +43,7 @@ func TestReadsWhatStockJJWrote(t *testing.T) {
 		s := openTest(t, dir)
 		conflicted, ops := 0, 0
 		commits := map[repo.CommitID]bool{}
-		err := repo.WalkOperations(s, []repo.OperationID{headOp(t, s)}, func(o *repo.Operation) (bool, error) {
+		err := repo.WalkOperations(t.Context(), s, []repo.OperationID{headOp(t, s)}, func(o *repo.Operation) (bool, error) {
 			ops++
 			if o.ID == repo.RootOperationID {
 				return true, nil
@@ -51,7 +51,7 @@ func TestReadsWhatStockJJWrote(t *testing.T) {
 			if got := o.ComputeID(); got != o.ID {
 				t.Errorf("operation %s hashes to %s", o.ID, got)
 			}
-			v, err := s.View(o.View)
+			v, err := s.View(t.Context(), o.View)
 			if err != nil {
 				return false, err
 			}
@@ -75,14 +75,14 @@ func TestReadsWhatStockJJWrote(t *testing.T) {
 			if id == repo.RootCommitID {
 				continue
 			}
-			c, err := s.Commit(id)
+			c, err := s.Commit(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.Tree.HasConflict() {
 				conflicted++
 			}
-			stored, err := mem.PutCommit(c)
+			stored, err := mem.PutCommit(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,11 +99,11 @@ func TestReadsWhatStockJJWrote(t *testing.T) {
 
 func checkTree(t *testing.T, s *Store, mem *repo.Overlay, id repo.TreeID) {
 	t.Helper()
-	tree, err := s.Tree(id)
+	tree, err := s.Tree(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _ := mem.PutTree(tree)
+	again, _ := mem.PutTree(t.Context(), tree)
 	if again != id {
 		t.Errorf("tree %s hashes to %s", id.Hex(), again.Hex())
 	}
@@ -112,7 +112,7 @@ func checkTree(t *testing.T, s *Store, mem *repo.Overlay, id repo.TreeID) {
 		case repo.Subtree:
 			checkTree(t, s, mem, e.Value.TreeID())
 		case repo.File:
-			data, err := s.File(e.Value.FileID())
+			data, err := s.File(t.Context(), e.Value.FileID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestIndexIsJJs(t *testing.T) {
 	j := stocktest.New(t)
 	dir := j.History(false)
 	s := openTest(t, dir)
-	theirs, err := s.At(headOp(t, s))
+	theirs, err := s.At(t.Context(), headOp(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestIndexIsJJs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ours, err := s.At(headOp(t, s))
+	ours, err := s.At(t.Context(), headOp(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestIndexIsJJs(t *testing.T) {
 	if after := len(dirNames(t, filepath.Join(s.Dir(), "index", "segments"))); after != before {
 		t.Errorf("jj did not take our index: %d segments, were %d", after, before)
 	}
-	reloaded, err := s.At(headOp(t, s))
+	reloaded, err := s.At(t.Context(), headOp(t, s))
 	if err != nil || reloaded.Index.Len() != ours.Index.Len() {
 		t.Errorf("our index reads back as %v, %v", reloaded, err)
 	}

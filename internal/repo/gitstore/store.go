@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -197,17 +198,22 @@ func (s *Store) Has(id string) bool {
 }
 
 // Object reads a git object of any kind, by raw id.
-func (s *Store) Object(id string) (repo.Object, error) { return s.objects.read(id) }
+func (s *Store) Object(ctx context.Context, id string) (repo.Object, error) {
+	return s.objects.read(ctx, id)
+}
 
 // Commit reads a commit.
-func (s *Store) Commit(id repo.CommitID) (*repo.Commit, error) {
+func (s *Store) Commit(ctx context.Context, id repo.CommitID) (*repo.Commit, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if id == repo.RootCommitID {
 		return repo.RootCommit(), nil
 	}
 	if c, ok := s.commits.get(id); ok {
 		return c, nil
 	}
-	data, err := s.typed(string(id), repo.CommitObject)
+	data, err := s.typed(ctx, string(id), repo.CommitObject)
 	if err != nil {
 		return nil, err
 	}
@@ -226,14 +232,17 @@ func (s *Store) Commit(id repo.CommitID) (*repo.Commit, error) {
 }
 
 // Tree reads a directory.
-func (s *Store) Tree(id repo.TreeID) (repo.Tree, error) {
+func (s *Store) Tree(ctx context.Context, id repo.TreeID) (repo.Tree, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if id == repo.EmptyTreeID {
 		return nil, nil
 	}
 	if t, ok := s.trees.get(id); ok {
 		return t, nil
 	}
-	data, err := s.typed(string(id), repo.TreeObject)
+	data, err := s.typed(ctx, string(id), repo.TreeObject)
 	if err != nil {
 		return nil, err
 	}
@@ -248,12 +257,12 @@ func (s *Store) Tree(id repo.TreeID) (repo.Tree, error) {
 }
 
 // File reads a file's bytes or a symlink's target.
-func (s *Store) File(id repo.FileID) ([]byte, error) {
-	return s.typed(string(id), repo.BlobObject)
+func (s *Store) File(ctx context.Context, id repo.FileID) ([]byte, error) {
+	return s.typed(ctx, string(id), repo.BlobObject)
 }
 
-func (s *Store) typed(id string, want repo.ObjectType) ([]byte, error) {
-	o, err := s.objects.read(id)
+func (s *Store) typed(ctx context.Context, id string, want repo.ObjectType) ([]byte, error) {
+	o, err := s.objects.read(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		name := want.String()
 		if want == repo.BlobObject {
@@ -271,8 +280,8 @@ func (s *Store) typed(id string, want repo.ObjectType) ([]byte, error) {
 }
 
 // PutCommit stores a commit; it is durable after Flush.
-func (s *Store) PutCommit(c *repo.Commit) (*repo.Commit, error) {
-	data, err := repo.EncodeCommit(s, c)
+func (s *Store) PutCommit(ctx context.Context, c *repo.Commit) (*repo.Commit, error) {
+	data, err := repo.EncodeCommit(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -295,14 +304,20 @@ func (s *Store) PutCommit(c *repo.Commit) (*repo.Commit, error) {
 }
 
 // PutTree stores a directory; it is durable after Flush.
-func (s *Store) PutTree(t repo.Tree) (repo.TreeID, error) {
+func (s *Store) PutTree(ctx context.Context, t repo.Tree) (repo.TreeID, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	raw, err := s.objects.put(repo.TreeObject, repo.EncodeTree(t))
 	return repo.TreeID(raw), err
 }
 
 // PutFile stores a file's bytes or a symlink's target; it is durable after
 // Flush. The store keeps data.
-func (s *Store) PutFile(data []byte) (repo.FileID, error) {
+func (s *Store) PutFile(ctx context.Context, data []byte) (repo.FileID, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	raw, err := s.objects.put(repo.BlobObject, data)
 	return repo.FileID(raw), err
 }

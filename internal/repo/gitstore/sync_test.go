@@ -26,17 +26,17 @@ func carry(t testing.TB, from, to *Store, who *repo.Identity) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := from.Delta(have, want)
+	d, err := from.Delta(t.Context(), have, want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := to.Receive(DefaultLimits)
 	defer in.Close()
 	var pack bytes.Buffer
-	if err := from.WritePack(&pack, objectsOf(t, d)); err != nil {
+	if err := from.WritePack(t.Context(), &pack, objectsOf(t, d)); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Pack(&pack); err != nil {
+	if err := in.Pack(t.Context(), &pack); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range d.Views {
@@ -57,20 +57,20 @@ func carry(t testing.TB, from, to *Store, who *repo.Identity) {
 			t.Fatal(err)
 		}
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Accept(); err != nil {
+	if err := in.Accept(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Integrate(who, want, repo.MergeOptions{OwnerWins: true}, nil); err != nil {
+	if _, err := to.Integrate(t.Context(), who, want, repo.MergeOptions{OwnerWins: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func objectsOf(t testing.TB, d *Delta) (ids []string) {
 	t.Helper()
-	for id, err := range d.Objects() {
+	for id, err := range d.Objects(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,9 +189,9 @@ func TestRefusesBadPushes(t *testing.T) {
 		{"not a pack", "not a git pack", []byte("hello")},
 	} {
 		in := s.Receive(DefaultLimits)
-		err := in.Pack(bytes.NewReader(c.pack))
+		err := in.Pack(t.Context(), bytes.NewReader(c.pack))
 		if err == nil {
-			err = in.Check()
+			err = in.Check(t.Context())
 		}
 		if err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -201,15 +201,15 @@ func TestRefusesBadPushes(t *testing.T) {
 	// What the server has, a copy takes: it would get nothing else from it.
 	served := s.Receive(DefaultLimits)
 	served.Served = true
-	if err := served.Pack(bytes.NewReader(packOf(x, tree(".jj", repo.File, blob), halfConflict))); err != nil {
+	if err := served.Pack(t.Context(), bytes.NewReader(packOf(x, tree(".jj", repo.File, blob), halfConflict))); err != nil {
 		t.Errorf("served: %v", err)
 	}
-	if err := served.Check(); err != nil {
+	if err := served.Check(t.Context()); err != nil {
 		t.Errorf("served: %v", err)
 	}
 	served.Close()
 	in := s.Receive(DefaultLimits)
-	if err := in.Pack(bytes.NewReader(good)); err != nil {
+	if err := in.Pack(t.Context(), bytes.NewReader(good)); err != nil {
 		t.Fatal(err)
 	}
 	op := repo.Operation{View: repo.RootViewID, Parents: []repo.OperationID{repo.OperationID(strings.Repeat("o", 64))}}
@@ -219,12 +219,12 @@ func TestRefusesBadPushes(t *testing.T) {
 	if err := in.Operation(op.ComputeID(), op.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Check(); err == nil || !strings.Contains(err.Error(), "needs operation") {
+	if err := in.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "needs operation") {
 		t.Errorf("operation without parent: %v", err)
 	}
 	in.Close()
 	tiny := s.Receive(Limits{Objects: 1, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
-	if err := tiny.Pack(bytes.NewReader(good)); err == nil || !strings.Contains(err.Error(), "more than 1 objects") {
+	if err := tiny.Pack(t.Context(), bytes.NewReader(good)); err == nil || !strings.Contains(err.Error(), "more than 1 objects") {
 		t.Errorf("too many objects: %v", err)
 	}
 	tiny.Close()
@@ -234,7 +234,7 @@ func TestRefusesBadPushes(t *testing.T) {
 			t.Errorf("%s holds %v after refusals", where, names)
 		}
 	}
-	if _, err := s.Object(blob); err == nil {
+	if _, err := s.Object(t.Context(), blob); err == nil {
 		t.Error("a refused object is readable")
 	}
 }

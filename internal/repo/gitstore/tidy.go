@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -17,11 +18,11 @@ const (
 )
 
 // Tidy joins small packs into one when there are many; nothing depends on it.
-func (s *Store) Tidy() error { return s.objects.tidy() }
+func (s *Store) Tidy(ctx context.Context) error { return s.objects.tidy(ctx) }
 
 // tidy is Tidy. Somebody who reads one of the packs meanwhile looks again and
 // finds the new one.
-func (o *objects) tidy() error {
+func (o *objects) tidy(ctx context.Context) error {
 	if !o.tidying.TryLock() {
 		return nil // somebody is at it
 	}
@@ -38,7 +39,7 @@ func (o *objects) tidy() error {
 		return nil
 	}
 	slices.Sort(bases)
-	return o.join(bases)
+	return o.join(ctx, bases)
 }
 
 // kept says whether git holds more about a pack than its index: somebody has
@@ -53,7 +54,7 @@ func kept(base string) bool {
 }
 
 // join copies the objects of packs into one, which takes their place.
-func (o *objects) join(bases []string) error {
+func (o *objects) join(ctx context.Context, bases []string) error {
 	o.mu.RLock()
 	found := map[string]struct{}{}
 	for _, base := range bases {
@@ -67,7 +68,7 @@ func (o *objects) join(bases []string) error {
 	ids := slices.Sorted(maps.Keys(found))
 	var b batch
 	defer b.drop()
-	base, err := stageNewPack(&b, filepath.Join(o.dir, "pack"), len(ids), func(w *PackWriter) error { return copyObjects(o, w, ids) })
+	base, err := stageNewPack(&b, filepath.Join(o.dir, "pack"), len(ids), func(w *PackWriter) error { return copyObjects(ctx, o, w, ids) })
 	if err != nil {
 		return err
 	}

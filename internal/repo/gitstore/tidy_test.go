@@ -18,7 +18,7 @@ func manyPacks(t *testing.T, s *Store) (texts []string) {
 	for i := range smallPacks {
 		for j := range looseLimit + 1 {
 			texts = append(texts, fmt.Sprintf("file %d of pack %d", j, i))
-			if _, err := s.PutFile([]byte(texts[len(texts)-1])); err != nil {
+			if _, err := s.PutFile(t.Context(), []byte(texts[len(texts)-1])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -41,7 +41,7 @@ func TestSmallPacksAreJoined(t *testing.T) {
 	defer s.Close()
 	texts := manyPacks(t, s)
 	other := openTest(t, dir) // somebody who knows the old packs
-	if err := s.Tidy(); err != nil {
+	if err := s.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(packsIn(t, s)); n != 1 {
@@ -49,7 +49,7 @@ func TestSmallPacksAreJoined(t *testing.T) {
 	}
 	for _, at := range []*Store{s, other, openTest(t, dir)} {
 		for _, text := range texts {
-			data, err := at.File(repo.FileID(repo.HashObject(repo.BlobObject, []byte(text))))
+			data, err := at.File(t.Context(), repo.FileID(repo.HashObject(repo.BlobObject, []byte(text))))
 			if err != nil || string(data) != text {
 				t.Fatalf("%s is %q, %v", text, data, err)
 			}
@@ -79,23 +79,23 @@ func TestATidyThatFailsRefusesNothing(t *testing.T) {
 	in := s.Receive(DefaultLimits)
 	defer in.Close()
 	x := repo.Object{Type: repo.BlobObject, Data: []byte("x")}
-	if err := in.Pack(bytes.NewReader(newPack(t, 1, func(w *PackWriter) {
+	if err := in.Pack(t.Context(), bytes.NewReader(newPack(t, 1, func(w *PackWriter) {
 		if err := w.Add("", x); err != nil {
 			t.Fatal(err)
 		}
 	}))); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Accept(); err != nil {
+	if err := in.Accept(t.Context()); err != nil {
 		t.Errorf("what is durable was refused: %v", err)
 	}
-	if _, err := s.Object(repo.HashObject(x.Type, x.Data)); err != nil {
+	if _, err := s.Object(t.Context(), repo.HashObject(x.Type, x.Data)); err != nil {
 		t.Error(err)
 	}
-	if err := s.Tidy(); err == nil {
+	if err := s.Tidy(t.Context()); err == nil {
 		t.Error("the damage was not noticed")
 	}
 }
@@ -123,13 +123,13 @@ func TestJoinedChainsAreBounded(t *testing.T) {
 		})
 		in := s.Receive(DefaultLimits)
 		defer in.Close()
-		if err := in.Pack(bytes.NewReader(data)); err != nil {
+		if err := in.Pack(t.Context(), bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Check(); err != nil {
+		if err := in.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Accept(); err != nil {
+		if err := in.Accept(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return last
@@ -142,7 +142,7 @@ func TestJoinedChainsAreBounded(t *testing.T) {
 	ids = append(ids, repo.HashObject(repo.BlobObject, first))
 	slices.Sort(ids)
 	var b bytes.Buffer
-	if err := s.WritePack(&b, slices.Compact(ids)); err != nil {
+	if err := s.WritePack(t.Context(), &b, slices.Compact(ids)); err != nil {
 		t.Fatal(err)
 	}
 	to, err := Init(t.TempDir(), "")
@@ -152,7 +152,7 @@ func TestJoinedChainsAreBounded(t *testing.T) {
 	defer to.Close()
 	in := to.Receive(DefaultLimits)
 	defer in.Close()
-	if err := in.Pack(&b); err != nil {
+	if err := in.Pack(t.Context(), &b); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestDeltaOfAnOddCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.PutTree(nil); err != nil {
+	if _, err := s.PutTree(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	who := "a <a> 0 +0000"

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +11,10 @@ import (
 
 // typeOf is an object's type, found without unpacking it; 0 when it is not
 // there.
-func (o *objects) typeOf(id string) (repo.ObjectType, error) {
+func (o *objects) typeOf(ctx context.Context, id string) (repo.ObjectType, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	t, err := o.knownType(id)
 	if t != 0 || err != nil {
 		return t, err

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
@@ -39,14 +40,17 @@ type unpacking struct {
 }
 
 // index finds every entry of a pack, resolves it and names it.
-func (in *Incoming) index(p *incomingPack) error {
+func (in *Incoming) index(ctx context.Context, p *incomingPack) error {
 	data := p.pack.data
 	if len(data) < 12+sha1.Size || string(data[:8]) != "PACK\x00\x00\x00\x02" {
 		return refuse("not a git pack of version 2")
 	}
 	body := data[:len(data)-sha1.Size]
-	sum := sha1.Sum(body)
-	if p.sum = data[len(body):]; !bytes.Equal(sum[:], p.sum) {
+	sum := sha1.New()
+	if _, err := io.Copy(sum, until{ctx, bytes.NewReader(body)}); err != nil {
+		return err
+	}
+	if p.sum = data[len(body):]; !bytes.Equal(sum.Sum(nil), p.sum) {
 		return refuse("pack is damaged: its checksum is wrong")
 	}
 	count := int(binary.BigEndian.Uint32(data[8:]))
@@ -72,7 +76,10 @@ func (in *Incoming) index(p *incomingPack) error {
 	}()
 	at := int64(12)
 	for range count {
-		end, err := u.entry(body, at)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end, err := u.entry(ctx, body, at)
 		if err != nil {
 			return err
 		}
@@ -88,7 +95,7 @@ func (in *Incoming) index(p *incomingPack) error {
 }
 
 // entry takes in the entry at an offset and says where it ends.
-func (u *unpacking) entry(body []byte, at int64) (end int64, err error) {
+func (u *unpacking) entry(ctx context.Context, body []byte, at int64) (end int64, err error) {
 	e, err := parseEntry(body, at)
 	if err != nil {
 		return 0, refuse("pack cannot be read: %w", err)
@@ -97,9 +104,11 @@ func (u *unpacking) entry(body []byte, at int64) (end int64, err error) {
 	u.p.entries = append(u.p.entries, packed{offset: at})
 	u.depth = append(u.depth, 0)
 	if e.size > large {
-		u.turn()
+		if err := u.turn(ctx); err != nil {
+			return 0, err
+		}
 		if e.typ == repo.BlobObject {
-			if end, err = u.largeFile(body, e, i); err == nil {
+			if end, err = u.largeFile(ctx, body, e, i); err == nil {
 				u.p.entries[i].crc = crc32.ChecksumIEEE(body[at:end])
 			}
 			return end, err
@@ -110,7 +119,7 @@ func (u *unpacking) entry(body []byte, at int64) (end int64, err error) {
 		return 0, err
 	}
 	u.p.entries[i].crc = crc32.ChecksumIEEE(body[at:end])
-	return end, u.resolve(i, e, data)
+	return end, u.resolve(ctx, i, e, data)
 }
 
 // read unpacks an entry that must be held in memory.
@@ -139,15 +148,21 @@ var turns = make(chan struct{}, 2)
 
 // turn waits until not too many unpack something large; whoever unpacks this pack
 // has it until the pack's end, which is all here.
-func (u *unpacking) turn() {
-	if !u.p.large {
-		turns <- struct{}{}
+func (u *unpacking) turn(ctx context.Context) error {
+	if u.p.large {
+		return nil
+	}
+	select {
+	case turns <- struct{}{}:
 		u.p.large = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // largeFile names a file without holding it.
-func (u *unpacking) largeFile(body []byte, e entry, i int) (end int64, err error) {
+func (u *unpacking) largeFile(ctx context.Context, body []byte, e entry, i int) (end int64, err error) {
 	if u.in.total+int64(e.size) > u.in.limits.Total {
 		return 0, refuse("objects unpack to more than %d bytes", u.in.limits.Total)
 	}
@@ -158,9 +173,12 @@ func (u *unpacking) largeFile(body []byte, e entry, i int) (end int64, err error
 	}
 	defer inflaters.Put(zr)
 	h := repo.NewObjectHash(repo.BlobObject, e.size)
-	n, err := io.Copy(h, io.LimitReader(zr, int64(e.size)))
+	n, err := io.Copy(h, until{ctx, io.LimitReader(zr, int64(e.size))})
 	if err == nil && n == int64(e.size) {
 		err = endOfStream(zr)
+	}
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
 	}
 	if err != nil || n != int64(e.size) {
 		return 0, refuse("pack cannot be read: %w", errOr(err, io.ErrUnexpectedEOF))
@@ -173,7 +191,7 @@ func (u *unpacking) largeFile(body []byte, e entry, i int) (end int64, err error
 	if err := u.once(own); err != nil {
 		return 0, err
 	}
-	return int64(len(body) - src.Len()), u.wake(own)
+	return int64(len(body) - src.Len()), u.wake(ctx, own)
 }
 
 // once notes where an object is; a pack has each one once.
@@ -196,18 +214,21 @@ func readEntry(data []byte, at int64) (e entry, unpacked []byte, end int64, err 
 }
 
 // resolve names an entry, and then those that waited for it.
-func (u *unpacking) resolve(i int, e entry, data []byte) error {
-	done, err := u.name(i, e, data)
+func (u *unpacking) resolve(ctx context.Context, i int, e entry, data []byte) error {
+	done, err := u.name(ctx, i, e, data)
 	if err != nil || !done {
 		return err
 	}
-	return u.wake(&u.p.entries[i])
+	return u.wake(ctx, &u.p.entries[i])
 }
 
 // wake names the entries that waited for one.
-func (u *unpacking) wake(own *packed) error {
+func (u *unpacking) wake(ctx context.Context, own *packed) error {
 	todo := u.waiters(own)
 	for len(todo) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		u.waits--
@@ -215,7 +236,7 @@ func (u *unpacking) wake(own *packed) error {
 		if err != nil {
 			return err
 		}
-		done, err := u.name(i, e, data)
+		done, err := u.name(ctx, i, e, data)
 		if err != nil {
 			return err
 		}
@@ -234,10 +255,10 @@ func (u *unpacking) waiters(own *packed) []int {
 }
 
 // name makes an object of an entry; it is not done when the entry has to wait.
-func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
+func (u *unpacking) name(ctx context.Context, i int, e entry, data []byte) (done bool, err error) {
 	obj := repo.Object{Type: e.typ, Data: data}
 	if e.typ == offsetDelta || e.typ == refDelta {
-		base, ok, err := u.base(i, e)
+		base, ok, err := u.base(ctx, i, e)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -245,7 +266,9 @@ func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
 		if size := deltaSize(data); size > u.in.limits.Held {
 			return false, u.tooLarge(size)
 		} else if size > large {
-			u.turn()
+			if err := u.turn(ctx); err != nil {
+				return false, err
+			}
 		}
 		if obj.Data, err = applyDelta(base.Data, data); err != nil {
 			return false, refuse("pack entry at %d: %w", u.p.entries[i].offset, err)
@@ -267,11 +290,11 @@ func (u *unpacking) name(i int, e entry, data []byte) (done bool, err error) {
 
 // base is what an entry is a difference from. When that is not known yet, the
 // entry waits.
-func (u *unpacking) base(i int, e entry) (base repo.Object, ok bool, err error) {
+func (u *unpacking) base(ctx context.Context, i int, e entry) (base repo.Object, ok bool, err error) {
 	at := e.base
 	if e.typ == refDelta {
 		if at, ok = u.named[e.ref]; !ok {
-			if base, err = u.in.object(e.ref); err == nil {
+			if base, err = u.in.object(ctx, e.ref); err == nil {
 				if !u.p.thin && u.in.thin == mostThin {
 					return base, false, refuse("more than %d packs have differences from objects outside of them", mostThin)
 				}
@@ -298,7 +321,7 @@ func (u *unpacking) base(i int, e entry) (base repo.Object, ok bool, err error) 
 	if u.depth[i] = u.depth[j] + 1; u.depth[i] > deepest {
 		return base, false, refuse("pack has a chain of more than %d differences", deepest)
 	}
-	base, err = u.p.pack.read(at, u.bases, u.in.object)
+	base, err = u.p.pack.read(at, u.bases, func(id string) (repo.Object, error) { return u.in.object(ctx, id) })
 	if err != nil {
 		err = fmt.Errorf("read again what has arrived: %w", err)
 	}

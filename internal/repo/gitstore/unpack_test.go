@@ -83,17 +83,17 @@ func TestDifferencesInAnyOrder(t *testing.T) {
 	})
 	in := s.Receive(DefaultLimits)
 	defer in.Close()
-	if err := in.Pack(bytes.NewReader(data)); err != nil {
+	if err := in.Pack(t.Context(), bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Accept(); err != nil {
+	if err := in.Accept(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if o, err := s.Object(id(i)); err != nil || !bytes.Equal(o.Data, texts[i]) {
+		if o, err := s.Object(t.Context(), id(i)); err != nil || !bytes.Equal(o.Data, texts[i]) {
 			t.Fatalf("object %d arrived as %q, %v", i, o.Data, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestKnottedDifferencesAreRefused(t *testing.T) {
 		})},
 	} {
 		in := s.Receive(DefaultLimits)
-		if err := in.Pack(bytes.NewReader(c.pack)); err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), c.want) {
+		if err := in.Pack(t.Context(), bytes.NewReader(c.pack)); err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 		in.Close()
@@ -176,7 +176,7 @@ func TestPacksInARing(t *testing.T) {
 	long := make([]byte, 9<<20) // too long to be kept in memory once it was read
 	short := long[:len(long)-1]
 	longID, shortID := repo.HashObject(repo.BlobObject, long), repo.HashObject(repo.BlobObject, short)
-	if _, err := s.PutFile(long); err != nil {
+	if _, err := s.PutFile(t.Context(), long); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Flush(); err != nil {
@@ -192,17 +192,17 @@ func TestPacksInARing(t *testing.T) {
 		newPack(t, 1, func(w *PackWriter) { addRef(t, w, longID, beginning(long, len(short))) }),
 		newPack(t, 1, func(w *PackWriter) { addRef(t, w, shortID, again) }),
 	} {
-		if err := in.Pack(bytes.NewReader(data)); err != nil {
+		if err := in.Pack(t.Context(), bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Accept(); err != nil {
+	if err := in.Accept(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := s.Object(shortID); err != nil || len(o.Data) != len(short) {
+	if o, err := s.Object(t.Context(), shortID); err != nil || len(o.Data) != len(short) {
 		t.Errorf("it arrived with %d bytes: %v", len(o.Data), err)
 	}
 }
@@ -224,7 +224,7 @@ func TestPacksOnPacks(t *testing.T) {
 		}
 	})
 	for i := range mostThin + 2 {
-		err := in.Pack(bytes.NewReader(data))
+		err := in.Pack(t.Context(), bytes.NewReader(data))
 		if i <= mostThin && err != nil {
 			t.Fatalf("pack %d: %v", i, err)
 		}
@@ -249,7 +249,7 @@ func TestWantsAreBounded(t *testing.T) {
 	const most = 10
 	var there, absent repo.Tree
 	for i := range 5 * most {
-		id, err := s.PutFile([]byte{byte(i)})
+		id, err := s.PutFile(t.Context(), []byte{byte(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestWantsAreBounded(t *testing.T) {
 		want string
 	}{{there, ""}, {absent[:most], ""}, {absent[:most+1], "missing"}, {slices.Concat(there, absent[:most]), ""}} {
 		in := s.Receive(Limits{Objects: most, Bytes: 1 << 20, Total: 1 << 20, Named: 1 << 20})
-		err := in.Pack(bytes.NewReader(newPack(t, 1, func(w *PackWriter) {
+		err := in.Pack(t.Context(), bytes.NewReader(newPack(t, 1, func(w *PackWriter) {
 			if err := w.Add("", repo.Object{Type: repo.TreeObject, Data: repo.EncodeTree(c.tree)}); err != nil {
 				t.Fatal(err)
 			}
@@ -286,7 +286,7 @@ func TestThinPacksAreStoredWhole(t *testing.T) {
 		j.Run(filepath.Dir(dir), "git", "init", "--no-colocate", dir)
 		s := openTest(t, dir)
 		base := bytes.Repeat([]byte("a line that stays\n"), 500)
-		id, err := s.PutFile(base)
+		id, err := s.PutFile(t.Context(), base)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,13 +304,13 @@ func TestThinPacksAreStoredWhole(t *testing.T) {
 			}
 		})
 		in := s.Receive(DefaultLimits)
-		if err := in.Pack(bytes.NewReader(data)); err != nil {
+		if err := in.Pack(t.Context(), bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Check(); err != nil {
+		if err := in.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Accept(); err != nil {
+		if err := in.Accept(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range packsIn(t, s) {
@@ -318,7 +318,7 @@ func TestThinPacksAreStoredWhole(t *testing.T) {
 		}
 		for i := range 19 {
 			want := append(bytes.Clone(base), fmt.Sprintf("and one more: %d\n", i)...)
-			if o, err := openTest(t, dir).Object(repo.HashObject(repo.BlobObject, want)); err != nil || !bytes.Equal(o.Data, want) {
+			if o, err := openTest(t, dir).Object(t.Context(), repo.HashObject(repo.BlobObject, want)); err != nil || !bytes.Equal(o.Data, want) {
 				t.Errorf("with %d bytes of noise, object %d: %v", extra, i, err)
 			}
 		}

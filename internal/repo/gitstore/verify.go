@@ -34,32 +34,31 @@ func Verify(ctx context.Context, dir string, tell func(Fault)) (Verified, error)
 		return Verified{}, err
 	}
 	defer s.Close()
-	v := &verifier{ctx: ctx, s: s, tell: tell, ops: map[repo.OperationID]bool{}, views: map[repo.ViewID]bool{},
+	v := &verifier{s: s, tell: tell, ops: map[repo.OperationID]bool{}, views: map[repo.ViewID]bool{},
 		names: map[repo.CommitID]struct{}{}, objects: map[objectID]bool{}}
 	heads, err := s.Heads()
 	if err != nil {
 		return v.Verified, err
 	}
-	v.operations(heads)
+	v.operations(ctx, heads)
 	if v.broken {
 		rest, err := v.stored()
 		if err != nil {
 			return v.Verified, err
 		}
-		v.operations(rest)
+		v.operations(ctx, rest)
 	}
 	for id := range v.views {
-		v.view(id)
+		v.view(ctx, id)
 	}
 	for id := range v.names {
-		v.commits(id)
+		v.commits(ctx, id)
 	}
 	return v.Verified, ctx.Err()
 }
 
 type verifier struct {
 	Verified
-	ctx     context.Context
 	s       *Store
 	tell    func(Fault)
 	ops     map[repo.OperationID]bool
@@ -80,8 +79,8 @@ func (v *verifier) stored() (out []repo.OperationID, err error) {
 	return out, err
 }
 
-func (v *verifier) operations(stack []repo.OperationID) {
-	for len(stack) > 0 && v.ctx.Err() == nil {
+func (v *verifier) operations(ctx context.Context, stack []repo.OperationID) {
+	for len(stack) > 0 && ctx.Err() == nil {
 		id := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if id == repo.RootOperationID || v.ops[id] {
@@ -105,8 +104,8 @@ func (v *verifier) operations(stack []repo.OperationID) {
 	}
 }
 
-func (v *verifier) view(id repo.ViewID) {
-	if id == repo.RootViewID || v.ctx.Err() != nil {
+func (v *verifier) view(ctx context.Context, id repo.ViewID) {
+	if id == repo.RootViewID || ctx.Err() != nil {
 		return
 	}
 	v.Views++
@@ -123,9 +122,9 @@ func (v *verifier) view(id repo.ViewID) {
 }
 
 // commits reads a commit with all that it leads to.
-func (v *verifier) commits(first repo.CommitID) {
+func (v *verifier) commits(ctx context.Context, first repo.CommitID) {
 	stack := []string{string(first)}
-	for len(stack) > 0 && v.ctx.Err() == nil {
+	for len(stack) > 0 && ctx.Err() == nil {
 		id := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if len(id) != len(objectID{}) || id == string(repo.RootCommitID) || id == string(repo.EmptyTreeID) || v.objects[objectID([]byte(id))] {
@@ -133,7 +132,10 @@ func (v *verifier) commits(first repo.CommitID) {
 		}
 		v.objects[objectID([]byte(id))] = true
 		v.Objects++
-		o, err := v.s.Object(id)
+		o, err := v.s.Object(ctx, id)
+		if ctx.Err() != nil {
+			return // which says nothing of the object
+		}
 		if err == nil && repo.HashObject(o.Type, o.Data) != id {
 			err = errors.New("its bytes are not what its id says")
 		}

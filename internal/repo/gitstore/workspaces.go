@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,11 +76,11 @@ func decodeWorkspaces(data []byte) (out []Workspace, err error) {
 }
 
 // SetWorkspaces changes the list of known workspaces under jj's lock.
-func (s *Store) SetWorkspaces(change func([]Workspace) []Workspace) error {
+func (s *Store) SetWorkspaces(ctx context.Context, change func([]Workspace) []Workspace) error {
 	if err := os.MkdirAll(filepath.Dir(s.workspacesPath()), 0o777); err != nil {
 		return err
 	}
-	l, err := lockFile(s.workspacesPath() + ".lock")
+	l, err := lockFile(ctx, s.workspacesPath()+".lock")
 	if err != nil {
 		return err
 	}

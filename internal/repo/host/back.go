@@ -24,6 +24,8 @@ type ReturnIn struct {
 	Version    int64  `json:"version,omitempty" jsonschema:"the version that head had"`
 	Operations int    `json:"operations" jsonschema:"how many operations come back"`
 	Did        []Did  `json:"did" jsonschema:"the newest of them, each under its own author"`
+
+	brought *gitstore.Incoming // what came with the request; only the request itself has it
 }
 
 // ReturnOut is what came back.
@@ -45,10 +47,10 @@ func (s *served) returning(ctx context.Context, q exchange.Question, in *gitstor
 		return r, false, fault.New(fault.Invalid, "repo.return", "operation %.12s is missing", tip.Hex())
 	}
 	head, _, _ := s.now()
-	if _, err := s.common(in.Store(), head, tip); err != nil {
+	if _, err := s.common(ctx, in.Store(), head, tip); err != nil {
 		return r, false, err
 	}
-	ops, err := repo.OperationRange(in.Store(), []repo.OperationID{head}, []repo.OperationID{tip})
+	ops, err := repo.OperationRange(ctx, in.Store(), []repo.OperationID{head}, []repo.OperationID{tip})
 	if err != nil {
 		return r, false, err
 	}
@@ -73,7 +75,7 @@ func (h *Host) takeBack(ctx context.Context, in ReturnIn) (out ReturnOut, err er
 	if err != nil {
 		return out, err
 	}
-	quarantine, _ := ctx.Value(quarantineKey{}).(*gitstore.Incoming)
+	quarantine := in.brought
 	tip, ok := repo.ParseOperationID(in.Head)
 	if quarantine == nil || !ok {
 		return out, fault.New(fault.Invalid, "repo.return", "what comes back travels with POST /repo/%s/sync", s.name).
@@ -94,14 +96,14 @@ func (h *Host) takeBack(ctx context.Context, in ReturnIn) (out ReturnOut, err er
 	if err := b.credit(ctx); err != nil { // whose a change is must be known before it can be seen
 		return out, err
 	}
-	if err := gitstore.AcceptAll(quarantine); err != nil {
+	if err := gitstore.AcceptAll(ctx, quarantine); err != nil {
 		return out, stored(err)
 	}
 	merged, err := b.merge(ctx)
 	if err != nil {
 		return out, stored(err)
 	}
-	if merged, err = s.exportGit(merged); err != nil {
+	if merged, err = s.exportGit(ctx, merged); err != nil {
 		return out, stored(err)
 	}
 	if err := b.keepRefs(ctx, merged.View); err != nil {
@@ -142,11 +144,11 @@ type returned struct {
 }
 
 func (b *returned) load(ctx context.Context, tip repo.OperationID) (err error) {
-	if b.ops, err = repo.OperationRange(b.in.Store(), []repo.OperationID{b.current.Operation.ID}, []repo.OperationID{tip}); err != nil {
+	if b.ops, err = repo.OperationRange(ctx, b.in.Store(), []repo.OperationID{b.current.Operation.ID}, []repo.OperationID{tip}); err != nil {
 		return err
 	}
 	slices.Reverse(b.ops)
-	if b.r, err = b.in.At(tip); err != nil {
+	if b.r, err = b.in.At(ctx, tip); err != nil {
 		return fault.New(fault.Invalid, "repo.return", "operation %.12s cannot be read: %w", tip.Hex(), err)
 	}
 	b.by, b.places = map[string]author{}, map[string]author{}
@@ -166,14 +168,14 @@ func (b *returned) merge(ctx context.Context) (*repo.Repo, error) {
 	}
 	was := b.current.View.Clone()
 	tx.View.GitRefs, tx.View.GitHeads, tx.View.Remotes = was.GitRefs, was.GitHeads, was.Remotes
-	done, err := tx.Finish("take back what was acknowledged before this server was put back")
+	done, err := tx.Finish(ctx, "take back what was acknowledged before this server was put back")
 	if err != nil {
 		return nil, err
 	}
 	if err := b.s.store.SaveIndex(done.Operation.ID, done.Index); err != nil {
 		return nil, err
 	}
-	return b.s.store.Integrate(b.s.who, []repo.OperationID{done.Operation.ID}, repo.MergeOptions{OwnerWins: true},
+	return b.s.store.Integrate(ctx, b.s.who, []repo.OperationID{done.Operation.ID}, repo.MergeOptions{OwnerWins: true},
 		map[repo.OperationID]*repo.Repo{done.Operation.ID: done})
 }
 

@@ -60,7 +60,7 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 		return out, err
 	}
 	head, _, _ := s.now()
-	r, err := s.store.At(head)
+	r, err := s.store.At(ctx, head)
 	if err != nil {
 		return out, err
 	}
@@ -68,10 +68,10 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 	if !ok || !r.Index.Has(id) {
 		return out, fault.New(fault.NotFound, "repo.change", "there is no commit %q in %s", clip(in.Commit), s.name)
 	}
-	if out.Node, err = s.node(r, id); err != nil {
+	if out.Node, err = s.node(ctx, r, id); err != nil {
 		return out, err
 	}
-	c, err := s.store.Commit(id)
+	c, err := s.store.Commit(ctx, id)
 	if err != nil {
 		return out, err
 	}
@@ -80,7 +80,7 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 	if err != nil {
 		return out, err
 	}
-	if err := s.paths(r, c, see.shows, &out); err != nil {
+	if err := s.paths(ctx, r, c, see.shows, &out); err != nil {
 		return out, err
 	}
 	out.Operations, err = s.operationsOf(ctx, r, c.ChangeID)
@@ -88,8 +88,8 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 }
 
 // paths lists what a commit touches, of what the caller may see.
-func (s *served) paths(r *repo.Repo, c *repo.Commit, shows func(path string) bool, out *ChangeOut) error {
-	base, err := repo.ParentTree(s.store, r.Index, c)
+func (s *served) paths(ctx context.Context, r *repo.Repo, c *repo.Commit, shows func(path string) bool, out *ChangeOut) error {
+	base, err := repo.ParentTree(ctx, s.store, r.Index, c)
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func (s *served) paths(r *repo.Repo, c *repo.Commit, shows func(path string) boo
 		case !repo.IsPresent(after):
 			x.Status = "D"
 		}
-		a, err := repo.Content(s.store, before, base.Labels)
+		a, err := repo.Content(ctx, s.store, before, base.Labels)
 		if err != nil {
 			return err
 		}
-		b, err := repo.Content(s.store, after, c.Tree.Labels)
+		b, err := repo.Content(ctx, s.store, after, c.Tree.Labels)
 		if err != nil {
 			return err
 		}
@@ -133,12 +133,12 @@ func (s *served) paths(r *repo.Repo, c *repo.Commit, shows func(path string) boo
 		out.Paths = append(out.Paths, x)
 		return nil
 	}
-	if err := repo.DiffTrees(s.store, base, c.Tree, repo.Everything{}, add); err != nil {
+	if err := repo.DiffTrees(ctx, s.store, base, c.Tree, repo.Everything{}, add); err != nil {
 		return err
 	}
 	// A merge inherits conflicts that it does not touch itself.
 	nothing := repo.Merge[repo.TreeValue]{{}}
-	return repo.Conflicts(s.store, c.Tree, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+	return repo.Conflicts(ctx, s.store, c.Tree, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 		if listed[p] {
 			return nil
 		}
@@ -156,7 +156,7 @@ func (s *served) operationsOf(ctx context.Context, r *repo.Repo, change repo.Cha
 		versions[r.Index.ID(p)] = true
 	}
 	looked := 0
-	err := repo.WalkOperations(s.store, []repo.OperationID{r.Operation.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, s.store, []repo.OperationID{r.Operation.ID}, func(o *repo.Operation) (bool, error) {
 		for id := range o.Predecessors {
 			if !versions[id] {
 				continue

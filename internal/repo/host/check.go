@@ -28,7 +28,7 @@ func (h *Host) status(ctx context.Context, in RepoIn) (out StatusOut, err error)
 	if err != nil {
 		return out, err
 	}
-	if out.Repository, err = s.describe(); err != nil {
+	if out.Repository, err = s.describe(ctx); err != nil {
 		return out, err
 	}
 	size, err := s.size(ctx)

@@ -125,7 +125,7 @@ func CheckCopy(ctx context.Context, root string) (CheckOut, error) {
 		return CheckOut{}, err
 	}
 	defer store.Close()
-	r, _, err := store.Head(serverIdentity(), repo.MergeOptions{OwnerWins: true})
+	r, _, err := store.Head(ctx, serverIdentity(), repo.MergeOptions{OwnerWins: true})
 	if err != nil {
 		return CheckOut{}, err
 	}
@@ -133,10 +133,10 @@ func CheckCopy(ctx context.Context, root string) (CheckOut, error) {
 	if err != nil || len(out.Problems) > 0 {
 		return out, err
 	}
-	return out, putFiles(root, store, r)
+	return out, putFiles(ctx, root, store, r)
 }
 
-func putFiles(root string, store *gitstore.Store, r *repo.Repo) error {
+func putFiles(ctx context.Context, root string, store *gitstore.Store, r *repo.Repo) error {
 	name, _, err := workcopy.Where(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it has no workspace of its own
@@ -148,7 +148,7 @@ func putFiles(root string, store *gitstore.Store, r *repo.Repo) error {
 	if !ok {
 		return nil
 	}
-	c, err := store.Commit(id)
+	c, err := store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -156,15 +156,15 @@ func putFiles(root string, store *gitstore.Store, r *repo.Repo) error {
 	if err != nil {
 		return err
 	}
-	locked, err := w.Lock()
+	locked, err := w.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	if err := locked.Reset(repo.EmptyTree()); err != nil {
+	if err := locked.Reset(ctx, repo.EmptyTree()); err != nil {
 		locked.Discard()
 		return err
 	}
-	if _, err := locked.CheckOut(c.Tree); err != nil {
+	if _, err := locked.CheckOut(ctx, c.Tree); err != nil {
 		locked.Discard()
 		return err
 	}

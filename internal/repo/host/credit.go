@@ -62,7 +62,7 @@ func (b *returned) credit(ctx context.Context) error {
 			}
 		}
 		for id := range o.Predecessors {
-			c, err := b.r.Store.Commit(id)
+			c, err := b.r.Store.Commit(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (b *returned) keepRefs(ctx context.Context, merged *repo.View) error {
 			}
 			continue
 		}
-		v, err := b.s.store.View(o.View)
+		v, err := b.s.store.View(ctx, o.View)
 		if err != nil {
 			return err
 		}

@@ -106,21 +106,21 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 		if !quarantine.HasOperation(tip) {
 			continue // it is refused for that, with the rest
 		}
-		bases, err := repo.ClosestCommonOperations(quarantine.Store(), []repo.OperationID{head}, []repo.OperationID{tip})
+		bases, err := repo.ClosestCommonOperations(ctx, quarantine.Store(), []repo.OperationID{head}, []repo.OperationID{tip})
 		if err != nil || len(bases) == 0 || bases[0].ID == tip {
 			continue
 		}
-		was, err := s.store.View(bases[0].View)
+		was, err := s.store.View(ctx, bases[0].View)
 		if err != nil {
 			return nil, err
 		}
-		r, err := quarantine.At(tip)
+		r, err := quarantine.At(ctx, tip)
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
 		}
 		j := &judgement{ctx: ctx, s: s, was: was, r: r}
 		j.findRewrites()
-		found, err := j.crossed(leases)
+		found, err := j.crossed(ctx, leases)
 		if err != nil {
 			return nil, err
 		}
@@ -162,12 +162,12 @@ func (h *Host) unlet(ctx context.Context, s *served, files []CrossFile) ([]Cross
 
 // leased: what others have leased comes in only when a person let it, and was
 // asked for before; here it is held against what is leased now.
-func (h *Host) leased(j *judgement, workspace string) error {
+func (h *Host) leased(ctx context.Context, j *judgement, workspace string) error {
 	leases, err := h.others(j.ctx, j.s, workspace)
 	if err != nil || len(leases) == 0 {
 		return err
 	}
-	files, err := j.crossed(leases)
+	files, err := j.crossed(ctx, leases)
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,14 @@ func (h *Host) leased(j *judgement, workspace string) error {
 // crossed are the changes of a push to leased files: what is different from what
 // a commit stands on, and from what its change was before. Work that was there
 // already and is only described, moved or put together anew crosses nothing.
-func (j *judgement) crossed(leases []Lease) ([]CrossFile, error) {
+func (j *judgement) crossed(ctx context.Context, leases []Lease) ([]CrossFile, error) {
 	var out []CrossFile
 	for change, ids := range j.became {
 		for _, id := range ids {
 			if j.s.store.Has(string(id)) {
 				continue // it was here before and is shown again
 			}
-			found, err := j.crossedBy(id, change, leases)
+			found, err := j.crossedBy(ctx, id, change, leases)
 			if err != nil {
 				return nil, err
 			}
@@ -201,21 +201,21 @@ func (j *judgement) crossed(leases []Lease) ([]CrossFile, error) {
 	return slices.CompactFunc(out, func(a, b CrossFile) bool { return a.Path == b.Path && a.Content == b.Content && a.Lease == b.Lease }), nil
 }
 
-func (j *judgement) crossedBy(id repo.CommitID, change repo.ChangeID, leases []Lease) ([]CrossFile, error) {
-	c, err := j.r.Store.Commit(id)
+func (j *judgement) crossedBy(ctx context.Context, id repo.CommitID, change repo.ChangeID, leases []Lease) ([]CrossFile, error) {
+	c, err := j.r.Store.Commit(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	base, err := repo.ParentTree(j.r.Store, j.r.Index, c)
+	base, err := repo.ParentTree(ctx, j.r.Store, j.r.Index, c)
 	if err != nil {
 		return nil, err
 	}
 	var out []CrossFile
-	err = repo.DiffTrees(j.r.Store, base, c.Tree, below(leases), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		if old, err := j.oldWork(p, after, c, change); err != nil || old {
+	err = repo.DiffTrees(ctx, j.r.Store, base, c.Tree, below(leases), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		if old, err := j.oldWork(ctx, p, after, c, change); err != nil || old {
 			return err
 		}
-		f, err := j.crossFile(p, before, after)
+		f, err := j.crossFile(ctx, p, before, after)
 		for _, l := range covering(leases, p) {
 			f.Holder, f.Lease, f.of = l.Holder, l.ID, l
 			out = append(out, f)
@@ -227,21 +227,21 @@ func (j *judgement) crossedBy(id repo.CommitID, change repo.ChangeID, leases []L
 
 // oldWork says whether a file is as some commit made it that this push replaces,
 // or as its change is when it is put where it stands now.
-func (j *judgement) oldWork(p repo.Path, value repo.Merge[repo.TreeValue], c *repo.Commit, change repo.ChangeID) (bool, error) {
+func (j *judgement) oldWork(ctx context.Context, p repo.Path, value repo.Merge[repo.TreeValue], c *repo.Commit, change repo.ChangeID) (bool, error) {
 	for id := range j.gone {
-		old, err := j.r.Store.Commit(id)
+		old, err := j.r.Store.Commit(ctx, id)
 		if err != nil {
 			return false, err
 		}
-		made, err := repo.ValueAt(j.r.Store, old.Tree, p)
+		made, err := repo.ValueAt(ctx, j.r.Store, old.Tree, p)
 		if err != nil {
 			return false, err
 		}
-		below, err := repo.ParentTree(j.r.Store, j.r.Index, old)
+		below, err := repo.ParentTree(ctx, j.r.Store, j.r.Index, old)
 		if err != nil {
 			return false, err
 		}
-		stood, err := repo.ValueAt(j.r.Store, below, p)
+		stood, err := repo.ValueAt(ctx, j.r.Store, below, p)
 		if err != nil || stood.Equal(made) {
 			if err != nil {
 				return false, err
@@ -256,11 +256,11 @@ func (j *judgement) oldWork(p repo.Path, value repo.Merge[repo.TreeValue], c *re
 		}
 		try := *j.r
 		try.Store = repo.NewOverlay(j.r.Store)
-		d, err := try.Begin(j.s.who).NewMove(old, c.Parents).RebaseDraft(repo.RebaseOptions{})
+		d, err := try.Begin(j.s.who).NewMove(old, c.Parents).RebaseDraft(ctx, repo.RebaseOptions{})
 		if err != nil {
 			return false, err
 		}
-		if moved, err := repo.ValueAt(try.Store, d.Tree, p); err != nil || moved.Equal(value) {
+		if moved, err := repo.ValueAt(ctx, try.Store, d.Tree, p); err != nil || moved.Equal(value) {
 			return err == nil, err
 		}
 	}
@@ -270,7 +270,7 @@ func (j *judgement) oldWork(p repo.Path, value repo.Merge[repo.TreeValue], c *re
 // maxCrossDiff is how much of a change is shown; of a longer one the beginning.
 const maxCrossDiff = 16 << 10
 
-func (j *judgement) crossFile(p repo.Path, before, after repo.Merge[repo.TreeValue]) (CrossFile, error) {
+func (j *judgement) crossFile(ctx context.Context, p repo.Path, before, after repo.Merge[repo.TreeValue]) (CrossFile, error) {
 	f := CrossFile{Path: string(p), Status: "modified"}
 	switch {
 	case !repo.IsPresent(before):
@@ -285,11 +285,11 @@ func (j *judgement) crossFile(p repo.Path, before, after repo.Merge[repo.TreeVal
 		}
 		f.Content = strings.Join(terms, "/")
 	}
-	a, err := repo.Content(j.r.Store, before, nil)
+	a, err := repo.Content(ctx, j.r.Store, before, nil)
 	if err != nil {
 		return f, err
 	}
-	b, err := repo.Content(j.r.Store, after, nil)
+	b, err := repo.Content(ctx, j.r.Store, after, nil)
 	if err != nil {
 		return f, err
 	}

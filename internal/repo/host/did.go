@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"time"
 
 	"tandem/internal/repo"
@@ -21,10 +22,10 @@ const didBack, didMost = 500, 20
 
 // did are the operations that people and agents made since another head, the
 // newest first. What the server does by itself (merging, git's refs) is nobody's.
-func (s *served) did(head, since repo.OperationID) (out []Did) {
+func (s *served) did(ctx context.Context, head, since repo.OperationID) (out []Did) {
 	known := map[repo.OperationID]bool{}
 	if since != "" {
-		err := repo.WalkOperations(s.store, []repo.OperationID{since}, func(o *repo.Operation) (bool, error) {
+		err := repo.WalkOperations(ctx, s.store, []repo.OperationID{since}, func(o *repo.Operation) (bool, error) {
 			known[o.ID] = true
 			return len(known) < didBack, nil
 		})
@@ -33,7 +34,7 @@ func (s *served) did(head, since repo.OperationID) (out []Did) {
 		}
 	}
 	seen := 0
-	err := repo.WalkOperations(s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
 		if seen++; seen > didBack {
 			return false, nil
 		}

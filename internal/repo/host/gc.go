@@ -59,11 +59,11 @@ func (h *Host) gc(ctx context.Context, in GCIn) (out GCOut, err error) {
 		return out, err
 	}
 	head, _, _ := s.now()
-	r, err := s.store.At(head)
+	r, err := s.store.At(ctx, head)
 	if err != nil {
 		return out, err
 	}
-	if err := s.store.GC(r, keep); err != nil {
+	if err := s.store.GC(ctx, r, keep); err != nil {
 		return out, err
 	}
 	if err := s.collect(ctx, keep); err != nil {

@@ -74,7 +74,7 @@ func (h *Host) pushArgs(ctx context.Context, s *served, in GitIn, url string, lo
 	if err != nil {
 		return nil, err
 	}
-	if r, err = s.exportGit(r); err != nil {
+	if r, err = s.exportGit(ctx, r); err != nil {
 		return nil, err
 	}
 	s.remember(r.Operation.ID)

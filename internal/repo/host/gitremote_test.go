@@ -221,7 +221,7 @@ func TestFetchBesideAPush(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		head, _, _ := s.now()
-		r, err := s.store.At(head)
+		r, err := s.store.At(ctx, head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,14 +245,14 @@ func TestFetchBesideAPush(t *testing.T) {
 	}
 	move("two")
 	tx := r.Begin(s.who)
-	if err := tx.SetBookmark("three", r.View.Bookmark("one")); err != nil {
+	if err := tx.SetBookmark(ctx, "three", r.View.Bookmark("one")); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = tx.Finish("three"); err == nil {
-		err = s.store.Publish(r)
+	if r, err = tx.Finish(ctx, "three"); err == nil {
+		err = s.store.Publish(ctx, r)
 	}
 	if err == nil {
-		r, err = s.exportGit(r)
+		r, err = s.exportGit(ctx, r)
 	}
 	if err != nil {
 		t.Fatal(err)

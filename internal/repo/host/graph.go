@@ -47,7 +47,7 @@ func (h *Host) graph(ctx context.Context, in GraphIn) (GraphOut, error) {
 		limit = 100
 	}
 	head, _, _ := s.now()
-	r, err := s.store.At(head)
+	r, err := s.store.At(ctx, head)
 	if err != nil {
 		return out, err
 	}
@@ -61,7 +61,7 @@ func (h *Host) graph(ctx context.Context, in GraphIn) (GraphOut, error) {
 			out.More = true
 			break
 		}
-		n, err := s.node(r, r.Index.ID(p-1))
+		n, err := s.node(ctx, r, r.Index.ID(p-1))
 		if err != nil {
 			return out, err
 		}
@@ -72,8 +72,8 @@ func (h *Host) graph(ctx context.Context, in GraphIn) (GraphOut, error) {
 	return out, nil
 }
 
-func (s *served) node(r *repo.Repo, id repo.CommitID) (Node, error) {
-	c, err := s.store.Commit(id)
+func (s *served) node(ctx context.Context, r *repo.Repo, id repo.CommitID) (Node, error) {
+	c, err := s.store.Commit(ctx, id)
 	if err != nil {
 		return Node{}, err
 	}

@@ -63,7 +63,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 		if c.Opening != nil {
 			c.Opening(abs)
 		}
-		s, err := h.open(abs)
+		s, err := h.open(ctx, abs)
 		if err != nil && len(c.Paths) > 1 {
 			h.setAside(abs, err)
 			continue

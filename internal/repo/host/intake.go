@@ -64,12 +64,12 @@ func (h *Host) takeBatch(ctx context.Context, s *served, batch []*waiting) {
 	for i, w := range good {
 		quarantines[i] = w.quarantine
 	}
-	if err := gitstore.AcceptAll(quarantines...); err != nil {
+	if err := gitstore.AcceptAll(ctx, quarantines...); err != nil {
 		fail(good, stored(err))
 		return
 	}
 	defer func() {
-		if err := s.store.Tidy(); err != nil {
+		if err := s.store.Tidy(ctx); err != nil {
 			h.Log.Warn("tidy a repository", "repo", s.name, "err", err)
 		}
 	}()
@@ -107,12 +107,12 @@ func (h *Host) mergeIn(ctx context.Context, s *served, good []*waiting) error {
 			tips = append(tips, tip)
 		}
 	}
-	merged, err := s.store.Integrate(s.who, tips, repo.MergeOptions{OwnerWins: true, Attributes: h.attributes(good)}, loaded)
+	merged, err := s.store.Integrate(ctx, s.who, tips, repo.MergeOptions{OwnerWins: true, Attributes: h.attributes(good)}, loaded)
 	if err != nil {
 		return stored(err)
 	}
 	joined := !slices.Contains(tips, merged.Operation.ID) && merged.Operation.ID != before
-	if merged, err = s.exportGit(merged); err != nil {
+	if merged, err = s.exportGit(ctx, merged); err != nil {
 		return stored(err)
 	}
 	if err := h.keepOwners(ctx, s, good, merged.View); err != nil {

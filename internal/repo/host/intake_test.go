@@ -18,7 +18,7 @@ func TestAPushTidies(t *testing.T) {
 		h, s, ctx := serve(t, git)
 		for i := range 50 {
 			for j := range 20 {
-				if _, err := s.store.PutFile(fmt.Appendf(nil, "file %d of pack %d", j, i)); err != nil {
+				if _, err := s.store.PutFile(ctx, fmt.Appendf(nil, "file %d of pack %d", j, i)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -49,7 +49,7 @@ func TestAPushTidies(t *testing.T) {
 			}
 		}
 		head, _, _ := s.now()
-		o, err := s.store.Operation(head)
+		o, err := s.store.Operation(ctx, head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,10 +61,10 @@ func TestAPushTidies(t *testing.T) {
 		if err := in.Operation(id, next.Encode()); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Check(); err != nil {
+		if err := in.Check(ctx); err != nil {
 			t.Fatal(err)
 		}
-		out, err := h.push(withQuarantine(ctx, in), PushIn{Repo: s.name, Workspace: "w", Heads: exchange.Hex([]repo.OperationID{id})})
+		out, err := h.push(ctx, PushIn{Repo: s.name, Workspace: "w", Heads: exchange.Hex([]repo.OperationID{id}), brought: in})
 		if err != nil || out.Head != id.Hex() {
 			t.Errorf("damaged %v: the head is %.12s, want %.12s, %v", damaged, out.Head, id.Hex(), err)
 		}

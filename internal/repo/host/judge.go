@@ -29,7 +29,7 @@ func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batc
 	}
 	refsOf := sync.OnceValues(func() (map[refKey]author, error) { return h.refOwners(ctx, s) }) // most pushes move none
 	for _, w := range batch {
-		if w.err = h.judge(s, current, owners, refsOf, w); w.err == nil {
+		if w.err = h.judge(w.ctx, s, current, owners, refsOf, w); w.err == nil {
 			good = append(good, w)
 		}
 	}
@@ -38,7 +38,7 @@ func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batc
 
 // judge says whether a caller may do what a push changes as a whole, since the
 // last operation that is known here too. Nothing of it is stored yet.
-func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, refsOf func() (map[refKey]author, error), w *waiting) error {
+func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, owners map[string]owner, refsOf func() (map[refKey]author, error), w *waiting) error {
 	me := op.CallerFrom(w.ctx)
 	for _, o := range w.quarantine.Operations() {
 		if name, said := o.Meta.Attributes["tandem.actor"]; said && name != me.Name {
@@ -51,28 +51,28 @@ func (h *Host) judge(s *served, current *repo.Repo, owners map[string]owner, ref
 		if !w.quarantine.HasOperation(tip) {
 			return fault.New(fault.Invalid, "repo.push", "operation %.12s is missing", tip.Hex())
 		}
-		bases, err := s.common(w.quarantine.Store(), current.Operation.ID, tip)
+		bases, err := s.common(ctx, w.quarantine.Store(), current.Operation.ID, tip)
 		if err != nil {
 			return err
 		}
 		if bases[0].ID == tip {
 			continue // it is known
 		}
-		if w.was, err = s.store.View(bases[0].View); err != nil {
+		if w.was, err = s.store.View(ctx, bases[0].View); err != nil {
 			return err
 		}
-		r, err := w.quarantine.At(tip)
+		r, err := w.quarantine.At(ctx, tip)
 		if err != nil {
 			return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
 		}
 		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners, refsOf: refsOf}
 		j.findRewrites()
-		for _, rule := range []func() error{j.workspaces, j.commits, j.refs, j.gitsOwn} {
-			if err := rule(); err != nil {
+		for _, rule := range []func(context.Context) error{j.workspaces, j.commits, j.refs, j.gitsOwn} {
+			if err := rule(ctx); err != nil {
 				return err
 			}
 		}
-		if err := h.leased(j, w.in.Workspace); err != nil {
+		if err := h.leased(ctx, j, w.in.Workspace); err != nil {
 			return err
 		}
 		w.loaded[tip] = r
@@ -111,7 +111,7 @@ type judgement struct {
 }
 
 // workspaces: one's own may go anywhere, others' only along with a rebase.
-func (j *judgement) workspaces() error {
+func (j *judgement) workspaces(ctx context.Context) error {
 	me := op.CallerFrom(j.ctx)
 	for _, name := range union(j.was.Workspaces, j.r.View.Workspaces) {
 		old, now := j.was.Workspaces[name], j.r.View.Workspaces[name]
@@ -129,7 +129,7 @@ func (j *judgement) workspaces() error {
 		if old == "" || now == "" {
 			return denied("the workspace %q is %s", name, whose)
 		}
-		follows, err := j.follows(old, now)
+		follows, err := j.follows(ctx, old, now)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (j *judgement) workspaces() error {
 // refs: one's own bookmarks and tags, and new ones, go where somebody with the
 // right to write them says; another's along with a commit that was rewritten, or
 // where somebody says who may run on NAME/bookmark/X.
-func (j *judgement) refs() error {
+func (j *judgement) refs(ctx context.Context) error {
 	for _, kind := range []struct {
 		word     string
 		was, now map[string]repo.RefTarget
@@ -163,7 +163,7 @@ func (j *judgement) refs() error {
 				continue
 			}
 			if len(old) == 1 && len(now) == 1 {
-				follows, err := j.follows(old[0], now[0])
+				follows, err := j.follows(ctx, old[0], now[0])
 				if err != nil {
 					return err
 				}
@@ -193,7 +193,7 @@ func (j *judgement) needsRight(at op.Resource, format string, args ...any) error
 }
 
 // gitsOwn: what git's refs are, and what remotes have, only the server knows.
-func (j *judgement) gitsOwn() error {
+func (j *judgement) gitsOwn(ctx context.Context) error {
 	now := j.r.View
 	same := func(a, b repo.RefTarget) bool { return a.Equal(b) }
 	if !maps.EqualFunc(j.was.GitRefs, now.GitRefs, same) || !maps.EqualFunc(j.was.GitHeads, now.GitHeads, same) {
@@ -234,8 +234,8 @@ func union[V any](a, b map[string]V) []string {
 
 // common are the operations where what is brought and what is served part. What has
 // nothing in common but the beginning that all repositories have is another's work.
-func (s *served) common(store repo.Store, head, tip repo.OperationID) ([]*repo.Operation, error) {
-	bases, err := repo.ClosestCommonOperations(store, []repo.OperationID{head}, []repo.OperationID{tip})
+func (s *served) common(ctx context.Context, store repo.Store, head, tip repo.OperationID) ([]*repo.Operation, error) {
+	bases, err := repo.ClosestCommonOperations(ctx, store, []repo.OperationID{head}, []repo.OperationID{tip})
 	if err != nil {
 		return nil, err
 	}

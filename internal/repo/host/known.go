@@ -68,10 +68,10 @@ func (s *served) writeID() error {
 }
 
 // origin is the oldest operation behind the root.
-func (s *served) origin() (string, error) {
+func (s *served) origin(ctx context.Context) (string, error) {
 	head, _, _ := s.now()
 	oldest := ""
-	err := repo.WalkOperations(s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
 		if o.ID != repo.RootOperationID {
 			oldest = o.ID.Hex()
 		}
@@ -193,7 +193,7 @@ func (h *Host) keepKnown(ctx context.Context) error {
 				}
 				continue
 			}
-			origin, err := s.origin()
+			origin, err := s.origin(ctx)
 			if err != nil {
 				return err
 			}

@@ -58,13 +58,13 @@ func (s *served) untouched() (bool, error) {
 // mu.
 func (h *Host) refresh(ctx context.Context, s *served) (*repo.Repo, error) {
 	before, _, _ := s.now()
-	r, _, err := s.store.Head(s.who, repo.MergeOptions{OwnerWins: true})
+	r, _, err := s.store.Head(ctx, s.who, repo.MergeOptions{OwnerWins: true})
 	if err != nil {
 		return nil, err
 	}
 	var done []string
 	if r.Operation.ID != before {
-		if done, err = s.since(before, r.Operation.ID); err != nil {
+		if done, err = s.since(ctx, before, r.Operation.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func (h *Host) refresh(ctx context.Context, s *served) (*repo.Repo, error) {
 		return nil, err
 	}
 	if refs != s.refs {
-		imported, err := s.importGit(r)
+		imported, err := s.importGit(ctx, r)
 		if err != nil {
 			return nil, fmt.Errorf("import git's refs: %w", err)
 		}
@@ -95,12 +95,12 @@ func (h *Host) refresh(ctx context.Context, s *served) (*repo.Repo, error) {
 
 // since describes the operations between two, oldest first, the last few of
 // many.
-func (s *served) since(from, to repo.OperationID) ([]string, error) {
+func (s *served) since(ctx context.Context, from, to repo.OperationID) ([]string, error) {
 	var roots []repo.OperationID
 	if from != "" && s.store.HasOperation(from) {
 		roots = append(roots, from)
 	}
-	ops, err := repo.OperationRange(s.store, roots, []repo.OperationID{to})
+	ops, err := repo.OperationRange(ctx, s.store, roots, []repo.OperationID{to})
 	if err != nil {
 		return nil, err
 	}
@@ -126,37 +126,37 @@ func (h *Host) recordLocal(ctx context.Context, s *served, r *repo.Repo, done []
 }
 
 // importGit takes in git's refs; it gives r itself when nothing is new.
-func (s *served) importGit(r *repo.Repo) (*repo.Repo, error) {
-	unlock, err := s.store.LockGit()
+func (s *served) importGit(ctx context.Context, r *repo.Repo) (*repo.Repo, error) {
+	unlock, err := s.store.LockGit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	tx := r.Begin(s.who)
-	if _, err := s.store.ImportRefs(tx, gitstore.ImportOptions{}); err != nil {
+	if _, err := s.store.ImportRefs(ctx, tx, gitstore.ImportOptions{}); err != nil {
 		return nil, err
 	}
-	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := tx.RebaseDescendants(ctx, repo.RebaseOptions{}); err != nil {
 		return nil, err
 	}
 	if !tx.HasChanges() {
 		return r, nil
 	}
-	done, err := tx.Finish("import git refs")
+	done, err := tx.Finish(ctx, "import git refs")
 	if err != nil {
 		return nil, err
 	}
-	return done, s.store.Publish(done)
+	return done, s.store.Publish(ctx, done)
 }
 
 // exportGit moves git's refs to where bookmarks and tags are; it gives r itself
 // when they are there already. The caller holds mu.
-func (s *served) exportGit(r *repo.Repo) (*repo.Repo, error) {
+func (s *served) exportGit(ctx context.Context, r *repo.Repo) (*repo.Repo, error) {
 	git := r.View.Remotes[repo.GitRemote]
 	if exported(r.View.Bookmarks, git.Bookmarks) && exported(r.View.Tags, git.Tags) {
 		return r, nil
 	}
-	unlock, err := s.store.LockGit()
+	unlock, err := s.store.LockGit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,17 +169,17 @@ func (s *served) exportGit(r *repo.Repo) (*repo.Repo, error) {
 		return nil, err
 	}
 	tx := r.Begin(s.who)
-	if _, err := s.store.ExportRefs(tx); err != nil {
+	if _, err := s.store.ExportRefs(ctx, tx); err != nil {
 		return nil, err
 	}
 	if !tx.HasChanges() {
 		return r, nil
 	}
-	done, err := tx.Finish("export git refs")
+	done, err := tx.Finish(ctx, "export git refs")
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.Publish(done); err != nil {
+	if err := s.store.Publish(ctx, done); err != nil {
 		return nil, err
 	}
 	if before != s.refs {

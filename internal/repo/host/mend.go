@@ -56,7 +56,7 @@ func (h *Host) mend(ctx context.Context, in MendIn) (MendOut, error) {
 		if !wanted[p.Kind+" "+p.ID] {
 			continue
 		}
-		if err := store.Mend(p); err != nil {
+		if err := store.Mend(ctx, p); err != nil {
 			return out, fault.New(fault.Invalid, "repo.mend", "%w", err)
 		}
 		out.Mended++

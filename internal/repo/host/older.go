@@ -21,16 +21,16 @@ import (
 // knows refuses what a replica has of this server when it is not part of the
 // history any more: the repository was put back to an older state. It names
 // operations of its own, so that the replica sends what lies between.
-func (s *served) knows(have []repo.OperationID) error {
+func (s *served) knows(ctx context.Context, have []repo.OperationID) error {
 	head, _, _ := s.now()
 	for _, id := range have {
-		if known, err := s.contains(head, []repo.OperationID{id}); err != nil || known {
+		if known, err := s.contains(ctx, head, []repo.OperationID{id}); err != nil || known {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		spread, err := s.spread(head)
+		spread, err := s.spread(ctx, head)
 		if err != nil {
 			return err
 		}
@@ -43,9 +43,9 @@ func (s *served) knows(have []repo.OperationID) error {
 }
 
 // spread are operations of the history, ever further apart.
-func (s *served) spread(head repo.OperationID) (out []repo.OperationID, err error) {
+func (s *served) spread(ctx context.Context, head repo.OperationID) (out []repo.OperationID, err error) {
 	n, next := 0, 0
-	err = repo.WalkOperations(s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
+	err = repo.WalkOperations(ctx, s.store, []repo.OperationID{head}, func(o *repo.Operation) (bool, error) {
 		if n == next && o.ID != repo.RootOperationID {
 			out = append(out, o.ID)
 			next += 1 + n/2
@@ -74,7 +74,8 @@ func (h *Host) offered(ctx context.Context, s *served, q exchange.Question, in *
 		}
 		name, list.Version = "repo.return_unsigned", 0
 	}
-	_, err = h.Gate().Invoke(withQuarantine(ctx, in), name, list)
+	list.brought = in
+	_, err = h.Gate().Invoke(ctx, name, list)
 	return err == nil, err
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -37,7 +38,7 @@ type served struct {
 }
 
 // open adopts the jj or git repository in a folder, or makes one there.
-func (h *Host) open(root string) (*served, error) {
+func (h *Host) open(ctx context.Context, root string) (*served, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fault.New(fault.Unavailable, "repo.open", "cannot make the folder %s: %w", root, err)
 	}
@@ -49,12 +50,12 @@ func (h *Host) open(root string) (*served, error) {
 	if dir != "" {
 		s.store, err = gitstore.Open(dir)
 	} else {
-		s.store, err = adopt(root, s.who)
+		s.store, err = adopt(ctx, root, s.who)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := s.store.Head(s.who, repo.MergeOptions{OwnerWins: true})
+	r, _, err := s.store.Head(ctx, s.who, repo.MergeOptions{OwnerWins: true})
 	if err != nil {
 		s.store.Close()
 		return nil, err
@@ -104,7 +105,7 @@ func repoDir(root string) (string, error) {
 // adopt makes a folder a jj repository whose git repository people see: the one
 // that is there, or a new one. Its own workspace has the server's name, so that
 // the first who joins is the default.
-func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
+func adopt(ctx context.Context, root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 	if _, err := os.Stat(filepath.Join(root, "objects")); err == nil {
 		if _, err := os.Stat(filepath.Join(root, "HEAD")); err == nil {
 			return nil, fault.New(fault.Invalid, "repo.open", "%s is a bare git repository, which has no place for a workspace", root).
@@ -121,64 +122,64 @@ func adopt(root string, who *repo.Identity) (_ *gitstore.Store, err error) {
 			os.RemoveAll(filepath.Join(root, ".jj"))
 		}
 	}()
-	r, err := s.At(repo.RootOperationID)
+	r, err := s.At(ctx, repo.RootOperationID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.LockGit()
+	unlock, err := s.LockGit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	tx := r.Begin(who)
 	tx.SetWorkspace(repo.ServerWorkspace)
-	if _, err := s.ImportRefs(tx, gitstore.ImportOptions{}); err != nil {
+	if _, err := s.ImportRefs(ctx, tx, gitstore.ImportOptions{}); err != nil {
 		return nil, err
 	}
-	at, err := s.ImportHead(tx, repo.ServerWorkspace, root)
+	at, err := s.ImportHead(ctx, tx, repo.ServerWorkspace, root)
 	if err != nil {
 		return nil, err
 	}
 	parent, tree := repo.RootCommit(), repo.EmptyTree()
 	if at != "" {
-		if parent, err = s.Commit(at); err != nil {
+		if parent, err = s.Commit(ctx, at); err != nil {
 			return nil, err
 		}
 		tree = parent.Tree
 	}
-	wc, err := tx.CheckOut(repo.ServerWorkspace, parent)
+	wc, err := tx.CheckOut(ctx, repo.ServerWorkspace, parent)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := tx.RebaseDescendants(ctx, repo.RebaseOptions{}); err != nil {
 		return nil, err
 	}
-	if err := s.ResetHead(tx, repo.ServerWorkspace, root, wc); err != nil {
+	if err := s.ResetHead(ctx, tx, repo.ServerWorkspace, root, wc); err != nil {
 		return nil, err
 	}
-	done, err := tx.Finish("add workspace '" + repo.ServerWorkspace + "'")
+	done, err := tx.Finish(ctx, "add workspace '"+repo.ServerWorkspace+"'")
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Publish(done); err != nil {
+	if err := s.Publish(ctx, done); err != nil {
 		return nil, err
 	}
 	w, err := workcopy.Init(root, s, done.Operation.ID, repo.ServerWorkspace)
 	if err != nil {
 		return nil, err
 	}
-	locked, err := w.Lock()
+	locked, err := w.Lock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := locked.Reset(tree); err != nil { // git has checked the files out already
+	if err := locked.Reset(ctx, tree); err != nil { // git has checked the files out already
 		locked.Discard()
 		return nil, err
 	}
 	if err := locked.Finish(done.Operation.ID); err != nil {
 		return nil, err
 	}
-	return s, s.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {
+	return s, s.SetWorkspaces(ctx, func([]gitstore.Workspace) []gitstore.Workspace {
 		return []gitstore.Workspace{{Name: repo.ServerWorkspace, Path: "../.."}}
 	})
 }

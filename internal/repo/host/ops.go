@@ -135,7 +135,7 @@ func (h *Host) list(ctx context.Context, _ struct{}) (ListOut, error) {
 		if _, err := h.find(ctx, s.name); err != nil || !op.May(ctx, "repo.list", repoAt(s.name)) {
 			continue
 		}
-		r, err := s.describe()
+		r, err := s.describe(ctx)
 		if err != nil {
 			return out, err
 		}
@@ -150,18 +150,18 @@ func (h *Host) list(ctx context.Context, _ struct{}) (ListOut, error) {
 }
 
 // view is the state of the repository at its head.
-func (s *served) view() (*repo.View, repo.OperationID, int64, error) {
+func (s *served) view(ctx context.Context) (*repo.View, repo.OperationID, int64, error) {
 	head, version, _ := s.now()
-	o, err := s.store.Operation(head)
+	o, err := s.store.Operation(ctx, head)
 	if err != nil {
 		return nil, "", 0, err
 	}
-	v, err := s.store.View(o.View)
+	v, err := s.store.View(ctx, o.View)
 	return v, head, version, err
 }
 
-func (s *served) describe() (Repository, error) {
-	v, head, version, err := s.view()
+func (s *served) describe(ctx context.Context) (Repository, error) {
+	v, head, version, err := s.view(ctx)
 	if err != nil {
 		return Repository{}, err
 	}
@@ -179,7 +179,7 @@ func (h *Host) workspaces(ctx context.Context, in RepoIn) (WorkspacesOut, error)
 	if err != nil {
 		return out, err
 	}
-	v, _, _, err := s.view()
+	v, _, _, err := s.view(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -188,7 +188,7 @@ func (h *Host) workspaces(ctx context.Context, in RepoIn) (WorkspacesOut, error)
 		return out, err
 	}
 	for name, id := range v.Workspaces {
-		c, err := s.store.Commit(id)
+		c, err := s.store.Commit(ctx, id)
 		if err != nil {
 			return out, err
 		}

@@ -111,11 +111,11 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 		in.Name = repo.DefaultWorkspace
 	}
 	head, _, _ := s.now()
-	o, err := s.store.Operation(head)
+	o, err := s.store.Operation(ctx, head)
 	if err != nil {
 		return ClaimOut{}, err
 	}
-	view, err := s.store.View(o.View)
+	view, err := s.store.View(ctx, o.View)
 	if err != nil {
 		return ClaimOut{}, err
 	}

@@ -17,6 +17,8 @@ type PushIn struct {
 	Repo      string   `json:"repo" jsonschema:"the repository, by name or id"`
 	Workspace string   `json:"workspace" jsonschema:"the workspace in which the operations were made"`
 	Heads     []string `json:"heads" jsonschema:"ids of the last operations"`
+
+	brought *gitstore.Incoming // what came with the request; only the request itself has it
 }
 
 // PushOut is where the repository is now.
@@ -24,13 +26,6 @@ type PushOut struct {
 	Head    string `json:"head"`
 	Version int64  `json:"version"`
 	Merged  bool   `json:"merged"` // others had gone on meanwhile
-}
-
-type quarantineKey struct{}
-
-// withQuarantine lets the push of this request find what it brought.
-func withQuarantine(ctx context.Context, in *gitstore.Incoming) context.Context {
-	return context.WithValue(ctx, quarantineKey{}, in)
 }
 
 // ahead is how far a client's clock may be in the future.
@@ -42,20 +37,19 @@ func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
 	if err != nil {
 		return PushOut{}, err
 	}
-	quarantine, _ := ctx.Value(quarantineKey{}).(*gitstore.Incoming)
-	if quarantine == nil {
+	if in.brought == nil {
 		return PushOut{}, fault.New(fault.Invalid, "repo.push", "operations travel with POST /repo/%s/sync", s.name).WithNext("let tandem do it: it syncs by itself after each command")
 	}
 	tips, err := exchange.ParseOperations(in.Heads)
 	if err != nil {
 		return PushOut{}, err
 	}
-	for _, o := range quarantine.Operations() {
+	for _, o := range in.brought.Operations() {
 		if o.Meta.End.Millis > h.DB.Now().Add(ahead).UnixMilli() {
 			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s was made in the future", o.ID.Hex()).WithNext("set this machine's clock")
 		}
 	}
-	w := &waiting{ctx: ctx, in: in, quarantine: quarantine, tips: tips}
+	w := &waiting{ctx: ctx, in: in, quarantine: in.brought, tips: tips}
 	s.queue.Lock()
 	s.waiting = append(s.waiting, w)
 	s.queue.Unlock()
@@ -89,7 +83,7 @@ func (h *Host) recoverPush(ctx context.Context, in PushIn) (PushOut, bool, error
 		if !s.store.HasOperation(tip) {
 			return PushOut{}, false, nil
 		}
-		left, err := repo.OperationRange(s.store, []repo.OperationID{head}, []repo.OperationID{tip})
+		left, err := repo.OperationRange(ctx, s.store, []repo.OperationID{head}, []repo.OperationID{tip})
 		if err != nil || len(left) > 0 {
 			return PushOut{}, false, err
 		}

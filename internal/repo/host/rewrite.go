@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/op"
@@ -24,7 +25,7 @@ func (j *judgement) findRewrites() {
 
 // commits: one's own may become anything; another's may only follow what they
 // stand on, unless the caller has the right to run on NAME/rewrite.
-func (j *judgement) commits() error {
+func (j *judgement) commits(ctx context.Context) error {
 	if j.admin || op.Allowed(j.ctx, "repo.run", repoAt(j.s.name, "rewrite")) {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (j *judgement) commits() error {
 			return j.needsRight(right, "the change %.12s is %s, and it would be abandoned", change, whose(of, known))
 		}
 		for _, n := range now {
-			follows, err := j.follows(id, n)
+			follows, err := j.follows(ctx, id, n)
 			if err != nil {
 				return err
 			}
@@ -56,24 +57,24 @@ func (j *judgement) commits() error {
 // follows says whether a commit is another one, rebased because what it stands
 // on was rewritten, as a merge here would rebase it: same change, author and
 // description, parents that its own became, and the tree that we get.
-func (j *judgement) follows(old, now repo.CommitID) (bool, error) {
-	a, err := j.r.Store.Commit(old)
+func (j *judgement) follows(ctx context.Context, old, now repo.CommitID) (bool, error) {
+	a, err := j.r.Store.Commit(ctx, old)
 	if err != nil {
 		return false, err
 	}
-	b, err := j.r.Store.Commit(now)
+	b, err := j.r.Store.Commit(ctx, now)
 	if err != nil {
 		return false, err
 	}
 	if a.ChangeID != b.ChangeID || a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email {
 		return false, nil
 	}
-	if ok, err := j.parentsFollow(a.Parents, b.Parents); err != nil || !ok {
+	if ok, err := j.parentsFollow(ctx, a.Parents, b.Parents); err != nil || !ok {
 		return false, err
 	}
 	try := *j.r
 	try.Store = repo.NewOverlay(j.r.Store)
-	d, err := try.Begin(j.s.who).NewMove(a, b.Parents).RebaseDraft(repo.RebaseOptions{})
+	d, err := try.Begin(j.s.who).NewMove(a, b.Parents).RebaseDraft(ctx, repo.RebaseOptions{})
 	if err != nil {
 		return false, err
 	}
@@ -82,7 +83,7 @@ func (j *judgement) follows(old, now repo.CommitID) (bool, error) {
 
 // parentsFollow says whether parents are what others became: the same where
 // they are still there, else what replaced them, else what they stood on.
-func (j *judgement) parentsFollow(old, now []repo.CommitID) (bool, error) {
+func (j *judgement) parentsFollow(ctx context.Context, old, now []repo.CommitID) (bool, error) {
 	may := map[repo.CommitID]bool{}
 	seen := map[repo.CommitID]bool{}
 	stack := slices.Clone(old)
@@ -97,7 +98,7 @@ func (j *judgement) parentsFollow(old, now []repo.CommitID) (bool, error) {
 			may[id] = true
 			continue
 		}
-		c, err := j.r.Store.Commit(id)
+		c, err := j.r.Store.Commit(ctx, id)
 		if err != nil {
 			return false, err
 		}

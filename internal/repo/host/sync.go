@@ -48,11 +48,11 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
-	if head, version, err = s.resume(q, head, version); err != nil {
+	if head, version, err = s.resume(ctx, q, head, version); err != nil {
 		h.Fail(w, r, err)
 		return
 	}
-	delta, err := s.store.Delta(have, []repo.OperationID{head})
+	delta, err := s.store.Delta(ctx, have, []repo.OperationID{head})
 	if err != nil {
 		h.Fail(w, r, err)
 		return
@@ -71,7 +71,7 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	if err = out.JSON(exchange.Head, exchange.Answer{Repository: s.id, Head: head.Hex(), Version: version,
 		Actor: op.CallerFrom(ctx).Name, Checkpoint: h.checkpoint(), Objects: objects, Words: words,
 		Receipt: h.receipt(ctx, s, q.Workspace, head, version)}); err == nil {
-		err = exchange.Send(out, s.store, delta, q.Skip)
+		err = exchange.Send(ctx, out, s.store, delta, q.Skip)
 	}
 	if err != nil && ctx.Err() == nil {
 		h.Log.Error("answer a sync", "repo", s.name, "err", err)
@@ -84,12 +84,12 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 // resume is the head that a fetch which was broken off was about, when it is
 // still part of the history; its version is not told, so that whoever has it
 // asks again.
-func (s *served) resume(q exchange.Question, head repo.OperationID, version int64) (repo.OperationID, int64, error) {
+func (s *served) resume(ctx context.Context, q exchange.Question, head repo.OperationID, version int64) (repo.OperationID, int64, error) {
 	want, ok := repo.ParseOperationID(q.Want)
 	if !ok || want == head || len(q.Heads) > 0 {
 		return head, version, nil
 	}
-	if known, err := s.contains(head, []repo.OperationID{want}); err != nil || !known {
+	if known, err := s.contains(ctx, head, []repo.OperationID{want}); err != nil || !known {
 		return head, version, err
 	}
 	return want, 0, nil
@@ -121,7 +121,7 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if err != nil {
 		return nil, "", 0, err
 	}
-	if err := s.knows(have); err != nil {
+	if err := s.knows(ctx, have); err != nil {
 		return nil, "", 0, err
 	}
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
@@ -132,7 +132,7 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if len(tips) == 0 {
 		err = in.Ended() // who only reads has not been asked for a right to write
 	} else {
-		err = exchange.Take(in, quarantine)
+		err = exchange.Take(ctx, in, quarantine)
 	}
 	if err != nil {
 		return nil, "", 0, stored(err)
@@ -143,7 +143,7 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 			return nil, "", 0, err
 		}
 		head, version, _ = s.now()
-		if known, err := s.contains(head, tips); err != nil || known {
+		if known, err := s.contains(ctx, head, tips); err != nil || known {
 			return slices.Concat(have, tips), head, version, err
 		}
 	}
@@ -157,7 +157,7 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if err != nil {
 		return nil, "", 0, err
 	}
-	out, err := h.Gate().Invoke(withQuarantine(ctx, quarantine), "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads})
+	out, err := h.Gate().Invoke(ctx, "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads, brought: quarantine})
 	if err != nil {
 		return nil, "", 0, err
 	}
@@ -168,12 +168,12 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 }
 
 // contains says whether operations are part of the history of a head.
-func (s *served) contains(head repo.OperationID, tips []repo.OperationID) (bool, error) {
+func (s *served) contains(ctx context.Context, head repo.OperationID, tips []repo.OperationID) (bool, error) {
 	for _, tip := range tips {
 		if !s.store.HasOperation(tip) {
 			return false, nil
 		}
 	}
-	left, err := repo.OperationRange(s.store, []repo.OperationID{head}, tips)
+	left, err := repo.OperationRange(ctx, s.store, []repo.OperationID{head}, tips)
 	return len(left) == 0, err
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -86,8 +87,8 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 	for after := in.After; ; {
 		head, version, changed := s.now()
 		if version > after {
-			c := s.change(head, version)
-			c.Did, told = s.did(head, told), head
+			c := s.change(ctx, head, version)
+			c.Did, told = s.did(ctx, head, told), head
 			data, err := json.Marshal(c)
 			if err != nil || send(fmt.Sprintf("id: %d\nevent: head\ndata: %s\n\n", version, data)) != nil {
 				return
@@ -106,9 +107,9 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *served) change(head repo.OperationID, version int64) Change {
+func (s *served) change(ctx context.Context, head repo.OperationID, version int64) Change {
 	c := Change{Version: version, Heads: []string{head.Hex()}, Repo: s.name}
-	if o, err := s.store.Operation(head); err == nil {
+	if o, err := s.store.Operation(ctx, head); err == nil {
 		c.Description, c.Workspace, c.User = o.Meta.Description, o.Meta.Workspace, o.Meta.Username
 		c.Time = time.UnixMilli(o.Meta.End.Millis).UTC().Format(time.RFC3339Nano)
 	}

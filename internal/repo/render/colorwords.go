@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"strings"
 
 	"tandem/internal/repo/text"
@@ -9,13 +10,13 @@ import (
 
 // ColorWords writes both sides with line numbers; changed words are marked by
 // colour when there is colour.
-func (d *Diff) ColorWords(o *text.Text) error {
-	es, err := d.Entries()
+func (d *Diff) ColorWords(ctx context.Context, o *text.Text) error {
+	es, err := d.Entries(ctx)
 	if err != nil {
 		return err
 	}
 	for _, e := range es {
-		if err := d.colorEntry(o, e); err != nil {
+		if err := d.colorEntry(ctx, o, e); err != nil {
 			return err
 		}
 	}
@@ -29,12 +30,12 @@ func (c content) typeName() string {
 	return c.kind
 }
 
-func (d *Diff) colorEntry(o *text.Text, e Entry) error {
-	left, err := d.read(e.Before, d.From.Labels)
+func (d *Diff) colorEntry(ctx context.Context, o *text.Text, e Entry) error {
+	left, err := d.read(ctx, e.Before, d.From.Labels)
 	if err != nil {
 		return err
 	}
-	right, err := d.read(e.After, d.To.Labels)
+	right, err := d.read(ctx, e.After, d.To.Labels)
 	if err != nil {
 		return err
 	}

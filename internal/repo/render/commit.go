@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -11,14 +12,14 @@ import (
 
 type commit = *repo.Commit
 
-func (l *Lang) commitMethods() map[string]template.Method {
+func (l *Lang) commitMethods(ctx context.Context) map[string]template.Method {
 	str, boolean := template.StringType, template.BooleanType
 	m := map[string]template.Method{
 		"description": template.Field(str, func(c commit) any { return c.Description }),
 		"trailers":    template.Field(l.Trailers, func(c commit) any { return template.Items(DescriptionTrailers(c.Description)) }),
 		"change_id":   template.Field(l.ChangeID, func(c commit) any { return c.ChangeID }),
 		"commit_id":   template.Field(l.CommitID, func(c commit) any { return c.ID }),
-		"parents":     template.Getter(l.CommitList, func(c commit) (any, error) { return l.commits(c.Parents) }),
+		"parents":     template.Getter(l.CommitList, func(c commit) (any, error) { return l.commits(ctx, c.Parents) }),
 		"author":      template.Field(template.SignatureType, func(c commit) any { return c.Author }),
 		"committer":   template.Field(template.SignatureType, func(c commit) any { return c.Committer }),
 		"mine":        template.Field(boolean, func(c commit) any { return c.Author.Email == l.UserEmail }),
@@ -51,12 +52,16 @@ func (l *Lang) commitMethods() map[string]template.Method {
 		"immutable":    template.Getter(boolean, func(c commit) (any, error) { return l.Immutable(c.ID) }),
 		"contained_in": l.containedIn,
 		"conflict":     template.Field(boolean, func(c commit) any { return c.Tree.HasConflict() }),
-		"empty":        template.Getter(boolean, func(c commit) (any, error) { return repo.IsEmpty(l.Repo.Store, l.Repo.Index, c) }),
-		"diff":         l.commitDiff,
-		"files":        l.commitFiles,
+		"empty":        template.Getter(boolean, func(c commit) (any, error) { return repo.IsEmpty(ctx, l.Repo.Store, l.Repo.Index, c) }),
+		"diff": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+			return l.commitDiff(ctx, b, self, call)
+		},
+		"files": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+			return l.commitFiles(ctx, b, self, call)
+		},
 		"conflicted_files": template.Getter(l.TreeEntries, func(c commit) (any, error) {
 			out := []any{}
-			err := repo.Conflicts(l.Repo.Store, c.Tree, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+			err := repo.Conflicts(ctx, l.Repo.Store, c.Tree, repo.Everything{}, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 				out = append(out, TreeEntry{p, v})
 				return nil
 			})
@@ -67,10 +72,10 @@ func (l *Lang) commitMethods() map[string]template.Method {
 	return m
 }
 
-func (l *Lang) commits(ids []repo.CommitID) (any, error) {
+func (l *Lang) commits(ctx context.Context, ids []repo.CommitID) (any, error) {
 	out := []any{}
 	for _, id := range ids {
-		c, err := l.Repo.Store.Commit(id)
+		c, err := l.Repo.Store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -146,35 +151,35 @@ func (l *Lang) filesArg(call *dsl.Node) (*fileset.Set, error) {
 	return set, err
 }
 
-func (l *Lang) commitDiff(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+func (l *Lang) commitDiff(ctx context.Context, b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 	set, err := l.filesArg(call)
 	if err != nil {
 		return nil, err
 	}
-	return template.Map(self, l.TreeDiff, func(c commit) (any, error) { return l.DiffOf(c, set) }), nil
+	return template.Map(self, l.TreeDiff, func(c commit) (any, error) { return l.DiffOf(ctx, c, set) }), nil
 }
 
 // DiffOf is what a commit changes against its parents.
-func (l *Lang) DiffOf(c *repo.Commit, match repo.Matcher) (*Diff, error) {
-	from, err := repo.ParentTree(l.Repo.Store, l.Repo.Index, c)
+func (l *Lang) DiffOf(ctx context.Context, c *repo.Commit, match repo.Matcher) (*Diff, error) {
+	from, err := repo.ParentTree(ctx, l.Repo.Store, l.Repo.Index, c)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := CopiesOf(l.Repo.Store, c, match)
+	copies, err := CopiesOf(ctx, l.Repo.Store, c, match)
 	if err != nil {
 		return nil, err
 	}
 	return &Diff{Store: l.Repo.Store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: l.Paths, Opts: l.Diff}, nil
 }
 
-func (l *Lang) commitFiles(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
+func (l *Lang) commitFiles(ctx context.Context, b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 	set, err := l.filesArg(call)
 	if err != nil {
 		return nil, err
 	}
 	return template.Map(self, l.TreeEntries, func(c commit) (any, error) {
 		out := []any{}
-		err := repo.WalkTree(l.Repo.Store, c.Tree, set, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+		err := repo.WalkTree(ctx, l.Repo.Store, c.Tree, set, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 			out = append(out, TreeEntry{p, v})
 			return nil
 		})

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/diff"
@@ -71,19 +72,19 @@ func (e Entry) Shown(p fileset.Paths) string {
 }
 
 // Entries lists what differs, in order of path.
-func (d *Diff) Entries() ([]Entry, error) {
+func (d *Diff) Entries(ctx context.Context) ([]Entry, error) {
 	m := d.Match
 	if m == nil {
 		m = repo.Everything{}
 	}
 	var out []Entry
-	err := repo.DiffTrees(d.Store, d.From, d.To, m, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err := repo.DiffTrees(ctx, d.Store, d.From, d.To, m, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		if from := d.Copies.origin[path]; from != "" {
-			source, err := repo.ValueAt(d.Store, d.From, from)
+			source, err := repo.ValueAt(ctx, d.Store, d.From, from)
 			if err != nil {
 				return err
 			}
-			left, err := repo.ValueAt(d.Store, d.To, from)
+			left, err := repo.ValueAt(ctx, d.Store, d.To, from)
 			if err != nil {
 				return err
 			}
@@ -110,10 +111,10 @@ type content struct {
 	mode     string
 }
 
-func (d *Diff) read(v repo.Merge[repo.TreeValue], labels repo.Labels) (content, error) {
+func (d *Diff) read(ctx context.Context, v repo.Merge[repo.TreeValue], labels repo.Labels) (content, error) {
 	t, ok := v.AsResolved()
 	if !ok {
-		fc, err := repo.ReadFileConflict(d.Store, v, labels)
+		fc, err := repo.ReadFileConflict(ctx, d.Store, v, labels)
 		if err != nil {
 			return content{}, err
 		}
@@ -146,7 +147,7 @@ func (d *Diff) read(v repo.Merge[repo.TreeValue], labels repo.Labels) (content, 
 	}
 	c.id = hexOf(t.ID)
 	var err error
-	c.data, err = d.Store.File(t.FileID())
+	c.data, err = d.Store.File(ctx, t.FileID())
 	if t.IsFile() {
 		c.binary = bytes.IndexByte(c.data[:min(len(c.data), 8000)], 0) >= 0
 	}
@@ -172,8 +173,8 @@ func (d *Diff) compare() diff.Compare {
 }
 
 // Summary writes one letter and path a line.
-func (d *Diff) Summary(o *text.Text) error {
-	es, err := d.Entries()
+func (d *Diff) Summary(ctx context.Context, o *text.Text) error {
+	es, err := d.Entries(ctx)
 	for _, e := range es {
 		label, letter := e.Status()
 		o.Label(label, letter+" "+e.Shown(d.Paths))
@@ -183,8 +184,8 @@ func (d *Diff) Summary(o *text.Text) error {
 }
 
 // Types writes the kinds of both sides and the path.
-func (d *Diff) Types(o *text.Text) error {
-	es, err := d.Entries()
+func (d *Diff) Types(ctx context.Context, o *text.Text) error {
+	es, err := d.Entries(ctx)
 	for _, e := range es {
 		o.Label("modified", kindLetter(e.Before)+kindLetter(e.After)+" "+e.Shown(d.Paths)+"\n")
 	}
@@ -208,8 +209,8 @@ func kindLetter(v repo.Merge[repo.TreeValue]) string {
 }
 
 // Names writes the paths alone.
-func (d *Diff) Names(o *text.Text) error {
-	es, err := d.Entries()
+func (d *Diff) Names(ctx context.Context, o *text.Text) error {
+	es, err := d.Entries(ctx)
 	for _, e := range es {
 		o.Str(d.Paths.Format(e.Path) + "\n")
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,19 +20,19 @@ type StatEntry struct {
 }
 
 // Stats counts changed lines file by file.
-func (d *Diff) Stats() ([]StatEntry, error) {
-	es, err := d.Entries()
+func (d *Diff) Stats(ctx context.Context) ([]StatEntry, error) {
+	es, err := d.Entries(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []StatEntry
 	var none repo.Labels
 	for _, e := range es {
-		left, err := d.read(e.Before, none)
+		left, err := d.read(ctx, e.Before, none)
 		if err != nil {
 			return nil, err
 		}
-		right, err := d.read(e.After, none)
+		right, err := d.read(ctx, e.After, none)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +51,8 @@ func (d *Diff) Stats() ([]StatEntry, error) {
 }
 
 // Stat writes a histogram within a width.
-func (d *Diff) Stat(o *text.Text, width int) error {
-	stats, err := d.Stats()
+func (d *Diff) Stat(ctx context.Context, o *text.Text, width int) error {
+	stats, err := d.Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,18 +161,18 @@ func binaryStat(o *text.Text, delta int) {
 }
 
 // Lines calls yield for removed (-1) and added (+1) lines until it says no.
-func (d *Diff) Lines(yield func(side int, line []byte) bool) error {
-	es, err := d.Entries()
+func (d *Diff) Lines(ctx context.Context, yield func(side int, line []byte) bool) error {
+	es, err := d.Entries(ctx)
 	if err != nil {
 		return err
 	}
 	var none repo.Labels
 	for _, e := range es {
-		left, err := d.read(e.Before, none)
+		left, err := d.read(ctx, e.Before, none)
 		if err != nil {
 			return err
 		}
-		right, err := d.read(e.After, none)
+		right, err := d.read(ctx, e.After, none)
 		if err != nil {
 			return err
 		}

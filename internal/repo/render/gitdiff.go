@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"tandem/internal/repo/diff"
@@ -9,8 +10,8 @@ import (
 )
 
 // Git writes the diff in git's format.
-func (d *Diff) Git(o *text.Text) error {
-	es, err := d.Entries()
+func (d *Diff) Git(ctx context.Context, o *text.Text) error {
+	es, err := d.Entries(ctx)
 	if err != nil {
 		return err
 	}
@@ -19,11 +20,11 @@ func (d *Diff) Git(o *text.Text) error {
 		a, b = "", ""
 	}
 	for _, e := range es {
-		left, err := d.read(e.Before, d.From.Labels)
+		left, err := d.read(ctx, e.Before, d.From.Labels)
 		if err != nil {
 			return err
 		}
-		right, err := d.read(e.After, d.To.Labels)
+		right, err := d.read(ctx, e.After, d.To.Labels)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/fileset"
@@ -29,7 +30,7 @@ type Lang struct {
 	// WebURL returns the address of a remote's pages, or "".
 	WebURL func(remote string) string
 	// Verify checks the signature of a signed commit.
-	Verify func(c *repo.Commit) (Verification, error)
+	Verify func(ctx context.Context, c *repo.Commit) (Verification, error)
 	Base   *template.Language
 
 	Commit, CommitOpt, CommitList            *template.Type
@@ -55,13 +56,13 @@ type Lang struct {
 }
 
 // Bind makes the types. Call it once after setting the fields.
-func (l *Lang) Bind() {
-	l.Commit = &template.Type{Name: "Commit", Methods: l.commitMethods, JSON: commitJSON}
+func (l *Lang) Bind(ctx context.Context) {
+	l.Commit = &template.Type{Name: "Commit", Methods: func() map[string]template.Method { return l.commitMethods(ctx) }, JSON: commitJSON}
 	l.CommitOpt, l.CommitList = template.Option(l.Commit), template.List(l.Commit, " ")
-	l.bindRefs()
+	l.bindRefs(ctx)
 	l.bindIDs()
-	l.bindTrees()
-	l.bindOperations()
+	l.bindTrees(ctx)
+	l.bindOperations(ctx)
 	fs := map[string]func(b *template.Builder, n *dsl.Node) (*template.Expr, error){}
 	for k, v := range l.Base.Functions {
 		fs[k] = v

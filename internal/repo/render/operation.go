@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type EvolutionEntry struct {
 
 type operation = *repo.Operation
 
-func (l *Lang) bindOperations() {
+func (l *Lang) bindOperations(ctx context.Context) {
 	str, boolean := template.StringType, template.BooleanType
 	l.Operation = &template.Type{Name: "Operation", JSON: operationJSON}
 	l.OperationOpt, l.OperationList = template.Option(l.Operation), template.List(l.Operation, " ")
@@ -48,7 +49,7 @@ func (l *Lang) bindOperations() {
 			"parents": template.Getter(l.OperationList, func(o operation) (any, error) {
 				out := []any{}
 				for _, id := range o.Parents {
-					p, err := l.Repo.Store.Operation(id)
+					p, err := l.Repo.Store.Operation(ctx, id)
 					if err != nil {
 						return nil, err
 					}
@@ -81,7 +82,7 @@ func (l *Lang) bindOperations() {
 					return nil, err
 				}
 				return template.Map(self, l.TreeDiff, func(e EvolutionEntry) (any, error) {
-					return l.InterDiff(e.Predecessors, e.Commit, set)
+					return l.InterDiff(ctx, e.Predecessors, e.Commit, set)
 				}), nil
 			},
 		}
@@ -121,8 +122,8 @@ func operationJSON(v any) any {
 
 // InterDiff compares a commit with earlier versions of it, as if those were on
 // its parents.
-func (l *Lang) InterDiff(from []*repo.Commit, to *repo.Commit, match repo.Matcher) (*Diff, error) {
-	tree, err := l.RebasedTree(from, to)
+func (l *Lang) InterDiff(ctx context.Context, from []*repo.Commit, to *repo.Commit, match repo.Matcher) (*Diff, error) {
+	tree, err := l.RebasedTree(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +131,14 @@ func (l *Lang) InterDiff(from []*repo.Commit, to *repo.Commit, match repo.Matche
 }
 
 // RebasedTree is the content earlier versions would have on a commit's parents.
-func (l *Lang) RebasedTree(from []*repo.Commit, to *repo.Commit) (repo.MergedTree, error) {
+func (l *Lang) RebasedTree(ctx context.Context, from []*repo.Commit, to *repo.Commit) (repo.MergedTree, error) {
 	s, ix := l.Repo.Store, l.Repo.Index
-	dest, err := repo.ParentTree(s, ix, to)
+	dest, err := repo.ParentTree(ctx, s, ix, to)
 	if err != nil || len(from) == 0 {
 		return dest, err
 	}
 	if len(from) == 1 {
-		base, err := repo.ParentTree(s, ix, from[0])
+		base, err := repo.ParentTree(ctx, s, ix, from[0])
 		if err != nil {
 			return repo.MergedTree{}, err
 		}
@@ -145,29 +146,29 @@ func (l *Lang) RebasedTree(from []*repo.Commit, to *repo.Commit) (repo.MergedTre
 			return from[0].Tree, nil
 		}
 	}
-	label, err := ParentsLabel(s, to)
+	label, err := ParentsLabel(ctx, s, to)
 	if err != nil {
 		return repo.MergedTree{}, err
 	}
 	terms := []repo.Labelled{{Tree: dest, Label: label + " (new parents)"}}
 	for _, f := range from {
-		base, err := repo.ParentTree(s, ix, f)
+		base, err := repo.ParentTree(ctx, s, ix, f)
 		if err != nil {
 			return repo.MergedTree{}, err
 		}
-		if label, err = ParentsLabel(s, f); err != nil {
+		if label, err = ParentsLabel(ctx, s, f); err != nil {
 			return repo.MergedTree{}, err
 		}
 		terms = append(terms, repo.Labelled{Tree: base, Label: label + " (original parents)"}, repo.Labelled{Tree: f.Tree, Label: f.ConflictLabel() + " (original revision)"})
 	}
-	return repo.MergeMergedTrees(s, terms...)
+	return repo.MergeMergedTrees(ctx, s, terms...)
 }
 
 // ParentsLabel names a commit's parents in conflict markers.
-func ParentsLabel(s repo.Store, c *repo.Commit) (string, error) {
+func ParentsLabel(ctx context.Context, s repo.Store, c *repo.Commit) (string, error) {
 	var parents []*repo.Commit
 	for _, id := range c.Parents {
-		p, err := s.Commit(id)
+		p, err := s.Commit(ctx, id)
 		if err != nil {
 			return "", err
 		}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -72,7 +73,7 @@ func refJSON(v any) any {
 	return o
 }
 
-func (l *Lang) bindRefs() {
+func (l *Lang) bindRefs(ctx context.Context) {
 	l.Symbol = &template.Type{
 		Name: "RefSymbol", Worded: true,
 		Bool:  func(v any) bool { return v.(Symbol) != "" },
@@ -87,7 +88,7 @@ func (l *Lang) bindRefs() {
 		Name:    "CommitRef",
 		Write:   func(o *text.Text, v any) error { writeRef(o, v.(*Ref)); return nil },
 		JSON:    refJSON,
-		Methods: l.refMethods,
+		Methods: func() map[string]template.Method { return l.refMethods(ctx) },
 	}
 	l.RefList = template.List(l.Ref, " ")
 	l.WorkspaceRef = &template.Type{
@@ -119,7 +120,7 @@ func (l *Lang) bindRefs() {
 
 var errNotTracked = errors.New("Not a tracked remote ref")
 
-func (l *Lang) refMethods() map[string]template.Method {
+func (l *Lang) refMethods(ctx context.Context) map[string]template.Method {
 	boolean := template.BooleanType
 	count := func(ahead bool) template.Method {
 		return template.Getter(template.SizeHintType, func(r *Ref) (any, error) {
@@ -130,7 +131,7 @@ func (l *Lang) refMethods() map[string]template.Method {
 			if !ahead {
 				self, other = other, self
 			}
-			ids, err := l.Repo.IDs(revset.Range(revset.Commits(other...), revset.Commits(self...)))
+			ids, err := l.Repo.IDs(ctx, revset.Range(revset.Commits(other...), revset.Commits(self...)))
 			return template.SizeHint{Lower: len(ids), Exact: true}, err
 		})
 	}
@@ -148,7 +149,7 @@ func (l *Lang) refMethods() map[string]template.Method {
 			if len(r.Target) != 1 || r.Target[0] == "" {
 				return nil, nil
 			}
-			return l.Repo.Store.Commit(r.Target[0])
+			return l.Repo.Store.Commit(ctx, r.Target[0])
 		}),
 		"removed_targets": template.Getter(l.CommitList, func(r *Ref) (any, error) {
 			var ids []repo.CommitID
@@ -157,9 +158,9 @@ func (l *Lang) refMethods() map[string]template.Method {
 					ids = append(ids, id)
 				}
 			}
-			return l.commits(ids)
+			return l.commits(ctx, ids)
 		}),
-		"added_targets":         template.Getter(l.CommitList, func(r *Ref) (any, error) { return l.commits(repo.TargetIDs(r.Target)) }),
+		"added_targets":         template.Getter(l.CommitList, func(r *Ref) (any, error) { return l.commits(ctx, repo.TargetIDs(r.Target)) }),
 		"tracked":               template.Field(boolean, func(r *Ref) any { return r.Tracked }),
 		"tracking_present":      template.Field(boolean, func(r *Ref) any { return r.Tracked && !repo.IsAbsentTarget(r.Tracking) }),
 		"tracking_ahead_count":  count(true),

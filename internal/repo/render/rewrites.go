@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"path"
 	"slices"
 
@@ -59,9 +60,9 @@ type rewrites struct {
 
 // FindRewrites calls emit for each file of a commit that came from another one
 // of an earlier commit. Of a tree in conflict its first side counts, as for git.
-func FindRewrites(s repo.Store, from, to *repo.Commit, emit func(from, to repo.Path)) error {
+func FindRewrites(ctx context.Context, s repo.Store, from, to *repo.Commit, emit func(from, to repo.Path)) error {
 	w := &rewrites{store: s, moved: map[[2]int]bool{}}
-	if err := w.collect(from.Tree.IDs.First(), to.Tree.IDs.First()); err != nil {
+	if err := w.collect(ctx, from.Tree.IDs.First(), to.Tree.IDs.First()); err != nil {
 		return err
 	}
 	w.emit = func(from, to *change) {
@@ -74,15 +75,15 @@ func FindRewrites(s repo.Store, from, to *repo.Commit, emit func(from, to repo.P
 		return cmp.Or(cmp.Compare(a.value.ID, b.value.ID), cmp.Compare(a.path, b.path), cmp.Compare(a.what, b.what))
 	})
 	w.equal(removed, func(c *change) bool { return c.top })
-	if err := w.pairs(removed); err != nil {
+	if err := w.pairs(ctx, removed); err != nil {
 		return err
 	}
 	w.settleDirectories()
-	return w.pairs(changed)
+	return w.pairs(ctx, changed)
 }
 
 // collect lists what differs between two trees.
-func (w *rewrites) collect(from, to repo.TreeID) error {
+func (w *rewrites) collect(ctx context.Context, from, to repo.TreeID) error {
 	type dirs struct {
 		path     repo.Path
 		from, to repo.TreeID // "" is none
@@ -92,7 +93,7 @@ func (w *rewrites) collect(from, to repo.TreeID) error {
 		if id == "" {
 			return nil, nil
 		}
-		t, err := w.store.Tree(id)
+		t, err := w.store.Tree(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +168,7 @@ func gitName(e repo.Entry) string {
 
 // pairs matches new paths with what was removed (a rename) or changed (a copy):
 // equal ones, and if there are not too many then similar ones.
-func (w *rewrites) pairs(source happening) error {
+func (w *rewrites) pairs(ctx context.Context, source happening) error {
 	wanted := func(c *change) bool { return c.group != 0 && !c.top || c.value.ID != emptyBlobID }
 	if !w.equal(source, wanted) {
 		return nil
@@ -188,7 +189,7 @@ func (w *rewrites) pairs(source happening) error {
 		if c.what != added || c.found || !c.value.IsFile() || !wanted(c) {
 			continue
 		}
-		s, err := w.similar(c, source)
+		s, err := w.similar(ctx, c, source)
 		if err != nil {
 			return err
 		}
@@ -298,17 +299,17 @@ func (w *rewrites) settleDirectories() {
 }
 
 // similar is the source that shares most, if that is enough.
-func (w *rewrites) similar(c *change, source happening) (best *change, err error) {
+func (w *rewrites) similar(ctx context.Context, c *change, source happening) (best *change, err error) {
 	var most float32
 	for _, s := range w.changes {
 		if s == c || !fits(s, c, source) {
 			continue
 		}
-		x, err := w.store.File(s.value.FileID())
+		x, err := w.store.File(ctx, s.value.FileID())
 		if err != nil {
 			return nil, err
 		}
-		y, err := w.store.File(c.value.FileID())
+		y, err := w.store.File(ctx, c.value.FileID())
 		if err != nil {
 			return nil, err
 		}

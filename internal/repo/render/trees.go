@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
 
@@ -35,7 +36,7 @@ type AnnotationLine struct {
 	FirstInHunk bool
 }
 
-func (l *Lang) bindTrees() {
+func (l *Lang) bindTrees(ctx context.Context) {
 	str, num := template.StringType, template.IntegerType
 	l.RepoPath = &template.Type{
 		Name: "RepoPath", Same: true,
@@ -97,18 +98,18 @@ func (l *Lang) bindTrees() {
 	}}
 	l.StatEntries = template.List(l.StatEntry, " ")
 	l.bindStats()
-	l.TreeDiff = &template.Type{Name: "TreeDiff", Methods: l.diffMethods}
+	l.TreeDiff = &template.Type{Name: "TreeDiff", Methods: func() map[string]template.Method { return l.diffMethods(ctx) }}
 	l.SignatureOpt = template.Option(&template.Type{Name: "CryptographicSignature", Methods: func() map[string]template.Method {
 		return map[string]template.Method{
 			"status": template.Getter(str, func(c commit) (any, error) {
-				v, err := l.Verify(c)
+				v, err := l.Verify(ctx, c)
 				if errors.Is(err, ErrNoSignature) {
 					return "invalid", nil
 				}
 				return cmp.Or(v.Status, "unknown"), err
 			}),
-			"key":     template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(c); return v.Key, err }),
-			"display": template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(c); return v.Display, err }),
+			"key":     template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(ctx, c); return v.Key, err }),
+			"display": template.Getter(str, func(c commit) (any, error) { v, err := l.Verify(ctx, c); return v.Display, err }),
 		}
 	}})
 	l.Trailer = &template.Type{
@@ -195,7 +196,7 @@ func (l *Lang) bindStats() {
 	}
 }
 
-func (l *Lang) diffMethods() map[string]template.Method {
+func (l *Lang) diffMethods(ctx context.Context) map[string]template.Method {
 	shown := func(git bool, write func(d *Diff, o *text.Text) error) template.Method {
 		return func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 			size, err := sizeArg(b, call, -1)
@@ -233,12 +234,12 @@ func (l *Lang) diffMethods() map[string]template.Method {
 	}
 	return map[string]template.Method{
 		"files": template.Getter(l.TreeDiffEntries, func(d *Diff) (any, error) {
-			es, err := d.Entries()
+			es, err := d.Entries(ctx)
 			return template.Items(es), err
 		}),
-		"color_words": shown(false, func(d *Diff, o *text.Text) error { return d.ColorWords(o) }),
-		"git":         shown(true, func(d *Diff, o *text.Text) error { return d.Git(o) }),
-		"summary":     shown(false, func(d *Diff, o *text.Text) error { return d.Summary(o) }),
+		"color_words": shown(false, func(d *Diff, o *text.Text) error { return d.ColorWords(ctx, o) }),
+		"git":         shown(true, func(d *Diff, o *text.Text) error { return d.Git(ctx, o) }),
+		"summary":     shown(false, func(d *Diff, o *text.Text) error { return d.Summary(ctx, o) }),
 		"stat": func(b *template.Builder, self *template.Expr, call *dsl.Node) (*template.Expr, error) {
 			args, err := call.ExpectNamed(0, 2, "", "max_bar_width")
 			if err != nil {
@@ -265,7 +266,7 @@ func (l *Lang) diffMethods() map[string]template.Method {
 					}
 					d = &narrow
 				}
-				list, err := d.Stats()
+				list, err := d.Stats(ctx)
 				return statsOf{d, list, width}, err
 			}), nil
 		},

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -52,17 +53,17 @@ func keyOf(v repo.Merge[repo.TreeValue]) string {
 
 // Wrote notes what a snapshot found: what a workspace wrote itself needs no
 // approval when it comes again.
-func (r *Replica) Wrote(s repo.Store, workspace string, from, to repo.MergedTree) error {
+func (r *Replica) Wrote(ctx context.Context, s repo.Store, workspace string, from, to repo.MergedTree) error {
 	h := had{}
 	if _, err := readJSON(r.hadFile(workspace), &h); err != nil {
 		return err
 	}
-	m, _, err := r.commandingIn(s, workspace, from, to)
+	m, _, err := r.commandingIn(ctx, s, workspace, from, to)
 	if err != nil {
 		return err
 	}
 	grown := false
-	err = repo.DiffTrees(s, from, to, m, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTrees(ctx, s, from, to, m, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		a, b := h.add(p, keyOf(before)), h.add(p, keyOf(after))
 		grown = grown || a || b
 		return nil
@@ -77,7 +78,7 @@ func (r *Replica) Wrote(s repo.Store, workspace string, from, to repo.MergedTree
 // agents or tools and that it has not had. The first workspace of a copy begins
 // with what the server's own folder stands on, which its owner chose; another one
 // beside it has had what the first has.
-func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) ([]Held, error) {
+func (r *Replica) Commanding(ctx context.Context, s repo.Store, workspace string, from repo.MergedTree, to *repo.Commit) ([]Held, error) {
 	h := had{}
 	begun, err := readJSON(r.hadFile(workspace), &h)
 	if err == nil && !begun {
@@ -86,7 +87,7 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 	if err != nil {
 		return nil, err
 	}
-	m, opened, err := r.commandingIn(s, workspace, from, to.Tree)
+	m, opened, err := r.commandingIn(ctx, s, workspace, from, to.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +102,14 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 		if slices.Contains(h[p], key) {
 			return nil
 		}
-		x, err := hold(s, p, before, after, to)
+		x, err := hold(ctx, s, p, before, after, to)
 		if err == nil {
 			x.key = key
 			held = append(held, x)
 		}
 		return err
 	}
-	if err := repo.DiffTrees(s, from, to.Tree, m, look); err != nil {
+	if err := repo.DiffTrees(ctx, s, from, to.Tree, m, look); err != nil {
 		return held, err
 	}
 	// What a new link leads to commands from now on, though nobody changed it.
@@ -117,7 +118,7 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 		for _, x := range held {
 			shown[x.Path] = true
 		}
-		err := repo.DiffTrees(s, repo.EmptyTree(), to.Tree, repo.Prefixes(opened), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		err := repo.DiffTrees(ctx, s, repo.EmptyTree(), to.Tree, repo.Prefixes(opened), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 			if shown[p] {
 				return nil
 			}
@@ -137,7 +138,7 @@ func (r *Replica) Commanding(s repo.Store, workspace string, from repo.MergedTre
 // beginning, and how much is left out.
 const maxShown = 16 << 10
 
-func hold(s repo.Store, p repo.Path, before, after repo.Merge[repo.TreeValue], to *repo.Commit) (Held, error) {
+func hold(ctx context.Context, s repo.Store, p repo.Path, before, after repo.Merge[repo.TreeValue], to *repo.Commit) (Held, error) {
 	x := Held{Path: p, Status: "modified"}
 	switch {
 	case !repo.IsPresent(before):
@@ -145,11 +146,11 @@ func hold(s repo.Store, p repo.Path, before, after repo.Merge[repo.TreeValue], t
 	case !repo.IsPresent(after):
 		x.Status = "removed"
 	}
-	a, err := repo.Content(s, before, nil)
+	a, err := repo.Content(ctx, s, before, nil)
 	if err != nil {
 		return x, err
 	}
-	b, err := repo.Content(s, after, nil)
+	b, err := repo.Content(ctx, s, after, nil)
 	if err != nil {
 		return x, err
 	}
@@ -157,16 +158,16 @@ func hold(s repo.Store, p repo.Path, before, after repo.Merge[repo.TreeValue], t
 		x.Diff = fmt.Sprintf("%s\n(%d bytes more)\n", strings.ToValidUTF8(x.Diff[:maxShown], "?"), len(x.Diff)-maxShown)
 	}
 	x.Diff = strings.ToValidUTF8(x.Diff, "?")
-	x.By, err = bringer(s, p, keyOf(after), to)
+	x.By, err = bringer(ctx, s, p, keyOf(after), to)
 	return x, err
 }
 
 // bringer is the author of the oldest commit below to that has a path as it is
 // there, as far as the first parents tell.
-func bringer(s repo.Store, p repo.Path, key string, to *repo.Commit) (string, error) {
+func bringer(ctx context.Context, s repo.Store, p repo.Path, key string, to *repo.Commit) (string, error) {
 	by := to.Author.Email
 	for at, n := to, 0; n < 500; n++ {
-		v, err := repo.ValueAt(s, at.Tree, p)
+		v, err := repo.ValueAt(ctx, s, at.Tree, p)
 		if err != nil || keyOf(v) != key {
 			return by, err
 		}
@@ -174,7 +175,7 @@ func bringer(s repo.Store, p repo.Path, key string, to *repo.Commit) (string, er
 		if len(at.Parents) == 0 || at.Parents[0] == repo.RootCommitID {
 			return by, nil
 		}
-		if at, err = s.Commit(at.Parents[0]); err != nil {
+		if at, err = s.Commit(ctx, at.Parents[0]); err != nil {
 			return by, err
 		}
 	}

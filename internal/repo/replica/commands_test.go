@@ -42,7 +42,7 @@ func treeOf(t *testing.T, s repo.Store, files map[string]entry) repo.MergedTree 
 	var root repo.Tree
 	dirs := map[string]repo.Tree{}
 	for p, e := range files {
-		id, err := s.PutFile([]byte(e.text))
+		id, err := s.PutFile(t.Context(), []byte(e.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func treeOf(t *testing.T, s repo.Store, files map[string]entry) repo.MergedTree 
 	}
 	put := func(tree repo.Tree) repo.TreeID {
 		repo.SortTree(tree)
-		id, err := s.PutTree(tree)
+		id, err := s.PutTree(t.Context(), tree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestLinksThatCommand(t *testing.T) {
 	plain := treeOf(t, s, map[string]entry{"docs/x": file("1"), "a": file("a")})
 	hold := func(from, to repo.MergedTree) (paths []string) {
 		t.Helper()
-		held, err := r.Commanding(s, "w", from, &repo.Commit{Tree: to, Parents: []repo.CommitID{repo.RootCommitID}})
+		held, err := r.Commanding(t.Context(), s, "w", from, &repo.Commit{Tree: to, Parents: []repo.CommitID{repo.RootCommitID}})
 		if err != nil {
 			t.Fatal(err)
 		}

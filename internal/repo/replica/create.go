@@ -37,14 +37,14 @@ func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Iden
 	if err := r.keepObjects(); err != nil {
 		return nil, err
 	}
-	begun, err := r.begun()
+	begun, err := r.begun(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := r.Sync(ctx, m, nil); err != nil {
 		return nil, err
 	}
-	if err := r.addWorkspace(who, begun); err != nil {
+	if err := r.addWorkspace(ctx, who, begun); err != nil {
 		return nil, err
 	}
 	if _, err := r.Sync(ctx, m, nil); err != nil {
@@ -55,7 +55,7 @@ func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Iden
 
 // Unfinished is what a folder was going to be a copy of when its making was
 // interrupted; ok is false when there is no such thing.
-func Unfinished(root string) (c Config, ok bool) {
+func Unfinished(ctx context.Context, root string) (c Config, ok bool) {
 	dir := filepath.Join(root, ".jj", "repo")
 	if ok, err := readJSON(stateFile(dir, "replica.json"), &c); err != nil || !ok {
 		return c, false
@@ -76,17 +76,17 @@ func Unfinished(root string) (c Config, ok bool) {
 	if !told {
 		return c, true
 	}
-	at, err := r.pointerAt(head)
+	at, err := r.pointerAt(ctx, head)
 	return c, err == nil && at == "" && r.Workspace == c.First // the server has not heard of it
 }
 
 // begun says whether an earlier call has made the workspace's first commit here.
-func (r *Replica) begun() (bool, error) {
+func (r *Replica) begun(ctx context.Context) (bool, error) {
 	head, err := r.Head()
 	if err != nil || head == "" {
 		return false, err
 	}
-	at, err := r.pointerAt(head)
+	at, err := r.pointerAt(ctx, head)
 	return at != "", err
 }
 
@@ -104,17 +104,17 @@ func (r *Replica) keepObjects() error {
 // addWorkspace starts the workspace where the server's own folder started: on
 // the parents of its working copy, or on nothing. One that was begun gets its
 // files.
-func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
+func (r *Replica) addWorkspace(ctx context.Context, who *repo.Identity, begun bool) error {
 	if begun {
 		head, err := r.Head()
 		if err != nil {
 			return err
 		}
-		wc, err := r.commitAt(head)
+		wc, err := r.commitAt(ctx, head)
 		if err != nil || wc == nil {
 			return errors.Join(err, fmt.Errorf("the workspace %s is not at operation %.12s", r.Workspace, head.Hex()))
 		}
-		return r.putFiles(head, wc)
+		return r.putFiles(ctx, head, wc)
 	}
 	known, err := r.Known()
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
 	if !ok {
 		return fmt.Errorf("nothing is known of the server")
 	}
-	at, err := r.Store.At(head)
+	at, err := r.Store.At(ctx, head)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
 		own, ok = at.View.Workspaces[repo.DefaultWorkspace]
 	}
 	if ok {
-		c, err := r.Store.Commit(own)
+		c, err := r.Store.Commit(ctx, own)
 		if err != nil {
 			return err
 		}
@@ -145,37 +145,37 @@ func (r *Replica) addWorkspace(who *repo.Identity, begun bool) error {
 	}
 	var list []*repo.Commit
 	for _, p := range parents {
-		c, err := r.Store.Commit(p)
+		c, err := r.Store.Commit(ctx, p)
 		if err != nil {
 			return err
 		}
 		list = append(list, c)
 	}
-	tree, err := repo.ParentsTree(r.Store, at.Index, list)
+	tree, err := repo.ParentsTree(ctx, r.Store, at.Index, list)
 	if err != nil {
 		return err
 	}
 	tx := at.Begin(who)
 	tx.SetWorkspace(r.Workspace)
-	wc, err := tx.Write(tx.NewCommit(parents, tree))
+	wc, err := tx.Write(ctx, tx.NewCommit(parents, tree))
 	if err != nil {
 		return err
 	}
-	if err := tx.Edit(r.Workspace, wc); err != nil {
+	if err := tx.Edit(ctx, r.Workspace, wc); err != nil {
 		return err
 	}
-	done, err := tx.Finish(fmt.Sprintf("create initial working-copy commit in workspace %s", r.Workspace))
+	done, err := tx.Finish(ctx, fmt.Sprintf("create initial working-copy commit in workspace %s", r.Workspace))
 	if err != nil {
 		return err
 	}
-	if err := r.Store.Publish(done); err != nil {
+	if err := r.Store.Publish(ctx, done); err != nil {
 		return err
 	}
-	return r.putFiles(done.Operation.ID, wc)
+	return r.putFiles(ctx, done.Operation.ID, wc)
 }
 
 // putFiles checks the workspace's first commit out.
-func (r *Replica) putFiles(at repo.OperationID, wc *repo.Commit) error {
+func (r *Replica) putFiles(ctx context.Context, at repo.OperationID, wc *repo.Commit) error {
 	w, err := workcopy.Open(r.Root, r.Store)
 	if errors.Is(err, os.ErrNotExist) {
 		w, err = workcopy.Init(r.Root, r.Store, at, r.Workspace)
@@ -183,22 +183,22 @@ func (r *Replica) putFiles(at repo.OperationID, wc *repo.Commit) error {
 	if err != nil {
 		return err
 	}
-	locked, err := w.Lock()
+	locked, err := w.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := r.Commanding(r.Store, r.Workspace, repo.EmptyTree(), wc); err != nil {
+	if _, err := r.Commanding(ctx, r.Store, r.Workspace, repo.EmptyTree(), wc); err != nil {
 		locked.Discard()
 		return err
 	}
-	if _, err := locked.CheckOut(wc.Tree); err != nil {
+	if _, err := locked.CheckOut(ctx, wc.Tree); err != nil {
 		locked.Discard()
 		return err
 	}
 	if err := locked.Finish(at); err != nil {
 		return err
 	}
-	return r.Store.SetWorkspaces(func([]gitstore.Workspace) []gitstore.Workspace {
+	return r.Store.SetWorkspaces(ctx, func([]gitstore.Workspace) []gitstore.Workspace {
 		return []gitstore.Workspace{{Name: r.Workspace, Path: "../.."}}
 	})
 }

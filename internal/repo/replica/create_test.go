@@ -42,10 +42,10 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 	}
 	quarantine := s.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
-	if err := exchange.Take(in, quarantine); err != nil {
+	if err := exchange.Take(r.Context(), in, quarantine); err != nil {
 		return err
 	}
-	if err := quarantine.Accept(); err != nil {
+	if err := quarantine.Accept(r.Context()); err != nil {
 		return err
 	}
 	have, err := exchange.ParseOperations(q.Have)
@@ -56,11 +56,11 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	at, err := s.Integrate(somebody(), tips, repo.MergeOptions{}, nil)
+	at, err := s.Integrate(r.Context(), somebody(), tips, repo.MergeOptions{}, nil)
 	if err != nil {
 		return err
 	}
-	d, err := s.Delta(append(have, tips...), []repo.OperationID{at.Operation.ID})
+	d, err := s.Delta(r.Context(), append(have, tips...), []repo.OperationID{at.Operation.ID})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 	if err := out.JSON(exchange.Head, exchange.Answer{Repository: "repo_00000000000000000000000000", Head: at.Operation.ID.Hex(), Version: 1}); err != nil {
 		return err
 	}
-	return exchange.Send(out, s, d, q.Skip)
+	return exchange.Send(r.Context(), out, s, d, q.Skip)
 }
 
 func somebody() *repo.Identity {
@@ -89,11 +89,11 @@ func TestCreateGoesOnBetweenTheSyncs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files, err := r.Edited(); err != nil || len(files) > 0 {
+	if files, err := r.Edited(t.Context()); err != nil || len(files) > 0 {
 		t.Errorf("edited: %v, %v", files, err)
 	}
 	r.Close()
-	if _, ok := Unfinished(root); !ok {
+	if _, ok := Unfinished(t.Context(), root); !ok {
 		t.Fatal("it is taken for finished")
 	}
 	// Killed before its files were there, and the server is still away.
@@ -103,7 +103,7 @@ func TestCreateGoesOnBetweenTheSyncs(t *testing.T) {
 	if _, err := Create(t.Context(), root, c, m, somebody(), nil); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("the server is dead: %v", err)
 	}
-	c, ok := Unfinished(root)
+	c, ok := Unfinished(t.Context(), root)
 	if !ok {
 		t.Fatal("it is taken for finished")
 	}
@@ -111,17 +111,17 @@ func TestCreateGoesOnBetweenTheSyncs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if n, err := r.Waiting(); err != nil || n > 0 {
+	if n, err := r.Waiting(t.Context()); err != nil || n > 0 {
 		t.Errorf("%d operations wait, %v", n, err)
 	}
-	if _, ok := Unfinished(root); ok {
+	if _, ok := Unfinished(t.Context(), root); ok {
 		t.Error("it is finished")
 	}
 	head, err := r.Head()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := r.viewAt(head); err != nil || len(v.Workspaces) != 1 {
+	if v, err := r.viewAt(t.Context(), head); err != nil || len(v.Workspaces) != 1 {
 		t.Errorf("workspaces: %v, %v", v.Workspaces, err)
 	}
 }

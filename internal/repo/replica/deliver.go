@@ -29,12 +29,12 @@ func deliver(ctx context.Context, dir string, m Remote, may func(context.Context
 		return err
 	}
 	defer r.Close()
-	lock, err := gitstore.LockFile(r.path("sync.lock"))
+	lock, err := gitstore.LockFile(ctx, r.path("sync.lock"))
 	if err != nil {
 		return err
 	}
 	defer lock.Unlock()
-	workspaces, err := r.waitingIn()
+	workspaces, err := r.waitingIn(ctx)
 	if err != nil || len(workspaces) == 0 && !older(dir) {
 		return err
 	}
@@ -44,7 +44,7 @@ func deliver(ctx context.Context, dir string, m Remote, may func(context.Context
 	}
 	for _, name := range workspaces {
 		r.Workspace = name
-		files, err := r.Edited()
+		files, err := r.Edited(ctx)
 		if err == nil && len(files) > 0 {
 			err = may(ctx, Changed{Folder: folders[name], Workspace: name, Files: files})
 		}
@@ -70,8 +70,8 @@ func openCopy(dir string) (*Replica, error) {
 }
 
 // waitingIn names the workspaces whose operations the server has not got yet.
-func (r *Replica) waitingIn() ([]string, error) {
-	ops, err := r.waiting()
+func (r *Replica) waitingIn(ctx context.Context) ([]string, error) {
+	ops, err := r.waiting(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func standing(dir string) (at string, settled bool, err error) {
 
 // Undelivered says whether something waits in a copy. One that is gone has
 // nothing.
-func Undelivered(dir string) bool {
+func Undelivered(ctx context.Context, dir string) bool {
 	if _, settled, err := standing(dir); err != nil || settled {
 		return false
 	}
@@ -128,7 +128,7 @@ func Undelivered(dir string) bool {
 		return false
 	}
 	defer r.Close()
-	n, err := r.Waiting()
+	n, err := r.Waiting(ctx)
 	return err == nil && n > 0
 }
 
@@ -154,7 +154,7 @@ func (w *Watcher) deliverAll(ctx context.Context) {
 }
 
 // waiting lists the operations that the server has not got yet, latest first.
-func (r *Replica) waiting() ([]*repo.Operation, error) {
+func (r *Replica) waiting(ctx context.Context) ([]*repo.Operation, error) {
 	known, err := r.Known()
 	if err != nil {
 		return nil, err
@@ -167,5 +167,5 @@ func (r *Replica) waiting() ([]*repo.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return repo.OperationRange(r.Store, roots, heads)
+	return repo.OperationRange(ctx, r.Store, roots, heads)
 }

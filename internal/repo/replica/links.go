@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"encoding/hex"
 	"maps"
 	"net/url"
@@ -27,14 +28,14 @@ func (linkNames) Match(p repo.Path) bool { return leadsTo(p) }
 func (linkNames) Visit(repo.Path) bool   { return true }
 
 // note takes down what became of the links between two trees.
-func (l links) note(s repo.Store, from, to repo.MergedTree) error {
-	return repo.DiffTrees(s, from, to, linkNames{}, func(p repo.Path, _, after repo.Merge[repo.TreeValue]) error {
+func (l links) note(ctx context.Context, s repo.Store, from, to repo.MergedTree) error {
+	return repo.DiffTrees(ctx, s, from, to, linkNames{}, func(p repo.Path, _, after repo.Merge[repo.TreeValue]) error {
 		delete(l, p)
 		for _, v := range after { // of a conflict, every side
 			if v.Kind != repo.Symlink {
 				continue
 			}
-			target, err := s.File(v.FileID())
+			target, err := s.File(ctx, v.FileID())
 			if err != nil {
 				return err
 			}
@@ -46,7 +47,7 @@ func (l links) note(s repo.Store, from, to repo.MergedTree) error {
 
 // behind is where the links lead inside a tree, also by way of other links. Where
 // one leads out of it, there is nothing that a commit could change.
-func (l links) behind(s repo.Store, t repo.MergedTree) ([]repo.Path, error) {
+func (l links) behind(ctx context.Context, s repo.Store, t repo.MergedTree) ([]repo.Path, error) {
 	out := map[repo.Path]bool{}
 	for p, target := range l {
 		at, inside := lead(p, target)
@@ -55,7 +56,7 @@ func (l links) behind(s repo.Store, t repo.MergedTree) ([]repo.Path, error) {
 				break
 			}
 			out[at] = true
-			next, linked, err := through(s, t, at)
+			next, linked, err := through(ctx, s, t, at)
 			if err != nil {
 				return nil, err
 			}
@@ -80,11 +81,11 @@ func lead(p repo.Path, target string) (at repo.Path, inside bool) {
 }
 
 // through follows the first link on a path, if one is there.
-func through(s repo.Store, t repo.MergedTree, p repo.Path) (next repo.Path, linked bool, err error) {
+func through(ctx context.Context, s repo.Store, t repo.MergedTree, p repo.Path) (next repo.Path, linked bool, err error) {
 	names := p.Components()
 	for i := range names {
 		at := repo.Path(strings.Join(names[:i+1], "/"))
-		v, err := repo.ValueAt(s, t, at)
+		v, err := repo.ValueAt(ctx, s, t, at)
 		if err != nil {
 			return "", false, err
 		}
@@ -92,7 +93,7 @@ func through(s repo.Store, t repo.MergedTree, p repo.Path) (next repo.Path, link
 			if term.Kind != repo.Symlink {
 				continue
 			}
-			target, err := s.File(term.FileID())
+			target, err := s.File(ctx, term.FileID())
 			if err != nil {
 				return "", false, err
 			}
@@ -111,7 +112,7 @@ type linked struct {
 }
 
 // linksAt are the links of a tree that a workspace has.
-func (r *Replica) linksAt(s repo.Store, workspace string, t repo.MergedTree) (links, error) {
+func (r *Replica) linksAt(ctx context.Context, s repo.Store, workspace string, t repo.MergedTree) (links, error) {
 	kept, err := readHint[linked](r.linksFile(workspace))
 	if err != nil {
 		return nil, err
@@ -131,12 +132,12 @@ func (r *Replica) linksAt(s repo.Store, workspace string, t repo.MergedTree) (li
 	if was.SameIDs(t) {
 		return kept.Links, nil
 	}
-	if err := kept.Links.note(s, was, t); err != nil {
+	if err := kept.Links.note(ctx, s, was, t); err != nil {
 		if len(kept.Tree) == 0 {
 			return nil, err
 		}
 		kept.Links = links{} // that tree may be gone: look at all of this one
-		if err := kept.Links.note(s, repo.EmptyTree(), t); err != nil {
+		if err := kept.Links.note(ctx, s, repo.EmptyTree(), t); err != nil {
 			return nil, err
 		}
 	}
@@ -149,19 +150,19 @@ func (r *Replica) linksAt(s repo.Store, workspace string, t repo.MergedTree) (li
 
 // commandingIn matches what commands agents in a workspace on its way from one tree
 // to another, and says where links lead then that lead nowhere now.
-func (r *Replica) commandingIn(s repo.Store, workspace string, from, to repo.MergedTree) (m commanding, opened []repo.Path, err error) {
-	l, err := r.linksAt(s, workspace, from)
+func (r *Replica) commandingIn(ctx context.Context, s repo.Store, workspace string, from, to repo.MergedTree) (m commanding, opened []repo.Path, err error) {
+	l, err := r.linksAt(ctx, s, workspace, from)
 	if err != nil {
 		return m, nil, err
 	}
-	if m.behind, err = l.behind(s, from); err != nil {
+	if m.behind, err = l.behind(ctx, s, from); err != nil {
 		return m, nil, err
 	}
 	l = maps.Clone(l)
-	if err := l.note(s, from, to); err != nil {
+	if err := l.note(ctx, s, from, to); err != nil {
 		return m, nil, err
 	}
-	then, err := l.behind(s, to)
+	then, err := l.behind(ctx, s, to)
 	if err != nil {
 		return m, nil, err
 	}

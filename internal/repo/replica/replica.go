@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,8 +136,8 @@ func stateFile(dir, name string) string { return filepath.Join(dir, "tandem", na
 func (r *Replica) Known() (Known, error) { return readHint[Known](r.path("known.json")) }
 
 // Waiting counts the operations that the server has not got yet.
-func (r *Replica) Waiting() (int, error) {
-	ops, err := r.waiting()
+func (r *Replica) Waiting(ctx context.Context) (int, error) {
+	ops, err := r.waiting(ctx)
 	return len(ops), err
 }
 
@@ -151,12 +152,12 @@ func (r *Replica) Head() (repo.OperationID, error) {
 }
 
 // pointerAt is the workspace's commit at an operation, "" when it has none.
-func (r *Replica) pointerAt(id repo.OperationID) (repo.CommitID, error) {
-	o, err := r.Store.Operation(id)
+func (r *Replica) pointerAt(ctx context.Context, id repo.OperationID) (repo.CommitID, error) {
+	o, err := r.Store.Operation(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	v, err := r.Store.View(o.View)
+	v, err := r.Store.View(ctx, o.View)
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +166,7 @@ func (r *Replica) pointerAt(id repo.OperationID) (repo.CommitID, error) {
 
 // Stale says whether the workspace's commit has moved under its files, as it
 // does when somebody rebases it.
-func (r *Replica) Stale() (bool, error) {
+func (r *Replica) Stale(ctx context.Context) (bool, error) {
 	head, err := r.Head()
 	if err != nil || head == "" {
 		return false, err
@@ -174,8 +175,8 @@ func (r *Replica) Stale() (bool, error) {
 	if err != nil || files == head {
 		return false, err
 	}
-	if was, err := r.pointerAt(files); err == nil {
-		if now, err := r.pointerAt(head); err != nil || was == now {
+	if was, err := r.pointerAt(ctx, files); err == nil {
+		if now, err := r.pointerAt(ctx, head); err != nil || was == now {
 			return false, err // the files and the index need not be asked
 		}
 	}
@@ -183,7 +184,7 @@ func (r *Replica) Stale() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	at, err := r.Store.At(head)
+	at, err := r.Store.At(ctx, head)
 	if err != nil {
 		return false, err
 	}
@@ -191,10 +192,10 @@ func (r *Replica) Stale() (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	c, err := r.Store.Commit(id)
+	c, err := r.Store.Commit(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	state, err := w.Check(at, c)
+	state, err := w.Check(ctx, at, c)
 	return state == workcopy.Stale, err
 }

@@ -62,7 +62,7 @@ func (m Remote) Call(ctx context.Context, name string, in, out any) error {
 // an operation of its own and goes up before the files change. Sync reports
 // whether the head here changed.
 func (r *Replica) Sync(ctx context.Context, m Remote, save func() error) (moved bool, err error) {
-	lock, err := gitstore.LockFile(r.path("sync.lock"))
+	lock, err := gitstore.LockFile(ctx, r.path("sync.lock"))
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func (r *Replica) Sync(ctx context.Context, m Remote, save func() error) (moved 
 		return false, err
 	}
 	if save != nil {
-		touched, err := r.touches(head)
+		touched, err := r.touches(ctx, head)
 		if err != nil {
 			return false, err
 		}
@@ -95,21 +95,21 @@ func (r *Replica) Sync(ctx context.Context, m Remote, save func() error) (moved 
 			}
 		}
 	}
-	return r.follow(head)
+	return r.follow(ctx, head)
 }
 
 // touches says whether the server's head has another commit for this workspace
 // than ours.
-func (r *Replica) touches(head repo.OperationID) (bool, error) {
+func (r *Replica) touches(ctx context.Context, head repo.OperationID) (bool, error) {
 	own, err := r.Head()
 	if err != nil || own == "" || own == head {
 		return false, err
 	}
-	ours, err := r.pointerAt(own)
+	ours, err := r.pointerAt(ctx, own)
 	if err != nil {
 		return false, err
 	}
-	theirs, err := r.pointerAt(head)
+	theirs, err := r.pointerAt(ctx, head)
 	return ours != theirs, err
 }
 
@@ -144,7 +144,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 	if id, ok := repo.ParseOperationID(known.Head); ok && r.Store.HasOperation(id) {
 		have = append(have, id)
 	}
-	delta, err := r.Store.Delta(have, tips)
+	delta, err := r.Store.Delta(ctx, have, tips)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +173,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		w := exchange.NewWriter(pw)
 		err := w.JSON(exchange.Head, q)
 		if err == nil {
-			err = exchange.Send(w, r.Store, delta, 0)
+			err = exchange.Send(ctx, w, r.Store, delta, 0)
 		}
 		pw.CloseWithError(err)
 	}()
@@ -212,17 +212,17 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		}
 	}
 	defer quarantine.Close()
-	if err := exchange.Take(in, quarantine); err != nil {
+	if err := exchange.Take(ctx, in, quarantine); err != nil {
 		if q.Skip > 0 && fault.Is(err, fault.Invalid) {
 			err = errors.Join(err, r.forgetFetch())
 		}
 		return "", broken(err)
 	}
 	if len(quarantine.Operations()) > 0 {
-		if err := r.accept(quarantine, known, tips, head); err != nil {
+		if err := r.accept(ctx, quarantine, known, tips, head); err != nil {
 			return "", err
 		}
-		_ = r.Store.Tidy() // what arrived is there even so, and the next sync tries again
+		_ = r.Store.Tidy(ctx) // what arrived is there even so, and the next sync tries again
 	}
 	if !r.Store.HasOperation(head) {
 		return "", fmt.Errorf("the server's head %.12s did not arrive", a.Head)
@@ -231,7 +231,7 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return "", err
 	}
 	if q.Skip > 0 {
-		if err := r.whole(head); err != nil {
+		if err := r.whole(ctx, head); err != nil {
 			return "", errors.Join(err, r.forgetFetch())
 		}
 	}
@@ -255,21 +255,21 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 // accept makes what arrived part of the copy. What the head adds to the index is
 // known from what arrived, so that nobody need read all the operations between
 // to find it out.
-func (r *Replica) accept(in *gitstore.Incoming, known Known, tips []repo.OperationID, head repo.OperationID) error {
+func (r *Replica) accept(ctx context.Context, in *gitstore.Incoming, known Known, tips []repo.OperationID, head repo.OperationID) error {
 	id, ok := repo.ParseOperationID(known.Head)
 	if !ok || len(tips) != 1 {
-		return in.Accept()
+		return in.Accept(ctx)
 	}
 	// A command that was made while an answer was on its way does not stand on
 	// what came with that.
-	if aside, err := repo.OperationRange(r.Store, tips, []repo.OperationID{id}); err != nil || len(aside) > 0 {
-		return errors.Join(err, in.Accept())
+	if aside, err := repo.OperationRange(ctx, r.Store, tips, []repo.OperationID{id}); err != nil || len(aside) > 0 {
+		return errors.Join(err, in.Accept(ctx))
 	}
-	ix, err := in.IndexOver(tips[0])
+	ix, err := in.IndexOver(ctx, tips[0])
 	if err != nil {
 		return err
 	}
-	if err := in.Accept(); err != nil {
+	if err := in.Accept(ctx); err != nil {
 		return err
 	}
 	return r.Store.SaveIndex(head, ix)
@@ -292,12 +292,12 @@ func (r *Replica) forgetFetch() error {
 
 // whole checks that everything an operation names is there, when it came in
 // several pieces.
-func (r *Replica) whole(head repo.OperationID) error {
-	all, err := r.Store.Delta(nil, []repo.OperationID{head})
+func (r *Replica) whole(ctx context.Context, head repo.OperationID) error {
+	all, err := r.Store.Delta(ctx, nil, []repo.OperationID{head})
 	if err != nil {
 		return err
 	}
-	for id, err := range all.Objects() {
+	for id, err := range all.Objects(ctx) {
 		if err != nil {
 			return err
 		}
@@ -328,11 +328,11 @@ func broken(err error) error {
 
 // follow makes the server's head ours. When something was made here meanwhile
 // that it does not contain, ours stays, and goes up with the next sync.
-func (r *Replica) follow(head repo.OperationID) (moved bool, err error) {
-	if err := r.mirror(head); err != nil {
+func (r *Replica) follow(ctx context.Context, head repo.OperationID) (moved bool, err error) {
+	if err := r.mirror(ctx, head); err != nil {
 		return false, err
 	}
-	unlock, err := r.Store.LockHeads()
+	unlock, err := r.Store.LockHeads(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -344,7 +344,7 @@ func (r *Replica) follow(head repo.OperationID) (moved bool, err error) {
 	if len(heads) == 1 && heads[0] == head {
 		return false, nil
 	}
-	own, err := repo.OperationRange(r.Store, []repo.OperationID{head}, heads)
+	own, err := repo.OperationRange(ctx, r.Store, []repo.OperationID{head}, heads)
 	if err != nil || len(own) > 0 {
 		return false, err
 	}
@@ -356,12 +356,12 @@ var mirrored = []string{"refs/heads/", "refs/tags/", "refs/remotes/"}
 
 // mirror gives the copy's git the refs that the view says git has, so that a
 // command that imports them finds nothing new.
-func (r *Replica) mirror(head repo.OperationID) error {
-	o, err := r.Store.Operation(head)
+func (r *Replica) mirror(ctx context.Context, head repo.OperationID) error {
+	o, err := r.Store.Operation(ctx, head)
 	if err != nil {
 		return err
 	}
-	v, err := r.Store.View(o.View)
+	v, err := r.Store.View(ctx, o.View)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func emptyStore(t *testing.T) *gitstore.Store {
 func smallServer(t *testing.T) (s *gitstore.Store, m Remote, objects []string) {
 	t.Helper()
 	s = emptyStore(t)
-	at, err := s.At(repo.RootOperationID)
+	at, err := s.At(t.Context(), repo.RootOperationID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,33 +38,33 @@ func smallServer(t *testing.T) (s *gitstore.Store, m Remote, objects []string) {
 	tx := at.Begin(&repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now, NewChangeID: repo.RandomChangeID})
 	parent := repo.RootCommitID
 	for _, text := range []string{"one", "two"} {
-		file, err := s.PutFile([]byte(text))
+		file, err := s.PutFile(t.Context(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := s.PutTree(repo.Tree{{Name: "f", Value: repo.TreeValue{Kind: repo.File, ID: string(file)}}})
+		tree, err := s.PutTree(t.Context(), repo.Tree{{Name: "f", Value: repo.TreeValue{Kind: repo.File, ID: string(file)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := tx.Write(tx.NewCommit([]repo.CommitID{parent}, repo.MergedTree{IDs: repo.Resolved(tree)}))
+		c, err := tx.Write(t.Context(), tx.NewCommit([]repo.CommitID{parent}, repo.MergedTree{IDs: repo.Resolved(tree)}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		parent = c.ID
 	}
-	done, err := tx.Finish("two commits")
+	done, err := tx.Finish(t.Context(), "two commits")
 	if err == nil {
-		err = s.Publish(done)
+		err = s.Publish(t.Context(), done)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	head := done.Operation.ID
-	d, err := s.Delta(nil, []repo.OperationID{head})
+	d, err := s.Delta(t.Context(), nil, []repo.OperationID{head})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, err := range d.Objects() {
+	for id, err := range d.Objects(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func smallServer(t *testing.T) (s *gitstore.Store, m Remote, objects []string) {
 		if err := out.JSON(exchange.Head, exchange.Answer{Head: head.Hex(), Version: 1, Objects: len(objects)}); err != nil {
 			t.Error(err)
 		}
-		if err := exchange.Send(out, s, d, q.Skip); err != nil {
+		if err := exchange.Send(r.Context(), out, s, d, q.Skip); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -102,12 +102,12 @@ func TestAFetchThatLacksSomethingStartsAnew(t *testing.T) {
 		r := &Replica{Store: emptyStore(t)}
 		if c.have > 0 {
 			var pack bytes.Buffer
-			if err := s.WritePack(&pack, objects[:c.have]); err != nil {
+			if err := s.WritePack(t.Context(), &pack, objects[:c.have]); err != nil {
 				t.Fatal(err)
 			}
 			in := r.Store.Receive(gitstore.DefaultLimits)
 			in.Arrived = func(int) error { return nil }
-			if err := in.Pack(&pack); err != nil {
+			if err := in.Pack(t.Context(), &pack); err != nil {
 				t.Fatal(err)
 			}
 			in.Close()
@@ -142,7 +142,7 @@ func TestASyncTidies(t *testing.T) {
 	}
 	for i := range 50 {
 		for j := range 20 {
-			if _, err := r.Store.PutFile(fmt.Appendf(nil, "file %d of pack %d", j, i)); err != nil {
+			if _, err := r.Store.PutFile(t.Context(), fmt.Appendf(nil, "file %d of pack %d", j, i)); err != nil {
 				t.Fatal(err)
 			}
 		}

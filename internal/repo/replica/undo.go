@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 // Served looks for the workspace that a folder lies in and whose repository a
 // server serves from there: agents elsewhere have written into its operation log.
 // It gives nil for a repository of one's own.
-func Served(dir string) (_ *Replica, err error) {
+func Served(ctx context.Context, dir string) (_ *Replica, err error) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, ".jj")); err == nil {
 			break
@@ -44,7 +45,7 @@ func Served(dir string) (_ *Replica, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = repo.WalkOperations(r.Store, heads, func(o *repo.Operation) (more bool, err error) {
+	err = repo.WalkOperations(ctx, r.Store, heads, func(o *repo.Operation) (more bool, err error) {
 		shared = o.Meta.Attributes["tandem.actor"] != ""
 		return !shared, nil
 	})
@@ -61,16 +62,16 @@ var reverts = regexp.MustCompile(`^revert operation ([0-9a-f]+)$`)
 // eachOwn visits what was done in this workspace, latest first, until visit has
 // seen enough or the operation that made the workspace is reached, which is nothing
 // to take back. Snapshots are not something anybody did.
-func (r *Replica) eachOwn(visit func(*repo.Operation) (enough bool, err error)) error {
+func (r *Replica) eachOwn(ctx context.Context, visit func(*repo.Operation) (enough bool, err error)) error {
 	heads, err := r.Store.Heads()
 	if err != nil {
 		return err
 	}
-	return repo.WalkOperations(r.Store, heads, func(o *repo.Operation) (more bool, err error) {
+	return repo.WalkOperations(ctx, r.Store, heads, func(o *repo.Operation) (more bool, err error) {
 		if o.Meta.Workspace != r.Workspace || o.Meta.Snapshot || len(o.Parents) != 1 {
 			return true, nil
 		}
-		if before, err := r.pointerAt(o.Parents[0]); err != nil || before == "" {
+		if before, err := r.pointerAt(ctx, o.Parents[0]); err != nil || before == "" {
 			return false, err
 		}
 		enough, err := visit(o)
@@ -80,9 +81,9 @@ func (r *Replica) eachOwn(visit func(*repo.Operation) (enough bool, err error)) 
 
 // LastDone is the operation that undo takes back: the last one made in this
 // workspace that is still in effect. Others' operations are not ours to undo.
-func (r *Replica) LastDone() (last repo.OperationID, err error) {
+func (r *Replica) LastDone(ctx context.Context) (last repo.OperationID, err error) {
 	taken := map[string]bool{} // operations that are not in effect
-	err = r.eachOwn(func(o *repo.Operation) (enough bool, err error) {
+	err = r.eachOwn(ctx, func(o *repo.Operation) (enough bool, err error) {
 		if taken[o.ID.Hex()] {
 			return false, nil
 		}
@@ -101,9 +102,9 @@ func (r *Replica) LastDone() (last repo.OperationID, err error) {
 
 // LastUndone is the operation that redo takes back: the last undo that is
 // still in effect.
-func (r *Replica) LastUndone() (last repo.OperationID, err error) {
+func (r *Replica) LastUndone(ctx context.Context) (last repo.OperationID, err error) {
 	taken := map[string]bool{}
-	err = r.eachOwn(func(o *repo.Operation) (enough bool, err error) {
+	err = r.eachOwn(ctx, func(o *repo.Operation) (enough bool, err error) {
 		m := reverts.FindStringSubmatch(o.Meta.Description)
 		if m == nil {
 			return true, nil // something was done since
@@ -112,7 +113,7 @@ func (r *Replica) LastUndone() (last repo.OperationID, err error) {
 		if taken[o.ID.Hex()] || !ok {
 			return false, nil
 		}
-		was, err := r.Store.Operation(target)
+		was, err := r.Store.Operation(ctx, target)
 		if err != nil {
 			return false, err
 		}

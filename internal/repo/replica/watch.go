@@ -38,7 +38,7 @@ const seenSize = 256
 
 // Current says whether somebody watches the server and has seen nothing that
 // the copy lacks, so that a command need not ask.
-func (r *Replica) Current() (bool, error) {
+func (r *Replica) Current(ctx context.Context) (bool, error) {
 	lock, err := tryLock(r.path("watch.lock"))
 	if err != nil {
 		return false, err
@@ -57,7 +57,7 @@ func (r *Replica) Current() (bool, error) {
 	if s.Version > known.Version { // also where the head is the same: something is to be heard
 		return false, nil
 	}
-	return r.follows(known)
+	return r.follows(ctx, known)
 }
 
 // readSeen is what a watcher last heard for the copy in a .jj/repo.
@@ -68,7 +68,7 @@ func readSeen(dir string) (s seen, ok bool) {
 
 // follows says whether the head here stands on what is known of the server. It
 // does not when an answer came that no command has followed yet.
-func (r *Replica) follows(known Known) (bool, error) {
+func (r *Replica) follows(ctx context.Context, known Known) (bool, error) {
 	id, ok := repo.ParseOperationID(known.Head)
 	if !ok || !r.Store.HasOperation(id) {
 		return false, nil
@@ -77,7 +77,7 @@ func (r *Replica) follows(known Known) (bool, error) {
 	if err != nil || len(heads) == 1 && heads[0] == id {
 		return err == nil, err
 	}
-	ahead, err := repo.OperationRange(r.Store, heads, []repo.OperationID{id})
+	ahead, err := repo.OperationRange(ctx, r.Store, heads, []repo.OperationID{id})
 	return len(ahead) == 0, err
 }
 

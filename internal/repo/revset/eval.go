@@ -1,6 +1,7 @@
 package revset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,12 +20,12 @@ type evaluator struct {
 }
 
 // Positions evaluates an expression; the newest position comes first.
-func (r *Repo) Positions(x *Expr) ([]repo.Pos, error) {
+func (r *Repo) Positions(ctx context.Context, x *Expr) ([]repo.Pos, error) {
 	ev, err := r.evaluator(x)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ev.eval(x)
+	s, err := ev.eval(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,8 @@ func (r *Repo) Positions(x *Expr) ([]repo.Pos, error) {
 }
 
 // IDs evaluates an expression; children come before their parents.
-func (r *Repo) IDs(x *Expr) ([]repo.CommitID, error) {
-	ps, err := r.Positions(x)
+func (r *Repo) IDs(ctx context.Context, x *Expr) ([]repo.CommitID, error) {
+	ps, err := r.Positions(ctx, x)
 	out := make([]repo.CommitID, len(ps))
 	for i, p := range ps {
 		out[i] = r.Index.ID(p)
@@ -42,12 +43,12 @@ func (r *Repo) IDs(x *Expr) ([]repo.CommitID, error) {
 }
 
 // Set evaluates an expression as a set of positions.
-func (r *Repo) Set(x *Expr) (repo.PosSet, error) {
+func (r *Repo) Set(ctx context.Context, x *Expr) (repo.PosSet, error) {
 	ev, err := r.evaluator(x)
 	if err != nil {
 		return nil, err
 	}
-	return ev.eval(x)
+	return ev.eval(ctx, x)
 }
 
 // Resolve says whether everything an expression names is there.
@@ -212,7 +213,10 @@ func lazy(x *Expr) bool {
 	return false
 }
 
-func (ev *evaluator) eval(x *Expr) (set, error) {
+func (ev *evaluator) eval(ctx context.Context, x *Expr) (set, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	switch x.kind {
 	case kNone:
 		return ev.empty(), nil
@@ -223,7 +227,7 @@ func (ev *evaluator) eval(x *Expr) (set, error) {
 	case kUnion:
 		out := ev.empty()
 		for _, a := range x.args {
-			s, err := ev.eval(a)
+			s, err := ev.eval(ctx, a)
 			if err != nil {
 				return nil, err
 			}
@@ -235,34 +239,34 @@ func (ev *evaluator) eval(x *Expr) (set, error) {
 		if lazy(first) && !lazy(second) {
 			first, second = second, first
 		}
-		s, err := ev.eval(first)
+		s, err := ev.eval(ctx, first)
 		if err != nil {
 			return nil, err
 		}
-		return ev.within(second, s)
+		return ev.within(ctx, second, s)
 	case kDifference:
-		s, err := ev.eval(x.args[0])
+		s, err := ev.eval(ctx, x.args[0])
 		if err != nil {
 			return nil, err
 		}
-		t, err := ev.within(x.args[1], s)
+		t, err := ev.within(ctx, x.args[1], s)
 		return minus(s, orEmpty(t, s)), err
 	case kNegate, kFilter:
-		return ev.within(x, ev.all())
+		return ev.within(ctx, x, ev.all())
 	case kPresent:
-		return ev.present(x)
+		return ev.present(ctx, x)
 	case kCoalesce:
 		for _, a := range x.args {
-			s, err := ev.eval(a)
+			s, err := ev.eval(ctx, a)
 			if err != nil || slices.ContainsFunc(s, func(w uint64) bool { return w != 0 }) {
 				return s, err
 			}
 		}
 		return ev.empty(), nil
 	case kAtOp:
-		return ev.atOp(x)
+		return ev.atOp(ctx, x)
 	}
-	return ev.graph(x)
+	return ev.graph(ctx, x)
 }
 
 func orEmpty(t, like set) set {
@@ -273,12 +277,12 @@ func orEmpty(t, like set) set {
 }
 
 // within computes the part of x inside s.
-func (ev *evaluator) within(x *Expr, s set) (set, error) {
+func (ev *evaluator) within(ctx context.Context, x *Expr, s set) (set, error) {
 	switch x.kind {
 	case kFilter:
 		out := ev.empty()
 		for _, p := range members(s) {
-			c, err := ev.r.Store.Commit(ev.r.Index.ID(p))
+			c, err := ev.r.Store.Commit(ctx, ev.r.Index.ID(p))
 			if err != nil {
 				return nil, err
 			}
@@ -292,7 +296,7 @@ func (ev *evaluator) within(x *Expr, s set) (set, error) {
 		}
 		return out, nil
 	case kNegate:
-		t, err := ev.within(x.args[0], s)
+		t, err := ev.within(ctx, x.args[0], s)
 		if err != nil {
 			return nil, err
 		}
@@ -300,7 +304,7 @@ func (ev *evaluator) within(x *Expr, s set) (set, error) {
 	case kUnion:
 		out := ev.empty()
 		for _, a := range x.args {
-			t, err := ev.within(a, minus(s, out))
+			t, err := ev.within(ctx, a, minus(s, out))
 			if err != nil {
 				return nil, err
 			}
@@ -308,23 +312,23 @@ func (ev *evaluator) within(x *Expr, s set) (set, error) {
 		}
 		return out, nil
 	case kIntersection:
-		t, err := ev.within(x.args[0], s)
+		t, err := ev.within(ctx, x.args[0], s)
 		if err != nil {
 			return nil, err
 		}
-		return ev.within(x.args[1], t)
+		return ev.within(ctx, x.args[1], t)
 	case kDifference:
-		t, err := ev.within(x.args[0], s)
+		t, err := ev.within(ctx, x.args[0], s)
 		if err != nil {
 			return nil, err
 		}
-		u, err := ev.within(x.args[1], t)
+		u, err := ev.within(ctx, x.args[1], t)
 		if err != nil {
 			return nil, err
 		}
 		return minus(t, u), nil
 	}
-	t, err := ev.eval(x)
+	t, err := ev.eval(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -355,8 +359,8 @@ func (ev *evaluator) leaf(x *Expr) (set, error) {
 	return out, nil
 }
 
-func (ev *evaluator) present(x *Expr) (set, error) {
-	s, err := ev.eval(x.args[0])
+func (ev *evaluator) present(ctx context.Context, x *Expr) (set, error) {
+	s, err := ev.eval(ctx, x.args[0])
 	var none *NoSuchRevision
 	var wc *NoWorkingCopy
 	if errors.As(err, &none) || errors.As(err, &wc) {
@@ -365,7 +369,7 @@ func (ev *evaluator) present(x *Expr) (set, error) {
 	return s, err
 }
 
-func (ev *evaluator) atOp(x *Expr) (set, error) {
+func (ev *evaluator) atOp(ctx context.Context, x *Expr) (set, error) {
 	if ev.r.AtOp == nil {
 		return nil, fmt.Errorf("at_operation() is not available here")
 	}
@@ -375,7 +379,7 @@ func (ev *evaluator) atOp(x *Expr) (set, error) {
 	}
 	there := *ev.r
 	there.Repo = at
-	ids, err := there.IDs(x.args[0])
+	ids, err := there.IDs(ctx, x.args[0])
 	if err != nil {
 		return nil, err
 	}

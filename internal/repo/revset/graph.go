@@ -1,6 +1,7 @@
 package revset
 
 import (
+	"context"
 	"slices"
 
 	"tandem/internal/repo"
@@ -42,8 +43,8 @@ func (r *Repo) Links(ps []repo.Pos) [][]Link {
 // WalkLinks visits the commits of x that keep chooses, newest first, with
 // their edges, until visit has enough. Commits are looked at as late as can be,
 // so that an early end is a cheap one.
-func (r *Repo) WalkLinks(x *Expr, keep func(*repo.Commit) (bool, error), visit func(repo.Pos, []Link) (more bool, err error)) error {
-	all, err := r.Set(x)
+func (r *Repo) WalkLinks(ctx context.Context, x *Expr, keep func(*repo.Commit) (bool, error), visit func(repo.Pos, []Link) (more bool, err error)) error {
+	all, err := r.Set(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (r *Repo) WalkLinks(x *Expr, keep func(*repo.Commit) (bool, error), visit f
 		kept, ok := known[p]
 		if !ok {
 			var c *repo.Commit
-			if c, failed = r.Store.Commit(r.Index.ID(p)); failed == nil {
+			if c, failed = r.Store.Commit(ctx, r.Index.ID(p)); failed == nil {
 				kept, failed = keep(c)
 			}
 			known[p] = kept

@@ -2,6 +2,7 @@ package revset
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,10 +10,10 @@ import (
 )
 
 // graph evaluates the expressions that follow edges.
-func (ev *evaluator) graph(x *Expr) (set, error) {
+func (ev *evaluator) graph(ctx context.Context, x *Expr) (set, error) {
 	args := make([]set, len(x.args))
 	for i, a := range x.args {
-		s, err := ev.eval(a)
+		s, err := ev.eval(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -24,19 +25,19 @@ func (ev *evaluator) graph(x *Expr) (set, error) {
 		if x.lo == 0 && x.hi == unbounded && !x.firstParent {
 			return ix.Ancestors(members(args[0])), nil
 		}
-		return ev.steps(args[0], x, func(p repo.Pos) []repo.Pos {
+		return ev.steps(ctx, args[0], x, func(p repo.Pos) []repo.Pos {
 			ps := ix.Parents(p)
 			if x.firstParent && len(ps) > 1 {
 				ps = ps[:1]
 			}
 			return ps
-		}), nil
+		})
 	case kDescendants:
 		if x.lo == 0 && x.hi == unbounded {
 			return ev.descendants(args[0], ev.all()), nil
 		}
 		children := ev.children()
-		return ev.steps(args[0], x, func(p repo.Pos) []repo.Pos { return children[p] }), nil
+		return ev.steps(ctx, args[0], x, func(p repo.Pos) []repo.Pos { return children[p] })
 	case kRange:
 		out := ev.empty()
 		for _, p := range ix.Range(members(args[0]), members(args[1])) {
@@ -52,9 +53,9 @@ func (ev *evaluator) graph(x *Expr) (set, error) {
 	case kRoots:
 		return ev.roots(args[0]), nil
 	case kForkPoint:
-		return ev.forkPoint(members(args[0])), nil
+		return ev.forkPoint(ctx, members(args[0]))
 	case kMergePoint:
-		return ev.mergePoint(members(args[0])), nil
+		return ev.mergePoint(ctx, members(args[0]))
 	case kBisect:
 		ps := members(args[0])
 		if len(ps) > 0 {
@@ -66,7 +67,7 @@ func (ev *evaluator) graph(x *Expr) (set, error) {
 	case kDivergent:
 		return ev.divergent(), nil
 	case kLatest:
-		return ev.latest(members(args[0]), int(x.n))
+		return ev.latest(ctx, members(args[0]), int(x.n))
 	case kExactly:
 		n := len(members(args[0]))
 		switch {
@@ -89,10 +90,13 @@ func (ev *evaluator) of(ps []repo.Pos) set {
 }
 
 // steps collects what is lo to hi-1 steps away.
-func (ev *evaluator) steps(from set, x *Expr, next func(repo.Pos) []repo.Pos) set {
+func (ev *evaluator) steps(ctx context.Context, from set, x *Expr, next func(repo.Pos) []repo.Pos) (set, error) {
 	out := ev.empty()
 	level := members(from)
 	for d := uint32(0); d < x.hi && len(level) > 0; d++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		seen := ev.empty()
 		var further []repo.Pos
 		grew := false
@@ -113,7 +117,7 @@ func (ev *evaluator) steps(from set, x *Expr, next func(repo.Pos) []repo.Pos) se
 		}
 		level = further
 	}
-	return out
+	return out, nil
 }
 
 // children maps positions to their visible children.
@@ -207,26 +211,32 @@ func (ev *evaluator) reachable(sources, domain set) set {
 	return out
 }
 
-func (ev *evaluator) forkPoint(ps []repo.Pos) set {
+func (ev *evaluator) forkPoint(ctx context.Context, ps []repo.Pos) (set, error) {
 	if len(ps) == 0 {
-		return ev.empty()
+		return ev.empty(), nil
 	}
 	at := ps[:1]
 	for _, p := range ps[1:] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		at = ev.r.Index.CommonAncestors(at, []repo.Pos{p})
 	}
-	return ev.of(at)
+	return ev.of(at), nil
 }
 
-func (ev *evaluator) mergePoint(ps []repo.Pos) set {
+func (ev *evaluator) mergePoint(ctx context.Context, ps []repo.Pos) (set, error) {
 	if len(ps) == 0 {
-		return ev.empty()
+		return ev.empty(), nil
 	}
 	common := ev.all()
 	for _, p := range ps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		common = ev.descendants(ev.of([]repo.Pos{p}), common)
 	}
-	return ev.roots(common)
+	return ev.roots(common), nil
 }
 
 func (ev *evaluator) forks() set {
@@ -270,11 +280,11 @@ func (ev *evaluator) visibleHeads() []repo.Pos {
 	return out
 }
 
-func (ev *evaluator) latest(ps []repo.Pos, n int) (set, error) {
+func (ev *evaluator) latest(ctx context.Context, ps []repo.Pos, n int) (set, error) {
 	if len(ps) > 1 || n == 0 {
 		when := map[repo.Pos]int64{}
 		for _, p := range ps {
-			c, err := ev.r.Store.Commit(ev.r.Index.ID(p))
+			c, err := ev.r.Store.Commit(ctx, ev.r.Index.ID(p))
 			if err != nil {
 				return nil, err
 			}

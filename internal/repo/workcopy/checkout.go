@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,8 +19,8 @@ type CheckoutStats struct {
 }
 
 // CheckOut makes the files those of a tree.
-func (l *Locked) CheckOut(tree repo.MergedTree) (CheckoutStats, error) {
-	stats, err := l.update(l.state.tree, tree, repo.Prefixes(l.state.sparse))
+func (l *Locked) CheckOut(ctx context.Context, tree repo.MergedTree) (CheckoutStats, error) {
+	stats, err := l.update(ctx, l.state.tree, tree, repo.Prefixes(l.state.sparse))
 	if err != nil {
 		return stats, err
 	}
@@ -28,14 +29,14 @@ func (l *Locked) CheckOut(tree repo.MergedTree) (CheckoutStats, error) {
 }
 
 // SetSparse changes which paths are checked out.
-func (l *Locked) SetSparse(prefixes []repo.Path) (CheckoutStats, error) {
+func (l *Locked) SetSparse(ctx context.Context, prefixes []repo.Path) (CheckoutStats, error) {
 	old, now := repo.Prefixes(l.state.sparse), repo.Prefixes(prefixes)
 	tree, empty := l.state.tree, repo.EmptyTree()
-	added, err := l.update(empty, tree, repo.Without{Keep: now, Drop: old})
+	added, err := l.update(ctx, empty, tree, repo.Without{Keep: now, Drop: old})
 	if err != nil {
 		return added, err
 	}
-	removed, err := l.update(tree, empty, repo.Without{Keep: old, Drop: now})
+	removed, err := l.update(ctx, tree, empty, repo.Without{Keep: old, Drop: now})
 	l.state.sparse = slices.Clone(prefixes)
 	l.dirty = true
 	return CheckoutStats{Added: added.Added, Removed: removed.Removed, Skipped: added.Skipped}, err
@@ -43,11 +44,11 @@ func (l *Locked) SetSparse(prefixes []repo.Path) (CheckoutStats, error) {
 
 // Reset says that the files are those of a tree without touching them; the
 // next snapshot reads the ones that differ.
-func (l *Locked) Reset(tree repo.MergedTree) error {
+func (l *Locked) Reset(ctx context.Context, tree repo.MergedTree) error {
 	l.dirty = true
 	var changed []FileState
 	deleted := map[repo.Path]struct{}{}
-	err := repo.DiffTreesForDisk(l.store, l.state.tree, tree, repo.Prefixes(l.state.sparse),
+	err := repo.DiffTreesForDisk(ctx, l.store, l.state.tree, tree, repo.Prefixes(l.state.sparse),
 		func(path repo.Path, _, after repo.Merge[repo.TreeValue]) error {
 			if !repo.IsPresent(after) {
 				deleted[path] = struct{}{}
@@ -80,9 +81,9 @@ func (l *Locked) Reset(tree repo.MergedTree) error {
 
 // Recover forgets all that is known of the files and takes them for those of a
 // tree.
-func (l *Locked) Recover(tree repo.MergedTree) error {
+func (l *Locked) Recover(ctx context.Context, tree repo.MergedTree) error {
 	l.state.files, l.state.tree = nil, repo.EmptyTree()
-	return l.Reset(tree)
+	return l.Reset(ctx, tree)
 }
 
 // diskType is the type of a file as written from a tree.
@@ -101,7 +102,7 @@ func (l *Locked) diskType(path repo.Path, executable bool) FileType {
 }
 
 // update turns the files of one tree into those of another.
-func (l *Locked) update(from, to repo.MergedTree, m repo.Matcher) (CheckoutStats, error) {
+func (l *Locked) update(ctx context.Context, from, to repo.MergedTree, m repo.Matcher) (CheckoutStats, error) {
 	root, err := os.OpenRoot(l.Root)
 	if err != nil {
 		return CheckoutStats{}, fmt.Errorf("check out: %w", err)
@@ -113,7 +114,7 @@ func (l *Locked) update(from, to repo.MergedTree, m repo.Matcher) (CheckoutStats
 	again := map[repo.Path]repo.Merge[repo.TreeValue]{}
 	if len(from.IDs) == len(to.IDs) && !slices.Equal(from.Labels, to.Labels) {
 		// Conflicts that did not change show other labels now.
-		err = repo.Conflicts(l.store, to, m, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+		err = repo.Conflicts(ctx, l.store, to, m, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
 			again[p] = v
 			return nil
 		})
@@ -121,13 +122,13 @@ func (l *Locked) update(from, to repo.MergedTree, m repo.Matcher) (CheckoutStats
 			return c.stats, err
 		}
 	}
-	err = repo.DiffTreesForDisk(l.store, from, to, m, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTreesForDisk(ctx, l.store, from, to, m, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		delete(again, path)
-		return c.path(path, before, after)
+		return c.path(ctx, path, before, after)
 	})
 	for path, v := range again {
 		if err == nil {
-			err = c.path(path, v, v)
+			err = c.path(ctx, path, v, v)
 		}
 	}
 	// What was done is known even when the rest failed.
@@ -151,8 +152,12 @@ type checkoutRun struct {
 	deleted map[repo.Path]struct{}
 }
 
-// path carries out one difference.
-func (c *checkoutRun) path(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+// path carries out one difference. It is the place where a checkout can stop:
+// between two files.
+func (c *checkoutRun) path(ctx context.Context, path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	wasThere, isThere := repo.IsPresent(before), repo.IsPresent(after)
 	switch {
 	case !isThere:
@@ -192,7 +197,7 @@ func (c *checkoutRun) path(path repo.Path, before, after repo.Merge[repo.TreeVal
 		c.removeEmptyDirs(dir)
 		return nil
 	}
-	f, err := c.write(path, name, after)
+	f, err := c.write(ctx, path, name, after)
 	if err != nil {
 		return fmt.Errorf("check out %s: %w", path, err)
 	}
@@ -279,20 +284,20 @@ func (c *checkoutRun) removeEmptyDirs(dir repo.Path) {
 }
 
 // write makes the file of a value.
-func (c *checkoutRun) write(path repo.Path, name string, v repo.Merge[repo.TreeValue]) (FileState, error) {
+func (c *checkoutRun) write(ctx context.Context, path repo.Path, name string, v repo.Merge[repo.TreeValue]) (FileState, error) {
 	value, resolved := v.AsResolved()
 	if !resolved {
-		return c.writeConflict(path, name, v)
+		return c.writeConflict(ctx, path, name, v)
 	}
 	switch value.Kind {
 	case repo.File, repo.Executable:
-		data, err := c.store.File(value.FileID())
+		data, err := c.store.File(ctx, value.FileID())
 		if err != nil {
 			return FileState{}, err
 		}
 		return c.writeFile(path, name, c.Ends.written(data), c.diskType(path, value.Kind == repo.Executable))
 	case repo.Symlink:
-		target, err := c.store.File(value.FileID())
+		target, err := c.store.File(ctx, value.FileID())
 		if err != nil {
 			return FileState{}, err
 		}
@@ -314,8 +319,8 @@ func (c *checkoutRun) write(path repo.Path, name string, v repo.Merge[repo.TreeV
 	return FileState{}, fmt.Errorf("a directory cannot be checked out as a file")
 }
 
-func (c *checkoutRun) writeConflict(path repo.Path, name string, v repo.Merge[repo.TreeValue]) (FileState, error) {
-	conflict, err := repo.ReadFileConflict(c.store, v, c.labels)
+func (c *checkoutRun) writeConflict(ctx context.Context, path repo.Path, name string, v repo.Merge[repo.TreeValue]) (FileState, error) {
+	conflict, err := repo.ReadFileConflict(ctx, c.store, v, c.labels)
 	if err != nil {
 		return FileState{}, err
 	}

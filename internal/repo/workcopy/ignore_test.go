@@ -22,17 +22,17 @@ func tracked(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := w.Lock()
+	l, err := w.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Discard()
-	tree, _, err := l.Snapshot(SnapshotOptions{})
+	tree, _, err := l.Snapshot(t.Context(), SnapshotOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	err = repo.WalkTree(s, tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
+	err = repo.WalkTree(t.Context(), s, tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
 		out = append(out, string(p))
 		return nil
 	})

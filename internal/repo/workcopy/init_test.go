@@ -27,12 +27,12 @@ func TestInitIsJJs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		root, err := s.At(repo.RootOperationID)
+		root, err := s.At(t.Context(), repo.RootOperationID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tx := root.Begin(j.Identity())
-		wc, err := tx.CheckOut(repo.DefaultWorkspace, repo.RootCommit())
+		wc, err := tx.CheckOut(t.Context(), repo.DefaultWorkspace, repo.RootCommit())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,18 +40,18 @@ func TestInitIsJJs(t *testing.T) {
 			if !s.IsColocated(ours) {
 				t.Error("not colocated")
 			}
-			if err := s.ResetHead(tx, repo.DefaultWorkspace, ours, wc); err != nil {
+			if err := s.ResetHead(t.Context(), tx, repo.DefaultWorkspace, ours, wc); err != nil {
 				t.Fatal(err)
 			}
 		}
-		done, err := tx.Finish("add workspace 'default'")
+		done, err := tx.Finish(t.Context(), "add workspace 'default'")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Publish(done); err != nil {
+		if err := s.Publish(t.Context(), done); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.SetWorkspaces(func(w []gitstore.Workspace) []gitstore.Workspace {
+		if err := s.SetWorkspaces(t.Context(), func(w []gitstore.Workspace) []gitstore.Workspace {
 			return append(w, gitstore.Workspace{Name: repo.DefaultWorkspace, Path: "../.."})
 		}); err != nil {
 			t.Fatal(err)

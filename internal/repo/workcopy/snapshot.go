@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ type SnapshotStats struct {
 }
 
 // Snapshot makes the tree of what is on disk now.
-func (l *Locked) Snapshot(o SnapshotOptions) (repo.MergedTree, SnapshotStats, error) {
+func (l *Locked) Snapshot(ctx context.Context, o SnapshotOptions) (repo.MergedTree, SnapshotStats, error) {
 	if o.Track == nil {
 		o.Track = repo.Everything{}
 	}
@@ -62,12 +63,12 @@ func (l *Locked) Snapshot(o SnapshotOptions) (repo.MergedTree, SnapshotStats, er
 		slots: make(chan struct{}, 4*runtime.GOMAXPROCS(0)),
 		edit:  repo.EditTree(l.store, l.state.tree),
 	}
-	s.visit("", o.Ignores, l.state.files)
+	s.visit(ctx, "", o.Ignores, l.state.files)
 	s.wg.Wait()
 	if s.err != nil {
 		return repo.MergedTree{}, SnapshotStats{}, s.err
 	}
-	tree, err := s.edit.Write()
+	tree, err := s.edit.Write(ctx)
 	if err != nil {
 		return repo.MergedTree{}, SnapshotStats{}, err
 	}
@@ -125,9 +126,13 @@ func (s *snapshot) fail(err error) {
 	}
 }
 
-func (s *snapshot) failed() bool {
+// failed says whether to stop; that ctx has ended is a failure, too.
+func (s *snapshot) failed(ctx context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
 	return s.err != nil
 }
 
@@ -149,8 +154,8 @@ func (s *snapshot) disk(p repo.Path) string {
 }
 
 // visit looks at a directory; known are the tracked files in it and below.
-func (s *snapshot) visit(dir repo.Path, ignores *Ignores, known []FileState) {
-	if s.failed() {
+func (s *snapshot) visit(ctx context.Context, dir repo.Path, ignores *Ignores, known []FileState) {
+	if s.failed(ctx) {
 		return
 	}
 	disk := s.disk(dir)
@@ -174,6 +179,9 @@ func (s *snapshot) visit(dir repo.Path, ignores *Ignores, known []FileState) {
 	// Names come in order, and so do the tracked files: walk them in step.
 	rest := known
 	for _, e := range entries {
+		if s.failed(ctx) {
+			return
+		}
 		name := e.Name()
 		if !utf8.ValidString(name) {
 			s.mu.Lock()
@@ -186,7 +194,7 @@ func (s *snapshot) visit(dir repo.Path, ignores *Ignores, known []FileState) {
 		if name == ".git" || name == ".jj" {
 			continue
 		}
-		s.entry(dir.Join(name), e, ignores, own)
+		s.entry(ctx, dir.Join(name), e, ignores, own)
 	}
 	s.gone(rest)
 }
@@ -232,7 +240,7 @@ func (s *snapshot) gone(files []FileState) {
 }
 
 // entry looks at one name of a directory.
-func (s *snapshot) entry(path repo.Path, e fs.DirEntry, ignores *Ignores, own []FileState) {
+func (s *snapshot) entry(ctx context.Context, path repo.Path, e fs.DirEntry, ignores *Ignores, own []FileState) {
 	var tracked *FileState
 	below := own
 	if len(own) > 0 && own[0].Path == path {
@@ -245,7 +253,7 @@ func (s *snapshot) entry(path repo.Path, e fs.DirEntry, ignores *Ignores, own []
 		if tracked != nil {
 			s.gone(own[:1])
 		}
-		s.directory(path, ignores, below)
+		s.directory(ctx, path, ignores, below)
 		return
 	}
 	s.gone(below)
@@ -275,7 +283,7 @@ func (s *snapshot) entry(path repo.Path, e fs.DirEntry, ignores *Ignores, own []
 		s.leave(Untracked{path, info.Size(), s.o.MaxNewFileSize})
 		return
 	}
-	s.file(path, info, tracked)
+	s.file(ctx, path, info, tracked)
 }
 
 func (s *snapshot) leave(u Untracked) {
@@ -286,7 +294,7 @@ func (s *snapshot) leave(u Untracked) {
 
 // directory decides how to go into a directory: not at all when it is another
 // repository, to the tracked files alone when it is ignored.
-func (s *snapshot) directory(path repo.Path, ignores *Ignores, below []FileState) {
+func (s *snapshot) directory(ctx context.Context, path repo.Path, ignores *Ignores, below []FileState) {
 	for _, name := range []string{".git", ".jj"} {
 		if _, err := os.Lstat(filepath.Join(s.disk(path), name)); err == nil {
 			s.gone(below)
@@ -294,17 +302,20 @@ func (s *snapshot) directory(path repo.Path, ignores *Ignores, below []FileState
 		}
 	}
 	if ignores.Match(path, true) && !s.o.Force.Visit(path) {
-		s.spawn(func() { s.trackedOnly(below) })
+		s.spawn(func() { s.trackedOnly(ctx, below) })
 		return
 	}
 	if s.sparse.Visit(path) {
-		s.spawn(func() { s.visit(path, ignores, below) })
+		s.spawn(func() { s.visit(ctx, path, ignores, below) })
 	}
 }
 
 // trackedOnly looks at tracked files without reading their directories.
-func (s *snapshot) trackedOnly(files []FileState) {
+func (s *snapshot) trackedOnly(ctx context.Context, files []FileState) {
 	for i := range files {
+		if s.failed(ctx) {
+			return
+		}
 		f := &files[i]
 		if f.Type == Submodule || !s.sparse.Match(f.Path) {
 			continue
@@ -314,6 +325,6 @@ func (s *snapshot) trackedOnly(files []FileState) {
 			s.gone(files[i : i+1])
 			continue
 		}
-		s.file(f.Path, info, f)
+		s.file(ctx, f.Path, info, f)
 	}
 }

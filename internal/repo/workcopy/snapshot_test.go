@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -49,11 +50,11 @@ func TestFilesMayVanish(t *testing.T) {
 	}()
 	defer func() { close(stop); <-stopped }()
 	for range 200 {
-		l, err := w.Lock()
+		l, err := w.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, _, err := l.Snapshot(SnapshotOptions{})
+		tree, _, err := l.Snapshot(t.Context(), SnapshotOptions{})
 		if err != nil {
 			l.Discard()
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func TestFilesMayVanish(t *testing.T) {
 		if err := l.Finish(repo.RootOperationID); err != nil {
 			t.Fatal(err)
 		}
-		if v, err := repo.ValueAt(s, tree, "stays"); err != nil || !repo.IsPresent(v) {
+		if v, err := repo.ValueAt(t.Context(), s, tree, "stays"); err != nil || !repo.IsPresent(v) {
 			t.Fatalf("a file that stays is %v, %v", v, err)
 		}
 	}
@@ -70,7 +71,7 @@ func TestFilesMayVanish(t *testing.T) {
 // lacking is a repository that something is missing of.
 type lacking struct{ repo.Store }
 
-func (lacking) PutFile([]byte) (repo.FileID, error) { return "", fs.ErrNotExist }
+func (lacking) PutFile(context.Context, []byte) (repo.FileID, error) { return "", fs.ErrNotExist }
 
 // What the repository lacks is no reason to take a file for deleted.
 func TestWhatTheStoreLacksIsNoDeletion(t *testing.T) {
@@ -92,13 +93,13 @@ func TestWhatTheStoreLacksIsNoDeletion(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "stays"), []byte(c.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		l, err := w.Lock()
+		l, err := w.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, _, err := l.Snapshot(SnapshotOptions{})
+		tree, _, err := l.Snapshot(t.Context(), SnapshotOptions{})
 		if c.store == s {
-			if v, err := repo.ValueAt(s, tree, "stays"); err != nil || !repo.IsPresent(v) {
+			if v, err := repo.ValueAt(t.Context(), s, tree, "stays"); err != nil || !repo.IsPresent(v) {
 				t.Fatalf("the file is %v, %v", v, err)
 			}
 			if err := l.Finish(repo.RootOperationID); err != nil {
@@ -131,12 +132,12 @@ func TestReservedNamesAreNotCheckedOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id, err := s.PutFile([]byte("evil"))
+			id, err := s.PutFile(t.Context(), []byte("evil"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			put := func(tree repo.Tree) repo.TreeID {
-				id, err := s.PutTree(tree)
+				id, err := s.PutTree(t.Context(), tree)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,11 +147,11 @@ func TestReservedNamesAreNotCheckedOut(t *testing.T) {
 			if deep {
 				top = put(repo.Tree{{Name: "sub", Value: repo.TreeValue{Kind: repo.Subtree, ID: string(top)}}})
 			}
-			l, err := w.Lock()
+			l, err := w.Lock(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = l.CheckOut(repo.MergedTree{IDs: repo.Resolved(top)})
+			_, err = l.CheckOut(t.Context(), repo.MergedTree{IDs: repo.Resolved(top)})
 			l.Discard()
 			if err == nil || !strings.Contains(err.Error(), "cannot be checked out") {
 				t.Errorf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,7 @@ import (
 )
 
 // file compares a file with what is known of it and reads it if need be.
-func (s *snapshot) file(path repo.Path, info fs.FileInfo, tracked *FileState) {
+func (s *snapshot) file(ctx context.Context, path repo.Path, info fs.FileInfo, tracked *FileState) {
 	now, ok := stateOf(path, info)
 	if !ok {
 		if tracked != nil {
@@ -26,12 +27,12 @@ func (s *snapshot) file(path repo.Path, info fs.FileInfo, tracked *FileState) {
 	if tracked != nil {
 		markerLen = tracked.MarkerLen
 	}
-	old, err := repo.ValueAt(s.store, s.state.tree, path)
+	old, err := repo.ValueAt(ctx, s.store, s.state.tree, path)
 	if err != nil {
 		s.fail(err)
 		return
 	}
-	value, err := s.read(path, now, old, markerLen)
+	value, err := s.read(ctx, path, now, old, markerLen)
 	if err == errGone {
 		if tracked != nil {
 			s.gone([]FileState{*tracked})
@@ -82,7 +83,7 @@ func unread(what string, err error) error {
 }
 
 // read makes a tree value of a file; errGone when there is none.
-func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeValue], markerLen uint32) (repo.Merge[repo.TreeValue], error) {
+func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old repo.Merge[repo.TreeValue], markerLen uint32) (repo.Merge[repo.TreeValue], error) {
 	name := filepath.FromSlash(string(path))
 	if now.Type == Symlink {
 		target, err := s.root.Readlink(name)
@@ -92,7 +93,7 @@ func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeV
 		if !utf8.ValidString(target) {
 			return nil, fmt.Errorf("symlink %s has a target that is not UTF-8", path)
 		}
-		id, err := s.store.PutFile([]byte(filepath.ToSlash(target)))
+		id, err := s.store.PutFile(ctx, []byte(filepath.ToSlash(target)))
 		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
 	}
 	data, err := s.root.ReadFile(name)
@@ -102,7 +103,7 @@ func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeV
 	data = s.Ends.taken(data)
 	was, resolved := old.AsResolved()
 	if resolved {
-		id, err := s.store.PutFile(data)
+		id, err := s.store.PutFile(ctx, data)
 		return repo.Resolved(s.fileValue(id, now, was.Kind == repo.Executable)), err
 	}
 	ids, ok := repo.FileIDs(old)
@@ -112,7 +113,7 @@ func (s *snapshot) read(path repo.Path, now FileState, old repo.Merge[repo.TreeV
 	if markerLen == 0 {
 		markerLen = repo.MinMarkerLen
 	}
-	newIDs, err := repo.UpdateConflict(s.store, ids, data, int(markerLen))
+	newIDs, err := repo.UpdateConflict(ctx, s.store, ids, data, int(markerLen))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -30,20 +31,20 @@ const (
 
 // Check says how a working copy stands to a repository whose commit for this
 // workspace is wanted.
-func (w *WorkingCopy) Check(r *repo.Repo, wanted *repo.Commit) (Freshness, error) {
+func (w *WorkingCopy) Check(ctx context.Context, r *repo.Repo, wanted *repo.Commit) (Freshness, error) {
 	// With the right files on disk it does not matter how they came there, and
 	// nobody need read the operations between.
 	if w.at.op == r.Operation.ID || wanted.Tree.Equal(w.state.tree) {
 		return Fresh, nil
 	}
-	if _, err := r.Store.Operation(w.at.op); err != nil {
+	if _, err := r.Store.Operation(ctx, w.at.op); err != nil {
 		var missing *repo.MissingError
 		if errors.As(err, &missing) {
 			return Lost, nil
 		}
 		return Lost, err
 	}
-	bases, err := repo.ClosestCommonOperations(r.Store, []repo.OperationID{w.at.op}, []repo.OperationID{r.Operation.ID})
+	bases, err := repo.ClosestCommonOperations(ctx, r.Store, []repo.OperationID{w.at.op}, []repo.OperationID{r.Operation.ID})
 	if err != nil {
 		return Lost, err
 	}

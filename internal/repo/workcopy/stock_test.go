@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -37,13 +38,13 @@ func newBoth(t *testing.T, jj *stocktest.JJ, dir string) *both {
 // each does the same to both folders.
 func (b *both) each(f func(dir string)) { f(b.theirs); f(b.ours) }
 
-func (b *both) head() *repo.Repo {
+func (b *both) head(ctx context.Context) *repo.Repo {
 	b.t.Helper()
 	heads, err := b.store.Heads()
 	if err != nil || len(heads) != 1 {
 		b.t.Fatalf("heads %v, %v", heads, err)
 	}
-	r, err := b.store.At(heads[0])
+	r, err := b.store.At(ctx, heads[0])
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -51,22 +52,22 @@ func (b *both) head() *repo.Repo {
 }
 
 // snapshot records the files of our folder as stock jj's `status` does.
-func (b *both) snapshot(who *repo.Identity) {
+func (b *both) snapshot(ctx context.Context, who *repo.Identity) {
 	b.t.Helper()
-	r := b.head()
+	r := b.head(ctx)
 	w, err := Open(b.ours, b.store)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l, err := w.Lock()
+	l, err := w.Lock(ctx)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	tree, _, err := l.Snapshot(SnapshotOptions{MaxNewFileSize: 1 << 20})
+	tree, _, err := l.Snapshot(ctx, SnapshotOptions{MaxNewFileSize: 1 << 20})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	wc, err := r.Workspace("default")
+	wc, err := r.Workspace(ctx, "default")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -76,69 +77,69 @@ func (b *both) snapshot(who *repo.Identity) {
 		tx.SetSnapshot()
 		tx.SetWorkspace("default")
 		tx.SetAttribute("args", "jj status")
-		d, err := tx.Rewrite(wc)
+		d, err := tx.Rewrite(ctx, wc)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		d.Tree = tree
-		if _, err := tx.Write(d); err != nil {
+		if _, err := tx.Write(ctx, d); err != nil {
 			b.t.Fatal(err)
 		}
-		b.publish(tx, "snapshot working copy")
-		op = b.head().Operation.ID
+		b.publish(ctx, tx, "snapshot working copy")
+		op = b.head(ctx).Operation.ID
 	}
 	if err := l.Finish(op); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *both) publish(tx *repo.Tx, description string) {
+func (b *both) publish(ctx context.Context, tx *repo.Tx, description string) {
 	b.t.Helper()
-	if _, err := tx.RebaseDescendants(repo.RebaseOptions{}); err != nil {
+	if _, err := tx.RebaseDescendants(ctx, repo.RebaseOptions{}); err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := tx.Finish(description)
+	r, err := tx.Finish(ctx, description)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.store.Publish(r); err != nil {
+	if err := b.store.Publish(ctx, r); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 // edit moves our working copy to a commit as stock jj's `edit` does.
-func (b *both) edit(who *repo.Identity, id repo.CommitID) {
+func (b *both) edit(ctx context.Context, who *repo.Identity, id repo.CommitID) {
 	b.t.Helper()
-	r := b.head()
-	c, err := b.store.Commit(id)
+	r := b.head(ctx)
+	c, err := b.store.Commit(ctx, id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	tx := r.Begin(who)
 	tx.SetWorkspace("default")
 	tx.SetAttribute("args", "jj edit "+id.Hex())
-	if err := tx.Edit("default", c); err != nil {
+	if err := tx.Edit(ctx, "default", c); err != nil {
 		b.t.Fatal(err)
 	}
-	b.publish(tx, "edit commit "+id.Hex())
+	b.publish(ctx, tx, "edit commit "+id.Hex())
 	w, err := Open(b.ours, b.store)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l, err := w.Lock()
+	l, err := w.Lock(ctx)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := l.CheckOut(c.Tree); err != nil {
+	if _, err := l.CheckOut(ctx, c.Tree); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := l.Finish(b.head().Operation.ID); err != nil {
+	if err := l.Finish(b.head(ctx).Operation.ID); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 // equal compares heads and files.
-func (b *both) equal(what string) {
+func (b *both) equal(ctx context.Context, what string) {
 	b.t.Helper()
 	s, err := gitstore.Open(filepath.Join(b.theirs, ".jj", "repo"))
 	if err != nil {
@@ -149,8 +150,8 @@ func (b *both) equal(what string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if got := b.head().Operation; got.ID != heads[0] {
-		their, _ := s.Operation(heads[0])
+	if got := b.head(ctx).Operation; got.ID != heads[0] {
+		their, _ := s.Operation(ctx, heads[0])
 		b.t.Fatalf("%s: our operation is %s, theirs %s\n%+v\n%+v\n%s\n%s", what, got.ID.Hex()[:12], heads[0].Hex()[:12], got, their, files(b.t, b.ours), files(b.t, b.theirs))
 	}
 	if a, c := files(b.t, b.ours), files(b.t, b.theirs); a != c {
@@ -244,15 +245,15 @@ func TestWorkingCopyIsJJs(t *testing.T) {
 			n := jj.N
 			jj.Run(b.theirs, "status")
 			jj.N = n
-			b.snapshot(jj.Identity())
-			b.equal("snapshot")
+			b.snapshot(t.Context(), jj.Identity())
+			b.equal(t.Context(), "snapshot")
 
 			ids := strings.Fields(jj.Run(b.theirs, "--ignore-working-copy", "log", "--no-graph", "-r", "all() ~ root()", "-T", `commit_id ++ "\n"`))
 			id, _ := repo.ParseCommitID(ids[r.IntN(len(ids))])
-			if b.head().View.Workspaces["default"] == id {
+			if b.head(t.Context()).View.Workspaces["default"] == id {
 				continue
 			}
-			c, err := b.store.Commit(id)
+			c, err := b.store.Commit(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,8 +263,8 @@ func TestWorkingCopyIsJJs(t *testing.T) {
 			n = jj.N
 			jj.Run(b.theirs, "edit", id.Hex())
 			jj.N = n
-			b.edit(jj.Identity(), id)
-			b.equal("edit")
+			b.edit(t.Context(), jj.Identity(), id)
+			b.equal(t.Context(), "edit")
 		}
 		// Stock jj finds in our working copy exactly what it finds in its own: nothing, or the file it could not write
 		// because something untracked was in its place.
@@ -271,7 +272,7 @@ func TestWorkingCopyIsJJs(t *testing.T) {
 		jj.Run(b.theirs, "status")
 		jj.N = n
 		jj.Run(b.ours, "status")
-		b.equal("status by stock jj")
+		b.equal(t.Context(), "status by stock jj")
 		jj.Run(b.ours, "debug", "reindex", "--ignore-working-copy")
 		jj.Git(b.store.GitDir(), "fsck", "--strict", "--no-dangling")
 	}

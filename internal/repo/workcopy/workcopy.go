@@ -1,6 +1,7 @@
 package workcopy
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,8 +124,8 @@ type Locked struct {
 
 // Lock waits until nobody else changes the working copy, and reads its state
 // again.
-func (w *WorkingCopy) Lock() (*Locked, error) {
-	lock, err := gitstore.LockFile(filepath.Join(w.dir, "working_copy.lock"))
+func (w *WorkingCopy) Lock(ctx context.Context) (*Locked, error) {
+	lock, err := gitstore.LockFile(ctx, filepath.Join(w.dir, "working_copy.lock"))
 	if err != nil {
 		return nil, err
 	}
