@@ -25,7 +25,7 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
-	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire",
+	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel repo/host",
 }
 
@@ -61,6 +61,7 @@ var houseMap = []wall{
 	{pkg: "secret/wire"},
 	{pkg: "tunnel/wire"},
 	{pkg: "inbox/wire"},
+	{pkg: "session/wire"},
 	{pkg: "connector/wire", may: "tool"}, // a call answers with a tool's result
 
 	// rooms: a noun family each; sideways only what is named here
@@ -70,7 +71,7 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client"},
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* tool tool/builtin connector"},
+	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector"},
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},

@@ -102,6 +102,8 @@ var bindings = map[string]string{
 	"secret.unmask":           byPerson,
 	"server.backup":           byPerson,
 	"server.restore":          byPerson,
+	"aside.discard":           byID,
+	"aside.keep":              byPerson,
 	"session.cancel":          byID,
 	"session.close":           byName,
 	"session.confine":         byID,

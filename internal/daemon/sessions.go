@@ -52,6 +52,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
+	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {

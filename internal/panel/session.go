@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/session/wire"
 )
 
 // SessionView is a session whole: what was said and done in it, and what it
@@ -23,6 +24,7 @@ type SessionView struct {
 	Asks     []AskRow
 	Ask      *AskView // the first of them, to be answered here
 	Asked    []QuestionView
+	Aside    []*wire.Aside // what was taken out of its folder
 	Todos    []TodoRow
 	Facts    []ui.Pair
 	Reason   string // why the newest turn failed or waits
@@ -196,6 +198,7 @@ func (v *visit) session(id, problem string) error {
 	if out.Asked, err = v.questionsOf(id); err != nil {
 		return err
 	}
+	out.Aside = ses.Aside
 	for _, t := range ses.Todos {
 		out.Todos = append(out.Todos, TodoRow{t.Content, t.Status})
 	}

@@ -11,10 +11,12 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session/wire"
 )
 
 func sessionsNav() page {
 	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: "session.list", routes: func(p *Panel) {
+		asideRoutes(p)
 		p.get("/panel/sessions", func(v *visit) error { return v.sessions("") })
 		p.get("/panel/sessions/{id}", func(v *visit) error { return v.session(v.r.PathValue("id"), "") })
 		p.act(act{pattern: "/panel/sessions", op: "session.create", input: createInput,
@@ -78,20 +80,21 @@ type SessionsView struct {
 }
 
 type wireSession struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	Directory string    `json:"directory"`
-	Driver    string    `json:"driver"`
-	Model     string    `json:"model"`
-	Mode      string    `json:"mode"`
-	Parent    string    `json:"parent"`
-	Owner     string    `json:"owner"`
-	Archived  bool      `json:"archived"`
-	Confined  string    `json:"confined"`
-	State     string    `json:"state"`
-	Events    int64     `json:"events"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	ID        string        `json:"id"`
+	Title     string        `json:"title"`
+	Directory string        `json:"directory"`
+	Driver    string        `json:"driver"`
+	Model     string        `json:"model"`
+	Mode      string        `json:"mode"`
+	Parent    string        `json:"parent"`
+	Owner     string        `json:"owner"`
+	Archived  bool          `json:"archived"`
+	Confined  string        `json:"confined"`
+	Aside     []*wire.Aside `json:"aside"`
+	State     string        `json:"state"`
+	Events    int64         `json:"events"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
 	Todos     []struct {
 		Content string `json:"content"`
 		Status  string `json:"status"`

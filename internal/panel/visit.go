@@ -116,6 +116,7 @@ var said = map[string]string{
 	"connector-added": "The connector was added. Look at what it offers, then accept it.", "connector-looked": "Looked at.", "connector-accepted": "Accepted. Sessions can use it.",
 	"connector-secret": "The secret is stored, sealed.", "connector-out": "Signed out.", "connector-changed": "Changed; the next call obeys it.", "connector-gone": "The connector is removed.",
 	"rule-gone": "Ended. The next call asks again.", "search-set": "Stored. It counts from the next search on.", "search-key": "Sealed. It counts from the next search on.",
+	"aside-kept": "Kept. It is back where it was.", "aside-discarded": "Discarded.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
 	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.",
 	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",

@@ -255,7 +255,7 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 		ctx, done = r.whileShown(ctx, t, in, env.Scope)
 		defer done()
 	}
-	res, err := p.Run(ctx, r.outputs.get(in.Call))
+	res, err := r.runWatched(ctx, env, p, in)
 	var w *tool.Waiting
 	if errors.As(err, &w) {
 		return CallOut{Title: p.Title, Asks: w.Questions}, nil

@@ -24,6 +24,7 @@ const (
 	EventQuestion = "question.changed" // Question
 	EventRetry    = "model.retry"      // Retry
 	EventReverted = "session.reverted" // Reverted
+	EventAside    = "aside.found"      // []wire.Aside
 	EventDelta    = "part.delta"       // only in streams: a piece of the open part
 )
 

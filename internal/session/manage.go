@@ -10,6 +10,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	"tandem/internal/op"
+	"tandem/internal/session/wire"
 )
 
 func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, error) {
@@ -96,7 +97,10 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Confined, err = r.confinement(ctx, s)
+	if s.Confined, err = r.confinement(ctx, s); err != nil {
+		return nil, err
+	}
+	s.Aside, err = r.asideWhere(ctx, "tenant = ? AND session = ? AND state = ?", s.Tenant, s.ID, wire.AsidePending)
 	return s, err
 }
 
@@ -164,7 +168,7 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 
 // Forget removes a session that has no open turns, and all that belongs to it.
 func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined", "session_spent"} {
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined", "session_spent", "session_look"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
 			return err
 		}

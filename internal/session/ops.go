@@ -150,5 +150,6 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.providerOps()...)
 	ops = append(ops, r.readOps()...)
 	ops = append(ops, r.limitOps()...)
+	ops = append(ops, r.asideOps()...)
 	return append(ops, r.toolOps()...)
 }

@@ -37,6 +37,8 @@ type Room struct {
 	driven Guard
 	// Vouch asks the journal about what people gave to sessions.
 	Vouch op.Vouch
+	// AsideAt is the folder in which lies what was set aside.
+	AsideAt string
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.

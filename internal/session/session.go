@@ -11,29 +11,31 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/provider/catalog"
+	"tandem/internal/session/wire"
 	"tandem/internal/tool"
 )
 
 // Session is an agent at work.
 type Session struct {
-	ID        string    `json:"id"`
-	Tenant    string    `json:"-"`
-	Title     string    `json:"title"`
-	Directory string    `json:"directory,omitempty" jsonschema:"the working folder"`
-	Driver    string    `json:"driver" jsonschema:"what makes it go: model"`
-	Model     string    `json:"model" jsonschema:"provider/model"`
-	Parent    string    `json:"parent,omitempty"`
-	Mode      Mode      `json:"mode" jsonschema:"immediate, or plan: look and propose, change nothing"`
-	Config    Config    `json:"config"`
-	Todos     []Todo    `json:"todos,omitempty"`
-	Owner     string    `json:"owner" jsonschema:"who opened it"`
-	Archived  bool      `json:"archived,omitempty"`
-	Reverted  string    `json:"reverted,omitempty" jsonschema:"the message from which on everything is taken back"`
-	Confined  string    `json:"confined,omitempty" jsonschema:"what confines its commands: bwrap, landlock, none (they do not run) or unconfined; when one session is read"`
-	State     string    `json:"state,omitempty" jsonschema:"of its newest turn: queued, running, waiting, done, failed or cancelled; idle without one; in a list"`
-	Events    int64     `json:"events" jsonschema:"the number of its newest event"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	ID        string        `json:"id"`
+	Tenant    string        `json:"-"`
+	Title     string        `json:"title"`
+	Directory string        `json:"directory,omitempty" jsonschema:"the working folder"`
+	Driver    string        `json:"driver" jsonschema:"what makes it go: model"`
+	Model     string        `json:"model" jsonschema:"provider/model"`
+	Parent    string        `json:"parent,omitempty"`
+	Mode      Mode          `json:"mode" jsonschema:"immediate, or plan: look and propose, change nothing"`
+	Config    Config        `json:"config"`
+	Todos     []Todo        `json:"todos,omitempty"`
+	Owner     string        `json:"owner" jsonschema:"who opened it"`
+	Archived  bool          `json:"archived,omitempty"`
+	Reverted  string        `json:"reverted,omitempty" jsonschema:"the message from which on everything is taken back"`
+	Confined  string        `json:"confined,omitempty" jsonschema:"what confines its commands: bwrap, landlock, none (they do not run) or unconfined; when one session is read"`
+	Aside     []*wire.Aside `json:"aside,omitempty" jsonschema:"what was taken out of its folder and waits for a person; when one session is read"`
+	State     string        `json:"state,omitempty" jsonschema:"of its newest turn: queued, running, waiting, done, failed or cancelled; idle without one; in a list"`
+	Events    int64         `json:"events" jsonschema:"the number of its newest event"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
 
 	chain    []string
 	messages int64

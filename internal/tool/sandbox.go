@@ -55,13 +55,22 @@ func line(dir, text string) box.Box {
 // Command builds the confined command for a shell line. dir must lie in the scope. The command has a process group of its own, which
 // is ended with ctx; done is called when the command has ended, and ends what it left in the background.
 func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, network bool) (cmd *exec.Cmd, done func(), err error) {
+	if !s.Works() {
+		return (&box.Machine{Kind: box.None}).Command(ctx, line(dir, text))
+	}
+	b, err := s.Box(scope, dir, text, network)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Machine.Command(ctx, b)
+}
+
+// Box is the box of a shell line, on a machine that has a sandbox.
+func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, error) {
 	b := line(dir, text)
 	b.Network = network
-	if !s.Works() {
-		return (&box.Machine{Kind: box.None}).Command(ctx, b)
-	}
 	if err := s.Kit.equip(&b, scope, s.Machine.Kind == Landlock); err != nil {
-		return nil, nil, err
+		return b, err
 	}
 	fs := scope.Folders()
 	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
@@ -71,21 +80,23 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 		for _, f := range fs {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}
-		return s.Machine.Command(ctx, b)
+		return b, nil
 	}
 	if err := scope.Hide(&b); err != nil {
-		return nil, nil, err
+		return b, err
 	}
-	var writable []string
-	for _, f := range fs {
+	return b, b.Keep(scope.Writable()...)
+}
+
+// Writable are the folders of a scope that may be changed.
+func (s *Scope) Writable() []string {
+	var out []string
+	for _, f := range s.Folders() {
 		if !f.ReadOnly {
-			writable = append(writable, f.Path)
+			out = append(out, f.Path)
 		}
 	}
-	if err := b.Keep(writable...); err != nil {
-		return nil, nil, err
-	}
-	return s.Machine.Command(ctx, b)
+	return out
 }
 
 // Hide puts the scope's masks into a box that shows its folders already.

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/tool/box"
 )
 
 // Tool is something that an agent can ask for.
@@ -95,6 +96,8 @@ type Env struct {
 	Operate    func(ctx context.Context, name string, input json.RawMessage) (any, error)
 	// Secret lends a sealed value, "" when there is none.
 	Secret func(name string) string
+	// Starting is told of a command before it starts, with its box, nil without one: what it leaves behind is looked at when it has ended.
+	Starting func(ctx context.Context, b *box.Box) error
 	// Sandbox confines commands; Unconfined says that a person let this session's commands run without one.
 	Sandbox    *Sandbox
 	Unconfined bool

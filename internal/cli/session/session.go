@@ -24,7 +24,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "session", Aliases: []string{"sessions"}, Short: "Sessions: agents at work",
 		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, so they go on when this terminal is closed."}
 	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k), newUnrevert(k), newDelete(k), newAnswer(k),
-		newOpen(k), newSend(k), newLive(k), newAttach(k), newInterrupt(k), newClose(k), newSkip(k), newCheck(k))
+		newOpen(k), newSend(k), newLive(k), newAttach(k), newInterrupt(k), newClose(k), newSkip(k), newCheck(k), newAside(k))
 	return []*cobra.Command{cmd, newRun(k), newChat(k), newProvider(k), newBudget(k), newRelay(k), newHook(k), newLaunch(k)}
 }
 
@@ -107,6 +107,9 @@ func newShow(k *kit.Kit) *cobra.Command {
 				}
 				if s.Confined != "" {
 					fmt.Fprintf(w, "sandbox %s\n", s.Confined)
+				}
+				for _, a := range s.Aside {
+					fmt.Fprintf(w, "aside   %s: %s (tandem session set-aside show %s)\n", kit.VisibleLine(a.Path), kit.VisibleLine(a.What), a.ID)
 				}
 				if len(out.Turns) > 0 {
 					t := out.Turns[0]

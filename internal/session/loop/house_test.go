@@ -113,6 +113,7 @@ func (h *house) open() {
 	}
 	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" }, Drop: func(*db.Tx, string, string) error { return nil }},
 		func(context.Context, *db.Tx, string, string) error { return nil })
+	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)

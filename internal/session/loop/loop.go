@@ -74,6 +74,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.room.CutParts(ctx); err != nil {
 		return fmt.Errorf("close what a crash left open: %w", err)
 	}
+	if err := r.room.SettleLeft(ctx); err != nil {
+		r.log.Error("look for what a command that was cut off left behind", "err", err)
+	}
 	r.mu.Lock()
 	r.base = ctx
 	r.mu.Unlock()

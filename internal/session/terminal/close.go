@@ -72,6 +72,7 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 	if err := d.end(ctx, s.row.Name); err != nil {
 		return Seat{}, err
 	}
+	d.settle(ctx, r, "", true)
 	for {
 		t, err := d.room.Next(ctx, r.Tenant, id)
 		if err != nil {

@@ -110,6 +110,9 @@ func (s *seat) confine(ctx context.Context, l Launch) (Launch, error) {
 	if err != nil {
 		return l, err
 	}
+	if err := s.watch(ctx, &b); err != nil {
+		return l, err
+	}
 	if len(l.Server) > 0 { // both of them live in the same small world
 		inner := filepath.Join(s.folder(), "inner.json")
 		if err := agents.WriteJSON(inner, l); err != nil {

@@ -300,6 +300,7 @@ func (s *seat) gone(ctx context.Context, state State, signal, detail string) {
 			s.finish(ctx, session.Failed, "error: "+string(state), signal, reason+": "+detail)
 		}
 	}
+	s.d.settle(context.WithoutCancel(ctx), &s.row, "", true)
 	s.dropWaits("the program ended")
 	s.set(state, signal, detail)
 }

@@ -166,6 +166,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 
 // conclude ends a turn; what is known of its seat and whoever is told of it are in the same transaction.
 func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, state session.TurnState, reason, said string) error {
+	d.settle(ctx, r, t.ID, false)
 	_, err := d.room.End(ctx, t, state, reason, func(tx *db.Tx, s *session.Session, t *session.Turn) error {
 		if err := save(tx, r); err != nil || d.Ended == nil || r.Probe {
 			return err

@@ -63,16 +63,14 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		plan.Title += " (with the network)"
 		plan.Resource, plan.Touch.Tool, plan.Touch.Also = op.Resource{Kind: "tool", Path: "/network"}, "bash.network", []op.Resource{bashAt}
 	}
-	start := env.Sandbox.Command
+	start := confined
 	switch {
 	case !env.Sandbox.Works() && !env.Unconfined:
 		return nil, noSandbox(env.Session)
 	case !env.Sandbox.Works():
 		plan.Title += " (without a sandbox)"
 		plan.Touch.Tool += ".unconfined" // what was answered for confined commands does not count
-		start = func(ctx context.Context, _ *tool.Scope, dir, line string, _ bool) (*exec.Cmd, func(), error) {
-			return tool.Unconfined(ctx, dir, line)
-		}
+		start = unconfined
 	}
 	if plan.Touch.Caution, err = env.Sandbox.Exposed(env.Scope); err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	plan.Run = func(ctx context.Context, emit func(string)) (tool.Result, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		cmd, done, err := start(ctx, env.Scope, p.Path, a.Command, a.Network)
+		cmd, done, err := start(ctx, env, p.Path, a)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -99,6 +97,32 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		return runBash(ctx, cmd, emit, timeout)
 	}
 	return plan, nil
+}
+
+// confined is a command in its box.
+func confined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (*exec.Cmd, func(), error) {
+	b, err := env.Sandbox.Box(env.Scope, dir, a.Command, a.Network)
+	if err == nil && env.Starting != nil {
+		keeps := &b
+		if env.Sandbox.Kind != tool.Bubblewrap {
+			keeps = nil // it cannot make a part of a folder read-only
+		}
+		err = env.Starting(ctx, keeps)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return env.Sandbox.Machine.Command(ctx, b)
+}
+
+// unconfined is a command without one, in a session for which a person allowed that.
+func unconfined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (*exec.Cmd, func(), error) {
+	if env.Starting != nil {
+		if err := env.Starting(ctx, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tool.Unconfined(ctx, dir, a.Command)
 }
 
 func noSandbox(session string) error {

@@ -41,6 +41,12 @@ not run: it starts Codex, which TestCodex does: tandem session check codex
 not run: it pays for a turn of a real model: tandem session check --real
 not run: an agent that asks is needed, which session/terminal's tests have: tandem session answer que_01j… "the blue one"
 not run: an agent that asks is needed, which session/terminal's tests have: tandem session answer que_01j… --reject
+laptop> tandem session set-aside list
+  shows nothing was set aside
+not run: an agent that leaves something is needed, which the script session_set_aside has: tandem session set-aside list ses_01j… --all
+not run: an agent that leaves something is needed, which the script session_set_aside has: tandem session set-aside show asd_01j…
+not run: an agent that leaves something is needed, which the script session_set_aside has: tandem session set-aside keep asd_01j…
+not run: an agent that leaves something is needed, which the script session_set_aside has: tandem session set-aside discard asd_01j…
 not run: it needs an account at Tailscale; TestShareTailscale has stand-ins: tandem share --mode tailscale                         # claude.ai and ChatGPT reach it: say "start tandem" there
 not run: it needs an account at Tailscale; TestShareTailscale has stand-ins: tandem share --mode tailscale
 not run: it needs Cloudflare; TestShareQuick has stand-ins: TANDEM_SETUP_MODE=quick tandem share

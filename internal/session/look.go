@@ -1,0 +1,217 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/session/wire"
+	"tandem/internal/tool"
+	"tandem/internal/tool/box"
+)
+
+// Work is something that an agent does in folders, and that may leave there what version control would run outside of its box later.
+type Work struct {
+	Tenant, Session, Turn string
+	ID                    string // of the call, or of the session for as long as its program runs
+}
+
+// maxAside is how many files of one look are set aside each by itself. What is more is taken out all the same, and is gone.
+const maxAside = 500
+
+// Look notes what version control would run in folders before the work begins. box says what the program cannot change; nil is nothing.
+// Work that was noted before keeps its first note.
+func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) error {
+	for _, folder := range outermost(folders) {
+		known, err := box.Look(folder, r.Hidden...)
+		if err != nil && !errors.Is(err, box.ErrTooMuch) {
+			return fault.New(fault.Unavailable, "session", "%s cannot be looked through for what version control would run: %w", folder, err)
+		}
+		if b != nil {
+			known.Holding(folder, *b)
+		}
+		if err := r.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, work, folder) DO NOTHING`,
+				w.Tenant, w.ID, w.Session, folder, encode(known))
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outermost are the folders that lie in none of the others.
+func outermost(folders []string) []string {
+	var out []string
+	for _, f := range folders {
+		if !slices.ContainsFunc(folders, func(o string) bool { return o != f && box.Below(o, f) }) && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Settle looks again, takes out of the folders what appeared since and would run later, and says what that was. The work goes on with what is
+// there now, or is over.
+func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, error) {
+	looks, err := r.looks(ctx, "tenant = ? AND work = ?", w.Tenant, w.ID)
+	var out []*wire.Aside
+	for _, l := range looks {
+		list, again := r.settle(ctx, w, l, over)
+		out, err = append(out, list...), errors.Join(err, again)
+	}
+	return out, err
+}
+
+// SettleLeft settles calls that a crash cut off. Programs in terminals run on.
+func (r *Room) SettleLeft(ctx context.Context) error {
+	looks, err := r.looks(ctx, "work <> session")
+	for _, l := range looks {
+		_, again := r.settle(ctx, Work{Tenant: l.tenant, Session: l.session, ID: l.work}, l, true)
+		err = errors.Join(err, again)
+	}
+	return err
+}
+
+type look struct {
+	tenant, work, session, folder string
+	known                         box.Known
+}
+
+func (r *Room) looks(ctx context.Context, where string, args ...any) ([]look, error) {
+	rows, err := r.db.Query(ctx, "SELECT tenant, work, session, folder, known FROM session_look WHERE "+where+" ORDER BY folder", args...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (l look, err error) {
+		var known string
+		if err = rows.Scan(&l.tenant, &l.work, &l.session, &l.folder, &known); err == nil {
+			err = decode(known, &l.known)
+		}
+		return l, err
+	})
+}
+
+func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.Aside, error) {
+	now, err := box.Look(l.folder, r.Hidden...)
+	var left []box.Left
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the folder is gone, and what was in it
+		over = true
+	case err != nil && !errors.Is(err, box.ErrTooMuch):
+		return nil, err
+	default:
+		left = now.Since(&l.known, l.folder)
+	}
+	out, stored := r.setAside(ctx, w, l, left)
+	if stored != nil {
+		return nil, stored
+	}
+	if errors.Is(err, box.ErrTooMuch) {
+		note, stored := r.setAside(ctx, w, l, []box.Left{{Path: ".", What: "more files than can be looked through: look at hooks and configuration of repositories here before you use git", Part: box.Part{Sum: "much"}}})
+		if stored != nil {
+			return nil, stored
+		}
+		out = append(out, note...)
+	}
+	if err := box.SetAside(l.folder, left); err != nil {
+		return out, fault.New(fault.Unavailable, "session", "what version control would run later could not be taken out of %s: %w", l.folder, err).
+			WithNext("look at it before you use git there: tandem session set-aside list")
+	}
+	if over {
+		return out, r.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec("DELETE FROM session_look WHERE tenant = ? AND work = ? AND folder = ?", l.tenant, l.work, l.folder)
+			return err
+		})
+	}
+	return out, nil
+}
+
+// setAside stores what was found before it is taken out: its content in a file of the data folder, what is known of it in a row and an event.
+func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([]*wire.Aside, error) {
+	if len(left) == 0 {
+		return nil, nil
+	}
+	if err := os.MkdirAll(r.AsideAt, 0o700); err != nil {
+		return nil, err
+	}
+	var out []*wire.Aside
+	err := r.db.Write(ctx, func(tx *db.Tx) error {
+		out = nil
+		var told []map[string]string
+		for i, f := range left {
+			told = append(told, map[string]string{"path": f.Path, "what": f.What})
+			if i >= maxAside {
+				continue
+			}
+			var known int
+			if err := tx.QueryRow("SELECT count(*) FROM session_aside WHERE tenant = ? AND folder = ? AND path = ? AND sum = ? AND state = ?",
+				w.Tenant, l.folder, f.Path, f.Part.Sum, wire.AsidePending).Scan(&known); err != nil {
+				return err
+			}
+			if known > 0 {
+				continue // a crash came between storing it and taking it out
+			}
+			a := &wire.Aside{ID: id.New("asd"), Session: w.Session, Turn: w.Turn, Folder: l.folder, Path: f.Path, What: f.What, State: wire.AsidePending, Size: f.Part.Size, CreatedAt: tx.Now()}
+			if f.Part.Data != nil {
+				a.File = filepath.Join(r.AsideAt, a.ID)
+				if err := os.WriteFile(a.File, f.Part.Data, 0o600); err != nil {
+					return err
+				}
+			}
+			if err := insertAside(tx, w.Tenant, a, f.Part); err != nil {
+				return err
+			}
+			out = append(out, a)
+		}
+		payload := map[string]any{"folder": l.folder, "files": told[:min(len(told), maxAside)], "turn": w.Turn}
+		if len(told) > maxAside {
+			payload["more"] = len(told) - maxAside
+		}
+		if w.Session == "" {
+			_, err := r.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "session.set_aside", Actor: "tandem", Resource: at("").String(), Payload: []byte(encode(payload))})
+			return err
+		}
+		var saved *Session
+		_, err := r.change(tx, w.Tenant, w.Session, func(s *Session) error {
+			saved = s
+			return tell(tx, s, w.Turn, EventAside, out)
+		})
+		if err != nil {
+			return err
+		}
+		return r.record(tx, saved, "session.set_aside", payload)
+	})
+	return out, err
+}
+
+// runWatched runs a call, and takes out of its folders what it left there that version control would run later. The agent is told.
+func (r *Room) runWatched(ctx context.Context, env *tool.Env, p *tool.Plan, in CallIn) (tool.Result, error) {
+	w := Work{Tenant: op.CallerFrom(ctx).Tenant, Session: in.Session, Turn: in.Turn, ID: orElse(in.Call, id.New("work"))}
+	looked := false
+	env.Starting = func(ctx context.Context, b *box.Box) error {
+		looked = true
+		return r.Look(ctx, w, env.Scope.Writable(), b)
+	}
+	if p.Touch.Shell == "" && slices.ContainsFunc(p.Touch.Paths, box.Concerns) {
+		if err := env.Starting(ctx, nil); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	res, err := p.Run(ctx, r.outputs.get(in.Call))
+	if !looked {
+		return res, err
+	}
+	aside, lost := r.Settle(context.WithoutCancel(ctx), w, true)
+	for _, a := range aside {
+		res.Text += "\n" + a.Path + " was set aside: " + a.What + ". A person can keep it."
+	}
+	return res, errors.Join(err, lost)
+}
