@@ -168,7 +168,7 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 
 // Forget removes a session that has no open turns, and all that belongs to it.
 func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_child", "session_unconfined", "session_spent", "session_look"} {
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_undone", "session_child", "session_unconfined", "session_spent", "session_look"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
 			return err
 		}

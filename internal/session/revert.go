@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -25,6 +26,9 @@ func (r *Room) unrevert(tx *db.Tx, s *Session, bring bool) error {
 	hidden := 2 // gone for good, kept for the record
 	if bring {
 		hidden = 0
+	}
+	if err := dropUndone(tx, s); err != nil {
+		return err
 	}
 	_, err := tx.Exec("UPDATE session_message SET hidden = ? WHERE tenant = ? AND session = ? AND hidden = 1", hidden, s.Tenant, s.ID)
 	return err
@@ -99,6 +103,7 @@ type RevertIn struct {
 type RevertOut struct {
 	OK bool `json:"ok"`
 	Reverted
+	Left []string `json:"left,omitempty" jsonschema:"files that were changed since they were taken back, so that bringing back left them alone"`
 }
 
 func (r *Room) revertOps() []op.Op {
@@ -106,8 +111,8 @@ func (r *Room) revertOps() []op.Op {
 		op.Effect(op.Spec{Name: "session.revert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/revert",
 			Doc: "Take back a prompt and all that followed: the messages, and the files that its tools changed."},
 			func(in RevertIn) op.Resource { return at(in.ID) }, r.revert, nil),
-		op.State(op.Spec{Name: "session.unrevert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
-			Doc: "Bring back the messages that were taken back. Files stay as they are."}, one, r.unrevertOp),
+		op.Effect(op.Spec{Name: "session.unrevert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
+			Doc: "Bring back what was taken back: the messages and the files. A file that was changed since then stays as it is, and is named."}, one, r.unrevertOp, nil),
 	}
 }
 
@@ -156,11 +161,16 @@ func (r *Room) revert(ctx context.Context, in RevertIn) (RevertOut, error) {
 	if err != nil {
 		return out, err
 	}
+	if err := r.keepUndone(ctx, s, files, places); err != nil {
+		return out, err
+	}
 	for i, f := range files { // newest first, so the oldest content is what remains
 		if err := f.restore(places[i]); err != nil {
 			return out, err
 		}
-		out.Files = append(out.Files, f.path)
+		if !slices.Contains(out.Files, f.path) {
+			out.Files = append(out.Files, f.path)
+		}
 	}
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := r.change(tx, tenant, s.ID, func(s *Session) error {
@@ -198,20 +208,4 @@ func (f keptFile) restore(p tool.Place) error {
 		return p.WriteFile(f.content)
 	}
 	return p.Remove()
-}
-
-func (r *Room) unrevertOp(ctx context.Context, tx *db.Tx, in IDIn) (RevertOut, error) {
-	_, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
-		if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
-			return err
-		}
-		if s.Reverted == "" {
-			return fault.New(fault.Conflict, "session.unrevert", "nothing was taken back")
-		}
-		if err := r.unrevert(tx, s, true); err != nil {
-			return err
-		}
-		return tell(tx, s, "", EventReverted, Reverted{Files: []string{}})
-	})
-	return RevertOut{OK: err == nil, Reverted: Reverted{Files: []string{}}}, err
 }

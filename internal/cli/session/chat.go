@@ -49,7 +49,7 @@ type chat struct {
 const chatHelp = `/new             begin a new session
 /model NAME      use another model from now on, as provider/model
 /plan, /go       look and propose only; act again
-/undo, /redo     take the newest prompt back with the files it changed; bring the messages back
+/undo, /redo     take the newest prompt back with the files it changed; bring both back
 /show            the conversation so far
 /sessions        newest sessions; /open ID goes on in one
 /quit            leave (also Ctrl-D); the session stays

@@ -281,17 +281,10 @@ func (v *viewer) waiting(t *room.Turn) error {
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return v.leave(t)
 	}
-	v.note("%s", t.Reason)
 	if strings.HasPrefix(t.Ask, "que_") {
-		line, answered, err := v.k.Ask("your answer (empty to refuse): ")
-		switch {
-		case err != nil:
-			return err
-		case !answered:
-			return v.leave(t)
-		}
-		return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: line, Reject: line == ""}, nil)
+		return v.answer(t)
 	}
+	v.note("%s", t.Reason)
 	for {
 		err := v.decide(t)
 		var f *fault.Error
@@ -311,6 +304,10 @@ func (v *viewer) leave(t *room.Turn) error {
 	next := "tandem approvals approve " + t.Ask
 	if strings.HasPrefix(t.Ask, "que_") {
 		next = "tandem session answer " + t.Ask + " \"…\""
+		v.newline()
+		if q, err := v.question(t.Ask); err == nil {
+			showQuestion(v.k.Screen(v.k.Err), q)
+		}
 	}
 	v.newline()
 	v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)

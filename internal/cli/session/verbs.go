@@ -86,13 +86,21 @@ func newRevert(k *kit.Kit) *cobra.Command {
 
 func newUnrevert(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "unrevert SESSION", Short: "Bring back the messages that were taken back", Args: cobra.ExactArgs(1), Example: "  tandem session unrevert ses_01j…",
+		Use: "unrevert SESSION", Short: "Bring back what was taken back: the messages and the files", Args: cobra.ExactArgs(1), Example: "  tandem session unrevert ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out room.RevertOut
 			if err := k.Call(cmd.Context(), "session.unrevert", room.IDIn{ID: args[0]}, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, "the messages are back") })
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintln(w, "the messages are back")
+				for _, f := range out.Files {
+					fmt.Fprintf(w, "brought back %s\n", f)
+				}
+				for _, f := range out.Left {
+					fmt.Fprintf(w, "left as it is %s, which was changed since\n", f)
+				}
+			})
 		},
 	}
 }

@@ -347,14 +347,41 @@ func TestRevertTakesFilesAndMessagesBack(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.dir, "b.txt")); h.read("a.txt") != "old" || err == nil || len(out.Files) != 2 || h.said(s) != "first" {
 		t.Errorf("%q %v %+v %q", h.read("a.txt"), err, out, h.said(s))
 	}
-	h.do(local, "session.unrevert", session.IDIn{ID: s.ID})
-	if h.said(s) != "changed" {
-		t.Errorf("%q", h.said(s))
+	back := h.do(local, "session.unrevert", session.IDIn{ID: s.ID}).(session.RevertOut)
+	if h.said(s) != "changed" || h.read("a.txt") != "new" || h.read("b.txt") != "b" || len(back.Files) != 2 || back.Left != nil {
+		t.Errorf("%q %q %q %+v", h.said(s), h.read("a.txt"), h.read("b.txt"), back)
 	}
 	h.do(local, "session.revert", session.RevertIn{ID: s.ID})
 	h.until(h.prompt(s, "[[say another way]]"), session.Done)
-	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" {
-		t.Errorf("%v %q", err, h.said(s))
+	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" || h.read("a.txt") != "old" {
+		t.Errorf("%v %q %q", err, h.said(s), h.read("a.txt"))
+	}
+}
+
+// A file that changed twice is named once. Two takings back are brought back at once, and what somebody wrote in between stays.
+func TestUnrevertBringsFilesBack(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "0")
+	h.write("mine.txt", "0")
+	s := h.session()
+	for _, script := range []string{
+		`[[tool write {"path":"a.txt","content":"1"}]] [[tool write {"path":"a.txt","content":"2"}]] [[say one]]`,
+		`[[tool write {"path":"a.txt","content":"3"} ;; tool write {"path":"mine.txt","content":"3"}]] [[say two]]`,
+	} {
+		turn := h.prompt(s, script)
+		h.decide(turn, approval.Approve, "")
+		h.decide(turn, approval.Approve, "")
+		h.until(turn, session.Done)
+	}
+	h.do(local, "session.revert", session.RevertIn{ID: s.ID})
+	out := h.do(local, "session.revert", session.RevertIn{ID: s.ID}).(session.RevertOut)
+	if h.read("a.txt") != "0" || len(out.Files) != 2 {
+		t.Errorf("%q %+v", h.read("a.txt"), out)
+	}
+	h.write("mine.txt", "a person's")
+	back := h.do(local, "session.unrevert", session.IDIn{ID: s.ID}).(session.RevertOut)
+	if h.read("a.txt") != "3" || h.read("mine.txt") != "a person's" || len(back.Left) != 1 || len(back.Files) != 1 || h.said(s) != "two" {
+		t.Errorf("%q %q %+v %q", h.read("a.txt"), h.read("mine.txt"), back, h.said(s))
 	}
 }
 

@@ -1,0 +1,92 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	room "tandem/internal/session"
+	"tandem/internal/tool"
+)
+
+// question reads what an agent asks, with the answers that it offers.
+func (v *viewer) question(id string) (*room.Question, error) {
+	var out room.QuestionsOut
+	if err := v.k.Call(v.ctx, "question.list", room.Nothing{}, &out); err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(out.Questions, func(q *room.Question) bool { return q.ID == id }); i >= 0 {
+		return out.Questions[i], nil
+	}
+	return nil, fault.New(fault.NotFound, "question", "%s was answered already", id)
+}
+
+// showQuestion shows an agent's questions and what it offers for an answer, numbered.
+func showQuestion(w io.Writer, q *room.Question) {
+	for _, one := range q.Questions {
+		kit.Paint(w, kit.Bold, kit.SeenLine(one.Question))
+		if one.Multiple {
+			fmt.Fprint(w, " (several may be chosen)")
+		}
+		fmt.Fprintln(w)
+		for i, o := range one.Options {
+			fmt.Fprintf(w, "  %d  %s", i+1, kit.SeenLine(o.Label))
+			if o.Description != "" {
+				fmt.Fprintf(w, ": %s", kit.SeenLine(o.Description))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// chosen is an answer in words: a number, or several behind commas, stands for what was offered.
+func chosen(one tool.Question, typed string) string {
+	var words []string
+	for part := range strings.SplitSeq(typed, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > len(one.Options) {
+			return typed
+		}
+		words = append(words, one.Options[n-1].Label)
+	}
+	if len(words) > 1 && !one.Multiple {
+		return typed
+	}
+	return strings.Join(words, ", ")
+}
+
+// answer asks the person at the terminal what the agent asks, question by question.
+func (v *viewer) answer(t *room.Turn) error {
+	q, err := v.question(t.Ask)
+	if err != nil {
+		return err
+	}
+	var said []string
+	for _, one := range q.Questions {
+		v.newline()
+		showQuestion(v.k.Screen(v.k.Err), &room.Question{Questions: []tool.Question{one}})
+		prompt := "your answer (empty to refuse): "
+		if len(one.Options) > 0 {
+			prompt = "a number or your own words (empty to refuse): "
+		}
+		line, answered, err := v.k.Ask(prompt)
+		switch {
+		case err != nil:
+			return err
+		case !answered:
+			return v.leave(t)
+		case line == "":
+			return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Reject: true}, nil)
+		}
+		line = chosen(one, line)
+		if len(q.Questions) > 1 {
+			line = one.Question + " " + line
+		}
+		said = append(said, line)
+	}
+	return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: strings.Join(said, "\n")}, nil)
+}
