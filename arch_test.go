@@ -40,6 +40,7 @@ var houseMap = []wall{
 	{pkg: "metric/metrictest", pure: true}, // tests only
 	{pkg: "foreign", pure: true},
 	{pkg: "lease", pure: true},
+	{pkg: "told", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
 

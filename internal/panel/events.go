@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 // wireEntry is an entry as audit.log and audit.show tell it.
@@ -53,24 +54,13 @@ func (e wireEntry) outcome() string {
 	return e.Phase
 }
 
-// summary is what happened, in a line: the reason where there is one, else
-// the operation's own words.
-func (v *visit) summary(e wireEntry) string {
-	if reason, ok := e.details()["reason"].(string); ok && reason != "" {
-		return reason
-	}
-	if o := v.p.Gate.Table().Get(e.Type); o != nil {
-		first, _, _ := strings.Cut(o.Doc, "\n")
-		if i := strings.IndexAny(first, ".:"); i > 0 {
-			first = first[:i]
-		}
-		return first
-	}
-	return e.Type
+// told is the entry for sentences.
+func (e wireEntry) told() told.Event {
+	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, Resource: e.Resource, Payload: e.Payload}
 }
 
 func (v *visit) event(e wireEntry, kinds map[string]string) EventRow {
-	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: e.outcome(), Summary: v.summary(e)}
+	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: e.outcome(), Summary: strings.TrimSuffix(e.told().Deed(), ":")}
 }
 
 // moment is an entry on a timeline.
@@ -89,11 +79,7 @@ func (v *visit) moment(e wireEntry) ui.Moment {
 	if who == "" {
 		who = "a stranger"
 	}
-	title := e.Type
-	if e.Phase != "done" {
-		title += ", " + e.outcome()
-	}
-	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: title, Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
+	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(e.told().Deed(), ":"), Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
 }
 
 // icons of the nouns that events are about; later rooms add theirs.

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func journalNav() page {
@@ -107,7 +108,7 @@ func (v *visit) journal() error {
 	}
 	kinds := v.kinds()
 	out.Size = log.Head
-	for _, e := range log.Entries {
+	for _, e := range told.Fold(log.Entries, wireEntry.told) {
 		out.Rows = append(out.Rows, v.event(e, kinds))
 	}
 	if log.More {
@@ -224,9 +225,9 @@ func outcomeTone(outcome string) ui.Tone {
 	switch outcome {
 	case "done":
 		return ui.Good
-	case "failed", "denied":
+	case "failed":
 		return ui.Bad
-	case "unknown", "pending":
+	case "unknown", "pending", "denied": // a refusal is the gate at work
 		return ui.Warn
 	}
 	return ui.Quiet

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func overviewNav() page {
@@ -108,7 +109,8 @@ func (v *visit) overview() error {
 			return err
 		}
 		connected = out.count(log, actors)
-		recent := log.Entries[:min(len(log.Entries), 9)]
+		recent := told.Fold(log.Entries, wireEntry.told)
+		recent = recent[:min(len(recent), 9)]
 		named := v.titles(recent)
 		for _, e := range recent {
 			m := v.moment(e)

@@ -7,13 +7,14 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/id"
 	"tandem/internal/journal"
+	"tandem/internal/told"
 )
 
 var phases = []string{journal.Done, journal.Intent, journal.Outcome, journal.Denied, journal.Asked, journal.Unknown}
@@ -21,9 +22,12 @@ var phases = []string{journal.Done, journal.Intent, journal.Outcome, journal.Den
 func newLog(k *kit.Kit) *cobra.Command {
 	in := journal.LogIn{Newest: true}
 	var since string
+	var rows bool
 	cmd := &cobra.Command{
 		Use: "log", Short: "List what happened, the newest last", Args: cobra.NoArgs,
-		Example: "  tandem audit log\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem audit log --since 2h --text deploy",
+		Long: "List what happened in sentences, the newest last. What began and ended is one line. With --rows every row is shown as it stands: an intent before something outside is done, " +
+			"its outcome behind it, type, phase and resource. --json always gives the rows.",
+		Example: "  tandem audit log\n  tandem audit log --rows\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem audit log --since 2h --text deploy",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Newest = in.After == 0
 			if in.Phase != "" && !slices.Contains(phases, in.Phase) {
@@ -41,16 +45,14 @@ func newLog(k *kit.Kit) *cobra.Command {
 				slices.Reverse(out.Entries)
 			}
 			return k.Show(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				if len(out.Entries) == 0 {
-					fmt.Fprintln(t, "no event matches")
-				} else {
-					fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
+				switch {
+				case len(out.Entries) == 0:
+					fmt.Fprintln(w, "no event matches")
+				case rows:
+					showRows(w, out.Entries)
+				default:
+					showSentences(w, out.Entries)
 				}
-				for _, e := range out.Entries {
-					fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, kit.VisibleLine(e.Resource))
-				}
-				t.Flush()
 				if out.More && in.Newest {
 					fmt.Fprintf(w, "older: the same with --before %d\n", out.At)
 				} else if out.More {
@@ -70,7 +72,47 @@ func newLog(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&in.After, "after", 0, "only what is behind this number, oldest first")
 	f.Int64Var(&in.Before, "before", 0, "only what is before this number")
 	f.IntVar(&in.Limit, "limit", 50, "at most this many")
+	f.BoolVar(&rows, "rows", false, "every row as it stands: type, phase and resource")
 	return cmd
+}
+
+func showRows(w io.Writer, entries []journal.Entry) {
+	t := kit.Table(w)
+	fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
+	for _, e := range entries {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, kit.VisibleLine(e.Resource))
+	}
+	t.Flush()
+}
+
+// showSentences tells what happened, each thing once.
+func showSentences(w io.Writer, entries []journal.Entry) {
+	t := kit.Table(w)
+	fmt.Fprintln(t, "SEQ\tTIME\tEVENT\tWHO AND WHAT")
+	for _, e := range told.Fold(entries, toldOf) {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s %s\n", e.Seq, e.Time.Local().Format(time.DateTime), e.Type, shortly(e), kit.SeenLine(toldOf(e).Sentence()))
+	}
+	t.Flush()
+}
+
+func toldOf(e journal.Entry) told.Event {
+	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, Resource: e.Resource, Payload: e.Payload}
+}
+
+// shortly is who acted, and for which person, without what stands between them.
+func shortly(e journal.Entry) string {
+	who := e.Actor
+	if who == "" {
+		who = "a stranger"
+	}
+	if strings.HasPrefix(who, "ses_") {
+		who = id.Short(who)
+	}
+	if n := len(e.For); n > 0 {
+		_, person, _ := strings.Cut(e.For[n-1], ":")
+		who += " for " + person
+	}
+	return kit.VisibleLine(who)
 }
 
 // read asks until there are as many entries as were wished for, or no more: one

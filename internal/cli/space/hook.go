@@ -60,6 +60,9 @@ func hook(k *kit.Kit, cmd *cobra.Command, e event) error {
 	up := parents()
 	switch e.Name {
 	case "UserPromptSubmit":
+		if !peer.Names(e.Prompt) {
+			return nil
+		}
 		return k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: []string{e.Prompt}, How: "hook", Parents: up}, nil)
 	case "SessionStart", "Stop":
 		go report(k, cmd, e.Transcript, up)
@@ -166,7 +169,7 @@ func folded(path string) []string {
 	}
 	var out []string
 	for line := range strings.SplitSeq(string(data), "\n") {
-		if strings.Contains(line, `"queued_command"`) {
+		if strings.Contains(line, `"queued_command"`) && peer.Names(line) {
 			out = append(out, line)
 		}
 	}

@@ -91,6 +91,9 @@ func (r *Room) marksOf(ctx context.Context, s *seat, env string) (map[seal.Membe
 
 var messageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bm_[0-9a-z]{26}\b`) })
 
+// Names says whether a text names a message by its id, as the sentence does that wakes an agent.
+func Names(text string) bool { return messageID().MatchString(text) }
+
 // letter is a message to this member.
 type letter struct {
 	id  string

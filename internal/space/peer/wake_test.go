@@ -32,6 +32,9 @@ func TestWakesAreBudgetedAndTold(t *testing.T) {
 		t.Fatalf("the sentence is %q", out.Text)
 	}
 	do[Said](h, "bob", "space.surfaced", SurfacedIn{Texts: []string{"Stop hook feedback: " + out.Text}, How: "hook"})
+	if said := do[Said](h, "carl", "space.surfaced", SurfacedIn{Texts: []string{"a prompt"}, How: "hook"}); said.Text != "0 surfaced" { // it failed, and each turn was a red row
+		t.Errorf("an agent in no space: %q", said.Text)
+	}
 	if r := do[Receipt](h, "ann", "space.receipt", ReceiptIn{ID: id}); r.Peers["bob"] != "surfaced" {
 		t.Fatalf("receipt: %+v", r.Peers)
 	}

@@ -92,6 +92,8 @@ your-server> tandem resource list
 your-server> tandem resource list lock/
 your-server> tandem resource delete lock/deploy
 # The journal.
+your-server> tandem audit log --rows
+  shows PHASE
 your-server> tandem audit log
 your-server> tandem audit log --type 'resource.*' --phase denied --limit 20
 your-server> tandem audit log --since 2h --text deploy
