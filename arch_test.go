@@ -146,7 +146,7 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "lease": "fault",
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "", "lease": "fault",
 	"db": "fault id", "op": "fault id db"}
 
 type listed struct {

@@ -10,7 +10,6 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
 	room "tandem/internal/session"
-	"tandem/internal/tool"
 )
 
 // question reads what an agent asks, with the answers that it offers.
@@ -25,9 +24,12 @@ func (v *viewer) question(id string) (*room.Question, error) {
 	return nil, fault.New(fault.NotFound, "question", "%s was answered already", id)
 }
 
-// showQuestion shows an agent's questions and what it offers for an answer, numbered.
-func showQuestion(w io.Writer, q *room.Question) {
-	for _, one := range q.Questions {
+// showQuestion shows an agent's questions, or those of them that are named, and what it offers for an answer, numbered.
+func showQuestion(w io.Writer, q *room.Question, which ...int) {
+	for n, one := range q.Questions {
+		if len(which) > 0 && !slices.Contains(which, n) {
+			continue
+		}
 		kit.Paint(w, kit.Bold, kit.SeenLine(one.Question))
 		if one.Multiple {
 			fmt.Fprint(w, " (several may be chosen)")
@@ -44,7 +46,8 @@ func showQuestion(w io.Writer, q *room.Question) {
 }
 
 // chosen is an answer in words: a number, or several behind commas, stands for what was offered.
-func chosen(one tool.Question, typed string) string {
+func chosen(q *room.Question, which int, typed string) string {
+	one := q.Questions[which]
 	var words []string
 	for part := range strings.SplitSeq(typed, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
@@ -66,9 +69,9 @@ func (v *viewer) answer(t *room.Turn) error {
 		return err
 	}
 	var said []string
-	for _, one := range q.Questions {
+	for n, one := range q.Questions {
 		v.newline()
-		showQuestion(v.k.Screen(v.k.Err), &room.Question{Questions: []tool.Question{one}})
+		showQuestion(v.k.Screen(v.k.Err), q, n)
 		prompt := "your answer (empty to refuse): "
 		if len(one.Options) > 0 {
 			prompt = "a number or your own words (empty to refuse): "
@@ -82,7 +85,7 @@ func (v *viewer) answer(t *room.Turn) error {
 		case line == "":
 			return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Reject: true}, nil)
 		}
-		line = chosen(one, line)
+		line = chosen(q, n, line)
 		if len(q.Questions) > 1 {
 			line = one.Question + " " + line
 		}
