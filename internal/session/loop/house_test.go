@@ -106,6 +106,7 @@ func (h *house) open() {
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
+	h.jn.Rows = append(h.jn.Rows, func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, h.db) })
 	reg, err := tool.NewRegistry(builtin.All(nil, func() builtin.Search { return builtin.Search{} })...)
 	must(err)
 	none := func(context.Context, string, string, func([]byte) error) error {
