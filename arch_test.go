@@ -72,9 +72,11 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client"},
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector"},
+	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector session/since session/checkout"},
+	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
+	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
@@ -83,10 +85,10 @@ var houseMap = []wall{
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay connector/wire space/peer"}, // reads their operations' answers
-	{pkg: "automation/clock", pure: true},                                                                               // when a schedule is due
-	{pkg: "automation/spec", may: "automation/clock", pure: true},                                                       // what an automation says
-	{pkg: "automation/run", may: "automation/spec", pure: true},                                                         // what becomes of one that was begun
-	{pkg: "memory/text", pure: true},                                                                                    // terms, queries, scores
+	{pkg: "automation/clock", pure: true},                         // when a schedule is due
+	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
+	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
+	{pkg: "memory/text", pure: true},                              // terms, queries, scores
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
@@ -130,9 +132,9 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},                           // a workspace's commands work on its copy
-	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},                          // the doctor looks at terminals
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/relay"}, // a conversation is made of a provider's blocks
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},                                            // a workspace's commands work on its copy
+	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},                                           // the doctor looks at terminals
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"}, // a conversation is made of a provider's blocks
 	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 	{pkg: "cli/jj/screen", may: "repo/text"},

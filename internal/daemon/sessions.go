@@ -19,6 +19,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/session/checkout"
 	"tandem/internal/session/loop"
 	"tandem/internal/session/terminal"
 	"tandem/internal/tool"
@@ -100,6 +101,7 @@ func (d *Daemon) buildTerminals(ctx context.Context) error {
 		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
+	d.rooms.session.Checkouts, d.rooms.session.Live = checkout.Tools{Self: self, Env: o.Env}, d.rooms.terminal.Runs
 	return d.buildRelays(ctx)
 }
 

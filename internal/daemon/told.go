@@ -63,13 +63,13 @@ func (d *Daemon) programBecame(tx *db.Tx, tenant string, seat terminal.Seat) err
 }
 
 // turnEnded tells of a turn in a terminal. A relay's own turns are its business.
-func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t *session.Turn, said string) error {
+func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t *session.Turn, left terminal.Left) error {
 	if seat.Relay != "" {
 		return nil
 	}
 	status := map[session.TurnState]string{session.Done: "done", session.Failed: "failed", session.Cancelled: "interrupted"}[t.State]
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(said), Reason: t.Reason},
-		Folder: seat.Folder, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session}
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(left.Said), Reason: t.Reason},
+		Left: &notify.Left{Commit: left.Commit, Files: left.Files}, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session}
 	switch {
 	case seat.State == terminal.RateLimited:
 		e.Push, e.Says = notify.Urgent, says[terminal.RateLimited]

@@ -34,10 +34,17 @@ type Event struct {
 type Notice struct {
 	Event
 	Folder string `json:"folder,omitempty"` // for the commit in the handoff
+	Left   *Left  `json:"left,omitempty"`   // or what is known of it already
 	Next   string `json:"next,omitempty"`
 	Push   Push   `json:"push,omitempty"`
 	Says   string `json:"says,omitempty"` // what is told behind the name, as "needs an approval"; of what ended, its status
 	Page   string `json:"page,omitempty"` // of the panel, where a push leads
+}
+
+// Left is what work left in its folder: the commit that it made, if any, and how many files it changed; negative is unknown.
+type Left struct {
+	Commit string `json:"commit,omitempty"`
+	Files  int    `json:"files"`
 }
 
 // Push says whether a phone is woken, and how.

@@ -118,7 +118,14 @@ func handoff(ctx context.Context, e Notice) string {
 		return fmt.Sprintf("CC check — %s %q %s.\nWhat: %s\nNext: %s", e.Type, e.ID, e.Says, e.Summary, e.Next)
 	}
 	commit, files := "none", "unknown"
-	if e.Folder != "" {
+	if e.Left != nil {
+		if e.Left.Commit != "" {
+			commit = e.Left.Commit[:min(len(e.Left.Commit), 12)]
+		}
+		if e.Left.Files >= 0 {
+			files = fmt.Sprint(e.Left.Files)
+		}
+	} else if e.Folder != "" {
 		if out, err := git(ctx, e.Folder, "rev-parse", "--short", "HEAD"); err == nil {
 			commit = out
 			if names, err := git(ctx, e.Folder, "diff-tree", "--no-commit-id", "--name-only", "-r", "--root", "HEAD"); err == nil {

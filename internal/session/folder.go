@@ -133,14 +133,17 @@ func (r *Room) folders(ctx context.Context, q reader, tenant string) ([]Folder, 
 	return slices.DeleteFunc(all, func(f Folder) bool { return !r.Vouch.Holds(ctx, f.seal(tenant)) }), err
 }
 
-// granted are the same as tools take them.
+// granted are the same as tools take them, with the checkouts that were made of repositories in them.
 func (r *Room) granted(ctx context.Context, q reader, tenant string) ([]tool.Folder, error) {
 	all, err := r.folders(ctx, q, tenant)
 	var out []tool.Folder
 	for _, f := range all {
 		out = append(out, tool.Folder{Path: f.Path, ReadOnly: f.ReadOnly})
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return withCheckouts(q, tenant, out)
 }
 
 // Scope is the files of a session: the granted folders that hold its directory, and those of every session with a model that opened it.

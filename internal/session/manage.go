@@ -58,6 +58,9 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 		if in.Parent != "" {
 			where, args = where+" AND parent = ?", append(args, in.Parent)
 		}
+		if in.Title != "" {
+			where, args = where+" AND title = ?", append(args, in.Title)
+		}
 		if in.Query != "" {
 			like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(in.Query)) + "%"
 			where += ` AND (lower(title) LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM session_message m WHERE m.tenant = session.tenant AND m.session = session.id AND lower(m.blocks) LIKE ? ESCAPE '\'))`
@@ -168,7 +171,8 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 
 // Forget removes a session that has no open turns, and all that belongs to it.
 func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_undone", "session_child", "session_unconfined", "session_spent", "session_look"} {
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_undone", "session_child", "session_unconfined", "session_spent", "session_look",
+		"session_base", "session_base_file"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
 			return err
 		}

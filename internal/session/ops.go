@@ -25,6 +25,7 @@ type IDIn struct {
 // ListIn asks for a page of sessions.
 type ListIn struct {
 	Query    string `json:"q,omitempty" jsonschema:"only titles and texts that hold this"`
+	Title    string `json:"title,omitempty" jsonschema:"only those that are called exactly this"`
 	Archived bool   `json:"archived,omitempty" jsonschema:"the archived ones instead of the others"`
 	Parent   string `json:"parent,omitempty" jsonschema:"only children of this session"`
 	Before   string `json:"before,omitempty" jsonschema:"only sessions made before this one: the last of the page before"`
@@ -145,6 +146,7 @@ func (r *Room) Ops() []op.Op {
 	}
 	ops = append(ops, r.folderOps()...)
 	ops = append(ops, r.confineOps()...)
+	ops = append(ops, r.checkoutOps()...)
 	ops = append(ops, r.questionOps()...)
 	ops = append(ops, r.revertOps()...)
 	ops = append(ops, r.providerOps()...)

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"tandem/internal/fault"
@@ -24,10 +23,11 @@ type ToolsOut struct {
 	Tools []ToolInfo `json:"tools"`
 }
 
-// DiffOut is what a session's tools changed.
+// DiffOut is what changed in a session's folder since it began.
 type DiffOut struct {
-	Diff  string   `json:"diff"`
+	Diff  string   `json:"diff" jsonschema:"a patch that git apply takes"`
 	Files []string `json:"files"`
+	Note  string   `json:"note,omitempty" jsonschema:"why not everything is shown"`
 }
 
 // OneTurnIn names a turn.
@@ -41,7 +41,7 @@ func (r *Room) readOps() []op.Op {
 			func(Nothing) op.Resource { return at("") }, r.listTools),
 		op.Read(op.Spec{Name: "session.turn", Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
 			func(in OneTurnIn) op.Resource { return at(r.sessionOfTurn(in.Turn)) }, r.oneTurn),
-		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff", Doc: "Show what a session's tools changed in files, call by call."},
+		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff", Doc: "Show what changed in a session's folder since it began, new files too, as a patch."},
 			one, r.diff),
 	}
 }
@@ -70,47 +70,6 @@ func (r *Room) sessionOfTurn(turn string) string {
 
 func (r *Room) oneTurn(ctx context.Context, in OneTurnIn) (*Turn, error) {
 	return r.Turn(ctx, op.CallerFrom(ctx).Tenant, in.Turn)
-}
-
-func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
-	out := DiffOut{Files: []string{}}
-	s, err := r.get(ctx, in)
-	if err != nil {
-		return out, err
-	}
-	rows, err := r.db.Query(ctx, "SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND session = ? AND state = ? ORDER BY created_at, position", s.Tenant, s.ID, string(CallDone))
-	if err != nil {
-		return out, err
-	}
-	defer rows.Close()
-	sees, err := r.sees(ctx)
-	if err != nil {
-		return out, err
-	}
-	seen := map[string]bool{}
-	for rows.Next() {
-		c, err := scanCall(rows)
-		if err != nil {
-			return out, err
-		}
-		if c.Result == nil {
-			continue
-		}
-		changed := c.Result.Changed()
-		if slices.ContainsFunc(changed, func(p string) bool { return !sees(p) }) {
-			continue
-		}
-		if d, ok := c.Result.Meta["diff"].(string); ok {
-			out.Diff += d
-		}
-		for _, p := range changed {
-			if !seen[p] {
-				seen[p] = true
-				out.Files = append(out.Files, p)
-			}
-		}
-	}
-	return out, rows.Err()
 }
 
 // sees says what files the caller of ctx may look at.

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/provider"
+	"tandem/internal/session/checkout"
 	"tandem/internal/tool"
 )
 
@@ -39,6 +40,9 @@ type Room struct {
 	Vouch op.Vouch
 	// AsideAt is the folder in which lies what was set aside.
 	AsideAt string
+	// Checkouts makes and ends checkouts for single sessions; Live says whether an agent's program runs in a session.
+	Checkouts checkout.Tools
+	Live      func(session string) bool
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.

@@ -27,6 +27,12 @@ func newChat(k *kit.Kit) *cobra.Command {
 			"Ctrl-C stops what the agent does, Ctrl-D leaves; the session stays. Lines that begin with / are commands: /help lists them.",
 		Example: "  tandem chat\n  tandem chat -m anthropic/claude-sonnet-4-5 --plan\n  tandem chat --session ses_01j…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if id != "" {
+				var err error
+				if id, err = sessionID(cmd.Context(), k, id); err != nil {
+					return err
+				}
+			}
 			c := &chat{k: k, s: &s, id: id, ctx: context.WithoutCancel(cmd.Context())}
 			return c.run()
 		},

@@ -49,6 +49,9 @@ func newRun(k *kit.Kit) *cobra.Command {
 				if err := offerFolder(ctx, k, in.Directory); err != nil {
 					return err
 				}
+				if err := s.apart(ctx, k, &in); err != nil {
+					return err
+				}
 				var out room.Session
 				if err := k.Call(ctx, "session.create", in, &out); err != nil {
 					return err
@@ -57,6 +60,10 @@ func newRun(k *kit.Kit) *cobra.Command {
 				if out.Model == room.DefaultModel && !cmd.Flags().Changed("model") && !k.JSON {
 					fmt.Fprintf(k.Err, "%s answers, which repeats what it is told; a real model needs a key: tandem provider key PROVIDER\n", out.Model)
 				}
+			}
+			id, err := sessionID(ctx, k, id)
+			if err != nil {
+				return err
 			}
 			prompt.ID = id
 			var turn room.Turn
@@ -67,6 +74,7 @@ func newRun(k *kit.Kit) *cobra.Command {
 		},
 	}
 	s.flags(cmd)
+	s.apartFlags(cmd)
 	cmd.Flags().StringVarP(&id, "session", "s", "", "go on in this session")
 	cmd.Flags().StringSliceVarP(&files, "attach", "a", nil, "files to put beside the prompt: images or text")
 	return cmd
@@ -74,18 +82,32 @@ func newRun(k *kit.Kit) *cobra.Command {
 
 func newFollow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "follow SESSION", Short: "Watch a session until its open turn ends", Args: cobra.ExactArgs(1), Example: "  tandem session follow ses_01j…",
+		Use: "follow SESSION", Short: "Watch a session until its open turn ends", Args: cobra.ExactArgs(1), Example: "  tandem session follow builder\n  tandem session follow ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
 			var out room.TurnsOut
-			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: id}, &out); err != nil {
 				return err
 			}
 			if len(out.Turns) == 0 {
 				return fault.New(fault.Conflict, "session.follow", "the session has no turn yet").WithNext("give it one: tandem run --session %s \"…\"", args[0])
 			}
-			return watch(cmd.Context(), k, args[0], out.Turns[0].ID)
+			return watch(cmd.Context(), k, id, running(out.Turns))
 		},
 	}
+}
+
+// running is the turn that is under way, or the oldest that waits for its start; without one the newest that ended.
+func running(turns []*room.Turn) string {
+	for i := len(turns) - 1; i >= 0; i-- {
+		if !turns[i].State.Ended() {
+			return turns[i].ID
+		}
+	}
+	return turns[0].ID
 }
 
 func firstLine(s string) string {
@@ -108,12 +130,13 @@ type viewer struct {
 	line    io.Writer // where a line is not finished yet
 	result  error
 	asked   map[string]bool
-	aside   bool // it is another's work: what is said is no answer to the person's prompt
+	spoken  map[string]bool // messages whose words came in as they were written
+	aside   bool            // it is another's work: what is said is no answer to the person's prompt
 }
 
 // watch follows a turn to its end. Ctrl-C leaves the turn running.
 func watch(ctx context.Context, k *kit.Kit, id, turn string) error {
-	return (&viewer{k: k, ctx: ctx, session: id, turn: turn, asked: map[string]bool{}}).follow()
+	return (&viewer{k: k, ctx: ctx, session: id, turn: turn, asked: map[string]bool{}, spoken: map[string]bool{}}).follow()
 }
 
 func (v *viewer) follow() error {
@@ -175,6 +198,7 @@ func (v *viewer) event(data []byte) error {
 			return err
 		}
 		v.kind = p.Kind
+		v.spoken[p.Message] = true
 	case room.EventDelta:
 		v.delta(e.Delta)
 	case room.EventPartEnd:
@@ -185,10 +209,31 @@ func (v *viewer) event(data []byte) error {
 			return err
 		}
 		v.note("%s; trying again in %.1f s", r.Reason, r.Seconds)
+	case room.EventMessage:
+		return v.message(e.Body)
 	case room.EventCall:
 		return v.call(e.Body)
 	case room.EventTurn:
 		return v.turnChanged(e.Body)
+	}
+	return nil
+}
+
+// message shows what an agent program said: its words come whole.
+func (v *viewer) message(body []byte) error {
+	var m room.Message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return err
+	}
+	if m.Role != room.RoleAssistant || v.spoken[m.ID] {
+		return nil
+	}
+	v.kind = provider.Text
+	for _, b := range m.Blocks {
+		if b.Kind == provider.Text && b.Text != "" {
+			v.delta(b.Text)
+			v.newline()
+		}
 	}
 	return nil
 }
@@ -217,7 +262,7 @@ func (v *viewer) call(body []byte) error {
 	}
 	switch c.State {
 	case room.CallProposed:
-		v.note("→ %s %s", c.Tool, c.Args)
+		v.note("%s", callText(c.Tool, c.Args))
 	case room.CallFailed:
 		v.note("✗ %s: %s", c.Tool, firstLine(c.Result.Text))
 	case room.CallDone:
@@ -260,7 +305,7 @@ func (v *viewer) child(t *room.Turn) error {
 		return err
 	}
 	v.note("%s (%s)", t.Reason, turn.Session)
-	err := (&viewer{k: v.k, ctx: v.ctx, session: turn.Session, turn: t.Ask, asked: v.asked, aside: true}).follow()
+	err := (&viewer{k: v.k, ctx: v.ctx, session: turn.Session, turn: t.Ask, asked: v.asked, spoken: v.spoken, aside: true}).follow()
 	if fault.Is(err, fault.Pending) || v.ctx.Err() != nil {
 		v.result = err
 		return errOver
@@ -274,6 +319,13 @@ func (v *viewer) waiting(t *room.Turn) error {
 		return nil
 	}
 	v.asked[t.Ask] = true
+	var now room.Turn
+	if err := v.k.Call(v.ctx, "session.turn", room.OneTurnIn{Turn: t.ID}, &now); err != nil {
+		return err
+	}
+	if now.State != room.Waiting || now.Ask != t.Ask { // what is told happened earlier, and has its answer
+		return nil
+	}
 	if strings.HasPrefix(t.Ask, "turn_") {
 		return v.child(t)
 	}

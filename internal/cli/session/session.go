@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
-	"tandem/internal/provider"
 	room "tandem/internal/session"
 	"tandem/internal/session/terminal"
 )
@@ -23,7 +21,7 @@ import (
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "session", Aliases: []string{"sessions"}, Short: "Sessions: agents at work",
 		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, so they go on when this terminal is closed."}
-	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k), newUnrevert(k), newDelete(k), newAnswer(k),
+	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k), newUnrevert(k), newDiff(k), newKeep(k), newDiscard(k), newDelete(k), newAnswer(k),
 		newOpen(k), newSend(k), newLive(k), newAttach(k), newInterrupt(k), newClose(k), newSkip(k), newCheck(k), newAside(k))
 	return []*cobra.Command{cmd, newRun(k), newChat(k), newProvider(k), newBudget(k), newRelay(k), newHook(k), newLaunch(k)}
 }
@@ -83,21 +81,31 @@ func newList(k *kit.Kit) *cobra.Command {
 
 func newShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "show SESSION", Short: "Show a session and its conversation", Args: cobra.ExactArgs(1), Example: "  tandem session show ses_01j…",
+		Use: "show SESSION", Short: "Show a session and its conversation", Args: cobra.ExactArgs(1), Example: "  tandem session show builder\n  tandem session show ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out struct {
 				Session  *room.Session   `json:"session"`
 				Turns    []*room.Turn    `json:"turns"`
 				Messages []*room.Message `json:"messages"`
 			}
-			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: args[0]}, &out.Session); err != nil {
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
 				return err
 			}
-			if err := k.Call(cmd.Context(), "session.messages", room.IDIn{ID: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: id}, &out.Session); err != nil {
 				return err
 			}
-			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.messages", room.IDIn{ID: id}, &out); err != nil {
 				return err
+			}
+			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: id}, &out); err != nil {
+				return err
+			}
+			var changed map[string]string
+			if !k.JSON {
+				if changed, err = diffs(cmd.Context(), k, id, out.Turns); err != nil {
+					return err
+				}
 			}
 			return k.Show(out, func(w io.Writer) {
 				s := out.Session
@@ -119,35 +127,17 @@ func newShow(k *kit.Kit) *cobra.Command {
 					}
 					fmt.Fprintln(w)
 				}
-				for _, m := range out.Messages {
-					fmt.Fprintf(w, "\n%s:\n", m.Role)
-					for _, b := range m.Blocks {
-						fmt.Fprintln(w, blockText(b))
-					}
-				}
+				talk(w, out.Messages, changed)
 			})
 		},
 	}
-}
-
-func blockText(b provider.Block) string {
-	switch b.Kind {
-	case provider.CallKind:
-		return fmt.Sprintf("→ %s %s", b.Call.Name, b.Call.Args)
-	case provider.ResultOf:
-		return "← " + strings.TrimSpace(b.Result.Text)
-	case provider.ImageKind:
-		return "(image)"
-	case provider.Reasoning:
-		return "(thinking) " + b.Text
-	}
-	return b.Text
 }
 
 // settings are the flags of a session's configuration.
 type settings struct {
 	model, directory, title string
 	plan                    bool
+	worktree, workspace     string
 	config                  room.Config
 }
 
@@ -230,6 +220,9 @@ func newNew(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.apart(cmd.Context(), k, &in); err != nil {
+				return err
+			}
 			var out room.Session
 			if err := k.Call(cmd.Context(), "session.create", in, &out); err != nil {
 				return err
@@ -238,6 +231,7 @@ func newNew(k *kit.Kit) *cobra.Command {
 		},
 	}
 	s.flags(cmd)
+	s.apartFlags(cmd)
 	return cmd
 }
 
@@ -247,7 +241,11 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update SESSION", Short: "Rename, archive or reconfigure a session", Args: cobra.ExactArgs(1), Example: "  tandem session update ses_01j… --title \"another name\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := room.UpdateIn{ID: args[0]}
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			in := room.UpdateIn{ID: id}
 			changed := cmd.Flags().Changed
 			if changed("title") {
 				in.Title = &s.title
@@ -273,13 +271,13 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 				in.Directory = &abs
 			}
 			var now room.Session
-			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: args[0]}, &now); err != nil {
+			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: id}, &now); err != nil {
 				return err
 			}
 			if s.onto(cmd, &now.Config) {
 				in.Config = &now.Config
 			}
-			if in == (room.UpdateIn{ID: args[0]}) {
+			if in == (room.UpdateIn{ID: id}) {
 				return kit.Usagef("say what to change; see: %s --help", cmd.CommandPath())
 			}
 			var out room.Session

@@ -20,19 +20,21 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "open [NAME]", Short: "Open a real agent program in a terminal", Args: cobra.MaximumNArgs(1),
 		Long:    "Open a real, interactive Claude Code, Codex or OpenCode in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
-		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tandem session open nightly --as agent:builder\n  tmux attach -t ccm-builder",
+		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tandem session open nightly --as agent:builder\n  tandem session open fixer -C ~/code/app --worktree\n  tmux attach -t ccm-builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
 			}
-			if in.Cwd == "" {
+			if in.Cwd == "" && !in.Resume { // a session that goes on does so where it was
 				in.Cwd = "."
 			}
-			abs, err := filepath.Abs(in.Cwd)
-			if err != nil {
-				return err
+			if in.Cwd != "" {
+				abs, err := filepath.Abs(in.Cwd)
+				if err != nil {
+					return err
+				}
+				in.Cwd = abs
 			}
-			in.Cwd = abs
 			var out terminal.Seat
 			if err := k.Call(cmd.Context(), "session.open", in, &out); err != nil {
 				return err
@@ -43,6 +45,9 @@ func newOpen(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary, out.Attach)
+				if out.Checkout != "" {
+					fmt.Fprintf(w, "checkout: %s\n", out.Checkout)
+				}
 				warn(k, out)
 			})
 		},
@@ -56,6 +61,8 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&in.Budget.Turns, "budget-turns", 0, "stop after so many turns")
 	f.Int64Var(&in.Budget.Seconds, "budget-seconds", 0, "stop after so many seconds of work")
 	f.Int64Var(&in.Budget.Tokens, "budget-tokens", 0, "stop after so many tokens")
+	f.BoolVar(&in.Worktree, "worktree", false, "in a git worktree of its own, beside the repository, on the branch tandem/NAME")
+	f.BoolVar(&in.Workspace, "workspace", false, "in a jj workspace of its own, beside the repository")
 	f.BoolVar(&in.Resume, "resume", false, "start it again in the same conversation after its program ended")
 	f.BoolVar(&in.Skip, "skip-permissions", false, "ask for no permissions, where that was granted")
 	return cmd
@@ -167,7 +174,12 @@ func newClose(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "session.close", terminal.NameIn{Name: args[0]}, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is closed\n", out.Name) })
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is closed\n", out.Name)
+				if out.Checkout != "" {
+					fmt.Fprintf(w, "its checkout is %s\nnext: tandem session diff %s; then tandem session keep %s or tandem session discard %s\n", out.Checkout, out.Name, out.Name, out.Name)
+				}
+			})
 		},
 	}
 }
@@ -180,7 +192,11 @@ func newAttach(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := terminal.CheckName(strings.TrimPrefix(args[0], terminal.Prefix), true); err != nil {
+			name, err := sessionName(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			if err := terminal.CheckName(name, true); err != nil {
 				return err
 			}
 			argv := []string{"tmux"}
@@ -190,7 +206,7 @@ func newAttach(k *kit.Kit) *cobra.Command {
 			case socket != "":
 				argv = append(argv, "-L", socket)
 			}
-			return become(append(argv, "attach-session", "-t", "="+terminal.Prefix+strings.TrimPrefix(args[0], terminal.Prefix)), os.Environ())
+			return become(append(argv, "attach-session", "-t", "="+terminal.Prefix+name), os.Environ())
 		},
 	}
 }

@@ -16,8 +16,12 @@ func newPrompt(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prompt SESSION TEXT", Short: "Give a session something to do, without waiting", Args: cobra.MinimumNArgs(2), Example: "  tandem session prompt ses_01j… \"now the tests\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
 			var out room.Turn
-			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: args[0], Text: strings.Join(args[1:], " "), Options: o}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: id, Text: strings.Join(args[1:], " "), Options: o}, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", out.ID, out.State) })
@@ -31,7 +35,11 @@ func newCancel(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel SESSION [TURN]", Short: "Stop a turn, or all open turns", Args: cobra.RangeArgs(1, 2), Example: "  tandem session cancel ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := room.TurnIn{ID: args[0]}
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			in := room.TurnIn{ID: id}
 			if len(args) == 2 {
 				in.Turn = args[1]
 			}
@@ -49,7 +57,11 @@ func newFork(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork SESSION", Short: "Copy a session, whole or up to a message", Args: cobra.ExactArgs(1), Example: "  tandem session fork ses_01j… --message msg_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.ID = args[0]
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			in.ID = id
 			var out room.Session
 			if err := k.Call(cmd.Context(), "session.fork", in, &out); err != nil {
 				return err
@@ -67,7 +79,11 @@ func newRevert(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revert SESSION", Short: "Take back the newest prompt: its messages, and the files that it changed", Args: cobra.ExactArgs(1), Example: "  tandem session revert ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.ID = args[0]
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			in.ID = id
 			var out room.RevertOut
 			if err := k.Call(cmd.Context(), "session.revert", in, &out); err != nil {
 				return err
@@ -88,8 +104,12 @@ func newUnrevert(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "unrevert SESSION", Short: "Bring back what was taken back: the messages and the files", Args: cobra.ExactArgs(1), Example: "  tandem session unrevert ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
 			var out room.RevertOut
-			if err := k.Call(cmd.Context(), "session.unrevert", room.IDIn{ID: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.unrevert", room.IDIn{ID: id}, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -109,8 +129,12 @@ func newDelete(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete SESSION", Aliases: []string{"rm"}, Short: "Delete a session; what it did stays in the journal", Args: cobra.ExactArgs(1), Example: "  tandem session delete ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionID(cmd.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
 			var out room.OK
-			if err := k.Call(cmd.Context(), "session.delete", room.IDIn{ID: args[0]}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.delete", room.IDIn{ID: id}, &out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,6 +27,8 @@ type Entry struct {
 	// On Prompted: the program's name for the prompt, and that it waited behind a turn. Its end carries the name.
 	PromptID string
 	Waited   bool
+	// On Acted: the tool that was used, or what came of it.
+	Act *Act
 }
 
 // EntryKind is what a line tells.
@@ -40,6 +43,7 @@ const (
 	Ended       EntryKind = "ended"       // the turn ended by itself
 	Shown       EntryKind = "shown"       // a local command printed something
 	Queued      EntryKind = "queued"      // a prompt was put behind the running turn
+	Acted       EntryKind = "acted"       // a tool was used, or its use came to an end
 )
 
 // Transcript reads a conversation's file from where it stopped.
@@ -102,9 +106,7 @@ func (t *Transcript) Next() ([]Entry, error) {
 			return out, nil // a line that is still being written is read next time
 		}
 		if i <= maxLine {
-			if e, ok := entry(data[:i]); ok {
-				out = append(out, e)
-			}
+			out = append(out, entriesOf(data[:i])...)
 		}
 		t.Offset += int64(i) + 1
 		data = data[i+1:]
@@ -125,7 +127,9 @@ type line struct {
 	Prompt      string    `json:"promptId"`
 	Source      string    `json:"promptSource"`
 	Content     any       `json:"content"`
-	Message     struct {
+	// Result is what the program notes of a tool's outcome beside what the model gets.
+	Result  json.RawMessage `json:"toolUseResult"`
+	Message struct {
 		ID      string          `json:"id"`
 		Model   string          `json:"model"`
 		Content json.RawMessage `json:"content"`
@@ -138,22 +142,47 @@ type line struct {
 	} `json:"message"`
 }
 
-func entry(data []byte) (Entry, bool) {
+// entriesOf are what a line tells: words first, then the tools that were used.
+func entriesOf(data []byte) []Entry {
 	var l line
 	if json.Unmarshal(data, &l) != nil || l.Sidechain {
-		return Entry{}, false
+		return nil
 	}
+	text, blocks := texts(l.Message.Content)
+	if l.Type == "assistant" && l.Message.Model == "<synthetic>" && !l.APIError {
+		return nil // what the program puts in for a reply that never came, when it resumes
+	}
+	var out []Entry
+	if e, ok := l.words(text, blocks); ok {
+		out = append(out, e)
+	}
+	if l.Type != "assistant" && l.Type != "user" || l.APIError {
+		return out
+	}
+	for _, a := range acts(blocks, l.Result) {
+		e := l.entry()
+		e.Kind, e.ID, e.Act = Acted, "", &a
+		out = append(out, e)
+	}
+	return out
+}
+
+// entry is what every line says of itself.
+func (l line) entry() Entry {
 	e := Entry{ID: l.UUID, At: l.Timestamp, Message: l.Message.ID, Model: l.Message.Model}
-	text, results := texts(l.Message.Content)
+	u := l.Message.Usage
+	e.Tokens.Input, e.Tokens.Output, e.Tokens.CacheRead, e.Tokens.CacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
+	return e
+}
+
+func (l line) words(text string, blocks []block) (Entry, bool) {
+	e := l.entry()
+	results := slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_result" })
 	switch {
 	case l.Type == "assistant" && l.APIError:
 		e.Kind, e.Text, e.Failure = Failed, text, l.Error
-	case l.Type == "assistant" && l.Message.Model == "<synthetic>":
-		return Entry{}, false // what the program puts in for a reply that never came, when it resumes
 	case l.Type == "assistant" && text != "":
 		e.Kind, e.Text = Said, text
-		u := l.Message.Usage
-		e.Tokens.Input, e.Tokens.Output, e.Tokens.CacheRead, e.Tokens.CacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
 	case l.Type == "user" && strings.HasPrefix(text, "[Request interrupted by user"):
 		e.Kind = Interrupted
 	case l.Type == "user" && !l.Meta && !results && text != "":
@@ -173,27 +202,17 @@ func entry(data []byte) (Entry, bool) {
 }
 
 // texts joins the texts of a message's content, which is a string or a list of blocks.
-func texts(raw json.RawMessage) (text string, results bool) {
-	if json.Unmarshal(raw, &text) == nil {
-		return text, false
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &blocks) != nil {
-		return "", false
+func texts(raw json.RawMessage) (text string, blocks []block) {
+	if json.Unmarshal(raw, &text) == nil || json.Unmarshal(raw, &blocks) != nil {
+		return text, nil
 	}
 	var all []string
 	for _, b := range blocks {
-		switch b.Type {
-		case "text":
+		if b.Type == "text" {
 			all = append(all, b.Text)
-		case "tool_result":
-			results = true
 		}
 	}
-	return strings.Join(all, "\n"), results
+	return strings.Join(all, "\n"), blocks
 }
 
 // Local is what a local command printed, without the marks around it.

@@ -20,6 +20,9 @@ const (
 // turn runs a turn until it ends or has to wait.
 func (r *Runner) turn(ctx context.Context, s *session.Session, t *session.Turn) error {
 	if t.State != session.Running {
+		if err := r.room.Begun(ctx, s); err != nil {
+			r.log.Warn("look at a session's folder", "session", s.ID, "err", err)
+		}
 		var err error
 		if t, err = r.room.Start(ctx, t); err != nil {
 			return err

@@ -239,7 +239,7 @@ func (s *claude) read(ctx context.Context) {
 			}
 			continue
 		}
-		if s.turn == nil || e.At.Before(s.since.Add(-2*time.Second)) || s.heard[e.ID] {
+		if s.turn == nil || e.At.Before(s.since.Add(-2*time.Second)) || e.ID != "" && s.heard[e.ID] {
 			if s.expect == "" || e.Kind != agents.Prompted {
 				continue
 			}
@@ -251,6 +251,8 @@ func (s *claude) read(ctx context.Context) {
 			}
 		case agents.Said:
 			s.say(ctx, e)
+		case agents.Acted:
+			s.act(ctx, e)
 		case agents.Failed:
 			s.failure = e.Failure
 			s.say(ctx, e)

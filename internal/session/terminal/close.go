@@ -28,7 +28,8 @@ func (d *Driver) interruptOp(ctx context.Context, in NameIn) (SendOut, error) {
 	if t == nil {
 		return d.report(ctx, r.Session, in.Name, nil, s.Events, "")
 	}
-	if _, err := d.gate.Invoke(ctx, "session.cancel", session.TurnIn{ID: r.Session}); err != nil {
+	// Only what runs: prompts that wait are not this caller's to drop. They are stopped one by one, or all with session.cancel.
+	if _, err := d.gate.Invoke(ctx, "session.cancel", session.TurnIn{ID: r.Session, Turn: t.ID}); err != nil {
 		return SendOut{}, err
 	}
 	if t, err = d.await(ctx, r.Tenant, r.Session, t.ID, 15*time.Second); err != nil {

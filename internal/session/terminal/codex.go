@@ -20,8 +20,9 @@ type codexProgram struct{}
 
 func (codexProgram) signal() string { return "app-server" }
 
-// socketName is the server's socket; where the program is confined it lies in what it sees as /tmp.
-const socketName = "app.sock"
+// socketName is the server's socket; where the program is confined it lies in what it sees as /tmp. Each start has one of its own: a server
+// that is still on its way out takes its own along, and not that of the one that follows it.
+func (s *seat) socketName() string { return orElse(s.row.Socket, "app.sock") }
 
 // secluded is where a confined server's socket goes once the terminal's program is attached: out of sight of what the agent
 // runs, which could otherwise answer its own permissions there. A socket keeps its listener when it is moved.
@@ -49,13 +50,13 @@ func (p codexProgram) attached(ctx context.Context, s *spoken) (bool, error) {
 
 // outside is the socket as we see it. The server puts its real socket below /tmp and makes a link to it.
 func (codexProgram) outside(s *spoken) (string, error) {
-	path, tmp := filepath.Join(s.folder(), socketName), ""
+	path, tmp := filepath.Join(s.folder(), s.socketName()), ""
 	if s.row.Confined == "bwrap" {
 		if _, err := os.Lstat(s.secluded()); err == nil {
 			return s.secluded(), nil
 		}
 		tmp = filepath.Join(s.folder(), "tmp")
-		path = filepath.Join(tmp, socketName)
+		path = filepath.Join(tmp, s.socketName())
 	}
 	target, err := os.Readlink(path)
 	if err != nil {
@@ -77,7 +78,11 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		return Launch{}, fault.New(fault.Conflict, "session.open", "Codex shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
 			WithNext("open a Claude Code session, or let answers at the terminal count")
 	}
-	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), socketName), Session: s.socket, ID: s.row.Session,
+	if err := os.Remove(filepath.Join(s.folder(), s.socketName())); err != nil && !os.IsNotExist(err) {
+		return Launch{}, err
+	}
+	s.row.Socket = "app-" + newConversation()[:8] + ".sock"
+	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), s.socketName()), Session: s.socket, ID: s.row.Session,
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip}
 	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log")}
 	if strings.HasPrefix(s.configAt(), "/tmp/") {
@@ -93,7 +98,7 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		if err := os.MkdirAll(l.tmp, 0o700); err != nil {
 			return l, err
 		}
-		c.Socket, l.Log = "/tmp/"+socketName, "/tmp/app-server.log"
+		c.Socket, l.Log = "/tmp/"+s.socketName(), "/tmp/app-server.log"
 	}
 	l.see = []string{d.place(filepath.Dir(s.row.Program))} // its helpers lie beside the folder of the program itself
 	if s.row.Begun {
@@ -101,7 +106,14 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	} else {
 		s.row.Conversation = ""
 	}
-	hash, err := codex.Guard(ctx, c, func(ctx context.Context, argv []string) (*exec.Cmd, func(), error) { return s.beside(ctx, l, argv) })
+	var hash string
+	var err error
+	for range 2 { // one that starts at the same moment may be in its way
+		hash, err = codex.Guard(ctx, c, func(ctx context.Context, argv []string) (*exec.Cmd, func(), error) { return s.beside(ctx, l, argv) })
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
 	if err != nil {
 		return l, fault.New(fault.Conflict, "session.open", "this Codex does not run tandem's guard before its tools: %v", err).
 			WithNext("use a version that has hooks; 0.166.0 is known to work")

@@ -75,7 +75,7 @@ type Driver struct {
 	holds    holds // terminals that people took over
 	watching atomic.Int64
 	// Ended is told of a turn's end, in the transaction in which it ends.
-	Ended func(tx *db.Tx, seat Seat, s *session.Session, t *session.Turn, said string) error
+	Ended func(tx *db.Tx, seat Seat, s *session.Session, t *session.Turn, left Left) error
 	// Became is told that a session's program is in another state, in the transaction in which that is stored.
 	Became func(tx *db.Tx, tenant string, seat Seat) error
 }
@@ -204,7 +204,7 @@ func (d *Driver) Wake(_, id string) {
 			return
 		}
 		if t, err := d.room.Next(base, rows[0].Tenant, id); err == nil && t != nil {
-			err := d.conclude(base, rows[0], t, session.Failed, "the session is not live: "+string(rows[0].State), "")
+			err := d.conclude(base, rows[0], t, session.Failed, "the session is not live: "+string(rows[0].State), Left{})
 			if err != nil {
 				d.log.Error("end a turn of a dead session", "session", id, "err", err)
 			}
@@ -223,6 +223,12 @@ func (d *Driver) live(id string) *seat {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seats[id]
+}
+
+// Runs says whether a session's program is there.
+func (d *Driver) Runs(id string) bool {
+	s := d.live(id)
+	return s != nil && !s.view().State.Gone()
 }
 
 // Busy says whether programs run whose hooks need the server.

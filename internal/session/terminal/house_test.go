@@ -262,11 +262,15 @@ func quote(s string) string {
 // tandem runs a command in a folder of this house.
 func (h *house) tandem(dir string, args ...string) string {
 	h.t.Helper()
-	cmd := exec.Command(testenv.Tandem(h.t), args...)
-	cmd.Dir, cmd.Env = dir, h.env
-	out, err := cmd.CombinedOutput()
+	out, err := h.command(dir, args...).CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("tandem %v: %v\n%s", args, err, out)
 	}
 	return string(out)
+}
+
+func (h *house) command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(testenv.Tandem(h.t), args...)
+	cmd.Dir, cmd.Env = dir, h.env
+	return cmd
 }

@@ -111,7 +111,10 @@ func (s *seat) allowed() error {
 	if s.stage != nil {
 		return nil
 	}
-	real, err := s.d.Allow.Real(s.row.Folder)
+	real, err := s.d.Allow.Real(orElse(s.row.Repo, s.row.Folder))
+	if err == nil && s.row.Repo != "" { // its own checkout lies beside a repository that is in the list
+		real, err = filepath.EvalSymlinks(s.row.Folder)
+	}
 	if err == nil && real != s.row.Folder {
 		return fault.New(fault.Denied, "session.open", "%s is now a link to somewhere else", s.row.Folder)
 	}

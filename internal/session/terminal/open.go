@@ -12,21 +12,24 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
+	"tandem/internal/session/checkout"
 )
 
 // Open opens a session for the caller of ctx.
 func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	c := op.CallerFrom(ctx)
-	if in.Agent == "" {
-		in.Agent = agents.ClaudeName
-	}
 	if in.Name == "" {
 		in.Name = "s" + newConversation()[:8]
 	}
-	for _, err := range []error{CheckName(in.Name, in.Relay != ""), agents.Check(in.Agent, in.Model, in.Effort), checkBudget(in.Budget), d.noTmux} {
+	if strings.HasPrefix(in.Name, "ses_") && in.Resume {
+		known, err := d.named(ctx, c.Tenant, in.Name)
 		if err != nil {
 			return Seat{}, err
 		}
+		in.Name = known.Name
+	}
+	if err := CheckName(in.Name, in.Relay != ""); err != nil {
+		return Seat{}, err
 	}
 	if in.As != "" {
 		as, err := d.As(ctx, c, in.As)
@@ -35,6 +38,23 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		}
 		c = as
 		op.Note(ctx, "as", as.Name)
+	}
+	old, err := d.named(ctx, c.Tenant, in.Name)
+	switch {
+	case err == nil && old.ClosedAt.IsZero():
+		if in.Resume { // it goes on where it was, whoever asks from wherever
+			in.Cwd, in.Agent = orElse(in.Cwd, orElse(old.Repo, old.Folder)), orElse(in.Agent, old.Agent)
+		}
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return Seat{}, err
+	default:
+		old = nil
+	}
+	in.Agent = orElse(in.Agent, agents.ClaudeName)
+	for _, err := range []error{agents.Check(in.Agent, in.Model, in.Effort), checkBudget(in.Budget), d.noTmux} {
+		if err != nil {
+			return Seat{}, err
+		}
 	}
 	if in.Cwd == "" {
 		usual, err := d.usual(ctx, c)
@@ -55,10 +75,8 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 			return Seat{}, err
 		}
 	}
-	if old, err := d.named(ctx, c.Tenant, in.Name); err == nil && old.ClosedAt.IsZero() {
+	if old != nil {
 		return d.reopen(ctx, old, in, folder, c)
-	} else if err != nil && !fault.Is(err, fault.NotFound) {
-		return Seat{}, err
 	}
 	program, err := d.find(in.Agent)
 	if err != nil {
@@ -71,10 +89,42 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if err := d.notASetting(folder, confined); err != nil {
 		return Seat{}, err
 	}
-	r := &row{Tenant: c.Tenant, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
-		Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: confined}}
+	own, err := d.ownCheckout(ctx, in, folder)
+	if err != nil {
+		return Seat{}, err
+	}
+	repo := ""
+	if own.Path != "" {
+		repo, folder = folder, own.Folder
+	}
+	seat, err := d.openIn(ctx, c, in, folder, program, confined, own.Path, repo)
+	if err != nil && own.Path != "" {
+		if undone := d.room.Undo(ctx, c.Tenant, own); undone != nil {
+			d.log.Error("take a checkout back", "path", own.Path, "err", undone)
+		}
+	}
+	return seat, err
+}
+
+// ownCheckout makes the checkout that a session wants for itself; none when it wants none.
+func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (session.Checkout, error) {
+	switch {
+	case in.Worktree && in.Workspace:
+		return session.Checkout{}, fault.New(fault.Invalid, "session.open", "a worktree is git's and a workspace is jj's: choose one")
+	case in.Worktree:
+		return d.room.Apart(ctx, checkout.Worktree, folder, in.Name)
+	case in.Workspace:
+		return d.room.Apart(ctx, checkout.Workspace, folder, in.Name)
+	}
+	return session.Checkout{}, nil
+}
+
+// openIn opens a new session in a folder that it may use.
+func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
+	r := &row{Tenant: c.Tenant, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
+		Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: confined}}
 	r.Boundary = d.boundary(r.Agent, r.Confined)
-	err = d.db.Write(ctx, func(tx *db.Tx) error {
+	err := d.db.Write(ctx, func(tx *db.Tx) error {
 		model := in.Model
 		if model == "" {
 			model = "default"
@@ -91,6 +141,9 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	}
 	op.Note(ctx, "session", r.Session)
 	op.Note(ctx, "confined", r.Confined)
+	if err := d.room.Begun(ctx, &session.Session{Tenant: r.Tenant, ID: r.Session, Directory: folder}); err != nil {
+		d.log.Warn("look at a session's folder", "session", r.Session, "err", err)
+	}
 	s := d.seat(r)
 	if err := s.launch(ctx); err != nil {
 		s.update(func(r *row) bool {
@@ -115,7 +168,7 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).WithNext("open it as that, or close it first")
 	case d.present(ctx, old.Session) != nil:
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
-	case folder != old.Folder:
+	case folder != orElse(old.Repo, old.Folder):
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).WithNext("open it there, or close it first")
 	}
 	if err := d.driven(ctx, old); err != nil {

@@ -20,8 +20,11 @@ type OpenIn struct {
 	As     string         `json:"as,omitempty" jsonschema:"the agent that the session is at work for, agent:NAME: its grants and rules are the session's. A person made it"`
 	Skip   bool           `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
 	Budget session.Budget `json:"budget,omitzero" jsonschema:"limits of this session: turns, seconds and tokens"`
-	Resume bool           `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`
-	Relay  string         `json:"-"`
+	// A checkout of the repository that holds the folder, for this session alone.
+	Worktree  bool   `json:"worktree,omitempty" jsonschema:"work in a git worktree of its own, beside the repository, on the branch tandem/NAME"`
+	Workspace bool   `json:"workspace,omitempty" jsonschema:"work in a jj workspace of its own, beside the repository"`
+	Resume    bool   `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`
+	Relay     string `json:"-"`
 }
 
 // NameIn names a session.
@@ -67,9 +70,9 @@ func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" +
 
 // byName resolves a caller's name for a session for policy: what does not exist is the whole kind, and its handler says not found.
 func (d *Driver) byName(ctx context.Context, name string) op.Resource {
-	if rows, err := d.rows(ctx, "tenant = ? AND name = ? AND closed_at = 0", op.CallerFrom(ctx).Tenant, strings.TrimPrefix(name, Prefix)); err == nil && len(rows) == 1 {
-		found := at(rows[0].Session)
-		found.Called = strings.TrimPrefix(name, Prefix)
+	if r, err := d.named(ctx, op.CallerFrom(ctx).Tenant, strings.TrimPrefix(name, Prefix)); err == nil {
+		found := at(r.Session)
+		found.Called = r.Name
 		return found
 	}
 	return op.Resource{Kind: "session", Path: "/", Called: strings.TrimPrefix(name, Prefix)}
@@ -103,7 +106,7 @@ func (d *Driver) Ops() []op.Op {
 			Doc: "Send a prompt or slash command to a session and wait for the turn, for a bounded time.\nstatus \"running\" means: call again without text, with the cursor, until idle is true. Sending needs the right to prompt the session."},
 			whole[SendIn], d.send)),
 		d.about(op.Call(op.Spec{Name: "session.interrupt", Right: "session.read", Method: "POST", Path: "/terminals/{name}/interrupt", MCP: "interrupt_session",
-			Doc: "Interrupt a session's running turn and keep the session. Needs the right to prompt it."}, whole[NameIn], d.interruptOp)),
+			Doc: "Interrupt a session's running turn and keep the session. Prompts that wait behind it run next. Needs the right to prompt it."}, whole[NameIn], d.interruptOp)),
 		d.about(op.Effect(op.Spec{Name: "session.close", Right: "session.prompt", Method: "DELETE", Path: "/terminals/{name}", MCP: "close_session",
 			Doc: "Close a session: its program ends; its conversation and record stay."}, whole[NameIn], d.closeOp, nil)),
 		op.Effect(op.Spec{Name: "session.reap", Right: "session.prompt", Method: "POST", Path: "/terminals-reap", MCP: "-",

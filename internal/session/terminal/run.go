@@ -13,6 +13,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
 	"tandem/internal/session/screen"
+	"tandem/internal/session/since"
 	"tandem/internal/session/terminal/tmux"
 )
 
@@ -45,6 +46,8 @@ type seat struct {
 	turn     *session.Turn
 	since    time.Time // when the turn's prompt was taken
 	said     strings.Builder
+	resumed  bool         // the turn began before the server did
+	marks    *since.Marks // how the folder stood when the turn began; nil when nobody looked
 	heard    map[string]bool
 	pane     tmux.Pane
 	lookedAt time.Time // at the screen
@@ -271,12 +274,11 @@ func (s *seat) lastLines(ctx context.Context) string {
 
 // say stores what the agent said, once.
 func (s *seat) say(ctx context.Context, e agents.Entry) {
-	s.heard[e.ID] = true
 	var used provider.Usage
 	if e.Message != "" && !s.heard[e.Message] && !s.row.Probe { // pieces of one message repeat its usage
-		s.heard[e.Message] = true
 		used = provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
 	}
+	s.heard[e.ID], s.heard[e.Message] = true, true
 	t, err := s.d.room.Said(ctx, s.turn, messageID(e.ID), e.Text, e.Model, used)
 	if err != nil {
 		s.d.log.Error("store what an agent said", "session", s.row.Session, "err", err)
@@ -311,5 +313,5 @@ func (s *seat) endLost(ctx context.Context, why string) error {
 	if err != nil || t == nil || t.StartedAt == nil {
 		return err
 	}
-	return s.d.conclude(ctx, &s.row, t, session.Failed, why+"; the conversation goes on where it was", "")
+	return s.d.conclude(ctx, &s.row, t, session.Failed, why+"; the conversation goes on where it was", Left{})
 }

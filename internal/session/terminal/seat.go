@@ -43,6 +43,7 @@ type Seat struct {
 	Session   string    `json:"session" jsonschema:"the session's id"`
 	Agent     string    `json:"agent" jsonschema:"the program: claude, codex or opencode"`
 	Folder    string    `json:"cwd"`
+	Checkout  string    `json:"checkout,omitempty" jsonschema:"the checkout that was made for it alone; kept or discarded once it is closed"`
 	Model     string    `json:"model,omitempty"`
 	Effort    string    `json:"effort,omitempty"`
 	State     State     `json:"state"`
@@ -67,6 +68,7 @@ type Seat struct {
 type row struct {
 	Seat
 	Tenant       string `json:"-"`
+	Repo         string `json:"repo,omitempty"` // whose checkout it works in, when it has one of its own
 	Program      string `json:"program"`
 	Config       string `json:"config"`
 	Conversation string `json:"conversation"`
@@ -75,6 +77,7 @@ type row struct {
 	RunEffort    string `json:"run_effort,omitempty"`
 	Typing       string `json:"typing,omitempty"` // the turn whose prompt may have been typed
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
+	Socket       string `json:"socket,omitempty"` // of a program that listens on one
 	Port         int    `json:"port,omitempty"`   // where a program that listens on loopback does so, and what it wants to be told
 	Password     string `json:"password,omitempty"`
 	Probe        bool   `json:"probe,omitempty"`   // it only checks the program, and goes when that is done
@@ -96,6 +99,9 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 func CheckName(name string, relay bool) error {
 	if len(name) > 64 || !goodName.MatchString(name) {
 		return fault.New(fault.Invalid, "session.open", "%.60q cannot name a session", name).WithNext("use letters, digits, - and _, at most 64")
+	}
+	if strings.HasPrefix(name, "ses_") {
+		return fault.New(fault.Invalid, "session.open", "names that begin with ses_ are ids of sessions").WithNext("take another name")
 	}
 	if strings.HasPrefix(name, "relay-") && !relay {
 		return fault.New(fault.Conflict, "session.open", "names that begin with relay- belong to relays").WithNext("use the relay tool for those")

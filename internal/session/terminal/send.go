@@ -69,7 +69,7 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		}
 		live := d.present(ctx, id)
 		if live == nil || live.view().State.Gone() {
-			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: open_session with its name and resume")
+			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: tandem session open %s --resume", strings.TrimPrefix(in.Name, Prefix))
 		}
 		if err := live.hearsAs(ctx, s.For(op.CallerFrom(ctx))); err != nil {
 			return SendOut{}, err

@@ -109,6 +109,10 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 			s.mark("words")
 			s.say(ctx, e.Entry)
 		}
+	case agents.Acted:
+		if s.mine(e) {
+			s.act(ctx, e.Entry)
+		}
 	case agents.Spent:
 		if s.mine(e) {
 			s.spend(ctx, e)
@@ -170,7 +174,7 @@ func (s *spoken) name(turn string) {
 	s.early = nil
 	for _, e := range early {
 		switch e.Kind {
-		case agents.Said, agents.Spent, agents.Ended, agents.Interrupted, agents.Failed:
+		case agents.Said, agents.Acted, agents.Spent, agents.Ended, agents.Interrupted, agents.Failed:
 			s.take(s.d.base, e)
 		}
 	}
@@ -184,8 +188,11 @@ func (s *spoken) begin(t *session.Turn) {
 
 // spend counts the tokens of a model call.
 func (s *spoken) spend(ctx context.Context, e agents.Event) {
-	if s.row.Probe { // nobody's model was asked
+	if s.row.Probe || e.Message != "" && s.heard["spent "+e.Message] { // nobody's model was asked, or it is told again
 		return
+	}
+	if e.Message != "" {
+		s.heard["spent "+e.Message] = true
 	}
 	used := provider.Usage{Input: e.Tokens.Input, Output: e.Tokens.Output, CacheRead: e.Tokens.CacheRead, CacheWrite: e.Tokens.CacheWrite}
 	t, err := s.d.room.Spend(ctx, s.turn, used, 0)

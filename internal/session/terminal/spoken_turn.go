@@ -28,7 +28,7 @@ func (s *spoken) pickUp(ctx context.Context) error {
 	}
 	turn, found := s.row.Known, s.row.Typed == t.ID
 	s.begin(t)
-	s.since = *t.StartedAt
+	s.since, s.resumed, s.marks = *t.StartedAt, true, nil // how its folder stood nobody knows any more
 	if found {
 		s.name(turn)
 	}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"tandem/internal/db"
 	"tandem/internal/op"
@@ -51,9 +52,9 @@ func (d *Driver) rows(ctx context.Context, where string, args ...any) ([]*row, e
 	return db.Collect(rows, err, func(rows *sql.Rows) (*row, error) { return scan(rows) })
 }
 
-// named finds a session by its name: the one that is open, else the one that was closed last.
+// named finds a session by its id, or by its name: the one that is open, else the one that was closed last.
 func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
-	all, err := d.rows(ctx, "tenant = ? AND name = ? ORDER BY CASE WHEN closed_at = 0 THEN 0 ELSE 1 END, created_at DESC LIMIT 1", tenant, name)
+	all, err := d.rows(ctx, "tenant = ? AND "+calledSo(name)+" ORDER BY CASE WHEN closed_at = 0 THEN 0 ELSE 1 END, created_at DESC LIMIT 1", tenant, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,4 +62,12 @@ func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
 		return nil, op.NoSuch("session", name)
 	}
 	return all[0], nil
+}
+
+// calledSo is the column that holds what a caller names a session by.
+func calledSo(name string) string {
+	if strings.HasPrefix(name, "ses_") {
+		return "session = ?"
+	}
+	return "name = ?"
 }

@@ -16,6 +16,34 @@ import (
 func (s *seat) begin(t *session.Turn) {
 	s.turn, s.since, s.moved, s.spent = t, time.Now(), time.Now(), nil
 	s.said.Reset()
+	s.marks, s.resumed = nil, false
+	if s.stage == nil && s.row.Relay == "" {
+		var err error
+		if s.marks, err = s.d.room.Mark(s.d.base, s.row.Folder); err != nil {
+			s.d.log.Debug("look at a session's folder", "session", s.row.Session, "err", err)
+		}
+	}
+}
+
+// Left is what a turn left behind, for whoever is told that it ended.
+type Left struct {
+	Said   string
+	Commit string // where the folder's repository stands, if the turn moved it; "" otherwise
+	Files  int    // how many files changed, came or went; negative when nobody knows
+}
+
+// left looks what the turn left.
+func (s *seat) left(ctx context.Context) Left {
+	l := Left{Said: strings.TrimSpace(s.said.String()), Files: -1}
+	if s.marks == nil {
+		return l
+	}
+	now, err := s.d.room.Mark(ctx, s.row.Folder)
+	if err != nil {
+		return l
+	}
+	l.Commit, l.Files = s.marks.Until(now)
+	return l
 }
 
 // took counts a turn that the program took: whatever becomes of it, it calls the model.
@@ -68,8 +96,8 @@ func (s *claude) pickUp(ctx context.Context) error {
 	switch {
 	case prompted:
 		s.begin(t)
-		s.since, s.worked = *t.StartedAt, true
-		if t.State == session.Waiting { // its dialog's hook asks again by itself
+		s.since, s.worked, s.resumed, s.marks = *t.StartedAt, true, true, nil // how its folder stood nobody knows any more
+		if t.State == session.Waiting {                                       // its dialog's hook asks again by itself
 			s.turn, err = s.d.room.Start(ctx, t)
 		}
 		return err
@@ -132,7 +160,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	if s.spent != nil && state == session.Cancelled {
 		state, outcome, reason = session.Failed, "error: budget", fault.Public(s.spent).Msg
 	}
-	if state == session.Done && !strings.HasPrefix(signal, "screen") {
+	if state == session.Done && !strings.HasPrefix(signal, "screen") && !s.resumed {
 		s.check(ctx)
 	}
 	// Who waits for the turn looks at the seat as soon as it has ended.
@@ -149,8 +177,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	}
 	r := s.row
 	s.mu.Unlock()
-	said := strings.TrimSpace(s.said.String())
-	err := s.d.conclude(ctx, &r, s.turn, state, reason, said)
+	err := s.d.conclude(ctx, &r, s.turn, state, reason, s.left(ctx))
 	if fault.Is(err, fault.Conflict) { // it had ended in its rows already
 		err = s.store(&r)
 	}
@@ -165,13 +192,13 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 }
 
 // conclude ends a turn; what is known of its seat and whoever is told of it are in the same transaction.
-func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, state session.TurnState, reason, said string) error {
+func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, state session.TurnState, reason string, left Left) error {
 	d.settle(ctx, r, t.ID, false)
 	_, err := d.room.End(ctx, t, state, reason, func(tx *db.Tx, s *session.Session, t *session.Turn) error {
 		if err := save(tx, r); err != nil || d.Ended == nil || r.Probe {
 			return err
 		}
-		return d.Ended(tx, r.Seat, s, t, said)
+		return d.Ended(tx, r.Seat, s, t, left)
 	})
 	return err
 }

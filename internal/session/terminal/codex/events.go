@@ -159,10 +159,13 @@ func (l *Link) item(turnID string, raw json.RawMessage, whole bool) {
 		if whole && text != "" && l.once("item "+turnID+" "+it.ID) {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Said, ID: turnID + it.ID, Text: text}, Turn: turnID})
 		}
-	case "fileChange": // the request for approval names it and does not hold it
-		l.mu.Lock()
-		l.items[it.ID] = raw
-		l.mu.Unlock()
+	case "fileChange", "commandExecution", "mcpToolCall", "webSearch", "dynamicToolCall":
+		if it.Type == "fileChange" { // the request for approval names it and does not hold it
+			l.mu.Lock()
+			l.items[it.ID] = raw
+			l.mu.Unlock()
+		}
+		l.acted(turnID, raw)
 	}
 }
 

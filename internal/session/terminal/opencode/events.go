@@ -21,6 +21,7 @@ type message struct {
 		Role   string `json:"role"`
 		Parent string `json:"parentID"`
 		Model  string `json:"modelID"`
+		Finish string `json:"finish"` // why the model stopped, once it did
 		Tokens struct {
 			Input  int64 `json:"input"`
 			Output int64 `json:"output"`
@@ -31,16 +32,27 @@ type message struct {
 		} `json:"tokens"`
 		Error *wrong `json:"error"`
 	} `json:"info"`
-	Parts []struct {
-		Type      string `json:"type"`
-		Text      string `json:"text"`
-		Synthetic bool   `json:"synthetic"`
-		Call      string `json:"callID"`
-		Tool      string `json:"tool"`
-		State     struct {
-			Input json.RawMessage `json:"input"`
-		} `json:"state"`
-	} `json:"parts"`
+	Parts []part `json:"parts"`
+}
+
+// part is a piece of a message: words, or a tool that was used.
+type part struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Message   string `json:"messageID"`
+	Synthetic bool   `json:"synthetic"`
+	Call      string `json:"callID"`
+	Tool      string `json:"tool"`
+	State     struct {
+		Status string          `json:"status"`
+		Input  json.RawMessage `json:"input"`
+		Output string          `json:"output"`
+		Error  string          `json:"error"`
+		Meta   struct {
+			Diff   string `json:"diff"`
+			Exists *bool  `json:"exists"`
+		} `json:"metadata"`
+	} `json:"state"`
 }
 
 // wrong is an error as the program tells it.
@@ -112,11 +124,7 @@ func (l *Link) heard(data []byte) {
 			Role       string `json:"role"`
 			Permission []rule `json:"permission"`
 		} `json:"info"`
-		Part struct {
-			Type    string `json:"type"`
-			Text    string `json:"text"`
-			Message string `json:"messageID"`
-		} `json:"part"`
+		Part  part   `json:"part"`
 		Error *wrong `json:"error"`
 	}
 	if json.Unmarshal(e.Properties, &p) != nil {
@@ -165,6 +173,13 @@ func (l *Link) heard(data []byte) {
 			l.mu.Unlock()
 		}
 	case "message.part.updated":
+		if p.Part.Type == "tool" {
+			l.mu.Lock()
+			turn := l.turn
+			l.mu.Unlock()
+			l.acted(turn, p.Part)
+			return
+		}
 		l.mu.Lock()
 		first := p.Part.Type == "text" && l.told["user "+p.Part.Message] && !l.told["prompt "+p.Part.Message]
 		mine := l.turn == p.Part.Message
@@ -190,29 +205,53 @@ func (l *Link) heard(data []byte) {
 	}
 }
 
-// ending is the turn whose end is told. late says that it is the end of an earlier one, which a turn that was interrupted tells more
-// than once: nothing answers the turn under way yet, or it goes on. A prompt that is given from here on is not meant.
+// ending is the turn whose end is told. late says that it is the end of an earlier one, which a turn that failed or was interrupted tells
+// more than once: nothing answers the turn under way yet, or it goes on. A prompt that is given from here on is not meant.
 func (l *Link) ending() (turn string, late bool) {
 	l.mu.Lock()
 	turn = l.turn
-	end := l.failed
-	sure := turn == "" || l.stopped == turn || end != nil && end.Kind != agents.Interrupted
+	failure := l.failed != nil && l.failed.Kind != agents.Interrupted
+	sure := turn == "" || l.stopped == turn || failure && l.failed.Failure == unguarded
 	l.mu.Unlock()
 	if sure {
 		return turn, false
 	}
+	for try := 0; ; try++ {
+		runs, answered, err := l.standing(turn)
+		switch {
+		case err != nil, answered && !runs:
+			return turn, false
+		case runs, !failure:
+			l.mu.Lock()
+			l.failed = nil
+			l.mu.Unlock()
+			return turn, true
+		case try == settled: // it failed before anything answered it
+			return turn, false
+		}
+		// Or it is about to begin, and an earlier one's failure is told late.
+		select {
+		case <-l.ctx.Done():
+			return turn, false
+		case <-time.After(pause):
+		}
+	}
+}
+
+// How often, and how long apart, it is looked whether a prompt that was taken begins to run.
+const (
+	settled = 5
+	pause   = 100 * time.Millisecond
+)
+
+// standing says whether the program works, and whether anything answers a turn.
+func (l *Link) standing(turn string) (runs, answered bool, err error) {
 	ms, err := l.messages(l.ctx)
 	if err != nil {
-		return turn, false
+		return false, false, err
 	}
-	if slices.ContainsFunc(ms, func(m message) bool { return m.Info.Parent == turn }) {
-		busy, err := l.busy(l.ctx)
-		return turn, err == nil && slices.Contains(busy, l.session)
-	}
-	l.mu.Lock()
-	l.failed = nil
-	l.mu.Unlock()
-	return turn, true
+	busy, err := l.busy(l.ctx)
+	return slices.Contains(busy, l.session), slices.ContainsFunc(ms, func(m message) bool { return m.Info.Parent == turn }), err
 }
 
 // busy are the sessions of the program in which something runs.
@@ -252,6 +291,7 @@ func (l *Link) over(turn string) {
 	l.mu.Lock()
 	again := l.unseen && l.turn != ""
 	var end *agents.Event
+	stopped, whole := l.stopped == turn, false
 	if l.turn == turn || l.turn == "" {
 		end = l.failed
 		l.turn, l.failed = "", nil
@@ -275,13 +315,26 @@ func (l *Link) over(turn string) {
 		e.Tokens.Input, e.Tokens.Output, e.Tokens.CacheRead, e.Tokens.CacheWrite = t.Input, t.Output, t.Cache.Read, t.Cache.Write
 		if e.Text != "" {
 			l.tell(e)
+		} else if l.first("spent " + m.Info.ID) { // a message that only used tools
+			e.Kind = agents.Spent
+			l.tell(e)
+		}
+		for _, p := range m.Parts {
+			if p.Type == "tool" {
+				l.acted(turn, p)
+			}
 		}
 		if m.Info.Error != nil && end == nil {
 			f := failed(m.Info.Error)
 			end = &f
 		}
+		whole = m.Info.Error == nil && m.Info.Finish != "" && m.Info.Finish != "tool-calls"
 	}
-	if end == nil {
+	switch {
+	case end != nil:
+	case stopped && !whole: // nothing tells of a stop while the provider is tried again
+		end = &agents.Event{Entry: agents.Entry{Kind: agents.Interrupted}}
+	default:
 		end = &agents.Event{Entry: agents.Entry{Kind: agents.Ended}}
 	}
 	end.Turn = turn

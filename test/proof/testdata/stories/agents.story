@@ -27,6 +27,11 @@ laptop> tandem session attach builder
 laptop> tmux attach -t ccm-builder
   until Claude
   leave ^Bd
+laptop> tandem session show builder
+  shows user:
+laptop> tandem session follow builder
+laptop> tandem session diff builder
+laptop> tandem session diff builder >builder.patch
 laptop> tandem session close builder
 laptop> claude mcp add tandem -- tandem mcp --only bridge,space
 laptop> tandem mcp --only bridge
@@ -35,6 +40,13 @@ laptop$ tandem actor add builder --kind agent
 laptop> tandem mcp --as builder --only repo,resource
   for 1s
 laptop> tandem session open nightly --as agent:builder
+laptop$ (cd ~/code/app && git init -q && git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m first)
+laptop> tandem session open fixer -C ~/code/app --worktree
+  shows checkout:
+laptop$ tandem session close fixer
+laptop> tandem session keep fixer
+laptop$ tandem session open fixer -C ~/code/app --worktree && tandem session close fixer
+laptop> tandem session discard fixer
 laptop> tandem session check
 not run: it starts Codex, which TestCodex does: tandem session open reviewer --agent codex
 not run: it starts Codex, which TestCodex does: tandem session check codex

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/session/checkout"
+	"tandem/internal/tool"
+)
+
+// Checkout is a checkout of a repository that was made for a session alone.
+type Checkout = checkout.Checkout
+
+// CheckoutIn makes one for a session with a model.
+type CheckoutIn struct {
+	Directory string        `json:"directory" jsonschema:"a granted folder in the repository, absolute"`
+	Name      string        `json:"name" jsonschema:"letters, digits, - and _: the checkout lies beside the repository, with this at the end of its name"`
+	Kind      checkout.Kind `json:"kind" jsonschema:"worktree (git) or workspace (jj)"`
+}
+
+// DiscardOut says what is gone.
+type DiscardOut struct {
+	OK bool `json:"ok"`
+	Checkout
+}
+
+func (r *Room) checkoutOps() []op.Op {
+	return []op.Op{
+		op.Effect(op.Spec{Name: "session.checkout", Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
+			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is not committed in the repository stays there."},
+			func(CheckoutIn) op.Resource { return at("") }, r.checkout, nil),
+		op.Effect(op.Spec{Name: "session.keep", Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
+			Doc: "Keep what a session did in its own checkout: its branch or commits stay in the repository, and the checkout's folder goes."}, one, r.keep, nil),
+		op.Effect(op.Spec{Name: "session.discard", Right: "session.write", Method: "POST", Path: "/sessions/{id}/discard", MCP: "-",
+			Doc: "Discard a session's own checkout with all that was done in it. The repository is as if it had not been."}, one, r.discard, nil),
+	}
+}
+
+func (r *Room) checkout(ctx context.Context, in CheckoutIn) (Checkout, error) {
+	all, err := r.granted(ctx, outside{ctx, r.db}, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return Checkout{}, err
+	}
+	for _, f := range holding(all, in.Directory) {
+		if !f.ReadOnly {
+			return r.Apart(ctx, in.Kind, in.Directory, in.Name)
+		}
+	}
+	return Checkout{}, fault.New(fault.Denied, "session.checkout", "%.200s lies in no folder that was granted for changes", in.Directory).WithNext("a person grants it: tandem grant folder %s", in.Directory)
+}
+
+// Apart makes a checkout of the repository that holds a folder, for a session that the caller opens. Whether the folder may be used is for
+// the caller to know.
+func (r *Room) Apart(ctx context.Context, kind checkout.Kind, folder, name string) (Checkout, error) {
+	c := op.CallerFrom(ctx)
+	switch {
+	case OpenerOf(c) != "":
+		return Checkout{}, fault.New(fault.Denied, "session.checkout", "a session makes no checkout beside its own folder").WithNext("let a person open it")
+	case kind != checkout.Worktree && kind != checkout.Workspace:
+		return Checkout{}, fault.New(fault.Invalid, "session.checkout", "kind is worktree or workspace, not %.40q", kind)
+	}
+	made, err := r.Checkouts.Add(ctx, kind, folder, name)
+	if err != nil {
+		return made, err
+	}
+	err = r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
+		_, err := tx.Exec("INSERT INTO session_checkout (tenant, path, repo, body, made_by, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+			c.Tenant, made.Path, made.Repo, encode(made), c.Name, tx.Now())
+		return err
+	})
+	op.Note(ctx, "checkout", made.Path)
+	return made, err
+}
+
+func checkouts(q reader, tenant string) ([]Checkout, error) {
+	rows, err := q.rows("SELECT body FROM session_checkout WHERE tenant = ? ORDER BY path", tenant)
+	return db.Collect(rows, err, func(rows *sql.Rows) (c Checkout, err error) {
+		var body string
+		if err = rows.Scan(&body); err == nil {
+			err = decode(body, &c)
+		}
+		return c, err
+	})
+}
+
+// withCheckouts are folders that were granted, and the checkouts of repositories in them: a checkout is granted as its repository is.
+func withCheckouts(q reader, tenant string, all []tool.Folder) ([]tool.Folder, error) {
+	made, err := checkouts(q, tenant)
+	out := all
+	for _, c := range made {
+		if st, err := os.Lstat(c.Path); err != nil || !st.IsDir() || !beside(c) { // exchanged by a link it is another folder
+			continue
+		}
+		for _, f := range holding(all, c.Repo) {
+			out = append(out, tool.Folder{Path: c.Path, ReadOnly: f.ReadOnly})
+		}
+	}
+	return out, err
+}
+
+// beside says whether a checkout is where checkouts are made: a row cannot lend what lies elsewhere.
+func beside(c Checkout) bool {
+	return filepath.Dir(c.Path) == filepath.Dir(c.Repo) && strings.HasPrefix(filepath.Base(c.Path), filepath.Base(c.Repo)+"-")
+}
+
+// its is the checkout that a session works in, when that can be taken away: nobody works there.
+func (r *Room) its(ctx context.Context, id string) (*Session, Checkout, error) {
+	s, err := r.Get(ctx, op.CallerFrom(ctx).Tenant, id)
+	if err != nil {
+		return nil, Checkout{}, err
+	}
+	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
+		return nil, Checkout{}, err
+	}
+	made, err := checkouts(outside{ctx, r.db}, s.Tenant)
+	if err != nil {
+		return nil, Checkout{}, err
+	}
+	for _, c := range made {
+		if s.Directory == "" || !within(c.Path, s.Directory) {
+			continue
+		}
+		if t, err := r.Next(ctx, s.Tenant, s.ID); err != nil || t != nil {
+			if err == nil {
+				err = fault.New(fault.Conflict, "session.keep", "a turn is open").WithNext("wait for it, or stop it: tandem session cancel %s", s.ID)
+			}
+			return nil, c, err
+		}
+		if r.Live != nil && r.Live(s.ID) {
+			return nil, c, fault.New(fault.Conflict, "session.keep", "the program of %s still runs there", s.Title).WithNext("close it first: tandem session close %s", s.Title)
+		}
+		return s, c, nil
+	}
+	return nil, Checkout{}, fault.New(fault.Conflict, "session.keep", "%s has no checkout of its own", s.Title).WithNext("see what it changed: tandem session diff %s", s.ID)
+}
+
+func (r *Room) keep(ctx context.Context, in IDIn) (checkout.Kept, error) {
+	s, c, err := r.its(ctx, in.ID)
+	if err != nil {
+		return checkout.Kept{}, err
+	}
+	kept, err := r.Checkouts.Keep(ctx, c)
+	if err != nil {
+		return kept, err
+	}
+	op.Note(ctx, "commits", kept.Commits)
+	return kept, r.forgetCheckout(ctx, s, c)
+}
+
+func (r *Room) discard(ctx context.Context, in IDIn) (DiscardOut, error) {
+	s, c, err := r.its(ctx, in.ID)
+	if err != nil {
+		return DiscardOut{}, err
+	}
+	if err := r.Checkouts.Discard(ctx, c); err != nil {
+		return DiscardOut{}, err
+	}
+	return DiscardOut{true, c}, r.forgetCheckout(ctx, s, c)
+}
+
+// Undo takes a checkout back whose session could not be opened.
+func (r *Room) Undo(ctx context.Context, tenant string, c Checkout) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := r.Checkouts.Discard(ctx, c); err != nil {
+		return err
+	}
+	return r.forgetCheckout(ctx, &Session{Tenant: tenant}, c)
+}
+
+func (r *Room) forgetCheckout(ctx context.Context, s *Session, c Checkout) error {
+	return r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
+		_, err := tx.Exec("DELETE FROM session_checkout WHERE tenant = ? AND path = ?", s.Tenant, filepath.Clean(c.Path))
+		return err
+	})
+}
