@@ -31,6 +31,7 @@ var looked = []string{
 	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
 	"a person opens them: tandem settings set metrics token, then tandem up --replace",                                      // numbers, for who may read the status anyway
 	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…", // where notices point; nothing opens
+	"  sudo tandem recover root --data /home/ann/.tandem",                                                                   // it begins a recovery that everybody is told of; never starts a server as root
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 

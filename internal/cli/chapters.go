@@ -12,7 +12,7 @@ var chapters = []struct {
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},
-	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin", "secret", "audit"}},
+	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin", "recover", "secret", "audit"}},
 }
 
 // file puts the commands into their chapters.

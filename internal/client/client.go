@@ -28,6 +28,7 @@ type Client struct {
 	http  *http.Client
 	token string
 	pin   string
+	code  string // a recovery code, or root
 	where string
 	about http.Header // how this program describes itself to the daemon of its machine
 	hung  func() error
@@ -77,6 +78,13 @@ func Remote(base, token string, transport http.RoundTripper) *Client {
 func (c *Client) WithPIN(pin string) *Client {
 	with := *c
 	with.pin = pin
+	return &with
+}
+
+// WithRecovery is the same client for somebody who forgot the PIN: with a recovery code, or as root of the machine.
+func (c *Client) WithRecovery(code string) *Client {
+	with := *c
+	with.code = code
 	return &with
 }
 
@@ -132,6 +140,9 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	}
 	if c.pin != "" {
 		req.Header.Set("Tandem-Pin", c.pin)
+	}
+	if c.code != "" {
+		req.Header.Set("Tandem-Recovery", c.code)
 	}
 	resp, err := c.watched(req)
 	if err != nil {

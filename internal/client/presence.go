@@ -6,6 +6,7 @@ var present = map[string]bool{
 	"audit.confirm": true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "folder.grant": true, "grant.add": true, "grant.revoke": true,
 	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true, "policy.label": true,
+	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,

@@ -29,6 +29,9 @@ const CookieName = "tandem_session"
 func controlAuth(who *identity.Room) httpapi.Authenticator {
 	return func(r *http.Request) (op.Caller, error) {
 		ctx := r.Context()
+		if r.Header.Get(recoveryHeader) != "" {
+			return recovering(r, who)
+		}
 		if err := sameUser(connOf(ctx)); err != nil {
 			return op.Caller{}, err
 		}
@@ -65,7 +68,7 @@ func programOf(r *http.Request, who *identity.Room) (c op.Caller, err error) {
 // cookie on the panel's own listener. Loopback is no identity.
 func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 	return func(r *http.Request) (op.Caller, error) {
-		if r.Header.Get("Tandem-Pin") != "" {
+		if r.Header.Get("Tandem-Pin") != "" || r.Header.Get(recoveryHeader) != "" {
 			return op.Caller{}, fault.New(fault.Denied, "presence", "a PIN is taken on the terminal of this machine only")
 		}
 		if secret, ok := bearer(r); ok {
@@ -158,16 +161,20 @@ func connOf(ctx context.Context) net.Conn {
 	return c
 }
 
-// wrongPIN records a wrong PIN and tells the person at once: they mistyped, or somebody guesses.
+// wrongPIN records a wrong PIN or recovery code and tells the person at once: they mistyped, or somebody guesses.
 func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
+	event, status, what, at := "pin.wrong", "wrong pin", "PIN", "server:/pin"
+	if w.Code {
+		event, status, what, at = "recovery.wrong", "wrong recovery code", "recovery code", "server:/recovery"
+	}
 	payload, err := json.Marshal(map[string]any{"caller": w.Caller, "door": w.Door, "count": w.Count, "pause_secs": int(w.Pause.Seconds())})
 	if err != nil {
 		return err
 	}
-	if _, err := d.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin", Payload: payload}); err != nil {
+	if _, err := d.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: event, Phase: journal.Denied, Actor: identity.LocalUser, Resource: at, Payload: payload}); err != nil {
 		return err
 	}
-	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "wrong pin", ID: w.Caller,
-		Summary: fmt.Sprintf("A wrong PIN was tried by %s (%d so far).", w.Caller, w.Count), Reason: "If that was not you, a program of this user guesses."},
-		Next: "See who: tandem audit log --type pin.wrong", Push: notify.Urgent, Page: "/panel/journal?type=pin.wrong"})
+	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: status, ID: w.Caller,
+		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count), Reason: "If that was not you, a program of this user guesses."},
+		Next: fmt.Sprintf("See who: tandem audit log --type %s", event), Push: notify.Urgent, Page: "/panel/journal?type=" + event})
 }

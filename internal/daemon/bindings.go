@@ -80,6 +80,8 @@ var bindings = map[string]string{
 	"provider.add":            byValue,
 	"provider.remove":         byName,
 	"question.answer":         byID,
+	"recovery.stop":           byPerson,
+	"recovery.use":            byPerson,
 	"relay.do":                passesOn,
 	"relay.enqueue":           byID,
 	"relay.inject":            byID,

@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"fmt"
+
+	"tandem/internal/identity"
 )
 
 // Finding is something that is wrong with a running server, or was.
@@ -35,6 +37,11 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		out.Findings = append(out.Findings, Finding{"clock", "note", fmt.Sprintf("the machine's clock was set %d times since the start", n),
 			"when: tandem audit log --type server.clock"})
 	}
+	rec, err := d.identity.Recovery(ctx, identity.LocalTenant)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = append(out.Findings, recoveryFindings(rec)...)
 	w := &d.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,3 +64,19 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 
 // manyRefused is how many refusals are worth a line of the doctor's.
 const manyRefused = 100
+
+// recoveryFindings say what becomes of a person who forgets the PIN, and that somebody is at it.
+func recoveryFindings(r identity.RecoveryOut) (out []Finding) {
+	if r.Pending != nil {
+		out = append(out, Finding{"recovery", "bad", "root of this machine began to replace the PIN, which counts from " + r.Pending.DueAt.Local().Format("2006-01-02 15:04") + " on",
+			"if nobody forgot the PIN, stop it: tandem recover stop"})
+	}
+	if r.PIN && r.Codes == 0 {
+		detail := "there are no recovery codes: a forgotten PIN can be replaced by root of this machine alone, after a day"
+		if !r.ByRoot {
+			detail = "there are no recovery codes: a forgotten PIN cannot be replaced by anybody"
+		}
+		out = append(out, Finding{"recovery codes", "note", detail, "make some: tandem recover codes"})
+	}
+	return out
+}

@@ -23,6 +23,12 @@ func sameUser(c net.Conn) error {
 	return nil
 }
 
+// isRoot reports whether root of the machine is at the other end, and not this server's own user.
+func isRoot(c net.Conn) bool {
+	cred, err := otherEnd(c)
+	return err == nil && cred.Uid == 0 && os.Getuid() != 0
+}
+
 // otherEnd is what the kernel says about the other end of a socket.
 func otherEnd(c net.Conn) (*unix.Ucred, error) {
 	u, ok := c.(*net.UnixConn)

@@ -102,7 +102,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
-	d.identity.Wrong = d.wrongPIN
+	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
 	var table op.Table
 	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
 		if o := table.Get(name); o != nil {

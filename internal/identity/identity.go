@@ -27,6 +27,8 @@ type Room struct {
 	used map[string]time.Time // token id → when its last use was last written
 	// Wrong hears of a wrong PIN inside the transaction that writes it down.
 	Wrong func(tx *db.Tx, w WrongPIN) error
+	// Recovered hears what happens about a forgotten PIN inside the transaction of it.
+	Recovered func(tx *db.Tx, what Recovered) error
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 }

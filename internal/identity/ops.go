@@ -83,7 +83,7 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
-	return slices.Concat(r.passkeyOps(), r.joinOps(), r.oauthOps(), r.browserOps(), []op.Op{
+	return slices.Concat(r.passkeyOps(), r.joinOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(), []op.Op{
 		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
@@ -104,7 +104,7 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Revoke a token: the next call with it is refused."},
 			func(in TokenIn) op.Resource { return tokenAt(in.ID) }, r.revoke),
 		op.State(op.Spec{Name: "pin.set", Once: true, Right: "server.execute", Secret: []string{"pin"}, MCP: "-", Socket: true,
-			Doc: "Set the PIN that proves the owner's presence on a terminal. The first one is trusted on first use; changing it needs the old one."},
+			Doc: "Set the PIN that proves the owner's presence on a terminal. The first one is trusted on first use; changing it needs the old one.\nWhere there are no recovery codes it makes them and shows them once."},
 			func(PINIn) op.Resource { return op.Resource{Kind: "server", Path: "/pin"} }, r.setPIN),
 		op.State(op.Spec{Name: "signin.link", Once: true, Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Make a sign-in link for the panel, good once and for ten minutes."},
@@ -271,27 +271,23 @@ func (r *Room) revoke(ctx context.Context, tx *db.Tx, in TokenIn) (OK, error) {
 	return OK{true}, burn(ctx, tx, tenant, c)
 }
 
-func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (OK, error) {
+func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (PINOut, error) {
 	if err := CheckPINForm(in.PIN); err != nil {
-		return OK{}, err
+		return PINOut{}, err
 	}
 	c, owner := op.CallerFrom(ctx), WellKnown(Owner)
 	if c.Kind != op.Local && c.Kind != op.Person {
-		return OK{}, fault.New(fault.Denied, "pin.set", "only a person sets a PIN")
+		return PINOut{}, fault.New(fault.Denied, "pin.set", "only a person sets a PIN")
 	}
 	var n int
 	if err := tx.QueryRow("SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?", c.Tenant, owner).Scan(&n); err != nil {
-		return OK{}, err
+		return PINOut{}, err
 	}
 	if known := r.Vouch.Knows(c.Tenant, "pin", pinSeal(c.Tenant, owner, "", 0).Subject); (n > 0 || known) && c.Present == "" {
-		return OK{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
+		return PINOut{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
 	}
-	hash := hashPIN(in.PIN)
-	_, err := tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until, is_long) VALUES (?, ?, ?, ?, 0, 0, ?)
-		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, c.Tenant, owner, hash, tx.Now(), isLong(in.PIN))
-	op.Row(ctx, pinSeal(c.Tenant, owner, hash, tx.Now().UnixMicro()))
 	op.Note(ctx, "first", n == 0)
-	return OK{err == nil}, err
+	return r.putPIN(ctx, tx, c.Tenant, owner, in.PIN)
 }
 
 func (r *Room) link(ctx context.Context, tx *db.Tx, _ Nothing) (LinkOut, error) {

@@ -26,6 +26,7 @@ type WrongPIN struct {
 	Door          op.Door
 	Count         int // wrong ones so far, of this caller or of all who were never right
 	Pause         time.Duration
+	Code          bool // it was a recovery code
 }
 
 // pause is how long to wait after so many wrong tries: none for the first few, then doubling from 5 seconds, up to a minute
@@ -113,6 +114,9 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 // wrong writes a wrong PIN down, so that a person hears of a guesser at once.
 func (r *Room) wrong(ctx context.Context, w WrongPIN) error {
 	refused := fault.New(fault.Denied, "presence", "the PIN is wrong")
+	if w.Code {
+		refused = fault.New(fault.Denied, "recovery", "this is no recovery code of this server, or it was used already").WithNext("try another: tandem recover; how many are left: tandem recover status")
+	}
 	if r.Wrong == nil {
 		return refused
 	}
@@ -135,8 +139,8 @@ func countedAs(tx *db.Tx, tenant, actor, caller string) (string, error) {
 	return caller, err
 }
 
-// clearTries forgets all wrong PINs: a person is here, by a passkey.
+// clearTries forgets all wrong PINs and codes: a person is here, by a passkey or a recovery code.
 func clearTries(tx *db.Tx, tenant, actor string) error {
-	_, err := tx.Exec("DELETE FROM pin_try WHERE tenant = ? AND actor = ?", tenant, actor)
+	_, err := tx.Exec("DELETE FROM pin_try WHERE tenant = ? AND actor IN (?, ?)", tenant, actor, codesOf(actor))
 	return err
 }

@@ -180,6 +180,10 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	add(collectSealed(rows, err2, loadClient))
 	rows, err2 = read("SELECT " + oauthColumns + " FROM oauth_grant")
 	add(collectSealed(rows, err2, scanGrant))
+	rows, err2 = read("SELECT " + codeColumns + " FROM recovery_code")
+	add(collectSealed(rows, err2, scanCode))
+	rows, err2 = read("SELECT " + recoveryColumns + " FROM recovery")
+	add(collectSealed(rows, err2, scanRecovery))
 	rows, err2 = read("SELECT tenant, actor, hash, set_at FROM pin")
 	add(db.Collect(rows, err2, func(rows *sql.Rows) (op.Sealed, error) {
 		var tenant, actor, hash string

@@ -49,6 +49,8 @@ type Caller struct {
 	Scope    []string   `json:"scope,omitempty"`
 	// Decides is set for a credential that a present person minted for deciding.
 	Decides bool `json:"decides,omitempty"`
+	// Recovers says by what the caller may replace a forgotten PIN, and nothing else: the id of a recovery code, or root.
+	Recovers string `json:"-"`
 	// Idempotency is the caller's key for this one call.
 	Idempotency string `json:"-"`
 }

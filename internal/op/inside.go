@@ -71,6 +71,6 @@ func Admits(ctx context.Context, o *Op) error {
 // the same actor with the same scope, without what belongs to this one request
 // (presence, the power to decide, the request's id and key).
 func (c Caller) Later(by Door) Caller {
-	c.Present, c.Decides, c.Request, c.Idempotency, c.Door = "", false, "", "", by
+	c.Present, c.Recovers, c.Decides, c.Request, c.Idempotency, c.Door = "", "", false, "", "", by
 	return c
 }

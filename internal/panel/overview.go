@@ -135,6 +135,15 @@ func (v *visit) overview() error {
 	if err := v.public(&out); err != nil {
 		return err
 	}
+	recovery, err := v.recovery()
+	if err != nil {
+		return err
+	}
+	for _, c := range recovery {
+		if c.Href != "" {
+			out.Problems = append(out.Problems, c)
+		}
+	}
 	return v.show(overviewPage(v.shell("overview", "Overview"), out))
 }
 

@@ -17,6 +17,10 @@ func systemNav() page {
 			path: "/panel/browsers/{id}/end", op: "signin.end", title: "Sign this browser out?", does: "Sign it out", back: "/panel/system", said: "browser-gone", nav: "system",
 			text: "Its next page asks for a new sign-in link. Do this when you do not know the browser, or have lost the device.",
 		})
+		confirm(p, confirmed{
+			path: "/panel/recovery/{id}/stop", op: "recovery.stop", title: "Stop replacing the PIN?", does: "Stop it", back: "/panel/system", said: "recovery-stopped", nav: "system",
+			text: "Root of this machine began to replace the PIN. Stop it when nobody forgot it; the PIN stays what it is.",
+		})
 	}}
 }
 
@@ -26,6 +30,8 @@ type Check struct {
 	Tone ui.Tone
 	Said string
 	Mend string
+	Href string // where it is mended in the panel
+	Does string // what the link says
 }
 
 // Setting is a value and where it came from.
@@ -159,6 +165,34 @@ func (s wireStatus) checks(passkeys int) []Check {
 		Check{Name: "Server", Tone: ui.Good, Said: "It has answered for " + uptime(s.Uptime) + "."})
 }
 
+// recovery is what a person should know about a forgotten PIN: that somebody is replacing it, or that nobody could.
+func (v *visit) recovery() (out []Check, err error) {
+	if !v.has("recovery.show") {
+		return nil, nil
+	}
+	r, err := call[wireRecovery](v, "recovery.show", nil)
+	if err != nil {
+		return nil, err
+	}
+	if p := r.Pending; p != nil {
+		out = append(out, Check{Name: "Root of this machine began to replace the PIN", Tone: ui.Bad, Said: "From " + p.DueAt.UTC().Format("2 January 2006, 15:04") + " UTC on it can be set anew.",
+			Mend: "Stop it if nobody forgot it.", Href: "/panel/recovery/" + pathEscape(p.ID) + "/stop", Does: "Stop it"})
+	}
+	if r.PIN && r.Codes == 0 {
+		out = append(out, Check{Name: "No recovery codes", Tone: ui.Quiet, Said: "They set a new PIN on the day when you forget it.", Mend: "On a terminal: tandem recover codes"})
+	}
+	return out, nil
+}
+
+type wireRecovery struct {
+	PIN     bool `json:"pin_set"`
+	Codes   int  `json:"codes"`
+	Pending *struct {
+		ID    string    `json:"id"`
+		DueAt time.Time `json:"due_at"`
+	} `json:"pending"`
+}
+
 func (v *visit) system() error {
 	st, err := call[wireStatus](v, "server.status", nil)
 	if err != nil {
@@ -178,6 +212,11 @@ func (v *visit) system() error {
 	}
 	out := SystemView{Now: v.now(), Browsers: signed.Browsers, Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
 		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true}, {Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
+	recovery, err := v.recovery()
+	if err != nil {
+		return err
+	}
+	out.Checks = append(recovery, out.Checks...)
 	for _, k := range keys {
 		out.Passkeys = append(out.Passkeys, PasskeyRow{ID: k.ID, Name: k.Name, Host: k.Host, Created: k.CreatedAt, LastUse: orZero(k.UsedAt)})
 	}

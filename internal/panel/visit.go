@@ -118,7 +118,7 @@ var said = map[string]string{
 	"rule-gone": "Ended. The next call asks again.", "search-set": "Stored. It counts from the next search on.", "search-key": "Sealed. It counts from the next search on.",
 	"aside-kept": "Kept. It is back where it was.", "aside-discarded": "Discarded.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
-	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.",
+	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.", "recovery-stopped": "The PIN stays what it is.",
 	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",
 }
 

@@ -1,5 +1,5 @@
 // Package identity holds the commands about who acts: actor, token, pin,
-// whoami.
+// recover, whoami.
 package identity
 
 import (
@@ -29,7 +29,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k))
-	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k)}
+	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k), newRecover(k)}
 }
 
 func newWhoami(k *kit.Kit) *cobra.Command {
@@ -240,7 +240,7 @@ func newInvite(k *kit.Kit) *cobra.Command {
 func newPINSet(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "set", Short: "Set or change your PIN", Args: cobra.NoArgs, Example: "  tandem pin set",
-		Long: "Set the PIN that proves your presence: deciding, granting, minting, unmasking and exporting ask for it. The first one is trusted on first use; changing it asks for the old one.",
+		Long: "Set the PIN that proves your presence: deciding, granting, minting, unmasking and exporting ask for it. The first one is trusted on first use; changing it asks for the old one. Recovery codes are shown with the first: each sets a new PIN once, if you forget this one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			c, err := k.Client(ctx)
@@ -258,21 +258,18 @@ func newPINSet(k *kit.Kit) *cobra.Command {
 				}
 				c = c.WithPIN(old)
 			}
-			pin, err := k.Secret("New PIN: ")
+			pin, err := newPIN(k)
 			if err != nil {
 				return err
 			}
-			again, err := k.Secret("Once more: ")
-			if err != nil {
+			var out room.PINOut
+			if err := c.Call(ctx, "pin.set", room.PINIn{PIN: pin}, &out); err != nil {
 				return err
 			}
-			if pin != again {
-				return kit.Usagef("the two PINs differ; nothing was changed")
-			}
-			if err := c.Call(ctx, "pin.set", room.PINIn{PIN: pin}, nil); err != nil {
-				return err
-			}
-			return k.Show(room.OK{OK: true}, func(w io.Writer) { fmt.Fprintln(w, "the PIN is set") })
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintln(w, "the PIN is set")
+				showCodes(w, out.Codes)
+			})
 		},
 	}
 }

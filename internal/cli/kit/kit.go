@@ -243,10 +243,28 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 		}
 		err = c.WithPIN(pin).Call(ctx, name, in, out)
 	}
-	if err == nil {
+	if err == nil && pin != "" && k.pin == "" {
 		k.pin = pin
+		k.offer(ctx, c, name)
 	}
 	return err
+}
+
+// offer tells a person who was just found to be here what concerns their PIN: that root began to replace it, or that nothing could.
+func (k *Kit) offer(ctx context.Context, c *client.Client, name string) {
+	var out struct {
+		Codes   int  `json:"codes"`
+		Pending *any `json:"pending"`
+	}
+	if k.JSON || strings.HasPrefix(name, "recovery.") || c.Call(ctx, "recovery.show", nil, &out) != nil {
+		return
+	}
+	if out.Pending != nil {
+		fmt.Fprintln(k.Err, "root of this machine began to replace your PIN; if nobody forgot it, stop it: tandem recover stop")
+	}
+	if out.Codes == 0 {
+		fmt.Fprintln(k.Err, "there are no recovery codes for the day when you forget the PIN; make some: tandem recover codes")
+	}
 }
 
 // Invoke runs an operation as Call does and answers in JSON: it makes the kit an

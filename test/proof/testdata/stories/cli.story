@@ -13,6 +13,13 @@ your-server> tandem doctor
 your-server> tandem doctor --json
 your-server> tandem whoami
 your-server> tandem pin set
+  shows recovery codes
+your-server> tandem recover status
+  shows 8 recovery codes are left
+your-server> tandem recover codes
+not run: a recovery code is needed, which presence_recovery types: tandem recover
+not run: only root of the machine begins one, which TestRootRecoversAfterADayUnlessStopped does: tandem recover stop
+not run: a server of another user is needed, which TestRootRecoversAfterADayUnlessStopped does: sudo tandem recover root --data /home/ann/.tandem
 your-server> tandem panel open
   shows signin?code=
 your-server> tandem panel open --print

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package identity
+
+const rootIsKnown = false
