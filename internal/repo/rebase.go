@@ -226,7 +226,8 @@ func commits(ctx context.Context, s Store, ids []CommitID) ([]*Commit, error) {
 // each with the parents it would have after the rewrites so far, or after
 // those newParents gives it instead. Commits already rewritten are left out,
 // as roots usually are. Then refs and heads follow.
-func (tx *Tx) TransformDescendants(ctx context.Context, roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+func (tx *Tx) TransformDescendants(ctx context.Context, roots []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions,
+	visit func(*Move) error) error {
 	var visitIDs []CommitID
 	at := tx.Index.Positions(roots)
 	// A root may be hidden: then it alone is visited.
@@ -240,7 +241,8 @@ func (tx *Tx) TransformDescendants(ctx context.Context, roots []CommitID, newPar
 
 // TransformCommits is TransformDescendants for commits the caller has chosen,
 // children before parents.
-func (tx *Tx) TransformCommits(ctx context.Context, ids []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions, visit func(*Move) error) error {
+func (tx *Tx) TransformCommits(ctx context.Context, ids []CommitID, newParents map[CommitID][]CommitID, o RebaseOptions,
+	visit func(*Move) error) error {
 	parentsOf := func(c *Commit) []CommitID {
 		if p, ok := newParents[c.ID]; ok {
 			return p

@@ -122,7 +122,8 @@ func (w *wsEnv) templated(ctx context.Context, name string, ids []repo.CommitID)
 	return out, nil
 }
 
-func (t *tx) duplicateInPlace(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string, made map[repo.CommitID]*repo.Commit) error {
+func (t *tx) duplicateInPlace(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string,
+	made map[repo.CommitID]*repo.Commit) error {
 	for _, id := range slices.Backward(ids) {
 		c, err := t.Store.Commit(ctx, id)
 		if err != nil {
@@ -147,7 +148,8 @@ func (t *tx) duplicateInPlace(ctx context.Context, ids []repo.CommitID, texts ma
 	return nil
 }
 
-func (t *tx) duplicateAt(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string, parents, children []repo.CommitID, made map[repo.CommitID]*repo.Commit) (int, error) {
+func (t *tx) duplicateAt(ctx context.Context, ids []repo.CommitID, texts map[repo.CommitID]string, parents,
+	children []repo.CommitID, made map[repo.CommitID]*repo.Commit) (int, error) {
 	targets := newIDSet(ids...)
 	con, err := t.rev(ctx).IDs(ctx, revset.DagRange(revset.Commits(ids...), revset.Commits(ids...)))
 	if err != nil {

@@ -229,7 +229,8 @@ func runEvolog(ctx context.Context, e *env, p *parsed) error {
 }
 
 // interDiff shows how a commit differs from earlier versions of it.
-func (d *differ) interDiff(ctx context.Context, o *text.Text, l *render.Lang, from []*repo.Commit, to *repo.Commit, match repo.Matcher, width int) error {
+func (d *differ) interDiff(ctx context.Context, o *text.Text, l *render.Lang, from []*repo.Commit, to *repo.Commit,
+	match repo.Matcher, width int) error {
 	if err := d.descriptionDiff(o, from, to); err != nil {
 		return err
 	}

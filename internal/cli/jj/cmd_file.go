@@ -132,7 +132,8 @@ func runFileShow(ctx context.Context, e *env, p *parsed) error {
 }
 
 // writeFile writes a file's content, conflicts with markers.
-func (w *wsEnv) writeFile(ctx context.Context, out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) error {
+func (w *wsEnv) writeFile(ctx context.Context, out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels,
+	style repo.MarkerStyle) error {
 	t, ok := v.AsResolved()
 	if !ok {
 		fc, err := repo.ReadFileConflict(ctx, w.store, v, labels)

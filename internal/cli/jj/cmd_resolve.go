@@ -115,7 +115,8 @@ func resolveError(err error) *cmdError { return userf("Failed to resolve conflic
 
 // resolveFiles runs the tool on each file; partial is the error that stopped
 // it after the first.
-func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree, partial, err error) {
+func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree,
+	partial, err error) {
 	for i := range list {
 		k := &list[i]
 		if k.file, err = repo.ReadFileConflict(ctx, w.store, k.v, tree.Labels); err != nil {

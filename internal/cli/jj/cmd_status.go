@@ -101,7 +101,8 @@ func (w *wsEnv) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set 
 	return w.statusConflicts(ctx, o, c, parents, set)
 }
 
-func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.MergedTree, set *fileset.Set, stats workcopy.SnapshotStats) error {
+func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.MergedTree, set *fileset.Set,
+	stats workcopy.SnapshotStats) error {
 	var paths []repo.Path
 	for _, u := range stats.Untracked {
 		if set.Match(u.Path) {

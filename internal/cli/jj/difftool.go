@@ -44,7 +44,8 @@ type written struct {
 }
 
 // edit lets the user adjust the right tree.
-func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match repo.Matcher,
+	instructions string) (repo.MergedTree, error) {
 	if d.t.builtin {
 		return d.w.pickDiff(ctx, left, right, match)
 	}
@@ -58,7 +59,8 @@ func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match 
 	return out, nil
 }
 
-func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, match repo.Matcher, instructions string) (repo.MergedTree, error) {
+func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, match repo.Matcher,
+	instructions string) (repo.MergedTree, error) {
 	w := d.w
 	var paths []repo.Path
 	err := repo.DiffTrees(ctx, w.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {

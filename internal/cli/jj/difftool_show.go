@@ -68,7 +68,8 @@ func (d *differ) showTool(ctx context.Context, o *text.Text, df *render.Diff, wi
 }
 
 // writeOne puts one file, or what stands for it, below a folder.
-func (d *differ) writeOne(ctx context.Context, tmp, side string, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels, style repo.MarkerStyle) (string, error) {
+func (d *differ) writeOne(ctx context.Context, tmp, side string, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels,
+	style repo.MarkerStyle) (string, error) {
 	name := filepath.Join(side, filepath.FromSlash(string(path)))
 	if err := os.MkdirAll(filepath.Join(tmp, filepath.Dir(name)), 0o777); err != nil {
 		return "", err

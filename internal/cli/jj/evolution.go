@@ -123,7 +123,8 @@ func (g *evolutionGraph) merge(ctx context.Context, ends []*repo.Commit, value f
 
 // dominator finds the last value of an attribute that every way from the start
 // to the ends has passed through, and a commit that has it.
-func (g *evolutionGraph) dominator(ctx context.Context, ends []*repo.Commit, value func(*repo.Commit) (string, error)) (*repo.Commit, map[repo.CommitID]string, error) {
+func (g *evolutionGraph) dominator(ctx context.Context, ends []*repo.Commit,
+	value func(*repo.Commit) (string, error)) (*repo.Commit, map[repo.CommitID]string, error) {
 	values := map[repo.CommitID]string{}
 	commits := map[repo.CommitID]*repo.Commit{}
 	for _, id := range g.nodes {

@@ -18,7 +18,8 @@ type logKey struct {
 	elided bool
 }
 
-func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool, seen func(*repo.Commit) error) error {
+func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool,
+	seen func(*repo.Commit) error) error {
 	w := s.w
 	nodes, err := w.logNodes(ctx, rr, x, ps)
 	if err != nil {

@@ -25,7 +25,8 @@ func (w *wsEnv) selector(tool string, interactive bool) (*selector, error) {
 }
 
 // choose returns the left tree with the chosen changes of the right one.
-func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
+func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match repo.Matcher,
+	instructions func() (string, error)) (repo.MergedTree, error) {
 	picked, err := restoreTree(ctx, s.w.store, right, left, match)
 	if err != nil || s.tool == nil {
 		return picked, err
@@ -42,7 +43,8 @@ func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match 
 }
 
 // chooseOf is choose among what a commit changes against its parents' tree.
-func (s *selector) chooseOf(ctx context.Context, c *repo.Commit, parent repo.MergedTree, match repo.Matcher, instructions func() (string, error)) (repo.MergedTree, error) {
+func (s *selector) chooseOf(ctx context.Context, c *repo.Commit, parent repo.MergedTree, match repo.Matcher,
+	instructions func() (string, error)) (repo.MergedTree, error) {
 	parents, err := s.w.commits(ctx, c.Parents)
 	if err != nil {
 		return parent, err

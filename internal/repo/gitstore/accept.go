@@ -170,7 +170,8 @@ func (in *Incoming) stageKeeps(b *batch) error {
 // becomes a head unless one descends from it, and several heads are merged
 // into one operation at once, in the given name. Nobody sees more than one
 // head on the way. Repositories that were loaded already are given by ready.
-func (s *Store) Integrate(ctx context.Context, who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions, ready map[repo.OperationID]*repo.Repo) (*repo.Repo, error) {
+func (s *Store) Integrate(ctx context.Context, who *repo.Identity, ops []repo.OperationID, o repo.MergeOptions,
+	ready map[repo.OperationID]*repo.Repo) (*repo.Repo, error) {
 	unlock, err := s.LockHeads(ctx)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,8 @@ func (s *Store) Head(ctx context.Context, who *repo.Identity, o repo.MergeOption
 
 // mergeHeads makes one head of all and of operations that are to become heads;
 // the caller holds the lock.
-func (s *Store) mergeHeads(ctx context.Context, load repo.Loader, who *repo.Identity, add []repo.OperationID, o repo.MergeOptions) (*repo.Repo, int, error) {
+func (s *Store) mergeHeads(ctx context.Context, load repo.Loader, who *repo.Identity, add []repo.OperationID,
+	o repo.MergeOptions) (*repo.Repo, int, error) {
 	heads, err := s.Heads()
 	if err != nil {
 		return nil, 0, err

@@ -227,7 +227,8 @@ func (j *judgement) crossedBy(ctx context.Context, id repo.CommitID, change repo
 
 // oldWork says whether a file is as some commit made it that this push replaces,
 // or as its change is when it is put where it stands now.
-func (j *judgement) oldWork(ctx context.Context, p repo.Path, value repo.Merge[repo.TreeValue], c *repo.Commit, change repo.ChangeID) (bool, error) {
+func (j *judgement) oldWork(ctx context.Context, p repo.Path, value repo.Merge[repo.TreeValue], c *repo.Commit,
+	change repo.ChangeID) (bool, error) {
 	for id := range j.gone {
 		old, err := j.r.Store.Commit(ctx, id)
 		if err != nil {

@@ -38,7 +38,8 @@ func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batc
 
 // judge says whether a caller may do what a push changes as a whole, since the
 // last operation that is known here too. Nothing of it is stored yet.
-func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, owners map[string]owner, refsOf func() (map[refKey]author, error), w *waiting) error {
+func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, owners map[string]owner,
+	refsOf func() (map[refKey]author, error), w *waiting) error {
 	me := op.CallerFrom(w.ctx)
 	for _, o := range w.quarantine.Operations() {
 		if name, said := o.Meta.Attributes["tandem.actor"]; said && name != me.Name {

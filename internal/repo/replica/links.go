@@ -150,7 +150,8 @@ func (r *Replica) linksAt(ctx context.Context, s repo.Store, workspace string, t
 
 // commandingIn matches what commands agents in a workspace on its way from one tree
 // to another, and says where links lead then that lead nowhere now.
-func (r *Replica) commandingIn(ctx context.Context, s repo.Store, workspace string, from, to repo.MergedTree) (m commanding, opened []repo.Path, err error) {
+func (r *Replica) commandingIn(ctx context.Context, s repo.Store, workspace string, from, to repo.MergedTree) (m commanding,
+	opened []repo.Path, err error) {
 	l, err := r.linksAt(ctx, s, workspace, from)
 	if err != nil {
 		return m, nil, err

@@ -43,7 +43,8 @@ func (r *Repo) Links(ps []repo.Pos) [][]Link {
 // WalkLinks visits the commits of x that keep chooses, newest first, with
 // their edges, until visit has enough. Commits are looked at as late as can be,
 // so that an early end is a cheap one.
-func (r *Repo) WalkLinks(ctx context.Context, x *Expr, keep func(*repo.Commit) (bool, error), visit func(repo.Pos, []Link) (more bool, err error)) error {
+func (r *Repo) WalkLinks(ctx context.Context, x *Expr, keep func(*repo.Commit) (bool, error),
+	visit func(repo.Pos, []Link) (more bool, err error)) error {
 	all, err := r.Set(ctx, x)
 	if err != nil {
 		return err

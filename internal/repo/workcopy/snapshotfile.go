@@ -83,7 +83,8 @@ func unread(what string, err error) error {
 }
 
 // read makes a tree value of a file; errGone when there is none.
-func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old repo.Merge[repo.TreeValue], markerLen uint32) (repo.Merge[repo.TreeValue], error) {
+func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old repo.Merge[repo.TreeValue],
+	markerLen uint32) (repo.Merge[repo.TreeValue], error) {
 	name := filepath.FromSlash(string(path))
 	if now.Type == Symlink {
 		target, err := s.root.Readlink(name)
