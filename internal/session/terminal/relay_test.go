@@ -103,7 +103,7 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	})
 	// Routine ends are written down and called; only a question and the end of it all wake the phone.
 	h.eventually("the phone and the webhook heard", func() bool { return told.count("/phone") == 2 && told.count("/hook") == 4 })
-	want(t, "pushes", told.titles("/phone"), "tandem: "+r.ID+" NEEDS YOUR ANSWER (urgent), tandem: "+r.ID+" done ()")
+	want(t, "pushes", told.titles("/phone"), "tandem: "+r.ID+" NEEDS YOUR ANSWER (urgent), tandem: "+r.ID+" stopped ()")
 	told.checkSigned("a secret of mine")
 	h.eventually("it is in bridge.log, each once", func() bool {
 		data, _ := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "bridge.log"))
