@@ -38,13 +38,36 @@ func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 			return Server{}, err
 		}
 	}
+	if a.Invite != "" && a.Fingerprint != "" && known != a.Fingerprint { // whoever invites says which key it is
+		shown, err := show(ctx, a)
+		if err != nil {
+			return Server{}, err
+		}
+		if shown != a.Fingerprint {
+			return Server{}, changed(a.Host, a.Fingerprint, shown)
+		}
+		return Server{Host: a.Host, Key: shown}, p.Replace(a.Host, shown)
+	}
 	switch {
 	case a.Fingerprint != "" && known != a.Fingerprint:
-		return Server{}, changed(a.Host, a.Fingerprint, known, p.path)
+		return Server{}, changed(a.Host, a.Fingerprint, known)
 	case known == "":
 		return Server{Host: a.Host}, nil
 	}
 	return Server{Host: a.Host, Key: known}, p.Pin(a.Host, known)
+}
+
+// Accept remembers the key that a server shows, if it is the one that a person names.
+func (p *Pins) Accept(ctx context.Context, a Address, fingerprint string) error {
+	shown, err := show(ctx, a)
+	if err != nil {
+		return err
+	}
+	if shown == "" || shown != fingerprint {
+		return fault.New(fault.Denied, "client", "%s shows the key %s and not %s: nothing was changed", a.Host, shown, fingerprint).
+			WithNext("ask the server's owner for its fingerprint; over there: tandem status")
+	}
+	return p.Replace(a.Host, shown)
 }
 
 // show connects and reads the key that a server proves to have.

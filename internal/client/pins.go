@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/wholefile"
 )
 
 // Pins are the keys of the servers this machine has met, as ssh keeps them: a
@@ -44,21 +45,72 @@ func (p *Pins) Known(addr string) (string, error) {
 }
 
 func (p *Pins) known(addr string) (string, error) {
+	lines, err := p.lines()
+	for _, l := range lines {
+		if l[0] == addr {
+			return l[1], err
+		}
+	}
+	return "", err
+}
+
+// wasBefore stands before the address of a key that a server had.
+const wasBefore = "was:"
+
+// Former are the fingerprints that a server had before, the newest first.
+func (p *Pins) Former(addr string) (out []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines, err := p.lines()
+	for _, l := range lines {
+		if l[0] == wasBefore+addr {
+			out = append([]string{l[1]}, out...)
+		}
+	}
+	return out, err
+}
+
+func (p *Pins) lines() (out [][2]string, err error) {
 	f, err := os.Open(p.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the known servers: %w", err)
+		return nil, fmt.Errorf("read the known servers: %w", err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if a, print, ok := strings.Cut(lines.Text(), " "); ok && a == addr {
-			return strings.TrimSpace(print), nil
+		if a, print, ok := strings.Cut(lines.Text(), " "); ok {
+			out = append(out, [2]string{a, strings.TrimSpace(print)})
 		}
 	}
-	return "", lines.Err()
+	return out, lines.Err()
+}
+
+// Replace remembers another fingerprint: the server announced it under its old key, an invitation names it, or a person said so.
+func (p *Pins) Replace(addr, fingerprint string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines, err := p.lines()
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, l := range lines {
+		switch {
+		case l[0] == addr && l[1] != fingerprint:
+			fmt.Fprintf(&text, "%s%s %s\n", wasBefore, addr, l[1])
+		case l[0] == wasBefore+addr && l[1] == fingerprint, l[0] == addr:
+		default:
+			fmt.Fprintf(&text, "%s %s\n", l[0], l[1])
+		}
+	}
+	fmt.Fprintf(&text, "%s %s\n", addr, fingerprint)
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return err
+	}
+	return wholefile.Write(p.path, []byte(text.String()))
 }
 
 // Pin remembers an address's fingerprint, replacing none.
@@ -70,7 +122,7 @@ func (p *Pins) Pin(addr, fingerprint string) error {
 		return err
 	}
 	if old != "" {
-		return changed(addr, old, fingerprint, p.path)
+		return changed(addr, old, fingerprint)
 	}
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
@@ -83,9 +135,10 @@ func (p *Pins) Pin(addr, fingerprint string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-func changed(addr, old, now, file string) error {
-	return fault.New(fault.Denied, "client", "the key of %s has changed from %s to %s: somebody may be listening in", addr, old, now).
-		WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is right, remove the line of %s from %s", addr, file)
+func changed(addr, old, now string) error {
+	return fault.New(fault.Denied, "client", "the key of %s has changed from %s to %s, and the old one did not announce it: somebody may be listening in", addr, old, now).
+		With("reason", "key changed").With("server", addr).With("shown", now).
+		WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is this one, say so with your PIN: tandem remote trust %s %s", addr, now)
 }
 
 // Transport speaks TLS to addr and to nobody else under that name: expect is
@@ -97,10 +150,19 @@ func (p *Pins) Transport(addr, expect string) *http.Transport {
 			return errors.New("the server showed no certificate")
 		}
 		now := Fingerprint(state.PeerCertificates[0])
-		if expect != "" && now != expect {
-			return changed(addr, expect, now, p.path)
+		known := expect
+		if old, err := p.Known(addr); err != nil {
+			return err
+		} else if old != "" && old != now {
+			known = old
 		}
-		return p.Pin(addr, now)
+		if known == "" || known == now {
+			return p.Pin(addr, now)
+		}
+		if !Followed(addr, known, now) {
+			return changed(addr, known, now)
+		}
+		return p.Replace(addr, now)
 	}
 	return &http.Transport{
 		// The name in a self-made certificate proves nothing; the pinned key does.

@@ -8,9 +8,9 @@ var present = map[string]bool{
 	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true, "policy.label": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
-	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true,
+	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true, "server.rotate": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
-	"signin.end": true, "space.take_over": true, "token.new": true, "token.revoke": true,
+	"signin.end": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
 }
 
 // NeedsPresence reports whether an operation is known to be refused without a

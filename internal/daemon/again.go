@@ -45,7 +45,7 @@ func (d *Daemon) keepOpening() error {
 			o.Set[key] = d.Settings.Get(key)
 		}
 	}
-	if d.fingerprint == "" || !d.lasts("listen") || !d.lasts("hostname") || !d.lasts("port") {
+	if d.fingerprint() == "" || !d.lasts("listen") || !d.lasts("hostname") || !d.lasts("port") {
 		o.Set["listen"] = d.near
 	}
 	data, err := json.Marshal(o)

@@ -163,18 +163,20 @@ func connOf(ctx context.Context) net.Conn {
 
 // wrongPIN records a wrong PIN or recovery code and tells the person at once: they mistyped, or somebody guesses.
 func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
-	event, status, what, at := "pin.wrong", "wrong pin", "PIN", "server:/pin"
-	if w.Code {
-		event, status, what, at = "recovery.wrong", "wrong recovery code", "recovery code", "server:/recovery"
-	}
 	payload, err := json.Marshal(map[string]any{"caller": w.Caller, "door": w.Door, "count": w.Count, "pause_secs": int(w.Pause.Seconds())})
 	if err != nil {
 		return err
 	}
-	if _, err := d.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: event, Phase: journal.Denied, Actor: identity.LocalUser, Resource: at, Payload: payload}); err != nil {
+	event := journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin", Payload: payload}
+	status, what := "wrong pin", "PIN"
+	if w.Code {
+		event = journal.Event{Tenant: w.Tenant, Type: "recovery.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/recovery", Payload: payload}
+		status, what = "wrong recovery code", "recovery code"
+	}
+	if _, err := d.journal.Append(tx, event); err != nil {
 		return err
 	}
 	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: status, ID: w.Caller,
 		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count), Reason: "If that was not you, a program of this user guesses."},
-		Next: fmt.Sprintf("See who: tandem audit log --type %s", event), Push: notify.Urgent, Page: "/panel/journal?type=" + event})
+		Next: fmt.Sprintf("See who: tandem audit log --type %s", event.Type), Push: notify.Urgent, Page: "/panel/journal?type=" + event.Type})
 }

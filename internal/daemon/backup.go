@@ -27,7 +27,7 @@ const HouseFormat = "tandem.backup/v1"
 
 // keyFiles are copied with the tables: without them the copy would hold seals
 // that nobody opens and signatures that nobody continues.
-var keyFiles = []string{"journal.key", "secret.key", "space.key", "tls-cert.pem", "tls-key.pem"}
+var keyFiles = []string{"journal.key", "secret.key", "space.key", "tls-cert.pem", "tls-key.pem", tlsMoves}
 
 // settingFiles are copied as well: a house that comes back listens where it listened.
 var settingFiles = []string{"config.toml", ".env"}

@@ -106,6 +106,7 @@ var bindings = map[string]string{
 	"server.restore":          byPerson,
 	"aside.discard":           byID,
 	"aside.keep":              byPerson,
+	"server.rotate":           byPerson,
 	"session.cancel":          byID,
 	"session.checkout":        byValue,
 	"session.close":           byName,
@@ -168,5 +169,6 @@ var bindings = map[string]string{
 	"workspace.admit":         byContent,
 	"workspace.claim":         byName,
 	"workspace.forward":       looksOnly,
+	"workspace.rekey":         byPerson,
 	"workspace.trust":         byValue,
 }

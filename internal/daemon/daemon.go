@@ -64,22 +64,22 @@ type Daemon struct {
 	listens []string
 	near    string // the loopback listener
 	port    string // its port
-	// fingerprint is the TLS key's, when we listen beyond loopback.
-	fingerprint string
-	invite      string // made for the person who opened us beyond loopback; shown once
-	joins       limiter
-	changed     atomic.Pointer[settings.Settings] // the settings with what was changed since the start
-	mu          sync.Mutex                        // guards invite, and who changes the settings
-	restart     atomic.Bool                       // begin anew after draining
-	restored    *time.Time                        // when the copy was made that this start restored
-	replaced    *journal.State                    // where the journal stood that it replaced
-	cameBack    bool                              // started on demand after a crash, and listening where the one before did
-	approved    map[string]bool                   // settings of this start that a person had kept; mu guards it
-	closed      []string                          // where the one before the crash listened, which nobody approved to last
-	stopOnce    sync.Once
-	stopping    chan struct{}
-	active      atomic.Int64
-	lastUse     atomic.Int64
+	// shown is the TLS key, when we listen beyond loopback.
+	shown    atomic.Pointer[shownKey]
+	invite   string // made for the person who opened us beyond loopback; shown once
+	joins    limiter
+	changed  atomic.Pointer[settings.Settings] // the settings with what was changed since the start
+	mu       sync.Mutex                        // guards invite, and who changes the settings
+	restart  atomic.Bool                       // begin anew after draining
+	restored *time.Time                        // when the copy was made that this start restored
+	replaced *journal.State                    // where the journal stood that it replaced
+	cameBack bool                              // started on demand after a crash, and listening where the one before did
+	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
+	closed   []string                          // where the one before the crash listened, which nobody approved to last
+	stopOnce sync.Once
+	stopping chan struct{}
+	active   atomic.Int64
+	lastUse  atomic.Int64
 }
 
 // Run starts the daemon and returns when ctx ends, when somebody stopped it,
@@ -236,7 +236,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 			socket.Close()
 			return err
 		}
-		if d.fingerprint != "" && !d.OnDemand {
+		if d.fingerprint() != "" && !d.OnDemand {
 			err := d.db.Write(ctx, func(tx *db.Tx) error {
 				var notes op.Notes
 				out, err := d.identity.Invite(op.WithNotes(ctx, &notes), tx, identity.LocalTenant, 0)

@@ -92,6 +92,9 @@ func (d *Daemon) recognise(ctx context.Context) error {
 // checkKeys refuses to go on with a key missing or another one in its place,
 // but for those that a person said are lost.
 func (d *Daemon) checkKeys(ctx context.Context) error {
+	if err := d.finishRotation(ctx); err != nil {
+		return err
+	}
 	gone, err := secret.Missing(ctx, d.db, d.keepers)
 	if err != nil {
 		return err
@@ -137,6 +140,8 @@ func (d *Daemon) giveUp(ctx context.Context, gone []secret.Gone) error {
 				return err
 			}
 			switch name {
+			case "journal.key":
+				err = journal.ForgetKey(tx)
 			case "secret.key":
 				err = secret.GiveUp(tx, gone)
 			case "space.key":

@@ -72,6 +72,8 @@ func (d *Daemon) ops() []op.Op {
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
 		op.Read(op.Spec{Name: "server.ready", Public: true, Method: "GET", Path: "/ready", MCP: "-",
 			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
+		op.Read(op.Spec{Name: "server.tls_moves", Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
+			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."}, nil, d.movesOp),
 		op.Read(op.Spec{Name: "server.status", Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
 			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
 		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
@@ -112,7 +114,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Address: d.address(), Version: d.Version, Key: d.fingerprint,
+	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Address: d.address(), Version: d.Version, Key: d.fingerprint(),
 		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
@@ -203,7 +205,7 @@ func (d *Daemon) inviteOp(context.Context, nothing) (InviteOut, error) {
 	if d.invite == "" {
 		return InviteOut{}, nil
 	}
-	line := client.InviteLine(d.invite, d.fingerprint)
+	line := client.InviteLine(d.invite, d.fingerprint())
 	d.invite = ""
 	return InviteOut{line}, nil
 }

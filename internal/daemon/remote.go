@@ -74,6 +74,9 @@ func (m *remotes) ops() []op.Op {
 		op.State(op.Spec{Name: "workspace.trust", Right: "workspace.create", Socket: true, MCP: "-", Secret: []string{"token"},
 			Doc: "Remember the token that lets this machine in at a server."},
 			func(in TrustIn) op.Resource { return remoteAt(in.Server) }, m.trust),
+		op.Effect(op.Spec{Name: "workspace.rekey", Right: "workspace.create", Socket: true, MCP: "-", Present: true, People: true,
+			Doc: "Accept another key of a server, which its old key did not announce. Needs a person present, who compared it with what the server's owner says."},
+			func(in RekeyIn) op.Resource { return remoteAt(in.Server) }, m.rekey, nil),
 		op.Stream(op.Spec{Name: "workspace.forward", Right: "workspace.use", Socket: true,
 			Doc: "Pass a workspace's request on to its server."},
 			func(in ReachIn) op.Resource { return remoteAt(in.Server) }, nil),
@@ -123,6 +126,25 @@ func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, e
 	return struct{}{}, err
 }
 
+// RekeyIn names a server and the key that it shows now.
+type RekeyIn struct {
+	Server string `json:"server" jsonschema:"HOST:PORT"`
+	Key    string `json:"key" jsonschema:"the fingerprint, SHA256:…, as the server's owner says it"`
+}
+
+// rekey accepts a key that nobody announced: a person says that it is right. The server must show that very key.
+func (m *remotes) rekey(ctx context.Context, in RekeyIn) (ReachOut, error) {
+	a, err := client.ParseAddress(in.Server)
+	if err != nil {
+		return ReachOut{}, err
+	}
+	if err := m.pins().Accept(ctx, a, in.Key); err != nil {
+		return ReachOut{}, err
+	}
+	m.forget(a.Host)
+	return m.reach(ctx, ReachIn{Server: in.Server})
+}
+
 // token is what lets this machine in at a server. It belongs to the server's key;
 // one that was stored before keys were known is under the address.
 func (m *remotes) token(ctx context.Context, server string) (token string, err error) {
@@ -130,7 +152,15 @@ func (m *remotes) token(ctx context.Context, server string) (token string, err e
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{name, secretAt(server)} {
+	names := []string{name}
+	former, err := m.pins().Former(server)
+	if err != nil {
+		return "", err
+	}
+	for _, key := range former { // it was joined under a key that it announced another for
+		names = append(names, secretFor(key))
+	}
+	for _, name := range append(names, secretAt(server)) {
 		err = m.d.rooms.secret.Lend(ctx, identity.LocalTenant, name, func(v []byte) error { token = string(v); return nil })
 		if !fault.Is(err, fault.NotFound) {
 			return token, err
@@ -149,7 +179,11 @@ func (m *remotes) secretOf(server string) (string, error) {
 	if err != nil || key == "" {
 		return secretAt(server), err
 	}
-	return "remote/" + strings.NewReplacer("SHA256:", "key_", "+", "-", "/", "_").Replace(key), nil
+	return secretFor(key), nil
+}
+
+func secretFor(key string) string {
+	return "remote/" + strings.NewReplacer("SHA256:", "key_", "+", "-", "/", "_").Replace(key)
 }
 
 func secretAt(server string) string {
@@ -204,11 +238,11 @@ func (m *remotes) own(ctx context.Context, a client.Address) bool {
 	if m.d.own(a.Host) {
 		return true
 	}
-	if m.d.fingerprint == "" {
+	if m.d.fingerprint() == "" {
 		return false
 	}
 	s, err := m.meet(ctx, a)
-	return err == nil && s.Key == m.d.fingerprint
+	return err == nil && s.Key == m.d.fingerprint()
 }
 
 // own says whether an address is one that this daemon listens on.

@@ -137,6 +137,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	for _, ops := range [][]op.Op{
 		d.ops(),
 		d.backupOps(),
+		d.rotateOps(),
 		httpapi.Ops(),
 		d.journal.Ops(),
 		d.identity.Ops(),

@@ -39,7 +39,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows,
+	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}

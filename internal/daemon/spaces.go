@@ -52,7 +52,7 @@ func (d *Daemon) reachable() (host, pin string) {
 		return name, peer.PublicPin
 	}
 	if a := d.address(); a != "" {
-		return a, d.fingerprint
+		return a, d.fingerprint()
 	}
 	return "", ""
 }

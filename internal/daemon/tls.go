@@ -34,17 +34,40 @@ func (d *Daemon) certificate(host string) (*tls.Config, error) {
 			}
 		}
 	}
+	if err := d.show(certFile, keyFile); err != nil {
+		return nil, err
+	}
+	d.Log.Info("listening beyond this machine", "fingerprint", d.fingerprint())
+	now := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &d.shown.Load().pair, nil }
+	return &tls.Config{GetCertificate: now, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// shownKey is the certificate that listeners beyond this machine show, and its fingerprint.
+type shownKey struct {
+	pair  tls.Certificate
+	print string
+}
+
+// show lets the listeners show a certificate from now on.
+func (d *Daemon) show(certFile, keyFile string) error {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "daemon", "the certificate cannot be used: %w", err).WithNext("check --tls-cert and --tls-key")
+		return fault.New(fault.Invalid, "daemon", "the certificate cannot be used: %w", err).WithNext("check --tls-cert and --tls-key")
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.fingerprint = client.Fingerprint(leaf)
-	d.Log.Info("listening beyond this machine", "fingerprint", d.fingerprint)
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}, nil
+	d.shown.Store(&shownKey{pair, client.Fingerprint(leaf)})
+	return nil
+}
+
+// fingerprint is the key by which other machines know this server, "" when it listens on this one alone.
+func (d *Daemon) fingerprint() string {
+	if s := d.shown.Load(); s != nil {
+		return s.print
+	}
+	return ""
 }
 
 // namesOf is what a listener can be called: programs that do not pin, such as

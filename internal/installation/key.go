@@ -68,6 +68,23 @@ func mark(id, name string, key []byte) string {
 	return hex.EncodeToString(m.Sum(nil)[:16])
 }
 
+// Mark lets another key count from now on: it was replaced.
+func (k *Kept) Mark(tx *db.Tx, name string, key []byte) error {
+	_, err := tx.Exec("INSERT INTO installation_key (name, mark, known_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET mark = excluded.mark, known_at = excluded.known_at",
+		name, mark(k.ID, name, key), tx.Now())
+	return err
+}
+
+// Marked says whether this is the key that counts.
+func (k *Kept) Marked(tx *db.Tx, name string, key []byte) (bool, error) {
+	var known string
+	err := tx.QueryRow("SELECT mark FROM installation_key WHERE name = ?", name).Scan(&known)
+	if db.NoRows(err) {
+		return false, nil
+	}
+	return known == mark(k.ID, name, key), err
+}
+
 // Present are the names of the key files that a folder has.
 func Present(data string) (names []string) {
 	for _, k := range Keys {

@@ -66,7 +66,11 @@ func (j *Journal) Export(ctx context.Context, tenant string, after, size int64, 
 			size = h.size
 		}
 		page.Size = size
-		vkey, err := verifierKey(h.origin, j.key)
+		key, err := j.keyIn(tx)
+		if err != nil {
+			return err
+		}
+		vkey, err := key.verifier(h.origin)
 		if err != nil {
 			return err
 		}
@@ -114,7 +118,11 @@ func (j *Journal) signAt(tx *db.Tx, h head, size int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return signCheckpoint(Checkpoint{Origin: h.origin, Size: size, Root: root}, j.key)
+	key, err := j.keyIn(tx)
+	if err != nil {
+		return "", err
+	}
+	return signCheckpoint(Checkpoint{Origin: h.origin, Size: size, Root: root}, key.key)
 }
 
 // VerifyExport checks an export with nothing but the journal's public key, and

@@ -79,7 +79,7 @@ func TestALongLogIsReadInPieces(t *testing.T) {
 // One of all who wait asks a shared database. Whoever waits for what is far away asks for those who wait for the next.
 func TestAFarReaderHidesNothing(t *testing.T) {
 	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
-		add(t, d, New(d, j.key), Event{}) // another server's
+		add(t, d, New(d, j.pair.key), Event{}) // another server's
 		waits, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- j.Wait(waits, 1<<60) }()

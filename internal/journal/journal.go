@@ -20,18 +20,20 @@ var Migrations = db.Migrations{Room: "journal", FS: schema}
 
 // Journal is the service: it appends, reads, waits, proves and signs.
 type Journal struct {
-	db  *db.DB
-	key ed25519.PrivateKey
+	db *db.DB
 	// Rows list what rooms hold that says it confers authority; Verify asks for an entry behind each.
 	Rows []func(ctx context.Context) ([]op.Sealed, error)
 	// Mend is what a person's word sets back.
 	Mend Mend
 	// Lives are the kinds that end by themselves, with how long one of them lasts at most: after that its row is nowhere missed.
 	Lives    map[string]time.Duration
-	seals    []byte // the key of the daemon's word about such rows
 	standing standing
 
 	mu     sync.Mutex
+	pair   *pair // the key that signs
+	next   *pair // one that is about to
+	before *pair // the one until it turned: somebody may still read what it vouched for
+	turned time.Time
 	latest int64         // the highest sequence this process saw committed
 	moved  chan struct{} // closed when latest grows
 	asked  time.Time     // when a shared database was last asked whether it grew
@@ -42,7 +44,7 @@ type Journal struct {
 // New makes the journal of a database whose tables exist. key signs its
 // checkpoints; see Key.
 func New(d *db.DB, key ed25519.PrivateKey) *Journal {
-	return &Journal{db: d, key: key, seals: sealKey(key.Seed()), moved: make(chan struct{}),
+	return &Journal{db: d, pair: newPair(key), moved: make(chan struct{}),
 		standing: standing{newest: map[place]stood{}, turns: map[string]int64{}}}
 }
 

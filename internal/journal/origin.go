@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"tandem/internal/db"
@@ -66,12 +67,35 @@ type formerKey struct {
 
 func (j *Journal) formerKeys(tx *db.Tx) (out []formerKey, err error) {
 	names, err := former(tx)
+	if err != nil {
+		return nil, err
+	}
+	present, err := j.keyIn(tx)
+	if err != nil {
+		return nil, err
+	}
+	had, err := j.had(tx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(key string, keyErr error, size int64) {
+		out, err = append(out, formerKey{key, size}), errors.Join(err, keyErr)
+	}
+	h, err := readHead(tx)
+	if err != nil {
+		return nil, err
+	}
 	for origin, size := range names {
-		key, keyErr := verifierKey(origin, j.key)
-		if keyErr != nil {
-			return nil, keyErr
+		key, keyErr := present.verifier(origin)
+		add(key, keyErr, size)
+		for _, k := range had {
+			key, keyErr := k.verifier(origin)
+			add(key, keyErr, min(size, k.size))
 		}
-		out = append(out, formerKey{key, size})
+	}
+	for _, k := range had {
+		key, keyErr := k.verifier(h.origin)
+		add(key, keyErr, k.size)
 	}
 	return out, err
 }

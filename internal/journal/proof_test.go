@@ -250,7 +250,7 @@ func TestSigningRefusesARewrittenJournal(t *testing.T) {
 		if _, err := j.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("a rewritten journal was signed: %v", err)
 		}
-		fresh := New(d, j.key) // the same after a restart
+		fresh := New(d, j.pair.key) // the same after a restart
 		if _, err := fresh.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("a rewritten journal was signed after a restart: %v", err)
 		}

@@ -73,7 +73,15 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 	var e Entry
 	var h head
 	var proof, text string
-	err := j.db.Read(ctx, func(tx *db.Tx) error {
+	var key *pair
+	var earlier []formerKey
+	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if key, err = j.keyIn(tx); err != nil {
+			return err
+		}
+		if earlier, err = j.formerKeys(tx); err != nil {
+			return err
+		}
 		all, err := collect(tx.Query(selectEntry+" WHERE e.tenant = ? AND e.seq = ?", tenant, seq))
 		if err != nil {
 			return err
@@ -111,7 +119,12 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 			return nil, err
 		}
 	}
-	vkey, err := verifierKey(h.origin, j.key)
+	vkey, err := key.verifier(h.origin)
+	for _, k := range earlier { // it was made when the journal had another key
+		if _, bad := OpenReceipt(&Receipt{Format: ReceiptFormat, Entry: e, Proof: proof}, vkey); err == nil && text == "" && bad != nil {
+			vkey = k.key
+		}
+	}
 	return &Receipt{Format: ReceiptFormat, Entry: e, Proof: proof, Key: vkey}, err
 }
 

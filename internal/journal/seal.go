@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 )
@@ -32,8 +33,8 @@ func sealKey(seed []byte) []byte {
 
 // mac is the daemon's word about a seal, bound to the entry's own leaf and, where the row lasts, to every such entry before it.
 // Whoever has the database and not the key cannot write it.
-func (j *Journal) mac(tenant string, s Seal, seq int64, leaf, chain []byte) []byte {
-	m := hmac.New(sha256.New, j.seals)
+func (p *pair) mac(tenant string, s Seal, seq int64, leaf, chain []byte) []byte {
+	m := hmac.New(sha256.New, p.seals)
 	b := appendField(nil, tenant, s.Subject)
 	b = binary.BigEndian.AppendUint64(b, uint64(seq))
 	m.Write(append(append(append(b, s.Digest[:]...), leaf...), chain...))
@@ -55,9 +56,12 @@ func (j *Journal) storeSeals(tx *db.Tx, tenant string, seals []Seal, seq int64, 
 	if len(seals) == 0 {
 		return nil
 	}
+	key, err := j.keyIn(tx)
+	if err != nil {
+		return err
+	}
 	var chain []byte
 	if slices.ContainsFunc(seals, lasts) {
-		var err error
 		if chain, err = lastLink(tx); err != nil {
 			return err
 		}
@@ -69,7 +73,7 @@ func (j *Journal) storeSeals(tx *db.Tx, tenant string, seals []Seal, seq int64, 
 		if !lasts(s) {
 			before = nil
 		}
-		mac := j.mac(tenant, s, seq, leaf[:], before)
+		mac := key.mac(tenant, s, seq, leaf[:], before)
 		if lasts(s) {
 			next.add(mac)
 		}
@@ -92,5 +96,24 @@ func (j *Journal) Vouches(tx *db.Tx, tenant string, s Seal) (bool, error) {
 	if db.NoRows(err) {
 		return false, nil
 	}
-	return err == nil && bytes.Equal(digest, s.Digest[:]) && hmac.Equal(mac, j.mac(tenant, s, seq, leaf, nil)) && seq >= j.standing.seen(tenant, s.Subject), err
+	return err == nil && bytes.Equal(digest, s.Digest[:]) && j.vouched(mac, tenant, s, seq, leaf) && seq >= j.standing.seen(tenant, s.Subject), err
+}
+
+// grace is how long somebody may still read what a key vouched for that was just replaced.
+const grace = 10 * time.Second
+
+// vouched checks a passing seal. A reader who began before a rotation sees what the key before it wrote.
+func (j *Journal) vouched(mac []byte, tenant string, s Seal, seq int64, leaf []byte) bool {
+	j.mu.Lock()
+	keys := []*pair{j.pair, j.next}
+	if time.Since(j.turned) < grace {
+		keys = append(keys, j.before)
+	}
+	j.mu.Unlock()
+	for _, p := range keys {
+		if p != nil && hmac.Equal(mac, p.mac(tenant, s, seq, leaf, nil)) {
+			return true
+		}
+	}
+	return false
 }

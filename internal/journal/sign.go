@@ -26,7 +26,11 @@ type Anchor struct {
 func (j *Journal) Anchor(ctx context.Context) (*Anchor, error) {
 	var h head
 	var text string
+	var key *pair
 	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if key, err = j.keyIn(tx); err != nil {
+			return err
+		}
 		if h, err = readHead(tx); err != nil {
 			return err
 		}
@@ -39,7 +43,7 @@ func (j *Journal) Anchor(ctx context.Context) (*Anchor, error) {
 	if err := j.keep(ctx, h, text); err != nil {
 		return nil, err
 	}
-	vkey, err := verifierKey(h.origin, j.key)
+	vkey, err := key.verifier(h.origin)
 	return &Anchor{Size: h.size, Root: fmt.Sprintf("%x", h.root()), Time: j.db.Now(), Key: vkey, Checkpoint: text}, err
 }
 
@@ -50,7 +54,7 @@ func (j *Journal) VerifierKey(ctx context.Context) (string, error) {
 	if err := j.db.Read(ctx, func(tx *db.Tx) (err error) { h, err = readHead(tx); return err }); err != nil {
 		return "", err
 	}
-	return verifierKey(h.origin, j.key)
+	return j.now().verifier(h.origin)
 }
 
 // sign signs a head that tx sees. It refuses a tree that does not continue the
@@ -67,7 +71,11 @@ func (j *Journal) sign(tx *db.Tx, h head) (string, error) {
 				WithNext("somebody changed the database; look for what: tandem audit verify")
 		}
 	}
-	return signCheckpoint(c, j.key)
+	key, err := j.keyIn(tx)
+	if err != nil {
+		return "", err
+	}
+	return signCheckpoint(c, key.key)
 }
 
 // lastSigned is the newest checkpoint that this journal's key signed and that
@@ -79,7 +87,11 @@ func (j *Journal) lastSigned(tx *db.Tx, origin string) (Checkpoint, error) {
 	if last.Origin == origin {
 		return last, nil
 	}
-	vkey, err := verifierKey(origin, j.key)
+	key, err := j.keyIn(tx)
+	if err != nil {
+		return last, err
+	}
+	vkey, err := key.verifier(origin)
 	if err != nil {
 		return last, err
 	}
@@ -92,10 +104,18 @@ func (j *Journal) lastSigned(tx *db.Tx, origin string) (Checkpoint, error) {
 		return Checkpoint{}, err
 	}
 	c, err := OpenCheckpoint(text, vkey)
-	if err != nil {
-		return Checkpoint{}, nil // another server's signature: its own to defend
+	if err == nil {
+		return c, nil
 	}
-	return c, nil
+	had, err := j.had(tx)
+	for _, k := range had {
+		if vkey, err := k.verifier(origin); err == nil {
+			if c, err := OpenCheckpoint(text, vkey); err == nil && c.Size <= k.size {
+				return c, nil
+			}
+		}
+	}
+	return Checkpoint{}, err // another server's signature: its own to defend
 }
 
 // keep remembers that h was signed. Only heads that are committed are kept.

@@ -179,6 +179,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	if err := j.db.Read(ctx, func(tx *db.Tx) error { all, err = lasting(tx); return err }); err != nil {
 		return false, err
 	}
+	key := j.now()
 	s := &j.standing
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +188,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
 	for _, entry := range w.entries(all) {
 		for _, x := range entry {
-			if !hmac.Equal(x.mac, j.mac(x.tenant, x.Seal, x.seq, x.leaf, x.chain)) {
+			if !hmac.Equal(x.mac, key.mac(x.tenant, x.Seal, x.seq, x.leaf, x.chain)) {
 				continue // another key's, or nobody's
 			}
 			known = true

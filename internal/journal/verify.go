@@ -22,7 +22,11 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 			return err
 		}
 		c.report.Origin = h.origin
-		if c.report.Key, err = verifierKey(h.origin, j.key); err != nil {
+		key, err := j.keyIn(tx)
+		if err != nil {
+			return err
+		}
+		if c.report.Key, err = key.verifier(h.origin); err != nil {
 			return err
 		}
 		if c.former, err = j.formerKeys(tx); err != nil {

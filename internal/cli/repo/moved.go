@@ -44,7 +44,7 @@ workspace stays where it was.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return setRemote(cmd.Context(), k, args[0], token) },
 	}
 	set.Flags().StringVar(&token, "token", "", "a token of the server's")
-	cmd.AddCommand(set)
+	cmd.AddCommand(set, newTrust(k))
 	return cmd
 }
 

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -81,7 +82,7 @@ func newOutside(host, pin string) *outside {
 		sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 		shown := "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 		l.seen.Store(&shown)
-		if l.pin != "" && l.pin != shown {
+		if l.pin != "" && l.pin != shown && !client.Followed(host, l.pin, shown) {
 			return errPin
 		}
 		return nil

@@ -243,6 +243,10 @@ your-server> tandem server backup ~/tandem-2026-11-15.backup
 your-server> tandem server check ~/tandem-2026-11-15.backup
 your-server$ mount -t tmpfs none /mnt && mkdir /mnt/copies && echo 'a passphrase of many words' >~/.copies && chmod 600 ~/.copies
 your-server> tandem server backup /mnt/copies --passphrase-file ~/.copies --keep 14
+your-server> tandem server rotate journal
+  shows sealed anew
+not run: programs of this story hold the old ones; TestDefaultTokensHaveNewValues does it: tandem server rotate tokens
+not run: a server that lost its key is needed, which server_rotate has: tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
 your-server> tandem server backup-key ~/copies.identity > ~/copies.recipient
 your-server> tandem server restore ~/tandem-2026-11-15.backup
 your-server> tandem down --force
