@@ -84,7 +84,7 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
-	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay connector/wire space/peer"}, // reads their operations' answers
+	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay session/wire connector/wire space/peer"}, // reads their operations' answers
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun

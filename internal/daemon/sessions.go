@@ -49,10 +49,14 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		box.Kit = tool.FindKit(home, os.Getenv("PATH"), filepath.Join(d.data, "caches"))
+		if box.Home, err = filepath.EvalSymlinks(home); err != nil {
+			box.Home = home
+		}
 	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
+	d.rooms.session.Home = box.Home
 	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
 	d.rooms.connector.Callback = func() string {

@@ -30,7 +30,7 @@ func New(rooms op.Invoker, panel func() string, now func() time.Time) *Room {
 func (r *Room) Ops() []op.Op {
 	return []op.Op{wire.List.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/inbox",
 		Doc: "List everything that needs a person, with the place where it is answered: asks, questions, dialogs, crashed, rate-limited, parked, failed pushes, " +
-			"quarantined connectors, unread mail.\nAn ask is answered by a person alone: pass on its link. A question may be answered with question_answer."},
+			"quarantined connectors, files that were set aside, unread mail.\nAn ask is answered by a person alone: pass on its link. A question may be answered with question_answer."},
 		func(wire.In) op.Resource { return op.Resource{Kind: "approval", Path: "/"} }, r.list)}
 }
 
@@ -41,7 +41,7 @@ type source struct {
 }
 
 var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.live", seats}, {"relay.list", relays},
-	{"audit.log", pushes}, {"connector.list", connectors}, {"space.list", mail}}
+	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"space.list", mail}}
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	if in.Kind != "" && !slices.Contains(wire.Kinds, in.Kind) {

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
+	sessions "tandem/internal/session/wire"
 	"tandem/internal/space/peer"
 )
 
@@ -156,6 +157,16 @@ func connectors(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		}
 		out = append(out, wire.Row{Kind: wire.Connector, ID: c.Name, Name: c.Name, What: line(first(c.Failure, "offers other tools than a person accepted")), Since: since,
 			Next: fmt.Sprintf("tandem connector accept %s", c.Name), Page: "/panel/connectors"})
+	}
+	return out, err
+}
+
+// setAside are the files that were taken out of folders because version control would have run them later.
+func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, sessions.AsideList, sessions.AsideListIn{})
+	for _, a := range list.Aside {
+		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(a.Session, a.Folder), Session: a.Session, What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
+			Next: "tandem session set-aside show " + a.ID, Page: "/panel/aside/" + url.PathEscape(a.ID)})
 	}
 	return out, err
 }

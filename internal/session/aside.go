@@ -135,7 +135,7 @@ func (r *Room) keepAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, err
 
 // knowKept makes a kept file one that was there before, for work that goes on in its folder.
 func (r *Room) knowKept(ctx context.Context, a *wire.Aside) error {
-	now, err := box.Look(a.Folder, r.Hidden...)
+	now, err := box.Look(a.Folder, r.Home, r.Hidden...)
 	if err != nil && !errors.Is(err, box.ErrTooMuch) {
 		return err
 	}

@@ -32,7 +32,7 @@ const maxAside = 500
 // Work that was noted before keeps its first note.
 func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) error {
 	for _, folder := range outermost(folders) {
-		known, err := box.Look(folder, r.Hidden...)
+		known, err := box.Look(folder, r.Home, r.Hidden...)
 		if err != nil && !errors.Is(err, box.ErrTooMuch) {
 			return fault.New(fault.Unavailable, "session", "%s cannot be looked through for what version control would run: %w", folder, err)
 		}
@@ -100,7 +100,7 @@ func (r *Room) looks(ctx context.Context, where string, args ...any) ([]look, er
 }
 
 func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.Aside, error) {
-	now, err := box.Look(l.folder, r.Hidden...)
+	now, err := box.Look(l.folder, r.Home, r.Hidden...)
 	var left []box.Left
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the folder is gone, and what was in it

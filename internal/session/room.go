@@ -38,6 +38,8 @@ type Room struct {
 	driven Guard
 	// Vouch asks the journal about what people gave to sessions.
 	Vouch op.Vouch
+	// Home is the person's: what lies in certain places of it runs by itself.
+	Home string
 	// AsideAt is the folder in which lies what was set aside.
 	AsideAt string
 	// Checkouts makes and ends checkouts for single sessions; Live says whether an agent's program runs in a session.

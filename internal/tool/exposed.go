@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/tool/box"
 )
 
 // maxVisited bounds the search for what has to be hidden. A folder that is larger is not entered blindly: the command is refused.
@@ -229,7 +230,7 @@ func (m *masker) stores() []Mask {
 			if _, in := below(at, k.Path); !in || k.How != Hide || k.House() {
 				continue
 			}
-			out = append(out, stores(at, k.Path)...)
+			out = append(out, m.storesOf(at, k.Path)...)
 			break
 		}
 		if n := len(out); n == 0 || filepath.Dir(out[n-1].Path) != at {
@@ -247,17 +248,24 @@ func (m *masker) absent(at string) []Mask {
 	for _, e := range m.folder.sight.Edges(Slashed(at)) {
 		s := m.folder.sight.Of(e)
 		if k := (Mask{Path: filepath.FromSlash(e), How: m.how(s), Why: s.By}); k.How == Hide && !k.House() {
-			return stores(at, k.Path)
+			return m.storesOf(at, k.Path)
 		}
 	}
 	return nil
 }
 
-func stores(at, denied string) []Mask {
+// storesOf are the stores of a repository: its own, and the one in the same folder that it points to.
+func (m *masker) storesOf(at, denied string) []Mask {
 	var out []Mask
+	why := "it holds copies of " + denied
+	if store := box.StoreOf(at); store != "" {
+		if rel, in := below(m.folder.Path, store); in && rel != "." {
+			out = append(out, Mask{store, true, Hide, why})
+		}
+	}
 	for _, name := range []string{".git", ".jj"} {
 		if st, err := os.Lstat(filepath.Join(at, name)); err == nil && st.Mode()&fs.ModeSymlink == 0 {
-			out = append(out, Mask{filepath.Join(at, name), st.IsDir(), Hide, "it holds copies of " + denied})
+			out = append(out, Mask{filepath.Join(at, name), st.IsDir(), Hide, why})
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/fault"
 	"tandem/internal/tool/box"
 )
 
@@ -14,6 +15,8 @@ import (
 // the machine out of sight, no network unless it was granted, an empty environment.
 type Sandbox struct {
 	*box.Machine
+	// Home is the person's, in which what lies in certain places runs by itself.
+	Home string
 	// Kit is what commands get of the machine's toolchains; nil is the system's own alone.
 	Kit *Kit
 }
@@ -68,7 +71,7 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 // Box is the box of a shell line, on a machine that has a sandbox.
 func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, error) {
 	b := line(dir, text)
-	b.Network = network
+	b.Network, b.Home = network, s.Home
 	if err := s.Kit.equip(&b, scope, s.Machine.Kind == Landlock); err != nil {
 		return b, err
 	}
@@ -80,12 +83,18 @@ func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, er
 		for _, f := range fs {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}
+		b.Worktrees(scope.Writable()...)
 		return b, nil
 	}
 	if err := scope.Hide(&b); err != nil {
 		return b, err
 	}
-	return b, b.Keep(scope.Writable()...)
+	b.Worktrees(scope.Writable()...)
+	// Where there are more repositories than can be kept, what appears in the others is set aside when the command has ended.
+	if err := b.Keep(scope.Writable()...); err != nil && !fault.Is(err, fault.Exhausted) {
+		return b, err
+	}
+	return b, nil
 }
 
 // Writable are the folders of a scope that may be changed.

@@ -49,7 +49,7 @@ func (d *Driver) confinement(ctx context.Context) (string, error) {
 // it, and as root walk through /proc into the world that it sees.
 func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 	d := s.d
-	b := box.Box{Argv: l.Argv, Dir: s.row.Folder, Env: l.Env, Network: true, Whole: true, Tmp: l.tmp, Terminal: true}
+	b := box.Box{Argv: l.Argv, Dir: s.row.Folder, Env: l.Env, Network: true, Whole: true, Tmp: l.tmp, Terminal: true, Home: d.Home}
 	if _, nests := box.Nesting[s.row.Agent]; nests {
 		b.Nests = s.row.Agent
 	}
@@ -80,6 +80,7 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		b.Mounts = append(home, project...)
 	}
 	b.Mounts = append(b.Mounts, s.shown(l)...)
+	b.Worktree(s.row.Folder)
 	if full := b.Keep(s.row.Folder); full != nil { // it is opened all the same, and says so
 		s.update(func(r *row) bool {
 			r.Boundary = strings.TrimSuffix(r.Boundary, unkept) + unkept
@@ -90,7 +91,7 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 }
 
 // unkept is said of a folder that is too large for all its repositories to be found.
-const unkept = "; its folder is too large to look through: look at the hooks and configuration of repositories in it before you use git"
+const unkept = "; its folder holds more repositories than can be kept from it: what it leaves in the others is set aside when its turn ends"
 
 // shown are the programs, and the session's folder with its socket.
 func (s *seat) shown(l Launch) []box.Mount {

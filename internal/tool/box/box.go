@@ -29,6 +29,8 @@ type Box struct {
 	Tmp string
 	// Terminal lets it keep the terminal that it is started in.
 	Terminal bool
+	// Home is the person's home, in which programs run what lies in certain places by themselves: Keep keeps those, too.
+	Home string
 	// Nests is a key of Nesting, when the program brings a sandbox of its own.
 	Nests string
 

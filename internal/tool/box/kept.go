@@ -30,6 +30,7 @@ func (b *Box) Keep(folders ...string) error {
 		}
 	}
 	for _, folder := range folders {
+		k.home(folder, b.Home)
 		k.look(folder)
 	}
 	k.lay()
@@ -114,18 +115,7 @@ func (k *keeper) root(folder string) {
 
 // pointed keeps the repository that a file names after a word.
 func (k *keeper) pointed(file, word string) {
-	text, err := os.ReadFile(file)
-	if err != nil || len(text) > 4096 {
-		return
-	}
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), word)
-	if to = filepath.FromSlash(strings.TrimSpace(to)); !ok || to == "" {
-		return
-	}
-	if !filepath.IsAbs(to) {
-		to = filepath.Join(filepath.Dir(file), to)
-	}
-	if real, err := filepath.EvalSymlinks(to); err == nil && isDir(real) {
+	if real, ok := pointsTo(file, word); ok && isDir(real) {
 		k.git(real)
 	}
 }
@@ -139,7 +129,7 @@ func (k *keeper) git(git string) {
 		return // it is not there to be changed
 	}
 	k.write(git)
-	text, _ := os.ReadFile(filepath.Join(git, "config")) // one that cannot be read git cannot read either
+	text := readSmall(filepath.Join(git, "config")) // one that cannot be read git cannot read either
 	split := strings.Contains(strings.ToLower(string(text)), "worktreeconfig")
 	k.parts(git, split)
 	if hooks := filepath.Join(git, "hooks"); !there(filepath.Join(git, "commondir")) { // a worktree's are the repository's

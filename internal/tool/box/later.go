@@ -21,6 +21,8 @@ type Known struct {
 	// Held are the places that a box keeps from being written: what changes there, the program in it did not change.
 	Held []string `json:"held,omitempty"`
 
+	// Home is where the person's home lies in the folder; "" is elsewhere.
+	Home string `json:"home,omitempty"`
 	// Partial says that there was more than was looked at: nobody can say what appears since.
 	Partial bool `json:"partial,omitempty"`
 
@@ -59,18 +61,28 @@ func Concerns(file string) bool {
 	if slices.ContainsFunc(parts, func(p string) bool { return p == ".git" || p == ".jj" || p == ".hg" || p == "hooks" }) {
 		return true
 	}
+	at := "/" + strings.Join(parts, "/")
+	if slices.ContainsFunc(homeFiles, func(f string) bool { return strings.HasSuffix(at, "/"+f) }) ||
+		slices.ContainsFunc(homeFolders, func(d string) bool { return strings.HasSuffix(path.Dir(at), "/"+d) }) {
+		return true
+	}
 	name := parts[len(parts)-1]
 	return name == "HEAD" || slices.Contains(gitFiles, name) || slices.Contains(parts, "objects") || slices.Contains(parts, "refs")
 }
 
-// Look finds every repository in a folder, wherever and however it came there, and reads what it would run. Places to skip are absolute.
-func Look(folder string, skip ...string) (*Known, error) {
+// Look finds every repository in a folder, wherever and however it came there, and reads what it would run, and what runs by itself in
+// the person's home if that lies in the folder; "" is no home. Places to skip are absolute.
+func Look(folder, home string, skip ...string) (*Known, error) {
 	k := &Known{Parts: map[string]Part{}}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	if rel, err := filepath.Rel(folder, home); home != "" && err == nil && Below(folder, home) {
+		k.Home = filepath.ToSlash(rel)
+		k.addHome(root, k.Home)
+	}
 	seen := 0
 	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > maxLook {
@@ -208,7 +220,12 @@ func (k *Known) Since(before *Known, folder string) []Left {
 		if had && was.Data != nil {
 			l.Instead = &was
 		}
-		if l.What = runs(folder, p, part, was, &l); l.What != "" {
+		if isHome(k.Home, p) {
+			l.What = "what runs by itself in a home folder"
+		} else {
+			l.What = runs(folder, p, part, was, &l)
+		}
+		if l.What != "" {
 			out = append(out, l)
 		}
 	}
@@ -249,6 +266,9 @@ func runs(folder, p string, part, was Part, l *Left) string {
 		return "settings of git that name programs or places: " + strings.Join(settingNames(names), ", ")
 	case slices.Contains([]string{".git", ".jj", ".hg", "commondir", "git_target", "repo", "sharedpath"}, name):
 		to := strings.TrimSpace(strings.TrimPrefix(string(part.Data), "gitdir:"))
+		if name == "commondir" && path.Base(path.Dir(dir)) != "worktrees" {
+			return "a pointer to another repository: " + to // only a worktree's part of one has it
+		}
 		if part.Mode.IsRegular() && to != "" && inside(dir)(to) {
 			return "" // it leads to what is looked at by itself
 		}

@@ -16,7 +16,7 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 	dir := project(t)
 	git(t, dir, "init", "-q", "-b", "main")
 	git(t, dir, "config", "alias.mine", "!echo the person's own")
-	before, err := box.Look(dir)
+	before, err := box.Look(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 	} {
 		write(bad.path, bad.text)
 	}
-	now, err := box.Look(dir)
+	now, err := box.Look(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(dir, ".git/config")); err != nil || string(got) != string(own) {
 		t.Errorf("what the person had: %s %v", got, err)
 	}
-	if again, err := box.Look(dir); err != nil || len(again.Since(before, dir)) > 0 {
+	if again, err := box.Look(dir, ""); err != nil || len(again.Since(before, dir)) > 0 {
 		t.Errorf("after it: %+v %v", again.Since(before, dir), err)
 	}
 	if err := box.PutBack(dir, left[1].Path, left[1].Part); err != nil {
@@ -103,7 +103,7 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 func TestWhatABoxHeldIsThePersons(t *testing.T) {
 	dir := project(t)
 	git(t, dir, "init", "-q")
-	before, err := box.Look(dir)
+	before, err := box.Look(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestWhatABoxHeldIsThePersons(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".git/hooks/pre-push"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	now, err := box.Look(dir)
+	now, err := box.Look(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
