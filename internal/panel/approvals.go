@@ -40,9 +40,9 @@ func (v *visit) backToWork() string {
 	return cmp.Or(v.backTo(v.r.PostFormValue("back")), "/panel/approvals")
 }
 
-// backTo is a page of a session, or nothing: a link cannot lead elsewhere.
+// backTo is a page of a session, the overview, or nothing: a link cannot lead elsewhere.
 func (v *visit) backTo(page string) string {
-	if strings.HasPrefix(page, "/panel/sessions/") {
+	if page == "/panel/" || strings.HasPrefix(page, "/panel/sessions/") {
 		return page
 	}
 	return ""

@@ -148,7 +148,7 @@ var sampleHealth = []ui.Pair{
 
 func sampleOverview() OverviewView {
 	return OverviewView{
-		Now: galleryNow, Waiting: sampleAsks, Pending: 3, Actors: 7, Active: 4, Events: 1284, Counted: true, Refused: 3, Size: 12408,
+		Now: galleryNow, Inbox: sampleInbox(), Pending: 3, Actors: 7, Active: 4, Events: 1284, Counted: true, Refused: 3, Size: 12408,
 		PerHour: []int{2, 0, 0, 1, 0, 0, 3, 12, 30, 41, 38, 22, 19, 44, 51, 40, 33, 21, 9, 4, 1, 0, 0, 0, 0, 1, 0, 0, 2, 0, 5, 18, 40, 62, 71, 48, 37, 55, 80, 66, 41, 30, 22, 14, 30, 58, 77, 49},
 		Recent:  sampleRecent, Health: sampleHealth,
 		Steps: []SetupStep{

@@ -19,7 +19,7 @@ func overviewNav() page {
 // whether the house is in order.
 type OverviewView struct {
 	Now      time.Time
-	Waiting  []AskRow
+	Inbox    []InboxRow
 	Pending  int
 	Actors   int
 	Active   int   // actors seen in the last hour
@@ -65,9 +65,9 @@ func (v OverviewView) pendingNote() string {
 	case 0:
 		return "nothing waits for you"
 	case 1:
-		return "one waits for an answer"
+		return "one thing needs you"
 	}
-	return "wait for an answer"
+	return "things need you"
 }
 
 func (v OverviewView) events() string {
@@ -87,16 +87,14 @@ func (v OverviewView) refusedTone() ui.Tone {
 
 func (v *visit) overview() error {
 	out := OverviewView{Now: v.now(), PerHour: make([]int, 48), Counted: true}
-	if v.has("approval.list") {
-		asks, err := v.asks("pending")
-		if err != nil {
-			return err
-		}
-		out.Pending = len(asks)
-		for _, a := range asks[:min(len(asks), 6)] {
-			out.Waiting = append(out.Waiting, a.row())
-		}
+	waits, err := v.waiting()
+	if err != nil {
+		return err
 	}
+	if out.Inbox, err = v.needs(); err != nil {
+		return err
+	}
+	out.Pending = waits.Count
 	actors, err := v.actors()
 	if err != nil {
 		return err
@@ -131,6 +129,11 @@ func (v *visit) overview() error {
 	if err != nil {
 		return err
 	}
+	if !connected { // whoever has agents at work connected one
+		if connected, err = v.programsRan(); err != nil {
+			return err
+		}
+	}
 	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(v.p.Program, st, len(keys), connected)
 	if err := v.public(&out); err != nil {
 		return err
@@ -145,6 +148,12 @@ func (v *visit) overview() error {
 		}
 	}
 	return v.show(overviewPage(v.shell("overview", "Overview"), out))
+}
+
+// programsRan tells whether an agent's program ran here.
+func (v *visit) programsRan() (bool, error) {
+	all, err := v.programs()
+	return len(all) > 0, err
 }
 
 // public tells whether the bridge has an address beyond this machine.

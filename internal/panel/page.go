@@ -28,7 +28,7 @@ func pages() []pageGroup {
 }
 
 // nav is what of it exists for the visitor.
-func (v *visit) nav(active string, pending int) []ui.NavGroup {
+func (v *visit) nav(active string, counts map[string]int) []ui.NavGroup {
 	var out []ui.NavGroup
 	for _, g := range v.p.pages {
 		group := ui.NavGroup{Label: g.label}
@@ -36,10 +36,7 @@ func (v *visit) nav(active string, pending int) []ui.NavGroup {
 			if n.needs != "" && !v.has(n.needs) {
 				continue
 			}
-			item := ui.NavItem{ID: n.id, Label: n.label, Href: n.href, Icon: n.icon, Key: n.key, Active: n.id == active}
-			if n.id == "approvals" {
-				item.Count = pending
-			}
+			item := ui.NavItem{ID: n.id, Label: n.label, Href: n.href, Icon: n.icon, Key: n.key, Active: n.id == active, Count: counts[n.id]}
 			group.Items = append(group.Items, item)
 		}
 		if len(group.Items) > 0 {

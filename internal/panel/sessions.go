@@ -31,8 +31,11 @@ func sessionsNav() page {
 		on := func(verb, op, said string, input func(v *visit) (any, error)) {
 			p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
 				done: func(v *visit, _ any, _ json.RawMessage) error {
-					if v.r.PostFormValue("from") == "terminal" {
+					switch v.r.PostFormValue("from") {
+					case "terminal":
 						return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
+					case "overview":
+						return v.go303("/panel/", said)
 					}
 					return v.go303(sessionHref(v.r.PathValue("id")), said)
 				},
@@ -47,7 +50,8 @@ func sessionsNav() page {
 		on("prompt", "session.prompt", "", promptInput)
 		on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
 		on("archive", "session.update", "", archiveInput)
-		on("answer", "question.answer", "", answerInput)
+		on("answer", "question.answer", "answered", answerInput)
+		on("resume", "session.open", "resumed", resumeInput)
 	}}
 }
 

@@ -42,6 +42,15 @@ func terminalRoutes(p *Panel) {
 	p.mux.HandleFunc("POST /panel/sessions/{id}/type", p.page((*visit).typed))
 }
 
+// resumeInput starts a session's program again, in the same conversation.
+func resumeInput(v *visit) (any, error) {
+	seat, err := v.program(v.r.PathValue("id"))
+	if err != nil || seat == nil {
+		return nil, noTerminal
+	}
+	return map[string]any{"name": seat.Name, "resume": true}, nil
+}
+
 var noTerminal = fault.New(fault.NotFound, "panel", "This session has no terminal.")
 
 // typed takes keys for a terminal that this browser took over.

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/inbox/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
@@ -24,6 +25,8 @@ type visit struct {
 	ctx    context.Context
 	caller op.Caller
 	from   Place // what happened before this is in the page
+
+	inboxRead *wire.Out // once it was
 }
 
 var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or it does not exist for you.")
@@ -107,6 +110,7 @@ func (v *visit) go303(to, said string) error {
 // that a link cannot put words into the panel's mouth.
 var said = map[string]string{
 	"approve": "Approved. It may run once.", "always": "Approved, and calls like it pass from now on.", "rework": "Sent back.", "cancel": "Cancelled.",
+	"answered": "The agent has your answer.", "resumed": "The program is started again.",
 	"terminal-taken": "You have the terminal.", "terminal-back": "The terminal is given back.", "terminal-closed": "The session is closed.",
 	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.", "relay-stopped": "The relay is stopped.",
 	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.", "provider-added": "The provider was added.",
@@ -125,10 +129,11 @@ var said = map[string]string{
 // shell is what surrounds a page.
 func (v *visit) shell(id, title string) ui.Shell {
 	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, From: v.from.String(), Said: said[v.r.URL.Query().Get("said")]}
-	if asks, err := v.asks("pending"); err == nil {
-		s.Alert = len(asks)
+	asks := 0
+	if waits, err := v.waiting(); err == nil {
+		s.Alert, asks = waits.Count, asksIn(waits)
 	}
-	s.Nav = v.nav(id, s.Alert)
+	s.Nav = v.nav(id, map[string]int{"overview": s.Alert, "approvals": asks})
 	return s
 }
 

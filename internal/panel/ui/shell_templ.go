@@ -360,7 +360,7 @@ func side(s Shell) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, Live(s.Here, "pages", "approval"))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, Live(s.Here, "pages", "approval", "question", "session", "relay", "connector", "space"))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
