@@ -41,6 +41,7 @@ func (d *Daemon) questioned(tx *db.Tx, s *session.Session, q *session.Question) 
 	for _, one := range q.Questions {
 		texts = append(texts, one.Question)
 	}
+	tx.AfterCommit(d.moves.add) // no event of the journal tells pages of it
 	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "question", Status: "waits", ID: s.Title, Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))},
 		Says: "asks a question", Push: notify.Answer, Next: inbox.AnswerWith(q), Page: "/panel/sessions/" + s.ID})
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,8 +27,9 @@ func Commands(k *kit.Kit) []*cobra.Command {
 
 func newList(k *kit.Kit) *cobra.Command {
 	var in room.ListIn
+	var closed bool
 	cmd := &cobra.Command{
-		Use: "list [TEXT]", Short: "List sessions of every kind, newest first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
+		Use: "list [TEXT]", Short: "List sessions of every kind, those that need you first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Query = args[0]
@@ -45,26 +45,30 @@ func newList(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "session.live", terminal.LiveIn{Recent: 500}, &seats); err != nil {
 				return err
 			}
-			state := map[string]string{}
-			for _, s := range seats.Sessions {
-				state[s.Session] = string(s.State)
-			}
 			out.Terminals = seats.Sessions
+			var shown []listed
+			hidden := 0
+			for _, l := range arranged(out.Sessions, seats.Sessions) {
+				if l.closed && !closed && in.Query == "" {
+					hidden++
+					continue
+				}
+				if !k.JSON {
+					if err := l.fill(cmd.Context(), k); err != nil {
+						return err
+					}
+				}
+				shown = append(shown, l)
+			}
 			return k.Show(out, func(w io.Writer) {
-				if len(out.Sessions) == 0 {
+				if len(shown) == 0 && hidden == 0 {
 					fmt.Fprintln(w, "no sessions")
 					return
 				}
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "ID\tTITLE\tDRIVER\tSTATE\tMODEL\tCHANGED\tFOLDER")
-				for _, s := range out.Sessions {
-					now := s.State
-					if program, ok := state[s.ID]; ok {
-						now = program
-					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Title, s.Driver, now, s.Model, s.UpdatedAt.Local().Format("01-02 15:04"), s.Directory)
+				showList(w, shown)
+				if hidden > 0 {
+					fmt.Fprintf(w, "%d closed: tandem session list --closed\n", hidden)
 				}
-				t.Flush()
 				warn(k, out.Terminals...)
 				if out.More {
 					fmt.Fprintf(w, "more: tandem session list --before %s\n", out.Sessions[len(out.Sessions)-1].ID)
@@ -73,6 +77,7 @@ func newList(k *kit.Kit) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&in.Archived, "archived", false, "the archived ones instead")
+	cmd.Flags().BoolVar(&closed, "closed", false, "those with a closed program, too")
 	cmd.Flags().StringVar(&in.Parent, "parent", "", "only children of this session")
 	cmd.Flags().StringVar(&in.Before, "before", "", "only sessions made before this one")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (50)")

@@ -95,7 +95,7 @@ func newSend(k *kit.Kit) *cobra.Command {
 			if err := k.Call(cmd.Context(), "session.send", in, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) {
+			err := k.Show(out, func(w io.Writer) {
 				if out.Report != "" {
 					fmt.Fprintln(w, out.Report)
 				}
@@ -105,6 +105,10 @@ func newSend(k *kit.Kit) *cobra.Command {
 				}
 				fmt.Fprintln(k.Err, line)
 			})
+			if err == nil && !k.JSON && out.Status == "waiting" && out.Ask != "" {
+				err = next(cmd.Context(), k, k.Err, out.Ask)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
