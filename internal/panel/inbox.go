@@ -3,6 +3,7 @@ package panel
 import (
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/inbox/wire"
 	"tandem/internal/panel/ui"
 )
@@ -68,6 +69,7 @@ func (v *visit) needs() ([]InboxRow, error) {
 	}
 	var out []InboxRow
 	for _, r := range waits.Rows {
+		var err error
 		row := InboxRow{ID: r.ID, Kind: string(r.Kind), Tone: inboxTone(r.Kind), Name: r.Name, What: r.What, Since: r.Since, Does: inboxDoes[r.Kind], Href: r.Page, Session: r.Session}
 		switch r.Kind {
 		case wire.Ask:
@@ -85,6 +87,9 @@ func (v *visit) needs() ([]InboxRow, error) {
 			row.Href += "/terminal"
 		case wire.Dialog, wire.Limited:
 			row.Href += "/terminal"
+		}
+		if fault.Is(err, fault.NotFound) { // it was answered between the list and the look
+			continue
 		}
 		if err != nil {
 			return nil, err

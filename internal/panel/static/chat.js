@@ -42,6 +42,15 @@ if (box) {
   if (document.querySelector('.talk')) scrollTo(0, document.body.scrollHeight);
 }
 
+// An ask or a question that is new comes into sight, above the box to write in.
+const asked = () => [...document.querySelectorAll('.chat-ask, .chat-question')];
+let known = asked().length;
+document.addEventListener('htmx:after:swap', () => {
+  const now = asked();
+  if (now.length > known) now.at(-1).scrollIntoView({ block: 'nearest' });
+  known = now.length;
+});
+
 field?.addEventListener('keydown', (e) => {
   if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); field.form.requestSubmit(); }
 });
