@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +36,10 @@ func (c *cell) onSocket(path, body string) string {
 	return fmt.Sprintf(`curl -s -m 5 --unix-socket %s/.tandem/tandem.sock -H 'Content-Type: application/json' -d '%s' http://tandem%s`, c.home, body, path)
 }
 
-var ways = []way{
+// ways are all of them, in the order of the table.
+var ways = slices.Concat(everyday, kernelWays, gitWays)
+
+var everyday = []way{
 	{"read", "a key of the person's", false, func(c *cell) try { return says("cat "+c.home+"/.ssh/id_ed25519", c.canary) }},
 	{"read", "a file beside the folder", false, func(c *cell) try { return says("cat ../diary.txt", c.canary) }},
 	{"read", "behind a link", false, func(c *cell) try { return says("ln -sf ../diary.txt link; cat link; rm link", c.canary) }},

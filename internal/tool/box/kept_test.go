@@ -69,39 +69,6 @@ func TestWhatGitRunsLaterCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What of everyday git works in a box, and what is refused there because it would change what runs outside. docs/terminals.md has this table.
-func TestGitInABox(t *testing.T) {
-	m := find(t, box.Bubblewrap)
-	dir := project(t)
-	git(t, dir, "init", "-q", "-b", "main")
-	git(t, dir, "add", "a.txt")
-	git(t, dir, "commit", "-qm", "one")
-	b := kept(t, dir, dir)
-	who := "export HOME=/tmp GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org; "
-	for _, c := range []struct {
-		line  string
-		works bool
-	}{
-		{"git status", true}, {"echo x > n.txt; git add n.txt; git commit -qm two", true}, {"git log --oneline; git show; git diff HEAD~1; git blame a.txt", true},
-		{"git checkout -q -b topic; git switch -q main; git branch other; git branch -D other", true},
-		{"git switch -q topic; echo t > t.txt; git add t.txt; git commit -qm topic; git switch -q main; git merge -q --no-edit topic", true},
-		{"git switch -q -c re HEAD~1; echo r > r.txt; git add r.txt; git commit -qm re; git rebase -q main; git switch -q main", true},
-		{"echo y > a.txt; git stash -q; git stash pop -q; git restore a.txt; git tag v1; git tag -d v1", true},
-		{"git reset -q --hard HEAD; git cherry-pick --allow-empty re || git cherry-pick --skip; git clean -fdq; git gc -q", true},
-		{"git worktree add -q /tmp/w main~1 && git worktree remove /tmp/w", true},
-		{"git config user.name x", false}, {"git remote add o https://example.org/x", false},
-		{"touch .git/hooks/post-commit", false}, {"git submodule init; git config core.hooksPath x", false}, {"mv .git y", false},
-	} {
-		said := run(t, m, b, uint32(os.Getuid()), who+"set -e; "+c.line+"; echo WORKED")
-		if strings.Contains(said, "WORKED") != c.works {
-			t.Errorf("%s: works %v, want %v: %s", c.line, !c.works, c.works, said)
-		}
-	}
-	if said := git(t, dir, "fsck"); strings.Contains(said, "error") {
-		t.Error(said)
-	}
-}
-
 // Only the repository of the granted folder itself was kept. Where the grant was for a folder above, a command wrote hooks and settings of
 // every repository below it, or of the one that a worktree or a separate git folder belongs to; and a folder above .git, or a worktree's
 // part of it, could be moved aside and made anew. A commondir led git to another repository's hooks even where everything else was kept.
