@@ -83,7 +83,7 @@ func (d *Daemon) ops() []op.Op {
 			Doc: "List what is wrong with the running server, and what to do about each."}, server("/"), d.findingsOp),
 		op.Stream(op.Spec{Name: "server.metrics", Right: "server.read", Method: "GET", Path: "/metrics", MCP: "-",
 			Doc: "Read the server's metrics in Prometheus' text format, where the setting metrics opens them.\nThey name operations and states, and nobody's data."},
-			server("/"), nil),
+			server("/metrics"), nil),
 		op.Effect(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true, Once: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp, nil),
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",

@@ -206,6 +206,20 @@ func (g *Gate) Sight(ctx context.Context, tool string) (*policy.Sight, error) {
 	return c.view.Sight(tool, c.kin, c.real), nil
 }
 
+// Tool says why the caller of ctx may not use a tool at all, whatever it is used on; "" when that is not so. That nobody granted it says
+// nothing: its calls may ask.
+func (g *Gate) Tool(ctx context.Context, tool string) (string, error) {
+	c := &call{caller: op.CallerFrom(ctx)}
+	if err := g.lookUp(ctx, c); err != nil {
+		return "", err
+	}
+	d := c.view.Decide(policy.Request{Right: "tool.execute", Resource: policy.ToolRef(tool), Tool: tool, Facts: &policy.Facts{}, Now: g.db.Now()})
+	if d.Effect != policy.Deny || d.Code == policy.CodeNoGrant {
+		return "", nil
+	}
+	return d.Reason, nil
+}
+
 // present reports whether a person is behind this very call: proven now, or by
 // a token that a present person minted for deciding.
 func present(o *op.Op, c op.Caller) bool {

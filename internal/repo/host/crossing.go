@@ -54,6 +54,25 @@ func (in CrossIn) Caution(ctx context.Context) string {
 	return leasedWords(in.Files)
 }
 
+// shown is the call as a person reads it: each file in words, and its change as a diff. All of it is in the input, so nothing more is bound.
+func (in CrossIn) shown() (out []op.Bound) {
+	for i, f := range in.Files {
+		becomes := f.Content
+		if becomes == "" {
+			becomes = "nothing"
+		}
+		fact := op.Bound{Name: "file " + f.Path, Value: fmt.Sprintf("%s, leased by %s (%s), becomes %s", f.Status, f.Holder, f.Lease, becomes), Shown: true}
+		if i == 0 {
+			fact.Covers = []string{"files"}
+		}
+		out = append(out, fact)
+		if f.Diff != "" {
+			out = append(out, op.Bound{Name: "diff of " + f.Path, Value: f.Diff, Shown: true, Diff: true})
+		}
+	}
+	return out
+}
+
 func leasedWords(files []CrossFile) string {
 	var parts []string
 	for _, f := range files {

@@ -54,7 +54,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 		case plan && spec.Changes:
 		case len(scope.Folders()) == 0 && needsFiles(spec):
 		case !allowed(spec.Name) || !r.room.Ready(ctx, s, spec):
-		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))):
+		case !r.gate.May(ctx, r.gate.Table().Get(session.ToolOp(spec.Name))) || r.denied(ctx, spec.Name) != "":
 		default:
 			out = append(out, offer{Spec: spec})
 		}
@@ -107,6 +107,10 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	if spec.Name == "" {
 		if why := r.ungranted(ctx, s, c.Tool); why != nil {
 			return false, r.room.Refuse(ctx, t, c, why)
+		}
+		if why := r.denied(op.WithCaller(ctx, s.At(t)), c.Tool); why != "" && r.room.Tools().Get(c.Tool) != nil {
+			return false, r.room.Refuse(ctx, t, c, fault.New(fault.Denied, "tool", "the tool %s is denied here: %s", c.Tool, why).
+				WithNext("see why: tandem policy explain --actor %s --op %s", s.ID, session.ToolOp(c.Tool)))
 		}
 		return false, r.room.Refuse(ctx, t, c, fault.New(fault.Denied, "tool", "there is no tool %.60q here", c.Tool))
 	}
@@ -166,6 +170,15 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	}
 	c.Result = &out.Result
 	return false, r.finish(ctx, t, c, part, output.String(), err)
+}
+
+// denied says why the caller of ctx has no such tool: it is denied whole, whatever it would be used on.
+func (r *Runner) denied(ctx context.Context, name string) string {
+	why, err := r.gate.Tool(ctx, name)
+	if err != nil {
+		return "the policy cannot be read"
+	}
+	return why
 }
 
 // ungranted says why a session has no tool for files: nobody granted the folder that it works in. nil when that is not why.

@@ -119,3 +119,19 @@ func TestAPrompterNeedsNoGrantsOfItsOwn(t *testing.T) {
 		t.Error("the person's own prompt is bound by what an app is denied")
 	}
 }
+
+// A session that was denied bash heard that there is no folder: its commands see nothing of one. It is not offered the tool, and hears why.
+func TestADeniedToolSaysWhy(t *testing.T) {
+	h := newHouse(t)
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"}, Note: "no commands here"})
+	s := h.session()
+	got := h.ask(local, s, `[[tool bash {"command":"ls"}]] [[say end]]`)
+	if !strings.Contains(got, "the tool bash is denied here: no commands here") {
+		t.Errorf("it hears %s", got)
+	}
+	for _, q := range h.model.Requests() {
+		if strings.Contains(strings.Join(q.Tools, " "), "bash") {
+			t.Errorf("it is offered %v", q.Tools)
+		}
+	}
+}
