@@ -30,8 +30,8 @@ func TestACautionIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := thingIn{Name: "held"}
-	if cautioned, err := h.Cautioned(h.builder(), "thing.write", in); err != nil || !cautioned {
-		t.Fatalf("%v %v", cautioned, err)
+	if d, err := h.Weigh(h.builder(), "thing.write", in); err != nil || d.Effect != policy.Ask || d.House() {
+		t.Fatalf("%+v %v", d, err)
 	}
 	h.approve(h.pending(h.builder(), "thing.write", in))
 	if _, err := h.Invoke(h.builder(), "thing.write", in); err != nil {

@@ -106,34 +106,24 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 
 // Weigh says what policy would answer to a call, with its reason, and does nothing: no ask is filed and nothing runs. For
 // hooks that may only refuse.
-func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Effect, string, error) {
+func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Decision, error) {
 	o := g.table.Get(name)
 	if o == nil {
-		return policy.Deny, "", fault.New(fault.NotFound, "gate", "there is no operation %s", name)
+		return policy.Decision{}, fault.New(fault.NotFound, "gate", "there is no operation %s", name)
 	}
 	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
 	if !c.caller.Known() {
-		return policy.Deny, "", fault.New(fault.Unauthenticated, name, "tandem does not know you")
+		return policy.Decision{}, fault.New(fault.Unauthenticated, name, "tandem does not know you")
 	}
 	c.resource = o.Resource(ctx, in)
 	if err := g.lookUp(ctx, c); err != nil {
-		return policy.Deny, "", err
+		return policy.Decision{}, err
 	}
 	c.decision = c.weigh(ctx, c.view, g.db.Now())
 	if _, err := g.cautioned(ctx, c); err != nil {
-		return policy.Deny, "", err
+		return policy.Decision{}, err
 	}
-	return c.decision.Effect, c.decision.Reason, nil
-}
-
-// Cautioned reports whether a call touches what somebody else asked to be left alone.
-func (g *Gate) Cautioned(ctx context.Context, name string, in any) (bool, error) {
-	o := g.table.Get(name)
-	if o == nil {
-		return false, fault.New(fault.NotFound, "gate", "there is no operation %s", name)
-	}
-	c := &call{op: o, in: in, caller: op.CallerFrom(ctx), decision: policy.Decision{Effect: policy.Allow}}
-	return g.cautioned(ctx, c)
+	return c.decision, nil
 }
 
 // cautioned turns a yes into an ask where a caution is due.
@@ -146,7 +136,7 @@ func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
 		return false, err
 	}
 	if c.decision.Effect == policy.Ask {
-		c.decision.Reason += "; " + why
+		c.decision.By, c.decision.Reason = "", c.decision.Reason+"; "+why
 		return true, nil
 	}
 	c.decision = policy.Decision{Effect: policy.Ask, Code: policy.CodeAsk, Reason: why, Approvers: []policy.PrincipalRef{{Kind: "person", ID: "*"}}}

@@ -17,7 +17,10 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		return d
 	}
 	narrow := func(effect policy.Effect, code, by, reason string) {
-		if effect < d.Effect {
+		switch {
+		case effect == policy.Ask && d.Effect == policy.Ask && d.House(): // people's word is the reason, not the house's habit
+			d.By, d.Reason = by, reason
+		case effect < d.Effect:
 			d = policy.Decision{Effect: effect, Code: code, By: by, Reason: reason, Class: d.Class}
 			if effect == policy.Ask {
 				d.Approvers = []policy.PrincipalRef{{Kind: policy.Person, ID: "*"}}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	cedar "github.com/cedar-policy/cedar-go"
@@ -45,6 +46,9 @@ type Decision struct {
 
 // Recorded says that even looking is written down: the data is of a class that somebody called sensitive.
 func (d Decision) Recorded() bool { return d.Class != "" && !d.Class.everyday() }
+
+// House says that the house's own defaults answered, and nobody's grant or rule.
+func (d Decision) House() bool { return strings.HasPrefix(d.By, "grant:default-") }
 
 // Codes of decisions.
 const (

@@ -269,7 +269,7 @@ func (s *Sight) ask(path string) Seen {
 	}
 	write := s.view.Decide(Request{Right: "folder.write", Resource: at, Tool: s.tool, Facts: facts})
 	// What the house asks about by itself, a granted or approved command answers; a wish of a person's it does not.
-	if write.Effect == Deny && write.Code != CodeNoGrant || write.Effect == Ask && !strings.HasPrefix(write.By, "grant:default-") {
+	if write.Effect == Deny && write.Code != CodeNoGrant || write.Effect == Ask && !write.House() {
 		seen.Fixed, seen.By = true, write.By
 	}
 	return seen

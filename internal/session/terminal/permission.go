@@ -101,7 +101,9 @@ func touch(in UseIn) op.Touch {
 			t.Paths = append(t.Paths, real)
 		}
 	}
-	t.Shell = a.Command
+	if t.Shell = a.Command; t.Shell != "" { // a command comes to all that lies where it runs
+		t.Paths = append(t.Paths, in.Folder)
+	}
 	if u, err := url.Parse(a.URL); err == nil && u.Hostname() != "" {
 		t.Hosts = []string{u.Hostname()}
 	}
@@ -125,22 +127,20 @@ func (s *seat) use(h hooked) UseIn {
 // dialog does not count, people are asked here already, and no dialog comes up.
 func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	s.nudge()
-	effect, why, err := s.d.gate.Weigh(ctx, "session.tool", s.use(h))
+	d, err := s.d.gate.Weigh(ctx, "session.tool", s.use(h))
 	if err != nil {
 		return HookOut{}, err
 	}
-	held := false
-	if effect == policy.Ask && s.d.Answers {
-		if held, err = s.d.gate.Cautioned(ctx, "session.tool", s.use(h)); err != nil {
-			return HookOut{}, err
-		}
-	}
 	switch {
-	case effect == policy.Deny:
-		return verdict("PreToolUse", "deny", why), nil
-	case held: // whatever the program's own mode: a dialog comes up, and people are asked beside it
-		return verdict("PreToolUse", "ask", why), nil
-	case effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
+	case d.Effect == policy.Deny:
+		if _, err := s.d.gate.Invoke(ctx, "session.tool", s.use(h)); err == nil { // which writes the refusal down
+			return HookOut{}, fault.New(fault.Conflict, "session.tool", "what policy says of this call has changed just now")
+		}
+		return verdict("PreToolUse", "deny", d.Reason), nil
+	case d.Effect == policy.Ask && s.d.Answers && !d.House():
+		// Somebody's word asks, not the house's habit: a dialog comes up whatever the program's own mode, and people are asked beside it.
+		return verdict("PreToolUse", "ask", d.Reason), nil
+	case d.Effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
 		err := s.ask(ctx, keyOf(h), h)
 		if err == nil {
 			return verdict("PreToolUse", "allow", "approved"), nil
