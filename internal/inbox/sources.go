@@ -166,7 +166,7 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	list, err := op.Do(ctx, r.rooms, sessions.AsideList, sessions.AsideListIn{})
 	for _, a := range list.Aside {
 		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(a.Session, a.Folder), Session: a.Session, What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
-			Next: "tandem session set-aside show " + a.ID, Page: "/panel/aside/" + url.PathEscape(a.ID)})
+			Next: fmt.Sprintf("tandem session set-aside show %s", a.ID), Page: "/panel/aside/" + url.PathEscape(a.ID)})
 	}
 	return out, err
 }
