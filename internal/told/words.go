@@ -33,6 +33,11 @@ var phrases = map[string][2]string{
 	"provider.default":        {"chose the model of sessions", "choose the model of sessions"},
 	"provider.key":            {"stored the key of a provider:", "store the key of a provider:"},
 	"question.answer":         {"answered an agent's question", "answer an agent's question"},
+	"recovery.begin":          {"began to replace the PIN as root", "begin to replace the PIN as root"},
+	"recovery.codes":          {"made recovery codes", "make recovery codes"},
+	"recovery.stop":           {"stopped root from replacing the PIN", "stop root from replacing the PIN"},
+	"recovery.use":            {"replaced a forgotten PIN", "replace a forgotten PIN"},
+	"recovery.wrong":          {"typed a wrong recovery code", "type a recovery code"},
 	"relay.do":                {"led a relay", "lead a relay"},
 	"relay.end":               {"ended a relay", "end a relay"},
 	"repo.changed":            {"changed a repository", "change a repository"},
@@ -47,6 +52,8 @@ var phrases = map[string][2]string{
 	"secret.unmask":           {"looked at the secret", "look at the secret"},
 	"server.backup":           {"made a copy of everything", "make a copy of everything"},
 	"server.clock":            {"noticed that the clock moved", "notice that the clock moved"},
+	"server.key_rotated":      {"replaced a key of the server", "replace a key of the server"},
+	"server.rotate":           {"replaced a key of the server", "replace a key of the server"},
 	"server.stop":             {"stopped the server", "stop the server"},
 	"session.cancel":          {"cancelled a turn of", "cancel a turn of"},
 	"session.create":          {"began a session", "begin a session"},
@@ -84,6 +91,7 @@ var phrases = map[string][2]string{
 	"tool.write":              {"wrote the file", "write the file"},
 	"tunnel.share":            {"opened a public address", "open a public address"},
 	"tunnel.stop":             {"closed the public address", "close the public address"},
+	"workspace.rekey":         {"accepted another key of a server", "accept another key of a server"},
 }
 
 // irregular are verbs whose past does not end in ed.
