@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/inbox/wire"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
@@ -155,5 +159,45 @@ func TestAPushLinksWhereAPhoneGets(t *testing.T) {
 		if got := d.phoneURL(); got != c.want {
 			t.Errorf("%v: %q, not %q", c.flags, got, c.want)
 		}
+	}
+}
+
+// A session may prompt a session that it opened, and so could have answered its question in a person's stead.
+func TestNoSessionAnswersItsOwnQuestions(t *testing.T) {
+	d, _ := walked(t)
+	create := func(ctx context.Context, title string) *session.Session {
+		t.Helper()
+		out, err := d.gate.Invoke(ctx, "session.create", session.CreateIn{Title: title})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.(*session.Session)
+	}
+	as := func(id string) context.Context {
+		t.Helper()
+		s, err := d.rooms.session.Get(t.Context(), identity.LocalTenant, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return op.WithCaller(t.Context(), s.Caller())
+	}
+	parent := create(owner(t, d), "parent")
+	child := create(as(parent.ID), "child")
+	err := d.db.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec("INSERT INTO session_question (tenant, id, session, turn, call, questions, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			identity.LocalTenant, "que_1", child.ID, "trn_1", "cal_1", `[{"question":"Which?","options":[{"label":"It's this"}]}]`, "pending", "", tx.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ctx := range map[string]context.Context{"the one that opened it": as(parent.ID), "itself": as(child.ID)} {
+		if _, err := d.gate.Invoke(ctx, "question.answer", session.AnswerIn{ID: "que_1", Answer: "yes"}); !fault.Is(err, fault.Denied) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	waits, err := op.Do(owner(t, d), d.gate, wire.List, wire.In{Kind: wire.Question})
+	if err != nil || len(waits.Rows) != 1 || waits.Rows[0].Name != "child" || waits.Rows[0].Next != `tandem session answer que_1 'It'\''s this'` {
+		t.Errorf("a person sees %+v, %v", waits, err)
 	}
 }

@@ -31,6 +31,7 @@ const (
 	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
 	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
 	journalList  = op.Def[journal.LogIn, journal.LogOut]("audit.log")
+	sessionGet   = op.Def[session.IDIn, *session.Session]("session.get")
 	spaceList    = op.Def[peer.Nothing, peer.Seats]("space.list")
 )
 
@@ -164,8 +165,15 @@ func connectors(ctx context.Context, r *Room) (out []wire.Row, err error) {
 // setAside are the files that were taken out of folders because version control would have run them later.
 func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	list, err := op.Do(ctx, r.rooms, sessions.AsideList, sessions.AsideListIn{})
+	names := map[string]string{"": ""}
 	for _, a := range list.Aside {
-		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(a.Session, a.Folder), Session: a.Session, What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
+		if _, known := names[a.Session]; !known {
+			names[a.Session] = "" // one that is gone has no name
+			if s, err := op.Do(ctx, r.rooms, sessionGet, session.IDIn{ID: a.Session}); err == nil {
+				names[a.Session] = s.Title
+			}
+		}
+		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(names[a.Session], a.Folder), Session: a.Session, What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
 			Next: fmt.Sprintf("tandem session set-aside show %s", a.ID), Page: "/panel/aside/" + url.PathEscape(a.ID)})
 	}
 	return out, err

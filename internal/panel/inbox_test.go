@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"testing"
 	"time"
 
 	"tandem/internal/inbox/wire"
@@ -21,5 +22,14 @@ func sampleInbox() []InboxRow {
 			Href: "/panel/sessions/ses_2/terminal", Session: "ses_2", Resume: true},
 		{ID: "ses_3", Kind: "rate-limited", Tone: inboxTone(wire.Limited), Name: "docs", What: "usage limit reached, resets at 15:00", Since: before(20 * time.Minute), Does: "The terminal", Href: "/panel/sessions/ses_3/terminal"},
 		{ID: "spc_1", Kind: "mail", Tone: inboxTone(wire.Mail), Name: "release 0.4", What: "3 unread for calm-heron", Since: before(2 * time.Hour), Does: "Read", Href: "/panel/spaces/messages"},
+	}
+}
+
+// A row without a word for what is done about it would be a button that says nothing.
+func TestEveryKindOfTheInboxCanBeDone(t *testing.T) {
+	for _, k := range wire.Kinds {
+		if inboxDoes[k] == "" {
+			t.Errorf("nothing is done about %s", k)
+		}
 	}
 }
