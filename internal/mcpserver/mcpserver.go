@@ -70,7 +70,7 @@ func New(g *gate.Gate, as op.As, version, instructions, icon string, log *slog.L
 	}
 	s.handler = mcp.NewStreamableHTTPHandler(s.serverFor, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: false,
 		DisableLocalhostProtection: true, // the listener's own host list is stricter
-		MaxRequestBodyBytes:        16 << 20})
+		MaxRequestBodyBytes:        maxBody})
 	return s, nil
 }
 
@@ -88,6 +88,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		refuse(w, s.gate.Explain(err))
+		return
+	}
+	if !readable(w, r) {
 		return
 	}
 	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(op.WithCaller(r.Context(), c), onlyKey{}, only)))

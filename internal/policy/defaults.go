@@ -65,6 +65,9 @@ func DefaultGrants() []ScopedGrant {
 		for _, k := range []ResourceKind{KindSetting, KindConnector, KindTunnel} {
 			g := tree(p+string(k)+"-change", who, k, Ask, []AccessPermission{CanEdit, CanExecute}, Public, Internal)
 			g.Source, g.Note = Fallback, "changing how tandem is set up needs an approval"
+			if k == KindConnector {
+				g.Note = "using an outside server's tool, or changing the connector to it, needs an approval"
+			}
 			out = append(out, g)
 		}
 		out = append(out, tree(p+"folder", who, KindFolder, Allow, look, Public, Internal, SourceCode))

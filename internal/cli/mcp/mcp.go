@@ -176,7 +176,11 @@ func carry(ctx context.Context, c *client.Client, path string, line []byte, writ
 			} `json:"_meta"`
 		} `json:"params"`
 	}
-	_ = json.Unmarshal(line, &msg) // what cannot be read, the daemon refuses
+	if !json.Valid(line) {
+		write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is not JSON"}}`))
+		return
+	}
+	_ = json.Unmarshal(line, &msg) // what is no message, the daemon refuses
 	h := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
 	if v := msg.Params.Meta.Version; v != "" { // the stateless revision mirrors these in headers
 		h.Set("Mcp-Protocol-Version", v)
