@@ -25,12 +25,29 @@ func (r *Room) bindIt(ctx context.Context, in wire.NameIn) ([]op.Bound, error) {
 func meaning(c *wire.Connector) string {
 	where := c.URL
 	if len(c.Command) > 0 {
-		where = strings.Join(c.Command, " ")
+		where = strings.Join(c.Command, " ") + given(c)
 	}
 	if c.Accepted != "" {
 		where += ", tools accepted as " + c.Accepted
 	}
 	return where
+}
+
+// given says what a program has of this machine; the values of its secrets are in nobody's ask.
+func given(c *wire.Connector) (said string) {
+	if c.Folder != "" {
+		said = " in " + c.Folder
+		if c.Write {
+			said += ", which it may change"
+		}
+	}
+	for _, kv := range c.Env {
+		said += ", with " + kv
+	}
+	if len(c.Secrets) > 0 {
+		said += ", with sealed " + strings.Join(c.Secrets, ", ")
+	}
+	return said
 }
 
 // same refuses a call at a connector that is not the one that was approved any more.

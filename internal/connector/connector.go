@@ -47,6 +47,9 @@ func check(c *wire.Connector) error {
 	case !filepath.IsAbs(c.Command[0]):
 		return bad("a command begins with the absolute path of its program")
 	}
+	if err := checkGiven(c); err != nil {
+		return err
+	}
 	for _, p := range c.Allow {
 		if _, err := path.Match(p, "x"); err != nil {
 			return bad("%.60q is not a pattern of tool names", p)

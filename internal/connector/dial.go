@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -71,11 +72,16 @@ func (r *Room) transport(ctx context.Context, c *wire.Connector, conv *conversat
 	if c.URL != "" {
 		return r.httpTransport(c, conv, value, &signer{r: r, c: c}), func() {}, nil
 	}
-	line := make([]string, len(c.Command))
-	for i, w := range c.Command {
-		line[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	cmd, done, err := r.sandbox.Command(ctx, tool.NewScope(nil), "/", "exec "+strings.Join(line, " "), c.Network)
+	var cmd *exec.Cmd
+	var done func()
+	err := r.withVariables(ctx, c, c.Given.Secrets, nil, func(env []string) (err error) {
+		for _, kv := range env {
+			_, value, _ := strings.Cut(kv, "=")
+			conv.lend(value)
+		}
+		cmd, done, err = r.command(ctx, c, env)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,8 @@ package connector
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"tandem/internal/connector/wire"
 	"tandem/internal/db"
@@ -58,7 +60,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (*wire.Connect
 }
 
 func (r *Room) addCommand(ctx context.Context, tx *db.Tx, in wire.CommandIn) (*wire.Connector, error) {
-	return r.insert(ctx, tx, &wire.Connector{Name: in.Name, Command: in.Command, Network: in.Network, Allow: in.Allow})
+	return r.insert(ctx, tx, &wire.Connector{Name: in.Name, Command: in.Command, Network: in.Network, Allow: in.Allow, Given: in.Given})
 }
 
 func (r *Room) insert(ctx context.Context, tx *db.Tx, c *wire.Connector) (*wire.Connector, error) {
@@ -83,7 +85,11 @@ func (r *Room) insert(ctx context.Context, tx *db.Tx, c *wire.Connector) (*wire.
 
 // forget drops the secrets of a connector.
 func (r *Room) forget(tx *db.Tx, c *wire.Connector) error {
-	return errors.Join(r.keys.Drop(tx, c.Tenant, secretName(c.Name)), r.keys.Drop(tx, c.Tenant, keptName(c.Name)))
+	err := errors.Join(r.keys.Drop(tx, c.Tenant, secretName(c.Name)), r.keys.Drop(tx, c.Tenant, keptName(c.Name)))
+	for _, v := range c.Given.Secrets {
+		err = errors.Join(err, r.keys.Drop(tx, c.Tenant, sealedName(c.Name, v)))
+	}
+	return err
 }
 
 func (r *Room) change(ctx context.Context, tx *db.Tx, name string, fn func(c *wire.Connector) error) (*wire.Connector, error) {
@@ -114,13 +120,18 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in wire.UpdateIn) (*wire.C
 
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	n, err := tx.Changed("DELETE FROM connector WHERE tenant = ? AND name = ?", tenant, in.Name)
-	if err == nil && n == 0 {
+	c, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, in.Name))
+	if db.NoRows(err) {
 		err = missing(in.Name)
 	}
-	if err == nil {
-		err = r.forget(tx, &wire.Connector{Tenant: tenant, Name: in.Name})
+	if err != nil {
+		return wire.OK{}, err
 	}
+	if _, err := tx.Exec("DELETE FROM connector WHERE tenant = ? AND name = ?", tenant, in.Name); err != nil {
+		return wire.OK{}, err
+	}
+	tx.AfterCommit(func() { go r.lasting.endAll(tenant, in.Name) }) // a call that is under way is waited for
+	err = r.forget(tx, c)
 	return wire.OK{OK: err == nil}, err
 }
 
@@ -129,10 +140,22 @@ func (r *Room) secret(ctx context.Context, tx *db.Tx, in wire.SecretIn) (wire.OK
 	if in.Secret == "" {
 		return wire.OK{}, fault.New(fault.Invalid, "connector.secret", "the secret is empty")
 	}
-	if _, err := r.change(ctx, tx, in.Name, func(*wire.Connector) error { return nil }); err != nil {
+	it, err := r.change(ctx, tx, in.Name, func(*wire.Connector) error { return nil })
+	if err != nil {
 		return wire.OK{}, err
 	}
-	return wire.OK{OK: true}, r.keys.Put(tx, c.Tenant, secretName(in.Name), in.Secret, c.Name)
+	if in.For == "" && it.URL != "" {
+		return wire.OK{OK: true}, r.keys.Put(tx, c.Tenant, secretName(in.Name), in.Secret, c.Name)
+	}
+	if !slices.Contains(it.Given.Secrets, in.For) {
+		f := fault.New(fault.Invalid, "connector.secret", "%s takes no secret in a variable %.60q", in.Name, in.For)
+		if len(it.Given.Secrets) > 0 {
+			return wire.OK{}, f.WithNext("it takes: %s", strings.Join(it.Given.Secrets, ", "))
+		}
+		return wire.OK{}, f.WithNext("add the program with the name of the variable: tandem connector add %s --secret NAME -- PROGRAM", in.Name)
+	}
+	tx.AfterCommit(func() { go r.lasting.endAll(c.Tenant, in.Name) }) // the next call begins with the new value
+	return wire.OK{OK: true}, r.keys.Put(tx, c.Tenant, sealedName(in.Name, in.For), in.Secret, c.Name)
 }
 
 func (r *Room) sync(ctx context.Context, in wire.NameIn) (*wire.Connector, error) {

@@ -40,6 +40,10 @@ type Room struct {
 	sandbox *tool.Sandbox
 	flows   flows
 	offers  offers
+	lasting lasting
+
+	// Hidden are folders that no program sees, wherever its own folder is.
+	Hidden []string
 
 	// Callback is where a browser comes back to after a sign-in, "" when it cannot.
 	Callback func() string
@@ -58,22 +62,22 @@ func (r *Room) guarded(c *wire.Connector) http.RoundTripper {
 
 func at(path string) op.Resource { return op.Resource{Kind: "connector", Path: "/" + path} }
 
-const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at, inside"
+const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at, inside, given"
 
 type scanner interface{ Scan(...any) error }
 
 func scan(row scanner) (*wire.Connector, error) {
 	var c wire.Connector
-	var command, allow, tools string
+	var command, allow, tools, given string
 	var network, enabled, created, synced, inside int64
-	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced, &inside); err != nil {
+	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced, &inside, &given); err != nil {
 		return nil, err
 	}
 	c.Inside, c.Network, c.Enabled, c.CreatedAt, c.SyncedAt = inside != 0, network != 0, enabled != 0, db.Time(created), db.Time(synced)
 	for _, f := range []struct {
 		text string
 		into any
-	}{{command, &c.Command}, {allow, &c.Allow}, {tools, &c.Tools}} {
+	}{{command, &c.Command}, {allow, &c.Allow}, {tools, &c.Tools}, {given, &c.Given}} {
 		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
 			return nil, err
 		}
@@ -103,10 +107,10 @@ func text(v any) string {
 }
 
 func save(tx *db.Tx, c *wire.Connector) error {
-	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
 		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
-		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside)
+		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside, text(c.Given))
 	return err
 }
 
@@ -179,7 +183,13 @@ func (r *Room) call(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {
 	}
 	var out wire.CallOut
 	changed := false
-	err = r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
+	talk := r.talk
+	if c.URL == "" && in.Session != "" {
+		talk = func(ctx context.Context, c *wire.Connector, fn func(context.Context, *conversation, *mcp.ClientSession) error) error {
+			return r.lastingTalk(ctx, c, in.Session, fn)
+		}
+	}
+	err = talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
 		tools, err := offered(ctx, conv, s)
 		if err != nil {
 			return err

@@ -279,6 +279,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	start(socket, server(controlAuth(d.identity), nil, d.withoutPanel))
 	defer d.rooms.repo.Close()
+	defer d.rooms.connector.Close()
 	defer d.rooms.remotes.stop()
 	servers.Go(func() { d.rooms.repo.Run(ctx) })
 	servers.Go(func() { d.housekeeping(ctx) })

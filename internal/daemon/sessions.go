@@ -59,6 +59,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.session.Home = box.Home
 	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
+	d.rooms.connector.Hidden = []string{d.data}
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {
 			return ""

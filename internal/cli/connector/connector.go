@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,10 +100,13 @@ func describe(w io.Writer, c *wire.Connector) {
 func newAdd(k *kit.Kit) *cobra.Command {
 	var in wire.AddIn
 	var network bool
+	var has wire.Given
 	cmd := &cobra.Command{
 		Use: "add NAME ADDRESS | add NAME -- PROGRAM [ARGUMENT…]", Short: "Add an outside MCP server", Args: cobra.MinimumNArgs(2),
-		Long:    "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN; so does an address inside this machine or its network.",
-		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet",
+		Long: "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN; so does an address inside this machine or its network. " +
+			"A program sees the system's own programs and --folder, where one in a home or a virtual environment has to lie; --env gives it a variable, and --secret one whose value is stored sealed: " +
+			"tandem connector secret NAME VARIABLE. A session keeps one process of it between its calls.",
+		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet\n  tandem connector add tickets --folder ~/tools/tickets --env TEAM=core --secret TICKETS_KEY -- ~/tools/tickets/bin/serve",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out *wire.Connector
 			var err error
@@ -110,7 +114,12 @@ func newAdd(k *kit.Kit) *cobra.Command {
 				in.Name, in.URL = args[0], args[1]
 				out, err = op.Do(cmd.Context(), k, wire.Add, in)
 			} else {
-				program := wire.CommandIn{Name: args[0], Command: args[1:], Network: network, Allow: in.Allow}
+				if has.Folder != "" {
+					if has.Folder, err = filepath.Abs(has.Folder); err != nil {
+						return err
+					}
+				}
+				program := wire.CommandIn{Name: args[0], Command: args[1:], Network: network, Allow: in.Allow, Given: has}
 				out, err = op.Do(cmd.Context(), k, wire.AddCommand, program)
 			}
 			if err != nil {
@@ -124,6 +133,10 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar(&in.Header, "header", "", "the header that carries its secret")
 	cmd.Flags().StringSliceVar(&in.Allow, "allow", nil, "only these of its tools")
 	cmd.Flags().BoolVar(&in.Inside, "inside", false, "its name leads inside this machine or its network")
+	cmd.Flags().StringVar(&has.Folder, "folder", "", "the folder that the program sees and works in")
+	cmd.Flags().BoolVar(&has.Write, "write", false, "the program may change its folder")
+	cmd.Flags().StringArrayVar(&has.Env, "env", nil, "NAME=VALUE for the program's environment")
+	cmd.Flags().StringArrayVar(&has.Secrets, "secret", nil, "a variable of the program whose value is stored sealed")
 	cmd.Flags().BoolVar(&network, "network", false, "the program may use the network")
 	return cmd
 }
@@ -131,7 +144,8 @@ func newAdd(k *kit.Kit) *cobra.Command {
 func newSecret(k *kit.Kit) *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
-		Use: "secret NAME", Short: "Store the secret that a connector's header carries, sealed", Args: cobra.ExactArgs(1), Example: "  tandem connector secret docs",
+		Use: "secret NAME [VARIABLE]", Short: "Store the secret that a connector's header or a program's variable carries, sealed", Args: cobra.RangeArgs(1, 2),
+		Example: "  tandem connector secret docs\n  tandem connector secret tickets TICKETS_KEY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var value string
 			var err error
@@ -140,16 +154,16 @@ func newSecret(k *kit.Kit) *cobra.Command {
 					err = nil
 				}
 			} else {
-				value, err = k.Secret("secret for " + args[0] + ": ")
+				value, err = k.Secret("secret for " + strings.Join(args, " ") + ": ")
 			}
 			if err != nil {
 				return err
 			}
-			out, err := op.Do(cmd.Context(), k, wire.Secret, wire.SecretIn{Name: args[0], Secret: strings.TrimSpace(value)})
+			out, err := op.Do(cmd.Context(), k, wire.Secret, wire.SecretIn{Name: args[0], Secret: strings.TrimSpace(value), For: strings.Join(args[1:], "")})
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the secret for %s is sealed\n", args[0]) })
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the secret for %s is sealed\n", strings.Join(args, " ")) })
 		},
 	}
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "read it from standard input")

@@ -44,6 +44,7 @@ type Connector struct {
 	URL     string   `json:"url,omitempty"`
 	Command []string `json:"command,omitempty" jsonschema:"a program that speaks MCP on its standard input and output"`
 	Network bool     `json:"network,omitempty" jsonschema:"the program may use the network"`
+	Given
 	Inside  bool     `json:"inside,omitempty" jsonschema:"its address is inside this machine or its network"`
 	Header  string   `json:"header,omitempty" jsonschema:"the header that carries its secret"`
 	Allow   []string `json:"allow,omitempty" jsonschema:"only these of its tools; * at the end matches the rest"`
@@ -81,6 +82,15 @@ type CommandIn struct {
 	Command []string `json:"command" jsonschema:"absolute path and arguments"`
 	Network bool     `json:"network,omitempty"`
 	Allow   []string `json:"allow,omitempty"`
+	Given
+}
+
+// Given is what a program has of this machine, beside the system's own programs.
+type Given struct {
+	Folder  string   `json:"folder,omitempty" jsonschema:"the folder that the program sees and works in, absolute; files in it that may hold keys stay out of reach"`
+	Write   bool     `json:"write,omitempty" jsonschema:"the program may change the folder"`
+	Env     []string `json:"env,omitempty" jsonschema:"variables of its environment, each NAME=VALUE; no secrets"`
+	Secrets []string `json:"secrets,omitempty" jsonschema:"names of variables whose values are stored sealed, with connector.secret"`
 }
 
 // NameIn names a connector.
@@ -98,7 +108,8 @@ type UpdateIn struct {
 // SecretIn stores a connector's secret.
 type SecretIn struct {
 	Name   string `json:"name"`
-	Secret string `json:"secret" jsonschema:"the value of its header; sealed, never shown"`
+	Secret string `json:"secret" jsonschema:"the value of its header, or of its variable; sealed, never shown"`
+	For    string `json:"for,omitempty" jsonschema:"the variable of a program that has this value"`
 }
 
 // AcceptIn accepts what a connector offers.

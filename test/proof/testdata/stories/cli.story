@@ -229,6 +229,8 @@ not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tand
 not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tandem connector login mail --no-wait
 not run: it needs an MCP server that wants a sign-in, which TestSignIn has: tandem connector show mail
 not run: no such program is there; TestCommandRunsConfined adds one: tandem connector add files -- /usr/local/bin/mcp-files --quiet
+not run: no such program is there; TestAProgramHasItsFolderAndVariables adds one: tandem connector add tickets --folder ~/tools/tickets --env TEAM=core --secret TICKETS_KEY -- ~/tools/tickets/bin/serve
+not run: it is a secret of that program: tandem connector secret tickets TICKETS_KEY
 # Settings.
 your-server> tandem settings
 your-server> tandem settings --json
