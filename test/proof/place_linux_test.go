@@ -87,7 +87,7 @@ func newPlace(t *testing.T, n int, name, hosts, bin string) *place {
 	home := testenv.Dir(t)
 	p := &place{t: t, name: name, addr: fmt.Sprintf("10.99.2.%d", n), home: home, dir: home,
 		enter: []string{testenv.Tool(t, "nsenter"), "--target", pid, "--net", "--mount", "--uts"},
-		env:   []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + bin + ":/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TERM=xterm", "GIT_CONFIG_NOSYSTEM=1"}}
+		env:   []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + bin + ":/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TERM=xterm", "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1"}}
 	wire := "place" + strconv.Itoa(n)
 	for _, line := range []string{
 		"ip link add " + wire + " type veth peer name eth0 netns " + pid,

@@ -111,7 +111,7 @@ func newMachine(t *testing.T, addr, name, hosts string) *place {
 	p := &place{t: t, name: name, addr: addr, home: "/home/me", dir: "/home/me", root: "/proc/" + pid + "/root",
 		enter: []string{testenv.Tool(t, "nsenter"), "--target", pid, "--net", "--mount", "--uts", "--pid"},
 		env: []string{"HOME=/home/me", "PATH=/home/me/.local/bin:/home/go/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8",
-			"TERM=xterm-256color", "USER=me", "SHELL=/bin/sh", "SSL_CERT_FILE=/home/roots.pem",
+			"TERM=xterm-256color", "NO_COLOR=1", "USER=me", "SHELL=/bin/sh", "SSL_CERT_FILE=/home/roots.pem",
 			"GOCACHE=/home/built", "GOMODCACHE=/home/modules", "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOTOOLCHAIN=local"}}
 	staged++
 	wire := "stage" + strconv.Itoa(staged)

@@ -29,8 +29,7 @@ func (k *Kit) Secret(prompt string) (string, error) {
 		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").WithNext("run it in a terminal, or use the panel: tandem panel open")
 	}
 	defer tty.Close()
-	fmt.Fprint(tty, prompt)
-	secret, err := hidden(tty)
+	secret, err := hidden(tty, prompt)
 	fmt.Fprintln(tty)
 	switch {
 	case err == context.Canceled:
@@ -41,15 +40,16 @@ func (k *Kit) Secret(prompt string) (string, error) {
 	return secret, nil
 }
 
-// hidden reads a line that is not shown. The terminal hands over every key, one
+// hidden asks for a line that is not shown, not even what is typed while the question appears. The terminal hands over every key, one
 // by one: so Ctrl-C ends the question at once, and what was typed ahead is left
 // for the next one.
-func hidden(tty *os.File) (string, error) {
+func hidden(tty *os.File, prompt string) (string, error) {
 	was, err := term.MakeRaw(int(tty.Fd()))
 	if err != nil {
 		return "", err
 	}
 	defer term.Restore(int(tty.Fd()), was) //nolint:errcheck // nothing better can be done
+	fmt.Fprint(tty, prompt)
 	var line []byte
 	for key := make([]byte, 1); ; {
 		if _, err := tty.Read(key); err != nil {

@@ -55,7 +55,7 @@ func typing(t *testing.T, keys, tty *os.File, before term.State, text string) (s
 	}
 	done := make(chan answer, 1)
 	go func() {
-		line, err := hidden(tty)
+		line, err := hidden(tty, "")
 		done <- answer{line, err}
 	}()
 	for end := time.Now().Add(time.Minute); ; {
