@@ -206,17 +206,16 @@ func answer(q *request) (any, error) {
 		return nil, err
 	}
 	var lists [][]string
+	var parts []string
 	if raw := q.body["answers"]; text == "" && len(raw) > 0 {
 		if err := q.get(&lists, "answers"); err != nil {
 			return nil, err
 		}
-		var parts []string
 		for _, l := range lists {
 			parts = append(parts, strings.Join(l, ", "))
 		}
-		text = strings.Join(parts, "; ")
 	}
-	err = q.call("question.answer", obj{"id": q.PathValue("question"), "answer": text}, nil)
+	err = q.call("question.answer", obj{"id": q.PathValue("question"), "answer": text, "answers": parts}, nil)
 	return obj{"ok": err == nil}, err
 }
 

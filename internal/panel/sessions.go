@@ -233,6 +233,9 @@ func archiveInput(v *visit) (any, error) {
 
 func answerInput(v *visit) (any, error) {
 	in := map[string]any{"id": v.r.PostFormValue("question"), "answer": v.r.PostFormValue("answer")}
+	if all := v.r.PostForm["answer"]; len(all) > 1 { // several things were asked at once
+		in["answer"], in["answers"] = "", all
+	}
 	if choice := v.r.PostFormValue("choice"); choice != "" {
 		in["answer"] = choice
 	}

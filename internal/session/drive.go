@@ -287,8 +287,8 @@ func (r *Room) Results(ctx context.Context, t *Turn) error {
 func (r *Room) Ask(ctx context.Context, t *Turn, c *Call, qs []tool.Question) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		q := &Question{ID: id.New("que"), Session: s.ID, Turn: t.ID, Call: c.ID, Questions: qs, State: "pending", CreatedAt: tx.Now()}
-		if _, err := tx.Exec("INSERT INTO session_question (tenant, "+questionColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			s.Tenant, q.ID, q.Session, q.Turn, q.Call, encode(q.Questions), q.State, "", q.CreatedAt); err != nil {
+		if _, err := tx.Exec("INSERT INTO session_question (tenant, "+questionColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			s.Tenant, q.ID, q.Session, q.Turn, q.Call, encode(q.Questions), q.State, "", "", q.CreatedAt); err != nil {
 			return err
 		}
 		c.State, c.Ask = CallAsking, q.ID

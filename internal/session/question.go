@@ -18,9 +18,43 @@ type QuestionsOut struct {
 
 // AnswerIn answers a question.
 type AnswerIn struct {
-	ID     string `json:"id" jsonschema:"the question's id, que_…"`
-	Answer string `json:"answer,omitempty" jsonschema:"the answer, in words"`
-	Reject bool   `json:"reject,omitempty" jsonschema:"say that it will not be answered"`
+	ID      string   `json:"id" jsonschema:"the question's id, que_…"`
+	Answer  string   `json:"answer,omitempty" jsonschema:"the answer, in words"`
+	Answers []string `json:"answers,omitempty" jsonschema:"where several things are asked at once: an answer for each, in their order"`
+	Reject  bool     `json:"reject,omitempty" jsonschema:"say that it will not be answered"`
+}
+
+// answers fits what a person said to what was asked, and says how it reads.
+func (in AnswerIn) answers(q *Question) (all []string, text string, err error) {
+	all = in.Answers
+	if len(all) == 0 && in.Answer != "" && (len(q.Questions) == 1 || in.Reject) {
+		all = []string{in.Answer}
+	}
+	switch {
+	case in.Reject:
+		return nil, in.Answer, nil
+	case len(all) == 0 && in.Answer == "":
+		return nil, "", fault.New(fault.Invalid, "question.answer", "the answer is empty")
+	case len(all) != len(q.Questions):
+		var asked []string
+		for _, one := range q.Questions {
+			asked = append(asked, one.Question)
+		}
+		return nil, "", fault.New(fault.Invalid, "question.answer", "%d things are asked at once, and each wants an answer of its own: %s", len(q.Questions), strings.Join(asked, " · ")).
+			WithNext("give one for each, in this order: tandem session answer %s %s", q.ID, strings.TrimSpace(strings.Repeat("\"…\" ", len(q.Questions))))
+	}
+	for i, a := range all {
+		if strings.TrimSpace(a) == "" {
+			return nil, "", fault.New(fault.Invalid, "question.answer", "the answer to %q is empty", q.Questions[i].Question)
+		}
+	}
+	if len(all) == 1 {
+		return all, all[0], nil
+	}
+	for i, a := range all {
+		text += "\n- " + q.Questions[i].Question + " " + a
+	}
+	return all, text, nil
 }
 
 func (r *Room) questionOps() []op.Op {
@@ -57,9 +91,6 @@ func (r *Room) questions(ctx context.Context, _ Nothing) (QuestionsOut, error) {
 
 func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, error) {
 	c := op.CallerFrom(ctx)
-	if strings.TrimSpace(in.Answer) == "" && !in.Reject {
-		return nil, fault.New(fault.Invalid, "question.answer", "the answer is empty")
-	}
 	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?"+tx.ForUpdate(), c.Tenant, in.ID))
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "question.answer", "there is no question %.60s", in.ID)
@@ -73,8 +104,11 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	if q.State != "pending" {
 		return nil, fault.New(fault.Conflict, "question.answer", "%s was %s already", q.ID, q.State)
 	}
-	q.State, q.Answer = "answered", in.Answer
-	result := &tool.Result{Text: answerer(c) + " answers: " + in.Answer}
+	q.State = "answered"
+	if q.Answers, q.Answer, err = in.answers(q); err != nil {
+		return nil, err
+	}
+	result := &tool.Result{Text: answerer(c) + " answers: " + q.Answer}
 	if in.Reject {
 		q.State = "rejected"
 		result = &tool.Result{Text: answerer(c) + " does not want to answer this.", Error: true}
@@ -82,7 +116,11 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 			result.Text += " " + in.Answer
 		}
 	}
-	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ? WHERE tenant = ? AND id = ?", q.State, q.Answer, c.Tenant, q.ID); err != nil {
+	answers := ""
+	if len(q.Answers) > 0 {
+		answers = encode(q.Answers)
+	}
+	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ?, answers = ? WHERE tenant = ? AND id = ?", q.State, q.Answer, answers, c.Tenant, q.ID); err != nil {
 		return nil, err
 	}
 	s, err := r.change(tx, c.Tenant, q.Session, func(s *Session) error {

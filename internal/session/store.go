@@ -259,15 +259,20 @@ func loadEvents(r reader, tenant, session string, after int64, limit int) ([]Eve
 	return db.Collect(rows, err, scanEvent)
 }
 
-const questionColumns = `id, session, turn, call, questions, state, answer, created_at`
+const questionColumns = `id, session, turn, call, questions, state, answer, answers, created_at`
 
 func scanQuestion(row scanner) (*Question, error) {
 	var q Question
-	var qs string
+	var qs, answers string
 	var at int64
-	if err := row.Scan(&q.ID, &q.Session, &q.Turn, &q.Call, &qs, &q.State, &q.Answer, &at); err != nil {
+	if err := row.Scan(&q.ID, &q.Session, &q.Turn, &q.Call, &qs, &q.State, &q.Answer, &answers, &at); err != nil {
 		return nil, err
 	}
 	q.CreatedAt = db.Time(at)
+	if answers != "" {
+		if err := decode(answers, &q.Answers); err != nil {
+			return nil, err
+		}
+	}
 	return &q, decode(qs, &q.Questions)
 }

@@ -158,5 +158,6 @@ type Question struct {
 	Questions []tool.Question `json:"questions"`
 	State     string          `json:"state" jsonschema:"pending, answered or rejected"`
 	Answer    string          `json:"answer,omitempty"`
+	Answers   []string        `json:"answers,omitempty" jsonschema:"one for each of the questions, in their order"`
 	CreatedAt time.Time       `json:"created_at"`
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,11 +61,11 @@ func hook(ctx context.Context, k *kit.Kit, event string) (terminal.HookOut, erro
 		ctx, cancel = context.WithTimeout(ctx, (agents.GuardSeconds-10)*time.Second)
 		defer cancel()
 	}
-	c := client.Socket(path)
+	c, nonce := client.Socket(path), rand.Text()
 	for {
-		err := c.Call(ctx, "session.hook", terminal.HookIn{Event: event, Input: input}, &out)
-		// A server that restarts comes back; a question to people waits for it.
-		if err == nil || !client.Absent(err) && !fault.Is(err, fault.Unavailable) || orphan() {
+		err := c.Call(ctx, "session.hook", terminal.HookIn{Event: event, Input: input, Nonce: nonce}, &out)
+		// A server that restarts comes back; a question to people waits for it, also where the server broke off in the middle of it.
+		if err == nil || !client.Absent(err) && !fault.Is(err, fault.Unavailable) && !(long && fault.Is(err, fault.Internal)) || orphan() {
 			return out, err
 		}
 		select {

@@ -85,11 +85,7 @@ func (v *viewer) answer(t *room.Turn) error {
 		case line == "":
 			return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Reject: true}, nil)
 		}
-		line = chosen(q, n, line)
-		if len(q.Questions) > 1 {
-			line = one.Question + " " + line
-		}
-		said = append(said, line)
+		said = append(said, chosen(q, n, line))
 	}
-	return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answer: strings.Join(said, "\n")}, nil)
+	return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answers: said}, nil)
 }

@@ -141,20 +141,3 @@ func newDelete(k *kit.Kit) *cobra.Command {
 		},
 	}
 }
-
-func newAnswer(k *kit.Kit) *cobra.Command {
-	var in room.AnswerIn
-	cmd := &cobra.Command{
-		Use: "answer QUESTION [TEXT]", Short: "Answer an agent's question", Args: cobra.MinimumNArgs(1), Example: "  tandem session answer que_01j… \"the blue one\"\n  tandem session answer que_01j… --reject",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in.ID, in.Answer = args[0], strings.Join(args[1:], " ")
-			var out room.Question
-			if err := k.Call(cmd.Context(), "question.answer", in, &out); err != nil {
-				return err
-			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", out.ID, out.State) })
-		},
-	}
-	cmd.Flags().BoolVar(&in.Reject, "reject", false, "say that it will not be answered")
-	return cmd
-}

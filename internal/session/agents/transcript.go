@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tandem/internal/session/screen"
 )
 
 // Entry is a line of a transcript that tells something about a turn.
@@ -220,7 +222,7 @@ func Local(text string) string {
 	for _, mark := range []string{"local-command-stdout", "local-command-stderr"} {
 		if _, rest, ok := strings.Cut(text, "<"+mark+">"); ok {
 			inner, _, _ := strings.Cut(rest, "</"+mark+">")
-			return strings.TrimSpace(inner)
+			return strings.TrimSpace(screen.Plain(inner))
 		}
 	}
 	return ""

@@ -81,6 +81,11 @@ func Read(p Program, text, title string) Reading {
 	return Reading{State: Unknown, Signal: "no such program"}
 }
 
+var escapes = lazily(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]`)
+
+// Plain is a text without the codes by which a terminal colours it and moves about.
+func Plain(text string) string { return escapes().ReplaceAllString(text, "") }
+
 // clean drops trailing blanks and empty lines: programs space their panels by the height of the terminal.
 func clean(text string) []string {
 	var out []string

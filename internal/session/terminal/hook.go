@@ -15,6 +15,7 @@ import (
 type HookIn struct {
 	Event string          `json:"event" jsonschema:"the hook's name"`
 	Input json.RawMessage `json:"input" jsonschema:"what the program wrote to the hook"`
+	Nonce string          `json:"nonce,omitempty" jsonschema:"the same whenever one hook asks again"`
 }
 
 // HookOut is what the hook tells the program.
@@ -37,6 +38,7 @@ type hooked struct {
 	Error        string          `json:"error"`
 	Reason       string          `json:"reason"`
 	Agent        string          `json:"agent_id"` // set inside of a subagent
+	Nonce        string          `json:"-"`
 }
 
 func (d *Driver) hookOp() op.Op {
@@ -50,7 +52,7 @@ func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
 	if c.Kind != op.Session || c.Session == "" {
 		return HookOut{}, fault.New(fault.Denied, "session.hook", "hooks belong to sessions")
 	}
-	s := d.live(c.Session)
+	s := d.present(ctx, c.Session)
 	if s == nil || s.row.Tenant != c.Tenant {
 		return HookOut{}, fault.New(fault.NotFound, "session.hook", "this session has no program")
 	}
@@ -58,7 +60,7 @@ func (d *Driver) hook(ctx context.Context, in HookIn) (HookOut, error) {
 	if err := json.Unmarshal(in.Input, &h); err != nil {
 		return HookOut{}, fault.New(fault.Invalid, "session.hook", "the hook's input cannot be read: %w", err)
 	}
-	h.Event = in.Event
+	h.Event, h.Nonce = in.Event, in.Nonce
 	select {
 	case s.hooks <- h:
 	case <-ctx.Done():

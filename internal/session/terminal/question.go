@@ -29,14 +29,14 @@ func (s *seat) question(ctx context.Context, h hooked) (HookOut, error) {
 	for _, q := range in.Questions {
 		qs = append(qs, tool.Question{Header: q.Header, Question: q.Question, Options: q.Options, Multiple: q.MultiSelect})
 	}
-	answer, given, err := s.inquire(ctx, keyOf(h), h, qs)
+	given, why, err := s.inquire(ctx, keyOf(h), h, qs)
 	switch {
 	case err != nil:
 		return HookOut{}, err
-	case given:
+	case given != nil:
 		answers := map[string]string{}
-		for _, one := range qs {
-			answers[one.Question] = answer
+		for i, one := range qs {
+			answers[one.Question] = given[i]
 		}
 		var input map[string]any
 		if err := json.Unmarshal(h.ToolInput, &input); err != nil {
@@ -44,22 +44,22 @@ func (s *seat) question(ctx context.Context, h hooked) (HookOut, error) {
 		}
 		input["answers"] = answers
 		return decision(map[string]any{"behavior": "allow", "updatedInput": input}), nil
-	case answer != "":
-		return decision(map[string]any{"behavior": "deny", "message": answer}), nil
+	case why != "":
+		return decision(map[string]any{"behavior": "deny", "message": why}), nil
 	}
 	return HookOut{}, nil
 }
 
-// inquire asks people and waits. given says that somebody answered; without it, answer says why nobody will, or is empty when
-// the question was answered at the terminal or is gone.
-func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Question) (answer string, given bool, err error) {
+// inquire asks people and waits. given are their answers, one for each question; without them, why says why nobody will, or is empty
+// when the question was answered at the terminal or is gone.
+func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Question) (given []string, why string, err error) {
 	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 	if err != nil || t == nil {
-		return "", false, err
+		return nil, "", err
 	}
 	id, err := s.file(ctx, t, h, qs)
 	if err != nil {
-		return "", false, err
+		return nil, "", err
 	}
 	w := &wait{tool: h.Tool, local: make(chan struct{}), question: true, ask: id, detail: qs[0].Question}
 	s.openWait(key, w)
@@ -68,19 +68,23 @@ func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Ques
 	for {
 		q, err := s.d.room.Question(ctx, s.row.Tenant, id)
 		if err != nil {
-			return "", false, err
+			return nil, "", err
 		}
 		switch q.State {
 		case "answered":
-			return q.Answer, true, nil
+			given = q.Answers
+			for len(given) < len(qs) { // of a server that knew one answer only
+				given = append(given, q.Answer)
+			}
+			return given, "", nil
 		case "rejected":
-			return strings.TrimSpace("The person does not want to answer this. " + q.Answer), false, nil
+			return nil, strings.TrimSpace("The person does not want to answer this. " + q.Answer), nil
 		}
 		select {
 		case <-w.local:
-			return "", false, nil
-		case <-ctx.Done():
-			return "", false, nil
+			return nil, "", nil
+		case <-ctx.Done(): // whoever waits asks again, unless it is gone
+			return nil, "", fault.New(fault.Unavailable, "session.question", "the server stops before anybody answered")
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -94,10 +98,11 @@ func (s *seat) file(ctx context.Context, t *session.Turn, h hooked, qs []tool.Qu
 	}
 	ref := h.ToolUse
 	if ref == "" {
-		ref = hash(h.ToolInput)
+		ref = hash(h.ToolInput) + h.Nonce
 	}
 	for _, c := range calls {
-		if c.Ref == ref && c.State == session.CallAsking {
+		// One that is asked again by the same hook may have its answer, which the hook did not get.
+		if c.Ref == ref && (c.State == session.CallAsking || c.Ask != "" && (h.ToolUse != "" || h.Nonce != "")) {
 			return c.Ask, nil
 		}
 	}

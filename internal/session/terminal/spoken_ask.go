@@ -49,17 +49,15 @@ func (s *spoken) questioned(ctx context.Context, link agents.Link, e agents.Even
 	if err != nil {
 		return
 	}
-	answer, given, err := s.inquire(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: input, ToolUse: e.Ask}, qs)
+	given, why, err := s.inquire(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: input, ToolUse: e.Ask}, qs)
 	switch {
+	case ctx.Err() != nil: // the program asks again when the server is back
+		return
 	case err != nil:
 		s.d.log.Error("carry a question", "session", s.row.Session, "err", err)
-	case given:
-		all := make([]string, len(qs))
-		for i := range all {
-			all[i] = answer
-		}
-		err = link.Answer(ctx, e.Ask, all)
-	case answer != "": // rejected
+	case given != nil:
+		err = link.Answer(ctx, e.Ask, given)
+	case why != "": // rejected
 		err = link.Answer(ctx, e.Ask, nil)
 	}
 	if err != nil {

@@ -231,8 +231,14 @@ func (s *spoken) command(ctx context.Context, text string) {
 		return
 	case r.State.Waiting():
 		s.show(ctx, shown)
-		if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err != nil {
-			s.d.log.Debug("close a dialog", "session", s.row.Session, "err", err)
+		for range 3 { // a picker may lead back to another one
+			if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err != nil {
+				s.d.log.Debug("close a dialog", "session", s.row.Session, "err", err)
+				break
+			}
+			if s.waitFor(ctx, 2*time.Second, func() bool { now, err := s.screen(ctx); return err == nil && !now.State.Waiting() }) {
+				break
+			}
 		}
 	default:
 		if i := strings.LastIndex(shown, "\n"+text); i >= 0 {

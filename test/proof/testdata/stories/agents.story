@@ -32,6 +32,8 @@ laptop> tandem session show builder
 laptop> tandem session follow builder
 laptop> tandem session diff builder
 laptop> tandem session diff builder >builder.patch
+laptop> tandem session answer
+  shows nothing is asked
 laptop> tandem session close builder
 laptop> claude mcp add tandem -- tandem mcp --only bridge,space
 laptop> tandem mcp --only bridge

@@ -1,0 +1,1 @@
+ALTER TABLE session_question ADD COLUMN answers TEXT NOT NULL DEFAULT '';
