@@ -19,7 +19,8 @@ var harmful = regexp.MustCompile(`(^|[^a-zA-Z-])(chmod|chown|rm|kill|sudo|mv) [-
 // looked are the sentences that name such a command or a setting and were looked at: each is about a file or a process of tandem's own,
 // or about another program in the words of its makers. Add one only after asking what happens when the path is /tmp, / or a home.
 var looked = []string{
-	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s", // a user by number; the setting guards, so it asks for the PIN
+	// a user by number; the setting guards, so it asks for the PIN
+	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s",
 	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
 	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file
@@ -29,9 +30,11 @@ var looked = []string{
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",
 	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
-	"a person opens them: tandem settings set metrics token, then tandem up --replace",                                      // numbers, for who may read the status anyway
-	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…", // where notices point; nothing opens
-	"  sudo tandem recover root --data /home/ann/.tandem",                                                                   // it begins a recovery that everybody is told of; never starts a server as root
+	// numbers, for who may read the status anyway
+	"a person opens them: tandem settings set metrics token, then tandem up --replace",
+	// where notices point; nothing opens
+	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…",
+	"  sudo tandem recover root --data /home/ann/.tandem", // it begins a recovery that everybody is told of; never starts a server as root
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 
@@ -39,7 +42,8 @@ var looked = []string{
 func TestAdviceWasLookedAt(t *testing.T) {
 	used := map[string]bool{}
 	err := filepath.WalkDir("internal", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") || strings.HasPrefix(path, "internal/testenv/") {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") ||
+			strings.HasPrefix(path, "internal/testenv/") {
 			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

@@ -76,7 +76,8 @@ var houseMap = []wall{
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
 	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* provider provider/scripted tool tool/box"}, // a program is probed with a scripted model
+	// a program is probed with a scripted model
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* provider provider/scripted tool tool/box"},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
@@ -84,7 +85,8 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
-	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay session/wire connector/wire space/peer"}, // reads their operations' answers
+	// reads their operations' answers
+	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay session/wire connector/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
@@ -132,9 +134,12 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},                                            // a workspace's commands work on its copy
-	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},                                           // the doctor looks at terminals
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"}, // a conversation is made of a provider's blocks
+	// a workspace's commands work on its copy
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},
+	// the doctor looks at terminals
+	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},
+	// a conversation is made of a provider's blocks
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"},
 	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
 	{pkg: "cli/jj/config"},
 	{pkg: "cli/jj/screen", may: "repo/text"},
@@ -148,8 +153,9 @@ var houseMap = []wall{
 }
 
 // The ground may be imported by all, and has an order of its own.
-var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "", "lease": "fault",
-	"db": "fault id", "op": "fault id db"}
+var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "",
+	"lease": "fault",
+	"db":    "fault id", "op": "fault id db"}
 
 type listed struct {
 	ImportPath string
@@ -232,7 +238,8 @@ var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "database
 func TestImportsFollowTheMap(t *testing.T) {
 	for _, p := range list(t) {
 		name := place(p.ImportPath)
-		if strings.HasPrefix(name, "../test/") || strings.HasPrefix(name, "../bench") || strings.HasPrefix(name, "../scripts/") || name == "../tandem" {
+		if strings.HasPrefix(name, "../test/") || strings.HasPrefix(name, "../bench") || strings.HasPrefix(name, "../scripts/") ||
+			name == "../tandem" {
 			continue // programs and proofs around the house may look at everything
 		}
 		w := find(name)
@@ -269,7 +276,8 @@ func TestMapHasNoGhosts(t *testing.T) {
 			t.Errorf("%s is on the map but does not exist: remove its line from arch_test.go", w.pkg)
 		}
 		for _, word := range strings.Fields(w.may) {
-			if _, group := groups[word]; !group && word != "*" && find(word) == nil && !slices.ContainsFunc(houseMap, func(o wall) bool { return o.pkg == word }) {
+			if _, group := groups[word]; !group && word != "*" && find(word) == nil &&
+				!slices.ContainsFunc(houseMap, func(o wall) bool { return o.pkg == word }) {
 				t.Errorf("%s may import %q, which nothing on the map is called", w.pkg, word)
 			}
 		}

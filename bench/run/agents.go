@@ -53,8 +53,10 @@ func newStage(ctx context.Context) (*stage, error) {
 	}
 	s.cmd = exec.Command(bin, "serve", "--on-demand")
 	s.cmd.Env = []string{"HOME=" + filepath.Join(s.dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color",
-		"ANTHROPIC_BASE_URL=" + s.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE=" + claude, "TANDEM_TMUX_SOCKET=" + s.tmux(),
+		"ANTHROPIC_BASE_URL=" + s.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE=" + claude,
+		"TANDEM_TMUX_SOCKET=" + s.tmux(),
 		"TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none", "TANDEM_PROBE=0"}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -173,8 +175,11 @@ func realAgents(int) (s section, err error) {
 	}
 	mine, peer := middle(ours), middle(theirs)
 	s.figures = []figure{
-		{what: "turns delivered once, with the right end", value: fmt.Sprintf("%d of %d", agentTurns-wrong, agentTurns), target: "all", met: wrong == 0},
-		{what: "idle to reported, median", value: mine.String(), compared: fmt.Sprintf("three equal screens: %v (%.0f times as long)", peer, float64(peer)/float64(max(mine, time.Millisecond))), target: "< 300 ms", met: mine < 300*time.Millisecond},
+		{what: "turns delivered once, with the right end", value: fmt.Sprintf("%d of %d", agentTurns-wrong, agentTurns), target: "all",
+			met: wrong == 0},
+		{what: "idle to reported, median", value: mine.String(),
+			compared: fmt.Sprintf("three equal screens: %v (%.0f times as long)", peer, float64(peer)/float64(max(mine, time.Millisecond))),
+			target:   "< 300 ms", met: mine < 300*time.Millisecond},
 		{what: "idle to reported, slowest", value: ours[len(ours)-1].Round(time.Millisecond).String()},
 		{what: "a whole turn, typed and answered, median", value: middle(whole).String()},
 	}

@@ -94,7 +94,8 @@ func (y *yard) crowd(agents, commits int) (f figure, rate float64, clean bool, e
 		wg.Go(func() {
 			for n := range commits {
 				err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("own-%d-%d-%d", agents, a, n)), []byte(fmt.Sprintln(a, n)), 0o644)
-				if err = errors.Join(err, y.run(dir, y.tandem, "commit", "-m", fmt.Sprintf("crowd of %d: agent %d step %d", agents, a, n))); err != nil {
+				if err = errors.Join(err, y.run(dir, y.tandem, "commit", "-m",
+					fmt.Sprintf("crowd of %d: agent %d step %d", agents, a, n))); err != nil {
 					failed <- err
 				}
 			}
@@ -109,13 +110,15 @@ func (y *yard) crowd(agents, commits int) (f figure, rate float64, clean bool, e
 	}
 	rate = float64(agents*commits) / took.Seconds()
 	f = figure{what: fmt.Sprintf("%d agents × %d commits", agents, commits),
-		value: fmt.Sprintf("%.1f s, %.1f commits/s, %d commands failed, %d commits lost, %d divergent", took.Seconds(), rate, len(failed), lost, divergent)}
+		value: fmt.Sprintf("%.1f s, %.1f commits/s, %d commands failed, %d commits lost, %d divergent", took.Seconds(), rate, len(failed), lost,
+			divergent)}
 	return f, rate, len(failed) == 0 && lost == 0 && divergent == 0, nil
 }
 
 // count asks stock jj in the served folder what is there.
 func (y *yard) count(agents, commits int) (lost, divergent int, err error) {
-	cmd := exec.Command(y.jj, "--ignore-working-copy", "log", "--no-graph", "-r", "all()", "-T", `if(divergent, "divergent ") ++ description.first_line() ++ "\n"`)
+	cmd := exec.Command(y.jj, "--ignore-working-copy", "log", "--no-graph", "-r", "all()", "-T",
+		`if(divergent, "divergent ") ++ description.first_line() ++ "\n"`)
 	cmd.Dir, cmd.Env = y.repo, y.env
 	out, err := cmd.Output()
 	if err != nil {

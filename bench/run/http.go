@@ -68,7 +68,8 @@ func httpOperations(int) (section, error) {
 			if err != nil {
 				return s, err
 			}
-			s.figures = append(s.figures, figure{what: fmt.Sprintf("%s, %d caller(s)", side.what, callers), value: perSecond(ours), compared: perSecond(handler) + ", so " + percent(ours/handler)})
+			s.figures = append(s.figures, figure{what: fmt.Sprintf("%s, %d caller(s)", side.what, callers), value: perSecond(ours),
+				compared: perSecond(handler) + ", so " + percent(ours/handler)})
 		}
 	}
 	return s, nil

@@ -119,7 +119,8 @@ func (b *jjBench) score() error {
 	}
 	replay := filepath.Join(dir, "replay.py")
 	if _, err := os.Stat(replay); err != nil {
-		b.s.figures = append(b.s.figures, figure{what: "jj's own tests", value: "not measured: set TANDEM_JJ_CONFORMANCE to the folder of replay.py"})
+		b.s.figures = append(b.s.figures, figure{what: "jj's own tests",
+			value: "not measured: set TANDEM_JJ_CONFORMANCE to the folder of replay.py"})
 		return nil
 	}
 	cmd := exec.Command("python3", replay, b.ours, filepath.Join(dir, "open.jsonl"), "-j", strconv.Itoa(runtime.NumCPU()+1))
@@ -154,7 +155,8 @@ func (b *jjBench) score() error {
 			missed = append(missed, fmt.Sprintf("%s: %d", name, bad))
 		}
 	}
-	f := figure{what: "of these, of " + strings.Join(everyday, ", "), value: fmt.Sprintf("%d pass", passed), compared: "fail: none", target: "all", met: len(missed) == 0}
+	f := figure{what: "of these, of " + strings.Join(everyday, ", "), value: fmt.Sprintf("%d pass", passed), compared: "fail: none",
+		target: "all", met: len(missed) == 0}
 	if len(missed) > 0 {
 		f.compared = "fail: " + strings.Join(missed, ", ")
 	}
@@ -181,7 +183,8 @@ func (b *jjBench) repository(commits, files int) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("git fast-import: %w", err)
 	}
-	for _, step := range [][]string{{"git", "checkout", "-q", "-b", "main", "--no-track", "origin/main"}, {b.stock, "git", "init", "--colocate"}} {
+	for _, step := range [][]string{{"git", "checkout", "-q", "-b", "main", "--no-track", "origin/main"},
+		{b.stock, "git", "init", "--colocate"}} {
 		if err := b.run(repo, step...); err != nil {
 			return "", err
 		}
@@ -230,7 +233,8 @@ func (b *jjBench) run(dir string, words ...string) error {
 func (b *jjBench) time(what, repo string, limit float64, args ...string) error {
 	out := filepath.Join(b.dir, "times.json")
 	line := strings.Join(args, " ")
-	cmd := exec.Command("hyperfine", "-N", "--warmup", "2", "--min-runs", "5", "--max-runs", "40", "--export-json", out, b.ours+" "+line, b.stock+" "+line)
+	cmd := exec.Command("hyperfine", "-N", "--warmup", "2", "--min-runs", "5", "--max-runs", "40", "--export-json", out, b.ours+" "+line,
+		b.stock+" "+line)
 	cmd.Dir, cmd.Env = repo, b.env
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("hyperfine: %w\n%s", err, said)

@@ -65,7 +65,8 @@ func history(to interface{ Write([]byte) (int, error) }) error {
 	path := func(i int) string { return fmt.Sprintf("d%02d/e%02d/f%05d.txt", i%40, i/40%25, i) }
 	for n := range largeCommits {
 		message := fmt.Sprintf("step %d", n)
-		fmt.Fprintf(w, "commit refs/heads/main\nmark :%d\ncommitter B <b@example.com> %d +0000\ndata %d\n%s\n", n+1, 1_500_000_000+60*n, len(message), message)
+		fmt.Fprintf(w, "commit refs/heads/main\nmark :%d\ncommitter B <b@example.com> %d +0000\ndata %d\n%s\n", n+1, 1_500_000_000+60*n,
+			len(message), message)
 		first, last := n*7919%largeFiles, n*7919%largeFiles+1
 		if n == 0 {
 			first, last = 0, largeFiles

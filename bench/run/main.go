@@ -68,7 +68,9 @@ func main() {
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions}, {"authority", authority}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces}, {"workspaces-large", largeWorkspaces}} {
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions},
+		{"authority", authority}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces},
+		{"workspaces-large", largeWorkspaces}} {
 		if *only != "" && *only != m.name {
 			continue
 		}

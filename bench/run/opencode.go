@@ -84,7 +84,8 @@ func insideOpenCode(bin string) error {
 	}
 	cmd := exec.Command(bin, "serve", "--hostname", "127.0.0.1", "--port", fmt.Sprint(port))
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	cmd.Env = []string{"HOME=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
+	cmd.Env = []string{"HOME=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -122,7 +123,9 @@ func insideOpenCode(bin string) error {
 	var turns, bare []time.Duration
 	for i := range 25 {
 		began := time.Now()
-		if _, err := direct.Stream(context.Background(), provider.Request{Model: "scripted-1", Messages: []provider.Message{provider.TextMessage(provider.User, "[[say hello]]")}}, nil); err != nil {
+		if _, err := direct.Stream(context.Background(),
+			provider.Request{Model: "scripted-1", Messages: []provider.Message{provider.TextMessage(provider.User, "[[say hello]]")}},
+			nil); err != nil {
 			return err
 		}
 		b := time.Since(began)

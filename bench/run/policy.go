@@ -13,9 +13,12 @@ func policyDecisions(int) (section, error) {
 	s := section{title: "A policy decision", how: "An agent that acts for the local user, the default grants and 200 more. Masking asks of 1,000 tools which of them the caller may use."}
 	grants := policy.DefaultGrants()
 	for i := range 200 {
-		grants = append(grants, policy.ScopedGrant{ID: fmt.Sprintf("bench-%d", i), Principal: policy.PrincipalRef{Kind: policy.Agent, ID: fmt.Sprintf("a%d", i%10)},
-			Scope: policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindFolder, Path: fmt.Sprintf("/p%d/src", i)}}, Effect: policy.Allow,
-			Permissions: []policy.AccessPermission{policy.CanRead, policy.CanEdit}, DataClasses: []policy.DataClass{policy.Internal}, Source: policy.Default})
+		grants = append(grants, policy.ScopedGrant{ID: fmt.Sprintf("bench-%d", i),
+			Principal:   policy.PrincipalRef{Kind: policy.Agent, ID: fmt.Sprintf("a%d", i%10)},
+			Scope:       policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindFolder, Path: fmt.Sprintf("/p%d/src", i)}},
+			Effect:      policy.Allow,
+			Permissions: []policy.AccessPermission{policy.CanRead, policy.CanEdit}, DataClasses: []policy.DataClass{policy.Internal},
+			Source: policy.Default})
 	}
 	compiled, err := policy.Compile(policy.Source{Tenant: "local", Grants: grants})
 	if err != nil {
@@ -25,7 +28,8 @@ func policyDecisions(int) (section, error) {
 		AuthorityChain: []policy.PrincipalRef{{Kind: policy.Local, ID: "local"}}}
 	now := time.Now()
 	view := compiled.View(who, now)
-	ask := policy.Request{Right: "resource.write", Op: "resource.put", Resource: policy.ResourceRef{Kind: policy.KindResource, Path: "/lock/deploy"}, Now: now}
+	ask := policy.Request{Right: "resource.write", Op: "resource.put",
+		Resource: policy.ResourceRef{Kind: policy.KindResource, Path: "/lock/deploy"}, Now: now}
 	if d := view.Decide(ask); d.Effect != policy.Allow {
 		return s, fmt.Errorf("the measured decision should be allow: %+v", d)
 	}

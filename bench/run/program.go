@@ -133,7 +133,8 @@ func theProgram(int) (section, error) {
 		return s, err
 	}
 	s.figures = []figure{
-		{what: "start to healthy", value: took[len(took)/2].Round(time.Millisecond).String(), target: "< 300 ms", met: took[len(took)/2] < 300*time.Millisecond},
+		{what: "start to healthy", value: took[len(took)/2].Round(time.Millisecond).String(), target: "< 300 ms",
+			met: took[len(took)/2] < 300*time.Millisecond},
 		{what: "idle memory", value: fmt.Sprintf("%.0f MB", mb), target: "< 60 MB", met: mb < 60},
 		{what: "size of the program", value: fmt.Sprintf("%.1f MB", float64(info.Size())/1e6)},
 	}

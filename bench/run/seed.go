@@ -52,7 +52,8 @@ func (s *seed) start(atOnce bool) error {
 		return err
 	}
 	s.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	s.server = exec.Command(s.bin, "serve", "--listen", s.addr, "--repo", s.repo, "--log-level", "error", "--control-socket", filepath.Join(s.y.dir, "seed.sock"))
+	s.server = exec.Command(s.bin, "serve", "--listen", s.addr, "--repo", s.repo, "--log-level", "error", "--control-socket",
+		filepath.Join(s.y.dir, "seed.sock"))
 	s.server.Env = s.y.env
 	if atOnce {
 		s.server.Env = append(s.server.Env, "LD_PRELOAD="+s.preload)
@@ -114,7 +115,8 @@ func text(took time.Duration, err error) string {
 func (s *seed) workspaces(n int, tag string) (dirs []string, err error) {
 	for i := range n {
 		dir := filepath.Join(s.y.dir, fmt.Sprintf("seed-%s-%d", tag, i))
-		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("%s-%d", tag, i), dir); err != nil {
+		if _, err := s.run(time.Minute, s.y.dir, s.addr, "init", "--server", s.addr, "--workspace", fmt.Sprintf("%s-%d", tag, i),
+			dir); err != nil {
 			return nil, fmt.Errorf("the seed makes a workspace: %w", err)
 		}
 		dirs = append(dirs, dir)

@@ -168,7 +168,9 @@ func oneTurn(s *section, _ *program, c *caller, model *scripted.Server) error {
 	var bare, ours []time.Duration
 	for i := range 220 {
 		began := time.Now()
-		if _, err := direct.Stream(context.Background(), provider.Request{Model: "scripted-1", Messages: []provider.Message{provider.TextMessage(provider.User, "[[say hello]]")}}, nil); err != nil {
+		if _, err := direct.Stream(context.Background(),
+			provider.Request{Model: "scripted-1", Messages: []provider.Message{provider.TextMessage(provider.User, "[[say hello]]")}},
+			nil); err != nil {
 			return err
 		}
 		b := time.Since(began)
@@ -185,8 +187,9 @@ func oneTurn(s *section, _ *program, c *caller, model *scripted.Server) error {
 		}
 	}
 	added := middle(ours) - middle(bare)
-	s.figures = append(s.figures, figure{what: "added to a turn, median of 200", value: millis(added), compared: fmt.Sprintf("%s for the turn, %s for the bare call", millis(middle(ours)), millis(middle(bare))),
-		target: "< 5 ms", met: added < 5*time.Millisecond})
+	s.figures = append(s.figures, figure{what: "added to a turn, median of 200", value: millis(added),
+		compared: fmt.Sprintf("%s for the turn, %s for the bare call", millis(middle(ours)), millis(middle(bare))),
+		target:   "< 5 ms", met: added < 5*time.Millisecond})
 	turn, bareThere, why, err := openCode()
 	if err != nil {
 		return err
@@ -196,7 +199,8 @@ func oneTurn(s *section, _ *program, c *caller, model *scripted.Server) error {
 		return nil
 	}
 	s.figures = append(s.figures, figure{what: "added to a turn by OpenCode's server, median of 20", value: millis(turn - bareThere),
-		compared: fmt.Sprintf("%s for the turn, %s for the bare call; ours adds %.1f %% of it", millis(turn), millis(bareThere), 100*float64(added)/float64(turn-bareThere))})
+		compared: fmt.Sprintf("%s for the turn, %s for the bare call; ours adds %.1f %% of it", millis(turn), millis(bareThere),
+			100*float64(added)/float64(turn-bareThere))})
 	return nil
 }
 
@@ -235,7 +239,8 @@ func idleSessions(s *section, p *program, c *caller, _ *scripted.Server) error {
 		return err
 	}
 	each := max(after-before, 0) * 1000 / manySessions
-	s.figures = append(s.figures, figure{what: fmt.Sprintf("memory of an idle session, of %d with a turn each", manySessions), value: fmt.Sprintf("%.0f KB", each),
+	s.figures = append(s.figures, figure{what: fmt.Sprintf("memory of an idle session, of %d with a turn each", manySessions),
+		value:    fmt.Sprintf("%.0f KB", each),
 		compared: fmt.Sprintf("%.0f MB before, %.0f MB after, resident", before, after), target: "< 100 KB", met: each < 100})
 	return nil
 }
@@ -268,7 +273,8 @@ func streamingSessions(s *section, _ *program, c *caller, _ *scripted.Server) er
 			bad++
 		}
 	}
-	s.figures = append(s.figures, figure{what: fmt.Sprintf("%d sessions streaming at once, each watched", manySessions), value: fmt.Sprintf("%d lost something", bad),
+	s.figures = append(s.figures, figure{what: fmt.Sprintf("%d sessions streaming at once, each watched", manySessions),
+		value:    fmt.Sprintf("%d lost something", bad),
 		compared: fmt.Sprintf("%.1f s for turns of 2 s each", took.Seconds()), target: "0 lost", met: bad == 0})
 	return errors.Join(lost...)
 }
@@ -305,7 +311,9 @@ func watchers(s *section, _ *program, c *caller, _ *scripted.Server) error {
 		}
 	}
 	slices.SortFunc(ends, time.Time.Compare)
-	s.figures = append(s.figures, figure{what: fmt.Sprintf("%d watchers of one session", manySessions), value: fmt.Sprintf("%d have it whole", same),
-		compared: fmt.Sprintf("the last has the end %s after the first", ends[manySessions-1].Sub(ends[0]).Round(time.Millisecond)), target: "all", met: same == manySessions})
+	s.figures = append(s.figures, figure{what: fmt.Sprintf("%d watchers of one session", manySessions),
+		value:    fmt.Sprintf("%d have it whole", same),
+		compared: fmt.Sprintf("the last has the end %s after the first", ends[manySessions-1].Sub(ends[0]).Round(time.Millisecond)),
+		target:   "all", met: same == manySessions})
 	return nil
 }

@@ -47,7 +47,8 @@ func spaces(int) (section, error) {
 	peers, messages, tasks := crowd()
 	s := section{title: "A crowd in a space", how: fmt.Sprintf("%d members on one host, %d sealed messages to all from %d of them at once, %d tasks added and claimed. "+
 		"Delivery is from the call of send until another member's wake hook has the message's id: sealed, signed, checked, stored and synced by the host, opened, checked, stored and synced by each member. "+
-		"Beside it a WebSocket relay on loopback that stores, checks and seals nothing. intandem allows 5 peers and 30 messages a minute.", peers, messages, inFlight, tasks)}
+		"Beside it a WebSocket relay on loopback that stores, checks and seals nothing. intandem allows 5 peers and 30 messages a minute.", peers,
+		messages, inFlight, tasks)}
 	bare, err := measureRelay(peers, min(messages, 2000))
 	if err != nil {
 		return s, err
@@ -78,10 +79,13 @@ func spaces(int) (section, error) {
 	s.figures = []figure{
 		{what: "delivery, p50", value: ms(took, 50), compared: ms(bare, 50) + " (bare relay)"},
 		{what: "delivery, p99", value: ms(took, 99), compared: ms(bare, 99) + " (bare relay)"},
-		{what: fmt.Sprintf("messages to all others, %d of %d", said, messages), value: perSecond(float64(said) / talked.Seconds()), compared: "0.5/s a peer (intandem's limit)"},
+		{what: fmt.Sprintf("messages to all others, %d of %d", said, messages), value: perSecond(float64(said) / talked.Seconds()),
+			compared: "0.5/s a peer (intandem's limit)"},
 		{what: fmt.Sprintf("tasks added and claimed, %d of %d", did, tasks), value: perSecond(float64(did) / worked.Seconds())},
-		{what: fmt.Sprintf("joins by code, %d members", peers), value: perSecond(float64(peers-1) / joined.Seconds()), compared: "5 members at most (intandem)"},
-		{what: "memory, third and last quarter of the messages", value: fmt.Sprintf("%.0f MB, %.0f MB", third, fourth), target: "grows < 10 %", met: fourth < third*1.1},
+		{what: fmt.Sprintf("joins by code, %d members", peers), value: perSecond(float64(peers-1) / joined.Seconds()),
+			compared: "5 members at most (intandem)"},
+		{what: "memory, third and last quarter of the messages", value: fmt.Sprintf("%.0f MB, %.0f MB", third, fourth), target: "grows < 10 %",
+			met: fourth < third*1.1},
 	}
 	return s, nil
 }
@@ -107,7 +111,9 @@ func newCrowd(p *program, peers int) (*crowdOf, error) {
 	c := &crowdOf{p: p, began: time.Now(), sent: map[string]time.Time{}}
 	ctx := context.Background()
 	for i := range peers {
-		s := seatOf{client.Socket(filepath.Join(p.dir, "data", "tandem.sock")).WithClient(client.About{ID: fmt.Sprintf("%d.%d.peer%d", os.Getpid(), os.Getppid(), i), Folder: p.dir, Agent: "bench"}), fmt.Sprintf("peer%d", i)}
+		s := seatOf{client.Socket(filepath.Join(p.dir, "data", "tandem.sock")).
+			WithClient(client.About{ID: fmt.Sprintf("%d.%d.peer%d", os.Getpid(), os.Getppid(), i), Folder: p.dir, Agent: "bench"}),
+			fmt.Sprintf("peer%d", i)}
 		var made struct{ Code string }
 		var err error
 		if i == 0 {
@@ -166,7 +172,8 @@ func (c *crowdOf) talk(messages int) (said int, took []time.Duration, rss []floa
 				s := c.seats[k]
 				var out struct{ ID, State string }
 				began := time.Now()
-				if err := s.c.Call(ctx, "space.send", map[string]any{"type": "chat", "message": fmt.Sprintf("number %d %s", i, strings.Repeat("x", 200))}, &out); err != nil {
+				if err := s.c.Call(ctx, "space.send", map[string]any{"type": "chat",
+					"message": fmt.Sprintf("number %d %s", i, strings.Repeat("x", 200))}, &out); err != nil {
 					failed.Store(err)
 					return
 				}

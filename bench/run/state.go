@@ -57,7 +57,8 @@ func stateOperations(entries int) (section, error) {
 			return s, err
 		}
 		goal := map[int]float64{1: 0.45, 16: 1}[callers]
-		s.figures = append(s.figures, figure{fmt.Sprintf("%d caller(s)", callers), perSecond(ours), perSecond(bare) + ", so " + percent(ours/bare),
+		s.figures = append(s.figures, figure{fmt.Sprintf("%d caller(s)", callers), perSecond(ours),
+			perSecond(bare) + ", so " + percent(ours/bare),
 			"≥ " + percent(goal), ours/bare >= goal})
 	}
 	long, err := openHouse(filepath.Join(dir, "long.db"))
@@ -92,7 +93,8 @@ func openHouse(path string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Migrate(ctx, journal.Migrations, identity.Migrations, approval.Migrations, gate.Migrations, resource.Migrations); err != nil {
+	if _, err := d.Migrate(ctx, journal.Migrations, identity.Migrations, approval.Migrations, gate.Migrations,
+		resource.Migrations); err != nil {
 		return nil, err
 	}
 	_, key, err := ed25519.GenerateKey(nil)
@@ -138,7 +140,8 @@ func (h *house) grow(n int64) error {
 		}
 		err = h.db.Write(h.ctx, func(tx *db.Tx) error {
 			for range min(1000, n-size) {
-				ev := journal.Event{Tenant: identity.LocalTenant, Type: "resource.put", Phase: journal.Done, Actor: "local", Resource: "resource:/bench", Payload: json.RawMessage(`{"input":` + string(value) + `}`)}
+				ev := journal.Event{Tenant: identity.LocalTenant, Type: "resource.put", Phase: journal.Done, Actor: "local",
+					Resource: "resource:/bench", Payload: json.RawMessage(`{"input":` + string(value) + `}`)}
 				if _, err := h.journal.Append(tx, ev); err != nil {
 					return err
 				}

@@ -42,8 +42,9 @@ func (y *yard) watching(dir string) (f figure, err error) {
 	}
 	slices.Sort(took)
 	median := took[len(took)/2]
-	return figure{what: "from the end of an operation until a watcher hears of it, median", value: span(median), compared: fmt.Sprintf("%s the slowest of %d", span(took[len(took)-1]), len(took)),
-		target: "< 50 ms", met: median < 50*time.Millisecond}, nil
+	return figure{what: "from the end of an operation until a watcher hears of it, median", value: span(median),
+		compared: fmt.Sprintf("%s the slowest of %d", span(took[len(took)-1]), len(took)),
+		target:   "< 50 ms", met: median < 50*time.Millisecond}, nil
 }
 
 // listen says of every change of a head how long ago its operation ended.

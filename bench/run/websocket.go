@@ -116,7 +116,8 @@ func serveRelay(address string) error {
 			return
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", acceptKey(r.Header.Get("Sec-WebSocket-Key")))
+		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+			acceptKey(r.Header.Get("Sec-WebSocket-Key")))
 		s := &socket{Conn: c, in: rw.Reader}
 		mu.Lock()
 		all[s] = true

@@ -10,14 +10,16 @@ import (
 
 // workspaces measures jj over the network on a thousand files.
 func workspaces(int) (section, error) {
-	return distances(section{title: "Workspaces: 1,000 files", how: "Agents and server on this machine, a relay of our own between them, the same for every contestant; medians. " +
-		"Stock jj 0.45.1 works on a local clone; git commits and pushes through git daemon; the seed is the crate jj-tandem 0.3.3, as published and with TCP_NODELAY forced on its server's sockets (bench/run/preload)."},
+	return distances(section{title: "Workspaces: 1,000 files",
+		how: "Agents and server on this machine, a relay of our own between them, the same for every contestant; medians. " +
+			"Stock jj 0.45.1 works on a local clone; git commits and pushes through git daemon; the seed is the crate jj-tandem 0.3.3, as published and with TCP_NODELAY forced on its server's sockets (bench/run/preload)."},
 		thousand, 9, 40*time.Second)
 }
 
 // largeWorkspaces measures the same on a long history.
 func largeWorkspaces(int) (section, error) {
-	return distances(section{title: "Workspaces: 50,000 commits, 20,000 files", how: "As above. The seed's client is stopped when it has not made a workspace after 20 s."},
+	return distances(section{title: "Workspaces: 50,000 commits, 20,000 files",
+		how: "As above. The seed's client is stopped when it has not made a workspace after 20 s."},
 		large, 5, 20*time.Second)
 }
 
@@ -55,7 +57,8 @@ func distances(s section, fill func(*yard) error, runs int, patience time.Durati
 	if ours.dir, err = y.workspace("far", y.relay.addr()); err != nil {
 		return s, err
 	}
-	s.figures = append(s.figures, figure{what: "a workspace from nothing (init), 0 ms away", value: span(time.Since(began)), compared: old.initText + " the seed with NODELAY"})
+	s.figures = append(s.figures, figure{what: "a workspace from nothing (init), 0 ms away", value: span(time.Since(began)),
+		compared: old.initText + " the seed with NODELAY"})
 	for _, rtt := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
 		y.relay.distance(rtt)
 		git.relay.distance(rtt)
@@ -103,10 +106,12 @@ func (y *yard) distance(s *section, rtt time.Duration, runs int, ours, plain lan
 	}
 	away := rtt.Milliseconds()
 	s.figures = append(s.figures,
-		figure{what: fmt.Sprintf("log, %d ms away, watch current", away), value: span(t[0]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git pull", span(t[1]), seedLog, span(pull)),
-			target: "1.2 × stock jj", met: float64(t[0]) <= 1.2*float64(t[1])},
-		figure{what: fmt.Sprintf("new with 32 files, %d ms away", away), value: span(t[2]), compared: fmt.Sprintf("%s stock jj alone; %s; %s git commit and push", span(t[3]), seedNew, span(t[4])),
-			target: "stock jj + one round trip + 30 ms", met: t[2] <= t[3]+rtt+30*time.Millisecond})
+		figure{what: fmt.Sprintf("log, %d ms away, watch current", away), value: span(t[0]),
+			compared: fmt.Sprintf("%s stock jj alone; %s; %s git pull", span(t[1]), seedLog, span(pull)),
+			target:   "1.2 × stock jj", met: float64(t[0]) <= 1.2*float64(t[1])},
+		figure{what: fmt.Sprintf("new with 32 files, %d ms away", away), value: span(t[2]),
+			compared: fmt.Sprintf("%s stock jj alone; %s; %s git commit and push", span(t[3]), seedNew, span(t[4])),
+			target:   "stock jj + one round trip + 30 ms", met: t[2] <= t[3]+rtt+30*time.Millisecond})
 	return nil
 }
 
@@ -127,7 +132,8 @@ func (y *yard) gitLane() (*gitLane, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.daemon = exec.Command("git", "daemon", "--export-all", "--enable=receive-pack", "--listen=127.0.0.1", fmt.Sprintf("--port=%d", port), "--base-path="+y.dir, y.dir)
+	g.daemon = exec.Command("git", "daemon", "--export-all", "--enable=receive-pack", "--listen=127.0.0.1", fmt.Sprintf("--port=%d", port),
+		"--base-path="+y.dir, y.dir)
 	g.daemon.Env = y.env
 	if err := g.daemon.Start(); err != nil {
 		return nil, err

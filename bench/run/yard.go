@@ -52,7 +52,8 @@ func newYard(make func(y *yard) error) (y *yard, err error) {
 		return nil, err
 	}
 	y.env = []string{"HOME=" + y.dir, "PATH=" + os.Getenv("PATH"), "TANDEM_API_TOKEN=" + benchToken, "JJ_USER=B", "JJ_EMAIL=b@example.com",
-		"TANDEM_DATA=" + filepath.Join(y.dir, "agents"), "GIT_AUTHOR_NAME=B", "GIT_AUTHOR_EMAIL=b@example.com", "GIT_COMMITTER_NAME=B", "GIT_COMMITTER_EMAIL=b@example.com"}
+		"TANDEM_DATA=" + filepath.Join(y.dir, "agents"), "GIT_AUTHOR_NAME=B", "GIT_AUTHOR_EMAIL=b@example.com", "GIT_COMMITTER_NAME=B",
+		"GIT_COMMITTER_EMAIL=b@example.com"}
 	y.repo = filepath.Join(y.dir, "project")
 	if err := make(y); err != nil {
 		return nil, err
@@ -73,7 +74,8 @@ func thousand(y *yard) error {
 	}
 	for i := range 1000 {
 		path := filepath.Join(y.repo, fmt.Sprintf("d%02d", i%20), fmt.Sprintf("f%04d.txt", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, bytes.Repeat([]byte(fmt.Sprintln(i)), 100), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, bytes.Repeat([]byte(fmt.Sprintln(i)), 100), 0o644)); err != nil {
 			return err
 		}
 	}

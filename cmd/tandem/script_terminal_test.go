@@ -23,7 +23,8 @@ func typed(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, err)
 }
 
-var scriptVars = []string{"HOME", "PATH", "TMPDIR", "LANG", "TERM", "NO_COLOR", "WORK", "TANDEM_PORT", "TANDEM_API_TOKEN", "TANDEM_DATA", "TANDEM_DATABASE", "TANDEM_AS_TOKEN"}
+var scriptVars = []string{"HOME", "PATH", "TMPDIR", "LANG", "TERM", "NO_COLOR", "WORK", "TANDEM_PORT", "TANDEM_API_TOKEN", "TANDEM_DATA",
+	"TANDEM_DATABASE", "TANDEM_AS_TOKEN"}
 
 // onTerminal runs tandem on a terminal of its own, types the secret at each
 // question for a PIN, and returns what the terminal showed.

@@ -73,7 +73,8 @@ func setup(env *testscript.Env) error {
 	}
 	port := testenv.Port(env.T().(testing.TB))
 	env.Vars = append(env.Vars, "HOME="+home, "TANDEM_PORT="+fmt.Sprint(port), "TANDEM_API_TOKEN="+apiToken,
-		"FAR_PORT="+fmt.Sprint(testenv.Port(env.T().(testing.TB))), "URL="+fmt.Sprintf("http://127.0.0.1:%d", port), "TMPDIR="+env.WorkDir, "LANG=C.UTF-8", "TERM=xterm-256color",
+		"FAR_PORT="+fmt.Sprint(testenv.Port(env.T().(testing.TB))), "URL="+fmt.Sprintf("http://127.0.0.1:%d", port), "TMPDIR="+env.WorkDir,
+		"LANG=C.UTF-8", "TERM=xterm-256color",
 		"STOCK_JJ="+testenv.Tool(env.T().(testing.TB), "jj"), "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "EDITOR=false")
 	env.Values[tbKey{}] = env.T().(testing.TB)
 	env.Values[hatsKey{}] = &hats{tokens: map[string]string{"api": apiToken}}

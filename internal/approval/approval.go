@@ -62,7 +62,8 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 			return a, false, nil
 		}
 		if a.Stands(tx.Ended()) {
-			return nil, false, fault.New(fault.Unavailable, c.Op, "the clock of the server was set, so nobody knows whether the time of %s is over", a.ID).
+			return nil, false, fault.New(fault.Unavailable, c.Op, "the clock of the server was set, so nobody knows whether the time of %s is over",
+				a.ID).
 				WithNext("set the server's clock right, or wait until it is taken as right; at the server: tandem doctor")
 		}
 		if err := retire(tx, a); err != nil {
@@ -77,11 +78,15 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 		return nil, false, err
 	}
 	if waiting >= MaxPending {
-		return nil, false, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", waiting).WithNext("wait for answers before asking for more: tandem approvals")
+		return nil, false, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", waiting).
+			WithNext("wait for answers before asking for more: tandem approvals")
 	}
-	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest, Input: orNothing(c.Input),
-		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason, By: c.By,
-		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Bound: c.Bound, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(Patience)}
+	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest,
+		Input:   orNothing(c.Input),
+		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason,
+		By:     c.By,
+		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Bound: c.Bound, CreatedAt: tx.Now(),
+		ExpiresAt: tx.Now().Add(Patience)}
 	ok, err := insert(tx, a)
 	if err != nil {
 		return nil, false, err
@@ -144,7 +149,8 @@ func (r *Room) endUnanswered(tx *db.Tx, tenant, askerID, askID, how, why string)
 
 // Waiting are the unanswered asks for an operation, of every tenant.
 func (r *Room) Waiting(ctx context.Context, opName string) ([]*Ask, error) {
-	return collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'pending' AND op = ? AND expires_at > ? ORDER BY id", opName, r.db.Now()))
+	return collect(r.db.Query(ctx, "SELECT "+columns+
+		" FROM approval WHERE standing = 1 AND state = 'pending' AND op = ? AND expires_at > ? ORDER BY id", opName, r.db.Now()))
 }
 
 // named puts the names of sessions onto asks.

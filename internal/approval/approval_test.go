@@ -50,7 +50,8 @@ func as(ctx context.Context, c op.Caller) context.Context {
 }
 
 func edit(c op.Caller, text string) Call {
-	return Call{Caller: c, Op: "file.edit", Resource: "folder:/a", Digest: "digest of " + text, Input: json.RawMessage(`{"text":"` + text + `"}`),
+	return Call{Caller: c, Op: "file.edit", Resource: "folder:/a", Digest: "digest of " + text,
+		Input:  json.RawMessage(`{"text":"` + text + `"}`),
 		Reason: "changing files needs an approval", By: "grant:g", Approvers: []string{"person:*"}}
 }
 
@@ -123,13 +124,16 @@ func TestTheLifeOfAnAsk(t *testing.T) {
 		if _, ok := b.spend(call); ok {
 			t.Fatal("a pending ask is spent")
 		}
-		if _, err := b.answer(agent("reviewer"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); !fault.Is(err, fault.Denied) {
+		if _, err := b.answer(agent("reviewer"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); !fault.Is(err,
+			fault.Denied) {
 			t.Fatalf("an agent answers: %v", err)
 		}
-		if got, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); err != nil || got.State != Approved {
+		if got, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); err != nil ||
+			got.State != Approved {
 			t.Fatalf("%+v %v", got, err)
 		}
-		if _, err := b.answer(person("bob"), DecideIn{ID: a.ID, Verdict: Cancel}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "ann") {
+		if _, err := b.answer(person("bob"), DecideIn{ID: a.ID, Verdict: Cancel}); !fault.Is(err, fault.Conflict) ||
+			!strings.Contains(err.Error(), "ann") {
 			t.Fatalf("answered twice: %v", err)
 		}
 		if again, fresh := b.file(call); fresh || again.State != Approved {
@@ -173,7 +177,8 @@ func TestExpiry(t *testing.T) {
 		call := edit(agent("builder"), "x")
 		a, _ := b.file(call)
 		b.now.Add(Patience.Microseconds())
-		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); !fault.Is(err, fault.Conflict) {
+		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()}); !fault.Is(err,
+			fault.Conflict) {
 			t.Fatalf("an expired ask is answered: %v", err)
 		}
 		if got := b.inbox(person("ann"), ""); len(got) != 0 {
@@ -195,7 +200,8 @@ func TestExpiry(t *testing.T) {
 		if !fresh {
 			t.Fatal("an expired ask answers for the call")
 		}
-		if _, err := b.answer(person("ann"), DecideIn{ID: next.ID, Verdict: Approve, Digest: next.Digest, Pages: next.PageDigests()}); err != nil {
+		if _, err := b.answer(person("ann"), DecideIn{ID: next.ID, Verdict: Approve, Digest: next.Digest,
+			Pages: next.PageDigests()}); err != nil {
 			t.Fatal(err)
 		}
 		b.now.Add(ShelfLife.Microseconds())
@@ -284,7 +290,8 @@ func TestOnceUnderContention(t *testing.T) {
 				t.Fatal(err)
 			}
 			together(many, func(i int) {
-				_, err := b.answer(person(fmt.Sprintf("p%d", i)), DecideIn{ID: ids[0], Verdict: Approve, Digest: call.Digest, Pages: seen.PageDigests()})
+				_, err := b.answer(person(fmt.Sprintf("p%d", i)),
+					DecideIn{ID: ids[0], Verdict: Approve, Digest: call.Digest, Pages: seen.PageDigests()})
 				if err == nil {
 					answered.Add(1)
 				} else if !fault.Is(err, fault.Conflict) {

@@ -120,7 +120,8 @@ func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time) (*Ask, error) {
 		return nil, a.settled()
 	}
 	if v == Approve && unseen(a.Input) {
-		return nil, fault.New(fault.Conflict, "approval.decide", "%s was filed by an older program, which kept only its beginning: nobody can look at it whole", a.ID).
+		return nil, fault.New(fault.Conflict, "approval.decide",
+			"%s was filed by an older program, which kept only its beginning: nobody can look at it whole", a.ID).
 			WithNext("cancel it; the asker asks anew")
 	}
 	if err := a.looked(in.Digest, in.Pages, v == Approve); err != nil {
@@ -144,7 +145,8 @@ func (a *Ask) mayAnswer(by op.Caller) error {
 	case by.Kind != op.Person || by.Door == op.DoorMCP:
 		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and %s is of the kind %s", by.Name, by.Kind)
 	case by.Present == "" && !by.Decides:
-		return fault.New(fault.Denied, "approval.decide", "answering needs a person who is present").WithNext("answer on a terminal with the PIN, or in the panel with a passkey")
+		return fault.New(fault.Denied, "approval.decide", "answering needs a person who is present").
+			WithNext("answer on a terminal with the PIN, or in the panel with a passkey")
 	case by.Actor == a.AskerID:
 		return fault.New(fault.Denied, "approval.decide", "whoever asks does not answer").WithNext("ask one of %v", a.Approvers)
 	case !slices.Contains(a.Approvers, "person:*") && !slices.Contains(a.Approvers, "person:"+by.Name):
@@ -170,13 +172,15 @@ func (a *Ask) Stands(now time.Time) bool {
 
 func (a *Ask) settled() error {
 	if a.DecidedBy == "" {
-		return fault.New(fault.Conflict, "approval.decide", "%s expired at %s", a.ID, a.ExpiresAt.Format(time.RFC3339)).WithNext("repeat the call to ask again")
+		return fault.New(fault.Conflict, "approval.decide", "%s expired at %s", a.ID, a.ExpiresAt.Format(time.RFC3339)).
+			WithNext("repeat the call to ask again")
 	}
 	if a.DecidedBy == Withdrawn || a.DecidedBy == Abandoned {
 		return fault.New(fault.Conflict, "approval.decide", "%s ended before an answer came: %s", a.ID, a.Feedback).
 			WithNext("where the work goes on, it asks anew: tandem approvals").With("decided_by", a.DecidedBy)
 	}
-	return fault.New(fault.Conflict, "approval.decide", "%s was answered already: %s by %s", a.ID, a.State, a.DecidedBy).With("decided_by", a.DecidedBy)
+	return fault.New(fault.Conflict, "approval.decide", "%s was answered already: %s by %s", a.ID, a.State, a.DecidedBy).With("decided_by",
+		a.DecidedBy)
 }
 
 // Answer is what the asker hears when its call finds a standing ask that does not let it pass.

@@ -19,7 +19,8 @@ func agent(name string) op.Caller {
 }
 
 func TestWhoMayAnswer(t *testing.T) {
-	ask := &Ask{ID: "ask_1", State: Pending, Op: "file.edit", Digest: "d", AskerID: "act_builder", Asker: "builder", Approvers: []string{"person:*"}, ExpiresAt: noon.Add(time.Hour)}
+	ask := &Ask{ID: "ask_1", State: Pending, Op: "file.edit", Digest: "d", AskerID: "act_builder", Asker: "builder",
+		Approvers: []string{"person:*"}, ExpiresAt: noon.Add(time.Hour)}
 	named := *ask
 	named.Approvers = []string{"person:ann"}
 	own := *ask
@@ -37,7 +38,8 @@ func TestWhoMayAnswer(t *testing.T) {
 	}{
 		{"a present person", ask, person("ann"), true}, {"a deciding token", ask, token, true}, {"a named person", &named, person("ann"), true},
 		{"a person who is not named", &named, person("bob"), false}, {"the asker", &own, person("ann"), false},
-		{"an absent person", ask, absent, false}, {"over MCP", ask, mcp, false}, {"an agent", ask, asAgent, false}, {"a stranger", ask, op.Caller{}, false},
+		{"an absent person", ask, absent, false}, {"over MCP", ask, mcp, false}, {"an agent", ask, asAgent, false},
+		{"a stranger", ask, op.Caller{}, false},
 	} {
 		next, err := x.ask.Decide(x.by, DecideIn{Verdict: Approve, Digest: x.ask.Digest, Pages: x.ask.PageDigests()}, noon)
 		if (err == nil) != x.ok || (err != nil && !fault.Is(err, fault.Denied)) {
@@ -50,7 +52,8 @@ func TestWhoMayAnswer(t *testing.T) {
 }
 
 func TestAnswersAndTime(t *testing.T) {
-	ask := &Ask{ID: "ask_1", State: Pending, Op: "file.edit", Digest: "d", AskerID: "act_builder", Approvers: []string{"person:*"}, ExpiresAt: noon.Add(time.Hour)}
+	ask := &Ask{ID: "ask_1", State: Pending, Op: "file.edit", Digest: "d", AskerID: "act_builder", Approvers: []string{"person:*"},
+		ExpiresAt: noon.Add(time.Hour)}
 	for _, x := range []struct {
 		v        Verdict
 		feedback string
@@ -59,11 +62,14 @@ func TestAnswersAndTime(t *testing.T) {
 		state    State
 		kind     fault.Kind
 	}{
-		{Approve, "", "d", 0, Approved, 0}, {Approve, "", "", 0, "", fault.Invalid}, {Approve, "fine", "d", 0, Approved, 0}, {SendBack, "use a flag", "", 0, Rework, 0}, {Cancel, "", "", 0, Cancelled, 0},
-		{SendBack, "", "", 0, "", fault.Invalid}, {"maybe", "", "", 0, "", fault.Invalid}, {Approve, string(make([]byte, MaxFeedback+1)), "", 0, "", fault.Invalid},
+		{Approve, "", "d", 0, Approved, 0}, {Approve, "", "", 0, "", fault.Invalid}, {Approve, "fine", "d", 0, Approved, 0},
+		{SendBack, "use a flag", "", 0, Rework, 0}, {Cancel, "", "", 0, Cancelled, 0},
+		{SendBack, "", "", 0, "", fault.Invalid}, {"maybe", "", "", 0, "", fault.Invalid},
+		{Approve, string(make([]byte, MaxFeedback+1)), "", 0, "", fault.Invalid},
 		{Approve, "", "other", 0, "", fault.Conflict}, {Approve, "", "", time.Hour, "", fault.Conflict},
 	} {
-		next, err := ask.Decide(person("ann"), DecideIn{Verdict: x.v, Feedback: x.feedback, Digest: x.digest, Pages: ask.PageDigests()}, noon.Add(x.after))
+		next, err := ask.Decide(person("ann"), DecideIn{Verdict: x.v, Feedback: x.feedback, Digest: x.digest, Pages: ask.PageDigests()},
+			noon.Add(x.after))
 		switch {
 		case x.state == "" && !fault.Is(err, x.kind):
 			t.Errorf("%s %.10q after %v: %v", x.v, x.feedback, x.after, err)
@@ -76,7 +82,8 @@ func TestAnswersAndTime(t *testing.T) {
 		if _, err := next.Decide(person("bob"), DecideIn{Verdict: Approve}, noon); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s is answered twice: %v", x.v, err)
 		}
-		if want := map[State]fault.Kind{Approved: fault.Pending, Rework: fault.Denied, Cancelled: fault.Denied}[next.State]; next.Answer().Kind != want || next.Answer().Next == "" {
+		if want := map[State]fault.Kind{Approved: fault.Pending, Rework: fault.Denied, Cancelled: fault.Denied}[next.State]; next.Answer().
+			Kind != want || next.Answer().Next == "" {
 			t.Errorf("%s answers %v", next.State, next.Answer())
 		}
 	}

@@ -111,7 +111,8 @@ func crashChild(t *testing.T, dsn string) {
 		fmt.Println("filed", a.ID)
 		if a.State == Pending {
 			err := d.Write(ctx, func(tx *db.Tx) error {
-				_, err := r.decide(op.WithCaller(ctx, person("ann")), tx, DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()})
+				_, err := r.decide(op.WithCaller(ctx, person("ann")), tx,
+					DecideIn{ID: a.ID, Verdict: Approve, Digest: a.Digest, Pages: a.PageDigests()})
 				return err
 			})
 			if err != nil {

@@ -70,10 +70,12 @@ func (r *Room) Ops() []op.Op {
 		op.Read(op.Spec{Name: "approval.wait", Waits: true, Right: "approval.read", Method: "GET", Path: "/approval/{id}/wait",
 			Doc: "Wait until an ask is answered or the time is up."},
 			func(in WaitIn) op.Resource { return at(in.ID) }, r.wait),
-		op.State(op.Spec{Name: "approval.decide", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "approval.decide", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true,
+			People: true, MCP: "-",
 			Doc: "Answer an ask: approve it, send it back with feedback, or cancel it.\nOnly a person who is present answers, never the asker, and the first answer counts."},
 			func(in DecideIn) op.Resource { return at(in.ID) }, r.decide),
-		op.State(op.Spec{Name: "approval.decide_several", Right: "approval.decide", Method: "POST", Path: "/approval-decide", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "approval.decide_several", Right: "approval.decide", Method: "POST", Path: "/approval-decide", Present: true,
+			People: true, MCP: "-",
 			Doc: "Answer several asks alike, each with the pages of it that were looked at. All are answered, or none."},
 			func(in SeveralIn) op.Resource { return at(in.first()) }, r.several),
 		op.State(op.Spec{Name: "approval.expire", Right: "approval.write", MCP: "-",
@@ -129,7 +131,8 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 		where = "1 = 1"
 	}
 	if where == "" {
-		return out, fault.New(fault.Invalid, "approval.list", "%q is not a state of an ask", in.State).WithNext("use pending, approved, rework, cancelled, expired, spent or all")
+		return out, fault.New(fault.Invalid, "approval.list", "%q is not a state of an ask", in.State).
+			WithNext("use pending, approved, rework, cancelled, expired, spent or all")
 	}
 	if in.Limit < 0 || in.Limit > 1000 {
 		return out, fault.New(fault.Invalid, "approval.list", "limit lies between 1 and 1000")

@@ -123,8 +123,10 @@ func (a *Ask) looked(digest string, pages []string, must bool) error {
 		}
 	}
 	if must && !slices.Equal(pages, all) {
-		return fault.New(fault.Invalid, "approval.decide", "an approval names every page that was shown: %d of %d pages of %s are named", len(pages), len(all), a.ID).
-			With("pages", fmt.Sprint(len(all))).WithNext("read each: tandem approvals show %s --page 1; their digests go with the answer, in order", a.ID)
+		return fault.New(fault.Invalid, "approval.decide", "an approval names every page that was shown: %d of %d pages of %s are named",
+			len(pages), len(all), a.ID).
+			With("pages", fmt.Sprint(len(all))).WithNext("read each: tandem approvals show %s --page 1; their digests go with the answer, in order",
+			a.ID)
 	}
 	return nil
 }

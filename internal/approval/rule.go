@@ -74,12 +74,15 @@ type Nothing struct{}
 
 func (r *Room) ruleOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "approval.always", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/always", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "approval.always", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/always", Present: true,
+			People: true, MCP: "-",
 			Doc: "Approve an ask, and calls like it in this session or folder until an end.\nWhat passes from then on is the pattern that the ask shows; what is denied stays denied."},
 			func(in AlwaysIn) op.Resource { return at(in.ID) }, r.always),
-		op.Read(op.Spec{Name: "approval.rules", Right: "approval.read", Masked: true, Method: "GET", Path: "/approval-rules", Doc: "List the standing answers that are in force."},
+		op.Read(op.Spec{Name: "approval.rules", Right: "approval.read", Masked: true, Method: "GET", Path: "/approval-rules",
+			Doc: "List the standing answers that are in force."},
 			func(Nothing) op.Resource { return at("") }, r.rules),
-		op.State(op.Spec{Name: "approval.forget", Right: "approval.write", Method: "DELETE", Path: "/approval-rules/{id}", MCP: "-", Doc: "End a standing answer. The next call asks again."},
+		op.State(op.Spec{Name: "approval.forget", Right: "approval.write", Method: "DELETE", Path: "/approval-rules/{id}", MCP: "-",
+			Doc: "End a standing answer. The next call asks again."},
 			func(in IDIn) op.Resource { return at(in.ID) }, r.forget),
 	}
 }
@@ -115,10 +118,12 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 		pattern = a.AlwaysInFolder
 	}
 	if pattern == "" || a.Session == "" {
-		return AlwaysOut{}, fault.New(fault.Conflict, "approval.always", "nobody knows what calls like this one would touch, so it can be approved only once").
+		return AlwaysOut{}, fault.New(fault.Conflict, "approval.always",
+			"nobody knows what calls like this one would touch, so it can be approved only once").
 			WithNext("approve it: tandem approvals approve %s", id.Short(a.ID))
 	}
-	rule := &Rule{ID: id.New("rul"), Tenant: a.Tenant, Scope: in.Scope, Session: a.Session, For: a.For, Op: a.Op, Pattern: pattern, Owner: a.DecidedBy, Ask: a.ID,
+	rule := &Rule{ID: id.New("rul"), Tenant: a.Tenant, Scope: in.Scope, Session: a.Session, For: a.For, Op: a.Op, Pattern: pattern,
+		Owner: a.DecidedBy, Ask: a.ID,
 		CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(life)}
 	if in.Scope == InFolder {
 		rule.Session = ""
@@ -127,7 +132,8 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	if err != nil {
 		return AlwaysOut{}, err
 	}
-	if _, err := tx.Exec("INSERT INTO approval_rule ("+ruleColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rule.Tenant, rule.ID, string(rule.Scope), rule.Session, string(chain), rule.Op,
+	if _, err := tx.Exec("INSERT INTO approval_rule ("+ruleColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rule.Tenant, rule.ID,
+		string(rule.Scope), rule.Session, string(chain), rule.Op,
 		rule.Pattern, rule.Owner, rule.Ask, rule.CreatedAt, rule.ExpiresAt); err != nil {
 		return AlwaysOut{}, err
 	}
@@ -153,7 +159,8 @@ func scanRule(rows *sql.Rows) (r Rule, err error) {
 
 // Rules are the standing answers that could speak for a caller's call of an operation.
 func (r *Room) Rules(ctx context.Context, c op.Caller, opName string) ([]Rule, error) {
-	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+" FROM approval_rule WHERE tenant = ? AND op = ? AND session IN (?, '') AND expires_at > ? ORDER BY id",
+	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+
+		" FROM approval_rule WHERE tenant = ? AND op = ? AND session IN (?, '') AND expires_at > ? ORDER BY id",
 		c.Tenant, opName, c.Session, r.db.Now())
 	all, err := db.Collect(rows, err, scanRule)
 	return slices.DeleteFunc(all, func(x Rule) bool { return !slices.Equal(x.For, orEmpty(c.For)) }), err
@@ -162,10 +169,12 @@ func (r *Room) Rules(ctx context.Context, c op.Caller, opName string) ([]Rule, e
 func (r *Room) rules(ctx context.Context, _ Nothing) (RulesOut, error) {
 	c := op.CallerFrom(ctx)
 	out := RulesOut{Rules: []Rule{}}
-	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+" FROM approval_rule WHERE tenant = ? AND expires_at > ? ORDER BY id", c.Tenant, r.db.Now())
+	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+" FROM approval_rule WHERE tenant = ? AND expires_at > ? ORDER BY id", c.Tenant,
+		r.db.Now())
 	all, err := db.Collect(rows, err, scanRule)
 	for _, x := range all {
-		mine := c.Kind != op.Agent && c.Kind != op.Session || x.Session == c.Session && c.Session != "" || slices.Contains(x.For, string(c.Kind)+":"+c.Name)
+		mine := c.Kind != op.Agent && c.Kind != op.Session || x.Session == c.Session && c.Session != "" ||
+			slices.Contains(x.For, string(c.Kind)+":"+c.Name)
 		if mine && op.May(ctx, "approval.read", at(x.ID)) {
 			out.Rules = append(out.Rules, x)
 		}

@@ -17,13 +17,16 @@ func (a *Ask) Seal() op.Sealed {
 	if a.DecidedAt != nil {
 		decided = micros(*a.DecidedAt)
 	}
-	return op.Sealed{Tenant: a.Tenant, Subject: "approval:" + a.ID, Says: []string{a.Tenant, a.ID, a.Op, a.Resource, a.Digest, a.AskerID, a.Session, a.DecidedBy, decided, micros(a.ExpiresAt)},
+	return op.Sealed{Tenant: a.Tenant, Subject: "approval:" + a.ID,
+		Says: []string{a.Tenant, a.ID, a.Op, a.Resource, a.Digest, a.AskerID, a.Session, a.DecidedBy, decided, micros(a.ExpiresAt)},
 		What: "the approval " + a.ID + " of " + a.Op + ", by " + a.DecidedBy}
 }
 
 // Seal is a standing answer.
 func (r *Rule) Seal() op.Sealed {
-	return op.Sealed{Tenant: r.Tenant, Subject: "rule:" + r.ID, Says: []string{r.Tenant, r.ID, string(r.Scope), r.Session, strings.Join(r.For, "\n"), r.Op, r.Pattern, r.Owner, r.Ask, micros(r.ExpiresAt)},
+	return op.Sealed{Tenant: r.Tenant, Subject: "rule:" + r.ID,
+		Says: []string{r.Tenant, r.ID, string(r.Scope), r.Session, strings.Join(r.For, "\n"), r.Op, r.Pattern, r.Owner, r.Ask,
+			micros(r.ExpiresAt)},
 		What: "the standing answer " + r.ID + " (" + r.Pattern + "), by " + r.Owner}
 }
 
@@ -35,7 +38,8 @@ func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }
 // Standing lists every approval and standing answer that would count now.
 func (r *Room) Standing(ctx context.Context) ([]op.Sealed, error) {
 	var out []op.Sealed
-	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'approved' AND expires_at > ?", r.db.Now()))
+	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'approved' AND expires_at > ?",
+		r.db.Now()))
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,12 @@ import (
 func (c Call) showable() error {
 	switch {
 	case len(c.Command) > MaxCommand:
-		return fault.New(fault.Invalid, c.Op, "this needs an approval, and a command of %d bytes is longer than a person is asked to read (%d)", len(c.Command), MaxCommand).
+		return fault.New(fault.Invalid, c.Op, "this needs an approval, and a command of %d bytes is longer than a person is asked to read (%d)",
+			len(c.Command), MaxCommand).
 			WithNext("put it into a file that can be looked at, and run that")
 	case len(c.Input) > MaxShown:
-		return fault.New(fault.Invalid, c.Op, "this needs an approval, and its %d bytes are more than a person can be shown (%d)", len(c.Input), MaxShown).
+		return fault.New(fault.Invalid, c.Op, "this needs an approval, and its %d bytes are more than a person can be shown (%d)", len(c.Input),
+			MaxShown).
 			WithNext("do it in smaller steps")
 	}
 	return nil

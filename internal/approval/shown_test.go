@@ -24,13 +24,16 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 			t.Errorf("approved without a word of what was looked at: %v", err)
 		}
 		all := got.PageDigests()
-		for name, pages := range map[string][]string{"no page": nil, "its first page": all[:1], "all but the last": all[:len(all)-1], "one twice": append([]string{all[0]}, all[:len(all)-1]...)} {
-			if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: pages}); !fault.Is(err, fault.Invalid) {
+		for name, pages := range map[string][]string{"no page": nil, "its first page": all[:1], "all but the last": all[:len(all)-1],
+			"one twice": append([]string{all[0]}, all[:len(all)-1]...)} {
+			if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: pages}); !fault.Is(err,
+				fault.Invalid) {
 				t.Errorf("approved after a look at %s: %v", name, err)
 			}
 		}
 		other, _ := b.file(edit(agent("builder"), "something else"))
-		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: other.PageDigests()}); !fault.Is(err, fault.Conflict) {
+		if _, err := b.answer(person("ann"), DecideIn{ID: a.ID, Verdict: Approve, Digest: got.Digest, Pages: other.PageDigests()}); !fault.Is(err,
+			fault.Conflict) {
 			t.Errorf("approved after a look at another ask: %v", err)
 		}
 		var text strings.Builder
@@ -51,17 +54,20 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 		}
 		for name, c := range map[string]Call{
 			"a huge call": edit(agent("builder"), strings.Repeat("B", MaxShown)),
-			"a long line": {Caller: agent("builder"), Op: "tool.bash", Resource: "tool:/bash", Digest: "d", Command: strings.Repeat("x", MaxCommand+1), Approvers: []string{"person:*"}},
+			"a long line": {Caller: agent("builder"), Op: "tool.bash", Resource: "tool:/bash", Digest: "d",
+				Command: strings.Repeat("x", MaxCommand+1), Approvers: []string{"person:*"}},
 		} {
 			if err := c.showable(); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s is asked about: %v", name, err)
 			}
 		}
 	})
-	old := &Ask{ID: "ask_1", State: Pending, Digest: "d", AskerID: "act_builder", Approvers: []string{"person:*"}, ExpiresAt: time.Now().Add(time.Hour),
-		Input: json.RawMessage(`{"begins":"echo AAAA","bytes":70000,"too_large_to_show":true}`)}
+	old := &Ask{ID: "ask_1", State: Pending, Digest: "d", AskerID: "act_builder", Approvers: []string{"person:*"},
+		ExpiresAt: time.Now().Add(time.Hour),
+		Input:     json.RawMessage(`{"begins":"echo AAAA","bytes":70000,"too_large_to_show":true}`)}
 	ann := op.Caller{Tenant: "local", Actor: "act_ann", Name: "ann", Kind: op.Person, Present: "pin"}
-	if _, err := old.Decide(ann, DecideIn{Verdict: Approve, Digest: "d", Pages: old.PageDigests()}, time.Now()); !fault.Is(err, fault.Conflict) {
+	if _, err := old.Decide(ann, DecideIn{Verdict: Approve, Digest: "d", Pages: old.PageDigests()}, time.Now()); !fault.Is(err,
+		fault.Conflict) {
 		t.Errorf("an ask of which only the beginning was kept is approved: %v", err)
 	}
 	if _, err := old.Decide(ann, DecideIn{Verdict: Cancel}, time.Now()); err != nil {
@@ -80,7 +86,8 @@ func TestAListCarriesALineOfAnAsk(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := out.Asks[0]
-		if !a.Cut || len(a.Input) > 100 || len(a.Title) > 200 || !strings.HasPrefix(a.Title, "AAAA") || !strings.Contains(a.Title, "(61440 characters)") {
+		if !a.Cut || len(a.Input) > 100 || len(a.Title) > 200 || !strings.HasPrefix(a.Title, "AAAA") ||
+			!strings.Contains(a.Title, "(61440 characters)") {
 			t.Errorf("cut %v, %d bytes, title %q", a.Cut, len(a.Input), a.Title)
 		}
 	})

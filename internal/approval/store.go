@@ -25,7 +25,8 @@ func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var a Ask
 	var input, chain, approvers, always, bound string
 	var created, expires, decided, spent int64
-	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain, &a.Session,
+	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain,
+		&a.Session,
 		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,8 @@ func inState(state string, now time.Time) (string, []any) {
 
 // standing finds the ask that answers for this exact call, and locks it.
 func standing(tx *db.Tx, tenant, askerID, digest string) (*Ask, error) {
-	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM approval WHERE tenant = ? AND asker_id = ? AND digest = ? AND standing = 1"+tx.ForUpdate(),
+	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM approval WHERE tenant = ? AND asker_id = ? AND digest = ? AND standing = 1"+
+		tx.ForUpdate(),
 		tenant, askerID, digest))
 	if db.NoRows(err) {
 		return nil, nil
@@ -110,8 +112,10 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 		}
 		bound = string(data)
 	}
-	n, err := tx.Changed("INSERT INTO approval ("+columns+", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, 1) ON CONFLICT DO NOTHING",
-		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason, a.By,
+	n, err := tx.Changed("INSERT INTO approval ("+columns+
+		", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, 1) ON CONFLICT DO NOTHING",
+		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason,
+		a.By,
 		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound)
 	return n == 1, err
 }
@@ -135,7 +139,8 @@ const overdue = "standing = 1 AND state IN ('pending', 'approved') AND expires_a
 
 // expire marks them, and returns which they were.
 func expire(tx *db.Tx, tenant string) ([]string, error) {
-	rows, err := tx.Query("UPDATE approval SET state = 'expired', standing = 0 WHERE "+overdue+" AND tenant = ? RETURNING id", tx.Ended(), tenant)
+	rows, err := tx.Query("UPDATE approval SET state = 'expired', standing = 0 WHERE "+overdue+" AND tenant = ? RETURNING id", tx.Ended(),
+		tenant)
 	return db.Collect(rows, err, func(rows *sql.Rows) (askID string, err error) { return askID, rows.Scan(&askID) })
 }
 

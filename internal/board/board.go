@@ -25,7 +25,8 @@ func New(d *db.DB, spaces *space.Room) *Room { return &Room{db: d, spaces: space
 // Classes are the classes of envelope that change a board: "task." and a kind.
 func Classes() []string {
 	var out []string
-	for _, k := range []Kind{KindAdd, KindClaim, KindUnclaim, KindStart, KindBlock, KindFinish, KindHandoff, KindRenew, KindDepend, KindTakeBack} {
+	for _, k := range []Kind{KindAdd, KindClaim, KindUnclaim, KindStart, KindBlock, KindFinish, KindHandoff, KindRenew, KindDepend,
+		KindTakeBack} {
 		out = append(out, "task."+string(k))
 	}
 	return append(out, ClassPlan)
@@ -100,7 +101,8 @@ func cutClass(class string) (Kind, bool) {
 
 func events(kind Kind, c Clear, by string, at time.Time, f Facts) ([]Event, error) {
 	one := func(k Kind, c Clear) Event {
-		return Event{Kind: k, Task: c.Task, By: by, At: at, Prio: c.Prio, Needs: c.Needs, To: c.To, IfVer: c.IfVer, Person: f.Person, Gone: f.Gone}
+		return Event{Kind: k, Task: c.Task, By: by, At: at, Prio: c.Prio, Needs: c.Needs, To: c.To, IfVer: c.IfVer, Person: f.Person,
+			Gone: f.Gone}
 	}
 	if kind != "plan" {
 		return []Event{one(kind, c)}, nil

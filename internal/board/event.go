@@ -63,10 +63,12 @@ func (b Board) Apply(e Event) ([]Task, error) {
 	}
 	t, ok := b[e.Task]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "board", "there is no task %s in this space", e.Task).WithNext("call intandem_board for the ids of this space")
+		return nil, fault.New(fault.NotFound, "board", "there is no task %s in this space", e.Task).
+			WithNext("call intandem_board for the ids of this space")
 	}
 	if e.IfVer != 0 && e.IfVer != t.Version {
-		return nil, fault.New(fault.Conflict, "board", "%s changed meanwhile (version %d, you had %d)", t.ID, t.Version, e.IfVer).WithNext("read it again with intandem_board")
+		return nil, fault.New(fault.Conflict, "board", "%s changed meanwhile (version %d, you had %d)", t.ID, t.Version, e.IfVer).
+			WithNext("read it again with intandem_board")
 	}
 	n, err := b.step(t, e)
 	if err != nil {
@@ -133,13 +135,15 @@ func (b Board) add(e Event) (Task, error) {
 		return Task{}, fault.New(fault.Conflict, "board.add", "there is a task %s already", e.Task).With("taken", string(e.Task))
 	}
 	if e.Prio.Rank() < 0 {
-		return Task{}, fault.New(fault.Invalid, "board.add", "priority %q is not known", clip(string(e.Prio))).WithNext("use critical, high, medium or low")
+		return Task{}, fault.New(fault.Invalid, "board.add", "priority %q is not known", clip(string(e.Prio))).
+			WithNext("use critical, high, medium or low")
 	}
 	waiting, err := b.needs(e.Task, e.Needs)
 	if err != nil {
 		return Task{}, err
 	}
-	t := Task{ID: e.Task, Status: Open, Prio: e.Prio, Creator: e.By, Holder: e.To, Needs: slices.Clone(e.Needs), Version: 1, Made: e.At, Changed: e.At}
+	t := Task{ID: e.Task, Status: Open, Prio: e.Prio, Creator: e.By, Holder: e.To, Needs: slices.Clone(e.Needs), Version: 1, Made: e.At,
+		Changed: e.At}
 	switch {
 	case waiting:
 		t.Status = Blocked
@@ -162,7 +166,8 @@ func (b Board) depend(t Task, e Event) (Task, error) {
 		return t, err
 	}
 	if path := b.cycle(t.ID, e.Needs); path != nil {
-		return t, fault.New(fault.Conflict, "board.depend", "that would be a circle: %s", arrow(path)).WithNext("leave out one of these dependencies")
+		return t, fault.New(fault.Conflict, "board.depend", "that would be a circle: %s", arrow(path)).
+			WithNext("leave out one of these dependencies")
 	}
 	n := t.next(e.At)
 	n.Needs = slices.Clone(e.Needs)

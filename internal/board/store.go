@@ -31,7 +31,8 @@ type reader interface {
 
 // fill reads tasks with their needs into b.
 func (b Board) fill(tx reader, tenant, space, where string, args ...any) error {
-	rows, err := tx.Query("SELECT "+columns+" FROM board_task WHERE tenant = ? AND space = ? AND "+where, append([]any{tenant, space}, args...)...)
+	rows, err := tx.Query("SELECT "+columns+" FROM board_task WHERE tenant = ? AND space = ? AND "+where,
+		append([]any{tenant, space}, args...)...)
 	tasks, err := db.Collect(rows, err, scanTask)
 	if err != nil {
 		return err
@@ -118,7 +119,8 @@ func insertTask(tx *db.Tx, tenant, space string, t Task) error {
 
 func insertNeeds(tx *db.Tx, tenant, space string, t Task) error {
 	for i, n := range t.Needs {
-		if _, err := tx.Exec("INSERT INTO board_need (tenant, space, task, need, ord) VALUES (?, ?, ?, ?, ?)", tenant, space, t.ID, n, i); err != nil {
+		if _, err := tx.Exec("INSERT INTO board_need (tenant, space, task, need, ord) VALUES (?, ?, ?, ?, ?)", tenant, space, t.ID, n,
+			i); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,8 @@ func (t Task) mine(by string) error {
 		return fault.New(fault.Conflict, "board", "%s is blocked: its dependencies are not done", t.ID).
 			WithNext("finish what it depends on first; it opens by itself")
 	case !t.held():
-		return fault.New(fault.Conflict, "board", "%s is not claimed by anybody", t.ID).WithNext("claim it first: intandem_claim_task task_id=%s", t.ID)
+		return fault.New(fault.Conflict, "board", "%s is not claimed by anybody", t.ID).WithNext("claim it first: intandem_claim_task task_id=%s",
+			t.ID)
 	case t.Holder != by:
 		return t.heldByOther()
 	}
@@ -230,7 +231,8 @@ func (t Task) TakeBack(by string, person, gone bool, now time.Time) (Task, error
 	case !t.held():
 		return t, fault.New(fault.Conflict, "board.take_back", "nobody holds %s", t.ID).WithNext("claim it: intandem_claim_task task_id=%s", t.ID)
 	case !person && by != t.Creator:
-		return t, fault.New(fault.Denied, "board.take_back", "only the creator of %s or a person may take it back", t.ID).With("creator", t.Creator)
+		return t, fault.New(fault.Denied, "board.take_back", "only the creator of %s or a person may take it back", t.ID).With("creator",
+			t.Creator)
 	case !gone && now.Before(t.Until):
 		return t, fault.New(fault.Conflict, "board.take_back", "%s is held by %s, who is there", t.ID, t.Holder).
 			With("holder", t.Holder).WithNext("ask the holder for a handoff")

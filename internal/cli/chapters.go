@@ -8,11 +8,13 @@ var chapters = []struct {
 	id, title string
 	commands  []string
 }{
-	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server", "uninstall", "man", "version"}},
+	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server",
+		"uninstall", "man", "version"}},
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},
-	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin", "recover", "secret", "audit"}},
+	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin",
+		"recover", "secret", "audit"}},
 }
 
 // file puts the commands into their chapters.

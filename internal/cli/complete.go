@@ -59,6 +59,7 @@ func jjCompletions(ctx context.Context, env, words []string) []string {
 		return nil
 	}
 	var out bytes.Buffer
-	engine(ctx, repo.Line{Args: append([]string{"--", "jj"}, words...), Dir: dir, Env: append(env[:len(env):len(env)], "COMPLETE=fish"), In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	engine(ctx, repo.Line{Args: append([]string{"--", "jj"}, words...), Dir: dir, Env: append(env[:len(env):len(env)], "COMPLETE=fish"),
+		In: strings.NewReader(""), Out: &out, Err: io.Discard})
 	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == '\n' })
 }

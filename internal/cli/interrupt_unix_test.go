@@ -41,7 +41,8 @@ func TestCtrlCEndsAJJCommand(t *testing.T) {
 	var history bytes.Buffer
 	for i := range 5000 {
 		text := strings.Repeat(fmt.Sprintf("line %d\n", i), 50)
-		fmt.Fprintf(&history, "commit refs/heads/main\ncommitter a <a@example.com> %d +0000\ndata 1\nc\nM 644 inline f\ndata %d\n%s\n", i, len(text), text)
+		fmt.Fprintf(&history, "commit refs/heads/main\ncommitter a <a@example.com> %d +0000\ndata 1\nc\nM 644 inline f\ndata %d\n%s\n", i,
+			len(text), text)
 	}
 	run := func(in io.Reader, cmd *exec.Cmd) string {
 		t.Helper()

@@ -65,7 +65,8 @@ func manned(c *cobra.Command) (all []*cobra.Command) {
 func manPage(c *cobra.Command) string {
 	var b strings.Builder
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"tandem\" \"Commands of tandem\"\n.SH NAME\n%s \\- %s\n", quoteMan(strings.ToUpper(name)), roff(name), roff(strings.TrimSuffix(c.Short, ".")))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"tandem\" \"Commands of tandem\"\n.SH NAME\n%s \\- %s\n", quoteMan(strings.ToUpper(name)), roff(name),
+		roff(strings.TrimSuffix(c.Short, ".")))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.CommandPath()))
 	if rest := strings.TrimSpace(strings.TrimPrefix(c.Use, c.Name())); rest != "" {
 		fmt.Fprintln(&b, roff(rest))

@@ -21,7 +21,8 @@ type source struct {
 }
 
 var (
-	sessions = []source{{"session.live", "sessions", nil, []string{"name"}, "state"}, {"session.list", "sessions", map[string]any{"limit": 50}, []string{"id"}, "title"}}
+	sessions = []source{{"session.live", "sessions", nil, []string{"name"}, "state"},
+		{"session.list", "sessions", map[string]any{"limit": 50}, []string{"id"}, "title"}}
 	live     = sessions[:1]
 	actors   = []source{{"actor.list", "actors", nil, []string{"name"}, "kind"}}
 	asks     = []source{{"approval.list", "asks", nil, []string{"id"}, "title"}}
@@ -39,19 +40,25 @@ var (
 
 // arguments says what an argument names, by the command (or its group) and the word that stands for it in the usage.
 var arguments = map[string][]source{
-	"session SESSION": sessions, "session NAME": sessions, "session ID": sessions, "session send NAME": live, "session attach NAME": live, "session interrupt NAME": live,
+	"session SESSION": sessions, "session NAME": sessions, "session ID": sessions, "session send NAME": live, "session attach NAME": live,
+	"session interrupt NAME":  live,
 	"session answer QUESTION": waiting, "grant unconfined SESSION": sessions,
-	"approvals ID": asks, "actor disable NAME": actors, "token new ACTOR": actors, "token revoke ID": {{"token.list", "tokens", nil, []string{"id"}, "actor"}},
-	"repo NAME": repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
-	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys, "relay RELAY": relays,
-	"grant revoke ID": {{"grant.list", "grants", nil, []string{"id"}, "resource"}}, "panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},
+	"approvals ID": asks, "actor disable NAME": actors, "token new ACTOR": actors,
+	"token revoke ID": {{"token.list", "tokens", nil, []string{"id"}, "actor"}},
+	"repo NAME":       repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
+	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,
+	"relay RELAY":      relays,
+	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
+	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},
 }
 
 // fresh are commands whose argument is the name of something that is not there yet.
-var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true, "repo add": true}
+var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true,
+	"repo add": true}
 
 // options says what a flag names.
-var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks, "task": tasks}
+var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,
+	"task": tasks}
 
 // offerNames lets the shell complete names and ids of what the running server has. It starts none, and an old list is no harm: what
 // is typed is looked up by the command itself.
@@ -61,7 +68,8 @@ func offerNames(k *kit.Kit, cmd *cobra.Command) {
 	}
 	for flag, from := range options {
 		if f := cmd.LocalNonPersistentFlags().Lookup(flag); f != nil {
-			cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) { //nolint:errcheck // it is there, and has none
+			cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string,
+				word string) ([]cobra.Completion, cobra.ShellCompDirective) { //nolint:errcheck // it is there, and has none
 				return offered(cmd.Context(), k, from, word), cobra.ShellCompDirectiveNoFileComp
 			})
 		}

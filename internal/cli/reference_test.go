@@ -35,7 +35,8 @@ func TestEveryCommandHelps(t *testing.T) {
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
-		if !c.Runnable() || c.HasSubCommands() || c.Name() == "help" || c.Hidden || c.Parent() != nil && c.Parent().Name() == "completion" || !c.HasParent() {
+		if !c.Runnable() || c.HasSubCommands() || c.Name() == "help" || c.Hidden || c.Parent() != nil && c.Parent().Name() == "completion" ||
+			!c.HasParent() {
 			return
 		}
 		if c.Short == "" || c.Example == "" {

@@ -9,9 +9,12 @@ import (
 )
 
 // jjCommands are the words of jj 0.45, aliases included.
-var jjCommands = []string{"abandon", "absorb", "arrange", "b", "bisect", "bookmark", "ci", "commit", "config", "converge", "debug", "desc", "describe", "diff", "diffedit",
-	"duplicate", "edit", "evolog", "evolution-log", "file", "fix", "gerrit", "git", "help", "interdiff", "log", "metaedit", "new", "next", "op", "operation",
-	"parallelize", "prev", "rebase", "redo", "resolve", "restore", "revert", "root", "run", "show", "sign", "simplify-parents", "sparse", "split", "squash", "st",
+var jjCommands = []string{"abandon", "absorb", "arrange", "b", "bisect", "bookmark", "ci", "commit", "config", "converge", "debug", "desc",
+	"describe", "diff", "diffedit",
+	"duplicate", "edit", "evolog", "evolution-log", "file", "fix", "gerrit", "git", "help", "interdiff", "log", "metaedit", "new", "next",
+	"op", "operation",
+	"parallelize", "prev", "rebase", "redo", "resolve", "restore", "revert", "root", "run", "show", "sign", "simplify-parents", "sparse",
+	"split", "squash", "st",
 	"status", "tag", "undo", "unsign", "util", "version", "workspace"}
 
 // The words that both have, and whose they are. Everything of jj's is also

@@ -29,7 +29,8 @@ func ParseAddress(s string) (Address, error) {
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err != nil || host == "" || port == "" || strings.Contains(a.Repo, "/") {
-		return a, fault.New(fault.Invalid, "address", "%q is not the address of a server", s).WithNext("write HOST:PORT or HOST:PORT/NAME, e.g. build.example.org:39731")
+		return a, fault.New(fault.Invalid, "address", "%q is not the address of a server", s).
+			WithNext("write HOST:PORT or HOST:PORT/NAME, e.g. build.example.org:39731")
 	}
 	ip := net.ParseIP(host)
 	a.Local = host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()

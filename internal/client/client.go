@@ -109,7 +109,8 @@ func (c *Client) Call(ctx context.Context, name string, in, out any) error {
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return fault.New(fault.Unavailable, name, "the answer broke off: %w", err).WithNext("repeat it; with the same idempotency key it happens once")
+		return fault.New(fault.Unavailable, name, "the answer broke off: %w", err).
+			WithNext("repeat it; with the same idempotency key it happens once")
 	}
 	if out == nil {
 		return nil
@@ -221,7 +222,8 @@ type About struct {
 func (c *Client) WithClient(a About) *Client {
 	with := *c
 	with.about = http.Header{}
-	for k, v := range map[string]string{"Tandem-Client": a.ID, "Tandem-Folder": a.Folder, "Tandem-Agent": a.Agent, "Tandem-Model": a.Model, "Tandem-As": a.As} {
+	for k, v := range map[string]string{"Tandem-Client": a.ID, "Tandem-Folder": a.Folder, "Tandem-Agent": a.Agent, "Tandem-Model": a.Model,
+		"Tandem-As": a.As} {
 		if v != "" {
 			with.about.Set(k, v)
 		}

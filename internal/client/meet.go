@@ -74,7 +74,9 @@ func (p *Pins) Accept(ctx context.Context, a Address, fingerprint string) error 
 func show(ctx context.Context, a Address) (key string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 5 * time.Second}, Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}} // whose key it is, is the question
+	// whose key it is, is the question
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 5 * time.Second},
+		Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}}
 	conn, err := d.DialContext(ctx, "tcp", a.Host)
 	var plain tls.RecordHeaderError
 	switch {

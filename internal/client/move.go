@@ -87,7 +87,8 @@ func Followed(host, known, shown string) bool {
 		}
 		return nil
 	}
-	t := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, VerifyConnection: check, MinVersion: tls.VersionTLS13}} // what it says is signed
+	// what it says is signed
+	t := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, VerifyConnection: check, MinVersion: tls.VersionTLS13}}
 	defer t.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+MovesPath, nil)
 	if err != nil {

@@ -54,7 +54,8 @@ func TestOnlyTheOldKeyAnnouncesTheNextOne(t *testing.T) {
 
 func TestAReplacedPinIsRemembered(t *testing.T) {
 	pins := OpenPins(filepath.Join(t.TempDir(), "known_servers"))
-	for _, err := range []error{pins.Pin("a:1", "SHA256:one"), pins.Pin("b:1", "SHA256:other"), pins.Replace("a:1", "SHA256:two"), pins.Replace("a:1", "SHA256:three"), pins.Replace("a:1", "SHA256:three")} {
+	for _, err := range []error{pins.Pin("a:1", "SHA256:one"), pins.Pin("b:1", "SHA256:other"), pins.Replace("a:1", "SHA256:two"),
+		pins.Replace("a:1", "SHA256:three"), pins.Replace("a:1", "SHA256:three")} {
 		if err != nil {
 			t.Fatal(err)
 		}

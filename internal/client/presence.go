@@ -2,10 +2,12 @@ package client
 
 // present are the operations that only a person present may call.
 var present = map[string]bool{
-	"actor.add": true, "actor.disable": true, "aside.keep": true, "approval.always": true, "approval.decide": true, "approval.decide_several": true,
-	"audit.confirm": true, "audit.export": true, "audit.forget": true,
+	"actor.add": true, "actor.disable": true, "aside.keep": true, "approval.always": true, "approval.decide": true,
+	"approval.decide_several": true,
+	"audit.confirm":           true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "folder.grant": true, "grant.add": true, "grant.revoke": true,
-	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true, "policy.label": true,
+	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true,
+	"policy.label":   true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true, "server.rotate": true,

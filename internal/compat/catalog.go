@@ -21,7 +21,8 @@ var signInRoutes = map[string]handler{
 func signIn(q *request) (any, error) {
 	var out struct{ URL, State string }
 	err := q.call("connector.login", obj{"name": q.PathValue("name")}, &out)
-	return obj{"ok": err == nil, "pendingAuth": out.URL != "", "authorizationUrl": out.URL, "lastAuthChallenge": obj{"authorization_url": out.URL}, "state": out.State}, err
+	return obj{"ok": err == nil, "pendingAuth": out.URL != "", "authorizationUrl": out.URL,
+		"lastAuthChallenge": obj{"authorization_url": out.URL}, "state": out.State}, err
 }
 
 func signOut(q *request) (any, error) {

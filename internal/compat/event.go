@@ -172,12 +172,14 @@ func (tr *translator) turn(e event, base func(obj) obj) ([]told, error) {
 	case "waiting":
 		return []told{{"session.status", base(obj{"status": "waiting", "reason": t.Reason, "requestID": t.Ask})}}, nil
 	case "done":
-		return []told{{"run.completed", base(obj{"status": "completed"})}, {"session.run.finished", base(obj{"status": "completed", "finishedAtMs": at})}}, nil
+		return []told{{"run.completed", base(obj{"status": "completed"})},
+			{"session.run.finished", base(obj{"status": "completed", "finishedAtMs": at})}}, nil
 	case "failed":
 		return []told{{"session.error", base(obj{"error": t.Reason})}, {"run.failed", base(obj{"status": "error", "error": t.Reason})},
 			{"session.run.finished", base(obj{"status": "error", "error": t.Reason, "finishedAtMs": at})}}, nil
 	case "cancelled":
-		return []told{{"run.cancelled", base(obj{"status": "cancelled"})}, {"session.run.finished", base(obj{"status": "cancelled", "finishedAtMs": at})}}, nil
+		return []told{{"run.cancelled", base(obj{"status": "cancelled"})},
+			{"session.run.finished", base(obj{"status": "cancelled", "finishedAtMs": at})}}, nil
 	}
 	return nil, nil
 }

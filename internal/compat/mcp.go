@@ -34,8 +34,9 @@ func (c connector) record() obj {
 	if transport == "" {
 		transport = "stdio:" + strings.Join(c.Command, " ")
 	}
-	o := obj{"name": c.Name, "transport": transport, "enabled": c.Enabled, "connected": c.State == "ready" && c.Enabled, "state": c.State, "tool_cache": c.tools(),
-		"headers": obj{}, "secret_headers": obj{}}
+	o := obj{"name": c.Name, "transport": transport, "enabled": c.Enabled, "connected": c.State == "ready" && c.Enabled, "state": c.State,
+		"tool_cache": c.tools(),
+		"headers":    obj{}, "secret_headers": obj{}}
 	if c.Failure != "" {
 		o["last_error"] = c.Failure
 	}
@@ -51,8 +52,9 @@ func (c connector) record() obj {
 func (c connector) tools() []any {
 	out := []any{}
 	for _, t := range c.Tools {
-		out = append(out, obj{"server_name": c.Name, "tool_name": t.Name, "namespaced_name": "mcp." + c.Name + "." + t.Name, "description": t.Doc, "input_schema": t.Schema,
-			"schema_hash": c.Digest, "fetched_at_ms": ms(c.SyncedAt)})
+		out = append(out, obj{"server_name": c.Name, "tool_name": t.Name, "namespaced_name": "mcp." + c.Name + "." + t.Name, "description": t.Doc,
+			"input_schema": t.Schema,
+			"schema_hash":  c.Digest, "fetched_at_ms": ms(c.SyncedAt)})
 	}
 	return out
 }
@@ -137,7 +139,8 @@ func addConnector(q *request) (any, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(transport, "stdio:") {
-		return nil, fault.New(fault.Denied, "mcp.add", "a program is not added over the network: it would be running code").WithNext("a person adds it: tandem connector add %s -- PROGRAM", name)
+		return nil, fault.New(fault.Denied, "mcp.add", "a program is not added over the network: it would be running code").
+			WithNext("a person adds it: tandem connector add %s -- PROGRAM", name)
 	}
 	var headers map[string]string
 	var allow []string

@@ -25,7 +25,8 @@ type ask struct {
 }
 
 // askStates are the only words that one of the clients accepts.
-var askStates = map[string]string{"pending": "pending", "approved": "approved", "spent": "approved", "rework": "rejected", "cancelled": "rejected"}
+var askStates = map[string]string{"pending": "pending", "approved": "approved", "spent": "approved", "rework": "rejected",
+	"cancelled": "rejected"}
 
 func (a ask) record() obj {
 	status := askStates[a.State]
@@ -33,7 +34,8 @@ func (a ask) record() obj {
 		status = "unknown"
 	}
 	tool := strings.TrimPrefix(a.Op, "tool.")
-	o := obj{"id": a.ID, "permission": tool, "tool": tool, "pattern": a.Resource, "status": status, "actionDigest": a.Digest, "reason": a.Reason,
+	o := obj{"id": a.ID, "permission": tool, "tool": tool, "pattern": a.Resource, "status": status, "actionDigest": a.Digest,
+		"reason":        a.Reason,
 		"requestedAtMs": ms(a.CreatedAt), "expiresAtMs": ms(a.ExpiresAt), "requestedBy": a.Asker}
 	if a.Session != "" {
 		o["sessionID"] = a.Session
@@ -66,7 +68,8 @@ func permissions(q *request) (any, error) {
 	}
 	rules := []any{}
 	for _, r := range standing.Rules {
-		rules = append(rules, obj{"id": r.ID, "permission": strings.TrimPrefix(r.Op, "tool."), "pattern": r.Pattern, "action": "allow", "sessionID": r.Session, "scope": r.Scope,
+		rules = append(rules, obj{"id": r.ID, "permission": strings.TrimPrefix(r.Op, "tool."), "pattern": r.Pattern, "action": "allow",
+			"sessionID": r.Session, "scope": r.Scope,
 			"owner": r.Owner, "createdAtMs": ms(r.CreatedAt), "expiresAtMs": ms(r.ExpiresAt)})
 	}
 	return obj{"requests": requests, "rules": rules, "decisions": []any{}}, nil
@@ -92,7 +95,8 @@ func pending(q *request) (any, error) {
 	out := []any{}
 	for _, a := range list {
 		r := a.record()
-		r["request_id"], r["source"], r["run_id"], r["requested_at_ms"], r["expires_at_ms"] = a.ID, "session", a.Session, ms(a.CreatedAt), ms(a.ExpiresAt)
+		r["request_id"], r["source"], r["run_id"], r["requested_at_ms"], r["expires_at_ms"] = a.ID, "session", a.Session, ms(a.CreatedAt),
+			ms(a.ExpiresAt)
 		r["action_kind"], r["action_preview_markdown"], r["decisions"] = a.Op, a.Reason, []string{"approve", "rework", "cancel"}
 		out = append(out, r)
 	}
@@ -100,7 +104,8 @@ func pending(q *request) (any, error) {
 }
 
 // verdicts are the clients' words for an answer.
-var verdicts = map[string]string{"once": "approve", "allow": "approve", "approve": "approve", "always": "approve", "reject": "cancel", "deny": "cancel", "rework": "rework", "cancel": "cancel"}
+var verdicts = map[string]string{"once": "approve", "allow": "approve", "approve": "approve", "always": "approve", "reject": "cancel",
+	"deny": "cancel", "rework": "rework", "cancel": "cancel"}
 
 func (q *request) decide(word, feedback string) (any, error) {
 	v, ok := verdicts[word]
@@ -132,7 +137,8 @@ func (q *request) decide(word, feedback string) (any, error) {
 		}
 		return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": true, "standingRuleID": out.Rule.ID}, nil
 	}
-	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback, "digest": seen.Digest, "pages": pages}, nil); err != nil {
+	if err := q.call("approval.decide", obj{"id": id, "decision": v, "feedback": feedback, "digest": seen.Digest, "pages": pages},
+		nil); err != nil {
 		return nil, err
 	}
 	return obj{"ok": true, "requestID": id, "reply": word, "status": "applied", "persistedRule": false}, nil

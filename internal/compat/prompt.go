@@ -54,7 +54,8 @@ func prompt(q *request) (turn, error) {
 			}
 			text = append(text, foreign.Mark("file", p.Filename, string(content)))
 		default:
-			return t, fault.New(fault.Invalid, "session.prompt", "a part of the type %.40q is not understood", p.Type).WithNext("send text or file parts")
+			return t, fault.New(fault.Invalid, "session.prompt", "a part of the type %.40q is not understood", p.Type).
+				WithNext("send text or file parts")
 		}
 	}
 	in["text"] = strings.Join(text, "\n")
@@ -130,7 +131,8 @@ func promptAsync(q *request) (any, error) {
 		q.w.WriteHeader(http.StatusNoContent)
 		return nil, nil
 	}
-	write(q.w, http.StatusAccepted, obj{"id": t.ID, "runID": t.ID, "runId": t.ID, "run_id": t.ID, "sessionID": t.Session, "attachEventStream": streamOf(t.Session, t.ID)})
+	write(q.w, http.StatusAccepted, obj{"id": t.ID, "runID": t.ID, "runId": t.ID, "run_id": t.ID, "sessionID": t.Session,
+		"attachEventStream": streamOf(t.Session, t.ID)})
 	return nil, nil
 }
 
@@ -151,28 +153,30 @@ var errEnded = errors.New("ended")
 
 // await follows a turn to its end, or to a place where a person has to do something first.
 func (q *request) await(t turn) (string, turn, error) {
-	err := q.s.Follow(q.Context(), op.CallerFrom(q.Context()).Tenant, t.Session, "", func() error { return nil }, func(raw json.RawMessage) error {
-		var e event
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return err
-		}
-		if e.Type != "turn.changed" || e.Turn != t.ID {
+	err := q.s.Follow(q.Context(), op.CallerFrom(q.Context()).Tenant, t.Session, "", func() error { return nil },
+		func(raw json.RawMessage) error {
+			var e event
+			if err := json.Unmarshal(raw, &e); err != nil {
+				return err
+			}
+			if e.Type != "turn.changed" || e.Turn != t.ID {
+				return nil
+			}
+			if err := json.Unmarshal(e.Body, &t); err != nil {
+				return err
+			}
+			if t.ended() || t.State == "waiting" {
+				return errEnded
+			}
 			return nil
-		}
-		if err := json.Unmarshal(e.Body, &t); err != nil {
-			return err
-		}
-		if t.ended() || t.State == "waiting" {
-			return errEnded
-		}
-		return nil
-	})
+		})
 	if !errors.Is(err, errEnded) {
 		return "", t, err
 	}
 	switch t.State {
 	case "waiting":
-		return "", t, fault.New(fault.Conflict, "session.prompt", "%s", t.Reason).With("approval", t.Ask).WithNext("answer it, then read the reply from the session's messages")
+		return "", t, fault.New(fault.Conflict, "session.prompt", "%s", t.Reason).With("approval", t.Ask).
+			WithNext("answer it, then read the reply from the session's messages")
 	case "failed":
 		return "", t, fault.New(fault.Unavailable, "session.prompt", "%s", t.Reason)
 	}
@@ -203,7 +207,8 @@ func activeRun(q *request) (any, error) {
 	}
 	for i := len(out.Turns) - 1; i >= 0; i-- { // the oldest that is open runs
 		if t := out.Turns[i]; !t.ended() {
-			return obj{"active": obj{"runID": t.ID, "runId": t.ID, "run_id": t.ID, "startedAtMs": ms(t.CreatedAt), "status": t.State, "attachEventStream": streamOf(t.Session, t.ID)}}, nil
+			return obj{"active": obj{"runID": t.ID, "runId": t.ID, "run_id": t.ID, "startedAtMs": ms(t.CreatedAt), "status": t.State,
+				"attachEventStream": streamOf(t.Session, t.ID)}}, nil
 		}
 	}
 	return obj{"active": nil}, nil

@@ -35,7 +35,8 @@ func TestQuickStarts(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 120*time.Second)
 	defer cancel()
 	script := `"$1" up >up.log 2>&1 || { cat up.log; exit 1; }; "$2" quickstart.mjs; echo; "$3" quickstart.py; echo; "$1" down >/dev/null`
-	cmd := exec.CommandContext(ctx, testenv.Tool(t, "bwrap"), "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--die-with-parent", "--chdir", home, "--",
+	cmd := exec.CommandContext(ctx, testenv.Tool(t, "bwrap"), "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--unshare-pid",
+		"--die-with-parent", "--chdir", home, "--",
 		"/bin/sh", "-c", script, "sh", testenv.Tandem(t), testenv.Tool(t, "node"), testenv.Tool(t, "python"))
 	cmd.Env = append(testenv.Env(t), "HOME="+home, "TANDEM_API_TOKEN="+token)
 	out, err := cmd.CombinedOutput()

@@ -94,7 +94,8 @@ func (e engine) run(t *testing.T, argv ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(testenv.Env(t), "TANDEM_URL="+e.url, "TANDEM_API_TOKEN="+token, "DECIDING_TOKEN="+e.deciding, "FOLDER="+e.folder, "MAIL_URL="+e.mail.URL,
+	cmd.Env = append(testenv.Env(t), "TANDEM_URL="+e.url, "TANDEM_API_TOKEN="+token, "DECIDING_TOKEN="+e.deciding, "FOLDER="+e.folder,
+		"MAIL_URL="+e.mail.URL,
 		"SDK="+filepath.Join(testenv.NodeModules(t), "@frumu/tandem-client/dist/index.js"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -122,7 +123,8 @@ func TestPublishedClients(t *testing.T) {
 	}
 	e.signInOnTheCommandLine(t)
 	// A key that was stored through a client is in no log, no event and no answer.
-	if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", "tandem.log")); err != nil || bytes.Contains(b, []byte("sk-sdk-0123456789")) {
+	if b, err := os.ReadFile(filepath.Join(filepath.Dir(e.folder), ".tandem", "tandem.log")); err != nil ||
+		bytes.Contains(b, []byte("sk-sdk-0123456789")) {
 		t.Errorf("the key is in the log: %v", err)
 	}
 	for _, file := range []string{"tandem.db", "tandem.db-wal", "tandem.log"} {
@@ -145,13 +147,15 @@ func (e engine) signInOnTheCommandLine(t *testing.T) {
 	defer cancel()
 	tandem := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, testenv.Tandem(t), args...)
-		cmd.Dir, cmd.Env = e.home, append(testenv.Env(t), "HOME="+e.home, "TANDEM_AS_TOKEN="+e.deciding) // a person who proved to be here when they made it
+		// a person who proved to be here when they made it
+		cmd.Dir, cmd.Env = e.home, append(testenv.Env(t), "HOME="+e.home, "TANDEM_AS_TOKEN="+e.deciding)
 		return cmd
 	}
 	if out, err := tandem("connector", "add", "typed", e.mail.URL).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	if out, err := tandem("connector", "sync", "typed").CombinedOutput(); err == nil || !bytes.Contains(out, []byte("tandem connector login typed")) {
+	if out, err := tandem("connector", "sync", "typed").CombinedOutput(); err == nil ||
+		!bytes.Contains(out, []byte("tandem connector login typed")) {
 		t.Errorf("%v %s", err, out)
 	}
 	login := tandem("connector", "login", "typed")

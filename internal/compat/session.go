@@ -25,7 +25,8 @@ type session struct {
 // record is a session in the clients' shape: both spellings, and no nulls, which one of them refuses.
 func (s session) record() obj {
 	provider, model, _ := strings.Cut(s.Model, "/")
-	o := obj{"id": s.ID, "version": "v1", "title": s.Title, "directory": s.Directory, "workspaceRoot": s.Directory, "workspace_root": s.Directory, "archived": s.Archived,
+	o := obj{"id": s.ID, "version": "v1", "title": s.Title, "directory": s.Directory, "workspaceRoot": s.Directory,
+		"workspace_root": s.Directory, "archived": s.Archived,
 		"created_at_ms": ms(s.CreatedAt), "createdAtMs": ms(s.CreatedAt), "updatedAtMs": ms(s.UpdatedAt),
 		"time":  obj{"created": s.CreatedAt.Unix(), "updated": s.UpdatedAt.Unix()},
 		"model": obj{"providerID": provider, "modelID": model}, "provider": provider}
@@ -69,7 +70,8 @@ func directory(q *request, dir string) (string, error) {
 func sampling(q *request, into obj) error {
 	var temperature, topP *float64
 	var maxTokens int
-	for _, err := range []error{q.get(&temperature, "temperature"), q.get(&topP, "top_p", "topP"), q.get(&maxTokens, "max_tokens", "maxTokens")} {
+	for _, err := range []error{q.get(&temperature, "temperature"), q.get(&topP, "top_p", "topP"),
+		q.get(&maxTokens, "max_tokens", "maxTokens")} {
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,8 @@ func (s *sender) connected() error {
 	if err := s.send("", obj{"type": "server.connected", "properties": obj{}}); err != nil {
 		return err
 	}
-	return s.send("", obj{"type": "engine.lifecycle.ready", "properties": obj{"status": "ready", "transport": "sse", "timestamp_ms": ms(time.Now())}})
+	return s.send("", obj{"type": "engine.lifecycle.ready",
+		"properties": obj{"status": "ready", "transport": "sse", "timestamp_ms": ms(time.Now())}})
 }
 
 // Events is GET /event for a client that names a session. With a run it replays that run from its beginning and ends with it;
@@ -98,7 +99,8 @@ func (s *Server) Events(w http.ResponseWriter, r *http.Request) {
 		return s.forward(out, id, e, list, only != "")
 	})
 	if err != nil && err != errEnded && ctx.Err() == nil {
-		_ = out.send("", obj{"type": "session.error", "properties": obj{"sessionID": id, "error": fault.Public(err).Msg}}) // the client may be gone
+		// the client may be gone
+		_ = out.send("", obj{"type": "session.error", "properties": obj{"sessionID": id, "error": fault.Public(err).Msg}})
 	}
 }
 
@@ -235,18 +237,19 @@ func (s *Server) GlobalEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		go func() {
-			_ = s.Follow(admitted, op.CallerFrom(ctx).Tenant, id, strconv.FormatInt(last, 10), func() error { return nil }, func(raw json.RawMessage) error {
-				var e event
-				if err := json.Unmarshal(raw, &e); err != nil {
-					return err
-				}
-				select {
-				case all <- sent{id, e}:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}) // it ends with the request
+			_ = s.Follow(admitted, op.CallerFrom(ctx).Tenant, id, strconv.FormatInt(last, 10), func() error { return nil },
+				func(raw json.RawMessage) error {
+					var e event
+					if err := json.Unmarshal(raw, &e); err != nil {
+						return err
+					}
+					select {
+					case all <- sent{id, e}:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}) // it ends with the request
 		}()
 	}
 	for _, x := range list.Sessions {

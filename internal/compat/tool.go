@@ -39,7 +39,8 @@ func tools(q *request) (any, error) {
 	}
 	out := []any{}
 	for _, t := range list {
-		out = append(out, obj{"name": t.Name, "description": t.Doc, "input_schema": t.Schema, "inputSchema": t.Schema, "capabilities": obj{"writes_workspace": t.Changes}})
+		out = append(out, obj{"name": t.Name, "description": t.Doc, "input_schema": t.Schema, "inputSchema": t.Schema,
+			"capabilities": obj{"writes_workspace": t.Changes}})
 	}
 	return out, nil
 }
@@ -80,7 +81,8 @@ func execute(q *request) (any, error) {
 	}
 	err = q.call("tool."+name, obj{"args": args}, &out)
 	if kindOf(err) == fault.Pending {
-		write(q.w, http.StatusConflict, obj{"error": err.Error(), "code": "TOOL_APPROVAL_REQUIRED", "retryable": true, "requestID": dataOf(err, "approval")})
+		write(q.w, http.StatusConflict, obj{"error": err.Error(), "code": "TOOL_APPROVAL_REQUIRED", "retryable": true,
+			"requestID": dataOf(err, "approval")})
 		return nil, nil
 	}
 	if err != nil {

@@ -53,7 +53,8 @@ func given(c *wire.Connector) (said string) {
 // same refuses a call at a connector that is not the one that was approved any more.
 func same(ctx context.Context, c *wire.Connector) error {
 	if was, asked := op.BoundIn(ctx, "connector "+c.Name); asked && was != meaning(c) {
-		return fault.New(fault.Conflict, "connector.call", "the connector %s is not what was approved any more", c.Name).WithNext("repeat the call to ask again")
+		return fault.New(fault.Conflict, "connector.call", "the connector %s is not what was approved any more", c.Name).
+			WithNext("repeat the call to ask again")
 	}
 	return nil
 }

@@ -91,13 +91,17 @@ func digest(tools []wire.Tool) string {
 func usable(c *wire.Connector, tool string) error {
 	switch {
 	case !c.Enabled:
-		return fault.New(fault.Conflict, "connector.call", "%s is disabled", c.Name).WithNext("a person can enable it: tandem connector enable %s", c.Name)
+		return fault.New(fault.Conflict, "connector.call", "%s is disabled", c.Name).
+			WithNext("a person can enable it: tandem connector enable %s", c.Name)
 	case c.State == wire.Quarantined:
-		return fault.New(fault.Denied, "connector.call", "the tools of %s changed, and nobody has looked at them yet", c.Name).WithNext("a person accepts them: tandem connector accept %s", c.Name)
+		return fault.New(fault.Denied, "connector.call", "the tools of %s changed, and nobody has looked at them yet", c.Name).
+			WithNext("a person accepts them: tandem connector accept %s", c.Name)
 	case c.State == wire.AuthRequired:
-		return fault.New(fault.Conflict, "connector.call", "%s wants a sign-in", c.Name).With("auth", "required").WithNext("a person signs in: tandem connector login %s", c.Name)
+		return fault.New(fault.Conflict, "connector.call", "%s wants a sign-in", c.Name).With("auth", "required").
+			WithNext("a person signs in: tandem connector login %s", c.Name)
 	case c.State != wire.Ready:
-		return fault.New(fault.Unavailable, "connector.call", "%s is not ready: %s", c.Name, c.Failure).WithNext("look again: tandem connector sync %s", c.Name)
+		return fault.New(fault.Unavailable, "connector.call", "%s is not ready: %s", c.Name, c.Failure).
+			WithNext("look again: tandem connector sync %s", c.Name)
 	case !allows(c, tool):
 		return fault.New(fault.NotFound, "connector.call", "%s has no tool %.60q", c.Name, tool)
 	}

@@ -23,7 +23,8 @@ import (
 const timeout = 60 * time.Second
 
 // talk opens a connection, lends it to fn and closes it.
-func (r *Room) talk(ctx context.Context, c *wire.Connector, fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
+func (r *Room) talk(ctx context.Context, c *wire.Connector,
+	fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return r.withSecret(ctx, c, func(value string) error {
@@ -89,10 +90,12 @@ func (r *Room) transport(ctx context.Context, c *wire.Connector, conv *conversat
 }
 
 // httpTransport speaks to a connector at an address: with its secret in its header, or, without one, signed in by handler.
-func (r *Room) httpTransport(c *wire.Connector, conv *conversation, value string, handler auth.OAuthHandler) *mcp.StreamableClientTransport {
-	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20, HTTPClient: &http.Client{
-		Transport:     trip{r.guarded(c), conv, c.Header, value},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+func (r *Room) httpTransport(c *wire.Connector, conv *conversation, value string,
+	handler auth.OAuthHandler) *mcp.StreamableClientTransport {
+	t := &mcp.StreamableClientTransport{Endpoint: c.URL, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 4 << 20,
+		HTTPClient: &http.Client{
+			Transport:     trip{r.guarded(c), conv, c.Header, value},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if c.Header == "" {
 		t.OAuthHandler = handler
 	}

@@ -77,9 +77,11 @@ func TestAProgramHasItsFolderAndVariables(t *testing.T) {
 		out, err := r.call(as(t), wire.CallIn{Connector: "tickets", Tool: "count", Session: session, Args: []byte(args)})
 		return out.Result.Text, err
 	}
-	for _, c := range []struct{ session, want string }{{"ses_1", "call 1 in " + folder}, {"ses_1", "call 2 in " + folder}, {"ses_2", "call 1 in " + folder}, {"", "call 1 in " + folder}, {"ses_1", "call 3 in " + folder}} {
+	for _, c := range []struct{ session, want string }{{"ses_1", "call 1 in " + folder}, {"ses_1", "call 2 in " + folder},
+		{"ses_2", "call 1 in " + folder}, {"", "call 1 in " + folder}, {"ses_1", "call 3 in " + folder}} {
 		got, err := call(c.session, "{}")
-		if err != nil || !strings.HasPrefix(got, c.want) || !strings.Contains(got, "team core, key of 21 letters") || strings.Contains(got, "sk-tickets") {
+		if err != nil || !strings.HasPrefix(got, c.want) || !strings.Contains(got, "team core, key of 21 letters") ||
+			strings.Contains(got, "sk-tickets") {
 			t.Errorf("%q: %q %v", c.session, got, err)
 		}
 	}
@@ -92,7 +94,8 @@ func TestAProgramHasItsFolderAndVariables(t *testing.T) {
 }
 
 func TestWhatAProgramCannotBeGiven(t *testing.T) {
-	for _, g := range []wire.Given{{Folder: "here"}, {Folder: "/"}, {Write: true}, {Env: []string{"NAME"}}, {Env: []string{"LD_PRELOAD=/x.so"}}, {Env: []string{"A=1"}, Secrets: []string{"A"}}, {Secrets: []string{"a b"}}} {
+	for _, g := range []wire.Given{{Folder: "here"}, {Folder: "/"}, {Write: true}, {Env: []string{"NAME"}},
+		{Env: []string{"LD_PRELOAD=/x.so"}}, {Env: []string{"A=1"}, Secrets: []string{"A"}}, {Secrets: []string{"a b"}}} {
 		if check(&wire.Connector{Name: "a", Command: []string{"/x"}, Given: g}) == nil {
 			t.Errorf("%+v passed", g)
 		}

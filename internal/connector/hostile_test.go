@@ -128,7 +128,8 @@ func echo(t *testing.T, name string) string {
 		mcp.AddTool(s, &mcp.Tool{Name: name, Description: "knows " + key},
 			func(context.Context, *mcp.CallToolRequest, sayIn) (*mcp.CallToolResult, any, error) {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Join([]string{req.Header.Get("Authorization"), key,
-					base64.StdEncoding.EncodeToString([]byte(key)), base64.URLEncoding.EncodeToString([]byte("key=" + key)), url.QueryEscape(key), string(quoted)}, "\n")}}}, nil, nil
+					base64.StdEncoding.EncodeToString([]byte(key)), base64.URLEncoding.EncodeToString([]byte("key=" + key)), url.QueryEscape(key),
+					string(quoted)}, "\n")}}}, nil, nil
 			})
 		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}).ServeHTTP(w, req)
 	}))

@@ -39,7 +39,8 @@ type run struct {
 
 // lastingTalk lends the session's own program to fn, and starts it where it does not run. When something fails, the program ends: the
 // next call begins with a new one.
-func (r *Room) lastingTalk(ctx context.Context, c *wire.Connector, session string, fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
+func (r *Room) lastingTalk(ctx context.Context, c *wire.Connector, session string,
+	fn func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	key := whose{c.Tenant, c.Name, session, c.CreatedAt}

@@ -22,7 +22,8 @@ func (o Offer) WireName() string { return "mcp__" + o.Connector + "__" + o.Tool.
 // Offers lists the tools of all connectors that can be called now. What is quarantined, disabled or not allowed is not there, and is
 // not even read: this is asked before every call of a model, and what nobody accepted must not slow it.
 func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
-	rows, err := r.db.Query(ctx, "SELECT name, allow, accepted FROM connector WHERE tenant = ? AND enabled = 1 AND state = ? ORDER BY name", tenant, string(wire.Ready))
+	rows, err := r.db.Query(ctx, "SELECT name, allow, accepted FROM connector WHERE tenant = ? AND enabled = 1 AND state = ? ORDER BY name",
+		tenant, string(wire.Ready))
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*wire.Connector, error) {
 		c := &wire.Connector{Tenant: tenant}
 		var allow string

@@ -17,24 +17,30 @@ func named(in wire.NameIn) op.Resource { return at(in.Name) }
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return append([]op.Op{
-		wire.List.Read(op.Spec{Right: "connector.list", Masked: true, Method: "GET", Path: "/connectors", Doc: "List connectors, their state and what they offer."},
+		wire.List.Read(op.Spec{Right: "connector.list", Masked: true, Method: "GET", Path: "/connectors",
+			Doc: "List connectors, their state and what they offer."},
 			func(wire.Nothing) op.Resource { return at("") }, r.list),
 		wire.Add.State(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors", MCP: "-",
 			Doc: "Add an outside MCP server at an address. It can be called once a person accepted what it offers."},
 			func(in wire.AddIn) op.Resource { return at(in.Name) }, r.add),
-		wire.AddCommand.State(op.Spec{Right: "connector.admin", Method: "POST", Path: "/connectors/command", MCP: "-", Present: true, People: true,
-			Doc: "Add a program that speaks MCP as a connector. It runs in a sandbox; adding it is running code."},
+		wire.AddCommand.State(op.Spec{Right: "connector.admin", Method: "POST", Path: "/connectors/command", MCP: "-", Present: true,
+			People: true,
+			Doc:    "Add a program that speaks MCP as a connector. It runs in a sandbox; adding it is running code."},
 			func(in wire.CommandIn) op.Resource { return at(in.Name) }, r.addCommand),
-		wire.Update.State(op.Spec{Right: "connector.write", Method: "PATCH", Path: "/connectors/{name}", MCP: "-", Doc: "Enable, disable or restrict a connector. The next call obeys it."},
+		wire.Update.State(op.Spec{Right: "connector.write", Method: "PATCH", Path: "/connectors/{name}", MCP: "-",
+			Doc: "Enable, disable or restrict a connector. The next call obeys it."},
 			func(in wire.UpdateIn) op.Resource { return at(in.Name) }, r.update),
-		wire.Remove.State(op.Spec{Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}", MCP: "-", Doc: "Remove a connector, and the secret and the sign-in that were kept for it."}, named, r.remove),
-		wire.Secret.State(op.Spec{Right: "connector.write", Method: "PUT", Path: "/connectors/{name}/secret", MCP: "-", Secret: []string{"secret"},
-			Doc: "Store the secret that a connector's header carries, sealed."},
+		wire.Remove.State(op.Spec{Right: "connector.write", Method: "DELETE", Path: "/connectors/{name}", MCP: "-",
+			Doc: "Remove a connector, and the secret and the sign-in that were kept for it."}, named, r.remove),
+		wire.Secret.State(op.Spec{Right: "connector.write", Method: "PUT", Path: "/connectors/{name}/secret", MCP: "-",
+			Secret: []string{"secret"},
+			Doc:    "Store the secret that a connector's header carries, sealed."},
 			func(in wire.SecretIn) op.Resource { return at(in.Name) }, r.secret),
 		op.Binding(wire.Sync.Effect(op.Spec{Right: "connector.write", Method: "POST", Path: "/connectors/{name}/sync", MCP: "-",
 			Doc: "Ask a connector what it offers now."}, named, r.sync, nil), r.bindIt),
-		wire.Accept.Effect(op.Spec{Right: "connector.admin", Method: "POST", Path: "/connectors/{name}/accept", MCP: "-", Present: true, People: true,
-			Doc: "Accept what a connector offers, so that it can be called. When it changes, it is quarantined until somebody accepts it again."},
+		wire.Accept.Effect(op.Spec{Right: "connector.admin", Method: "POST", Path: "/connectors/{name}/accept", MCP: "-", Present: true,
+			People: true,
+			Doc:    "Accept what a connector offers, so that it can be called. When it changes, it is quarantined until somebody accepts it again."},
 			func(in wire.AcceptIn) op.Resource { return at(in.Name) }, r.accept, nil),
 		op.Binding(op.Touching(wire.Call.Effect(op.Spec{Right: "connector.call", MCP: "-", Doc: "Call one tool of a connector."},
 			func(in wire.CallIn) op.Resource { return at(in.Connector + "/" + in.Tool) }, r.callOp, nil),
@@ -56,7 +62,8 @@ func (r *Room) list(ctx context.Context, _ wire.Nothing) (wire.ListOut, error) {
 }
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (*wire.Connector, error) {
-	return r.insert(ctx, tx, &wire.Connector{Name: in.Name, URL: in.URL, Header: in.Header, Allow: in.Allow, Inside: in.Inside || plainlyInside(in.URL)})
+	return r.insert(ctx, tx, &wire.Connector{Name: in.Name, URL: in.URL, Header: in.Header, Allow: in.Allow, Inside: in.Inside ||
+		plainlyInside(in.URL)})
 }
 
 func (r *Room) addCommand(ctx context.Context, tx *db.Tx, in wire.CommandIn) (*wire.Connector, error) {
@@ -73,7 +80,8 @@ func (r *Room) insert(ctx context.Context, tx *db.Tx, c *wire.Connector) (*wire.
 		return nil, err
 	}
 	if n > 0 {
-		return nil, fault.New(fault.Conflict, "connector.add", "there is a connector %s already", c.Name).WithNext("remove it first: tandem connector remove %s", c.Name)
+		return nil, fault.New(fault.Conflict, "connector.add", "there is a connector %s already", c.Name).
+			WithNext("remove it first: tandem connector remove %s", c.Name)
 	}
 	c.Tenant, c.AddedBy, c.CreatedAt, c.State, c.Enabled, c.Tools = by.Tenant, by.Name, tx.Now(), wire.Fresh, true, []wire.Tool{}
 	c.Failure = "nobody has looked at it yet"
@@ -93,7 +101,8 @@ func (r *Room) forget(tx *db.Tx, c *wire.Connector) error {
 }
 
 func (r *Room) change(ctx context.Context, tx *db.Tx, name string, fn func(c *wire.Connector) error) (*wire.Connector, error) {
-	c, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), op.CallerFrom(ctx).Tenant, name))
+	c, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), op.CallerFrom(ctx).Tenant,
+		name))
 	if db.NoRows(err) {
 		return nil, missing(name)
 	}
@@ -170,7 +179,8 @@ func (r *Room) accept(ctx context.Context, in wire.AcceptIn) (*wire.Connector, e
 			return nil, err
 		}
 		if c.Digest != in.Digest {
-			return nil, fault.New(fault.Conflict, "connector.accept", "%s offers something else by now", in.Name).WithNext("look at it again: tandem connector show %s", in.Name)
+			return nil, fault.New(fault.Conflict, "connector.accept", "%s offers something else by now", in.Name).
+				WithNext("look at it again: tandem connector show %s", in.Name)
 		}
 	}
 	return r.look(ctx, tenant, in.Name, true)

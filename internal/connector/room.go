@@ -70,7 +70,8 @@ func scan(row scanner) (*wire.Connector, error) {
 	var c wire.Connector
 	var command, allow, tools, given string
 	var network, enabled, created, synced, inside int64
-	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure, &c.AddedBy, &created, &synced, &inside, &given); err != nil {
+	if err := row.Scan(&c.Tenant, &c.Name, &c.URL, &command, &network, &c.Header, &allow, &enabled, &c.State, &tools, &c.Accepted, &c.Failure,
+		&c.AddedBy, &created, &synced, &inside, &given); err != nil {
 		return nil, err
 	}
 	c.Inside, c.Network, c.Enabled, c.CreatedAt, c.SyncedAt = inside != 0, network != 0, enabled != 0, db.Time(created), db.Time(synced)
@@ -110,7 +111,8 @@ func save(tx *db.Tx, c *wire.Connector) error {
 	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
 		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
-		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted, c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside, text(c.Given))
+		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted,
+		c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside, text(c.Given))
 	return err
 }
 

@@ -36,7 +36,8 @@ type signedIn struct {
 func keptName(name string) string { return "connector/" + name + "/oauth" }
 
 func (k *signedIn) config() *oauth2.Config {
-	return &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: k.Style}, Scopes: k.Scopes}
+	return &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret,
+		Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: k.Style}, Scopes: k.Scopes}
 }
 
 // CallbackIn is what the authorization server sent the browser back with.
@@ -117,9 +118,11 @@ func (r *Room) login(ctx context.Context, in wire.NameIn) (wire.LoginOut, error)
 	}
 	switch {
 	case c.URL == "" || c.Header != "":
-		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login", "%s is not signed in to: it is a program, or has a secret of its own", c.Name)
+		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login",
+			"%s is not signed in to: it is a program, or has a secret of its own", c.Name)
 	case back == "":
-		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login", "a browser could not come back: this server listens on no address").WithNext("start it: tandem up")
+		return wire.LoginOut{}, fault.New(fault.Conflict, "connector.login", "a browser could not come back: this server listens on no address").
+			WithNext("start it: tandem up")
 	}
 	f := &flow{tenant: c.Tenant, name: c.Name, url: make(chan string, 1), code: make(chan CallbackIn, 1), done: make(chan error, 1)}
 	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInPatience)
@@ -152,8 +155,9 @@ func (r *Room) signIn(ctx context.Context, c *wire.Connector, f *flow, back stri
 	var refused error
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: back, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: r.oauthClient(c),
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Tandem", RedirectURIs: []string{back},
-			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none"}},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Tandem",
+			RedirectURIs: []string{back},
+			GrantTypes:   []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none"}},
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			u, err := url.Parse(args.URL)
 			if err != nil {
@@ -178,7 +182,8 @@ func (r *Room) signIn(ctx context.Context, c *wire.Connector, f *flow, back stri
 			}
 		},
 		NewTokenSource: func(ctx context.Context, cfg *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			k := &signedIn{ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, Style: cfg.Endpoint.AuthStyle, Scopes: cfg.Scopes}
+			k := &signedIn{ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, Style: cfg.Endpoint.AuthStyle,
+				Scopes: cfg.Scopes}
 			if err := r.keep(ctx, c, k, t); err != nil {
 				return nil, err
 			}
@@ -207,7 +212,8 @@ func (r *Room) signIn(ctx context.Context, c *wire.Connector, f *flow, back stri
 func (r *Room) Finish(in CallbackIn) error {
 	f := r.flows.take(in.State)
 	if f == nil || in.Name != "" && in.Name != f.name || in.Code == "" && in.Error == "" {
-		return fault.New(fault.NotFound, "connector.login", "no sign-in waits for this answer").WithNext("begin again: tandem connector login NAME")
+		return fault.New(fault.NotFound, "connector.login", "no sign-in waits for this answer").
+			WithNext("begin again: tandem connector login NAME")
 	}
 	f.code <- in
 	select {
@@ -332,5 +338,6 @@ func (s *signer) Authorize(ctx context.Context, _ *http.Request, resp *http.Resp
 }
 
 func (s *signer) wanted() error {
-	return fault.New(fault.Conflict, "connector", "%s wants a sign-in", s.c.Name).With("auth", "required").WithNext("sign in: tandem connector login %s", s.c.Name)
+	return fault.New(fault.Conflict, "connector", "%s wants a sign-in", s.c.Name).With("auth", "required").
+		WithNext("sign in: tandem connector login %s", s.c.Name)
 }

@@ -120,7 +120,10 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("after the second sign-in: %v", err)
 	}
 	// Refused in the browser, and signed out.
-	if err := d.Write(as(t), func(tx *db.Tx) error { _, err := r.logout(as(t), tx, wire.NameIn{Name: "mail"}); return err }); err != nil || len(secrets.of) != 0 {
+	if err := d.Write(as(t), func(tx *db.Tx) error {
+		_, err := r.logout(as(t), tx, wire.NameIn{Name: "mail"})
+		return err
+	}); err != nil || len(secrets.of) != 0 {
 		t.Errorf("%v %v", err, secrets.of)
 	}
 	if out, err = r.login(as(t), wire.NameIn{Name: "mail"}); err != nil {
@@ -134,7 +137,10 @@ func TestSignIn(t *testing.T) {
 
 // An authorization server inside the network is not asked, whatever the connector says of it.
 func TestSignInStaysOutside(t *testing.T) {
-	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { t.Error("it was asked"); w.WriteHeader(500) }))
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		t.Error("it was asked")
+		w.WriteHeader(500)
+	}))
 	defer inside.Close()
 	var srv *httptest.Server
 	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

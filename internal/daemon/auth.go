@@ -77,7 +77,8 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 		if secret := r.Header.Get(urlToken); secret != "" {
 			c, err := who.Bearer(r.Context(), secret, op.DoorMCP)
 			if err == nil && c.Name != identity.Connector {
-				err = fault.New(fault.Denied, "token", "only the connector's token may be in a URL").WithNext("send this one as Authorization: Bearer …")
+				err = fault.New(fault.Denied, "token", "only the connector's token may be in a URL").
+					WithNext("send this one as Authorization: Bearer …")
 			}
 			if err != nil {
 				return op.Caller{}, err
@@ -103,7 +104,8 @@ func clientOf(r *http.Request) op.Client {
 		}
 		return ""
 	}
-	return op.Client{ID: cut("Tandem-Client", 100), Folder: cut("Tandem-Folder", 4096), Agent: cut("Tandem-Agent", 100), Model: cut("Tandem-Model", 100)}
+	return op.Client{ID: cut("Tandem-Client", 100), Folder: cut("Tandem-Folder", 4096), Agent: cut("Tandem-Agent", 100),
+		Model: cut("Tandem-Model", 100)}
 }
 
 func bearer(r *http.Request) (string, bool) {
@@ -138,7 +140,8 @@ func (d *Daemon) fromOurs(auth httpapi.Authenticator) httpapi.Authenticator {
 		if known {
 			who = fmt.Sprintf("user %d", uid)
 		}
-		return op.Caller{}, fault.New(fault.Denied, "panel", "this browser's sign-in was brought by %s, and the panel belongs to user %d", who, os.Getuid()).With("reason", "foreign socket").
+		return op.Caller{}, fault.New(fault.Denied, "panel", "this browser's sign-in was brought by %s, and the panel belongs to user %d", who,
+			os.Getuid()).With("reason", "foreign socket").
 			WithNext("if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s", allow(uid, known))
 	}
 }
@@ -167,16 +170,19 @@ func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
 	if err != nil {
 		return err
 	}
-	event := journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin", Payload: payload}
+	event := journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin",
+		Payload: payload}
 	status, what := "wrong pin", "PIN"
 	if w.Code {
-		event = journal.Event{Tenant: w.Tenant, Type: "recovery.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/recovery", Payload: payload}
+		event = journal.Event{Tenant: w.Tenant, Type: "recovery.wrong", Phase: journal.Denied, Actor: identity.LocalUser,
+			Resource: "server:/recovery", Payload: payload}
 		status, what = "wrong recovery code", "recovery code"
 	}
 	if _, err := d.journal.Append(tx, event); err != nil {
 		return err
 	}
 	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: status, ID: w.Caller,
-		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count), Reason: "If that was not you, a program of this user guesses."},
+		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count),
+		Reason:  "If that was not you, a program of this user guesses."},
 		Next: fmt.Sprintf("See who: tandem audit log --type %s", event.Type), Push: notify.Urgent, Page: "/panel/journal?type=" + event.Type})
 }

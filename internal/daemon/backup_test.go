@@ -27,7 +27,8 @@ type kept struct {
 
 func keptAt(t *testing.T, database string) *kept {
 	t.Helper()
-	s, err := settings.Load(map[string]string{"data": filepath.Join(testenv.Dir(t), "data"), "database": database, "secret_keeper": "file", "listen": "127.0.0.1:0"}, nil)
+	s, err := settings.Load(map[string]string{"data": filepath.Join(testenv.Dir(t), "data"), "database": database, "secret_keeper": "file",
+		"listen": "127.0.0.1:0"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,10 @@ func becomes(t *testing.T, path string, target *kept) {
 		t.Errorf("what was there before: %v", err)
 	}
 	var secret string
-	if err := target.d.rooms.secret.Lend(t.Context(), identity.LocalTenant, "x", func(v []byte) error { secret = string(v); return nil }); err != nil || secret != "hunter2-hunter2" {
+	if err := target.d.rooms.secret.Lend(t.Context(), identity.LocalTenant, "x", func(v []byte) error {
+		secret = string(v)
+		return nil
+	}); err != nil || secret != "hunter2-hunter2" {
 		t.Errorf("the secret: %q, %v", secret, err)
 	}
 	rep, err := target.d.journal.Verify(t.Context(), nil)

@@ -13,7 +13,8 @@ import (
 // operation is not in it until somebody has thought about that.
 func TestEveryNameIsBound(t *testing.T) {
 	d, _ := walked(t)
-	reasons := map[string]bool{byValue: true, byID: true, byContent: true, byVersion: true, byName: true, byPerson: true, passesOn: true, looksOnly: true, inRoom: true,
+	reasons := map[string]bool{byValue: true, byID: true, byContent: true, byVersion: true, byName: true, byPerson: true, passesOn: true,
+		looksOnly: true, inRoom: true,
 		ofSettings: true, fromAgent: true}
 	seen := map[string]bool{}
 	for _, o := range d.gate.Table().All() {

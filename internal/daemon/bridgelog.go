@@ -25,8 +25,10 @@ type bridgeLine struct {
 	Resource string    `json:"resource"`
 }
 
-var bridgeActions = map[string]bool{"session.open": true, "session.create": true, "session.prompt": true, "session.cancel": true, "session.close": true, "session.take": true, "session.release": true,
-	"relay.start": true, "relay.enqueue": true, "relay.inject": true, "relay.stop": true, "relay.turn": true, "relay.end": true, "tunnel.share": true, "tunnel.stop": true}
+var bridgeActions = map[string]bool{"session.open": true, "session.create": true, "session.prompt": true, "session.cancel": true,
+	"session.close": true, "session.take": true, "session.release": true,
+	"relay.start": true, "relay.enqueue": true, "relay.inject": true, "relay.stop": true, "relay.turn": true, "relay.end": true,
+	"tunnel.share": true, "tunnel.stop": true}
 
 // gather is how long events may wait for others before they are read.
 const gather = 50 * time.Millisecond

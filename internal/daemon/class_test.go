@@ -39,7 +39,8 @@ func TestNoReadActsBehindAPost(t *testing.T) {
 	for name := range looksByPost {
 		t.Errorf("%s has a reason and needs none", name)
 	}
-	for _, name := range []string{"session.send", "session.interrupt", "session.hook", "relay.do", "space.remote", "space.knock", "space.knock_next", "space.knock_reply",
+	for _, name := range []string{"session.send", "session.interrupt", "session.hook", "relay.do", "space.remote", "space.knock",
+		"space.knock_next", "space.knock_reply",
 		"tool.tandem", "tool.todo", "server.stop", "server.invite"} {
 		if o := d.gate.Table().Get(name); o == nil || !o.Changes() {
 			t.Errorf("%s does not say that it changes anything", name)

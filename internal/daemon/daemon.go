@@ -207,8 +207,10 @@ func (d *Daemon) serve(ctx context.Context) error {
 		for _, a := range around {
 			h = a(h)
 		}
-		srv := &http.Server{Handler: d.counted(host.GitPaths(bridged(h))), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
+		srv := &http.Server{Handler: d.counted(host.GitPaths(bridged(h))), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+			MaxHeaderBytes: 64 << 10,
+			ConnContext:    withConn, BaseContext: func(net.Listener) context.Context { return ctx },
+			ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
 		return srv
 	}
@@ -244,8 +246,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 					return err
 				}
 				d.invite = out.Invite
-				_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "join.invite", Actor: identity.System, Resource: "token:/invite",
-					Seals: journal.SealsOf(notes.Rows(identity.LocalTenant))})
+				_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "join.invite", Actor: identity.System,
+					Resource: "token:/invite",
+					Seals:    journal.SealsOf(notes.Rows(identity.LocalTenant))})
 				return err
 			})
 			if err != nil {
@@ -316,7 +319,8 @@ func (d *Daemon) serve(ctx context.Context) error {
 	servers.Go(func() {
 		d.journal.Run(ctx, 10*time.Second, func(err error) { d.Log.Error("sign the journal", "err", err) })
 	})
-	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took", time.Since(d.started).Round(time.Millisecond).String())
+	d.Log.Info("ready", "pid", os.Getpid(), "listen", strings.Join(d.listens, " "), "data", d.data, "version", d.Version, "took",
+		time.Since(d.started).Round(time.Millisecond).String())
 	d.phase("")
 	if d.Ready != nil {
 		d.Ready(d)

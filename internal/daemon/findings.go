@@ -28,7 +28,8 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		return out, err
 	}
 	for _, f := range changed {
-		out.Findings = append(out.Findings, Finding{"authority", "bad", f.What, "look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify"})
+		out.Findings = append(out.Findings, Finding{"authority", "bad", f.What,
+			"look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify"})
 	}
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
@@ -68,7 +69,8 @@ const manyRefused = 100
 // recoveryFindings say what becomes of a person who forgets the PIN, and that somebody is at it.
 func recoveryFindings(r identity.RecoveryOut) (out []Finding) {
 	if r.Pending != nil {
-		out = append(out, Finding{"recovery", "bad", "root of this machine began to replace the PIN, which counts from " + r.Pending.DueAt.Local().Format("2006-01-02 15:04") + " on",
+		out = append(out, Finding{"recovery", "bad", "root of this machine began to replace the PIN, which counts from " +
+			r.Pending.DueAt.Local().Format("2006-01-02 15:04") + " on",
 			"if nobody forgot the PIN, stop it: tandem recover stop"})
 	}
 	if r.PIN && r.Codes == 0 {

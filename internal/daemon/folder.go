@@ -17,7 +17,8 @@ import (
 // belongs to somebody else, or whose disk cannot be trusted with locks.
 func folder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return fault.New(fault.Unavailable, "daemon", "cannot make the data folder %s: %w", path, err).WithNext("check its parent's owner and space, or use --data")
+		return fault.New(fault.Unavailable, "daemon", "cannot make the data folder %s: %w", path, err).
+			WithNext("check its parent's owner and space, or use --data")
 	}
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -63,7 +64,8 @@ var errHeld = errors.New("held by another process")
 func hold(data string) (release func(), err error) {
 	f, err := os.OpenFile(filepath.Join(data, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "daemon", "cannot write to the data folder %s: %w", data, err).WithNext("check its owner and that its disk is mounted writable")
+		return nil, fault.New(fault.Unavailable, "daemon", "cannot write to the data folder %s: %w", data, err).
+			WithNext("check its owner and that its disk is mounted writable")
 	}
 	err = tryLock(f)
 	for end := time.Now().Add(lingers); errors.Is(err, errHeld) && holderIsGone(f) && time.Now().Before(end); err = tryLock(f) {
@@ -150,9 +152,11 @@ func Room(data string) error {
 	bytes, of, files, ofFiles := disk(data)
 	switch {
 	case bytes >= 0 && bytes < min(256<<20, of/50):
-		return fault.New(fault.Unavailable, "disk", "the disk of %s has only %d MB left", data, bytes>>20).WithNext("free some space: df -h %s", data)
+		return fault.New(fault.Unavailable, "disk", "the disk of %s has only %d MB left", data, bytes>>20).WithNext("free some space: df -h %s",
+			data)
 	case files >= 0 && files < ofFiles/100:
-		return fault.New(fault.Unavailable, "disk", "the disk of %s has room for only %d files (inodes)", data, files).WithNext("remove files: df -i %s", data)
+		return fault.New(fault.Unavailable, "disk", "the disk of %s has room for only %d files (inodes)", data, files).
+			WithNext("remove files: df -i %s", data)
 	}
 	return nil
 }

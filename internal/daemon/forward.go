@@ -97,7 +97,8 @@ func (m *remotes) send(r *http.Request, a client.Address, path string) (*http.Re
 		if err := m.there(r.Context(), a.Host); err != nil { // our own, perhaps, and it is down
 			return nil, away(a.Host, err)
 		}
-		return nil, fault.New(fault.Unauthenticated, "workspace.forward", "this machine has not joined %s", a.Host).WithNext("join it: tandem init --tandem-server %s", a.Host)
+		return nil, fault.New(fault.Unauthenticated, "workspace.forward", "this machine has not joined %s", a.Host).
+			WithNext("join it: tandem init --tandem-server %s", a.Host)
 	}
 	var body io.Reader
 	if r.Method == http.MethodPost {
@@ -140,7 +141,8 @@ func away(host string, err error) error {
 	if fault.Is(err, fault.Denied) {
 		return err
 	}
-	return fault.New(fault.Unavailable, "workspace.forward", "cannot reach %s: %w", host, err).WithNext("go on: what you do is saved here and sent when the server is back")
+	return fault.New(fault.Unavailable, "workspace.forward", "cannot reach %s: %w", host, err).
+		WithNext("go on: what you do is saved here and sent when the server is back")
 }
 
 // there says why nobody answers at an address.

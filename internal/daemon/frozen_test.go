@@ -59,7 +59,8 @@ func startsOn(t *testing.T, file string) {
 		Value string
 		Rev   int64
 	}
-	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil || got.Value != "from the first schema" || got.Rev != 2 {
+	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil ||
+		got.Value != "from the first schema" || got.Rev != 2 {
 		t.Errorf("the key: %+v, %v", got, err)
 	}
 	if err := c.WithPIN("246813").Call(t.Context(), "token.list", nil, nil); err != nil {
@@ -146,7 +147,8 @@ func restores(t *testing.T, path string) {
 	}
 	d, c := runAt(t, home)
 	var got struct{ Value string }
-	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil || got.Value != "from the first schema" {
+	if err := c.Call(t.Context(), "resource.get", map[string]any{"key": "kept/value"}, &got); err != nil ||
+		got.Value != "from the first schema" {
 		t.Errorf("the key: %+v, %v", got, err)
 	}
 	if report, err := d.journal.Verify(t.Context(), nil); err != nil || !report.OK {
@@ -255,7 +257,8 @@ func freeze(t *testing.T, home, file string) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(files.Close(), zip.Close(), os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
+	if err := errors.Join(files.Close(), zip.Close(), os.MkdirAll(filepath.Dir(file), 0o755),
+		os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // A change that depends on what is stored reads it in its own transaction, and so sees what came a moment before.
 func TestGuardsReadTheirOwnTransaction(t *testing.T) {
 	k := keptAt(t, "")
-	owner, agent := k.ctx(), op.WithCaller(t.Context(), op.Caller{Tenant: identity.LocalTenant, Actor: "act_builder", Name: "builder", Kind: op.Agent, Door: op.DoorSocket})
+	owner, agent := k.ctx(), op.WithCaller(t.Context(),
+		op.Caller{Tenant: identity.LocalTenant, Actor: "act_builder", Name: "builder", Kind: op.Agent, Door: op.DoorSocket})
 	err := k.d.db.Write(t.Context(), func(tx *db.Tx) error {
 		run := func(ctx context.Context, name string, in any) error {
 			_, err := k.d.gate.Table().Get(name).RunState(ctx, tx, in)
@@ -23,10 +24,12 @@ func TestGuardsReadTheirOwnTransaction(t *testing.T) {
 		if err := run(owner, "provider.add", session.ProviderAddIn{ID: "openai", Base: "http://127.0.0.1:1/v1"}); err != nil {
 			t.Error(err)
 		}
-		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789", Base: "https://api.openai.com/v1"}); !fault.Is(err, fault.Conflict) {
+		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
+			Base: "https://api.openai.com/v1"}); !fault.Is(err, fault.Conflict) {
 			t.Errorf("a key that is meant for another address: %v", err)
 		}
-		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789", Base: "http://127.0.0.1:1/v1"}); err != nil {
+		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
+			Base: "http://127.0.0.1:1/v1"}); err != nil {
 			t.Error(err)
 		}
 		if err := run(owner, "provider.add", session.ProviderAddIn{ID: "openai", Base: "https://api.openai.com/v1"}); err != nil {

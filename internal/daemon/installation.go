@@ -39,7 +39,9 @@ func (d *Daemon) settle() (err error) {
 	bind := map[string]string{}
 	if d.Settings.Get("database") == "" && len(d.kept.Database.Sealed) > 0 {
 		if bind["database"], err = d.kept.Address(d.keepers); err != nil {
-			return fault.New(fault.Unavailable, "installation", "the data of this installation is in %s, and the key that its address is sealed under does not open it: %w", d.kept.Database.Shown, err).
+			return fault.New(fault.Unavailable, "installation",
+				"the data of this installation is in %s, and the key that its address is sealed under does not open it: %w", d.kept.Database.Shown,
+				err).
 				WithNext("put secret.key back or unlock the keyring, or say the address once more: tandem up --database postgres://…")
 		}
 	}
@@ -76,7 +78,8 @@ func (d *Daemon) recognise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := installation.Found{Data: d.data, Folder: d.kept, Where: installation.Shown(d.data, d.dsn()), Base: base, Empty: empty, Keys: installation.Present(d.data)}
+	found := installation.Found{Data: d.data, Folder: d.kept, Where: installation.Shown(d.data, d.dsn()), Base: base, Empty: empty,
+		Keys: installation.Present(d.data)}
 	if err := found.Refuse(); err != nil {
 		return err
 	}
@@ -165,7 +168,8 @@ func (d *Daemon) bind(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if _, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.key_lost", Actor: identity.System, Resource: "server:/keys", Payload: payload}); err != nil {
+			if _, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.key_lost", Actor: identity.System,
+				Resource: "server:/keys", Payload: payload}); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,8 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		source = "local"
 	}
 	if !d.joins.allow(source, time.Now()) {
-		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", source).WithNext("wait a minute, then try again"))
+		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", source).
+			WithNext("wait a minute, then try again"))
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<10))

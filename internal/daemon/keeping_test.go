@@ -14,7 +14,8 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	if d.Settings, err = settings.Load(map[string]string{"data": d.data}, nil); err != nil {
 		t.Fatal(err)
 	}
-	changes := map[string]string{"log.level": "debug", "hosts": "a.example", "idle_exit": "5m", "claude": "/bin/claude", "codex": "/bin/codex", "opencode": "/bin/opencode", "wait_ms": "1", "hang_secs": "2"}
+	changes := map[string]string{"log.level": "debug", "hosts": "a.example", "idle_exit": "5m", "claude": "/bin/claude", "codex": "/bin/codex",
+		"opencode": "/bin/opencode", "wait_ms": "1", "hang_secs": "2"}
 	var all sync.WaitGroup
 	for key, value := range changes {
 		all.Go(func() {

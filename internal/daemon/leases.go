@@ -26,7 +26,8 @@ func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
 	var out host.Lease
-	return true, w.Call(ctx, "repo.lease", host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes}, &out)
+	return true, w.Call(ctx, "repo.lease", host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes},
+		&out)
 }
 
 func (d *Daemon) releaseIn(ctx context.Context, folder, file string) error {

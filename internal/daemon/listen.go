@@ -36,7 +36,8 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "daemon", "%q is not an address: %w", addr, err).WithNext("use HOST:PORT, e.g. --listen 127.0.0.1:39731")
+		return nil, fault.New(fault.Invalid, "daemon", "%q is not an address: %w", addr, err).
+			WithNext("use HOST:PORT, e.g. --listen 127.0.0.1:39731")
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return nil, fault.New(fault.Invalid, "daemon", "%q is not a port", port).WithNext("use a number from 1 to 65535, or 0 for any")
@@ -82,7 +83,8 @@ func listenFree(host, port string, given bool) (net.Listener, error) {
 			return l, nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "daemon", "the port %s and all of %d-%d are taken", port, firstFree, lastFree).WithNext("choose a free one with --listen")
+	return nil, fault.New(fault.Unavailable, "daemon", "the port %s and all of %d-%d are taken", port, firstFree, lastFree).
+		WithNext("choose a free one with --listen")
 }
 
 // family keeps an IPv4 address to IPv4: whoever writes 0.0.0.0 has not opened IPv6.
@@ -117,7 +119,8 @@ func listenSocket(path string) (net.Listener, error) {
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "daemon", "cannot open the control socket %s: %w", path, err).WithNext("choose another with --control-socket")
+		return nil, fault.New(fault.Unavailable, "daemon", "cannot open the control socket %s: %w", path, err).
+			WithNext("choose another with --control-socket")
 	}
 	return l, os.Chmod(path, 0o600)
 }

@@ -20,7 +20,8 @@ type names struct {
 
 // newNames are the names of a listener, the panel's own among them, and those that the setting hosts adds.
 func newNames(listen string, near bool, hosts string, panel ...string) *names {
-	n := &names{near: near, own: map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true}, given: map[string]bool{}}
+	n := &names{near: near, own: map[string]bool{"localhost": true, "tandem.localhost": true, "127.0.0.1": true, "::1": true},
+		given: map[string]bool{}}
 	for _, name := range panel {
 		n.own[name] = true
 	}
@@ -108,7 +109,8 @@ func page(path string) bool {
 }
 
 // between are the headers by which a proxy or a tunnel says that somebody else sent the request.
-var between = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Cf-Connecting-Ip", "Tailscale-User-Login"}
+var between = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Cf-Connecting-Ip",
+	"Tailscale-User-Login"}
 
 // carried is the header by which a request says that it came through something, or "".
 func carried(r *http.Request) string {
@@ -126,7 +128,8 @@ func (d *Daemon) placed(n *names, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, _ := n.site(r.Host)
 		if name := carried(r); s.Near && name != "" {
-			d.web.Fail(w, r, fault.New(fault.Denied, "http", "this came through a proxy (it says %s), and only programs of this machine are answered here", name).With("reason", "proxy").
+			d.web.Fail(w, r, fault.New(fault.Denied, "http",
+				"this came through a proxy (it says %s), and only programs of this machine are answered here", name).With("reason", "proxy").
 				WithNext("share the bridge: tandem share; or name the proxy's host: --hosts NAME"))
 			return
 		}

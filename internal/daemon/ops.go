@@ -68,12 +68,14 @@ func server(path string) func(nothing) op.Resource {
 // ops are the server's own operations.
 func (d *Daemon) ops() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "server.health", Public: true, Method: "GET", Path: "/global/health", MCP: "-", Doc: "Say that the server answers. Needs no token.",
+		op.Read(op.Spec{Name: "server.health", Public: true, Method: "GET", Path: "/global/health", MCP: "-",
+			Doc:     "Say that the server answers. Needs no token.",
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
 		op.Read(op.Spec{Name: "server.ready", Public: true, Method: "GET", Path: "/ready", MCP: "-",
 			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
 		op.Read(op.Spec{Name: "server.tls_moves", Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
-			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."}, nil, d.movesOp),
+			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."},
+			nil, d.movesOp),
 		op.Read(op.Spec{Name: "server.status", Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
 			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
 		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
@@ -85,7 +87,8 @@ func (d *Daemon) ops() []op.Op {
 			Doc: "Read the server's metrics in Prometheus' text format, where the setting metrics opens them.\nThey name operations and states, and nobody's data."},
 			server("/metrics"), nil),
 		op.Effect(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true, Once: true,
-			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."}, server("/invite"), d.inviteOp, nil),
+			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."},
+			server("/invite"), d.inviteOp, nil),
 		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
 			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
 			SetIn.resource, d.setOp, d.setAgain),
@@ -114,8 +117,10 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens, Address: d.address(), Version: d.Version, Key: d.fingerprint(),
-		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data, Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
+	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
+		Address: d.address(), Version: d.Version, Key: d.fingerprint(),
+		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data,
+		Database: d.db.Name(), Events: events, Panel: d.panelURL(), PIN: pin}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {

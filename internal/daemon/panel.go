@@ -108,7 +108,8 @@ func (d *Daemon) checkReceipt(data []byte) error {
 func (d *Daemon) withoutPanel(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if page(r.URL.Path) {
-			d.web.Fail(w, r, fault.New(fault.NotFound, "panel", "the panel is not served here").WithNext("open it on the server's own machine, or start the server with --panel-public"))
+			d.web.Fail(w, r, fault.New(fault.NotFound, "panel", "the panel is not served here").
+				WithNext("open it on the server's own machine, or start the server with --panel-public"))
 			return
 		}
 		h.ServeHTTP(w, r)

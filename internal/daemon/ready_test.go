@@ -51,7 +51,8 @@ func TestReadyToldAndUntold(t *testing.T) {
 	if body := k.ready(http.StatusServiceUnavailable, token); !strings.Contains(body, "space.key is missing") {
 		t.Errorf("whoever is known is told %s", body)
 	}
-	if status, body := send(t, http.MethodGet, "http://"+k.d.listens[0]+"/health", nil, nil); status != http.StatusOK || !strings.Contains(body, `"healthy":true`) {
+	if status, body := send(t, http.MethodGet, "http://"+k.d.listens[0]+"/health", nil, nil); status != http.StatusOK ||
+		!strings.Contains(body, `"healthy":true`) {
 		t.Errorf("it is alive all the same: %d %s", status, body)
 	}
 	if err := os.Rename(key+".away", key); err != nil {
@@ -87,7 +88,8 @@ func TestNotReadyWhilePostgresTakesNoChanges(t *testing.T) {
 	}
 	set("on")
 	k.ready(http.StatusServiceUnavailable, "")
-	if _, err := k.do("resource.put", obj{"key": "a", "value": 1}); err == nil || !strings.Contains(err.Error(), "PostgreSQL takes no changes") {
+	if _, err := k.do("resource.put", obj{"key": "a", "value": 1}); err == nil ||
+		!strings.Contains(err.Error(), "PostgreSQL takes no changes") {
 		t.Errorf("a caller is told: %v", err)
 	}
 	set("off")

@@ -22,7 +22,8 @@ func recovering(r *http.Request, who *identity.Room) (op.Caller, error) {
 	by := identity.ByRoot
 	switch {
 	case code == identity.ByRoot && !isRoot(connOf(ctx)):
-		return op.Caller{}, fault.New(fault.Denied, "recovery", "only root of this machine begins a recovery without a code, and only where the server does not run as root").
+		return op.Caller{}, fault.New(fault.Denied, "recovery",
+			"only root of this machine begins a recovery without a code, and only where the server does not run as root").
 			WithNext("use a recovery code: tandem recover")
 	case code != identity.ByRoot:
 		if err := sameUser(connOf(ctx)); err != nil {
@@ -41,10 +42,12 @@ func recovering(r *http.Request, who *identity.Room) (op.Caller, error) {
 
 // recovered tells everybody what happens about a forgotten PIN: whoever did not expect it must hear of it in time.
 func (d *Daemon) recovered(tx *db.Tx, r identity.Recovered) error {
-	n := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "recovery " + r.What}, Push: notify.Urgent, Page: "/panel/system"}
+	n := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "recovery " + r.What}, Push: notify.Urgent,
+		Page: "/panel/system"}
 	switch r.What {
 	case "used":
-		n.Summary, n.Reason = "The PIN was replaced with a recovery code.", fmt.Sprintf("%d codes are left. If that was not you, somebody has your codes.", r.Left)
+		n.Summary, n.Reason = "The PIN was replaced with a recovery code.",
+			fmt.Sprintf("%d codes are left. If that was not you, somebody has your codes.", r.Left)
 		n.Next = "See what was done since: tandem audit log; make new codes: tandem recover codes"
 	case "begun":
 		n.Summary = "Root of this machine began to replace the PIN: from " + r.Due.UTC().Format(time.RFC3339) + " on it can be set anew."

@@ -19,7 +19,8 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"), Secret: secret,
+	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"),
+		Secret: secret,
 		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Details: d.Settings.Bool("ntfy_details"),
 		Desktop: d.desktop(), Panel: d.phoneURL}, d.Log)
 	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
@@ -47,12 +48,14 @@ func (d *Daemon) webhookSecret(ctx context.Context) ([]byte, error) {
 func (d *Daemon) openSide(ctx context.Context, loop, name string, side relays.Side, folder string) (id, real string, err error) {
 	switch side.Agent {
 	case "", "claude", "codex", "opencode":
-		out, err := d.inner.Invoke(ctx, "session.open", terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model, Effort: side.Effort,
-			Skip: d.Settings.Bool("skip_permissions"), Relay: loop})
+		out, err := d.inner.Invoke(ctx, "session.open", terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model,
+			Effort: side.Effort,
+			Skip:   d.Settings.Bool("skip_permissions"), Relay: loop})
 		s, _ := out.(terminal.Seat)
 		return s.Session, s.Folder, err
 	case "model":
-		out, err := d.gate.Invoke(ctx, "session.create", session.CreateIn{Title: name, Directory: folder, Model: side.Model, Config: session.Config{Effort: side.Effort}})
+		out, err := d.gate.Invoke(ctx, "session.create",
+			session.CreateIn{Title: name, Directory: folder, Model: side.Model, Config: session.Config{Effort: side.Effort}})
 		if err != nil {
 			return "", "", err
 		}

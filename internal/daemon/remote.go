@@ -118,7 +118,8 @@ func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, e
 		}
 		defer clear(old)
 		if err == nil && string(old) != in.Token {
-			return struct{}{}, fault.New(fault.Denied, "workspace.trust", "this machine has joined %s, and %s may not change as whom", in.Server, c.Name).
+			return struct{}{}, fault.New(fault.Denied, "workspace.trust", "this machine has joined %s, and %s may not change as whom", in.Server,
+				c.Name).
 				WithNext("a person joins it anew: tandem init --tandem-server %s", in.Server)
 		}
 	}

@@ -280,7 +280,8 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
 			d.Log.Error("sweep the gate", "err", err)
 		}
-		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() && time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
+		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
+			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
 			d.Log.Info("idle")
 			d.stop()
 			return
@@ -312,8 +313,9 @@ const maxSync = 5 << 30
 // openRepos opens the repositories that this server serves.
 func (d *Daemon) openRepos(ctx context.Context) (err error) {
 	d.rooms.remotes = newRemotes(d)
-	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(), Opening: func(path string) { d.phase("opening the repository " + path) },
-		Gate: func() *gate.Gate { return d.gate },
+	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(),
+		Opening: func(path string) { d.phase("opening the repository " + path) },
+		Gate:    func() *gate.Gate { return d.gate },
 		Actor: func(ctx context.Context, name string) (string, error) {
 			a, err := d.identity.Actor(ctx, identity.LocalTenant, name)
 			if err != nil {

@@ -44,7 +44,8 @@ func (in RotateIn) Check() error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return fault.New(fault.Invalid, "server.rotate", "%q is no key that can be replaced", in.Key).WithNext("it is one of %s: tandem server rotate KEY", strings.Join(names, ", "))
+	return fault.New(fault.Invalid, "server.rotate", "%q is no key that can be replaced", in.Key).
+		WithNext("it is one of %s: tandem server rotate KEY", strings.Join(names, ", "))
 }
 
 func (d *Daemon) rotateOps() []op.Op {
@@ -66,8 +67,10 @@ func (d *Daemon) rotateJournal(ctx context.Context) (RotateOut, error) {
 	by := op.CallerFrom(ctx)
 	path := filepath.Join(d.data, "journal.key")
 	done, err := d.journal.Rotate(ctx, path, func(r journal.Rotated) (journal.Event, error) {
-		payload, err := json.Marshal(map[string]any{"key": "journal.key", "old": r.Old, "new": r.New, "signed": r.Signed, "up_to": r.Size, "sealed": r.Sealed, "present": by.Present})
-		return journal.Event{Tenant: identity.LocalTenant, Type: "server.key_rotated", Actor: by.Name, Resource: "server:/keys", Payload: payload}, err
+		payload, err := json.Marshal(map[string]any{"key": "journal.key", "old": r.Old, "new": r.New, "signed": r.Signed, "up_to": r.Size,
+			"sealed": r.Sealed, "present": by.Present})
+		return journal.Event{Tenant: identity.LocalTenant, Type: "server.key_rotated", Actor: by.Name, Resource: "server:/keys",
+			Payload: payload}, err
 	}, func(tx *db.Tx, r journal.Rotated) error {
 		return d.kept.Mark(tx, "journal.key", r.File)
 	})
@@ -113,7 +116,8 @@ func (d *Daemon) rotateTokens(ctx context.Context) (RotateOut, error) {
 			return out, err
 		}
 		if given != "" {
-			return out, fault.New(fault.Conflict, "server.rotate", "the token %s comes from a setting, and would come back with the next start", t.actor).
+			return out, fault.New(fault.Conflict, "server.rotate", "the token %s comes from a setting, and would come back with the next start",
+				t.actor).
 				WithNext("change %s where it is set, then: tandem up --replace", t.variable)
 		}
 	}

@@ -137,7 +137,8 @@ func TestDefaultTokensHaveNewValues(t *testing.T) {
 	w.again()
 	w.must(w.bearer(show()))
 	w.sound("after new tokens")
-	if err := w.WithPIN("246813").Call(t.Context(), "server.rotate", map[string]any{"key": "house"}, nil); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "house") {
+	if err := w.WithPIN("246813").Call(t.Context(), "server.rotate", map[string]any{"key": "house"}, nil); !fault.Is(err, fault.Invalid) ||
+		!strings.Contains(err.Error(), "house") {
 		t.Errorf("an unknown key: %v", err)
 	}
 	w.present("server.rotate", map[string]any{"key": "secret"}, nil)

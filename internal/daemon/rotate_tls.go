@@ -43,12 +43,14 @@ func (d *Daemon) movesOp(context.Context, nothing) (client.MovesOut, error) { re
 // rotateTLS replaces the key by which other machines know this server. The old key announces it, and whoever pinned it follows.
 func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 	if d.Settings.Get("tls_cert") != "" {
-		return out, fault.New(fault.Conflict, "server.rotate", "the certificate is one that the setting tls_cert names").WithNext("replace its files, then: tandem up --replace; other machines accept the new key with: tandem remote trust HOST:PORT FINGERPRINT")
+		return out, fault.New(fault.Conflict, "server.rotate", "the certificate is one that the setting tls_cert names").
+			WithNext("replace its files, then: tandem up --replace; other machines accept the new key with: tandem remote trust HOST:PORT FINGERPRINT")
 	}
 	at := func(name string) string { return filepath.Join(d.data, name) }
 	old, err := tls.LoadX509KeyPair(at("tls-cert.pem"), at("tls-key.pem"))
 	if errors.Is(err, os.ErrNotExist) {
-		return out, fault.New(fault.Conflict, "server.rotate", "this server never listened beyond this machine, so it has no TLS key").WithNext("open it: tandem up --listen 0.0.0.0:13013")
+		return out, fault.New(fault.Conflict, "server.rotate", "this server never listened beyond this machine, so it has no TLS key").
+			WithNext("open it: tandem up --listen 0.0.0.0:13013")
 	}
 	if err != nil {
 		return out, err
@@ -99,7 +101,8 @@ func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 		if err != nil {
 			return err
 		}
-		_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.key_rotated", Actor: by.Name, Resource: "server:/keys", Payload: payload})
+		_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.key_rotated", Actor: by.Name,
+			Resource: "server:/keys", Payload: payload})
 		return err
 	})
 	if err != nil {

@@ -82,7 +82,8 @@ func (d *Daemon) tellSeals(ctx context.Context) error {
 		notice.Status, notice.Summary = "changed", fmt.Sprintf("The database was changed from outside: %s", found[0].What)
 		notice.Reason, notice.Next = fmt.Sprintf("%d such things were found at the start.", len(found)), "See all: tandem audit verify"
 	case waiting > 0:
-		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.", waiting)
+		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.",
+			waiting)
 		notice.Reason, notice.Next = "They go on working. Nobody has looked yet whether each is right.", "Look, and confirm: tandem audit confirm"
 	default:
 		return nil

@@ -55,7 +55,8 @@ func TestAFolderIsGrantedByAPersonAlone(t *testing.T) {
 func TestTheTerminalIsWhatTheProgramKnows(t *testing.T) {
 	wards(t, func(w *ward) {
 		ctx := t.Context()
-		for _, how := range []string{"UPDATE actor SET kind = 'person' WHERE id = 'act_local'", "UPDATE actor SET name = 'nobody', acts_for = '' WHERE id = 'act_local'",
+		for _, how := range []string{"UPDATE actor SET kind = 'person' WHERE id = 'act_local'",
+			"UPDATE actor SET name = 'nobody', acts_for = '' WHERE id = 'act_local'",
 			"UPDATE actor SET disabled_at = 5 WHERE id IN ('act_owner', 'act_api')"} {
 			w.sql(how)
 			var me struct{ Name, Kind string }

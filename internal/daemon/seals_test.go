@@ -165,7 +165,8 @@ func TestARowConfersNothing(t *testing.T) {
 			t.Errorf("a revoked token that was put back: %v", err)
 		}
 		w.told("the token " + token.ID)
-		w.sql("DELETE FROM journal_seal WHERE subject = 'token:" + token.ID + "' AND seq = (SELECT max(seq) FROM journal_seal WHERE subject = 'token:" + token.ID + "')")
+		w.sql("DELETE FROM journal_seal WHERE subject = 'token:" + token.ID +
+			"' AND seq = (SELECT max(seq) FROM journal_seal WHERE subject = 'token:" + token.ID + "')")
 		if err := w.bearer(token.Secret); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a revoked token whose revocation was taken out: %v", err)
 		}
@@ -227,14 +228,17 @@ func TestADenialOutlivesItsRow(t *testing.T) {
 		w.told("the rules of the policy")
 
 		w.again("UPDATE policy_grant SET revoked_version = 0, revoked_by = '', revoked_at = 0 WHERE id LIKE 'grt_%'",
-			"DELETE FROM policy_grant WHERE id = 'default-agent-keys'", "DELETE FROM policy_rules WHERE version = 99", "UPDATE policy_head SET version = 20",
-			"INSERT INTO policy_grant SELECT tenant, 'grt_forged', replace(body, '"+given.ID+"', 'grt_forged'), added_version, added_by, added_at, 0, '', 0 FROM policy_grant WHERE id = '"+given.ID+"'",
+			"DELETE FROM policy_grant WHERE id = 'default-agent-keys'", "DELETE FROM policy_rules WHERE version = 99",
+			"UPDATE policy_head SET version = 20",
+			"INSERT INTO policy_grant SELECT tenant, 'grt_forged', replace(body, '"+given.ID+
+				"', 'grt_forged'), added_version, added_by, added_at, 0, '', 0 FROM policy_grant WHERE id = '"+given.ID+"'",
 			"UPDATE policy_grant SET body = replace(body, '/code', '/') WHERE id = 'grt_forged'")
 		is("a forged grant", "folder.write", "/other", "ask")
 		w.told("the grant grt_forged")
 
 		w.present("grant.revoke", map[string]any{"id": given.ID}, nil)
-		w.again("UPDATE policy_grant SET revoked_version = 0, revoked_by = '', revoked_at = 0 WHERE id = '"+given.ID+"'", "DELETE FROM policy_grant WHERE id = 'grt_forged'")
+		w.again("UPDATE policy_grant SET revoked_version = 0, revoked_by = '', revoked_at = 0 WHERE id = '"+given.ID+"'",
+			"DELETE FROM policy_grant WHERE id = 'grt_forged'")
 		is("a revoked grant that was put back", "folder.write", "/code/x", "ask")
 		w.told("the grant " + given.ID)
 
@@ -273,7 +277,8 @@ func TestAPINOutlivesItsRow(t *testing.T) {
 		w.sql("UPDATE signin SET actor = 'act_local'")
 		newcomer, err := w.identity.Caller(ctx, identity.LocalTenant, identity.Newcomer, op.DoorPanel)
 		w.must(err)
-		if _, err := w.gate.Invoke(op.WithCaller(ctx, newcomer), "signin.start", identity.StartIn{Code: link.Code}); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := w.gate.Invoke(op.WithCaller(ctx, newcomer), "signin.start", identity.StartIn{Code: link.Code}); !fault.Is(err,
+			fault.Unauthenticated) {
 			t.Errorf("a link for somebody else: %v", err)
 		}
 	})

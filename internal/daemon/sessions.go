@@ -97,7 +97,8 @@ func (d *Daemon) buildTerminals(ctx context.Context) error {
 	home := d.Settings.Home
 	o := terminal.Options{Self: self, Folder: filepath.Join(d.data, "terminals"), Home: home, Env: os.Environ(),
 		Allow: terminal.ParseAllowlist(d.Settings.Get("cwd_allowlist"), home), Default: cmp.Or(d.Settings.Get("default_cwd"), home),
-		Wait: time.Duration(wait) * time.Millisecond, Socket: d.Settings.Get("tmux_socket"), Claude: d.Settings.Get("claude"), Codex: d.Settings.Get("codex"), OpenCode: d.Settings.Get("opencode"),
+		Wait: time.Duration(wait) * time.Millisecond, Socket: d.Settings.Get("tmux_socket"), Claude: d.Settings.Get("claude"),
+		Codex: d.Settings.Get("codex"), OpenCode: d.Settings.Get("opencode"),
 		Hang: time.Duration(hang) * time.Second, Confine: d.Settings.Get("confine"), Probe: d.Settings.Bool("probe"),
 		Answers: d.Settings.Bool("terminal_answers"), Skip: d.Settings.Bool("skip_permissions"), As: d.identity.As,
 		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {

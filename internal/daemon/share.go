@@ -22,7 +22,8 @@ func (d *Daemon) buildTunnel() {
 	if err != nil {
 		self = "tandem"
 	}
-	d.rooms.tunnel = tunnel.New(tunnel.Config{DB: d.db, Log: d.Log, Env: os.Environ(), Folder: d.data, Self: self, Tenant: identity.LocalTenant, Patience: 45 * time.Second,
+	d.rooms.tunnel = tunnel.New(tunnel.Config{DB: d.db, Log: d.Log, Env: os.Environ(), Folder: d.data, Self: self,
+		Tenant: identity.LocalTenant, Patience: 45 * time.Second,
 		Listen: d.listenTunnel,
 		Token: func(ctx context.Context, tenant string) (token string, err error) {
 			if err := d.keepTokens(ctx); err != nil { // a revoked one is replaced
@@ -31,13 +32,15 @@ func (d *Daemon) buildTunnel() {
 			if revoked, err := d.identity.Revoked(ctx, tenant, "tok_connector"); err != nil {
 				return "", err
 			} else if revoked {
-				return "", fault.New(fault.Conflict, "tunnel", "the connector's token is revoked, and TANDEM_TOKEN still names it").WithNext("change or remove TANDEM_TOKEN, restart, and share again")
+				return "", fault.New(fault.Conflict, "tunnel", "the connector's token is revoked, and TANDEM_TOKEN still names it").
+					WithNext("change or remove TANDEM_TOKEN, restart, and share again")
 			}
 			err = d.rooms.secret.Lend(ctx, tenant, "token/"+identity.Connector, func(v []byte) error { token = string(v); return nil })
 			return token, err
 		},
 		Told: func(s tunnelwire.Status) {
-			d.rooms.notify.Tell(identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State), ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
+			d.rooms.notify.Tell(identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State),
+				ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
 				Next: "Share again: tandem share", Push: notify.Urgent, Page: "/panel/system"})
 		}})
 }

@@ -83,8 +83,10 @@ func TestASessionSeesItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{"/event?since_seq=0", "/sessions/" + other.ID + "/stream", "/session/" + other.ID + "/event", "/terminals/" + other.ID + "/watch", "/tlog/checkpoint"} {
-		if said := streamed(t, path, place); strings.Contains(said, canary) || strings.Contains(said, "checkpoint") && place == "/tlog/checkpoint" {
+	for _, place := range []string{"/event?since_seq=0", "/sessions/" + other.ID + "/stream", "/session/" + other.ID + "/event",
+		"/terminals/" + other.ID + "/watch", "/tlog/checkpoint"} {
+		if said := streamed(t, path, place); strings.Contains(said, canary) || strings.Contains(said, "checkpoint") &&
+			place == "/tlog/checkpoint" {
 			t.Errorf("%s: %s", place, said)
 		}
 	}

@@ -47,7 +47,8 @@ func running(t *testing.T) (*Daemon, *client.Client) {
 
 func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 	d, local := running(t)
-	caller := op.Caller{Tenant: "local", Actor: "ses_1", Name: "ses_1", Kind: op.Session, For: []string{"agent:builder", "person:owner"}, Door: op.DoorSocket, Session: "ses_1"}
+	caller := op.Caller{Tenant: "local", Actor: "ses_1", Name: "ses_1", Kind: op.Session, For: []string{"agent:builder", "person:owner"},
+		Door: op.DoorSocket, Session: "ses_1"}
 	path, err := d.sockets.Open(func(context.Context) (op.Caller, error) { return caller, nil }, "ses_1")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 		t.Fatalf("whoami = %+v, %v", who, err)
 	}
 	// It cannot become somebody else by a header, nor stop the server, nor prove presence.
-	for name, want := range map[string]fault.Kind{"server.stop": fault.Denied, "pin.set": fault.Denied, "signin.link": fault.Denied, "token.new": fault.Denied} {
+	for name, want := range map[string]fault.Kind{"server.stop": fault.Denied, "pin.set": fault.Denied, "signin.link": fault.Denied,
+		"token.new": fault.Denied} {
 		in := map[string]json.RawMessage{}
 		switch name {
 		case "pin.set":
@@ -74,7 +76,8 @@ func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 	if err := local.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_the-machines-own"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_of-somebody-else"}, nil); !fault.Is(err, fault.Denied) {
+	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_of-somebody-else"}, nil); !fault.Is(err,
+		fault.Denied) {
 		t.Errorf("a session changed the machine's token: %v", err)
 	}
 	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"other.example.org:1", "tdm_of-its-own-server"}, nil); err != nil {
@@ -91,7 +94,8 @@ func TestTheControlSocketGivesEverydayRightsOnly(t *testing.T) {
 	if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "a", "value": 1}, nil); err != nil {
 		t.Errorf("an everyday call: %v", err)
 	}
-	if err := c.Call(t.Context(), "token.new", map[string]any{"actor": "owner", "decide": true, "expires_in_secs": 60}, nil); !fault.Is(err, fault.Denied) {
+	if err := c.Call(t.Context(), "token.new", map[string]any{"actor": "owner", "decide": true, "expires_in_secs": 60}, nil); !fault.Is(err,
+		fault.Denied) {
 		t.Errorf("minting without presence: %v", err)
 	}
 	if err := c.WithPIN("wrong-one").Call(t.Context(), "token.new", map[string]any{"actor": "owner"}, nil); !fault.Is(err, fault.Denied) {
@@ -104,7 +108,8 @@ func TestTheControlSocketGivesEverydayRightsOnly(t *testing.T) {
 	if err := c.Call(t.Context(), "pin.set", map[string]any{"pin": "999999a"}, nil); !fault.Is(err, fault.Denied) {
 		t.Errorf("a second PIN without the first: %v", err)
 	}
-	if err := c.WithPIN("246813").Call(t.Context(), "token.new", map[string]any{"actor": "owner", "decide": true, "expires_in_secs": 60}, nil); err != nil {
+	if err := c.WithPIN("246813").Call(t.Context(), "token.new", map[string]any{"actor": "owner", "decide": true, "expires_in_secs": 60},
+		nil); err != nil {
 		t.Errorf("minting with presence: %v", err)
 	}
 	// Wrong PINs are counted, and then everybody waits.

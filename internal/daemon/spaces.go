@@ -24,7 +24,8 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	d.rooms.board = board.New(d.db, d.rooms.space)
 	wakes, err := strconv.Atoi(d.Settings.Get("wakes_per_hour"))
 	if err != nil || wakes < 1 {
-		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).WithNext("see it: tandem settings")
+		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).
+			WithNext("see it: tandem settings")
 	}
 	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
 		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}})

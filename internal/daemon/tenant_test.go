@@ -40,7 +40,8 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 			call(g, first, o, acceptable(filled(o, named+"/deep")))
 		}
 	}
-	if out := call(g, second, g.Table().Get("resource.put"), map[string]any{"key": "seconds-own", "value": 1}); !strings.Contains(out, `"rev":1`) {
+	if out := call(g, second, g.Table().Get("resource.put"), map[string]any{"key": "seconds-own", "value": 1}); !strings.Contains(out,
+		`"rev":1`) {
 		t.Fatalf("the second tenant's owner may do nothing, so this would show nothing: %s", out)
 	}
 	ids := harvest(t, d)
@@ -79,7 +80,8 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 // acceptable puts words that rooms accept where not every word will do, so
 // that the first tenant has more to hide. A room with such a field adds it.
 func acceptable(in map[string]any) map[string]any {
-	words := map[string]string{"kind": "agent", "for": "", "value": hidden, "label": hidden, "title": hidden, "text": hidden, "body": hidden, "note": hidden,
+	words := map[string]string{"kind": "agent", "for": "", "value": hidden, "label": hidden, "title": hidden, "text": hidden, "body": hidden,
+		"note":      hidden,
 		"directory": "", "model": "local/echo-1", "mode": "", "parent": "", "base": "http://127.0.0.1:1/v1", "wire": "chat"}
 	for field, word := range words {
 		if _, ok := in[field]; ok {

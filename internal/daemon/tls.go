@@ -107,7 +107,8 @@ func makeCertificate(certFile, keyFile, host string) error {
 	}
 	names, addresses := namesOf(host)
 	t := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "tandem"}, DNSNames: names, IPAddresses: addresses,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
 	if err != nil {
 		return err

@@ -42,7 +42,8 @@ func (d *Daemon) keepTokens(ctx context.Context) error {
 		} else if revoked && given == "" { // what a person took back is never given out again
 			seal = identity.NewSecret("tdm_")
 		}
-		token, err := d.sealToken(ctx, "token/"+t.actor, seal, func(tx *db.Tx, token string) (op.Sealed, error) { return identity.KeepIn(tx, t.id, t.actor, token) })
+		token, err := d.sealToken(ctx, "token/"+t.actor, seal,
+			func(tx *db.Tx, token string) (op.Sealed, error) { return identity.KeepIn(tx, t.id, t.actor, token) })
 		if err == nil {
 			err = d.identity.Keep(ctx, t.id, t.actor, token, d.recordToken)
 		}
@@ -62,7 +63,8 @@ func (d *Daemon) keepTokens(ctx context.Context) error {
 
 // sealToken brings a sealed token up to date: given replaces it, and where
 // there is neither a new one is made. keep lets it in from then on, if it is one that does. It returns the token.
-func (d *Daemon) sealToken(ctx context.Context, name, given string, keep func(tx *db.Tx, token string) (op.Sealed, error)) (token string, err error) {
+func (d *Daemon) sealToken(ctx context.Context, name, given string, keep func(tx *db.Tx, token string) (op.Sealed, error)) (token string,
+	err error) {
 	err = d.rooms.secret.Lend(ctx, identity.LocalTenant, name, func(v []byte) error { token = string(v); return nil })
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
@@ -92,8 +94,9 @@ func (d *Daemon) sealToken(ctx context.Context, name, given string, keep func(tx
 
 // recordToken vouches for a token that settings brought.
 func (d *Daemon) recordToken(tx *db.Tx, row op.Sealed) error {
-	_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "token.keep", Actor: identity.System, Resource: strings.Replace(row.Subject, ":", ":/", 1),
-		Seals: journal.SealsOf([]op.Sealed{row})})
+	_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "token.keep", Actor: identity.System,
+		Resource: strings.Replace(row.Subject, ":", ":/", 1),
+		Seals:    journal.SealsOf([]op.Sealed{row})})
 	return err
 }
 

@@ -31,7 +31,8 @@ func (d *Daemon) askFiled(tx *db.Tx, a *approval.Ask) error {
 	if name == "" {
 		name = a.Asker
 	}
-	return d.rooms.notify.Put(tx, a.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "ask", Status: "waits", ID: name, Summary: summary(a.Title), Reason: a.Reason},
+	return d.rooms.notify.Put(tx, a.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "ask", Status: "waits", ID: name,
+		Summary: summary(a.Title), Reason: a.Reason},
 		Says: "needs an approval", Push: notify.Answer, Next: "tandem approvals approve " + a.ID, Page: "/panel/approvals/" + a.ID})
 }
 
@@ -42,12 +43,14 @@ func (d *Daemon) questioned(tx *db.Tx, s *session.Session, q *session.Question) 
 		texts = append(texts, one.Question)
 	}
 	tx.AfterCommit(d.moves.add) // no event of the journal tells pages of it
-	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "question", Status: "waits", ID: s.Title, Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))},
+	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "question", Status: "waits", ID: s.Title,
+		Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))},
 		Says: "asks a question", Push: notify.Answer, Next: inbox.AnswerWith(q), Page: "/panel/sessions/" + s.ID})
 }
 
 // says is what is told of a program that cannot go on by itself.
-var says = map[terminal.State]string{terminal.Crashed: "crashed", terminal.Hung: "does not answer any more", terminal.RateLimited: "is rate-limited"}
+var says = map[terminal.State]string{terminal.Crashed: "crashed", terminal.Hung: "does not answer any more",
+	terminal.RateLimited: "is rate-limited"}
 
 // programBecame tells people of such a program. A relay's own are its business.
 func (d *Daemon) programBecame(tx *db.Tx, tenant string, seat terminal.Seat) error {
@@ -59,7 +62,8 @@ func (d *Daemon) programBecame(tx *db.Tx, tenant string, seat terminal.Seat) err
 	if seat.State == terminal.Crashed {
 		next = "tandem session open " + seat.Name + " --resume"
 	}
-	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "program", Status: string(seat.State), ID: seat.Name, Summary: summary(seat.Detail), Reason: seat.Signal},
+	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "program", Status: string(seat.State),
+		ID: seat.Name, Summary: summary(seat.Detail), Reason: seat.Signal},
 		Says: what, Push: notify.Urgent, Next: next, Page: "/panel/sessions/" + seat.Session})
 }
 
@@ -69,7 +73,8 @@ func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t 
 		return nil
 	}
 	status := map[session.TurnState]string{session.Done: "done", session.Failed: "failed", session.Cancelled: "interrupted"}[t.State]
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events, Summary: summary(left.Said), Reason: t.Reason},
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: status, ID: seat.Name, Cursor: s.Events,
+		Summary: summary(left.Said), Reason: t.Reason},
 		Left: &notify.Left{Commit: left.Commit, Files: left.Files}, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session}
 	switch {
 	case seat.State == terminal.RateLimited:
@@ -82,7 +87,8 @@ func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t 
 
 // relayTold tells of a relay: routine ends are only written down, what a person should know wakes the phone.
 func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary), Reason: r.Reason}, Folder: r.Folder, Page: "/panel/relays/" + r.ID}
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "relay", Status: what, ID: r.ID, Cursor: r.Step, Summary: summary(r.Summary),
+		Reason: r.Reason}, Folder: r.Folder, Page: "/panel/relays/" + r.ID}
 	switch r.Status {
 	case relays.NeedsInput:
 		e.Push, e.Summary, e.Next = notify.Answer, summary(r.Question), "Answer it: relay enqueue with the answer as task."
@@ -131,7 +137,8 @@ func (d *Daemon) desktop() []string {
 	line := []string{"notify-send", "--app-name=tandem", "--"}
 	switch {
 	case runtime.GOOS == "darwin":
-		line = []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run"}
+		line = []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e",
+			"end run"}
 	case os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "":
 		return nil
 	}

@@ -62,8 +62,9 @@ func TestEveryAskIsToldAtOnce(t *testing.T) {
 	srv := httptest.NewServer(all)
 	defer srv.Close()
 	data := filepath.Join(testenv.Dir(t), "data")
-	s, err := settings.Load(map[string]string{"data": data, "secret_keeper": "file", "listen": "127.0.0.1:0", "done_webhook": srv.URL + "/hook",
-		"ntfy_server": srv.URL, "ntfy_topic": "topic"}, nil)
+	s, err := settings.Load(map[string]string{"data": data, "secret_keeper": "file", "listen": "127.0.0.1:0",
+		"done_webhook": srv.URL + "/hook",
+		"ntfy_server":  srv.URL, "ntfy_topic": "topic"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +105,12 @@ func TestEveryAskIsToldAtOnce(t *testing.T) {
 			}
 		}
 		push := all.about("/topic", name)[0]
-		if push.title != "tandem: "+name+" needs an approval" || push.click != "" || strings.Contains(push.body, "secret") || !strings.Contains(push.body, "panel_address") {
+		if push.title != "tandem: "+name+" needs an approval" || push.click != "" || strings.Contains(push.body, "secret") ||
+			!strings.Contains(push.body, "panel_address") {
 			t.Errorf("ntfy was told %+v", push)
 		}
-		if hook := all.about("/hook", name)[0]; !strings.Contains(hook.body, fmt.Sprintf("secret-%d", i)) || !strings.Contains(hook.body, "tandem approvals approve ask_") {
+		if hook := all.about("/hook", name)[0]; !strings.Contains(hook.body, fmt.Sprintf("secret-%d", i)) ||
+			!strings.Contains(hook.body, "tandem approvals approve ask_") {
 			t.Errorf("the webhook was told %s", hook.body)
 		}
 	}
@@ -119,10 +122,12 @@ func TestEveryAskIsToldAtOnce(t *testing.T) {
 		ask(i) // the same call finds the ask that stands
 	}
 	if _, err := k.d.gate.Invoke(op.WithCaller(t.Context(), sessions[0].Caller()), "session.tool",
-		terminal.UseIn{Session: sessions[0].ID, Tool: "Bash", Input: json.RawMessage(`{"command":"the last one"}`), Folder: folder}); !fault.Is(err, fault.Pending) {
+		terminal.UseIn{Session: sessions[0].ID, Tool: "Bash", Input: json.RawMessage(`{"command":"the last one"}`),
+			Folder: folder}); !fault.Is(err, fault.Pending) {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); len(all.about("/hook", "the last one")) == 0 || len(all.about("/topic", "agent-0")) < 2; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(all.about("/hook", "the last one")) == 0 ||
+		len(all.about("/topic", "agent-0")) < 2; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nobody was told after the restart")
 		}
@@ -185,7 +190,8 @@ func TestNoSessionAnswersItsOwnQuestions(t *testing.T) {
 	child := create(as(parent.ID), "child")
 	err := d.db.Write(t.Context(), func(tx *db.Tx) error {
 		_, err := tx.Exec("INSERT INTO session_question (tenant, id, session, turn, call, questions, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			identity.LocalTenant, "que_1", child.ID, "trn_1", "cal_1", `[{"question":"Which?","options":[{"label":"It's this"}]}]`, "pending", "", tx.Now())
+			identity.LocalTenant, "que_1", child.ID, "trn_1", "cal_1", `[{"question":"Which?","options":[{"label":"It's this"}]}]`, "pending", "",
+			tx.Now())
 		return err
 	})
 	if err != nil {
@@ -197,7 +203,8 @@ func TestNoSessionAnswersItsOwnQuestions(t *testing.T) {
 		}
 	}
 	waits, err := op.Do(owner(t, d), d.gate, wire.List, wire.In{Kind: wire.Question})
-	if err != nil || len(waits.Rows) != 1 || waits.Rows[0].Name != "child" || waits.Rows[0].Next != `tandem session answer que_1 'It'\''s this'` {
+	if err != nil || len(waits.Rows) != 1 || waits.Rows[0].Name != "child" ||
+		waits.Rows[0].Next != `tandem session answer que_1 'It'\''s this'` {
 		t.Errorf("a person sees %+v, %v", waits, err)
 	}
 }

@@ -35,7 +35,8 @@ func walked(t *testing.T) (*Daemon, string) { t.Helper(); return walkedWith(t, n
 // walkedWith is walked with further settings.
 func walkedWith(t *testing.T, more map[string]string) (*Daemon, string) {
 	t.Helper()
-	flags := map[string]string{"data": testenv.Dir(t) + "/data", "listen": "127.0.0.1:0", "api_token": walkAPI, "connector_token": walkConnector}
+	flags := map[string]string{"data": testenv.Dir(t) + "/data", "listen": "127.0.0.1:0", "api_token": walkAPI,
+		"connector_token": walkConnector}
 	maps.Copy(flags, more)
 	s, err := settings.Load(flags, nil)
 	if err != nil {
@@ -217,7 +218,8 @@ func TestTheClientKnowsWhatNeedsAPerson(t *testing.T) {
 func TestNoAgentDecides(t *testing.T) {
 	d, base := walked(t)
 	tokens := map[string]string{"the API's token": walkAPI, "the connector's token": walkConnector,
-		"an agent": mint(t, d, op.Agent, "walker"), "a service": mint(t, d, op.Service, "cron"), "a person without presence": mint(t, d, op.Person, "ann")}
+		"an agent": mint(t, d, op.Agent, "walker"), "a service": mint(t, d, op.Service, "cron"),
+		"a person without presence": mint(t, d, op.Person, "ann")}
 	socket := client.Socket(SocketPath(d.data, ""))
 	n := 0
 	for _, o := range d.gate.Table().All() {

@@ -29,7 +29,8 @@ func TestMetricsAreReadByPrometheus(t *testing.T) {
 			t.Fatalf("%v in\n%s", err, body)
 		}
 		for line, least := range map[string]float64{
-			"tandem_ready": 1, "tandem_strangers_total": 1, `tandem_operations_total{op="resource.put",outcome="ok"}`: 1, `tandem_not_ready{part="disk"}`: 0,
+			"tandem_ready": 1, "tandem_strangers_total": 1, `tandem_operations_total{op="resource.put",outcome="ok"}`: 1,
+			`tandem_not_ready{part="disk"}`:                 0,
 			`tandem_operation_seconds_count{class="state"}`: 1, "tandem_journal_entries_total": 1, "go_goroutines": 1,
 			`tandem_http_failures_total{code="unauthenticated"}`: 1,
 		} {
@@ -82,7 +83,8 @@ func TestSlowOperationsAreNamed(t *testing.T) {
 		op   string
 		took time.Duration
 		want bool
-	}{{"resource.put", 2 * time.Millisecond, true}, {"resource.put", 0, false}, {"approval.wait", time.Hour, false}, {"session.send", time.Hour, false},
+	}{{"resource.put", 2 * time.Millisecond, true}, {"resource.put", 0, false}, {"approval.wait", time.Hour, false},
+		{"session.send", time.Hour, false},
 		{"repo.gc", 5 * time.Millisecond, false}, {"repo.gc", 11 * time.Millisecond, true}} {
 		if got := d.slow(gate.Seen{Op: d.gate.Table().Get(c.op), Took: c.took}); got != c.want {
 			t.Errorf("%s after %s: %v", c.op, c.took, got)

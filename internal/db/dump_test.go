@@ -34,7 +34,8 @@ func fillCopied(t *testing.T, d *DB, n int) {
 	t.Helper()
 	err := d.Write(t.Context(), func(tx *Tx) error {
 		for i := range n {
-			if _, err := tx.Exec("INSERT INTO copied (key, n, body, note) VALUES (?, ?, ?, ?)", fmt.Sprintf("k%d\n\"é\u2028", i), int64(-1)<<62+int64(i), []byte{0, 255, byte(i)}, nil); err != nil {
+			if _, err := tx.Exec("INSERT INTO copied (key, n, body, note) VALUES (?, ?, ?, ?)", fmt.Sprintf("k%d\n\"é\u2028", i),
+				int64(-1)<<62+int64(i), []byte{0, 255, byte(i)}, nil); err != nil {
 				return err
 			}
 			if _, err := tx.Exec("INSERT INTO copied_more (seq, x) VALUES (?, ?)", int64(1)<<40+int64(i), i); err != nil {
@@ -106,8 +107,10 @@ func TestDamagedCopiesChangeNothing(t *testing.T) {
 	stranger := strings.Replace(dump, `"copied":1`, `"copied":1,"other":1`, 1)
 	bad := map[string]string{
 		"empty": "", "cut": dump[:len(dump)/2], "cut at a line": dump[:strings.LastIndex(strings.TrimSpace(dump), "\n")+1],
-		"changed": strings.Replace(dump, "k7", "k8", 1), "row gone": strings.Replace(dump, rowsOf(dump)[5], "", 1), "newer": newer, "another room": stranger,
-		"another table": strings.ReplaceAll(dump, "copied_more", "sqlite_master"), "injection": strings.Replace(dump, `"columns":["key"`, `"columns":["key) --"`, 1), "garbage": "hello\n",
+		"changed": strings.Replace(dump, "k7", "k8", 1), "row gone": strings.Replace(dump, rowsOf(dump)[5], "", 1), "newer": newer,
+		"another room":  stranger,
+		"another table": strings.ReplaceAll(dump, "copied_more", "sqlite_master"),
+		"injection":     strings.Replace(dump, `"columns":["key"`, `"columns":["key) --"`, 1), "garbage": "hello\n",
 	}
 	for _, dsn := range []string{filepath.Join(t.TempDir(), "b.db"), testenv.Postgres(t)} {
 		target := openCopied(t, dsn, copied)
@@ -205,9 +208,13 @@ func TestACopyFromBeforeATableWasDropped(t *testing.T) {
 		}
 		return Migrations{"moved", files}
 	}
-	const first, second = "CREATE TABLE old_things (key TEXT PRIMARY KEY);\n", "CREATE TABLE new_things (key TEXT PRIMARY KEY);\nINSERT INTO new_things SELECT key FROM old_things;\nDROP TABLE old_things;\n"
+	const first, second = "CREATE TABLE old_things (key TEXT PRIMARY KEY);\n",
+		"CREATE TABLE new_things (key TEXT PRIMARY KEY);\nINSERT INTO new_things SELECT key FROM old_things;\nDROP TABLE old_things;\n"
 	old := openCopied(t, filepath.Join(t.TempDir(), "old.db"), room(first))
-	if err := old.Write(t.Context(), func(tx *Tx) error { _, err := tx.Exec("INSERT INTO old_things VALUES ('kept')"); return err }); err != nil {
+	if err := old.Write(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec("INSERT INTO old_things VALUES ('kept')")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var dump bytes.Buffer

@@ -85,7 +85,8 @@ func refusedBy(err error) error {
 	}
 	switch pg.Code {
 	case "25006":
-		return fault.New(fault.Unavailable, "db", "PostgreSQL takes no changes: it is a standby, or was set read-only; nothing was changed: %w", err).
+		return fault.New(fault.Unavailable, "db", "PostgreSQL takes no changes: it is a standby, or was set read-only; nothing was changed: %w",
+			err).
 			WithNext("name the server that takes changes: tandem up --database postgres://…")
 	case "42501":
 		return fault.New(fault.Unavailable, "db", "the role of this database address may not do that; nothing was changed: %w", err).
@@ -106,7 +107,8 @@ func lostServer(err error) bool {
 	}
 	var connect *pgconn.ConnectError
 	var wire *net.OpError
-	return errors.As(err, &connect) || errors.As(err, &wire) || pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+	return errors.As(err, &connect) || errors.As(err, &wire) || pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
 

@@ -52,7 +52,8 @@ type loader struct {
 }
 
 func damaged(format string, args ...any) error {
-	return fault.New(fault.Invalid, "db.load", "the copy cannot be restored: "+format, args...).WithNext("use another copy; nothing was changed")
+	return fault.New(fault.Invalid, "db.load", "the copy cannot be restored: "+format, args...).
+		WithNext("use another copy; nothing was changed")
 }
 
 func (l *loader) load(rooms []Migrations) error {
@@ -131,7 +132,8 @@ func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
 			return err
 		}
 		if v := versions[room.Room]; v > len(steps) {
-			return fault.New(fault.Unavailable, "db.load", "the copy was made by a newer tandem (%s is at version %d, this program knows %d)", room.Room, v, len(steps)).
+			return fault.New(fault.Unavailable, "db.load", "the copy was made by a newer tandem (%s is at version %d, this program knows %d)",
+				room.Room, v, len(steps)).
 				WithNext("restore it with the newer program")
 		}
 		for _, s := range steps[:versions[room.Room]] {
@@ -145,7 +147,8 @@ func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
 		delete(versions, room.Room)
 	}
 	for room := range versions {
-		return fault.New(fault.Unavailable, "db.load", "the copy holds a room %q that this program does not know", room).WithNext("restore it with the newer program")
+		return fault.New(fault.Unavailable, "db.load", "the copy holds a room %q that this program does not know", room).
+			WithNext("restore it with the newer program")
 	}
 	return nil
 }

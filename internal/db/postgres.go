@@ -98,7 +98,8 @@ func cutOff(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// ErrAgain is for a transaction that looked for something, did not find it, and met it when it wrote: nothing can lock a row that is not there
+// ErrAgain is for a transaction that looked for something, did not find it, and met it when it wrote: nothing can lock a row that is not
+// there
 // yet. Returned from Write's function, it has that run again, which then finds it. SQLite's one writer never needs it.
 var ErrAgain = fault.New(fault.Conflict, "db.write", "somebody else did the same at the same moment").WithNext("try again")
 

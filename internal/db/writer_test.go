@@ -79,7 +79,8 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	const plain = "INSERT INTO thing VALUES (?)"
 	start("leader", plain, func() { close(inside); <-release })
 	<-inside
-	for i, next := range []struct{ key, query string }{{"there", "INSERT OR ROLLBACK INTO thing VALUES (?)"}, {"behind", plain}, {"last", plain}} {
+	for i, next := range []struct{ key, query string }{{"there", "INSERT OR ROLLBACK INTO thing VALUES (?)"}, {"behind", plain},
+		{"last", plain}} {
 		start(next.key, next.query, func() {})
 		for queued := 0; queued <= i; time.Sleep(time.Millisecond) {
 			w.mu.Lock()
@@ -97,7 +98,8 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 		if scan := w.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM thing WHERE key = ?", key).Scan(&n); scan != nil {
 			t.Fatal(scan)
 		}
-		if want := map[string]int{"there": 1, "leader": 0, "behind": 1, "last": 1}[key]; n != want || (err == nil) != (key == "behind" || key == "last") {
+		if want := map[string]int{"there": 1, "leader": 0, "behind": 1, "last": 1}[key]; n != want ||
+			(err == nil) != (key == "behind" || key == "last") {
 			t.Errorf("%s was told %v, and %d of it are there", key, err, n)
 		}
 	}

@@ -21,7 +21,8 @@ type Guard struct {
 }
 
 // special are blocks that no page of the outside world lives in, beyond what netip.Addr tells by itself.
-var special = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+var special = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"240.0.0.0/4",
 	"64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10")
 
 // carriers hold an IPv4 address in their tail: what counts is the address inside.
@@ -127,6 +128,7 @@ func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error
 
 // Transport carries requests through the guard.
 func (g *Guard) Transport() *http.Transport {
-	return &http.Transport{DialContext: g.Dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-		MaxIdleConns: 10, IdleConnTimeout: 30 * time.Second}
+	return &http.Transport{DialContext: g.Dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+		ResponseHeaderTimeout: 30 * time.Second,
+		MaxIdleConns:          10, IdleConnTimeout: 30 * time.Second}
 }

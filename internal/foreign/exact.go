@@ -122,7 +122,8 @@ func (d *drawing) word(at, n int) {
 }
 
 func rightToLeft(r rune) bool {
-	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff || r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff || r >= 0x10800 && r <= 0x10fff ||
+		r >= 0x1e800 && r <= 0x1efff
 }
 
 // alikes are letters of other scripts beside the ASCII letters that they cannot be told from.

@@ -28,7 +28,8 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input, Reason: c.decision.Reason, By: c.decision.By,
+	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input,
+		Reason: c.decision.Reason, By: c.decision.By,
 		Bound: c.bound}
 	if t := c.touches(ctx); t != nil {
 		wish.Command = t.Shell
@@ -116,7 +117,8 @@ func (g *Gate) standing(ctx context.Context, c *call) error {
 
 // filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.
 func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
-	_, err := g.append(tx, c, journal.Asked, 0, map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason, "approvers": a.Approvers, "expires_at": a.ExpiresAt})
+	_, err := g.append(tx, c, journal.Asked, 0, map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason,
+		"approvers": a.Approvers, "expires_at": a.ExpiresAt})
 	return err
 }
 

@@ -52,7 +52,8 @@ func openAskHouse(t *testing.T, dsn string) *askHouse {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	thing := db.Migrations{Room: "thing", FS: fstest.MapFS{"schema/0001_thing.sql": {Data: []byte("CREATE TABLE thing (name TEXT NOT NULL);\n")}}}
+	thing := db.Migrations{Room: "thing", FS: fstest.MapFS{
+		"schema/0001_thing.sql": {Data: []byte("CREATE TABLE thing (name TEXT NOT NULL);\n")}}}
 	if _, err := d.Migrate(t.Context(), journal.Migrations, approval.Migrations, Migrations, thing); err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +84,16 @@ func openAskHouse(t *testing.T, dsn string) *askHouse {
 		}),
 		op.Effect(spec("thing.send", "resource.execute"), at, act, nil),
 		op.Read(spec("thing.look", "resource.read"), at, act),
-		op.Touching(op.Effect(spec("thing.run", "tool.call"), func(thingIn) op.Resource { return op.Resource{Kind: "tool", Path: "/bash"} }, act, nil),
+		op.Touching(op.Effect(spec("thing.run", "tool.call"), func(thingIn) op.Resource { return op.Resource{Kind: "tool", Path: "/bash"} }, act,
+			nil),
 			func(_ context.Context, in thingIn) op.Touch {
 				return op.Touch{Tool: "bash", Paths: []string{"/code"}, Shell: in.Name}
 			}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Gate = New(&table, d, journal.New(d, key), func(context.Context, string) (*policy.Compiled, error) { return h.policy.Load(), nil }, asks, letting, slog.New(slog.DiscardHandler))
+	h.Gate = New(&table, d, journal.New(d, key), func(context.Context, string) (*policy.Compiled, error) { return h.policy.Load(), nil }, asks,
+		letting, slog.New(slog.DiscardHandler))
 	h.rules(`@id("look") @ask("somebody has to look") forbid (principal is Agent, action, resource is Resource);`)
 	return h
 }
@@ -105,7 +108,8 @@ func (h *askHouse) rules(text string) {
 }
 
 func (h *askHouse) as(kind op.Kind, name, present string) context.Context {
-	return op.WithCaller(h.t.Context(), op.Caller{Tenant: "local", Actor: "act_" + name, Name: name, Kind: kind, Present: present, Door: op.DoorSocket, Request: "req"})
+	return op.WithCaller(h.t.Context(), op.Caller{Tenant: "local", Actor: "act_" + name, Name: name, Kind: kind, Present: present,
+		Door: op.DoorSocket, Request: "req"})
 }
 
 func (h *askHouse) builder() context.Context { return h.as(op.Agent, "builder", "") }
@@ -144,7 +148,8 @@ func (h *askHouse) things() (n int) {
 
 func (h *askHouse) asked() (n int) {
 	h.t.Helper()
-	if err := h.db.QueryRow(h.t.Context(), "SELECT count(*) FROM journal_event WHERE tenant = 'local' AND phase = 'asked'").Scan(&n); err != nil {
+	if err := h.db.QueryRow(h.t.Context(), "SELECT count(*) FROM journal_event WHERE tenant = 'local' AND phase = 'asked'").
+		Scan(&n); err != nil {
 		h.t.Fatal(err)
 	}
 	return n
@@ -254,7 +259,8 @@ func TestOneApprovalManyCallers(t *testing.T) {
 func TestToolArgumentsDecide(t *testing.T) {
 	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
 	h.rules(`@id("push") forbid (principal is Agent, action, resource is Tool) when { context.commands.contains("git push") };`)
-	for line, want := range map[string]fault.Kind{"git log": fault.Pending, "git push -f": fault.Denied, "cat /home/u/.ssh/id_rsa": fault.Denied} {
+	for line, want := range map[string]fault.Kind{"git log": fault.Pending, "git push -f": fault.Denied,
+		"cat /home/u/.ssh/id_rsa": fault.Denied} {
 		_, err := h.Invoke(h.builder(), "thing.run", thingIn{Name: line})
 		if !fault.Is(err, want) {
 			t.Errorf("%s: %v", line, err)

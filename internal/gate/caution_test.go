@@ -55,8 +55,9 @@ var letting = Guards{Still: func(context.Context, op.Caller) error { return nil 
 func TestAGuardThatWasForgottenRefuses(t *testing.T) {
 	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
 	h.rules("")
-	for name, guards := range map[string]Guards{"caution": {Still: letting.Still, Kin: letting.Kin}, "still": {Caution: letting.Caution, Kin: letting.Kin},
-		"kin": {Still: letting.Still, Caution: letting.Caution}} {
+	for name, guards := range map[string]Guards{"caution": {Still: letting.Still, Kin: letting.Kin},
+		"still": {Caution: letting.Caution, Kin: letting.Kin},
+		"kin":   {Still: letting.Still, Caution: letting.Caution}} {
 		g := New(h.table, h.db, h.journal, h.policies, h.asks, guards, h.log)
 		who := h.builder()
 		if name == "still" { // asked of those whose right to be here can end

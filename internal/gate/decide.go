@@ -44,7 +44,8 @@ func isSession(p policy.PrincipalRef) bool { return p.Kind == policy.Session }
 
 // principal is the caller as policy names it.
 func principal(caller op.Caller) (policy.StrictTenantContext, error) {
-	who := policy.StrictTenantContext{Tenant: caller.Tenant, Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(caller.Kind), ID: caller.Name}}
+	who := policy.StrictTenantContext{Tenant: caller.Tenant,
+		Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(caller.Kind), ID: caller.Name}}
 	var err error
 	if who.AuthorityChain, err = principals(caller.For); err != nil {
 		return who, err
@@ -139,7 +140,8 @@ func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
 		c.decision.By, c.decision.Reason = "", c.decision.Reason+"; "+why
 		return true, nil
 	}
-	c.decision = policy.Decision{Effect: policy.Ask, Code: policy.CodeAsk, Reason: why, Approvers: []policy.PrincipalRef{{Kind: "person", ID: "*"}}}
+	c.decision = policy.Decision{Effect: policy.Ask, Code: policy.CodeAsk, Reason: why,
+		Approvers: []policy.PrincipalRef{{Kind: "person", ID: "*"}}}
 	return true, nil
 }
 
@@ -170,7 +172,8 @@ func (c *call) request(ctx context.Context, now time.Time) (r policy.Request, al
 	r = policy.Request{Right: c.op.Right, Op: c.op.Name, Resource: c.ref(c.resource),
 		Present: present(c.op, c.caller), Now: now}
 	if t := c.touches(ctx); t != nil {
-		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(policy.Facts{Paths: t.Paths, Hosts: t.Hosts, Opaque: t.Opaque, Boxed: t.Boxed, Offline: t.Offline, Within: t.Within}, t.Shell), t.Also
+		r.Tool, r.Facts, also = t.Tool, policy.TouchFacts(policy.Facts{Paths: t.Paths, Hosts: t.Hosts, Opaque: t.Opaque, Boxed: t.Boxed,
+			Offline: t.Offline, Within: t.Within}, t.Shell), t.Also
 		c.tool, c.facts = r.Tool, r.Facts
 	}
 	return r, also
@@ -203,7 +206,8 @@ func (g *Gate) Tool(ctx context.Context, tool string) (string, error) {
 	if err := g.lookUp(ctx, c); err != nil {
 		return "", err
 	}
-	d := c.view.Decide(policy.Request{Right: "tool.execute", Resource: policy.ToolRef(tool), Tool: tool, Facts: &policy.Facts{}, Now: g.db.Now()})
+	d := c.view.Decide(policy.Request{Right: "tool.execute", Resource: policy.ToolRef(tool), Tool: tool, Facts: &policy.Facts{},
+		Now: g.db.Now()})
 	if d.Effect != policy.Deny || d.Code == policy.CodeNoGrant {
 		return "", nil
 	}
@@ -226,9 +230,11 @@ func forbidden(o *op.Op, c op.Caller) *fault.Error {
 	case o.Socket && c.Door != op.DoorSocket && c.Door != op.DoorInside:
 		return fault.New(fault.NotFound, o.Name, "there is no %s here", o.Name)
 	case o.People && (c.Kind != op.Person || c.Door == op.DoorMCP):
-		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).With("presence", "required").WithNext("%s", withPresence)
+		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).With("presence", "required").
+			WithNext("%s", withPresence)
 	case o.Present && !present(o, c):
-		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).With("presence", "required").WithNext("%s", withPresence)
+		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).With("presence", "required").WithNext("%s",
+			withPresence)
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		return d
 	}
 	sight := view.Sight(t.Tool, c.kin, c.real)
-	if t.Shell != "" && !t.Boxed && c.facts != nil { // words of a line that a person's denial is about; the house asks about lines that it cannot read
+	// words of a line that a person's denial is about; the house asks about lines that it cannot read
+	if t.Shell != "" && !t.Boxed && c.facts != nil {
 		for _, p := range c.facts.Named {
 			if s := sight.Named(p); s.Hidden && !s.House() {
 				narrow(policy.Deny, policy.CodeDenied, s.By, "there is no "+p+" for you")
@@ -55,7 +56,8 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		case s.Asks != "":
 			narrow(policy.Ask, policy.CodeAsk, s.Asks, "reading "+p+" needs an approval")
 		case s.Fixed && changing[t.Tool]:
-			w := view.Decide(policy.Request{Right: "folder.write", Resource: policy.ResourceRef{Kind: policy.KindFolder, Path: p}, Tool: t.Tool, Facts: c.facts})
+			w := view.Decide(policy.Request{Right: "folder.write", Resource: policy.ResourceRef{Kind: policy.KindFolder, Path: p}, Tool: t.Tool,
+				Facts: c.facts})
 			narrow(w.Effect, w.Code, w.By, w.Reason)
 		}
 	}

@@ -14,15 +14,19 @@ import (
 func TestAToolIsJudgedByTheFilesItNames(t *testing.T) {
 	all := policy.ResourceRef{Kind: policy.KindTool, Path: "/"}
 	grant := func(id string, e policy.Effect, r policy.ResourceRef, can policy.AccessPermission) policy.ScopedGrant {
-		return policy.ScopedGrant{ID: id, Principal: policy.PrincipalRef{Kind: "*", ID: "*"}, Effect: e, Scope: policy.ResourceScope{Root: r}, Permissions: []policy.AccessPermission{can}, Source: policy.Direct}
+		return policy.ScopedGrant{ID: id, Principal: policy.PrincipalRef{Kind: "*", ID: "*"}, Effect: e, Scope: policy.ResourceScope{Root: r},
+			Permissions: []policy.AccessPermission{can}, Source: policy.Direct}
 	}
 	folder := func(p string) policy.ResourceRef { return policy.ResourceRef{Kind: policy.KindFolder, Path: p} }
-	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(policy.DefaultGrants(), grant("tools", policy.Allow, all, policy.CanExecute),
-		grant("priv", policy.Deny, folder("/p/priv"), policy.CanView), grant("gen", policy.Deny, folder("/p/gen"), policy.CanEdit), grant("slow", policy.Ask, folder("/p/slow"), policy.CanRead))})
+	compiled, err := policy.Compile(policy.Source{Tenant: "t",
+		Grants: append(policy.DefaultGrants(), grant("tools", policy.Allow, all, policy.CanExecute),
+			grant("priv", policy.Deny, folder("/p/priv"), policy.CanView), grant("gen", policy.Deny, folder("/p/gen"), policy.CanEdit),
+			grant("slow", policy.Ask, folder("/p/slow"), policy.CanRead))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := compiled.View(policy.StrictTenantContext{Tenant: "t", Principal: policy.PrincipalRef{Kind: policy.Session, ID: "s"}, AuthorityChain: []policy.PrincipalRef{{Kind: policy.Person, ID: "me"}}}, time.Now())
+	view := compiled.View(policy.StrictTenantContext{Tenant: "t", Principal: policy.PrincipalRef{Kind: policy.Session, ID: "s"},
+		AuthorityChain: []policy.PrincipalRef{{Kind: policy.Person, ID: "me"}}}, time.Now())
 	for _, x := range []struct {
 		touch op.Touch
 		want  policy.Effect
@@ -41,7 +45,8 @@ func TestAToolIsJudgedByTheFilesItNames(t *testing.T) {
 		{op.Touch{Tool: "bash", Paths: []string{"/p"}, Shell: "cat *", Boxed: true}, policy.Allow},
 	} {
 		o := op.Touching(op.Read(op.Spec{Name: "session.tool", Right: "tool.use"}, func(struct{}) op.Resource { return op.Resource{} },
-			func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }), func(context.Context, struct{}) op.Touch { return x.touch })
+			func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }),
+			func(context.Context, struct{}) op.Touch { return x.touch })
 		c := &call{op: &o, in: struct{}{}, resource: op.Resource{Kind: "tool", Path: "/" + x.touch.Tool}}
 		if d := c.weigh(t.Context(), view, time.Now()); d.Effect != x.want {
 			t.Errorf("%+v: %s (%s %s), want %s", x.touch, d.Effect, d.By, d.Reason, x.want)

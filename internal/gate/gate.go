@@ -398,7 +398,8 @@ func (g *Gate) Sweep(ctx context.Context, tenant string) error {
 			if err != nil {
 				return err
 			}
-			if _, err := g.journal.Append(tx, journal.Event{Tenant: tenant, Type: "gate.stranger", Phase: journal.Denied, Payload: payload}); err != nil {
+			if _, err := g.journal.Append(tx, journal.Event{Tenant: tenant, Type: "gate.stranger", Phase: journal.Denied,
+				Payload: payload}); err != nil {
 				return err
 			}
 		}

@@ -106,12 +106,14 @@ func open(t *testing.T, file string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Gate = New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), letting, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	w.Gate = New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), letting,
+		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w
 }
 
 func as(kind op.Kind, name, key string) context.Context {
-	return op.WithCaller(context.Background(), op.Caller{Tenant: "t", Actor: "act_" + name, Name: name, Kind: kind, Door: op.DoorSocket, Idempotency: key})
+	return op.WithCaller(context.Background(), op.Caller{Tenant: "t", Actor: "act_" + name, Name: name, Kind: kind, Door: op.DoorSocket,
+		Idempotency: key})
 }
 
 func (w *world) notes(t *testing.T) (n int) {
@@ -265,7 +267,8 @@ func TestACredentialIsNotKeptForRepetition(t *testing.T) {
 func TestAnEffectsNetworkIsNotTheDatabase(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "a.db"))
 	w.act = func() error { return fmt.Errorf("fetch a page: %w", &net.OpError{Op: "dial", Err: io.EOF}) }
-	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.send", noteIn{Text: "a"}); err == nil || strings.Contains(err.Error(), "PostgreSQL") {
+	if _, err := w.Invoke(as(op.Agent, "builder", ""), "note.send", noteIn{Text: "a"}); err == nil ||
+		strings.Contains(err.Error(), "PostgreSQL") {
 		t.Errorf("err = %v", err)
 	}
 }

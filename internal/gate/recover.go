@@ -83,7 +83,8 @@ func (g *Gate) lost(ctx context.Context, i openIntent, caller op.Caller, why str
 		if err != nil {
 			return err
 		}
-		_, err = g.journal.Append(tx, journal.Event{Tenant: caller.Tenant, Type: i.op, Phase: journal.Unknown, Actor: caller.Name, For: caller.For,
+		_, err = g.journal.Append(tx, journal.Event{Tenant: caller.Tenant, Type: i.op, Phase: journal.Unknown, Actor: caller.Name,
+			For:     caller.For,
 			Request: caller.Request, Payload: payload, Cause: i.seq})
 		return err
 	})

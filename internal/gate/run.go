@@ -68,7 +68,8 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 	// The outcome is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(acted, errPanic) {
-		err = g.lost(ctx, openIntent{seq: seq, op: c.op.Name, key: c.caller.Idempotency}, c.caller, "it broke off: nothing tells whether it happened")
+		err = g.lost(ctx, openIntent{seq: seq, op: c.op.Name, key: c.caller.Idempotency}, c.caller,
+			"it broke off: nothing tells whether it happened")
 	} else {
 		err = g.outcome(ctx, c, seq, out, acted)
 	}
@@ -140,15 +141,19 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case was != digest:
-		return nil, false, fault.New(fault.Conflict, c.op.Name, "the idempotency key %q was used for something else", key).WithNext("use a new key for a new request")
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "the idempotency key %q was used for something else", key).
+			WithNext("use a new key for a new request")
 	case state == "running":
-		return nil, false, fault.New(fault.Conflict, c.op.Name, "the first request with this idempotency key is still running").WithNext("wait, then repeat it with the same key")
+		return nil, false, fault.New(fault.Conflict, c.op.Name, "the first request with this idempotency key is still running").
+			WithNext("wait, then repeat it with the same key")
 	case state == "unknown":
-		return nil, false, fault.New(fault.Conflict, c.op.Name, "a crash hid the outcome of the first request with this key: it may or may not have happened").
+		return nil, false, fault.New(fault.Conflict, c.op.Name,
+			"a crash hid the outcome of the first request with this key: it may or may not have happened").
 			WithNext("look at the target, then use a new key if it must be done again")
 	}
 	if c.op.Sealed {
-		return nil, false, fault.New(fault.Conflict, c.op.Name, "this was done already with the same idempotency key, and what it answered is sealed and kept nowhere").
+		return nil, false, fault.New(fault.Conflict, c.op.Name,
+			"this was done already with the same idempotency key, and what it answered is sealed and kept nowhere").
 			WithNext("look at what it did, then use a new key if it must be done again")
 	}
 	p := reflect.New(c.op.Out)
@@ -207,6 +212,7 @@ func (c *call) forget(tx *db.Tx) error {
 	if c.caller.Idempotency == "" {
 		return nil
 	}
-	_, err := tx.Exec("DELETE FROM gate_call WHERE tenant = ? AND actor = ? AND key = ?", c.caller.Tenant, c.caller.Actor, c.caller.Idempotency)
+	_, err := tx.Exec("DELETE FROM gate_call WHERE tenant = ? AND actor = ? AND key = ?", c.caller.Tenant, c.caller.Actor,
+		c.caller.Idempotency)
 	return err
 }

@@ -29,8 +29,10 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 		t.Helper()
 		grants := policy.DefaultGrants()
 		for _, p := range paths {
-			grants = append(grants, policy.ScopedGrant{ID: "no" + p, Principal: policy.PrincipalRef{Kind: policy.Agent, ID: "builder"}, Effect: policy.Deny, Source: policy.Direct,
-				Scope: policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindResource, Path: p}}, Permissions: []policy.AccessPermission{policy.CanView}})
+			grants = append(grants, policy.ScopedGrant{ID: "no" + p, Principal: policy.PrincipalRef{Kind: policy.Agent, ID: "builder"},
+				Effect: policy.Deny, Source: policy.Direct,
+				Scope:       policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindResource, Path: p}},
+				Permissions: []policy.AccessPermission{policy.CanView}})
 		}
 		c, err := policy.Compile(policy.Source{Tenant: "t", Grants: grants})
 		if err != nil {
@@ -90,7 +92,8 @@ func TestADisabledActorsSessionsStop(t *testing.T) {
 	w.guards.Still = func(context.Context, op.Caller) error {
 		return fault.New(fault.Unauthenticated, "identity", "builder is disabled")
 	}
-	if _, err := w.Invoke(as(op.Session, "ses_1", ""), "note.add", noteIn{Text: "a"}); !fault.Is(err, fault.Unauthenticated) || w.notes(t) != 0 {
+	if _, err := w.Invoke(as(op.Session, "ses_1", ""), "note.add", noteIn{Text: "a"}); !fault.Is(err, fault.Unauthenticated) ||
+		w.notes(t) != 0 {
 		t.Errorf("%v, %d notes", err, w.notes(t))
 	}
 }

@@ -75,9 +75,11 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 	if o.Class == op.ClassStream {
 		answer["content"] = map[string]any{"text/event-stream": map[string]any{}}
 	}
-	fails := map[string]any{"description": "it did not happen, and why", "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}}
+	fails := map[string]any{"description": "it did not happen, and why",
+		"content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}}
 	return func(path, method string) map[string]any {
-		item := map[string]any{"operationId": o.Name + suffix(o, path, method), "summary": summary, "tags": []string{strings.Split(o.Name, ".")[0]},
+		item := map[string]any{"operationId": o.Name + suffix(o, path, method), "summary": summary,
+			"tags":           []string{strings.Split(o.Name, ".")[0]},
 			"x-tandem-class": o.Class, "x-tandem-changes": o.Changes(), "x-tandem-right": o.Right,
 			"responses": map[string]any{strconv.Itoa(status): answer, "4XX": fails, "default": fails}}
 		if rest != "" {
@@ -98,7 +100,8 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 			if inPath {
 				place = "path"
 			}
-			params = append(params, map[string]any{"name": f.Name, "in": place, "required": inPath || f.Required, "description": f.Doc, "schema": in.Properties[f.Name]})
+			params = append(params, map[string]any{"name": f.Name, "in": place, "required": inPath || f.Required, "description": f.Doc,
+				"schema": in.Properties[f.Name]})
 			delete(body.Properties, f.Name)
 			body.Required = without(body.Required, f.Name)
 			body.PropertyOrder = without(body.PropertyOrder, f.Name)
@@ -107,10 +110,12 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 			item["parameters"] = params
 		}
 		if len(body.Properties) > 0 && method != "GET" && method != "DELETE" {
-			item["requestBody"] = map[string]any{"required": len(body.Required) > 0, "content": map[string]any{"application/json": map[string]any{"schema": body}}}
+			item["requestBody"] = map[string]any{"required": len(body.Required) > 0,
+				"content": map[string]any{"application/json": map[string]any{"schema": body}}}
 		}
 		if o.Changes() && o.Class != op.ClassStream && !o.Once {
-			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header", "schema": map[string]any{"type": "string", "maxLength": maxKey},
+			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header",
+				"schema":      map[string]any{"type": "string", "maxLength": maxKey},
 				"description": "repeat a request with the same key and it happens once"})
 		}
 		return item

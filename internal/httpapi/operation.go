@@ -92,7 +92,8 @@ func readBody(r *http.Request, into map[string]json.RawMessage) error {
 	case len(data) == 0:
 		return nil
 	}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" &&
+		!strings.HasSuffix(t, "+json") {
 		return fault.New(fault.Invalid, "http", "the body must be JSON").With("status", "415").WithNext("send Content-Type: application/json")
 	}
 	if err := json.Unmarshal(data, &into); err != nil {
@@ -176,7 +177,8 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="tandem"`)
 	}
-	writeJSON(w, status, Problem{f.Msg, f.Kind.String(), f.Op, f.Next, f.Kind == fault.Unavailable || f.Kind == fault.Exhausted, f.Data, request})
+	writeJSON(w, status, Problem{f.Msg, f.Kind.String(), f.Op, f.Next, f.Kind == fault.Unavailable || f.Kind == fault.Exhausted, f.Data,
+		request})
 }
 
 // byName runs any operation by its name: what tandem's own clients use.

@@ -168,7 +168,8 @@ func missing(mux *http.ServeMux, r *http.Request) error {
 		}
 	}
 	if len(other) > 0 {
-		return fault.New(fault.Invalid, "http", "%s does not work on %s", r.Method, clip(r.URL.Path)).With("status", "405").WithNext("use %s", strings.Join(other, ", "))
+		return fault.New(fault.Invalid, "http", "%s does not work on %s", r.Method, clip(r.URL.Path)).With("status", "405").WithNext("use %s",
+			strings.Join(other, ", "))
 	}
 	return fault.New(fault.NotFound, "http", "there is nothing at %s", clip(r.URL.Path)).WithNext("see /openapi.json for what there is")
 }

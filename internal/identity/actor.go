@@ -38,13 +38,15 @@ const actorPrefix = "act_"
 
 // CheckName refuses names that could be mistaken for something else.
 func CheckName(name string) error {
-	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, actorPrefix) && !strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
-	})
+	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, actorPrefix) &&
+		!strings.ContainsFunc(name, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+		})
 	if ok {
 		return nil
 	}
-	return fault.New(fault.Invalid, "actor", "%q is not a name: letters, digits, - _ . and at most 64 of them, not beginning with - or %s", name, actorPrefix)
+	return fault.New(fault.Invalid, "actor", "%q is not a name: letters, digits, - _ . and at most 64 of them, not beginning with - or %s",
+		name, actorPrefix)
 }
 
 // CheckKind refuses kinds that cannot be added by hand.

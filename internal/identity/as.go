@@ -30,7 +30,8 @@ func (r *Room) As(ctx context.Context, c op.Caller, name string) (op.Caller, err
 	case err != nil:
 		return op.Caller{}, err
 	case a.Kind != op.Agent:
-		return op.Caller{}, fault.New(fault.Invalid, "actor", "%s is a %s, and only an agent's place can be taken", a.Name, a.Kind).WithNext("list them: tandem actor list")
+		return op.Caller{}, fault.New(fault.Invalid, "actor", "%s is a %s, and only an agent's place can be taken", a.Name, a.Kind).
+			WithNext("list them: tandem actor list")
 	case a.DisabledAt != nil:
 		return op.Caller{}, fault.New(fault.Denied, "actor", "%s is disabled", a.Name)
 	case a.ID != WellKnown(MCP) && slices.ContainsFunc(chain, isLocal): // a program of this user made it, before that needed a person
@@ -43,7 +44,8 @@ func (r *Room) As(ctx context.Context, c op.Caller, name string) (op.Caller, err
 			as.For = append(as.For, p)
 		}
 	}
-	as.Via, as.Token, as.Session, as.Scope, as.Client, as.Request, as.Idempotency = c.Actor, c.Token, c.Session, c.Scope, c.Client, c.Request, c.Idempotency
+	as.Via, as.Token, as.Session, as.Scope, as.Client, as.Request, as.Idempotency = c.Actor, c.Token, c.Session, c.Scope, c.Client, c.Request,
+		c.Idempotency
 	as.Prompted = c.Prompted
 	if c.Via != "" {
 		as.Via = c.Via
@@ -62,7 +64,8 @@ func (r *Room) mcpAgent(tx *db.Tx) error {
 			return err
 		}
 		var n int
-		if err := tx.QueryRow("SELECT count(*) FROM actor WHERE tenant = ? AND id = ?", LocalTenant, WellKnown(MCP)).Scan(&n); err != nil || n == 1 {
+		if err := tx.QueryRow("SELECT count(*) FROM actor WHERE tenant = ? AND id = ?", LocalTenant, WellKnown(MCP)).Scan(&n); err != nil ||
+			n == 1 {
 			return err
 		}
 		name = fmt.Sprintf("%s-%d", MCP, try)

@@ -56,7 +56,8 @@ func (r *Room) browserOps() []op.Op {
 		op.Read(op.Spec{Name: "signin.list", Right: "token.read", Masked: true, Method: "GET", Path: "/signin/browsers", MCP: "-",
 			Doc: "List the browsers that are signed in to the panel."},
 			func(Nothing) op.Resource { return tokenAt("") }, r.browsers),
-		op.State(op.Spec{Name: "signin.end", Right: "token.revoke", Method: "DELETE", Path: "/signin/browsers/{id}", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "signin.end", Right: "token.revoke", Method: "DELETE", Path: "/signin/browsers/{id}", Present: true, People: true,
+			MCP: "-",
 			Doc: "Sign a browser out of the panel: its next page asks for a new link."},
 			func(in BrowserIn) op.Resource { return tokenAt(in.ID) }, r.endBrowser),
 	}
@@ -65,7 +66,8 @@ func (r *Room) browserOps() []op.Op {
 func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, error) {
 	link, err := r.takeSignin(ctx, tx, kindLink, in.Code)
 	if db.NoRows(err) {
-		return StartOut{}, fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").WithNext("make a new one: tandem panel open")
+		return StartOut{}, fault.New(fault.Unauthenticated, "signin", "this sign-in link was used already or is too old").
+			WithNext("make a new one: tandem panel open")
 	}
 	if err != nil {
 		return StartOut{}, err

@@ -38,7 +38,8 @@ type Room struct {
 func New(ctx context.Context, d *db.DB) (*Room, error) {
 	r := &Room{db: d, used: map[string]time.Time{}}
 	err := d.Write(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", LocalTenant, "this machine", tx.Now()); err != nil {
+		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", LocalTenant,
+			"this machine", tx.Now()); err != nil {
 			return err
 		}
 		for _, a := range builtIn {
@@ -103,7 +104,8 @@ func (r *Room) Actor(ctx context.Context, tenant, who string) (*Actor, error) {
 
 // forged refuses a row that somebody wrote into the database, or put back there.
 func forged(where, what string) *fault.Error {
-	return fault.New(fault.Unauthenticated, where, "%s is not what the journal knows: somebody changed the database", what).With("reason", "forged").
+	return fault.New(fault.Unauthenticated, where, "%s is not what the journal knows: somebody changed the database", what).With("reason",
+		"forged").
 		WithNext("see what else was changed: tandem audit verify")
 }
 

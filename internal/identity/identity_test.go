@@ -44,11 +44,13 @@ func eachDatabase(t *testing.T, test func(t *testing.T, h *house)) {
 }
 
 func owner(present string) context.Context {
-	return op.WithCaller(context.Background(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Owner), Name: Owner, Kind: op.Person, Present: present})
+	return op.WithCaller(context.Background(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Owner), Name: Owner, Kind: op.Person,
+		Present: present})
 }
 
 // do runs a state handler as the gate would.
-func do[In, Out any](t *testing.T, h *house, ctx context.Context, run func(context.Context, *db.Tx, In) (Out, error), in In) (out Out, err error) {
+func do[In, Out any](t *testing.T, h *house, ctx context.Context, run func(context.Context, *db.Tx, In) (Out, error), in In) (out Out,
+	err error) {
 	t.Helper()
 	err = h.db.Write(ctx, func(tx *db.Tx) (err error) { out, err = run(ctx, tx, in); return err })
 	return out, err
@@ -132,7 +134,8 @@ func TestADecidingTokenIsAPersonsAndEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, bad := range []MintIn{
-			{Actor: "bot", Decides: true, TTL: 60}, {Actor: Owner, Decides: true}, {Actor: Owner, Decides: true, TTL: int64(MaxDecideLife/time.Second) + 1},
+			{Actor: "bot", Decides: true, TTL: 60}, {Actor: Owner, Decides: true},
+			{Actor: Owner, Decides: true, TTL: int64(MaxDecideLife/time.Second) + 1},
 			{Actor: LocalUser}, {Actor: System}, {Actor: Owner, TTL: -1},
 		} {
 			if _, err := do(t, h, ctx, h.mint, bad); !fault.Is(err, fault.Invalid) {
@@ -240,7 +243,8 @@ func TestAGuesserDoesNotKeepThePersonOut(t *testing.T) {
 			t.Errorf("after a passkey: %v", err)
 		}
 	})
-	for wrong, want := range map[int][2]time.Duration{1: {0, 0}, 3: {5 * time.Second, 5 * time.Second}, 6: {40 * time.Second, 40 * time.Second}, 7: {80 * time.Second, time.Minute}, 100: {time.Hour, time.Minute}} {
+	for wrong, want := range map[int][2]time.Duration{1: {0, 0}, 3: {5 * time.Second, 5 * time.Second},
+		6: {40 * time.Second, 40 * time.Second}, 7: {80 * time.Second, time.Minute}, 100: {time.Hour, time.Minute}} {
 		if short, long := pause(wrong, false), pause(wrong, true); short != want[0] || long != want[1] {
 			t.Errorf("after %d wrong PINs: %s, long %s", wrong, short, long)
 		}

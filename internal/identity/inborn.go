@@ -72,7 +72,8 @@ func (r *Room) SetBack(tx *db.Tx) error {
 			continue
 		}
 		if b.Name == MCP { // it keeps the name that it was given
-			if _, err := tx.Exec("UPDATE actor SET kind = ?, acts_for = ?, disabled_at = 0 WHERE tenant = ? AND id = ?", a.Kind, a.For, a.Tenant, a.ID); err != nil {
+			if _, err := tx.Exec("UPDATE actor SET kind = ?, acts_for = ?, disabled_at = 0 WHERE tenant = ? AND id = ?", a.Kind, a.For, a.Tenant,
+				a.ID); err != nil {
 				return err
 			}
 			continue

@@ -58,7 +58,8 @@ func (r *Room) joinOps() []op.Op {
 		op.State(op.Spec{Name: "join.redeem", Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
 			Doc: "Join this server with an invitation, which works once."},
 			func(in RedeemIn) op.Resource { return joinAt(in.Name) }, r.redeem),
-		op.State(op.Spec{Name: "join.invite", Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "join.invite", Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true,
+			People: true, MCP: "-",
 			Doc: "Make an invitation for one machine or agent. Needs a person present."},
 			func(InviteIn) op.Resource { return tokenAt("invite") }, r.inviteOp),
 	}
@@ -98,7 +99,8 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label string) (MintOu
 	if err != nil {
 		return MintOut{}, err
 	}
-	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: label, CreatedAt: tx.Now(), CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
+	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: label, CreatedAt: tx.Now(), CreatedBy: c.Actor},
+		Secret: newSecret("tdm_")}
 	_, err = tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0)`, a.Tenant, out.ID, a.ID, hashOf(out.Secret), label, tx.Now(), c.Actor)
 	if err != nil {

@@ -91,15 +91,19 @@ type ForgetIn struct {
 func (r *Room) oauthOps() []op.Op {
 	client := func(id string) op.Resource { return joinAt(id) }
 	return []op.Op{
-		op.State(op.Spec{Name: "oauth.register", Right: "join.use", MCP: "-", Doc: "Register a program that wants to connect by OAuth. It has no rights until a person consents."},
+		op.State(op.Spec{Name: "oauth.register", Right: "join.use", MCP: "-",
+			Doc: "Register a program that wants to connect by OAuth. It has no rights until a person consents."},
 			func(RegisterIn) op.Resource { return client("register") }, r.register),
 		op.Read(op.Spec{Name: "oauth.look", Right: "token.read", MCP: "-", People: true, Doc: "Show what a program asks a person to consent to."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.look),
-		op.State(op.Spec{Name: "oauth.consent", Once: true, Right: "token.mint", MCP: "-", Present: true, People: true, Doc: "Consent to a program's connecting. Needs a person present."},
+		op.State(op.Spec{Name: "oauth.consent", Once: true, Right: "token.mint", MCP: "-", Present: true, People: true,
+			Doc: "Consent to a program's connecting. Needs a person present."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.consent),
-		op.State(op.Spec{Name: "oauth.exchange", Once: true, Right: "join.use", MCP: "-", Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
+		op.State(op.Spec{Name: "oauth.exchange", Once: true, Right: "join.use", MCP: "-",
+			Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
 			func(in ExchangeIn) op.Resource { return client("exchange") }, r.exchange),
-		op.State(op.Spec{Name: "oauth.forget", Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"}, Doc: "Revoke a token or a refresh token, by its holder."},
+		op.State(op.Spec{Name: "oauth.forget", Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"},
+			Doc: "Revoke a token or a refresh token, by its holder."},
 			func(ForgetIn) op.Resource { return client("forget") }, r.forget),
 	}
 }
@@ -119,7 +123,8 @@ func (in RegisterIn) Check() error {
 
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
-	bad := fault.New(fault.Invalid, "oauth.register", "%q cannot be a redirect address", s).WithNext("use https, or http on this machine, without a fragment")
+	bad := fault.New(fault.Invalid, "oauth.register", "%q cannot be a redirect address", s).
+		WithNext("use https, or http on this machine, without a fragment")
 	switch {
 	case err != nil || len(s) > 2000 || u.Host == "" || u.Fragment != "" || strings.Contains(s, "#") || u.User != nil:
 		return bad
@@ -142,12 +147,14 @@ func sameRedirect(registered, given string) bool {
 	}
 	a, err1 := url.Parse(registered)
 	b, err2 := url.Parse(given)
-	return err1 == nil && err2 == nil && onLoopback(a) && onLoopback(b) && a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && a.Path == b.Path && a.RawQuery == b.RawQuery && b.User == nil
+	return err1 == nil && err2 == nil && onLoopback(a) && onLoopback(b) && a.Scheme == b.Scheme && a.Hostname() == b.Hostname() &&
+		a.Path == b.Path && a.RawQuery == b.RawQuery && b.User == nil
 }
 
 func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (RegisterOut, error) {
 	c := op.CallerFrom(ctx)
-	if _, err := tx.Exec("DELETE FROM oauth_client WHERE tenant = ? AND actor = '' AND created_at < ?", c.Tenant, tx.Now().Add(-24*time.Hour)); err != nil {
+	if _, err := tx.Exec("DELETE FROM oauth_client WHERE tenant = ? AND actor = '' AND created_at < ?", c.Tenant,
+		tx.Now().Add(-24*time.Hour)); err != nil {
 		return RegisterOut{}, err
 	}
 	var n int
@@ -155,7 +162,8 @@ func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (Register
 		return RegisterOut{}, err
 	}
 	if n >= maxClients {
-		return RegisterOut{}, fault.New(fault.Exhausted, "oauth.register", "too many programs wait for a person's consent").WithNext("try again tomorrow")
+		return RegisterOut{}, fault.New(fault.Exhausted, "oauth.register", "too many programs wait for a person's consent").
+			WithNext("try again tomorrow")
 	}
 	redirects, err := json.Marshal(in.Redirects)
 	if err != nil {
@@ -163,7 +171,8 @@ func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (Register
 	}
 	out := RegisterOut{ID: id.New("cli"), Name: slug(in.Name), Redirects: in.Redirects, IssuedAt: tx.Now().Unix(), Auth: "none",
 		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}}
-	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at) VALUES (?, ?, ?, ?, '', ?)", c.Tenant, out.ID, out.Name, string(redirects), tx.Now())
+	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at) VALUES (?, ?, ?, ?, '', ?)", c.Tenant, out.ID,
+		out.Name, string(redirects), tx.Now())
 	return out, err
 }
 

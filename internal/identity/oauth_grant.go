@@ -24,7 +24,8 @@ func loadClient(row interface{ Scan(...any) error }) (*oauthClient, error) {
 	var redirects string
 	err := row.Scan(&c.tenant, &c.id, &c.name, &c.actor, &redirects)
 	if db.NoRows(err) {
-		return nil, fault.New(fault.NotFound, "oauth", "no program has registered under that client_id").WithNext("remove the connector and add it again")
+		return nil, fault.New(fault.NotFound, "oauth", "no program has registered under that client_id").
+			WithNext("remove the connector and add it again")
 	}
 	if err != nil {
 		return nil, err
@@ -89,8 +90,9 @@ func (r *Room) consent(ctx context.Context, tx *db.Tx, in ConnectIn) (ConsentOut
 	}
 	op.Row(ctx, c.Seal())
 	code := newSecret("tdo_")
-	return ConsentOut{code}, putGrant(ctx, tx, grantRow{tenant: who.Tenant, client: c.id, kind: grantCode, redirect: in.Redirect, challenge: in.Challenge,
-		hash: hashOf(grantCode + code), expires: tx.Now().Add(codeLife).UnixMicro()})
+	return ConsentOut{code}, putGrant(ctx, tx, grantRow{tenant: who.Tenant, client: c.id, kind: grantCode, redirect: in.Redirect,
+		challenge: in.Challenge,
+		hash:      hashOf(grantCode + code), expires: tx.Now().Add(codeLife).UnixMicro()})
 }
 
 func putGrant(ctx context.Context, tx *db.Tx, g grantRow) error {
@@ -100,7 +102,8 @@ func putGrant(ctx context.Context, tx *db.Tx, g grantRow) error {
 	return err
 }
 
-var badGrant = fault.New(fault.Denied, "oauth.exchange", "the code or refresh token is not known, was used already or is too old").WithNext("connect again")
+var badGrant = fault.New(fault.Denied, "oauth.exchange", "the code or refresh token is not known, was used already or is too old").
+	WithNext("connect again")
 
 func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (ExchangeOut, error) {
 	who := op.CallerFrom(ctx)
@@ -117,7 +120,8 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 	if err != nil {
 		return ExchangeOut{}, err
 	}
-	g, err := scanGrant(tx.QueryRow("SELECT "+oauthColumns+" FROM oauth_grant WHERE hash = ? AND tenant = ? AND client = ? AND kind = ?"+tx.ForUpdate(),
+	g, err := scanGrant(tx.QueryRow("SELECT "+oauthColumns+" FROM oauth_grant WHERE hash = ? AND tenant = ? AND client = ? AND kind = ?"+
+		tx.ForUpdate(),
 		hashOf(kind+secret), who.Tenant, c.id, kind))
 	if db.NoRows(err) {
 		return ExchangeOut{}, badGrant
@@ -154,7 +158,8 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 
 // ErrReused is the answer to an exchange whose code or refresh token was used
 // before. The exchange itself succeeds: what it revokes is there to stay.
-var ErrReused = fault.New(fault.Denied, "oauth.exchange", "this code or refresh token was used before; everything of this program is revoked").WithNext("connect again")
+var ErrReused = fault.New(fault.Denied, "oauth.exchange",
+	"this code or refresh token was used before; everything of this program is revoked").WithNext("connect again")
 
 func (r *Room) issue(ctx context.Context, tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, error) {
 	out := ExchangeOut{Access: newSecret("tdm_"), Type: "Bearer", Expires: int64(accessLife.Seconds()), Refresh: newSecret("tdr_")}

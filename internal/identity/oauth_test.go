@@ -22,11 +22,13 @@ func connected(t *testing.T, h *house) (context.Context, string, string, Exchang
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	consent, err := do(t, h, owner("pin"), h.consent, ConnectIn{Client: program.ID, Redirect: back, Challenge: base64.RawURLEncoding.EncodeToString(sum[:])})
+	consent, err := do(t, h, owner("pin"), h.consent,
+		ConnectIn{Client: program.ID, Redirect: back, Challenge: base64.RawURLEncoding.EncodeToString(sum[:])})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := do(t, h, newcomer, h.exchange, ExchangeIn{Grant: "authorization_code", Client: program.ID, Code: consent.Code, Redirect: back, Verifier: verifier})
+	out, err := do(t, h, newcomer, h.exchange, ExchangeIn{Grant: "authorization_code", Client: program.ID, Code: consent.Code, Redirect: back,
+		Verifier: verifier})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +72,16 @@ func TestARenewedProgramLeavesNothingBehind(t *testing.T) {
 func TestAReusedGrantEndsTheProgram(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, h *house) {
 		ctx, program, code, tokens := connected(t, h)
-		out, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "authorization_code", Client: program, Code: code, Redirect: back, Verifier: verifier})
+		out, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "authorization_code", Client: program, Code: code, Redirect: back,
+			Verifier: verifier})
 		if err != nil || !out.Reused || out.Access != "" || out.Refresh != "" {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		if _, err := h.Bearer(t.Context(), tokens.Access, op.DoorMCP); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("its token afterwards: %v", err)
 		}
-		if _, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "refresh_token", Client: program, Refresh: tokens.Refresh}); !fault.Is(err, fault.Denied) {
+		if _, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "refresh_token", Client: program, Refresh: tokens.Refresh}); !fault.Is(err,
+			fault.Denied) {
 			t.Errorf("its refresh token afterwards: %v", err)
 		}
 	})
@@ -99,7 +103,8 @@ func TestARevokedProgramDoesNotComeBack(t *testing.T) {
 		if _, err := do(t, h, owner("pin"), h.revoke, TokenIn{ID: c.Token}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "refresh_token", Client: program, Refresh: tokens.Refresh}); !fault.Is(err, fault.Denied) {
+		if _, err := do(t, h, ctx, h.exchange, ExchangeIn{Grant: "refresh_token", Client: program, Refresh: tokens.Refresh}); !fault.Is(err,
+			fault.Denied) {
 			t.Errorf("its refresh token afterwards: %v", err)
 		}
 		if _, err := h.Bearer(t.Context(), other.Secret, op.DoorHTTP); err != nil {

@@ -87,7 +87,8 @@ func (r *Room) Ops() []op.Op {
 		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
-		op.Read(op.Spec{Name: "actor.list", Right: "actor.read", Masked: true, Method: "GET", Path: "/actor", Doc: "List the actors: people, agents, sessions and services."},
+		op.Read(op.Spec{Name: "actor.list", Right: "actor.read", Masked: true, Method: "GET", Path: "/actor",
+			Doc: "List the actors: people, agents, sessions and services."},
 			func(Nothing) op.Resource { return actorAt("") }, r.actors),
 		op.State(op.Spec{Name: "actor.add", Right: "actor.write", Method: "POST", Path: "/actor", Status: 201, Present: true,
 			Doc: "Add an actor. What it may do is what the policy says of its kind and of its name. Needs a person present."},
@@ -95,9 +96,11 @@ func (r *Room) Ops() []op.Op {
 		op.State(op.Spec{Name: "actor.disable", Right: "actor.write", Method: "POST", Path: "/actor/{name}/disable", Present: true, People: true,
 			Doc: "Disable an actor and everybody who acts for it; their tokens stop working at once."},
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.disable),
-		op.Read(op.Spec{Name: "token.list", Right: "token.read", Masked: true, Method: "GET", Path: "/token", Doc: "List tokens with their last use; never the tokens themselves."},
+		op.Read(op.Spec{Name: "token.list", Right: "token.read", Masked: true, Method: "GET", Path: "/token",
+			Doc: "List tokens with their last use; never the tokens themselves."},
 			func(Nothing) op.Resource { return tokenAt("") }, r.tokens),
-		op.State(op.Spec{Name: "token.new", Once: true, Right: "token.mint", Method: "POST", Path: "/token", Status: 201, Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "token.new", Once: true, Right: "token.mint", Method: "POST", Path: "/token", Status: 201, Present: true,
+			People: true, MCP: "-",
 			Doc: "Make a token for an actor and show it once. Needs a person present."},
 			func(in MintIn) op.Resource { return tokenAt(in.Actor) }, r.mint),
 		op.State(op.Spec{Name: "token.revoke", Right: "token.revoke", Present: true, Method: "DELETE", Path: "/token/{id}", People: true,
@@ -169,7 +172,8 @@ func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
 	case Owner, System, WellKnown(Owner), WellKnown(System):
 		return OK{}, fault.New(fault.Invalid, "actor.disable", "%s cannot be disabled: nobody could mend it afterwards", in.Name)
 	}
-	rows, err := tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND (id = ? OR name = ?) AND disabled_at = 0 RETURNING "+actorColumns,
+	rows, err := tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND (id = ? OR name = ?) AND disabled_at = 0 RETURNING "+
+		actorColumns,
 		tx.Now(), c.Tenant, in.Name, in.Name)
 	gone, err := collectActors(rows, err)
 	if err == nil && len(gone) == 0 {
@@ -215,9 +219,11 @@ func optional(micros int64) *time.Time {
 
 func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) {
 	c := op.CallerFrom(ctx)
-	a, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", c.Tenant, in.Actor, in.Actor))
+	a, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name = ?)", c.Tenant, in.Actor,
+		in.Actor))
 	if db.NoRows(err) {
-		return MintOut{}, fault.New(fault.NotFound, "token.new", "there is no actor %s", in.Actor).WithNext("add one: tandem actor add %s --kind agent", in.Actor)
+		return MintOut{}, fault.New(fault.NotFound, "token.new", "there is no actor %s", in.Actor).
+			WithNext("add one: tandem actor add %s --kind agent", in.Actor)
 	}
 	if err != nil {
 		return MintOut{}, err
@@ -232,11 +238,13 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	case in.Decides && a.Kind != op.Person:
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "only a person's token may decide; %s is of the kind %s", a.Name, a.Kind)
 	case in.Decides && (life == 0 || life > MaxDecideLife):
-		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token that may decide must expire within %d days", int(MaxDecideLife.Hours()/24)).WithNext("add --expires 24h")
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token that may decide must expire within %d days",
+			int(MaxDecideLife.Hours()/24)).WithNext("add --expires 24h")
 	case a.Kind == op.Local || a.Name == System:
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "%s speaks on this machine only and has no tokens", a.Name)
 	}
-	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: in.Label, Decides: in.Decides, CreatedAt: tx.Now(), CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
+	out := MintOut{Token: Token{ID: id.New("tok"), Actor: a.Name, Label: in.Label, Decides: in.Decides, CreatedAt: tx.Now(),
+		CreatedBy: c.Actor}, Secret: newSecret("tdm_")}
 	var expires time.Time
 	if life > 0 {
 		expires = tx.Now().Add(life)
@@ -284,7 +292,8 @@ func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (PINOut, error) 
 		return PINOut{}, err
 	}
 	if known := r.Vouch.Knows(c.Tenant, "pin", pinSeal(c.Tenant, owner, "", 0).Subject); (n > 0 || known) && c.Present == "" {
-		return PINOut{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").WithNext("run it on a terminal: tandem pin set")
+		return PINOut{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").
+			WithNext("run it on a terminal: tandem pin set")
 	}
 	op.Note(ctx, "first", n == 0)
 	return r.putPIN(ctx, tx, c.Tenant, owner, in.PIN)

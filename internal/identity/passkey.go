@@ -46,11 +46,13 @@ func (p *person) WebAuthnCredentials() []webauthn.Credential { return p.keys }
 func party(s Site) (*webauthn.WebAuthn, error) {
 	w, err := webauthn.New(&webauthn.Config{
 		RPID: s.Host, RPDisplayName: "tandem", RPOrigins: []string{s.Origin},
-		AttestationPreference:  protocol.PreferNoAttestation,
-		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementPreferred, UserVerification: protocol.VerificationRequired},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementPreferred,
+			UserVerification: protocol.VerificationRequired},
 	})
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "passkey", "passkeys do not work under %s: %w", s.Host, err).WithNext("open the panel under http://tandem.localhost")
+		return nil, fault.New(fault.Invalid, "passkey", "passkeys do not work under %s: %w", s.Host, err).
+			WithNext("open the panel under http://tandem.localhost")
 	}
 	return w, nil
 }
@@ -62,7 +64,8 @@ type querier interface {
 // loadPerson is the caller with those of their keys that the journal knows.
 func (r *Room) loadPerson(ctx context.Context, tx querier, c op.Caller, host string) (*person, error) {
 	p := &person{c.Actor, c.Name, nil}
-	rows, err := tx.Query("SELECT id, credential FROM passkey WHERE tenant = ? AND actor = ? AND host = ? ORDER BY created_at", c.Tenant, c.Actor, host)
+	rows, err := tx.Query("SELECT id, credential FROM passkey WHERE tenant = ? AND actor = ? AND host = ? ORDER BY created_at", c.Tenant,
+		c.Actor, host)
 	_, err = db.Collect(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
 		var id, text string
 		var k webauthn.Credential
@@ -124,7 +127,8 @@ func (r *Room) AskPasskey(ctx context.Context, site Site, c op.Caller, purpose s
 			return err
 		}
 		if len(p.keys) == 0 {
-			return fault.New(fault.Denied, "presence", "no passkey is registered under %s", site.Host).WithNext("register one in the panel under System, or use the PIN")
+			return fault.New(fault.Denied, "presence", "no passkey is registered under %s", site.Host).
+				WithNext("register one in the panel under System, or use the PIN")
 		}
 		var s *webauthn.SessionData
 		if out, s, err = w.BeginLogin(p, webauthn.WithUserVerification(protocol.VerificationRequired)); err != nil {
@@ -160,13 +164,15 @@ func (r *Room) ProvePasskey(ctx context.Context, site Site, c op.Caller, purpose
 			return refused(err)
 		}
 		if k.Authenticator.CloneWarning {
-			return fault.New(fault.Denied, "presence", "this passkey counts backwards: somebody may have copied it").WithNext("remove it under System and register another")
+			return fault.New(fault.Denied, "presence", "this passkey counts backwards: somebody may have copied it").
+				WithNext("remove it under System and register another")
 		}
 		text, err := json.Marshal(k)
 		if err != nil {
 			return err
 		}
-		if _, err = tx.Exec("UPDATE passkey SET credential = ?, used_at = ? WHERE tenant = ? AND credential_id = ?", string(text), tx.Now(), c.Tenant, k.ID); err != nil {
+		if _, err = tx.Exec("UPDATE passkey SET credential = ?, used_at = ? WHERE tenant = ? AND credential_id = ?", string(text), tx.Now(),
+			c.Tenant, k.ID); err != nil {
 			return err
 		}
 		return clearTries(tx, c.Tenant, c.Actor)
@@ -202,7 +208,8 @@ const registering = "passkey.add"
 
 func checkPasskeyName(name string) error {
 	if n := utf8.RuneCountInString(strings.TrimSpace(name)); n == 0 || n > 60 {
-		return fault.New(fault.Invalid, "passkey.add", "a passkey's name has 1 to 60 characters").WithNext("name it after the device: laptop, phone")
+		return fault.New(fault.Invalid, "passkey.add", "a passkey's name has 1 to 60 characters").
+			WithNext("name it after the device: laptop, phone")
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func (r *Room) passkeyOps() []op.Op {
 		op.State(op.Spec{Name: "passkey.add", Right: "token.mint", Present: true, People: true, MCP: "-", Secret: []string{"answer"},
 			Doc: "Register a passkey that a device made in the panel. Needs a person present: the PIN for the first one."},
 			func(in PasskeyAddIn) op.Resource { return tokenAt("passkey") }, r.addPasskey),
-		op.State(op.Spec{Name: "passkey.remove", Right: "token.revoke", Method: "DELETE", Path: "/passkey/{id}", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "passkey.remove", Right: "token.revoke", Method: "DELETE", Path: "/passkey/{id}", Present: true, People: true,
+			MCP: "-",
 			Doc: "Forget a passkey: it proves nothing any more."},
 			func(in PasskeyIn) op.Resource { return tokenAt("passkey") }, r.removePasskey),
 	}

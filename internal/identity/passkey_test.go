@@ -72,7 +72,8 @@ func (d *device) create(t *testing.T, challenge string) json.RawMessage {
 	attested = append(append(attested, d.id...), cose...)
 	auth := d.authData(attested)
 	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"), byte(len(auth)))
-	return answer(t, d.id, map[string]any{"clientDataJSON": b64(d.clientData("webauthn.create", challenge)), "attestationObject": b64(append(object, auth...))})
+	return answer(t, d.id, map[string]any{"clientDataJSON": b64(d.clientData("webauthn.create", challenge)),
+		"attestationObject": b64(append(object, auth...))})
 }
 
 // sign answers a question of presence.
@@ -90,7 +91,8 @@ func (d *device) sign(t *testing.T, challenge string) []byte {
 
 func answer(t *testing.T, id []byte, response map[string]any) json.RawMessage {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"id": b64(id), "rawId": b64(id), "type": "public-key", "clientExtensionResults": map[string]any{}, "response": response})
+	data, err := json.Marshal(map[string]any{"id": b64(id), "rawId": b64(id), "type": "public-key", "clientExtensionResults": map[string]any{},
+		"response": response})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,10 @@ func TestPasskeyRegistration(t *testing.T) {
 	if err != nil || len(list.Passkeys) != 1 || list.Passkeys[0].Name != "laptop" || list.Passkeys[0].Host != "tandem.localhost" {
 		t.Fatalf("passkeys = %+v, %v", list, err)
 	}
-	if err := h.db.Write(ctx, func(tx *db.Tx) error { _, err := h.removePasskey(ctx, tx, PasskeyIn{list.Passkeys[0].ID}); return err }); err != nil {
+	if err := h.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := h.removePasskey(ctx, tx, PasskeyIn{list.Passkeys[0].ID})
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.AskPasskey(ctx, testSite, h.caller, "x"); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "no passkey") {

@@ -58,13 +58,17 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 		var long bool
 		var n int
 		var set int64
-		err := tx.QueryRow("SELECT hash, is_long, set_at FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &n, &set)
-		if seal := pinSeal(tenant, actor, stored, set); db.NoRows(err) && r.Vouch.Knows(tenant, "pin", seal.Subject) || err == nil && !r.Vouch.Holds(ctx, seal) {
-			return fault.New(fault.Denied, "presence", "the PIN in the database is not the one that was set here: somebody changed the database").With("reason", "forged").
+		err := tx.QueryRow("SELECT hash, is_long, set_at FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &n,
+			&set)
+		if seal := pinSeal(tenant, actor, stored, set); db.NoRows(err) && r.Vouch.Knows(tenant, "pin", seal.Subject) || err == nil &&
+			!r.Vouch.Holds(ctx, seal) {
+			return fault.New(fault.Denied, "presence", "the PIN in the database is not the one that was set here: somebody changed the database").
+				With("reason", "forged").
 				WithNext("show that you are here with a passkey, and see what else was changed: tandem panel open")
 		}
 		if db.NoRows(err) {
-			return fault.New(fault.Denied, "presence", "no PIN has been set, so nobody can prove to be present").WithNext("set one on a terminal: tandem pin set")
+			return fault.New(fault.Denied, "presence", "no PIN has been set, so nobody can prove to be present").
+				WithNext("set one on a terminal: tandem pin set")
 		}
 		if err != nil {
 			return err
@@ -75,7 +79,8 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 		}
 		var wrong int
 		var until int64
-		err = tx.QueryRow("SELECT wrong, wait_until FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ?", tenant, actor, counted).Scan(&wrong, &until)
+		err = tx.QueryRow("SELECT wrong, wait_until FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ?", tenant, actor, counted).
+			Scan(&wrong, &until)
 		if err != nil && !db.NoRows(err) {
 			return err
 		}
@@ -100,13 +105,15 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = 0, wait_until = 0, proven_at = excluded.proven_at`, tenant, actor, caller, tx.Now(), tx.Now()); err != nil {
 			return err
 		}
-		if _, err := tx.Exec("UPDATE pin_try SET wrong = 0, wait_until = 0 WHERE tenant = ? AND actor = ? AND caller = ?", tenant, actor, counted); err != nil {
+		if _, err := tx.Exec("UPDATE pin_try SET wrong = 0, wait_until = 0 WHERE tenant = ? AND actor = ? AND caller = ?", tenant, actor,
+			counted); err != nil {
 			return err
 		}
 		if !isLong(pin) {
 			return nil
 		}
-		_, err := tx.Exec("UPDATE pin SET is_long = 1 WHERE tenant = ? AND actor = ? AND is_long = 0", tenant, actor) // set before anybody counted characters
+		// set before anybody counted characters
+		_, err := tx.Exec("UPDATE pin SET is_long = 1 WHERE tenant = ? AND actor = ? AND is_long = 0", tenant, actor)
 		return err
 	})
 }
@@ -115,7 +122,8 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 func (r *Room) wrong(ctx context.Context, w WrongPIN) error {
 	refused := fault.New(fault.Denied, "presence", "the PIN is wrong")
 	if w.Code {
-		refused = fault.New(fault.Denied, "recovery", "this is no recovery code of this server, or it was used already").WithNext("try another: tandem recover; how many are left: tandem recover status")
+		refused = fault.New(fault.Denied, "recovery", "this is no recovery code of this server, or it was used already").
+			WithNext("try another: tandem recover; how many are left: tandem recover status")
 	}
 	if r.Wrong == nil {
 		return refused
@@ -128,11 +136,13 @@ func (r *Room) wrong(ctx context.Context, w WrongPIN) error {
 
 // countedAs is under which name a caller's tries are counted: its own, if it was right not too long ago.
 func countedAs(tx *db.Tx, tenant, actor, caller string) (string, error) {
-	if _, err := tx.Exec("DELETE FROM pin_try WHERE tenant = ? AND actor = ? AND caller <> ? AND proven_at < ?", tenant, actor, theRest, tx.Now().Add(-knownLife)); err != nil {
+	if _, err := tx.Exec("DELETE FROM pin_try WHERE tenant = ? AND actor = ? AND caller <> ? AND proven_at < ?", tenant, actor, theRest,
+		tx.Now().Add(-knownLife)); err != nil {
 		return "", err
 	}
 	var n int
-	err := tx.QueryRow("SELECT count(*) FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ? AND proven_at > 0", tenant, actor, caller).Scan(&n)
+	err := tx.QueryRow("SELECT count(*) FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ? AND proven_at > 0", tenant, actor, caller).
+		Scan(&n)
 	if err == nil && n == 0 {
 		caller = theRest
 	}

@@ -55,7 +55,8 @@ func scanCode(row interface{ Scan(...any) error }) (c codeRow, err error) {
 
 // Seal is a recovery code: whose PIN it replaces, and what opens it.
 func (c codeRow) Seal() op.Sealed {
-	s := op.Sealed{Tenant: c.tenant, Subject: "code:" + c.id, Says: []string{c.id, c.actor, hex.EncodeToString(c.hash)}, What: "the recovery code " + c.id + " of " + c.actor}
+	s := op.Sealed{Tenant: c.tenant, Subject: "code:" + c.id, Says: []string{c.id, c.actor, hex.EncodeToString(c.hash)},
+		What: "the recovery code " + c.id + " of " + c.actor}
 	if c.used != 0 {
 		s.Says = []string{c.id, takenBack}
 		s.What += ", used"
@@ -77,7 +78,8 @@ func scanRecovery(row interface{ Scan(...any) error }) (x recoveryRow, err error
 
 // Seal is a recovery: whose, and from when on it counts.
 func (x recoveryRow) Seal() op.Sealed {
-	s := op.Sealed{Tenant: x.tenant, Subject: "recovery:" + x.id, Says: []string{x.id, x.actor, strconv.FormatInt(x.due, 10)}, What: "the recovery " + x.id + " of " + x.actor}
+	s := op.Sealed{Tenant: x.tenant, Subject: "recovery:" + x.id, Says: []string{x.id, x.actor, strconv.FormatInt(x.due, 10)},
+		What: "the recovery " + x.id + " of " + x.actor}
 	if x.ended != 0 {
 		s.Says = []string{x.id, takenBack}
 		s.What += ", ended"
@@ -147,8 +149,9 @@ func (r *Room) recoveryOps() []op.Op {
 		op.State(op.Spec{Name: "recovery.begin", Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Begin a recovery as root of the machine. Every browser is told; after a day root can set a new PIN, unless somebody stops it."},
 			recoveryAt[Nothing], r.beginRecovery),
-		op.State(op.Spec{Name: "recovery.stop", Right: "server.execute", Method: "POST", Path: "/recovery/stop", MCP: "-", Present: true, People: true,
-			Doc: "Stop a recovery that root of the machine began. Needs a person present."},
+		op.State(op.Spec{Name: "recovery.stop", Right: "server.execute", Method: "POST", Path: "/recovery/stop", MCP: "-", Present: true,
+			People: true,
+			Doc:    "Stop a recovery that root of the machine began. Needs a person present."},
 			recoveryAt[StopIn], r.stopRecovery),
 	}
 }
@@ -159,7 +162,8 @@ func (r *Room) Recovery(ctx context.Context, tenant string) (out RecoveryOut, er
 		return out, err
 	}
 	out.ByRoot = os.Getuid() > 0 && rootIsKnown
-	rows, err := r.db.Query(ctx, "SELECT "+codeColumns+" FROM recovery_code WHERE tenant = ? AND actor = ? AND used_at = 0", tenant, WellKnown(Owner))
+	rows, err := r.db.Query(ctx, "SELECT "+codeColumns+" FROM recovery_code WHERE tenant = ? AND actor = ? AND used_at = 0", tenant,
+		WellKnown(Owner))
 	codes, err := db.Collect(rows, err, func(rows *sql.Rows) (codeRow, error) { return scanCode(rows) })
 	if err != nil {
 		return out, err
@@ -169,7 +173,8 @@ func (r *Room) Recovery(ctx context.Context, tenant string) (out RecoveryOut, er
 			out.Codes++
 		}
 	}
-	x, err := scanRecovery(r.db.QueryRow(ctx, "SELECT "+recoveryColumns+" FROM recovery WHERE tenant = ? AND actor = ? AND ended_at = 0", tenant, WellKnown(Owner)))
+	x, err := scanRecovery(r.db.QueryRow(ctx, "SELECT "+recoveryColumns+" FROM recovery WHERE tenant = ? AND actor = ? AND ended_at = 0",
+		tenant, WellKnown(Owner)))
 	if db.NoRows(err) || err == nil && !r.Vouch.Holds(ctx, x.Seal()) {
 		return out, nil
 	}
@@ -185,7 +190,8 @@ func (x recoveryRow) pending(now time.Time) *PendingOut {
 
 // makeCodes replaces all codes of an actor.
 func (r *Room) makeCodes(ctx context.Context, tx *db.Tx, tenant, actor string) (codes []string, err error) {
-	rows, err := tx.Query("UPDATE recovery_code SET used_at = ? WHERE tenant = ? AND actor = ? AND used_at = 0 RETURNING "+codeColumns, tx.Now(), tenant, actor)
+	rows, err := tx.Query("UPDATE recovery_code SET used_at = ? WHERE tenant = ? AND actor = ? AND used_at = 0 RETURNING "+codeColumns,
+		tx.Now(), tenant, actor)
 	old, err := collectSealed(rows, err, scanCode)
 	if err != nil {
 		return nil, err
@@ -196,7 +202,8 @@ func (r *Room) makeCodes(ctx context.Context, tx *db.Tx, tenant, actor string) (
 	for range codeCount {
 		code := newCode()
 		c := codeRow{tenant: tenant, id: id.New("code"), actor: actor, hash: codeHash(code)}
-		if _, err := tx.Exec("INSERT INTO recovery_code (tenant, id, actor, hash, made_at, used_at) VALUES (?, ?, ?, ?, ?, 0)", tenant, c.id, actor, c.hash, tx.Now()); err != nil {
+		if _, err := tx.Exec("INSERT INTO recovery_code (tenant, id, actor, hash, made_at, used_at) VALUES (?, ?, ?, ?, ?, 0)", tenant, c.id,
+			actor, c.hash, tx.Now()); err != nil {
 			return nil, err
 		}
 		op.Row(ctx, c.Seal())
@@ -241,20 +248,24 @@ func (r *Room) recoverPIN(ctx context.Context, tx *db.Tx, in PINIn) (PINOut, err
 	told := Recovered{Tenant: c.Tenant}
 	switch c.Recovers {
 	case "":
-		return PINOut{}, fault.New(fault.Denied, "recovery.use", "replacing a forgotten PIN takes a recovery code").WithNext("type one that was shown when the PIN was set: tandem recover")
+		return PINOut{}, fault.New(fault.Denied, "recovery.use", "replacing a forgotten PIN takes a recovery code").
+			WithNext("type one that was shown when the PIN was set: tandem recover")
 	case ByRoot:
 		x, err := r.pendingIn(ctx, tx, c.Tenant)
 		if err != nil {
 			return PINOut{}, err
 		}
 		if wait := db.Time(x.due).Sub(tx.Now()); wait > 0 || !r.db.Clock().Sure {
-			return PINOut{}, fault.New(fault.Denied, "recovery.use", "the recovery counts from %s on", db.Time(x.due).Format(time.RFC3339)).WithNext("say it again then; meanwhile a person can stop it")
+			return PINOut{}, fault.New(fault.Denied, "recovery.use", "the recovery counts from %s on", db.Time(x.due).Format(time.RFC3339)).
+				WithNext("say it again then; meanwhile a person can stop it")
 		}
 		told.What = "finished"
 	default:
-		code, err := scanCode(tx.QueryRow("UPDATE recovery_code SET used_at = ? WHERE tenant = ? AND id = ? AND used_at = 0 RETURNING "+codeColumns, tx.Now(), c.Tenant, c.Recovers))
+		code, err := scanCode(tx.QueryRow("UPDATE recovery_code SET used_at = ? WHERE tenant = ? AND id = ? AND used_at = 0 RETURNING "+
+			codeColumns, tx.Now(), c.Tenant, c.Recovers))
 		if db.NoRows(err) {
-			return PINOut{}, fault.New(fault.Denied, "recovery.use", "this recovery code was used meanwhile").WithNext("type another: tandem recover")
+			return PINOut{}, fault.New(fault.Denied, "recovery.use", "this recovery code was used meanwhile").
+				WithNext("type another: tandem recover")
 		}
 		if err != nil {
 			return PINOut{}, err

@@ -20,7 +20,8 @@ func (r *Room) ProveCode(ctx context.Context, tenant, actor, code, caller string
 	err := r.db.Write(ctx, func(tx *db.Tx) error {
 		var wrong int
 		var until int64
-		err := tx.QueryRow("SELECT wrong, wait_until FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ?"+tx.ForUpdate(), tenant, codesOf(actor), theRest).Scan(&wrong, &until)
+		err := tx.QueryRow("SELECT wrong, wait_until FROM pin_try WHERE tenant = ? AND actor = ? AND caller = ?"+tx.ForUpdate(), tenant,
+			codesOf(actor), theRest).Scan(&wrong, &until)
 		if err != nil && !db.NoRows(err) {
 			return err
 		}
@@ -34,7 +35,8 @@ func (r *Room) ProveCode(ctx context.Context, tenant, actor, code, caller string
 			tenant, codesOf(actor), theRest, tx.Now().Add(w.Pause), tx.Now()); err != nil {
 			return err
 		}
-		found, err = scanCode(tx.QueryRow("SELECT "+codeColumns+" FROM recovery_code WHERE tenant = ? AND actor = ? AND hash = ? AND used_at = 0", tenant, actor, codeHash(code)))
+		found, err = scanCode(tx.QueryRow("SELECT "+codeColumns+" FROM recovery_code WHERE tenant = ? AND actor = ? AND hash = ? AND used_at = 0",
+			tenant, actor, codeHash(code)))
 		if db.NoRows(err) {
 			found, err = codeRow{}, nil
 		}

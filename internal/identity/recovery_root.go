@@ -11,9 +11,11 @@ import (
 
 // pendingIn is the recovery that root began and that nobody stopped.
 func (r *Room) pendingIn(ctx context.Context, tx *db.Tx, tenant string) (recoveryRow, error) {
-	x, err := scanRecovery(tx.QueryRow("SELECT "+recoveryColumns+" FROM recovery WHERE tenant = ? AND actor = ? AND ended_at = 0", tenant, WellKnown(Owner)))
+	x, err := scanRecovery(tx.QueryRow("SELECT "+recoveryColumns+" FROM recovery WHERE tenant = ? AND actor = ? AND ended_at = 0", tenant,
+		WellKnown(Owner)))
 	if db.NoRows(err) || err == nil && !r.Vouch.Holds(ctx, x.Seal()) {
-		return x, fault.New(fault.NotFound, "recovery", "no recovery is under way").With("recovery", "none").WithNext("see what there is: tandem recover status")
+		return x, fault.New(fault.NotFound, "recovery", "no recovery is under way").With("recovery", "none").
+			WithNext("see what there is: tandem recover status")
 	}
 	return x, err
 }
@@ -21,7 +23,8 @@ func (r *Room) pendingIn(ctx context.Context, tx *db.Tx, tenant string) (recover
 func (r *Room) beginRecovery(ctx context.Context, tx *db.Tx, _ Nothing) (*PendingOut, error) {
 	c := op.CallerFrom(ctx)
 	if c.Recovers != ByRoot {
-		return nil, fault.New(fault.Denied, "recovery.begin", "only root of this machine begins a recovery without a code").WithNext("use a recovery code: tandem recover")
+		return nil, fault.New(fault.Denied, "recovery.begin", "only root of this machine begins a recovery without a code").
+			WithNext("use a recovery code: tandem recover")
 	}
 	has, err := r.HasPIN(ctx, c.Tenant, WellKnown(Owner))
 	if err == nil && !has {
@@ -39,7 +42,8 @@ func (r *Room) beginRecovery(ctx context.Context, tx *db.Tx, _ Nothing) (*Pendin
 	}
 	due := tx.Now().Add(rootWait)
 	x = recoveryRow{tenant: c.Tenant, id: id.New("rec"), actor: WellKnown(Owner), started: db.Micros(tx.Now()), due: db.Micros(due)}
-	if _, err := tx.Exec("INSERT INTO recovery ("+recoveryColumns+") VALUES (?, ?, ?, ?, ?, 0)", x.tenant, x.id, x.actor, x.started, x.due); err != nil {
+	if _, err := tx.Exec("INSERT INTO recovery ("+recoveryColumns+") VALUES (?, ?, ?, ?, ?, 0)", x.tenant, x.id, x.actor, x.started,
+		x.due); err != nil {
 		return nil, err
 	}
 	op.Row(ctx, x.Seal())

@@ -13,7 +13,8 @@ import (
 
 // recovers is a caller of the control socket whom the door found to have a code, or to be root.
 func recovers(by string) context.Context {
-	return op.WithCaller(context.Background(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(LocalUser), Name: LocalUser, Kind: op.Local, Recovers: by})
+	return op.WithCaller(context.Background(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(LocalUser), Name: LocalUser, Kind: op.Local,
+		Recovers: by})
 }
 
 // A forgotten PIN was the end: no command and no page set another. Codes are shown with the first PIN, and each sets a new one once.

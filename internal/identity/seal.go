@@ -19,7 +19,8 @@ import (
 const takenBack = "taken back"
 
 // builtIn are the actors that every tenant has from the start: the program itself vouches for them, until one is disabled.
-var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner}, {Kind: op.Service, Name: API, For: Owner},
+var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner},
+	{Kind: op.Service, Name: API, For: Owner},
 	{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer},
 	{Kind: op.Agent, Name: MCP, For: LocalUser}}
 
@@ -28,7 +29,8 @@ var Lives = map[string]time.Duration{"signin": max(linkLife, cookieLife, maxInvi
 
 // Seal is an actor: what it is, its name, for whom it acts, and whether it still does.
 func (a *Actor) Seal() op.Sealed {
-	s := op.Sealed{Tenant: a.Tenant, Subject: "actor:" + a.ID, Says: []string{a.ID, string(a.Kind), a.Name, a.For}, What: "the " + string(a.Kind) + " " + a.Name + " (" + a.ID + ")"}
+	s := op.Sealed{Tenant: a.Tenant, Subject: "actor:" + a.ID, Says: []string{a.ID, string(a.Kind), a.Name, a.For},
+		What: "the " + string(a.Kind) + " " + a.Name + " (" + a.ID + ")"}
 	if a.DisabledAt != nil {
 		s.Says = append(s.Says, takenBack)
 		s.What += ", disabled"
@@ -90,7 +92,8 @@ func sealToken(ctx context.Context, tx *db.Tx, tenant, id string) error {
 }
 
 func pinSeal(tenant, actor, hash string, set int64) op.Sealed {
-	return op.Sealed{Tenant: tenant, Subject: "pin:" + actor, Says: []string{actor, hash, strconv.FormatInt(set, 10)}, What: "the PIN of " + actor}
+	return op.Sealed{Tenant: tenant, Subject: "pin:" + actor, Says: []string{actor, hash, strconv.FormatInt(set, 10)},
+		What: "the PIN of " + actor}
 }
 
 // passkeySeal leaves out what a device counts up with every use.
@@ -113,13 +116,15 @@ func scanSignin(row interface{ Scan(...any) error }) (s signinRow, err error) {
 }
 
 func (s signinRow) Seal() op.Sealed {
-	return op.Sealed{Tenant: s.tenant, Subject: "signin:" + hex.EncodeToString(s.hash), Says: []string{s.kind, s.actor, strconv.FormatInt(s.expires, 10)},
+	return op.Sealed{Tenant: s.tenant, Subject: "signin:" + hex.EncodeToString(s.hash),
+		Says: []string{s.kind, s.actor, strconv.FormatInt(s.expires, 10)},
 		What: "the sign-in " + browserID(s.hash) + " (" + s.kind + ") of " + s.actor}
 }
 
 // Seal is a program that a person consented to.
 func (c *oauthClient) Seal() op.Sealed {
-	return op.Sealed{Tenant: c.tenant, Subject: "program:" + c.id, Says: append([]string{c.id, c.name, c.actor}, c.redirects...), What: "the program " + c.name + " (" + c.id + ")"}
+	return op.Sealed{Tenant: c.tenant, Subject: "program:" + c.id, Says: append([]string{c.id, c.name, c.actor}, c.redirects...),
+		What: "the program " + c.name + " (" + c.id + ")"}
 }
 
 // grantRow is a code or a refresh token of a program.
@@ -145,7 +150,8 @@ func (g grantRow) Seal() op.Sealed {
 }
 
 // collect reads rows of this room that confer authority.
-func collectSealed[T interface{ Seal() op.Sealed }](rows *sql.Rows, err error, scan func(interface{ Scan(...any) error }) (T, error)) ([]op.Sealed, error) {
+func collectSealed[T interface{ Seal() op.Sealed }](rows *sql.Rows, err error,
+	scan func(interface{ Scan(...any) error }) (T, error)) ([]op.Sealed, error) {
 	return db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
 		x, err := scan(rows)
 		if err != nil {

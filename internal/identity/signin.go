@@ -37,7 +37,8 @@ func putSignin(ctx context.Context, tx *db.Tx, kind, tenant, actor, secret strin
 
 // takeSignin spends a link or an invitation. Of one that was used, or that nobody made, there is no row.
 func (r *Room) takeSignin(ctx context.Context, tx *db.Tx, kind, secret string) (signinRow, error) {
-	s, err := scanSignin(tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING "+signinColumns, hashOf(kind+secret), kind, tx.Now()))
+	s, err := scanSignin(tx.QueryRow("DELETE FROM signin WHERE hash = ? AND kind = ? AND expires_at > ? RETURNING "+signinColumns,
+		hashOf(kind+secret), kind, tx.Now()))
 	if err == nil && !r.Vouch.Holds(ctx, s.Seal()) {
 		err = sql.ErrNoRows
 	}

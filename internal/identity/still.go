@@ -32,11 +32,13 @@ func (r *Room) holds(ctx context.Context, c op.Caller) (bool, error) {
 		return true, nil
 	}
 	if c.Door == op.DoorPanel {
-		rows, err := r.db.Query(ctx, "SELECT "+signinColumns+" FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ?", c.Tenant, kindCookie, r.db.Now())
+		rows, err := r.db.Query(ctx, "SELECT "+signinColumns+" FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ?", c.Tenant,
+			kindCookie, r.db.Now())
 		all, err := db.Collect(rows, err, func(rows *sql.Rows) (signinRow, error) { return scanSignin(rows) })
 		return slices.ContainsFunc(all, func(s signinRow) bool { return browserID(s.hash) == c.Token && r.Vouch.Holds(ctx, s.Seal()) }), err
 	}
-	t, err := scanToken(r.db.QueryRow(ctx, "SELECT "+tokenColumns+" FROM token WHERE tenant = ? AND id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)",
+	t, err := scanToken(r.db.QueryRow(ctx, "SELECT "+tokenColumns+
+		" FROM token WHERE tenant = ? AND id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)",
 		c.Tenant, c.Token, r.db.Now()))
 	if db.NoRows(err) {
 		return false, nil
@@ -56,7 +58,8 @@ func (r *Room) enabled(ctx context.Context, c op.Caller) (bool, error) {
 	if names == "" {
 		names = "NULL"
 	}
-	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name IN ("+names+"))", args...))
+	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND (id = ? OR name IN ("+names+"))",
+		args...))
 	return !slices.ContainsFunc(all, func(a *Actor) bool {
 		if b := r.bornAs(a.Tenant, a.Name); b != nil && b.ID != a.ID {
 			return false // it has the name of one that is not in the table

@@ -48,7 +48,8 @@ const minSecret = 16
 // CheckSecret refuses credentials from the environment that protect nothing.
 func CheckSecret(variable, secret string) error {
 	if len(secret) < minSecret || strings.ContainsAny(secret, " \t\r\n/?#&") {
-		return fault.New(fault.Invalid, "token", "%s is not usable as a token: at least %d characters, without spaces, slashes, ? # or &", variable, minSecret).
+		return fault.New(fault.Invalid, "token", "%s is not usable as a token: at least %d characters, without spaces, slashes, ? # or &",
+			variable, minSecret).
 			WithNext("unset it and tandem makes one, or make one yourself: openssl rand -hex 20")
 	}
 	return nil

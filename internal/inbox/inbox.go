@@ -45,7 +45,8 @@ var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	if in.Kind != "" && !slices.Contains(wire.Kinds, in.Kind) {
-		return wire.Out{}, fault.New(fault.Invalid, "inbox.list", "%.40q is not a kind of the inbox", string(in.Kind)).WithNext("use one of %s", words(wire.Kinds))
+		return wire.Out{}, fault.New(fault.Invalid, "inbox.list", "%.40q is not a kind of the inbox", string(in.Kind)).WithNext("use one of %s",
+			words(wire.Kinds))
 	}
 	var rows []wire.Row
 	var missing []string

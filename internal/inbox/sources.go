@@ -88,7 +88,8 @@ func AnswerWith(q *session.Question) string {
 func quoted(s string) string { return "'" + strings.ReplaceAll(line(s), "'", `'\''`) + "'" }
 
 // stuck are the states in which a program cannot go on by itself. A permission and a question have rows of their own.
-var stuck = map[terminal.State]wire.Kind{terminal.Dialog: wire.Dialog, terminal.Crashed: wire.Crashed, terminal.Hung: wire.Crashed, terminal.RateLimited: wire.Limited}
+var stuck = map[terminal.State]wire.Kind{terminal.Dialog: wire.Dialog, terminal.Crashed: wire.Crashed, terminal.Hung: wire.Crashed,
+	terminal.RateLimited: wire.Limited}
 
 func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	live, err := op.Do(ctx, r.rooms, seatList, terminal.LiveIn{})
@@ -101,8 +102,9 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		if s.State == terminal.Crashed {
 			next = "tandem session open " + s.Name + " --resume"
 		}
-		out = append(out, wire.Row{Kind: kind, ID: s.Session, Name: s.Name, Session: s.Session, What: line(first(s.Detail, string(s.State))), Since: s.Since,
-			Next: next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
+		out = append(out, wire.Row{Kind: kind, ID: s.Session, Name: s.Name, Session: s.Session, What: line(first(s.Detail, string(s.State))),
+			Since: s.Since,
+			Next:  next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
 	}
 	return out, err
 }
@@ -110,14 +112,16 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
 func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	list, err := op.Do(ctx, r.rooms, relayList, session.Nothing{})
 	for _, x := range list.Relays {
-		if x.Status != relay.NeedsInput && x.Status != relay.Blocked && x.Status != relay.Parked || r.now().Sub(x.UpdatedAt) > recent && x.Status.Over() {
+		if x.Status != relay.NeedsInput && x.Status != relay.Blocked && x.Status != relay.Parked || r.now().Sub(x.UpdatedAt) > recent &&
+			x.Status.Over() {
 			continue
 		}
 		next := "tandem relay enqueue " + x.ID + " '…'"
 		if x.Status == relay.Blocked {
 			next = "tandem relay read " + x.ID
 		}
-		out = append(out, wire.Row{Kind: wire.Parked, ID: x.ID, Name: line(x.Task), What: line(string(x.Status) + ": " + first(x.Question, x.Reason, x.Summary, "waits for its next task")),
+		out = append(out, wire.Row{Kind: wire.Parked, ID: x.ID, Name: line(x.Task),
+			What:  line(string(x.Status) + ": " + first(x.Question, x.Reason, x.Summary, "waits for its next task")),
 			Since: x.UpdatedAt, Next: next, Page: "/panel/relays/" + url.PathEscape(x.ID)})
 	}
 	return out, err
@@ -140,7 +144,8 @@ func pushes(ctx context.Context, r *Room) (out []wire.Row, err error) {
 			continue
 		}
 		seq := strconv.FormatInt(e.Seq, 10)
-		out = append(out, wire.Row{Kind: wire.Push, ID: seq, Name: strings.TrimPrefix(e.Resource, "repo:/"), What: line(first(said.Reason, "nobody knows whether it arrived")),
+		out = append(out, wire.Row{Kind: wire.Push, ID: seq, Name: strings.TrimPrefix(e.Resource, "repo:/"),
+			What:  line(first(said.Reason, "nobody knows whether it arrived")),
 			Since: e.Time, Next: fmt.Sprintf("tandem audit show %d", e.Seq), Page: "/panel/journal/" + seq})
 	}
 	return out, err
@@ -156,7 +161,8 @@ func connectors(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		if since.IsZero() {
 			since = c.CreatedAt
 		}
-		out = append(out, wire.Row{Kind: wire.Connector, ID: c.Name, Name: c.Name, What: line(first(c.Failure, "offers other tools than a person accepted")), Since: since,
+		out = append(out, wire.Row{Kind: wire.Connector, ID: c.Name, Name: c.Name,
+			What: line(first(c.Failure, "offers other tools than a person accepted")), Since: since,
 			Next: fmt.Sprintf("tandem connector accept %s", c.Name), Page: "/panel/connectors"})
 	}
 	return out, err
@@ -173,7 +179,8 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 				names[a.Session] = s.Title
 			}
 		}
-		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(names[a.Session], a.Folder), Session: a.Session, What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
+		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(names[a.Session], a.Folder), Session: a.Session,
+			What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
 			Next: fmt.Sprintf("tandem session set-aside show %s", a.ID), Page: "/panel/aside/" + url.PathEscape(a.ID)})
 	}
 	return out, err
@@ -184,8 +191,9 @@ func mail(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	list, err := op.Do(ctx, r.rooms, spaceList, peer.Nothing{})
 	for _, s := range list.Seats {
 		if s.Unread > 0 {
-			out = append(out, wire.Row{Kind: wire.Mail, ID: s.Space, Name: s.Title, What: fmt.Sprintf("%d unread for %s", s.Unread, s.Username), Since: s.UnreadSince,
-				Next: "tandem space inbox", Page: "/panel/spaces/messages"})
+			out = append(out, wire.Row{Kind: wire.Mail, ID: s.Space, Name: s.Title, What: fmt.Sprintf("%d unread for %s", s.Unread, s.Username),
+				Since: s.UnreadSince,
+				Next:  "tandem space inbox", Page: "/panel/spaces/messages"})
 		}
 	}
 	return out, err

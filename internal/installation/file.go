@@ -56,7 +56,8 @@ func Read(data string) (*Kept, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "installation", "cannot read %s: %w", file(data), err).WithNext("check its owner and its disk: tandem doctor")
+		return nil, fault.New(fault.Unavailable, "installation", "cannot read %s: %w", file(data), err).
+			WithNext("check its owner and its disk: tandem doctor")
 	}
 	var k Kept
 	if err := json.Unmarshal(raw, &k); err != nil || k.Format != Format || id.Check("ins", k.ID) != nil {

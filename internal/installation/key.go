@@ -152,7 +152,8 @@ func (k *Kept) KnowKeys(tx *db.Tx, data string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO installation_key (name, mark, known_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING", f.Name, mark(k.ID, f.Name, raw), tx.Now()); err != nil {
+		if _, err := tx.Exec("INSERT INTO installation_key (name, mark, known_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING", f.Name,
+			mark(k.ID, f.Name, raw), tx.Now()); err != nil {
 			return err
 		}
 	}

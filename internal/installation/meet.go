@@ -22,20 +22,28 @@ func (f Found) Refuse() error {
 	const no = "nothing was changed: "
 	switch {
 	case f.Folder != nil && f.Base != "" && f.Base != f.Folder.ID:
-		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, and the folder %s to %s", f.Where, f.Base, f.Data, f.Folder.ID).
-			WithNext("%sstart with its own database (%s), with the folder of the other installation, or with an empty folder: --data", no, f.Folder.Database.Shown)
+		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, and the folder %s to %s", f.Where, f.Base,
+			f.Data, f.Folder.ID).
+			WithNext("%sstart with its own database (%s), with the folder of the other installation, or with an empty folder: --data", no,
+				f.Folder.Database.Shown)
 	case f.Folder != nil && f.Base == "" && f.Empty && f.Where == f.Folder.Database.Shown:
-		return fault.New(fault.Unavailable, "installation", "the database %s of installation %s is empty or gone; its keys are still in %s", f.Where, f.Folder.ID, f.Data).
-			WithNext("%smount its disk, put the database back or restore a copy into it; to begin anew and set aside what is here: tandem up --new", no)
+		return fault.New(fault.Unavailable, "installation", "the database %s of installation %s is empty or gone; its keys are still in %s",
+			f.Where, f.Folder.ID, f.Data).
+			WithNext("%smount its disk, put the database back or restore a copy into it; to begin anew and set aside what is here: tandem up --new",
+				no)
 	case f.Folder != nil && f.Base == "" && f.Empty:
-		return fault.New(fault.Conflict, "installation", "the database %s is empty, and installation %s of %s has its data in %s", f.Where, f.Folder.ID, f.Data, f.Folder.Database.Shown).
+		return fault.New(fault.Conflict, "installation", "the database %s is empty, and installation %s of %s has its data in %s", f.Where,
+			f.Folder.ID, f.Data, f.Folder.Database.Shown).
 			WithNext("%sstart without --database; to move, write a copy (tandem server backup PATH), begin anew there (tandem up --new --database …) and restore it", no)
 	case f.Folder == nil && f.Base == "" && f.Empty && len(f.Keys) > 0:
-		return fault.New(fault.Unavailable, "installation", "%s has the keys of an installation (%s) and %s has no data of it", f.Data, strings.Join(f.Keys, ", "), f.Where).
+		return fault.New(fault.Unavailable, "installation", "%s has the keys of an installation (%s) and %s has no data of it", f.Data,
+			strings.Join(f.Keys, ", "), f.Where).
 			WithNext("%smount its disk, put tandem.db back, or name its database: tandem up --database postgres://…; to begin anew and set aside what is here: tandem up --new", no)
 	case f.Folder == nil && f.Base != "" && len(f.Keys) == 0:
-		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, whose keys are not in %s", f.Where, f.Base, f.Data).
-			WithNext("%sstart with the folder of that installation (--data), or put its keys here; for a new installation take an empty database", no)
+		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, whose keys are not in %s", f.Where, f.Base,
+			f.Data).
+			WithNext("%sstart with the folder of that installation (--data), or put its keys here; for a new installation take an empty database",
+				no)
 	}
 	return nil
 }

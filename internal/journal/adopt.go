@@ -82,7 +82,8 @@ func (j *Journal) adoptOps() []op.Op {
 		op.Read(op.Spec{Name: "audit.adopted", Right: "journal.read", Method: "GET", Path: "/audit/adopted", MCP: "-",
 			Doc: "List what waits for a person's word: grants, tokens and the like that are older than the journal's word about them."},
 			whole[struct{}], func(ctx context.Context, _ struct{}) (*AdoptedOut, error) { return j.Adopted(ctx) }),
-		op.State(op.Spec{Name: "audit.confirm", Right: "journal.admin", Method: "POST", Path: "/audit/confirm", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "audit.confirm", Right: "journal.admin", Method: "POST", Path: "/audit/confirm", Present: true, People: true,
+			MCP: "-",
 			Doc: "Confirm that what audit.adopted lists is right. Needs a person present; what is not right is revoked before."},
 			whole[ConfirmIn], j.confirm),
 	}
@@ -194,7 +195,8 @@ func (j *Journal) confirm(ctx context.Context, tx *db.Tx, in ConfirmIn) (Confirm
 	case n == 0:
 		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "nothing waits to be confirmed")
 	case in.Digest != j.list(waiting, missing):
-		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "the list is not the one that was looked at").WithNext("look again: tandem audit confirm")
+		return ConfirmOut{}, fault.New(fault.Conflict, "audit.confirm", "the list is not the one that was looked at").
+			WithNext("look again: tandem audit confirm")
 	}
 	op.Seal(ctx, confirmed, in.Digest)
 	op.Note(ctx, "confirmed", n)

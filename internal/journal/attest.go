@@ -26,7 +26,8 @@ func (j *Journal) Attested(purpose string, data, sig []byte) bool {
 	}
 	for _, key := range keys {
 		public, err := base64.StdEncoding.DecodeString(key)
-		if err == nil && len(public) == ed25519.PublicKeySize && ed25519.VerifyWithOptions(public, data, sig, &ed25519.Options{Hash: crypto.Hash(0), Context: purpose}) == nil {
+		if err == nil && len(public) == ed25519.PublicKeySize &&
+			ed25519.VerifyWithOptions(public, data, sig, &ed25519.Options{Hash: crypto.Hash(0), Context: purpose}) == nil {
 			return true
 		}
 	}

@@ -152,7 +152,8 @@ func (c *checker) finish() *Report {
 	slices.Sort(sizes)
 	for _, size := range sizes {
 		for _, cl := range c.claims[size] {
-			r.find(Truncated, c.size+1, "%s counts %d entries and the journal ends at %d: entries %d to %d are gone", cl.who, size, c.size, c.size+1, size)
+			r.find(Truncated, c.size+1, "%s counts %d entries and the journal ends at %d: entries %d to %d are gone", cl.who, size, c.size, c.size+1,
+				size)
 		}
 	}
 	r.OK = len(r.Findings) == 0
@@ -163,12 +164,14 @@ func (c *checker) finish() *Report {
 // conclude says what follows from the checks, and what does not.
 func (r *Report) conclude(anchors int) {
 	if r.OK {
-		r.Excludes = append(r.Excludes, fmt.Sprintf("Every one of the %d entries is the one that the tree holds, in its place, without a gap.", r.Size))
+		r.Excludes = append(r.Excludes, fmt.Sprintf("Every one of the %d entries is the one that the tree holds, in its place, without a gap.",
+			r.Size))
 		if r.Signed > 0 {
 			r.Excludes = append(r.Excludes, fmt.Sprintf("Nobody without the signing key changed entries 1 to %d.", r.Signed))
 		}
 		if r.Anchored > 0 {
-			r.Excludes = append(r.Excludes, fmt.Sprintf("Nobody at all changed, dropped or reordered entries 1 to %d since the anchor was taken.", r.Anchored))
+			r.Excludes = append(r.Excludes, fmt.Sprintf("Nobody at all changed, dropped or reordered entries 1 to %d since the anchor was taken.",
+				r.Anchored))
 		}
 	}
 	if r.Signed < r.Size {

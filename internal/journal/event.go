@@ -160,7 +160,8 @@ func (e *Event) check() error {
 	case e.Tenant == "" || e.Type == "":
 		return fault.New(fault.Internal, "journal.append", "an event needs a tenant and a type")
 	case len(e.Payload) > maxPayload:
-		return fault.New(fault.Invalid, "journal.append", "the event's details are %d bytes, more than the %d that the journal keeps", len(e.Payload), maxPayload).
+		return fault.New(fault.Invalid, "journal.append", "the event's details are %d bytes, more than the %d that the journal keeps",
+			len(e.Payload), maxPayload).
 			WithNext("store the content elsewhere and name it here")
 	}
 	if len(e.Payload) > 0 {

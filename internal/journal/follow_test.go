@@ -24,7 +24,8 @@ func TestNextTellsHowFarItLooked(t *testing.T) {
 			typ   string
 			found int
 			at    int64
-		}{{0, 10, "a.*", 2, 5}, {0, 1, "a.*", 1, 1}, {1, 1, "a.*", 1, 3}, {3, 1, "a.*", 0, 5}, {0, 10, "c.*", 0, 5}, {5, 10, "", 0, 5}, {9, 10, "", 0, 9}} {
+		}{{0, 10, "a.*", 2, 5}, {0, 1, "a.*", 1, 1}, {1, 1, "a.*", 1, 3}, {3, 1, "a.*", 0, 5}, {0, 10, "c.*", 0, 5}, {5, 10, "", 0, 5},
+			{9, 10, "", 0, 9}} {
 			page, at, err := j.Next(t.Context(), "ten_a", c.after, c.limit, Filter{Type: c.typ})
 			if err != nil || len(page) != c.found || at != c.at {
 				t.Errorf("behind %d, %q: %d entries up to %d, %v; want %d up to %d", c.after, c.typ, len(page), at, err, c.found, c.at)
@@ -40,7 +41,8 @@ func TestALongLogIsReadInPieces(t *testing.T) {
 	passes = 4
 	defer func() { passes = was }()
 	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
-		ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "act_1", Kind: op.Person}), func(string, op.Resource) bool { return true })
+		ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "act_1", Kind: op.Person}),
+			func(string, op.Resource) bool { return true })
 		for i := range 15 {
 			typ := "often.done"
 			if i == 2 || i == 13 {
@@ -66,7 +68,8 @@ func TestALongLogIsReadInPieces(t *testing.T) {
 					in.After, in.Before = 0, out.At
 				}
 			}
-			if want := [2]int64{3, 14}; len(found) != 2 || !newest && [2]int64(found) != want || newest && [2]int64{found[1], found[0]} != want || calls != 3 {
+			if want := [2]int64{3, 14}; len(found) != 2 || !newest && [2]int64(found) != want || newest && [2]int64{found[1], found[0]} != want ||
+				calls != 3 {
 				t.Errorf("newest %t: %v after %d more calls", newest, found, calls)
 			}
 		}

@@ -63,7 +63,8 @@ type oldKey struct {
 
 // Seal is a key that the journal had: without the journal's word anybody could write one into the database.
 func (k oldKey) Seal() op.Sealed {
-	return op.Sealed{Tenant: houseTenant, Subject: "journalkey:" + k.public, Says: []string{k.public, strconv.FormatInt(k.size, 10)}, What: "the journal's former key " + k.public}
+	return op.Sealed{Tenant: houseTenant, Subject: "journalkey:" + k.public, Says: []string{k.public, strconv.FormatInt(k.size, 10)},
+		What: "the journal's former key " + k.public}
 }
 
 // houseTenant is where the journal's own rows are kept.

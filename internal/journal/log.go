@@ -83,7 +83,8 @@ func (e *Entry) shows(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{strconv.FormatInt(e.Seq, 10), e.Type, e.Phase, e.Actor, strings.Join(e.For, " "), e.Resource, e.Request, string(e.Payload)}, "\n"))
+	text := strings.ToLower(strings.Join([]string{strconv.FormatInt(e.Seq, 10), e.Type, e.Phase, e.Actor, strings.Join(e.For, " "), e.Resource,
+		e.Request, string(e.Payload)}, "\n"))
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			return false

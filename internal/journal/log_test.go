@@ -19,7 +19,8 @@ func seqs(out LogOut) string {
 
 func TestWordsAndTimesNarrowTheLog(t *testing.T) {
 	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
-		ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "act_1", Kind: op.Person}), func(string, op.Resource) bool { return true })
+		ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "act_1", Kind: op.Person}),
+			func(string, op.Resource) bool { return true })
 		var last time.Time
 		for i, text := range []string{"Deploy the site", "nothing", "deploy the rest"} {
 			seq := add(t, d, j, Event{Payload: fmt.Appendf(nil, `{"text":%q}`, text), Actor: []string{"ann", "bob", "bob"}[i]})

@@ -89,12 +89,14 @@ func (j *Journal) Ops() []op.Op {
 		op.Read(op.Spec{Name: "audit.anchor", Right: "journal.read", Method: "POST", Path: "/audit/anchor",
 			Doc: "Sign the journal as it stands. The signed checkpoint, kept elsewhere, proves later that nothing before it was changed."},
 			whole[struct{}], func(ctx context.Context, _ struct{}) (*Anchor, error) { return j.Anchor(ctx) }),
-		op.Read(op.Spec{Name: "audit.export", Right: "journal.export", Method: "GET", Path: "/audit/export", Present: true, People: true, MCP: "-",
+		op.Read(op.Spec{Name: "audit.export", Right: "journal.export", Method: "GET", Path: "/audit/export", Present: true, People: true,
+			MCP: "-",
 			Doc: "Export the journal page by page as NDJSON lines that verify offline.\nNeeds a person present: it holds every payload."},
 			whole[ExportIn], func(ctx context.Context, in ExportIn) (*Page, error) {
 				return j.Export(ctx, op.CallerFrom(ctx).Tenant, in.After, in.Size, in.Limit)
 			}),
-		op.State(op.Spec{Name: "audit.forget", Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true, MCP: "-",
+		op.State(op.Spec{Name: "audit.forget", Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true,
+			MCP: "-",
 			Doc: "Delete the payloads of old events. The events, their order and every proof stay."},
 			whole[ForgetIn], j.forget),
 		op.Stream(op.Spec{Name: "audit.tile", Right: "journal.read", Method: "GET", Path: "/tlog/{path...}",

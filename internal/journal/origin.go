@@ -47,7 +47,8 @@ func (j *Journal) Reborn(tx *db.Tx) (was *State, err error) {
 	if err != nil || h.size == 0 {
 		return nil, err
 	}
-	if _, err := tx.Exec("INSERT INTO journal_origin (origin, size, left_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", h.origin, h.size, tx.Now()); err != nil {
+	if _, err := tx.Exec("INSERT INTO journal_origin (origin, size, left_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", h.origin, h.size,
+		tx.Now()); err != nil {
 		return nil, err
 	}
 	was = state(h)

@@ -76,7 +76,8 @@ func TestReceiptsVerifyOffline(t *testing.T) {
 				hashes = append(hashes, h[:])
 			}
 			record := back.Entry.Record()
-			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(index), cp.Size, rfc6962.DefaultHasher.HashLeaf(record[:]), hashes, cp.Hash); err != nil {
+			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(index), cp.Size, rfc6962.DefaultHasher.HashLeaf(record[:]), hashes,
+				cp.Hash); err != nil {
 				t.Fatalf("another reader of proofs: %v", err)
 			}
 		}
@@ -217,7 +218,8 @@ func TestTilesServeTheTree(t *testing.T) {
 	if _, err := tlog.ProveTree(c.Size, 65537, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "tile/0/1", "tile/0/x000/001", "tile/0/999", "tile/64/000", "tile/0/000.p/0", "tile/0/000.p/256", "tile/0/273.p/200", "../x", "tile/0/x999/x999/x999/x999/x999/x999/999"} {
+	for _, bad := range []string{"", "tile/0/1", "tile/0/x000/001", "tile/0/999", "tile/64/000", "tile/0/000.p/0", "tile/0/000.p/256",
+		"tile/0/273.p/200", "../x", "tile/0/x999/x999/x999/x999/x999/x999/999"} {
 		if _, _, err := j.Static(t.Context(), bad); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -331,7 +333,8 @@ func TestProofText(t *testing.T) {
 	if text != want {
 		t.Errorf("%q", text)
 	}
-	if i, p, c, err := parseProof(strings.Replace(text, "index", "extra YQ==\nindex", 1)); err != nil || i != 9 || len(p) != 1 || !strings.HasPrefix(c, "o\n") {
+	if i, p, c, err := parseProof(strings.Replace(text, "index", "extra YQ==\nindex", 1)); err != nil || i != 9 || len(p) != 1 ||
+		!strings.HasPrefix(c, "o\n") {
 		t.Errorf("%d %v %q %v", i, p, c, err)
 	}
 }

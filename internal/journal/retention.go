@@ -10,5 +10,6 @@ import (
 // their salts: nobody can then guess what a hash stood for. The entries, their
 // order and every proof stay.
 func Forget(tx *db.Tx, tenant string, before time.Time) (int64, error) {
-	return tx.Changed("UPDATE journal_event SET payload = NULL, payload_salt = NULL WHERE tenant = ? AND at < ? AND payload IS NOT NULL", tenant, before)
+	return tx.Changed("UPDATE journal_event SET payload = NULL, payload_salt = NULL WHERE tenant = ? AND at < ? AND payload IS NOT NULL",
+		tenant, before)
 }

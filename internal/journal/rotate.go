@@ -38,9 +38,11 @@ const rotatePurpose = "tandem journal key v1"
 
 // Rotate replaces the journal's key, which is the file path, and seals everything anew. with is called last in the transaction, to
 // mark the new key where keys are known; event tells of it.
-func (j *Journal) Rotate(ctx context.Context, path string, event func(Rotated) (Event, error), with func(tx *db.Tx, r Rotated) error) (out Rotated, err error) {
+func (j *Journal) Rotate(ctx context.Context, path string, event func(Rotated) (Event, error),
+	with func(tx *db.Tx, r Rotated) error) (out Rotated, err error) {
 	if broken := j.Broken(); len(broken) > 0 {
-		return out, fault.New(fault.Conflict, "journal.rotate", "the journal's word about authority is not whole: %s", broken[0]).WithNext("look, and confirm what there is first: tandem audit confirm")
+		return out, fault.New(fault.Conflict, "journal.rotate", "the journal's word about authority is not whole: %s", broken[0]).
+			WithNext("look, and confirm what there is first: tandem audit confirm")
 	}
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -125,7 +127,8 @@ func replaceKey(tx *db.Tx, r Rotated) error {
 func reseal(tx *db.Tx, old, next *pair) (n int, err error) {
 	put := func(s storedSeal, mac, chain []byte) error {
 		n++
-		_, err := tx.Exec("UPDATE journal_seal SET mac = ?, chain = ? WHERE tenant = ? AND subject = ? AND seq = ?", mac, orNull(chain), s.tenant, s.Subject, s.seq)
+		_, err := tx.Exec("UPDATE journal_seal SET mac = ?, chain = ? WHERE tenant = ? AND subject = ? AND seq = ?", mac, orNull(chain), s.tenant,
+			s.Subject, s.seq)
 		return err
 	}
 	all, err := lasting(tx)

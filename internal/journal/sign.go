@@ -67,7 +67,8 @@ func (j *Journal) sign(tx *db.Tx, h head) (string, error) {
 	}
 	if last.Size > 0 {
 		if err := continues(tx, last, c); err != nil {
-			return "", fault.New(fault.Unavailable, "journal.sign", "the journal does not continue the one signed at %d entries: %v", last.Size, err).
+			return "", fault.New(fault.Unavailable, "journal.sign", "the journal does not continue the one signed at %d entries: %v", last.Size,
+				err).
 				WithNext("somebody changed the database; look for what: tandem audit verify")
 		}
 	}

@@ -30,7 +30,8 @@ func lockHead(tx *db.Tx) (head, error) {
 		return h, err
 	}
 	// The first event of all; another server may be writing it too.
-	if _, err := tx.Exec("INSERT INTO journal_head (id, size, edge, origin) VALUES (1, 0, ?, ?) ON CONFLICT (id) DO NOTHING", []byte{}, newOrigin()); err != nil {
+	if _, err := tx.Exec("INSERT INTO journal_head (id, size, edge, origin) VALUES (1, 0, ?, ?) ON CONFLICT (id) DO NOTHING", []byte{},
+		newOrigin()); err != nil {
 		return h, err
 	}
 	return scanHead(tx.QueryRow(query))
@@ -71,7 +72,8 @@ func storeHead(tx *db.Tx, h head) error {
 
 // moveHead replaces the head row if it is still the one that was expected.
 func moveHead(tx *db.Tx, from, to head) (bool, error) {
-	n, err := tx.Changed("UPDATE journal_head SET size = ?, edge = ? WHERE id = 1 AND size = ? AND edge = ?", to.size, to.bytes(), from.size, from.bytes())
+	n, err := tx.Changed("UPDATE journal_head SET size = ?, edge = ? WHERE id = 1 AND size = ? AND edge = ?", to.size, to.bytes(), from.size,
+		from.bytes())
 	return n == 1, err
 }
 
@@ -105,7 +107,8 @@ func insertEntry(tx *db.Tx, e *Entry, leaf Hash) error {
 	}
 	_, err := tx.Exec(`INSERT INTO journal_event (seq, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf, payload_salt, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.Time, e.Tenant, e.Type, e.Phase, e.Actor, behalf, e.Resource, e.Request, e.Cause, e.Salt, hash, leaf[:], orNull(e.PayloadSalt), orNull(e.Payload))
+		e.Seq, e.Time, e.Tenant, e.Type, e.Phase, e.Actor, behalf, e.Resource, e.Request, e.Cause, e.Salt, hash, leaf[:], orNull(e.PayloadSalt),
+		orNull(e.Payload))
 	return err
 }
 

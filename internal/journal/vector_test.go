@@ -39,9 +39,11 @@ func makeVector(t *testing.T) vector {
 	var tree edge
 	var before []Hash
 	for i, ev := range []Event{
-		{Type: "resource.put", Actor: "act_a", Resource: "resource:/lock/deploy", Request: "req_1", Payload: json.RawMessage(`{"key":"lock/deploy"}`)},
+		{Type: "resource.put", Actor: "act_a", Resource: "resource:/lock/deploy", Request: "req_1",
+			Payload: json.RawMessage(`{"key":"lock/deploy"}`)},
 		{Type: "tool.call", Phase: Intent, Actor: "act_b", For: []string{"act_a", "act_c"}, Resource: "tool:/edit"},
-		{Type: "tool.call", Phase: Outcome, Actor: "act_b", For: []string{"act_a", "act_c"}, Resource: "tool:/edit", Cause: 2, Payload: json.RawMessage(`{"text":"<b> & é \u2028"}`)},
+		{Type: "tool.call", Phase: Outcome, Actor: "act_b", For: []string{"act_a", "act_c"}, Resource: "tool:/edit", Cause: 2,
+			Payload: json.RawMessage(`{"text":"<b> & é \u2028"}`)},
 		{Type: "board.claim", Phase: Denied, Actor: "act_d", Resource: "board:/x"},
 	} {
 		ev.Tenant = "ten_v"

@@ -79,7 +79,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := op.CallerFrom(r.Context())
 	if !c.Known() {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="tandem", resource_metadata=%q`, s.metadata(r)))
-		refuse(w, fault.New(fault.Unauthenticated, "mcp", "tandem does not know you").WithNext("send the connector token: Authorization: Bearer …"))
+		refuse(w, fault.New(fault.Unauthenticated, "mcp", "tandem does not know you").
+			WithNext("send the connector token: Authorization: Bearer …"))
 		return
 	}
 	only, err := s.only(r.URL.Query().Get("only"))
@@ -193,7 +194,8 @@ func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) context
 	told := 0.0
 	return op.WithProgress(ctx, func(message string) {
 		told++
-		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: message}); err != nil {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: told,
+			Message: message}); err != nil {
 			s.log.Debug("progress was not told", "tool", req.Params.Name, "err", err)
 		}
 	})

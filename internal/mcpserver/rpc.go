@@ -19,7 +19,8 @@ const (
 )
 
 // groups are the methods of MCP, by what they begin with; which of them are served, the server itself says.
-var groups = []string{"initialize", "ping", "tools/", "resources/", "prompts/", "completion/", "logging/", "roots/", "sampling/", "elicitation/", "tasks/", "server/", "subscriptions/", "notifications/"}
+var groups = []string{"initialize", "ping", "tools/", "resources/", "prompts/", "completion/", "logging/", "roots/", "sampling/",
+	"elicitation/", "tasks/", "server/", "subscriptions/", "notifications/"}
 
 // readable answers a message that is no JSON, or that calls a method which MCP does not have, as JSON-RPC wants it, and says whether the
 // request goes on. The library answers both with a line of text, which no client reads.
@@ -62,5 +63,6 @@ func known(method string) bool {
 func rpcFail(w http.ResponseWriter, status int, id json.RawMessage, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": message}}) //nolint:errcheck // who hung up needs no answer
+	problem := map[string]any{"code": code, "message": message}
+	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": id, "error": problem}) // who hung up needs no answer
 }

@@ -18,7 +18,8 @@ func TestAHandoffRunsNothingOfTheRepositorys(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", folder}, args...)...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org"}
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org"}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -45,8 +46,10 @@ func TestAHandoffRunsNothingOfTheRepositorys(t *testing.T) {
 	if err := os.WriteFile(evil, []byte("#!/bin/sh\ntouch "+mark+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, kv := range [][2]string{{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"}, {"remote.origin.url", folder},
-		{"remote.origin.uploadpack", evil}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}, {"protocol.file.allow", "always"}, {"protocol.allow", "always"}} {
+	for _, kv := range [][2]string{{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "origin"},
+		{"remote.origin.promisor", "true"}, {"remote.origin.url", folder},
+		{"remote.origin.uploadpack", evil}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}, {"protocol.file.allow", "always"},
+		{"protocol.allow", "always"}} {
 		run("config", kv[0], kv[1])
 	}
 	handoff(t.Context(), Notice{Folder: folder})

@@ -92,7 +92,8 @@ const giveUp = 24 * time.Hour
 
 // New makes a notifier. It tells nothing until Run.
 func New(d *db.DB, c Config, log *slog.Logger) *Notifier {
-	n := &Notifier{Config: c, db: d, log: log, kick: map[string]chan struct{}{}, wait: func(try int64) time.Duration { return min(time.Second<<(2*min(try, 6)), time.Hour) }}
+	n := &Notifier{Config: c, db: d, log: log, kick: map[string]chan struct{}{},
+		wait: func(try int64) time.Duration { return min(time.Second<<(2*min(try, 6)), time.Hour) }}
 	for _, way := range []string{toLog, toWebhook, toPhone, toDesktop} {
 		n.kick[way] = make(chan struct{}, 1)
 	}
@@ -106,11 +107,13 @@ func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
 		return err
 	}
 	notice := id.New("note")
-	if _, err := tx.Exec("INSERT INTO notice (tenant, id, body, created_at) VALUES (?, ?, ?, ?)", tenant, notice, string(body), tx.Now()); err != nil {
+	if _, err := tx.Exec("INSERT INTO notice (tenant, id, body, created_at) VALUES (?, ?, ?, ?)", tenant, notice, string(body),
+		tx.Now()); err != nil {
 		return err
 	}
 	for _, way := range n.ways(e) {
-		if _, err := tx.Exec("INSERT INTO notice_send (tenant, notice, channel, tries, due) VALUES (?, ?, ?, 0, ?)", tenant, notice, way, db.Micros(tx.Now())); err != nil {
+		if _, err := tx.Exec("INSERT INTO notice_send (tenant, notice, channel, tries, due) VALUES (?, ?, ?, 0, ?)", tenant, notice, way,
+			db.Micros(tx.Now())); err != nil {
 			return err
 		}
 	}
@@ -151,7 +154,8 @@ func (n *Notifier) wake() {
 // Run tells until ctx ends, each way by itself. While nothing is due it does nothing.
 func (n *Notifier) Run(ctx context.Context) {
 	var all sync.WaitGroup
-	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push, toDesktop: n.show} {
+	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push,
+		toDesktop: n.show} {
 		all.Go(func() { n.deliver(ctx, way, tell) })
 	}
 	all.Wait()
@@ -218,7 +222,8 @@ func (n *Notifier) settle(ctx context.Context, way string, x item, failed error)
 	return n.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
 		if failed != nil && tx.Now().Sub(x.created) < giveUp {
 			n.log.Warn("notice not delivered", "to", way, "try", x.tries+1, "err", failed)
-			_, err := tx.Exec("UPDATE notice_send SET tries = ?, due = ? WHERE tenant = ? AND notice = ? AND channel = ?", x.tries+1, db.Micros(tx.Now().Add(n.wait(x.tries))), x.tenant, x.id, way)
+			_, err := tx.Exec("UPDATE notice_send SET tries = ?, due = ? WHERE tenant = ? AND notice = ? AND channel = ?", x.tries+1,
+				db.Micros(tx.Now().Add(n.wait(x.tries))), x.tenant, x.id, way)
 			return err
 		}
 		if failed != nil {

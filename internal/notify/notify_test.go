@@ -59,7 +59,8 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	defer srv.Close()
 	file := filepath.Join(t.TempDir(), "events.log")
 	d := open(t, filepath.Join(t.TempDir(), "db"))
-	config := Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Details: true, Panel: func() string { return "http://127.0.0.1:39731" }}
+	config := Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Details: true,
+		Panel: func() string { return "http://127.0.0.1:39731" }}
 	start := func() (n *Notifier, stop func()) {
 		n = New(d, config, slog.New(slog.DiscardHandler))
 		n.wait = func(int64) time.Duration { return 200 * time.Millisecond }
@@ -79,7 +80,8 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	// What was not told is told after the next start.
 	n, stop = start()
 	defer stop()
-	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"}, Push: Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
+	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"},
+		Push: Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		mu.Lock()
 		done := len(all) == 3
@@ -105,7 +107,8 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 			}
 		case "/topic":
 			pushes++
-			if g.header.Get("Title") != "tandem: loop_1 NEEDS YOUR ANSWER" || g.header.Get("Priority") != "urgent" || g.header.Get("Click") != "http://127.0.0.1:39731/panel/relays/loop_1" || !strings.Contains(g.body, "Which colour?") {
+			if g.header.Get("Title") != "tandem: loop_1 NEEDS YOUR ANSWER" || g.header.Get("Priority") != "urgent" ||
+				g.header.Get("Click") != "http://127.0.0.1:39731/panel/relays/loop_1" || !strings.Contains(g.body, "Which colour?") {
 				t.Errorf("push: %+v", g)
 			}
 		}
@@ -130,7 +133,8 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	}
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		var left int
-		if err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left); err == nil && left == 0 {
+		if err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left); err == nil &&
+			left == 0 {
 			break
 		}
 		if time.Now().After(end) {

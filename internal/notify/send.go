@@ -137,7 +137,8 @@ func handoff(ctx context.Context, e Notice) string {
 	if next == "" {
 		next = "Review the output and decide the next step."
 	}
-	return fmt.Sprintf("CC check — %s %q finished (%s).\nSummary: %s\nCommit: %s\nFiles changed: %s\nNext: %s", e.Type, e.ID, e.Status, e.Summary, commit, files, next)
+	return fmt.Sprintf("CC check — %s %q finished (%s).\nSummary: %s\nCommit: %s\nFiles changed: %s\nNext: %s", e.Type, e.ID, e.Status,
+		e.Summary, commit, files, next)
 }
 
 // git reads from a repository that an agent may have prepared: only commands that run no filter, hook or helper of its
@@ -146,8 +147,10 @@ func handoff(ctx context.Context, e Notice) string {
 func git(ctx context.Context, folder string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=" + os.DevNull}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "HOME=" + filepath.Dir(os.DevNull)}
 	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()

@@ -61,7 +61,8 @@ func Base(r *http.Request) string {
 
 func (d *Door) resource(w http.ResponseWriter, r *http.Request) {
 	base := Base(r)
-	write(w, http.StatusOK, map[string]any{"resource": base + "/mcp", "authorization_servers": []string{base}, "bearer_methods_supported": []string{"header"}, "resource_name": "tandem"})
+	write(w, http.StatusOK, map[string]any{"resource": base + "/mcp", "authorization_servers": []string{base},
+		"bearer_methods_supported": []string{"header"}, "resource_name": "tandem"})
 }
 
 func (d *Door) server(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +123,8 @@ func (d *Door) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := r.PostFormValue
-	in := identity.ExchangeIn{Grant: form("grant_type"), Client: form("client_id"), Code: form("code"), Redirect: form("redirect_uri"), Verifier: form("code_verifier"), Refresh: form("refresh_token")}
+	in := identity.ExchangeIn{Grant: form("grant_type"), Client: form("client_id"), Code: form("code"), Redirect: form("redirect_uri"),
+		Verifier: form("code_verifier"), Refresh: form("refresh_token")}
 	out, err := d.Gate.Invoke(r.Context(), "oauth.exchange", in)
 	if t, ok := out.(identity.ExchangeOut); ok && t.Reused {
 		err = identity.ErrReused

@@ -55,10 +55,11 @@ type Spec struct {
 	Public  bool     // answers without authentication (health, icon)
 	Socket  bool     // only over a local socket, never over a network door
 	Status  int      // HTTP status of success when it is not 200
-	Sealed  bool     // what it is told and what it answers are sealed words: reasons of failures are not journalled, answers not kept for a repetition
-	Once    bool     // it takes or gives a credential that is written down nowhere: it is not repeated by an idempotency key
-	Waits   bool     // it lasts until somebody or something else comes: that it takes long says nothing
-	Masked  bool     // a list whose handler leaves out, with May, what the caller may not see: anybody known may call it
+	// what it is told and what it answers are sealed words: reasons of failures are not journalled, answers not kept for a repetition
+	Sealed bool
+	Once   bool // it takes or gives a credential that is written down nowhere: it is not repeated by an idempotency key
+	Waits  bool // it lasts until somebody or something else comes: that it takes long says nothing
+	Masked bool // a list whose handler leaves out, with May, what the caller may not see: anybody known may call it
 }
 
 // Alias is a name owed to an older client: an MCP tool or an HTTP route.
@@ -100,7 +101,8 @@ func State[In, Out any](s Spec, resource func(In) Resource, run func(ctx context
 // intent before run and the outcome after it. recover, when not nil, is asked
 // after a crash between the two: it completes the act or says that it was done
 // (done=true), or leaves the outcome unknown.
-func Effect[In, Out any](s Spec, resource func(In) Resource, run func(ctx context.Context, in In) (Out, error), recover func(ctx context.Context, in In) (out Out, done bool, err error)) Op {
+func Effect[In, Out any](s Spec, resource func(In) Resource, run func(ctx context.Context, in In) (Out, error),
+	recover func(ctx context.Context, in In) (out Out, done bool, err error)) Op {
 	o := row[In, Out](ClassEffect, s, resource)
 	o.read = func(ctx context.Context, in any) (any, error) { return run(ctx, in.(In)) }
 	if recover != nil {

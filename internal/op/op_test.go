@@ -29,7 +29,10 @@ func TestTableRefusesWhatNobodyCouldGovern(t *testing.T) {
 		{"no resource", func(s Spec) Op { return Read(s, nil, nothing) }, "no resource"},
 		{"no doc", func(s Spec) Op { s.Doc = ""; return Read(s, anywhere, nothing) }, "no documentation"},
 		{"bad name", func(s Spec) Op { s.Name = "Thing"; return Read(s, anywhere, nothing) }, "noun.verb"},
-		{"an effect for strangers", func(s Spec) Op { s.Method, s.Public = "POST", true; return Effect(s, anywhere, nothing, nil) }, "only reads"},
+		{"an effect for strangers", func(s Spec) Op {
+			s.Method, s.Public = "POST", true
+			return Effect(s, anywhere, nothing, nil)
+		}, "only reads"},
 		{"GET effect", func(s Spec) Op { return Effect(s, anywhere, nothing, nil) }, "GET must change nothing"},
 	} {
 		var table Table
@@ -45,7 +48,8 @@ func TestTableRefusesWhatNobodyCouldGovern(t *testing.T) {
 	for name, a := range map[string]Alias{"a tool": {MCP: "thing_read"}, "a route": {Method: "GET", Path: "/thing"}} {
 		other := Spec{Name: "thing.look", Doc: "Look at a thing.", Right: "thing.read", Aliases: []Alias{a}}
 		var table Table
-		if err := table.Add(Read(good, anywhere, nothing), Read(other, anywhere, nothing)); err == nil || !strings.Contains(err.Error(), "belongs to thing.read") {
+		if err := table.Add(Read(good, anywhere, nothing), Read(other, anywhere, nothing)); err == nil ||
+			!strings.Contains(err.Error(), "belongs to thing.read") {
 			t.Errorf("%s of another row was taken as an alias: %v", name, err)
 		}
 	}

@@ -62,7 +62,8 @@ func collectFields(t reflect.Type, out *[]Field) {
 			if tag == "" {
 				tag = f.Name
 			}
-			*out = append(*out, Field{tag, f.Tag.Get("jsonschema"), f.Type, !strings.Contains(opts, "omitempty") && !strings.Contains(opts, "omitzero")})
+			*out = append(*out, Field{tag, f.Tag.Get("jsonschema"), f.Type, !strings.Contains(opts, "omitempty") &&
+				!strings.Contains(opts, "omitzero")})
 		}
 	}
 }

@@ -71,7 +71,8 @@ func (v *visit) needsYou(a act, why string) error {
 	if err != nil {
 		return err
 	}
-	view := ConfirmView{Title: "This needs you", Text: why, Does: "Do it", Subject: a.op, Action: v.r.URL.RequestURI(), Back: "/panel/", Present: true, PIN: m.PIN, Passkeys: m.Passkeys}
+	view := ConfirmView{Title: "This needs you", Text: why, Does: "Do it", Subject: a.op, Action: v.r.URL.RequestURI(), Back: "/panel/",
+		Present: true, PIN: m.PIN, Passkeys: m.Passkeys}
 	for name, values := range v.r.PostForm {
 		for _, value := range values {
 			if name != "pin" && name != "passkey" {

@@ -12,29 +12,32 @@ import (
 )
 
 func actorsNav() page {
-	return page{id: "actors", label: "Actors and tokens", href: "/panel/actors", icon: "actors", key: "g c", needs: "actor.list", routes: func(p *Panel) {
-		p.get("/panel/actors", func(v *visit) error { return v.actorList("", "") })
-		p.get("/panel/actors/{id}", (*visit).actor)
-		p.act(act{pattern: "/panel/tokens", op: "token.new", input: mintInput,
-			done: func(v *visit, _ any, out json.RawMessage) error {
-				var minted struct{ Secret string }
-				if err := json.Unmarshal(out, &minted); err != nil {
-					return err
-				}
-				return v.actorList(minted.Secret, "")
-			},
-			refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
-		p.act(act{pattern: "/panel/actors", op: "actor.add",
-			input: func(v *visit) (any, error) {
-				return map[string]any{"name": v.r.PostFormValue("name"), "kind": v.r.PostFormValue("kind")}, nil
-			},
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/actors", "added") },
-			refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
-		confirm(p, confirmed{path: "/panel/actors/{id}/disable", op: "actor.disable", field: "name", title: "Disable this actor?", does: "Disable", back: "/panel/actors", said: "disabled", nav: "actors",
-			text: "It and everybody who acts for it are refused from now on; their tokens stop working at once."})
-		confirm(p, confirmed{path: "/panel/tokens/{id}/revoke", op: "token.revoke", title: "Revoke this token?", does: "Revoke", back: "/panel/actors", said: "revoked", nav: "actors",
-			text: "The next call with it is refused. This cannot be undone."})
-	}}
+	return page{id: "actors", label: "Actors and tokens", href: "/panel/actors", icon: "actors", key: "g c", needs: "actor.list",
+		routes: func(p *Panel) {
+			p.get("/panel/actors", func(v *visit) error { return v.actorList("", "") })
+			p.get("/panel/actors/{id}", (*visit).actor)
+			p.act(act{pattern: "/panel/tokens", op: "token.new", input: mintInput,
+				done: func(v *visit, _ any, out json.RawMessage) error {
+					var minted struct{ Secret string }
+					if err := json.Unmarshal(out, &minted); err != nil {
+						return err
+					}
+					return v.actorList(minted.Secret, "")
+				},
+				refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
+			p.act(act{pattern: "/panel/actors", op: "actor.add",
+				input: func(v *visit) (any, error) {
+					return map[string]any{"name": v.r.PostFormValue("name"), "kind": v.r.PostFormValue("kind")}, nil
+				},
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/actors", "added") },
+				refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
+			confirm(p, confirmed{path: "/panel/actors/{id}/disable", op: "actor.disable", field: "name", title: "Disable this actor?",
+				does: "Disable", back: "/panel/actors", said: "disabled", nav: "actors",
+				text: "It and everybody who acts for it are refused from now on; their tokens stop working at once."})
+			confirm(p, confirmed{path: "/panel/tokens/{id}/revoke", op: "token.revoke", title: "Revoke this token?", does: "Revoke",
+				back: "/panel/actors", said: "revoked", nav: "actors",
+				text: "The next call with it is refused. This cannot be undone."})
+		}}
 }
 
 // ActorRow is somebody who acts here.
@@ -130,7 +133,8 @@ func (v *visit) tokens() ([]TokenRow, error) {
 	out, err := call[struct{ Tokens []wireToken }](v, "token.list", nil)
 	var rows []TokenRow
 	for _, t := range out.Tokens {
-		rows = append(rows, TokenRow{ID: t.ID, Label: t.Label, Actor: t.Actor, Decides: t.Decides, Expires: orZero(t.ExpiresAt), LastUse: orZero(t.UsedAt), Revoked: t.RevokedAt != nil})
+		rows = append(rows, TokenRow{ID: t.ID, Label: t.Label, Actor: t.Actor, Decides: t.Decides, Expires: orZero(t.ExpiresAt),
+			LastUse: orZero(t.UsedAt), Revoked: t.RevokedAt != nil})
 	}
 	return rows, err
 }
@@ -169,7 +173,8 @@ func (v *visit) actorRows() ([]ActorRow, error) {
 		if a.DisabledAt != nil {
 			state = "disabled"
 		}
-		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: a.Kind, For: byID[a.For], State: state, LastSeen: seen[a.Name], Created: a.CreatedAt})
+		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: a.Kind, For: byID[a.For], State: state, LastSeen: seen[a.Name],
+			Created: a.CreatedAt})
 	}
 	return rows, nil
 }

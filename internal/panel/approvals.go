@@ -14,25 +14,26 @@ import (
 )
 
 func approvalsNav() page {
-	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: "approval.list", routes: func(p *Panel) {
-		p.get("/panel/approvals", func(v *visit) error { return v.inbox() })
-		p.get("/panel/approvals/several", func(v *visit) error { return v.severalAsks(v.r.URL.Query()["ask"], "") })
-		p.get("/panel/approvals/{id}/content", (*visit).content)
-		p.act(act{pattern: "/panel/approvals/several", op: "approval.decide_several", input: severalInput,
-			done: func(v *visit, in any, _ json.RawMessage) error {
-				return v.go303("/panel/approvals", in.(severalIn).Decision)
-			},
-			refused: func(v *visit, err error) error { return v.severalAsks(v.r.PostForm["ask"], words(err)) }})
-		p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
-		p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
-			done: func(v *visit, in any, _ json.RawMessage) error {
-				return v.go303(v.backToWork(), in.(decideIn).Decision)
-			},
-			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
-		p.act(act{pattern: "/panel/approvals/{id}/always", op: "approval.always", input: alwaysInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(v.backToWork(), "always") },
-			refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
-	}}
+	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: "approval.list",
+		routes: func(p *Panel) {
+			p.get("/panel/approvals", func(v *visit) error { return v.inbox() })
+			p.get("/panel/approvals/several", func(v *visit) error { return v.severalAsks(v.r.URL.Query()["ask"], "") })
+			p.get("/panel/approvals/{id}/content", (*visit).content)
+			p.act(act{pattern: "/panel/approvals/several", op: "approval.decide_several", input: severalInput,
+				done: func(v *visit, in any, _ json.RawMessage) error {
+					return v.go303("/panel/approvals", in.(severalIn).Decision)
+				},
+				refused: func(v *visit, err error) error { return v.severalAsks(v.r.PostForm["ask"], words(err)) }})
+			p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
+			p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
+				done: func(v *visit, in any, _ json.RawMessage) error {
+					return v.go303(v.backToWork(), in.(decideIn).Decision)
+				},
+				refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
+			p.act(act{pattern: "/panel/approvals/{id}/always", op: "approval.always", input: alwaysInput,
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(v.backToWork(), "always") },
+				refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
+		}}
 }
 
 // backToWork is where somebody goes on who answered an ask: the conversation in which it was asked, or the other asks.
@@ -135,7 +136,8 @@ type decideIn struct {
 }
 
 func decideInput(v *visit) (any, error) {
-	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest"), v.r.PostForm["pages"]}, nil
+	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest"),
+		v.r.PostForm["pages"]}, nil
 }
 
 type alwaysIn struct {
@@ -163,7 +165,8 @@ func (a AskView) scopes() []ui.Option {
 	return out
 }
 
-var alwaysHours = []ui.Option{{Value: "1", Label: "One hour"}, {Value: "8", Label: "Eight hours", Chosen: true}, {Value: "24", Label: "A day"}, {Value: "168", Label: "A week"}}
+var alwaysHours = []ui.Option{{Value: "1", Label: "One hour"}, {Value: "8", Label: "Eight hours", Chosen: true},
+	{Value: "24", Label: "A day"}, {Value: "168", Label: "A week"}}
 
 // inbox shows what waits, or what was decided, newest last or first.
 func (v *visit) inbox() error {

@@ -43,8 +43,10 @@ func (v *visit) aside(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := AsideView{Aside: a, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem, Facts: []ui.Pair{{Key: "What", Value: a.What}, {Key: "Folder", Value: a.Folder, Mono: true},
-		{Key: "File", Value: a.Path, Mono: true}, {Key: "Size", Value: strconv.FormatInt(a.Size, 10) + " bytes"}, {Key: "State", Value: a.State}, {Key: "Found", Value: ui.Stamp(a.CreatedAt)}}}
+	out := AsideView{Aside: a, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
+		Facts: []ui.Pair{{Key: "What", Value: a.What}, {Key: "Folder", Value: a.Folder, Mono: true},
+			{Key: "File", Value: a.Path, Mono: true}, {Key: "Size", Value: strconv.FormatInt(a.Size, 10) + " bytes"}, {Key: "State", Value: a.State},
+			{Key: "Found", Value: ui.Stamp(a.CreatedAt)}}}
 	if a.File != "" {
 		out.Facts = append(out.Facts, ui.Pair{Key: "Lies at", Value: a.File, Mono: true, Copy: true})
 	}

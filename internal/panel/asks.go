@@ -46,7 +46,8 @@ func (v *visit) asks(state string) ([]wireAsk, error) {
 }
 
 func (a wireAsk) row() AskRow {
-	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.who(), Kind: a.AskerKind, State: a.State, Filed: a.CreatedAt, Expires: a.ExpiresAt}
+	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.who(), Kind: a.AskerKind, State: a.State,
+		Filed: a.CreatedAt, Expires: a.ExpiresAt}
 }
 
 // who asks, by the name that people know.
@@ -89,7 +90,8 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	if err != nil {
 		return AskView{}, err
 	}
-	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Pages: pages, Of: of, PIN: m.PIN, Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
+	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Pages: pages, Of: of, PIN: m.PIN,
+		Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
 	}
@@ -104,7 +106,8 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: a.who(), Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
 	if a.DecidedAt != nil {
 		out.Verdict = v.verdict(a)
-		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict), Detail: a.Feedback, At: *a.DecidedAt})
+		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict),
+			Detail: a.Feedback, At: *a.DecidedAt})
 	}
 	if a.SpentAt != nil {
 		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: a.who(), Title: "used the approval", At: *a.SpentAt})
@@ -124,7 +127,8 @@ func (v *visit) verdict(a wireAsk) *Verdict {
 	if !v.has("audit.log") {
 		return out
 	}
-	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "since": a.DecidedAt, "limit": 1})
+	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "since": a.DecidedAt,
+		"limit": 1})
 	if err == nil && len(log.Entries) == 1 {
 		out.Seq = log.Entries[0].Seq
 		how, _ := log.Entries[0].details()["present"].(string)

@@ -28,7 +28,8 @@ func boardNav() page {
 				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(taskHref(v.r.PathValue("id")), said) },
 				refused: func(v *visit, err error) error { return v.task(v.r.PathValue("id"), words(err)) }})
 		}
-		on("take-back", "board.take_back", "task-moved", func(v *visit) (any, error) { return map[string]any{"task_id": v.r.PathValue("id")}, nil })
+		on("take-back", "board.take_back", "task-moved",
+			func(v *visit) (any, error) { return map[string]any{"task_id": v.r.PathValue("id")}, nil })
 		on("handoff", "board.handoff", "task-handed", func(v *visit) (any, error) {
 			in := formFields(v, "to", "note")
 			in["task_id"] = v.r.PathValue("id")
@@ -106,7 +107,8 @@ func peersWords(s string) string {
 }
 
 func (t wireTask) row() TaskRow {
-	return TaskRow{ID: t.ID, Title: peersWords(t.Title), About: peersWords(t.Description), Status: t.Status, Priority: t.Priority, Holder: peersWords(t.Holder), Creator: peersWords(t.Creator),
+	return TaskRow{ID: t.ID, Title: peersWords(t.Title), About: peersWords(t.Description), Status: t.Status, Priority: t.Priority,
+		Holder: peersWords(t.Holder), Creator: peersWords(t.Creator),
 		Needs: t.Needs, Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
 }
 

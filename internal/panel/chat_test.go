@@ -32,7 +32,8 @@ func TestChatAndConnectors(t *testing.T) {
 		Seen     map[string]bool
 		Problems []string
 	}
-	browsertest.Run(t, "testdata/chat.cjs", map[string]any{"base": h.base, "code": h.code(t), "pin": testPIN, "session": session, "mail": mail.URL, "shots": browsertest.Shots(t, "panel")}, &got)
+	browsertest.Run(t, "testdata/chat.cjs", map[string]any{"base": h.base, "code": h.code(t), "pin": testPIN, "session": session,
+		"mail": mail.URL, "shots": browsertest.Shots(t, "panel")}, &got)
 	for _, p := range got.Problems {
 		t.Error(p)
 	}

@@ -49,7 +49,8 @@ func confirm(p *Panel, c confirmed) {
 		id := v.r.PathValue("id")
 		s := v.shell(c.nav, c.title)
 		s.Back = &ui.Crumb{Label: "Back", Href: c.back}
-		return v.show(confirmPage(s, ConfirmView{Title: c.title, Text: c.text, Does: c.does, Subject: id, Action: strings.ReplaceAll(c.path, "{id}", pathEscape(id)), Back: c.back,
+		return v.show(confirmPage(s, ConfirmView{Title: c.title, Text: c.text, Does: c.does, Subject: id,
+			Action: strings.ReplaceAll(c.path, "{id}", pathEscape(id)), Back: c.back,
 			Present: o.Present, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
 	}
 	p.get(c.path, func(v *visit) error { return ask(v, "") })

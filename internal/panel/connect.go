@@ -58,7 +58,8 @@ func (p *Panel) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
-		v.fail(fault.New(fault.Invalid, "oauth", "The program asked in a way that is not supported.").WithNext("It should send response_type=code and code_challenge_method=S256."))
+		v.fail(fault.New(fault.Invalid, "oauth", "The program asked in a way that is not supported.").
+			WithNext("It should send response_type=code and code_challenge_method=S256."))
 		return
 	}
 	next := url.Values{}

@@ -10,7 +10,8 @@ import (
 )
 
 func connectorsNav() page {
-	return page{id: "connectors", label: "Connectors", href: "/panel/connectors", icon: "out", key: "g k", needs: string(wire.List), routes: connectorRoutes}
+	return page{id: "connectors", label: "Connectors", href: "/panel/connectors", icon: "out", key: "g k", needs: string(wire.List),
+		routes: connectorRoutes}
 }
 
 func connectorRoutes(p *Panel) {
@@ -89,7 +90,8 @@ func (v *visit) connectorsWith(problem, onward string) error {
 	}
 	out := ConnectorsView{Now: v.now(), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem, Onward: onward}
 	for _, c := range list.Connectors {
-		row := ConnectorRow{Name: c.Name, Where: c.URL, Header: c.Header, State: c.State, Failure: c.Failure, Digest: c.Digest, By: c.AddedBy, Enabled: c.Enabled, Looked: c.SyncedAt}
+		row := ConnectorRow{Name: c.Name, Where: c.URL, Header: c.Header, State: c.State, Failure: c.Failure, Digest: c.Digest, By: c.AddedBy,
+			Enabled: c.Enabled, Looked: c.SyncedAt}
 		if len(c.Command) > 0 {
 			row.Where, row.Program = strings.Join(c.Command, " "), true
 		}

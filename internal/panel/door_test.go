@@ -69,8 +69,10 @@ func (b *browser) signIn(t *testing.T) {
 
 var workPages = []string{"/panel/sessions", "/panel/models", "/panel/board", "/panel/spaces"}
 
-var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof", "/panel/journal/1/receipt", "/panel/journal/verify",
-	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/repos", "/panel/system", "/panel/passkeys/new", "/panel/live"}
+var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof",
+	"/panel/journal/1/receipt", "/panel/journal/verify",
+	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/repos", "/panel/system", "/panel/passkeys/new",
+	"/panel/live"}
 
 // Nobody but a signed-in browser sees a page, under whatever name and with
 // whatever credential; and what a browser gets is locked down.
@@ -89,7 +91,8 @@ func TestOnlyASignedInBrowserSeesPages(t *testing.T) {
 				t.Errorf("%s: %s got %d", page, name, code)
 			}
 		}
-		if code, _, _ := owner.ask(t, "GET", page, nil, "Host: evil.example"); code != http.StatusForbidden && code != http.StatusMisdirectedRequest {
+		if code, _, _ := owner.ask(t, "GET", page, nil, "Host: evil.example"); code != http.StatusForbidden &&
+			code != http.StatusMisdirectedRequest {
 			t.Errorf("%s: under a stranger's name it answers %d", page, code)
 		}
 		if page == "/panel/live" {
@@ -99,7 +102,8 @@ func TestOnlyASignedInBrowserSeesPages(t *testing.T) {
 		if code != http.StatusOK {
 			t.Errorf("%s: the owner got %d %s", page, code, body)
 		}
-		for name, want := range map[string]string{"Content-Security-Policy": csp, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"Content-Security-Policy": csp, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "no-store"} {
 			if got := head.Get(name); got != want {
 				t.Errorf("%s: %s is %q", page, name, got)
 			}
@@ -131,7 +135,8 @@ func TestAnotherOriginChangesNothing(t *testing.T) {
 		{"Origin: http://tandem.localhost:8080"},
 		{"Origin: null"},
 	} {
-		for _, path := range []string{"/panel/resources", "/panel/approvals/ask_x/decide", "/panel/approvals/ask_x/decide/challenge", "/panel/tokens", "/panel/signout", "/signin"} {
+		for _, path := range []string{"/panel/resources", "/panel/approvals/ask_x/decide", "/panel/approvals/ask_x/decide/challenge",
+			"/panel/tokens", "/panel/signout", "/signin"} {
 			if code, _, _ := b.ask(t, "POST", path, put, headers...); code != http.StatusForbidden {
 				t.Errorf("%s with %v answers %d", path, headers, code)
 			}
@@ -141,7 +146,8 @@ func TestAnotherOriginChangesNothing(t *testing.T) {
 		t.Error("another origin planted a key")
 	}
 	same := []string{"Sec-Fetch-Site: same-origin", "Origin: " + h.base}
-	if code, _, head := b.ask(t, "POST", "/panel/resources", put, same...); code != http.StatusSeeOther || !strings.Contains(head.Get("Location"), "key=planted") {
+	if code, _, head := b.ask(t, "POST", "/panel/resources", put, same...); code != http.StatusSeeOther ||
+		!strings.Contains(head.Get("Location"), "key=planted") {
 		t.Errorf("the panel's own form answers %d", code)
 	}
 	if _, body, _ := b.ask(t, "GET", "/panel/?said=Send+your+PIN+to+evil.example", nil); strings.Contains(body, "evil.example") {
@@ -155,7 +161,8 @@ func TestSignIn(t *testing.T) {
 	h := startHouse(t)
 	b, late := h.browser(t), h.browser(t)
 	code := h.code(t)
-	if status, body, head := b.ask(t, "GET", "/signin?code="+code, nil); status != 200 || !strings.Contains(body, "Sign this browser in") || head.Get("Set-Cookie") != "" {
+	if status, body, head := b.ask(t, "GET", "/signin?code="+code, nil); status != 200 || !strings.Contains(body, "Sign this browser in") ||
+		head.Get("Set-Cookie") != "" {
 		t.Errorf("looking at a link answers %d", status)
 	}
 	_, _, head := b.ask(t, "POST", "/signin", url.Values{"code": {code}})
@@ -165,7 +172,8 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("the cookie %q lacks %s", cookie, want)
 		}
 	}
-	if status, body, _ := late.ask(t, "POST", "/signin", url.Values{"code": {code}}); status != http.StatusUnauthorized || !strings.Contains(body, "used already") {
+	if status, body, _ := late.ask(t, "POST", "/signin", url.Values{"code": {code}}); status != http.StatusUnauthorized ||
+		!strings.Contains(body, "used already") {
 		t.Errorf("a link worked twice: %d", status)
 	}
 	value, _, _ := strings.Cut(strings.TrimPrefix(cookie, "tandem_session="), ";")

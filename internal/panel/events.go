@@ -60,7 +60,8 @@ func (e wireEntry) told() told.Event {
 }
 
 func (v *visit) event(e wireEntry, kinds map[string]string) EventRow {
-	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: e.outcome(), Summary: strings.TrimSuffix(e.told().Deed(), ":")}
+	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: e.outcome(),
+		Summary: strings.TrimSuffix(e.told().Deed(), ":")}
 }
 
 // moment is an entry on a timeline.
@@ -79,12 +80,15 @@ func (v *visit) moment(e wireEntry) ui.Moment {
 	if who == "" {
 		who = "a stranger"
 	}
-	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(e.told().Deed(), ":"), Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
+	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(e.told().Deed(), ":"),
+		Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
 }
 
 // icons of the nouns that events are about; later rooms add theirs.
 var icons = map[string]string{
-	"session": "session", "relay": "relay", "turn": "session", "question": "session", "tool": "tool", "provider": "models", "folder": "resources", "board": "board", "space": "spaces", "approval": "approvals", "resource": "resources", "token": "key", "passkey": "passkey", "pin": "key", "actor": "actors",
+	"session": "session", "relay": "relay", "turn": "session", "question": "session", "tool": "tool", "provider": "models",
+	"folder": "resources", "board": "board", "space": "spaces", "approval": "approvals", "resource": "resources", "token": "key",
+	"passkey": "passkey", "pin": "key", "actor": "actors",
 	"grant": "policy", "policy": "policy", "audit": "journal", "server": "system", "signin": "passkey",
 	"repo": "repos", "workspace": "repos",
 }
@@ -105,7 +109,8 @@ func (v *visit) kinds() map[string]string {
 // find reads entries by what was asked for, the newest first.
 func (v *visit) find(q journalQuery) (wireLog, error) {
 	in := map[string]any{"newest": true, "limit": 50}
-	for field, value := range map[string]string{"type": q.Kind, "phase": q.Phase, "actor": q.Actor, "resource": q.Resource, "request": q.Request, "text": q.Text} {
+	for field, value := range map[string]string{"type": q.Kind, "phase": q.Phase, "actor": q.Actor, "resource": q.Resource,
+		"request": q.Request, "text": q.Text} {
 		if value != "" {
 			in[field] = value
 		}

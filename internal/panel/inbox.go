@@ -49,8 +49,10 @@ func asksIn(w wire.Out) (n int) {
 }
 
 // inboxDoes is what a person does about a row.
-var inboxDoes = map[wire.Kind]string{wire.Ask: "Look and answer", wire.Question: "The conversation", wire.Dialog: "The terminal", wire.Crashed: "The terminal", wire.Limited: "The terminal",
-	wire.Parked: "Go on", wire.Push: "See why", wire.Connector: "Look and accept", wire.Aside: "Keep or discard", wire.Mail: "Read", wire.Ended: "See it"}
+var inboxDoes = map[wire.Kind]string{wire.Ask: "Look and answer", wire.Question: "The conversation", wire.Dialog: "The terminal",
+	wire.Crashed: "The terminal", wire.Limited: "The terminal",
+	wire.Parked: "Go on", wire.Push: "See why", wire.Connector: "Look and accept", wire.Aside: "Keep or discard", wire.Mail: "Read",
+	wire.Ended: "See it"}
 
 // needs are the rows of the inbox. Of the asks, the one that was chosen, or else the first, is shown whole with its answers.
 func (v *visit) needs() ([]InboxRow, error) {
@@ -70,7 +72,8 @@ func (v *visit) needs() ([]InboxRow, error) {
 	var out []InboxRow
 	for _, r := range waits.Rows {
 		var err error
-		row := InboxRow{ID: r.ID, Kind: string(r.Kind), Tone: inboxTone(r.Kind), Name: r.Name, What: r.What, Since: r.Since, Does: inboxDoes[r.Kind], Href: r.Page, Session: r.Session}
+		row := InboxRow{ID: r.ID, Kind: string(r.Kind), Tone: inboxTone(r.Kind), Name: r.Name, What: r.What, Since: r.Since,
+			Does: inboxDoes[r.Kind], Href: r.Page, Session: r.Session}
 		switch r.Kind {
 		case wire.Ask:
 			row.Href = "/panel/?ask=" + pathEscape(r.ID) + "#need-" + pathEscape(r.ID)

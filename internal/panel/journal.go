@@ -14,13 +14,14 @@ import (
 )
 
 func journalNav() page {
-	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: "audit.log", routes: func(p *Panel) {
-		p.get("/panel/journal", (*visit).journal)
-		p.get("/panel/journal/verify", (*visit).verify)
-		p.get("/panel/journal/{seq}", (*visit).entry)
-		p.get("/panel/journal/{seq}/proof", (*visit).proof)
-		p.get("/panel/journal/{seq}/receipt", (*visit).receipt)
-	}}
+	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: "audit.log",
+		routes: func(p *Panel) {
+			p.get("/panel/journal", (*visit).journal)
+			p.get("/panel/journal/verify", (*visit).verify)
+			p.get("/panel/journal/{seq}", (*visit).entry)
+			p.get("/panel/journal/{seq}/proof", (*visit).proof)
+			p.get("/panel/journal/{seq}/receipt", (*visit).receipt)
+		}}
 }
 
 // EventRow is an entry of the journal in a list.
@@ -79,7 +80,8 @@ func journalHref(seq int64) string { return "/panel/journal/" + strconv.FormatIn
 
 func (v JournalView) phases() []ui.Option {
 	out := []ui.Option{{Value: "", Label: "Everything"}}
-	for _, p := range [][2]string{{"done", "Changes"}, {"intent", "Intents"}, {"outcome", "Outcomes"}, {"denied", "Refusals"}, {"asked", "Asks"}, {"unknown", "Unknown outcomes"}} {
+	for _, p := range [][2]string{{"done", "Changes"}, {"intent", "Intents"}, {"outcome", "Outcomes"}, {"denied", "Refusals"},
+		{"asked", "Asks"}, {"unknown", "Unknown outcomes"}} {
 		out = append(out, ui.Option{Value: p[0], Label: p[1], Chosen: p[0] == v.Phase})
 	}
 	return out
@@ -147,7 +149,8 @@ func (v *visit) entry() error {
 	if err != nil {
 		return err
 	}
-	out := EntryView{EventRow: v.event(e, v.kinds()), Chain: names(e.For), Request: e.Request, Salt: hex.EncodeToString(e.Salt), Body: hex.EncodeToString(e.PayloadHash), Cause: e.Cause, Prev: e.Seq - 1}
+	out := EntryView{EventRow: v.event(e, v.kinds()), Chain: names(e.For), Request: e.Request, Salt: hex.EncodeToString(e.Salt),
+		Body: hex.EncodeToString(e.PayloadHash), Cause: e.Cause, Prev: e.Seq - 1}
 	out.Door, _ = e.details()["door"].(string)
 	if len(e.Payload) > 0 {
 		out.Payload = pretty(e.Payload)

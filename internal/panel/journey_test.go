@@ -65,7 +65,8 @@ func startHouse(t *testing.T, env ...string) *house {
 	h.do(t, "actor.add", testPIN, map[string]any{"name": "builder", "kind": "agent"})
 	minted := h.do(t, "token.new", testPIN, map[string]any{"actor": "builder", "expires_in_secs": 3600})
 	h.agent = minted["secret"].(string)
-	h.do(t, "grant.add", testPIN, map[string]any{"principal": "agent:builder", "effect": "ask", "resource": "resource:/prod", "permissions": []string{"edit"}, "data_classes": []string{"*"}, "note": "production is not for agents alone"})
+	h.do(t, "grant.add", testPIN, map[string]any{"principal": "agent:builder", "effect": "ask", "resource": "resource:/prod",
+		"permissions": []string{"edit"}, "data_classes": []string{"*"}, "note": "production is not for agents alone"})
 	return h
 }
 
@@ -121,15 +122,19 @@ func TestJourney(t *testing.T) {
 		t.Error(p)
 	}
 	for name, want := range map[string]string{
-		"stranger": "401", "home": "Overview", "linkTwice": "this sign-in link was used already or is too old", "passkeyWrongPin": "That was refused",
-		"passkey": "The passkey is registered.", "emptyInbox": "Nothing waits for you", "approved": "Approved. It may run once.", "afterApprove": "200",
-		"rework": "Sent back.", "afterRework": "[403 true]", "verdict": "owner sent it back",
+		"stranger": "401", "home": "Overview", "linkTwice": "this sign-in link was used already or is too old",
+		"passkeyWrongPin": "That was refused",
+		"passkey":         "The passkey is registered.", "emptyInbox": "Nothing waits for you", "approved": "Approved. It may run once.",
+		"afterApprove": "200",
+		"rework":       "Sent back.", "afterRework": "[403 true]", "verdict": "owner sent it back",
 		"cookieAlone": "this needs you: a passkey or the PIN — answer with your passkey, or type the PIN", "wrongPin": "the PIN is wrong",
-		"otherVerdict": "the passkey answered another question, or too late — try again", "otherDigest": "the passkey answered another question, or too late — try again",
+		"otherVerdict": "the passkey answered another question, or too late — try again",
+		"otherDigest":  "the passkey answered another question, or too late — try again",
 		"stillPending": "pending", "rightVerdict": "done", "apiWithCookie": "403", "replay": "true",
 		"put": "The key was stored.", "odd": "U+202E", "staleEdit": "That was refused",
 		"found": "1", "payload": "true", "proof": "The proof holds", "explained": "A person must approve", "actor": "builder",
-		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true", "sessionRow": "done", "providers": "needs no key",
+		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true",
+		"sessionRow": "done", "providers": "needs no key",
 		"spaceCards": "Members, Safety phrase, Variables, Leased files, Findings, Leave, What happened, Hosted on this machine, Seats on this machine", "hosted": "done", "hostedWords": "false",
 		"noSpace": "You are in no space", "task": "Look into <b>it</b>", "mail": "That was not sent", "revoked": "401", "signedOut": "401",
 	} {

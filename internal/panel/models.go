@@ -7,30 +7,32 @@ import (
 )
 
 func modelsNav() page {
-	return page{id: "models", label: "Models and tools", href: "/panel/models", icon: "models", key: "g m", needs: "provider.list", routes: func(p *Panel) {
-		p.get("/panel/models", func(v *visit) error { return v.models("") })
-		form := func(path, op, said string, input func(v *visit) (any, error)) {
-			p.act(act{pattern: path, op: op, input: input,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/models", said) },
-				refused: func(v *visit, err error) error { return v.models(words(err)) }})
-		}
-		form("/panel/models", "provider.add", "provider-added", func(v *visit) (any, error) {
-			in := formFields(v, "id", "name", "base", "wire", "model")
-			in["keyless"] = v.r.PostFormValue("keyless") != ""
-			return in, nil
-		})
-		form("/panel/models/key", "provider.key", "provider-key", func(v *visit) (any, error) { return formFields(v, "id", "key", "base"), nil })
-		form("/panel/models/default", "provider.default", "provider-default", func(v *visit) (any, error) { return formFields(v, "model"), nil })
-		form("/panel/folders", "folder.grant", "folder-granted", func(v *visit) (any, error) {
-			in := formFields(v, "path")
-			in["read_only"] = v.r.PostFormValue("read_only") != ""
-			return in, nil
-		})
-		form("/panel/folders/revoke", "folder.revoke", "folder-gone", func(v *visit) (any, error) { return formFields(v, "path"), nil })
-		ruleRoutes(p)
-		confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?", text: "Sessions that name one of its models stop working. Its key is forgotten, too.",
-			does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
-	}}
+	return page{id: "models", label: "Models and tools", href: "/panel/models", icon: "models", key: "g m", needs: "provider.list",
+		routes: func(p *Panel) {
+			p.get("/panel/models", func(v *visit) error { return v.models("") })
+			form := func(path, op, said string, input func(v *visit) (any, error)) {
+				p.act(act{pattern: path, op: op, input: input,
+					done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/models", said) },
+					refused: func(v *visit, err error) error { return v.models(words(err)) }})
+			}
+			form("/panel/models", "provider.add", "provider-added", func(v *visit) (any, error) {
+				in := formFields(v, "id", "name", "base", "wire", "model")
+				in["keyless"] = v.r.PostFormValue("keyless") != ""
+				return in, nil
+			})
+			form("/panel/models/key", "provider.key", "provider-key", func(v *visit) (any, error) { return formFields(v, "id", "key", "base"), nil })
+			form("/panel/models/default", "provider.default", "provider-default", func(v *visit) (any, error) { return formFields(v, "model"), nil })
+			form("/panel/folders", "folder.grant", "folder-granted", func(v *visit) (any, error) {
+				in := formFields(v, "path")
+				in["read_only"] = v.r.PostFormValue("read_only") != ""
+				return in, nil
+			})
+			form("/panel/folders/revoke", "folder.revoke", "folder-gone", func(v *visit) (any, error) { return formFields(v, "path"), nil })
+			ruleRoutes(p)
+			confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?",
+				text: "Sessions that name one of its models stop working. Its key is forgotten, too.",
+				does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
+		}}
 }
 
 // formFields are a form's fields by name; empty ones are left out.
@@ -118,12 +120,14 @@ func (v *visit) models(problem string) error {
 	if err != nil {
 		return err
 	}
-	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has("provider.key"), MayGrant: v.has("folder.grant"), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has("provider.key"), MayGrant: v.has("folder.grant"), PIN: m.PIN,
+		Passkeys: m.Passkeys, Problem: problem}
 	if o := v.p.Gate.Table().Get("provider.key"); o != nil {
 		out.KeyPresent = o.Present
 	}
 	for _, p := range list.Providers {
-		out.Providers = append(out.Providers, ProviderRow{ID: p.ID, Name: p.Name, Base: p.Base, Wire: p.Wire, Model: p.Model, Env: p.Env, Keyless: p.Keyless, Ready: p.Connected, Custom: p.Custom, Source: p.Source})
+		out.Providers = append(out.Providers, ProviderRow{ID: p.ID, Name: p.Name, Base: p.Base, Wire: p.Wire, Model: p.Model, Env: p.Env,
+			Keyless: p.Keyless, Ready: p.Connected, Custom: p.Custom, Source: p.Source})
 	}
 	if v.has("folder.list") {
 		folders, err := call[wireFolders](v, "folder.list", nil)

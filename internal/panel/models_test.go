@@ -13,15 +13,18 @@ func TestAKeyGoesWhereThePageSaid(t *testing.T) {
 	owner := h.browser(t)
 	owner.signIn(t)
 	const shown = `<input type="hidden" name="base" value="https://api.openai.com/v1">`
-	if code, body, _ := owner.ask(t, "GET", "/panel/models", nil); code != http.StatusOK || !strings.Contains(body, shown) || !strings.Contains(body, "and nowhere else") {
+	if code, body, _ := owner.ask(t, "GET", "/panel/models", nil); code != http.StatusOK || !strings.Contains(body, shown) ||
+		!strings.Contains(body, "and nowhere else") {
 		t.Fatalf("the page, %d, does not hold %s", code, shown)
 	}
 	store := func() (int, string) {
-		code, body, _ := owner.ask(t, "POST", "/panel/models/key", url.Values{"id": {"openai"}, "key": {"sk-0123456789"}, "base": {"https://api.openai.com/v1"}, "pin": {testPIN}})
+		code, body, _ := owner.ask(t, "POST", "/panel/models/key",
+			url.Values{"id": {"openai"}, "key": {"sk-0123456789"}, "base": {"https://api.openai.com/v1"}, "pin": {testPIN}})
 		return code, body
 	}
 	h.do(t, "provider.add", testPIN, map[string]any{"id": "openai", "base": "http://127.0.0.1:1/v1"})
-	if code, body := store(); code == http.StatusSeeOther || !strings.Contains(body, "openai is at http://127.0.0.1:1/v1, and this key is meant for") {
+	if code, body := store(); code == http.StatusSeeOther ||
+		!strings.Contains(body, "openai is at http://127.0.0.1:1/v1, and this key is meant for") {
 		t.Errorf("after it was moved: %d", code)
 	}
 	h.do(t, "provider.remove", testPIN, map[string]any{"id": "openai"})

@@ -168,7 +168,8 @@ func (v *visit) public(out *OverviewView) error {
 	case t.State == "open":
 		out.Health = append(out.Health, ui.Pair{Key: "Shared as", Value: t.URL + " (" + t.Mode + ")", Mono: true})
 	case t.State == "dropped":
-		out.Problems = append(out.Problems, Check{Name: "The public address is gone", Tone: ui.Warn, Said: t.Reason, Mend: "Share again: tandem share"})
+		out.Problems = append(out.Problems, Check{Name: "The public address is gone", Tone: ui.Warn, Said: t.Reason,
+			Mend: "Share again: tandem share"})
 	}
 	return nil
 }
@@ -240,7 +241,8 @@ func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
 	}
 	if unknown > 0 {
 		v.Problems = append(v.Problems, Check{Name: plural(unknown, "outcome is", "outcomes are") + " unknown", Tone: ui.Warn,
-			Said: "A crash fell between an intent and its outcome: it may or may not have happened.", Mend: "Look at the targets; the journal lists them under unknown outcomes."})
+			Said: "A crash fell between an intent and its outcome: it may or may not have happened.",
+			Mend: "Look at the targets; the journal lists them under unknown outcomes."})
 	}
 	v.Active = len(seen)
 	v.Counted = !log.More || v.Events < len(log.Entries)
@@ -249,8 +251,10 @@ func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
 
 func firstSteps(program string, st wireStatus, passkeys int, connected bool) []SetupStep {
 	return []SetupStep{
-		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.", Command: program + " pin set"},
+		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.",
+			Command: program + " pin set"},
 		{Done: passkeys > 0, Title: "Register a passkey", Detail: "So that you can answer here with a touch.", Href: "/panel/passkeys/new"},
-		{Done: connected, Title: "Connect an agent", Detail: "Any program that speaks MCP.", Command: "claude mcp add tandem -- " + program + " mcp"},
+		{Done: connected, Title: "Connect an agent", Detail: "Any program that speaks MCP.",
+			Command: "claude mcp add tandem -- " + program + " mcp"},
 	}
 }

@@ -39,7 +39,8 @@ func passkeyRoutes(p *Panel) {
 	}))
 	p.mux.HandleFunc("POST /panel/passkeys", p.page((*visit).addPasskey))
 	confirm(p, confirmed{
-		path: "/panel/passkeys/{id}/remove", op: "passkey.remove", title: "Forget this passkey?", does: "Forget it", back: "/panel/system", said: "passkey-gone", nav: "system",
+		path: "/panel/passkeys/{id}/remove", op: "passkey.remove", title: "Forget this passkey?", does: "Forget it", back: "/panel/system",
+		said: "passkey-gone", nav: "system",
 		text: "It proves nothing any more. The device may still show it until you remove it there too.",
 	})
 }

@@ -11,14 +11,16 @@ import (
 )
 
 func policyNav() page {
-	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: "policy.show", routes: func(p *Panel) {
-		p.get("/panel/policy", func(v *visit) error { return v.policyPage("") })
-		p.act(act{pattern: "/panel/grants", op: "grant.add", input: grantInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/policy", "granted") },
-			refused: func(v *visit, err error) error { return v.policyPage(words(err)) }})
-		confirm(p, confirmed{path: "/panel/grants/{id}/revoke", op: "grant.revoke", title: "Revoke this grant?", does: "Revoke", back: "/panel/policy", said: "grant-gone", nav: "policy",
-			text: "It ends now, and with it every grant that was passed on from it."})
-	}}
+	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: "policy.show",
+		routes: func(p *Panel) {
+			p.get("/panel/policy", func(v *visit) error { return v.policyPage("") })
+			p.act(act{pattern: "/panel/grants", op: "grant.add", input: grantInput,
+				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/policy", "granted") },
+				refused: func(v *visit, err error) error { return v.policyPage(words(err)) }})
+			confirm(p, confirmed{path: "/panel/grants/{id}/revoke", op: "grant.revoke", title: "Revoke this grant?", does: "Revoke",
+				back: "/panel/policy", said: "grant-gone", nav: "policy",
+				text: "It ends now, and with it every grant that was passed on from it."})
+		}}
 }
 
 // GrantRow is what an actor may do to a resource.
@@ -131,7 +133,8 @@ func (v *visit) grants(principal string) ([]GrantRow, error) {
 		if g.Dead != "" {
 			continue
 		}
-		rows = append(rows, GrantRow{ID: g.ID, Principal: g.Principal, Effect: g.Effect, Permissions: g.Permissions, Resource: g.Resource, Tools: g.Tools, Classes: g.Classes,
+		rows = append(rows, GrantRow{ID: g.ID, Principal: g.Principal, Effect: g.Effect, Permissions: g.Permissions, Resource: g.Resource,
+			Tools: g.Tools, Classes: g.Classes,
 			Source: g.Source, Note: g.Note, Expires: orZero(g.ExpiresAt), Own: g.Source != "default" && g.Source != "fallback"})
 	}
 	return rows, err
@@ -180,7 +183,8 @@ func (v *visit) policyPage(problem string) error {
 	out := PolicyView{Now: v.now(), Version: show.Version, Rules: show.Rules, Problem: problem, PIN: m.PIN, Passkeys: m.Passkeys}
 	for i := len(show.History) - 1; i >= 0 && len(out.Versions) < 30; i-- {
 		h := show.History[i]
-		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By, Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
+		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By,
+			Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
 	}
 	if out.Grants, err = v.grants(""); err != nil {
 		return err
@@ -246,7 +250,8 @@ type grantIn struct {
 }
 
 func grantInput(v *visit) (any, error) {
-	in := grantIn{Principal: strings.TrimSpace(v.r.PostFormValue("principal")), Effect: v.r.PostFormValue("effect"), Resource: strings.TrimSpace(v.r.PostFormValue("resource")),
+	in := grantIn{Principal: strings.TrimSpace(v.r.PostFormValue("principal")), Effect: v.r.PostFormValue("effect"),
+		Resource:    strings.TrimSpace(v.r.PostFormValue("resource")),
 		Permissions: v.r.PostForm["can"], Note: v.r.PostFormValue("note")}
 	if t := v.r.PostFormValue("expires"); t != "" {
 		var err error

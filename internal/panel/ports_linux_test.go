@@ -54,7 +54,8 @@ func TestACookieStaysHome(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n", strings.TrimPrefix(h.base, "http://"), got.Cookie)
+		request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n",
+			strings.TrimPrefix(h.base, "http://"), got.Cookie)
 		replay := exec.Command("bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
 		replay.Dir, replay.Env = "/", []string{"PATH=/usr/bin:/bin"}
 		replay.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

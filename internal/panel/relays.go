@@ -84,7 +84,9 @@ type RelayRow struct {
 }
 
 func (r wireRelay) row() RelayRow {
-	return RelayRow{ID: r.ID, Status: r.Status, Task: firstLine(r.Task), Folder: r.Folder, Progress: fmt.Sprintf("task %d, turn %d of %d", r.TaskNo, r.Turn, r.Turns), Question: r.Question, Waiting: len(r.Queue), Changed: r.Changed}
+	return RelayRow{ID: r.ID, Status: r.Status, Task: firstLine(r.Task), Folder: r.Folder,
+		Progress: fmt.Sprintf("task %d, turn %d of %d", r.TaskNo, r.Turn, r.Turns), Question: r.Question, Waiting: len(r.Queue),
+		Changed: r.Changed}
 }
 
 func (r RelayRow) over() bool {
@@ -152,13 +154,15 @@ func (v *visit) relay(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := RelayView{RelayRow: r.row(), Now: v.now(), Mission: r.Mission, Reason: r.Reason, Summary: r.Summary, Queue: r.Queue, May: v.has("relay.enqueue"), Problem: problem,
+	out := RelayView{RelayRow: r.row(), Now: v.now(), Mission: r.Mission, Reason: r.Reason, Summary: r.Summary, Queue: r.Queue,
+		May: v.has("relay.enqueue"), Problem: problem,
 		LeadHref: sessionHref(r.Lead), WorkerHref: sessionHref(r.Worker)}
 	for i := len(r.Log) - 1; i >= 0; i-- {
 		e := r.Log[i]
 		out.Log = append(out.Log, RelayStep{e.Step, e.Task, e.Role, e.Text, e.At})
 	}
-	out.Facts = []ui.Pair{{Key: "Folder", Value: r.Folder, Mono: true}, {Key: "Progress", Value: out.Progress}, {Key: "Turns in all", Value: strconv.FormatInt(r.Step, 10)},
+	out.Facts = []ui.Pair{{Key: "Folder", Value: r.Folder, Mono: true}, {Key: "Progress", Value: out.Progress},
+		{Key: "Turns in all", Value: strconv.FormatInt(r.Step, 10)},
 		{Key: "Time for a task", Value: time.Duration(r.Budget).String()}}
 	if r.Next != "" {
 		out.Facts = append(out.Facts, ui.Pair{Key: "Now", Value: "the " + r.Next + "'s turn"})

@@ -9,9 +9,10 @@ import (
 )
 
 func reposNav() page {
-	return page{id: "repos", label: "Repositories", href: "/panel/repos", icon: "repos", key: "g d", needs: "repo.list", routes: func(p *Panel) {
-		p.get("/panel/repos", func(v *visit) error { return v.repos() })
-	}}
+	return page{id: "repos", label: "Repositories", href: "/panel/repos", icon: "repos", key: "g d", needs: "repo.list",
+		routes: func(p *Panel) {
+			p.get("/panel/repos", func(v *visit) error { return v.repos() })
+		}}
 }
 
 // RepoRow is a served repository.
@@ -107,7 +108,8 @@ func repoHref(name, commit string) string {
 }
 
 func (c CommitView) pairs() []ui.Pair {
-	return []ui.Pair{{Key: "Change", Value: c.Change, Mono: true}, {Key: "Commit", Value: c.Commit, Mono: true}, {Key: "Author", Value: c.Author}, {Key: "Written", Value: ui.Stamp(c.When)}}
+	return []ui.Pair{{Key: "Change", Value: c.Change, Mono: true}, {Key: "Commit", Value: c.Commit, Mono: true},
+		{Key: "Author", Value: c.Author}, {Key: "Written", Value: ui.Stamp(c.When)}}
 }
 
 func (v *visit) repos() error {

@@ -25,7 +25,8 @@ func TestReposInABrowser(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(testenv.Tandem(t), args...)
 		cmd.Dir = dir
-		cmd.Env = testenv.Env(t, "HOME="+home, "TANDEM_API_TOKEN="+h.agent, "JJ_USER=Builder", "JJ_EMAIL=builder@example.com", "TANDEM_IDLE_EXIT=2m")
+		cmd.Env = testenv.Env(t, "HOME="+home, "TANDEM_API_TOKEN="+h.agent, "JJ_USER=Builder", "JJ_EMAIL=builder@example.com",
+			"TANDEM_IDLE_EXIT=2m")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
@@ -77,12 +78,14 @@ func TestReposInABrowser(t *testing.T) {
 		Seen     map[string]any
 		Problems []string
 	}
-	browsertest.Run(t, "testdata/repos.cjs", map[string]any{"base": h.base, "code": h.code(t), "steps": fmt.Sprintf("http://127.0.0.1:%d/next", port), "shots": browsertest.Shots(t, "panel")}, &got)
+	browsertest.Run(t, "testdata/repos.cjs", map[string]any{"base": h.base, "code": h.code(t),
+		"steps": fmt.Sprintf("http://127.0.0.1:%d/next", port), "shots": browsertest.Shots(t, "panel")}, &got)
 	for _, p := range got.Problems {
 		t.Error(p)
 	}
 	for name, want := range map[string]string{
-		"workspaces": "one server two", "diff": "-second +ONE", "operations": "true", "actor": "builder", "conflict": "true", "markers": "true", "live": "true",
+		"workspaces": "one server two", "diff": "-second +ONE", "operations": "true", "actor": "builder", "conflict": "true", "markers": "true",
+		"live": "true",
 	} {
 		if s := fmt.Sprint(got.Seen[name]); s != want {
 			t.Errorf("%s: %q, want %q", name, s, want)

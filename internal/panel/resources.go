@@ -13,14 +13,15 @@ import (
 )
 
 func resourcesNav() page {
-	return page{id: "resources", label: "Resources", href: "/panel/resources", icon: "resources", key: "g r", needs: string(wire.List), routes: func(p *Panel) {
-		p.get("/panel/resources", func(v *visit) error { return v.resources(v.query("key"), "") })
-		again := func(v *visit, err error) error { return v.resources(formKey(v), words(err)) }
-		perform(p, "/panel/resources", wire.Put, putInput,
-			func(v *visit, in wire.PutIn, _ wire.PutOut) error { return v.go303(resourceHref("", in.Key), "put") }, again)
-		perform(p, "/panel/resources/delete", wire.Delete, deleteInput,
-			func(v *visit, _ wire.DeleteIn, _ wire.DeleteOut) error { return v.go303("/panel/resources", "deleted") }, again)
-	}}
+	return page{id: "resources", label: "Resources", href: "/panel/resources", icon: "resources", key: "g r", needs: string(wire.List),
+		routes: func(p *Panel) {
+			p.get("/panel/resources", func(v *visit) error { return v.resources(v.query("key"), "") })
+			again := func(v *visit, err error) error { return v.resources(formKey(v), words(err)) }
+			perform(p, "/panel/resources", wire.Put, putInput,
+				func(v *visit, in wire.PutIn, _ wire.PutOut) error { return v.go303(resourceHref("", in.Key), "put") }, again)
+			perform(p, "/panel/resources/delete", wire.Delete, deleteInput,
+				func(v *visit, _ wire.DeleteIn, _ wire.DeleteOut) error { return v.go303("/panel/resources", "deleted") }, again)
+		}}
 }
 
 // ResourceRow is a shared key.
@@ -114,9 +115,11 @@ func formKey(v *visit) string {
 }
 
 func putInput(v *visit) (wire.PutIn, error) {
-	in := wire.PutIn{Key: formKey(v), Value: json.RawMessage(strings.TrimSpace(v.r.PostFormValue("value"))), Own: v.r.PostFormValue("own") != ""}
+	in := wire.PutIn{Key: formKey(v), Value: json.RawMessage(strings.TrimSpace(v.r.PostFormValue("value"))),
+		Own: v.r.PostFormValue("own") != ""}
 	if !json.Valid(in.Value) {
-		return in, fault.New(fault.Invalid, "resource.put", "the value is not JSON").WithNext("write a text in quotes, a number, true, a list or an object")
+		return in, fault.New(fault.Invalid, "resource.put", "the value is not JSON").
+			WithNext("write a text in quotes, a number, true, a list or an object")
 	}
 	if t := strings.TrimSpace(v.r.PostFormValue("ttl")); t != "" {
 		secs, err := strconv.ParseInt(t, 10, 32)

@@ -21,7 +21,8 @@ type SearchRow struct {
 
 // searchKeys are the settings of websearch, as people read them.
 var searchKeys = []SearchRow{
-	{Key: "search.backend", Label: "Where to search", About: "auto takes what is configured, in this order, and goes on when one refuses; or brave, exa, searxng, url."},
+	{Key: "search.backend", Label: "Where to search",
+		About: "auto takes what is configured, in this order, and goes on when one refuses; or brave, exa, searxng, url."},
 	{Key: "search.brave_key", Label: "Brave Search", About: "A key. It is sealed, and lent to one search at a time.", Secret: "search/brave"},
 	{Key: "search.exa_key", Label: "Exa", About: "A key. It is sealed, and lent to one search at a time.", Secret: "search/exa"},
 	{Key: "search.searxng_url", Label: "SearXNG", About: "The address of one."},

@@ -166,7 +166,8 @@ func (v *visit) session(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := SessionView{SessionRow: ses.row("idle"), Now: v.now(), Mode: ses.Mode, Archived: ses.Archived, May: v.has("session.prompt") && !ses.Archived, Problem: problem}
+	out := SessionView{SessionRow: ses.row("idle"), Now: v.now(), Mode: ses.Mode, Archived: ses.Archived, May: v.has("session.prompt") &&
+		!ses.Archived, Problem: problem}
 	if v.has("session.follow") {
 		out.Follow = fmt.Sprintf("/sessions/%s/stream?from=%d", pathEscape(id), ses.Events)
 	}
@@ -215,7 +216,8 @@ func (v *visit) session(id, problem string) error {
 	}
 	s := v.shell("sessions", ses.Title)
 	s.Here = sessionHref(id)
-	s.Back, s.Keys = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}, []ui.KeyHelp{{Keys: "i", Does: "Write to the agent"}, {Keys: "Ctrl Enter", Does: "Send"}}
+	s.Back, s.Keys = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"},
+		[]ui.KeyHelp{{Keys: "i", Does: "Write to the agent"}, {Keys: "Ctrl Enter", Does: "Send"}}
 	return v.show(sessionPage(s, out))
 }
 
@@ -313,7 +315,8 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+t.Cost
 	}
 	facts := []ui.Pair{
-		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: s.Mode}, {Key: "Folder", Value: s.Directory, Mono: true},
+		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: s.Mode},
+		{Key: "Folder", Value: s.Directory, Mono: true},
 		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
 	}

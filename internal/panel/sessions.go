@@ -15,44 +15,45 @@ import (
 )
 
 func sessionsNav() page {
-	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: "session.list", routes: func(p *Panel) {
-		asideRoutes(p)
-		p.get("/panel/sessions", func(v *visit) error { return v.sessions("") })
-		p.get("/panel/sessions/{id}", func(v *visit) error { return v.session(v.r.PathValue("id"), "") })
-		p.act(act{pattern: "/panel/sessions", op: "session.create", input: createInput,
-			done: func(v *visit, _ any, out json.RawMessage) error {
-				var made wireSession
-				if err := json.Unmarshal(out, &made); err != nil {
-					return err
-				}
-				return v.go303(sessionHref(made.ID), "")
-			},
-			refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
-		on := func(verb, op, said string, input func(v *visit) (any, error)) {
-			p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
-				done: func(v *visit, _ any, _ json.RawMessage) error {
-					switch v.r.PostFormValue("from") {
-					case "terminal":
-						return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
-					case "overview":
-						return v.go303("/panel/", said)
+	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: "session.list",
+		routes: func(p *Panel) {
+			asideRoutes(p)
+			p.get("/panel/sessions", func(v *visit) error { return v.sessions("") })
+			p.get("/panel/sessions/{id}", func(v *visit) error { return v.session(v.r.PathValue("id"), "") })
+			p.act(act{pattern: "/panel/sessions", op: "session.create", input: createInput,
+				done: func(v *visit, _ any, out json.RawMessage) error {
+					var made wireSession
+					if err := json.Unmarshal(out, &made); err != nil {
+						return err
 					}
-					return v.go303(sessionHref(v.r.PathValue("id")), said)
+					return v.go303(sessionHref(made.ID), "")
 				},
-				refused: func(v *visit, err error) error {
-					if v.r.PostFormValue("from") == "terminal" {
-						return v.terminal(v.r.PathValue("id"), words(err))
-					}
-					return v.session(v.r.PathValue("id"), words(err))
-				}})
-		}
-		terminalRoutes(p)
-		on("prompt", "session.prompt", "", promptInput)
-		on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
-		on("archive", "session.update", "", archiveInput)
-		on("answer", "question.answer", "answered", answerInput)
-		on("resume", "session.open", "resumed", resumeInput)
-	}}
+				refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
+			on := func(verb, op, said string, input func(v *visit) (any, error)) {
+				p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
+					done: func(v *visit, _ any, _ json.RawMessage) error {
+						switch v.r.PostFormValue("from") {
+						case "terminal":
+							return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
+						case "overview":
+							return v.go303("/panel/", said)
+						}
+						return v.go303(sessionHref(v.r.PathValue("id")), said)
+					},
+					refused: func(v *visit, err error) error {
+						if v.r.PostFormValue("from") == "terminal" {
+							return v.terminal(v.r.PathValue("id"), words(err))
+						}
+						return v.session(v.r.PathValue("id"), words(err))
+					}})
+			}
+			terminalRoutes(p)
+			on("prompt", "session.prompt", "", promptInput)
+			on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
+			on("archive", "session.update", "", archiveInput)
+			on("answer", "question.answer", "answered", answerInput)
+			on("resume", "session.open", "resumed", resumeInput)
+		}}
 }
 
 // SessionRow is a session in a list.
@@ -106,13 +107,15 @@ type wireSession struct {
 }
 
 func (s wireSession) row(state string) SessionRow {
-	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: driverName(s.Driver, s.Model), Model: s.Model, Folder: s.Directory, Owner: s.Owner, Changed: s.UpdatedAt}
+	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: driverName(s.Driver, s.Model), Model: s.Model, Folder: s.Directory,
+		Owner: s.Owner, Changed: s.UpdatedAt}
 }
 
 const sessionsShown = 50
 
 func (v *visit) sessions(problem string) error {
-	out := SessionsView{Now: v.now(), Archived: v.query("tab") == "archived", Query: v.query("q"), May: v.has("session.create"), Problem: problem}
+	out := SessionsView{Now: v.now(), Archived: v.query("tab") == "archived", Query: v.query("q"), May: v.has("session.create"),
+		Problem: problem}
 	list, err := call[struct {
 		Sessions []wireSession
 		More     bool

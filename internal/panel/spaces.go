@@ -20,9 +20,11 @@ func spacesNav() page {
 				refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
 		}
 		form("/panel/spaces", "space.create", "/panel/spaces", "space-made", func(v *visit) (any, error) { return formFields(v, "name"), nil })
-		form("/panel/spaces/join", "space.join", "/panel/spaces", "space-joined", func(v *visit) (any, error) { return formFields(v, "code"), nil })
+		form("/panel/spaces/join", "space.join", "/panel/spaces", "space-joined",
+			func(v *visit) (any, error) { return formFields(v, "code"), nil })
 		form("/panel/spaces/leave", "space.leave", "/panel/spaces", "space-left", func(v *visit) (any, error) { return nil, nil })
-		p.act(act{pattern: "/panel/spaces/invite", op: "space.invite", input: func(v *visit) (any, error) { return map[string]any{"link": v.r.PostFormValue("link") != ""}, nil },
+		p.act(act{pattern: "/panel/spaces/invite", op: "space.invite",
+			input: func(v *visit) (any, error) { return map[string]any{"link": v.r.PostFormValue("link") != ""}, nil },
 			done: func(v *visit, _ any, out json.RawMessage) error {
 				var made struct {
 					Code    string    `json:"code"`
@@ -34,12 +36,14 @@ func spacesNav() page {
 				return v.spaces(SpaceView{Invite: peersWords(made.Code), InviteEnds: made.Expires})
 			},
 			refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
-		p.act(act{pattern: "/panel/spaces/messages", op: "space.send", input: func(v *visit) (any, error) { return formFields(v, "message", "to", "type"), nil },
+		p.act(act{pattern: "/panel/spaces/messages", op: "space.send",
+			input: func(v *visit) (any, error) { return formFields(v, "message", "to", "type"), nil },
 			done: func(v *visit, _ any, _ json.RawMessage) error {
 				return v.go303("/panel/spaces/messages", "message-sent")
 			},
 			refused: func(v *visit, err error) error { return v.mail(words(err)) }})
-		confirm(p, confirmed{path: "/panel/spaces/peers/{id}/remove", op: "space.remove", field: "peer", title: "Remove this member?", text: "It reads nothing that is said from then on. What it read before, it has read.",
+		confirm(p, confirmed{path: "/panel/spaces/peers/{id}/remove", op: "space.remove", field: "peer", title: "Remove this member?",
+			text: "It reads nothing that is said from then on. What it read before, it has read.",
 			does: "Remove", back: "/panel/spaces", said: "peer-removed", nav: "spaces"})
 	}}
 }
@@ -133,7 +137,8 @@ func (v *visit) seats() ([]SeatRow, error) {
 	list, err := call[struct{ Seats []wireSeat }](v, "space.list", nil)
 	var out []SeatRow
 	for _, s := range list.Seats {
-		out = append(out, SeatRow{Space: s.Space, Title: peersWords(s.Title), Me: peersWords(s.Username), State: s.State, Host: s.Host, Online: s.Online})
+		out = append(out, SeatRow{Space: s.Space, Title: peersWords(s.Title), Me: peersWords(s.Username), State: s.State, Host: s.Host,
+			Online: s.Online})
 	}
 	return out, err
 }
@@ -246,7 +251,8 @@ func (v *visit) spaceDetails(out *SpaceView) error {
 	}
 	for _, e := range log.Entries {
 		at, _ := time.Parse(time.RFC3339, e.At) // written by our own daemon
-		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "dot", Who: peersWords(e.Actor), Title: peersWords(e.Action), Detail: peersWords(ui.Short(e.Detail, 200)), At: at})
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "dot", Who: peersWords(e.Actor), Title: peersWords(e.Action),
+			Detail: peersWords(ui.Short(e.Detail, 200)), At: at})
 	}
 	slices.Reverse(out.Moments)
 	return v.spaceThings(out)
@@ -285,7 +291,8 @@ func (v *visit) mail(problem string) error {
 	out := MailView{Now: v.now(), Title: seat.Title, Problem: problem}
 	for _, m := range in.Messages {
 		at, _ := time.Parse(time.RFC3339, m.At) // written by our own daemon
-		row := MailRow{ID: m.ID, Type: peersWords(m.Type), From: peersWords(m.From), To: peersWords(m.To), Text: peersWords(m.Text), New: !m.Read, At: at}
+		row := MailRow{ID: m.ID, Type: peersWords(m.Type), From: peersWords(m.From), To: peersWords(m.To), Text: peersWords(m.Text), New: !m.Read,
+			At: at}
 		if m.Ref != nil {
 			row.File, row.Snippet = peersWords(m.Ref.File), peersWords(m.Ref.Snippet)
 		}

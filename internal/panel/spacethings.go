@@ -69,7 +69,8 @@ func (v *visit) spaceThings(out *SpaceView) error {
 		return err
 	}
 	for _, f := range found.Findings {
-		out.Findings = append(out.Findings, FindingRow{f.ID, peersWords(f.Severity), peersWords(f.Service), peersWords(f.Summary), peersWords(f.By), f.Task, peersWords(f.Recommendation)})
+		out.Findings = append(out.Findings, FindingRow{f.ID, peersWords(f.Severity), peersWords(f.Service), peersWords(f.Summary),
+			peersWords(f.By), f.Task, peersWords(f.Recommendation)})
 	}
 	leased, err := call[struct {
 		Leases []struct {
@@ -157,5 +158,6 @@ func severityTone(s string) ui.Tone {
 }
 
 func (v HostedView) pairs() []ui.Pair {
-	return []ui.Pair{{Key: "Space", Value: v.Space, Mono: true, Copy: true}, {Key: "Moved to", Value: v.MovedTo}, {Key: "Since", Value: ui.Stamp(v.Started)}, {Key: "Last entry", Value: v.Hash, Mono: true, Copy: true}}
+	return []ui.Pair{{Key: "Space", Value: v.Space, Mono: true, Copy: true}, {Key: "Moved to", Value: v.MovedTo},
+		{Key: "Since", Value: ui.Stamp(v.Started)}, {Key: "Last entry", Value: v.Hash, Mono: true, Copy: true}}
 }

@@ -10,18 +10,21 @@ import (
 )
 
 func systemNav() page {
-	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: "server.status", routes: func(p *Panel) {
-		p.get("/panel/system", (*visit).system)
-		passkeyRoutes(p)
-		confirm(p, confirmed{
-			path: "/panel/browsers/{id}/end", op: "signin.end", title: "Sign this browser out?", does: "Sign it out", back: "/panel/system", said: "browser-gone", nav: "system",
-			text: "Its next page asks for a new sign-in link. Do this when you do not know the browser, or have lost the device.",
-		})
-		confirm(p, confirmed{
-			path: "/panel/recovery/{id}/stop", op: "recovery.stop", title: "Stop replacing the PIN?", does: "Stop it", back: "/panel/system", said: "recovery-stopped", nav: "system",
-			text: "Root of this machine began to replace the PIN. Stop it when nobody forgot it; the PIN stays what it is.",
-		})
-	}}
+	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: "server.status",
+		routes: func(p *Panel) {
+			p.get("/panel/system", (*visit).system)
+			passkeyRoutes(p)
+			confirm(p, confirmed{
+				path: "/panel/browsers/{id}/end", op: "signin.end", title: "Sign this browser out?", does: "Sign it out", back: "/panel/system",
+				said: "browser-gone", nav: "system",
+				text: "Its next page asks for a new sign-in link. Do this when you do not know the browser, or have lost the device.",
+			})
+			confirm(p, confirmed{
+				path: "/panel/recovery/{id}/stop", op: "recovery.stop", title: "Stop replacing the PIN?", does: "Stop it", back: "/panel/system",
+				said: "recovery-stopped", nav: "system",
+				text: "Root of this machine began to replace the PIN. Stop it when nobody forgot it; the PIN stays what it is.",
+			})
+		}}
 }
 
 // Check is one thing that doctor looked at.
@@ -73,7 +76,8 @@ func (b BrowserRow) name() string {
 			break
 		}
 	}
-	for _, s := range [][2]string{{"Android", "Android"}, {"iPhone", "an iPhone"}, {"iPad", "an iPad"}, {"Mac OS X", "a Mac"}, {"Windows", "Windows"}, {"Linux", "Linux"}} {
+	for _, s := range [][2]string{{"Android", "Android"}, {"iPhone", "an iPhone"}, {"iPad", "an iPad"}, {"Mac OS X", "a Mac"},
+		{"Windows", "Windows"}, {"Linux", "Linux"}} {
 		if strings.Contains(b.Agent, s[0]) {
 			system = " on " + s[1]
 			break
@@ -149,17 +153,23 @@ func (s wireStatus) checks(passkeys int) []Check {
 	var out []Check
 	switch {
 	case !s.PIN:
-		out = append(out, Check{Name: "Deciding is off", Tone: ui.Warn, Said: "No PIN is set, so nobody can be told from a program that runs as you.", Mend: "On a terminal: tandem pin set"})
+		out = append(out, Check{Name: "Deciding is off", Tone: ui.Warn,
+			Said: "No PIN is set, so nobody can be told from a program that runs as you.", Mend: "On a terminal: tandem pin set"})
 	case passkeys == 0:
-		out = append(out, Check{Name: "Passkey", Tone: ui.Quiet, Said: "None is registered here; decisions take the PIN.", Mend: "Register one below."})
+		out = append(out, Check{Name: "Passkey", Tone: ui.Quiet, Said: "None is registered here; decisions take the PIN.",
+			Mend: "Register one below."})
 	default:
-		out = append(out, Check{Name: "Presence", Tone: ui.Good, Said: "A PIN and " + plural(passkeys, "passkey", "passkeys") + " prove that you are you."})
+		out = append(out, Check{Name: "Presence", Tone: ui.Good,
+			Said: "A PIN and " + plural(passkeys, "passkey", "passkeys") + " prove that you are you."})
 	}
 	switch s.Sandbox {
 	case "landlock":
-		out = append(out, Check{Name: "Sandbox", Tone: ui.Quiet, Said: "Commands of sessions run under Landlock; where files may hold keys they ask first, because these cannot be hidden.", Mend: "Install bubblewrap, then: tandem up --replace"})
+		out = append(out, Check{Name: "Sandbox", Tone: ui.Quiet,
+			Said: "Commands of sessions run under Landlock; where files may hold keys they ask first, because these cannot be hidden.",
+			Mend: "Install bubblewrap, then: tandem up --replace"})
 	case "none":
-		out = append(out, Check{Name: "No sandbox", Tone: ui.Warn, Said: "Commands of sessions do not run.", Mend: "Install bubblewrap, or for one session: tandem grant unconfined SESSION"})
+		out = append(out, Check{Name: "No sandbox", Tone: ui.Warn, Said: "Commands of sessions do not run.",
+			Mend: "Install bubblewrap, or for one session: tandem grant unconfined SESSION"})
 	}
 	return append(out, Check{Name: "Journal", Tone: ui.Good, Said: ui.Count(s.Events) + " entries are recorded."},
 		Check{Name: "Server", Tone: ui.Good, Said: "It has answered for " + uptime(s.Uptime) + "."})
@@ -175,11 +185,13 @@ func (v *visit) recovery() (out []Check, err error) {
 		return nil, err
 	}
 	if p := r.Pending; p != nil {
-		out = append(out, Check{Name: "Root of this machine began to replace the PIN", Tone: ui.Bad, Said: "From " + p.DueAt.UTC().Format("2 January 2006, 15:04") + " UTC on it can be set anew.",
+		out = append(out, Check{Name: "Root of this machine began to replace the PIN", Tone: ui.Bad,
+			Said: "From " + p.DueAt.UTC().Format("2 January 2006, 15:04") + " UTC on it can be set anew.",
 			Mend: "Stop it if nobody forgot it.", Href: "/panel/recovery/" + pathEscape(p.ID) + "/stop", Does: "Stop it"})
 	}
 	if r.PIN && r.Codes == 0 {
-		out = append(out, Check{Name: "No recovery codes", Tone: ui.Quiet, Said: "They set a new PIN on the day when you forget it.", Mend: "On a terminal: tandem recover codes"})
+		out = append(out, Check{Name: "No recovery codes", Tone: ui.Quiet, Said: "They set a new PIN on the day when you forget it.",
+			Mend: "On a terminal: tandem recover codes"})
 	}
 	return out, nil
 }
@@ -211,7 +223,8 @@ func (v *visit) system() error {
 		return err
 	}
 	out := SystemView{Now: v.now(), Browsers: signed.Browsers, Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
-		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true}, {Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
+		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true},
+			{Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
 	recovery, err := v.recovery()
 	if err != nil {
 		return err

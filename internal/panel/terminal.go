@@ -132,7 +132,8 @@ type ProgramView struct {
 }
 
 func (s wireProgram) view() *ProgramView {
-	return &ProgramView{Name: s.Name, Agent: s.Agent, State: s.State, Signal: s.Signal, Detail: s.Detail, Since: s.Since, Relay: s.Relay, Held: s.Held, Attach: s.Attach, Closed: !s.ClosedAt.IsZero()}
+	return &ProgramView{Name: s.Name, Agent: s.Agent, State: s.State, Signal: s.Signal, Detail: s.Detail, Since: s.Since, Relay: s.Relay,
+		Held: s.Held, Attach: s.Attach, Closed: !s.ClosedAt.IsZero()}
 }
 
 // facts are what the page's margin says of a program.
@@ -141,7 +142,8 @@ func (s wireProgram) facts() []ui.Pair {
 	if s.Version != "" {
 		program += " " + s.Version
 	}
-	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: s.State + ", by " + s.Signal}, {Key: "Confined", Value: s.Confined + ": " + s.Boundary}}
+	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: s.State + ", by " + s.Signal},
+		{Key: "Confined", Value: s.Confined + ": " + s.Boundary}}
 	if s.Check != "" {
 		out = append(out, ui.Pair{Key: "Signals", Value: s.Check})
 	}
@@ -191,7 +193,8 @@ func (v *visit) terminal(id, problem string) error {
 	if seat == nil {
 		return noTerminal
 	}
-	out := TerminalView{SessionRow: ses.row(seat.State), Now: v.now(), Program: *seat.view(), May: v.has("session.prompt") && !ses.Archived && seat.Relay == "", Problem: problem}
+	out := TerminalView{SessionRow: ses.row(seat.State), Now: v.now(), Program: *seat.view(), May: v.has("session.prompt") && !ses.Archived &&
+		seat.Relay == "", Problem: problem}
 	if !out.Program.Closed {
 		screen, err := call[struct {
 			Text string
@@ -248,7 +251,8 @@ func openInput(v *visit) (any, error) {
 
 // sessionTabs lead from the words of a session to its terminal and back.
 func sessionTabs(id string, terminal bool) []ui.Tab {
-	return []ui.Tab{{Label: "Conversation", Href: sessionHref(id), Active: !terminal}, {Label: "Terminal", Href: sessionHref(id) + "/terminal", Active: terminal}}
+	return []ui.Tab{{Label: "Conversation", Href: sessionHref(id), Active: !terminal},
+		{Label: "Terminal", Href: sessionHref(id) + "/terminal", Active: terminal}}
 }
 
 func programTone(state string) ui.Tone {

@@ -37,22 +37,28 @@ func TestTerminalAndRelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { exec.Command("tmux", "-S", sock, "kill-server").Run() })
-	h := startHouse(t, "HOME="+home, "ANTHROPIC_BASE_URL="+model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE="+testenv.Tool(t, "claude"), "TANDEM_TMUX_SOCKET="+sock, "TANDEM_CONFINE=none", "TANDEM_PROBE=0")
+	h := startHouse(t, "HOME="+home, "ANTHROPIC_BASE_URL="+model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE="+testenv.Tool(t, "claude"),
+		"TANDEM_TMUX_SOCKET="+sock, "TANDEM_CONFINE=none", "TANDEM_PROBE=0")
 	h.do(t, "provider.add", testPIN, map[string]any{"id": "mine", "base": model.URL(), "wire": "anthropic", "keyless": true})
 	var got struct {
 		Seen     map[string]any
 		Problems []string
 	}
-	browsertest.Run(t, "testdata/terminal.cjs", map[string]any{"base": h.base, "near": h.near, "code": h.code(t), "other": h.code(t), "pin": testPIN, "project": project, "tmux": sock, "shots": browsertest.Shots(t, "panel")}, &got)
+	browsertest.Run(t, "testdata/terminal.cjs", map[string]any{"base": h.base, "near": h.near, "code": h.code(t), "other": h.code(t),
+		"pin": testPIN, "project": project, "tmux": sock, "shots": browsertest.Shots(t, "panel")}, &got)
 	for _, p := range got.Problems {
 		t.Error(p)
 	}
 	for name, want := range map[string]string{
-		"ready": "ready", "looking": "For looking only.", "live": "true", "said": "the word is plover", "row": "ready", "driver": "claude in a terminal",
-		"typedUnheld": "403 the terminal is not taken over", "typedWhileLooking": "false", "wrongPin": "That was refused", "held": "owner has it", "typed": "true",
+		"ready": "ready", "looking": "For looking only.", "live": "true", "said": "the word is plover", "row": "ready",
+		"driver":      "claude in a terminal",
+		"typedUnheld": "403 the terminal is not taken over", "typedWhileLooking": "false", "wrongPin": "That was refused", "held": "owner has it",
+		"typed":     "true",
 		"clipboard": "mine", "printedTitle": "true", "printedLinks": "0", "printedPages": "0",
-		"otherSees": "owner has the terminal, elsewhere.", "otherTypes": "403 owner has the terminal, in another browser", "foreign": "403", "back": "The terminal is given back.",
+		"otherSees": "owner has the terminal, elsewhere.", "otherTypes": "403 owner has the terminal, in another browser", "foreign": "403",
+		"back":  "The terminal is given back.",
 		"asked": "true", "answered": "hi from a shell", "interrupted": "ready", "title": "true", "closed": "The terminal is closed",
 		"relayAsks": "It asks: Which colour?", "relayParked": "parked", "relayLog": "true", "relayStopped": "stopped", "overview": "true",
 	} {

@@ -18,7 +18,8 @@ const (
 )
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
-var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true, "Follow": true, "LeadHref": true, "WorkerHref": true}
+var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true,
+	"Follow": true, "LeadHref": true, "WorkerHref": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {

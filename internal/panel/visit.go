@@ -90,7 +90,8 @@ func (v *visit) fail(err error) {
 	if title == "" {
 		title = "Something went wrong"
 	}
-	v.render(f.Kind.Status(), errorPage(ErrorView{Status: f.Kind.Status(), Title: title, Message: f.Msg, Next: f.Next, Request: v.caller.Request}))
+	v.render(f.Kind.Status(), errorPage(ErrorView{Status: f.Kind.Status(), Title: title, Message: f.Msg, Next: f.Next,
+		Request: v.caller.Request}))
 }
 
 // go303 sends the browser to a page after a change, with a word about it.
@@ -109,26 +110,37 @@ func (v *visit) go303(to, said string) error {
 // said are the words a page can be opened with. They are chosen by name, so
 // that a link cannot put words into the panel's mouth.
 var said = map[string]string{
-	"approve": "Approved. It may run once.", "always": "Approved, and calls like it pass from now on.", "rework": "Sent back.", "cancel": "Cancelled.",
+	"approve": "Approved. It may run once.", "always": "Approved, and calls like it pass from now on.", "rework": "Sent back.",
+	"cancel":   "Cancelled.",
 	"answered": "The agent has your answer.", "resumed": "The program is started again.",
 	"terminal-taken": "You have the terminal.", "terminal-back": "The terminal is given back.", "terminal-closed": "The session is closed.",
-	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.", "relay-stopped": "The relay is stopped.",
-	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.", "provider-added": "The provider was added.",
-	"provider-gone": "The provider is forgotten.", "folder-granted": "Sessions may work in this folder.", "folder-gone": "The folder is taken back.",
-	"task-added": "The task is on the board.", "task-moved": "The task was moved.", "task-handed": "The task was handed over.", "space-made": "The space is open.", "space-joined": "You are in the space.",
+	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.",
+	"relay-stopped": "The relay is stopped.",
+	"turn-stopped":  "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.",
+	"provider-added": "The provider was added.",
+	"provider-gone":  "The provider is forgotten.", "folder-granted": "Sessions may work in this folder.",
+	"folder-gone": "The folder is taken back.",
+	"task-added":  "The task is on the board.", "task-moved": "The task was moved.", "task-handed": "The task was handed over.",
+	"space-made": "The space is open.", "space-joined": "You are in the space.",
 	"space-left": "You left the space.", "message-sent": "Sent.", "peer-removed": "The member was removed.",
-	"connector-added": "The connector was added. Look at what it offers, then accept it.", "connector-looked": "Looked at.", "connector-accepted": "Accepted. Sessions can use it.",
-	"connector-secret": "The secret is stored, sealed.", "connector-out": "Signed out.", "connector-changed": "Changed; the next call obeys it.", "connector-gone": "The connector is removed.",
-	"rule-gone": "Ended. The next call asks again.", "search-set": "Stored. It counts from the next search on.", "search-key": "Sealed. It counts from the next search on.",
+	"connector-added": "The connector was added. Look at what it offers, then accept it.", "connector-looked": "Looked at.",
+	"connector-accepted": "Accepted. Sessions can use it.",
+	"connector-secret":   "The secret is stored, sealed.", "connector-out": "Signed out.",
+	"connector-changed": "Changed; the next call obeys it.", "connector-gone": "The connector is removed.",
+	"rule-gone": "Ended. The next call asks again.", "search-set": "Stored. It counts from the next search on.",
+	"search-key": "Sealed. It counts from the next search on.",
 	"aside-kept": "Kept. It is back where it was.", "aside-discarded": "Discarded.",
 	"put": "The key was stored.", "deleted": "The key was deleted.",
-	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.", "recovery-stopped": "The PIN stays what it is.",
-	"revoked": "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.", "grant-gone": "The grant is revoked.",
+	"passkey": "The passkey is registered.", "passkey-gone": "The passkey is forgotten.", "browser-gone": "The browser is signed out.",
+	"recovery-stopped": "The PIN stays what it is.",
+	"revoked":          "The token is revoked.", "disabled": "The actor is disabled.", "added": "The actor was added.", "granted": "Granted.",
+	"grant-gone": "The grant is revoked.",
 }
 
 // shell is what surrounds a page.
 func (v *visit) shell(id, title string) ui.Shell {
-	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, From: v.from.String(), Said: said[v.r.URL.Query().Get("said")]}
+	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, From: v.from.String(),
+		Said: said[v.r.URL.Query().Get("said")]}
 	asks := 0
 	if waits, err := v.waiting(); err == nil {
 		s.Alert, asks = waits.Count, asksIn(waits)

@@ -15,7 +15,8 @@ const benchRules = `
 func benchView(b *testing.B, rules string) *View {
 	grants := DefaultGrants()
 	for i := range 200 {
-		grants = append(grants, give(b, fmt.Sprintf("g%d", i), fmt.Sprintf("agent:a%d", i%10), Allow, fmt.Sprintf("folder:/p%d/src", i), "read edit"))
+		grants = append(grants, give(b, fmt.Sprintf("g%d", i), fmt.Sprintf("agent:a%d", i%10), Allow, fmt.Sprintf("folder:/p%d/src", i),
+			"read edit"))
 	}
 	return seen(b, compiled(b, rules, grants...), "session:s", "agent:a1", "local:me")
 }

@@ -4,7 +4,8 @@ package policy
 // their denials, which always count.
 //
 // A person may everything (with presence where the right needs it). The local socket and the API's token have everyday
-// rights. Agents, sessions and other services work in the shared rooms and read, sessions of other sessions only what they opened; they ask before they change files, push or fetch with git, run a tool
+// rights. Agents, sessions and other services work in the shared rooms and read, sessions of other sessions only what they opened; they
+// ask before they change files, push or fetch with git, run a tool
 // that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
 func DefaultGrants() []ScopedGrant {
 	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}

@@ -16,8 +16,12 @@ func passed(t testing.TB, id, from, giver, principal, resource, perms string, ch
 }
 
 func TestDelegation(t *testing.T) {
-	root := give(t, "root", "person:ann", Allow, "folder:/code", "read edit delegate", func(g *ScopedGrant) { g.Redelegate = 2; g.ExpiresAt = noon.Add(time.Hour) })
-	lead := passed(t, "lead", "root", "person:ann", "agent:lead", "folder:/code/app", "read edit delegate", func(g *ScopedGrant) { g.Redelegate = 1 })
+	root := give(t, "root", "person:ann", Allow, "folder:/code", "read edit delegate", func(g *ScopedGrant) {
+		g.Redelegate = 2
+		g.ExpiresAt = noon.Add(time.Hour)
+	})
+	lead := passed(t, "lead", "root", "person:ann", "agent:lead", "folder:/code/app", "read edit delegate",
+		func(g *ScopedGrant) { g.Redelegate = 1 })
 	worker := passed(t, "worker", "lead", "agent:lead", "agent:worker", "folder:/", "read edit")
 	c := compiled(t, "", root, lead, worker)
 	w := seen(t, c, "agent:worker")

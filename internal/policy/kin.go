@@ -142,7 +142,8 @@ func (s *Sight) askTwin(path, twin string) Seen {
 	}
 	seen := Seen{}
 	look := func(right, at string, class DataClass) Decision {
-		return s.view.Decide(Request{Right: right, Resource: ResourceRef{Kind: KindFolder, Path: at}, Tool: s.tool, Facts: &Facts{Paths: []string{at}}, Class: class})
+		return s.view.Decide(Request{Right: right, Resource: ResourceRef{Kind: KindFolder, Path: at}, Tool: s.tool,
+			Facts: &Facts{Paths: []string{at}}, Class: class})
 	}
 	weigh := func(at string, class DataClass) {
 		switch d := look("folder.read", at, class); {
@@ -191,7 +192,8 @@ func (s *Sight) edgesElsewhere(folder string) []string {
 		names, _ := s.kin(root)
 		for edge := range s.edges {
 			others, there := s.kin(edge)
-			if edge == "/" || there == root || there == "" || !slices.ContainsFunc(others, func(n string) bool { return slices.Contains(names, n) }) {
+			if edge == "/" || there == root || there == "" ||
+				!slices.ContainsFunc(others, func(n string) bool { return slices.Contains(names, n) }) {
 				continue
 			}
 			if e := root + strings.TrimPrefix(edge, there); below(folder, e) > 0 {

@@ -12,7 +12,8 @@ func TestLabels(t *testing.T) {
 		return r
 	}
 	c, err := Compile(Source{Tenant: "home", Boundary: DataBoundary{Denied: []DataClass{Regulated}},
-		Labels: []Label{{at("folder:/data"), Confidential}, {at("folder:/data/customers"), CustomerData}, {at("folder:/data/clinic"), Regulated}, {at("*:/open"), Public}},
+		Labels: []Label{{at("folder:/data"), Confidential}, {at("folder:/data/customers"), CustomerData}, {at("folder:/data/clinic"), Regulated},
+			{at("*:/open"), Public}},
 		Grants: []ScopedGrant{
 			give(t, "plain", "agent:a", Allow, "folder:/", "read"),
 			give(t, "code", "agent:code", Allow, "folder:/", "read", func(g *ScopedGrant) { g.DataClasses = []DataClass{SourceCode} }),
@@ -44,7 +45,8 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%s is shown %s: %t", x.who, x.where, shown)
 		}
 	}
-	for _, bad := range []Label{{ResourceRef{Kind: "nothing", Path: "/"}, Public}, {ResourceRef{Kind: KindFolder, Path: "/a/../b"}, Public}, {at("folder:/"), "secretish"}, {at("folder:/"), AnyClass}} {
+	for _, bad := range []Label{{ResourceRef{Kind: "nothing", Path: "/"}, Public}, {ResourceRef{Kind: KindFolder, Path: "/a/../b"}, Public},
+		{at("folder:/"), "secretish"}, {at("folder:/"), AnyClass}} {
 		if _, err := Compile(Source{Tenant: "home", Labels: []Label{bad}}); err == nil {
 			t.Errorf("the label %v is taken", bad)
 		}

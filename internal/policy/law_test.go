@@ -76,7 +76,8 @@ func genSource(t *rapid.T) Source {
 }
 
 func genContext(t *rapid.T) StrictTenantContext {
-	ctx := StrictTenantContext{Tenant: "home", Principal: rapid.SampledFrom([]PrincipalRef{{Agent, "a"}, {Agent, "b"}, {Person, "ann"}}).Draw(t, "who")}
+	ctx := StrictTenantContext{Tenant: "home", Principal: rapid.SampledFrom([]PrincipalRef{{Agent, "a"}, {Agent, "b"}, {Person, "ann"}}).
+		Draw(t, "who")}
 	if rapid.Bool().Draw(t, "for somebody") {
 		ctx.AuthorityChain = []PrincipalRef{{Person, "ann"}}
 	}

@@ -83,7 +83,8 @@ func TestZeroRefuses(t *testing.T) {
 	var nilView *View
 	var nilCompiled *Compiled
 	ctx := StrictTenantContext{Tenant: "home", Principal: who(t, "person:ann")}
-	for name, view := range map[string]*View{"zero view": &v, "nil view": nilView, "zero policy": c.View(ctx, noon), "nil policy": nilCompiled.View(ctx, noon),
+	for name, view := range map[string]*View{"zero view": &v, "nil view": nilView, "zero policy": c.View(ctx, noon),
+		"nil policy":   nilCompiled.View(ctx, noon),
 		"empty policy": compiled(t, "").View(ctx, noon), "zero context": compiled(t, "", DefaultGrants()...).View(StrictTenantContext{}, noon)} {
 		if d := view.Decide(do(t, CanView, "resource:/a")); d.Effect != Deny || d.Reason == "" {
 			t.Errorf("%s: %+v", name, d)
@@ -154,13 +155,16 @@ func TestViewsAreKeptUntilSomethingEnds(t *testing.T) {
 	if c.View(ctx, noon.Add(59*time.Minute)) != v {
 		t.Error("the view is made again for the same caller")
 	}
-	if c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), AuthorityChain: []PrincipalRef{who(t, "agent:b")}}, noon) == v {
+	if c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), AuthorityChain: []PrincipalRef{who(t, "agent:b")}},
+		noon) == v {
 		t.Error("another caller gets the view")
 	}
-	if limited := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), Ceiling: &Ceiling{}}, noon); limited.May(CanRead, at(t, "folder:/x")) {
+	if limited := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:a"), Ceiling: &Ceiling{}}, noon); limited.May(CanRead,
+		at(t, "folder:/x")) {
 		t.Error("a limited credential gets the view of its owner")
 	}
-	timed := compiled(t, `forbid (principal, action, resource) when { context.now < datetime("2026-03-01T12:01:00Z") };`, give(t, "g", "*", Allow, "folder:/", "read"))
+	timed := compiled(t, `forbid (principal, action, resource) when { context.now < datetime("2026-03-01T12:01:00Z") };`,
+		give(t, "g", "*", Allow, "folder:/", "read"))
 	if timed.View(ctx, noon).May(CanRead, at(t, "folder:/x")) || !timed.View(ctx, noon.Add(2*time.Minute)).May(CanRead, at(t, "folder:/x")) {
 		t.Error("the mask does not follow a rule that speaks of the time")
 	}
@@ -180,7 +184,8 @@ func TestMayAny(t *testing.T) {
 		p    AccessPermission
 		k    ResourceKind
 		want bool
-	}{{CanEdit, KindResource, true}, {CanExecute, KindResource, false}, {CanRead, KindRepo, false}, {CanView, KindRepo, true}, {CanRead, KindSpace, false},
+	}{{CanEdit, KindResource, true}, {CanExecute, KindResource, false}, {CanRead, KindRepo, false}, {CanView, KindRepo, true},
+		{CanRead, KindSpace, false},
 		{CanRead, KindBoard, true}, {CanEdit, KindBoard, false}, {CanAdmin, KindSecret, false}, {CanView, "nonsense", false}} {
 		if v.MayAny(x.p, x.k) != x.want {
 			t.Errorf("%s %s: %v", x.p, x.k, !x.want)
@@ -219,12 +224,14 @@ func TestExpiryAndClass(t *testing.T) {
 	if d := want(t, b, r, Deny, ""); d.Code != CodeBoundary {
 		t.Errorf("code %s", d.Code)
 	}
-	if !b.May(CanRead, at(t, "folder:/x")) || !seen(t, compiled(t, "", give(t, "src", "agent:c", Allow, "folder:/", "read", func(g *ScopedGrant) {
-		g.DataClasses = []DataClass{SourceCode}
-	})), "agent:c").May(CanRead, at(t, "folder:/x")) {
+	if !b.May(CanRead, at(t, "folder:/x")) || !seen(t,
+		compiled(t, "", give(t, "src", "agent:c", Allow, "folder:/", "read", func(g *ScopedGrant) {
+			g.DataClasses = []DataClass{SourceCode}
+		})), "agent:c").May(CanRead, at(t, "folder:/x")) {
 		t.Error("what may be read of some class is hidden")
 	}
-	narrow := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:b"), Boundary: DataBoundary{Allowed: []DataClass{Public}}}, noon)
+	narrow := c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "agent:b"), Boundary: DataBoundary{Allowed: []DataClass{Public}}},
+		noon)
 	r.Class = Internal
 	want(t, narrow, r, Deny, "")
 	r.Class = Public
@@ -252,8 +259,10 @@ func TestChainIsTheNarrowest(t *testing.T) {
 	chain := []string{"session:s", "agent:mcp", "local:local", "person:ann"}
 	want(t, seen(t, compiled(t, "", given...), chain...), r, Allow, "grant:work")
 	want(t, seen(t, compiled(t, "", given...), chain[1:]...), r, Ask, "")
-	want(t, seen(t, compiled(t, "", append(given, give(t, "look", "agent:*", Ask, "folder:/code", "edit"))...), chain...), r, Ask, "grant:look")
-	want(t, seen(t, compiled(t, "", append(given, give(t, "no", "agent:mcp", Deny, "folder:/code", "edit"))...), chain...), r, Deny, "grant:no")
+	want(t, seen(t, compiled(t, "", append(given, give(t, "look", "agent:*", Ask, "folder:/code", "edit"))...), chain...), r, Ask,
+		"grant:look")
+	want(t, seen(t, compiled(t, "", append(given, give(t, "no", "agent:mcp", Deny, "folder:/code", "edit"))...), chain...), r, Deny,
+		"grant:no")
 }
 
 func TestPresenceAndCeiling(t *testing.T) {
@@ -274,7 +283,8 @@ func TestPresenceAndCeiling(t *testing.T) {
 		t.Error("a person is not shown the right to decide before proving presence")
 	}
 	limited := func(rights []string, scopes ...ResourceScope) *View {
-		return c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "person:ann"), Ceiling: &Ceiling{Rights: rights, Scopes: scopes}}, noon)
+		return c.View(StrictTenantContext{Tenant: "home", Principal: who(t, "person:ann"), Ceiling: &Ceiling{Rights: rights, Scopes: scopes}},
+			noon)
 	}
 	read := Request{Right: "resource.read", Resource: ResourceRef{Path: "/a/b"}}
 	write := Request{Right: "resource.write", Resource: ResourceRef{Path: "/a/b"}}

@@ -24,11 +24,14 @@ func (r *shellReader) emit(words []string) {
 }
 
 // wrappers run the program that their arguments name, after options; of these letters take a value of their own.
-var wrappers = map[string]string{"env": "uC", "command": "", "builtin": "", "exec": "a", "nohup": "", "setsid": "", "time": "fo", "nice": "n", "ionice": "cnp", "stdbuf": "ioe",
-	"timeout": "sk", "sudo": "ugpChDRrtT", "doas": "uC", "xargs": "nPILdsEa", "busybox": "", "toybox": "", "watch": "n", "chrt": "", "flock": "wE"}
+var wrappers = map[string]string{"env": "uC", "command": "", "builtin": "", "exec": "a", "nohup": "", "setsid": "", "time": "fo",
+	"nice": "n", "ionice": "cnp", "stdbuf": "ioe",
+	"timeout": "sk", "sudo": "ugpChDRrtT", "doas": "uC", "xargs": "nPILdsEa", "busybox": "", "toybox": "", "watch": "n", "chrt": "",
+	"flock": "wE"}
 
 // unfollowed run others in ways that are not read.
-var unfollowed = setOf([]string{"parallel", "script", "ssh", "su", "chroot", "unshare", "nsenter", "bwrap", "runuser", "setpriv", "strace", "gdb"})
+var unfollowed = setOf([]string{"parallel", "script", "ssh", "su", "chroot", "unshare", "nsenter", "bwrap", "runuser", "setpriv", "strace",
+	"gdb"})
 
 var shells = setOf([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish"})
 

@@ -72,7 +72,8 @@ func (v *View) Sight(tool string, kin Kin, real func(path string) string) *Sight
 const maxSights = 32
 
 func (v *View) newSight(tool string) *Sight {
-	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{}, fits: map[string]bool{}, folders: map[string]string{},
+	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{},
+		fits: map[string]bool{}, folders: map[string]string{},
 		written: map[string]string{}}
 	s.slow = v.policy == nil || v.ctx.Ceiling != nil
 	if s.slow {
@@ -259,7 +260,8 @@ func (s *Sight) ask(path string) Seen {
 		return Seen{Hidden: true, By: read.By}
 	}
 	if s.tool != "" {
-		if d := s.view.Decide(Request{Right: "tool.execute", Resource: ToolRef(s.tool), Tool: s.tool, Facts: facts}); d.Effect == Deny && d.Code != CodeNoGrant {
+		if d := s.view.Decide(Request{Right: "tool.execute", Resource: ToolRef(s.tool), Tool: s.tool, Facts: facts}); d.Effect == Deny &&
+			d.Code != CodeNoGrant {
 			return Seen{Hidden: true, By: d.By}
 		}
 	}

@@ -15,7 +15,8 @@ func TestSightIsThePolicysAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := Source{Tenant: "t", Grants: DefaultGrants()}
 		for i := range rapid.IntRange(0, 4).Draw(t, "grants") {
-			g := ScopedGrant{ID: fmt.Sprintf("g%d", i), Principal: PrincipalRef{Kind: "*", ID: "*"}, Source: Direct, Effect: Effect(rapid.IntRange(0, 2).Draw(t, "effect")),
+			g := ScopedGrant{ID: fmt.Sprintf("g%d", i), Principal: PrincipalRef{Kind: "*", ID: "*"}, Source: Direct,
+				Effect:      Effect(rapid.IntRange(0, 2).Draw(t, "effect")),
 				Scope:       ResourceScope{Root: ResourceRef{Kind: KindFolder, Path: path.Draw(t, "root")}},
 				Permissions: []AccessPermission{rapid.SampledFrom([]AccessPermission{CanView, CanRead, CanEdit}).Draw(t, "can")}}
 			switch rapid.IntRange(0, 5).Draw(t, "shape") {
@@ -32,7 +33,8 @@ func TestSightIsThePolicysAnswer(t *testing.T) {
 			src.Grants = append(src.Grants, g)
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "labels") {
-			src.Labels = append(src.Labels, Label{ResourceRef{Kind: KindFolder, Path: path.Draw(t, "label")}, rapid.SampledFrom([]DataClass{Public, CustomerData}).Draw(t, "class")})
+			src.Labels = append(src.Labels, Label{ResourceRef{Kind: KindFolder, Path: path.Draw(t, "label")},
+				rapid.SampledFrom([]DataClass{Public, CustomerData}).Draw(t, "class")})
 		}
 		src.Rules = rapid.SampledFrom([]string{"", `forbid (principal, action == Action::"read", resource in Folder::"/a/priv");`,
 			`forbid (principal, action, resource is Folder) when { context.paths.contains("/b") };`,
@@ -59,7 +61,8 @@ func TestSight(t *testing.T) {
 		give(t, "look", "session:*", Ask, "folder:/p/slow", "read"),
 		give(t, "hands", "session:*", Ask, "folder:/p/rel", "edit"))...)
 	s := seen(t, c, "session:s", "person:me").Sight("bash", nil, nil)
-	for p, want := range map[string]Seen{"/p/a.go": {}, "/p/priv": {Hidden: true, By: "grant:no"}, "/p/priv/x/y": {Hidden: true, By: "grant:no"}, "/p/private": {},
+	for p, want := range map[string]Seen{"/p/a.go": {}, "/p/priv": {Hidden: true, By: "grant:no"},
+		"/p/priv/x/y": {Hidden: true, By: "grant:no"}, "/p/private": {},
 		"/p/gen/x": {Fixed: true, By: "rule:frozen"}, "/p/slow/x": {Asks: "grant:look"}, "/p/rel/x": {Fixed: true, By: "grant:hands"},
 		"/p/.env": {Hidden: true, By: "grant:default-session-keys"}, "/p/../x": {Hidden: true}} {
 		if got := s.Of(p); got != want {

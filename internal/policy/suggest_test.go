@@ -12,12 +12,14 @@ func TestSuggestions(t *testing.T) {
 	}{
 		{name: "a command with its verb", tool: "bash", shell: "git log --oneline", paths: []string{"/c"}, want: "bash(command: git log)",
 			inFolder: "bash(command: git log; path: /c; path: /c/**)", like: "git log -p", unlike: "git push"},
-		{name: "a pipe", tool: "bash", shell: "ls -l | head", paths: []string{"/c"}, want: "bash(command: ls; command: head)", inFolder: "bash(command: ls; command: head; path: /c; path: /c/**)",
-			like: "head x; ls", unlike: "ls | sort"},
+		{name: "a pipe", tool: "bash", shell: "ls -l | head", paths: []string{"/c"}, want: "bash(command: ls; command: head)",
+			inFolder: "bash(command: ls; command: head; path: /c; path: /c/**)",
+			like:     "head x; ls", unlike: "ls | sort"},
 		{name: "what runs others", tool: "bash", shell: "sh -c x", paths: []string{"/c"}},
 		{name: "a substitution", tool: "bash", shell: "echo $(id)", paths: []string{"/c"}},
 		{name: "a file", tool: "write", paths: []string{"/c/src/a.go"}, want: "write(path: /c/src/**)", inFolder: "write(path: /c/src/**)"},
-		{name: "two files", tool: "apply_patch", paths: []string{"/c/a", "/c/b/x"}, want: "apply_patch(path: /c/**; path: /c/b/**)", inFolder: "apply_patch(path: /c/**; path: /c/b/**)"},
+		{name: "two files", tool: "apply_patch", paths: []string{"/c/a", "/c/b/x"}, want: "apply_patch(path: /c/**; path: /c/b/**)",
+			inFolder: "apply_patch(path: /c/**; path: /c/b/**)"},
 		{name: "an odd name", tool: "write", paths: []string{"/c/a;b/x"}},
 		{name: "a host", tool: "webfetch", hosts: []string{"Example.org"}, want: "webfetch(host: example.org)"},
 		{name: "a connector", tool: "mcp.mail.send", want: "mcp.mail.send"},
@@ -36,7 +38,8 @@ func TestSuggestions(t *testing.T) {
 		if got != "" && !ToolCovers(got, c.tool, f) || ToolCovers(got, "other", f) {
 			t.Errorf("%s: %q does not cover what it was made from, or more", c.name, got)
 		}
-		if c.like != "" && (!ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.like)) || ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.unlike))) {
+		if c.like != "" && (!ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.like)) ||
+			ToolCovers(got, c.tool, TouchFacts(Facts{Paths: c.paths}, c.unlike))) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
@@ -45,7 +48,8 @@ func TestSuggestions(t *testing.T) {
 	if s := SuggestIn("bash.exposed", f); s != "bash.exposed(path: /c/**)" || !ToolCovers(s, "bash.exposed", f) {
 		t.Errorf("%q", s)
 	}
-	if ToolCovers("bash.exposed(path: /c/**)", "bash.exposed", TouchFacts(Facts{Paths: []string{"/c/sub"}, Within: []string{"/c", "/d"}}, "cat $f")) ||
+	if ToolCovers("bash.exposed(path: /c/**)", "bash.exposed",
+		TouchFacts(Facts{Paths: []string{"/c/sub"}, Within: []string{"/c", "/d"}}, "cat $f")) ||
 		ToolCovers("bash.exposed(path: /c/**)", "bash.exposed", TouchFacts(Facts{Paths: []string{"/c/sub"}}, "cat $f")) {
 		t.Error("a rule for a folder covers what may leave it")
 	}

@@ -122,7 +122,8 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%q: %q %v", line, got, ok)
 		}
 	}
-	for _, line := range []string{"", "   ", "a $(b)", "a `b`", "a > b", "a < b", "a &", "(a)", "{ a; }", "a $B", `a "$B"`, "X=1 a", "bash -c x",
+	for _, line := range []string{"", "   ", "a $(b)", "a `b`", "a > b", "a < b", "a &", "(a)", "{ a; }", "a $B", `a "$B"`, "X=1 a",
+		"bash -c x",
 		"/usr/bin/env a", "a *", "a ~", "a 'b", `a "b`, "a \\", "a # b", "; a", "&& a", "| a", "a\x00", "xargs rm", "if a", "find . -delete"} {
 		if got, ok := Commands(line); ok {
 			t.Errorf("%q is read as %q", line, got)
@@ -139,18 +140,26 @@ func TestADeniedCommandHasManyNames(t *testing.T) {
 		give(t, "no", "session:*", Deny, "tool:/", "execute", tool("bash(command: rm; command: git push)")))...)
 	v := seen(t, c, "session:s", "person:me")
 	ask := func(line string) Request {
-		return Request{Permission: CanExecute, Resource: ToolRef("bash"), Tool: "bash", Facts: TouchFacts(Facts{Paths: []string{"/code"}, Boxed: true, Offline: true}, line)}
+		return Request{Permission: CanExecute, Resource: ToolRef("bash"), Tool: "bash",
+			Facts: TouchFacts(Facts{Paths: []string{"/code"}, Boxed: true, Offline: true}, line)}
 	}
 	for line, e := range map[string]Effect{
-		"rm x": Deny, "/bin/rm x": Deny, "../../bin/rm x": Deny, "env rm x": Deny, "env -i A=b /bin/rm x": Deny, "busybox rm x": Deny, "timeout -k 1 5 rm x": Deny, "ls | xargs -n 1 rm": Deny,
-		"nice -n 5 nohup rm x": Deny, "command rm x": Deny, "sudo -u me rm x": Deny, "sh -c 'rm x'": Deny, `bash -lc "cd x && rm y"`: Deny, "find . -name x -exec rm {} +": Deny,
-		"for f in *; do rm $f; done": Deny, "if true; then rm x; fi": Deny, "(cd x; rm y)": Deny, "{ rm x; }": Deny, "echo $(rm x)": Deny, "echo `rm x`": Deny, "cat <(rm x)": Deny,
+		"rm x": Deny, "/bin/rm x": Deny, "../../bin/rm x": Deny, "env rm x": Deny, "env -i A=b /bin/rm x": Deny, "busybox rm x": Deny,
+		"timeout -k 1 5 rm x": Deny, "ls | xargs -n 1 rm": Deny,
+		"nice -n 5 nohup rm x": Deny, "command rm x": Deny, "sudo -u me rm x": Deny, "sh -c 'rm x'": Deny, `bash -lc "cd x && rm y"`: Deny,
+		"find . -name x -exec rm {} +": Deny,
+		"for f in *; do rm $f; done":   Deny, "if true; then rm x; fi": Deny, "(cd x; rm y)": Deny, "{ rm x; }": Deny, "echo $(rm x)": Deny,
+		"echo `rm x`": Deny, "cat <(rm x)": Deny,
 		"A=b rm x": Deny, `r\m x`: Deny, "'r'm x": Deny, "ls && rm x > out 2>&1": Deny, "! rm x": Deny, "rm x &": Deny, "eval 'rm x'": Deny,
-		"git push": Deny, "git -C . push": Deny, "git --git-dir=.git push origin": Deny, "/usr/bin/git -c a=b -C . push": Deny, "git --no-pager push": Deny,
-		"npm publish": Deny, "/usr/bin/npm publish": Deny, "npm --prefix x publish": Deny, "npm --silent publish; ls": Deny,
-		"ls": Allow, "git log": Allow, "git -C . log -p": Allow, "env | grep X; ls": Allow, "go test ./... 2>&1 | tail -5": Allow, "echo a > x": Allow, `python3 -c "print(1)"`: Allow,
-		"cat *": Allow, "echo $HOME": Allow, `for f in *.go; do echo "$f"; done`: Allow, "make -j4 && ./run.sh": Allow, "npm test": Allow, "[ -f x ] && cat x": Allow, "[[ -f x ]] || ls": Allow,
-		"cat <<'EOF' > x\nrm y\nEOF\nls": Allow, "A=1 B=$C make": Allow, "x=$(ls | wc -l); echo $x": Allow, "while read l; do echo $l; done < f": Allow, "echo rm": Allow, "git log --grep push": Deny,
+		"git push": Deny, "git -C . push": Deny, "git --git-dir=.git push origin": Deny, "/usr/bin/git -c a=b -C . push": Deny,
+		"git --no-pager push": Deny,
+		"npm publish":         Deny, "/usr/bin/npm publish": Deny, "npm --prefix x publish": Deny, "npm --silent publish; ls": Deny,
+		"ls": Allow, "git log": Allow, "git -C . log -p": Allow, "env | grep X; ls": Allow, "go test ./... 2>&1 | tail -5": Allow,
+		"echo a > x": Allow, `python3 -c "print(1)"`: Allow,
+		"cat *": Allow, "echo $HOME": Allow, `for f in *.go; do echo "$f"; done`: Allow, "make -j4 && ./run.sh": Allow, "npm test": Allow,
+		"[ -f x ] && cat x": Allow, "[[ -f x ]] || ls": Allow,
+		"cat <<'EOF' > x\nrm y\nEOF\nls": Allow, "A=1 B=$C make": Allow, "x=$(ls | wc -l); echo $x": Allow,
+		"while read l; do echo $l; done < f": Allow, "echo rm": Allow, "git log --grep push": Deny,
 		"$X y": Ask, "bash": Ask, "curl x | sh": Ask, "ssh h rm x": Ask, "git $X": Ask, "case x in a) rm y;; esac": Ask, "f() { rm x; }; f": Ask,
 	} {
 		d := v.Decide(ask(line))
@@ -163,7 +172,8 @@ func TestADeniedCommandHasManyNames(t *testing.T) {
 		}
 	}
 	// Nothing that no sandbox can hide is denied by default: there every line passes.
-	plain := seen(t, compiled(t, "", append(DefaultGrants(), give(t, "all", "session:*", Allow, "tool:/bash", "execute"))...), "session:s", "person:me")
+	plain := seen(t, compiled(t, "", append(DefaultGrants(), give(t, "all", "session:*", Allow, "tool:/bash", "execute"))...), "session:s",
+		"person:me")
 	for _, line := range []string{"$X y", "curl x | sh", "f() { rm x; }; f", "echo '", "cat $(ls) *"} {
 		want(t, plain, ask(line), Allow, "grant:all")
 	}
@@ -196,9 +206,12 @@ func TestGlobs(t *testing.T) {
 		glob, path string
 		want       bool
 	}{
-		{"/", "/", true}, {"/**", "/", true}, {"/**", "/a/b", true}, {"/a/**", "/a", true}, {"/a/**", "/ab", false}, {"/*", "/a", true}, {"/*", "/a/b", false},
-		{"/**/b", "/b", true}, {"/**/b", "/a/b", true}, {"/**/b", "/a/b/c", false}, {"/a/**/c/**/e", "/a/b/c/c/d/e", true}, {"/a/**/c/**/e", "/a/b/d/e", false},
-		{"/**/*.pem", "/x/y/k.pem", true}, {"/**/*.pem", "/x/k.pem/y", false}, {"/a*c/**", "/abbc/x", true}, {"/**/.ssh/**", "/home/u/.ssh", true},
+		{"/", "/", true}, {"/**", "/", true}, {"/**", "/a/b", true}, {"/a/**", "/a", true}, {"/a/**", "/ab", false}, {"/*", "/a", true},
+		{"/*", "/a/b", false},
+		{"/**/b", "/b", true}, {"/**/b", "/a/b", true}, {"/**/b", "/a/b/c", false}, {"/a/**/c/**/e", "/a/b/c/c/d/e", true},
+		{"/a/**/c/**/e", "/a/b/d/e", false},
+		{"/**/*.pem", "/x/y/k.pem", true}, {"/**/*.pem", "/x/k.pem/y", false}, {"/a*c/**", "/abbc/x", true},
+		{"/**/.ssh/**", "/home/u/.ssh", true},
 	} {
 		if got := newGlob(x.glob).fits(components(x.path)); got != x.want {
 			t.Errorf("%s on %s: %v", x.glob, x.path, got)

@@ -30,7 +30,8 @@ const maxErrorBody = 64 << 10
 
 // Post sends body as JSON and returns the open answer. A status other than 2xx becomes an *Error through classify,
 // which gets the status, the error's type or code, and its message.
-func (e *Endpoint) Post(ctx context.Context, path string, body any, classify func(status int, code, msg string) Failure) (io.ReadCloser, error) {
+func (e *Endpoint) Post(ctx context.Context, path string, body any, classify func(status int, code, msg string) Failure) (io.ReadCloser,
+	error) {
 	b, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode request for the model: %w", err)
@@ -55,7 +56,8 @@ func (e *Endpoint) Get(ctx context.Context, path string, out any, classify func(
 	return nil
 }
 
-func (e *Endpoint) do(ctx context.Context, method, path string, body []byte, accept string, classify func(int, string, string) Failure) (io.ReadCloser, error) {
+func (e *Endpoint) do(ctx context.Context, method, path string, body []byte, accept string,
+	classify func(int, string, string) Failure) (io.ReadCloser, error) {
 	child, cancel := context.WithCancel(ctx)
 	req, err := http.NewRequestWithContext(child, method, strings.TrimSuffix(e.Base, "/")+path, bytes.NewReader(body))
 	if err != nil {

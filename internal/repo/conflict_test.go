@@ -9,7 +9,8 @@ import (
 )
 
 func drawText(t *rapid.T, label string) []byte {
-	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n", "<<<<<<<\n", "+++++++ x\n", "%%%%%%%%%\n", "a\r\n", "- b\n"}), 0, 6).Draw(t, label)
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n", "<<<<<<<\n", "+++++++ x\n", "%%%%%%%%%\n", "a\r\n",
+		"- b\n"}), 0, 6).Draw(t, label)
 	text := strings.Join(lines, "")
 	if rapid.Bool().Draw(t, label+" ends") {
 		text = strings.TrimSuffix(text, "\n")

@@ -108,7 +108,8 @@ func FuzzIndexSegment(f *testing.F) {
 	ix := NewIndex()
 	for i := range 5 {
 		id := CommitID(bytes.Repeat([]byte{byte(i + 1)}, CommitIDLen))
-		ix.Add(&Commit{ID: id, ChangeID: ChangeID(bytes.Repeat([]byte{byte(i % 2)}, ChangeIDLen)), Parents: []CommitID{RootCommitID, RootCommitID, RootCommitID}[:1+i%3]})
+		ix.Add(&Commit{ID: id, ChangeID: ChangeID(bytes.Repeat([]byte{byte(i % 2)}, ChangeIDLen)),
+			Parents: []CommitID{RootCommitID, RootCommitID, RootCommitID}[:1+i%3]})
 	}
 	data, _ := ix.Freeze()
 	f.Add(data)

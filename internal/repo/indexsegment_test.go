@@ -11,7 +11,8 @@ func TestIndexOfManyParents(t *testing.T) {
 	ix := NewIndex()
 	var parents []CommitID
 	add := func(n byte, parents ...CommitID) CommitID {
-		c := &Commit{ID: CommitID(slices.Repeat([]byte{n}, CommitIDLen)), ChangeID: ChangeID(slices.Repeat([]byte{n}, ChangeIDLen)), Parents: parents}
+		c := &Commit{ID: CommitID(slices.Repeat([]byte{n}, CommitIDLen)), ChangeID: ChangeID(slices.Repeat([]byte{n}, ChangeIDLen)),
+			Parents: parents}
 		if err := ix.Add(c); err != nil {
 			t.Fatal(err)
 		}

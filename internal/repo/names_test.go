@@ -26,9 +26,11 @@ func TestNamesThatHideARepository(t *testing.T) {
 	}
 	git(nil, "init", "--quiet", ".")
 	blob := strings.TrimSpace(git([]byte("x"), "hash-object", "-w", "--stdin"))
-	hidden := []string{".git", ".GIT", ".gIt", ".git\u200c", ".g\u200dit", "\ufeff.git", ".gi\u206ft", ".g\u202eit", "git~1", "GIT~1", "git~1.", ".git.", ".git ", ".git . .",
+	hidden := []string{".git", ".GIT", ".gIt", ".git\u200c", ".g\u200dit", "\ufeff.git", ".gi\u206ft", ".g\u202eit", "git~1", "GIT~1",
+		"git~1.", ".git.", ".git ", ".git . .",
 		`.git\hooks\x`, `a\.git`, `a\GIT~1\x`, ".git::$INDEX_ALLOCATION", ".git:x", "git~1:x", ".git...:alternate"}
-	for _, name := range append(hidden, ".gitignore", ".gitmodules", ".github", "git", "git~2", "git~10", "x.git", ".git-x", ".gitx.", "a:.git", "jj", `a\b`, "ключ", "~", "a ", "a.") {
+	for _, name := range append(hidden, ".gitignore", ".gitmodules", ".github", "git", "git~2", "git~10", "x.git", ".git-x", ".gitx.",
+		"a:.git", "jj", `a\b`, "ключ", "~", "a ", "a.") {
 		tree := strings.TrimSpace(git(fmt.Appendf(nil, "100644 blob %s\t%s\x00", blob, name), "mktree", "-z"))
 		said := strings.Contains(git(nil, "fsck", "--no-dangling", tree), "hasDotgit")
 		if got := CheckName(name) != ""; got != said {

@@ -243,7 +243,8 @@ func (tx *Tx) mergeRemotes(from, to *View) {
 	same := func(a, b RemoteRef) bool { return a.Tracked == b.Tracked && sameTarget(a.Target, b.Target) }
 	for _, remote := range slices.Sorted(maps.Keys(names)) {
 		for _, name := range changedKeys(from.Remotes[remote].Bookmarks, to.Remotes[remote].Bookmarks, same) {
-			merged := MergeRemoteRefs(tx.Index, tx.View.RemoteBookmark(remote, name), from.RemoteBookmark(remote, name), to.RemoteBookmark(remote, name))
+			merged := MergeRemoteRefs(tx.Index, tx.View.RemoteBookmark(remote, name), from.RemoteBookmark(remote, name),
+				to.RemoteBookmark(remote, name))
 			tx.View.SetRemoteBookmark(remote, name, merged)
 		}
 		for _, name := range changedKeys(from.Remotes[remote].Tags, to.Remotes[remote].Tags, same) {

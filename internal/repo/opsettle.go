@@ -65,7 +65,8 @@ func (tx *Tx) onlyRebased(ctx context.Context, old, now CommitID) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	if a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email || slices.Equal(a.Parents, b.Parents) {
+	if a.Description != b.Description || a.Author.Name != b.Author.Name || a.Author.Email != b.Author.Email ||
+		slices.Equal(a.Parents, b.Parents) {
 		return false, nil
 	}
 	d, err := tx.NewMove(a, b.Parents).RebaseDraft(ctx, RebaseOptions{})

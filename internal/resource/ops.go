@@ -160,7 +160,8 @@ func disputed(tx *db.Tx, cur *wire.Resource) error {
 	if cur == nil || cur.Live(tx.Now()) || !cur.Live(tx.Ended()) {
 		return nil
 	}
-	return fault.New(fault.Unavailable, "resource.put", "the clock of the server was set, so nobody knows whether the time of %s is over", cur.Key).
+	return fault.New(fault.Unavailable, "resource.put", "the clock of the server was set, so nobody knows whether the time of %s is over",
+		cur.Key).
 		WithNext("set the server's clock right, or wait until it is taken as right; at the server: tandem doctor")
 }
 

@@ -88,7 +88,8 @@ func mayChange(cur *wire.Resource, ifMatch, fence *int64, by string, admin bool)
 		return taken(cur)
 	}
 	if fence != nil && *fence != cur.Fence {
-		return fault.New(fault.Conflict, "resource.put", "%s was taken by somebody else since: its fence is %d, not %d", cur.Key, cur.Fence, *fence).
+		return fault.New(fault.Conflict, "resource.put", "%s was taken by somebody else since: its fence is %d, not %d", cur.Key, cur.Fence,
+			*fence).
 			WithNext("read the key, then take it again when it is free")
 	}
 	if ifMatch != nil && *ifMatch != cur.Rev {

@@ -26,7 +26,8 @@ func SealApart(keepers []Keeper, id string, value []byte) ([]byte, error) {
 			failed = append(failed, err)
 		}
 		if len(failed) == len(keepers) {
-			err = fault.New(fault.Unavailable, "secret.key", "no place keeps the key: %w", errors.Join(failed...)).WithNext("unlock the keyring, or make the data folder writable")
+			err = fault.New(fault.Unavailable, "secret.key", "no place keeps the key: %w", errors.Join(failed...)).
+				WithNext("unlock the keyring, or make the data folder writable")
 		}
 	}
 	if err != nil {

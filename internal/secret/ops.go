@@ -23,7 +23,8 @@ func (r *Room) Ops() []op.Op {
 		wire.Delete.State(op.Spec{Right: "secret.delete", Method: "DELETE", Path: "/secret/{name...}",
 			Doc: "Delete a secret. What was lent before is not taken back: change it at its source too."},
 			func(in wire.NameIn) op.Resource { return at(in.Name) }, r.remove),
-		wire.Unmask.State(op.Spec{Once: true, Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true, MCP: "-",
+		wire.Unmask.State(op.Spec{Once: true, Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true,
+			MCP: "-",
 			Doc: "Show a secret to a person who is present. That it was shown is recorded."},
 			func(in wire.NameIn) op.Resource { return at(in.Name) }, r.unmask),
 		wire.Rotate.Effect(op.Spec{Right: "secret.admin", Method: "POST", Path: "/secret-rotate", Present: true, People: true, MCP: "-",
@@ -45,7 +46,8 @@ func (r *Room) set(ctx context.Context, tx *db.Tx, in wire.SetIn) (wire.Info, er
 	case present:
 		struck = struckAll
 	case in.All:
-		return wire.Info{}, needsPerson(fault.New(fault.Denied, "secret.set", "keeping %s out of everybody's record needs a person who is present", in.Name))
+		return wire.Info{}, needsPerson(fault.New(fault.Denied, "secret.set",
+			"keeping %s out of everybody's record needs a person who is present", in.Name))
 	}
 	info, err := r.put(tx, c.Tenant, in.Name, in.Value, c.Name, struck)
 	op.Note(ctx, "version", info.Version)
@@ -76,7 +78,8 @@ func (r *Room) list(ctx context.Context, _ struct{}) (wire.ListOut, error) {
 	if out.Keeper, err = r.Keeper(ctx); err != nil {
 		return out, err
 	}
-	rows, err := r.db.Query(ctx, "SELECT name, version, created_at, updated_at, updated_by, struck FROM secret WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
+	rows, err := r.db.Query(ctx, "SELECT name, version, created_at, updated_at, updated_by, struck FROM secret WHERE tenant = ? ORDER BY name",
+		op.CallerFrom(ctx).Tenant)
 	all, err := db.Collect(rows, err, func(s scanner) (i wire.Info, err error) {
 		var created, updated int64
 		err = s.Scan(&i.Name, &i.Version, &created, &updated, &i.By, &i.Struck)

@@ -33,7 +33,8 @@ func (r *Room) owned(tx *db.Tx, c op.Caller, operation, name string) error {
 				return err
 			}
 		}
-		return fault.New(fault.Denied, operation, "%s is one of tandem's own names: what stands under it lets somebody in", name).With("presence", "required").
+		return fault.New(fault.Denied, operation, "%s is one of tandem's own names: what stands under it lets somebody in", name).With("presence",
+			"required").
 			WithNext("repeat it on a terminal with the PIN, or in the panel with a passkey; names of your own do not begin with %s", o.Prefix)
 	}
 	return nil

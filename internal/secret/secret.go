@@ -171,7 +171,8 @@ func (r *Room) master(tx *db.Tx, keyID string) ([]byte, error) {
 	if where == "keyring" {
 		next = "unlock the keyring of this user's session and try again"
 	}
-	return nil, fault.New(fault.Unavailable, "secret.key", "the master key is in the %s, which does not give it: %w", where, err).WithNext("%s", next)
+	return nil, fault.New(fault.Unavailable, "secret.key", "the master key is in the %s, which does not give it: %w", where, err).
+		WithNext("%s", next)
 }
 
 // current is the master key for new seals.

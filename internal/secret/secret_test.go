@@ -224,8 +224,10 @@ func TestKeyFilesThatOthersMayReadAreRefused(t *testing.T) {
 func TestBadNamesAndValuesChangeNothing(t *testing.T) {
 	d := openDB(t, filepath.Join(t.TempDir(), "a.db"))
 	r := newRoom(t, d, t.TempDir(), "file")
-	ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "a", Name: "owner"}), func(string, op.Resource) bool { return true })
-	for _, bad := range [][2]string{{"", plain}, {"../x", plain}, {"a//b", plain}, {"/a", plain}, {"a b", plain}, {strings.Repeat("a", 129), plain},
+	ctx := op.WithMay(op.WithCaller(t.Context(), op.Caller{Tenant: "ten_a", Actor: "a", Name: "owner"}),
+		func(string, op.Resource) bool { return true })
+	for _, bad := range [][2]string{{"", plain}, {"../x", plain}, {"a//b", plain}, {"/a", plain}, {"a b", plain},
+		{strings.Repeat("a", 129), plain},
 		{"x", ""}, {"x", "short"}, {"x", strings.Repeat(" ", 20)}, {"x", strings.Repeat("y", wire.MaxValue+1)}} {
 		in := wire.SetIn{Name: bad[0], Value: bad[1]}
 		err := d.Write(ctx, func(tx *db.Tx) error { _, err := r.set(ctx, tx, in); return err })
@@ -280,7 +282,8 @@ func TestWhatAPersonStoredIsStruckForAll(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := r.redact.For("local").String("a program's own"), r.redact.For("builder").String("a program's own"); a != "[secret: own]" || b != "a program's own" {
+	if a, b := r.redact.For("local").String("a program's own"), r.redact.For("builder").String("a program's own"); a != "[secret: own]" ||
+		b != "a program's own" {
 		t.Errorf("the setter's record says %q, another's %q", a, b)
 	}
 }

@@ -62,7 +62,8 @@ func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info
 		}
 	}
 	var version, created int64
-	err := tx.QueryRow("SELECT version, created_at FROM secret WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name).Scan(&version, &created)
+	err := tx.QueryRow("SELECT version, created_at FROM secret WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name).Scan(&version,
+		&created)
 	if err == nil {
 		info.Version, info.Created = version+1, db.Time(created)
 	} else if !db.NoRows(err) {
@@ -97,7 +98,8 @@ func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
 func (r *Room) Open(tx *db.Tx, tenant, name string) ([]byte, error) {
 	b := bound{tenant: tenant, name: name}
 	var sealed []byte
-	err := tx.QueryRow("SELECT version, key_id, sealed FROM secret WHERE tenant = ? AND name = ?", tenant, name).Scan(&b.version, &b.key, &sealed)
+	err := tx.QueryRow("SELECT version, key_id, sealed FROM secret WHERE tenant = ? AND name = ?", tenant, name).Scan(&b.version, &b.key,
+		&sealed)
 	if db.NoRows(err) {
 		return nil, missing(name)
 	}

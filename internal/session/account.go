@@ -189,11 +189,13 @@ func narrower(rest, limit, used int64) int64 {
 }
 
 func (a Account) spent(what string, used, limit int64) error {
-	return fault.New(fault.Exhausted, "session.budget", "the budget of %s for %s is used up: %d of %d", what, a.Whose, used, limit).WithNext("a person raises it: "+a.Raise, what)
+	return fault.New(fault.Exhausted, "session.budget", "the budget of %s for %s is used up: %d of %d", what, a.Whose, used, limit).
+		WithNext("a person raises it: "+a.Raise, what)
 }
 
 // Beyond is the refusal of a call that would exceed what is left.
 func (a Rest) Beyond(what string, need, left int64) error {
-	return fault.New(fault.Exhausted, "session.budget", "the next call would exceed the budget: it needs about %d %s, and %d are left", need, what, left).
+	return fault.New(fault.Exhausted, "session.budget", "the next call would exceed the budget: it needs about %d %s, and %d are left", need,
+		what, left).
 		WithNext("raise the budget, or start a new session with less to read")
 }

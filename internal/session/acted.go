@@ -63,9 +63,11 @@ func propose(tx *db.Tx, s *Session, t *Turn, a Act, model string) (*Call, error)
 		args = json.RawMessage(encode(map[string]string{"cut": middle(string(args), maxActArgs/2)}))
 	}
 	t.Calls++
-	c := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: a.Ref, Tool: a.Tool, Args: args, State: CallProposed, CreatedAt: tx.Now()}
+	c := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: a.Ref, Tool: a.Tool, Args: args,
+		State: CallProposed, CreatedAt: tx.Now()}
 	block := provider.Block{Kind: provider.CallKind, Call: &provider.Call{ID: a.Ref, Name: a.Tool, Args: args}}
-	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{block}, Model: model}); err != nil {
+	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{block},
+		Model: model}); err != nil {
 		return nil, err
 	}
 	if err := saveCall(tx, c); err != nil {
@@ -85,7 +87,8 @@ func settle(tx *db.Tx, s *Session, t *Turn, c *Call, result tool.Result) error {
 	if err := saveCall(tx, c); err != nil {
 		return err
 	}
-	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: []provider.Block{resultBlock(c)}}); err != nil {
+	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool,
+		Blocks: []provider.Block{resultBlock(c)}}); err != nil {
 		return err
 	}
 	return tell(tx, s, t.ID, EventCall, c)

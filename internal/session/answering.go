@@ -19,7 +19,8 @@ func mayAnswer(tx *db.Tx, c op.Caller, asked string) error {
 	if err != nil || !related {
 		return err
 	}
-	return fault.New(fault.Denied, "question.answer", "a session does not answer its own question, nor one of a session that it opened or was opened by").
+	return fault.New(fault.Denied, "question.answer",
+		"a session does not answer its own question, nor one of a session that it opened or was opened by").
 		WithNext("a person answers: tandem inbox")
 }
 

@@ -36,7 +36,8 @@ func (r *Room) checkoutOps() []op.Op {
 			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is not committed in the repository stays there."},
 			func(CheckoutIn) op.Resource { return at("") }, r.checkout, nil),
 		op.Effect(op.Spec{Name: "session.keep", Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
-			Doc: "Keep what a session did in its own checkout: its branch or commits stay in the repository, and the checkout's folder goes."}, one, r.keep, nil),
+			Doc: "Keep what a session did in its own checkout: its branch or commits stay in the repository, and the checkout's folder goes."}, one,
+			r.keep, nil),
 		op.Effect(op.Spec{Name: "session.discard", Right: "session.write", Method: "POST", Path: "/sessions/{id}/discard", MCP: "-",
 			Doc: "Discard a session's own checkout with all that was done in it. The repository is as if it had not been."}, one, r.discard, nil),
 	}
@@ -52,7 +53,8 @@ func (r *Room) checkout(ctx context.Context, in CheckoutIn) (Checkout, error) {
 			return r.Apart(ctx, in.Kind, in.Directory, in.Name)
 		}
 	}
-	return Checkout{}, fault.New(fault.Denied, "session.checkout", "%.200s lies in no folder that was granted for changes", in.Directory).WithNext("a person grants it: tandem grant folder %s", in.Directory)
+	return Checkout{}, fault.New(fault.Denied, "session.checkout", "%.200s lies in no folder that was granted for changes", in.Directory).
+		WithNext("a person grants it: tandem grant folder %s", in.Directory)
 }
 
 // Apart makes a checkout of the repository that holds a folder, for a session that the caller opens. Whether the folder may be used is for
@@ -61,7 +63,8 @@ func (r *Room) Apart(ctx context.Context, kind checkout.Kind, folder, name strin
 	c := op.CallerFrom(ctx)
 	switch {
 	case OpenerOf(c) != "":
-		return Checkout{}, fault.New(fault.Denied, "session.checkout", "a session makes no checkout beside its own folder").WithNext("let a person open it")
+		return Checkout{}, fault.New(fault.Denied, "session.checkout", "a session makes no checkout beside its own folder").
+			WithNext("let a person open it")
 	case kind != checkout.Worktree && kind != checkout.Workspace:
 		return Checkout{}, fault.New(fault.Invalid, "session.checkout", "kind is worktree or workspace, not %.40q", kind)
 	}
@@ -133,11 +136,13 @@ func (r *Room) its(ctx context.Context, id string) (*Session, Checkout, error) {
 			return nil, c, err
 		}
 		if r.Live != nil && r.Live(s.ID) {
-			return nil, c, fault.New(fault.Conflict, "session.keep", "the program of %s still runs there", s.Title).WithNext("close it first: tandem session close %s", s.Title)
+			return nil, c, fault.New(fault.Conflict, "session.keep", "the program of %s still runs there", s.Title).
+				WithNext("close it first: tandem session close %s", s.Title)
 		}
 		return s, c, nil
 	}
-	return nil, Checkout{}, fault.New(fault.Conflict, "session.keep", "%s has no checkout of its own", s.Title).WithNext("see what it changed: tandem session diff %s", s.ID)
+	return nil, Checkout{}, fault.New(fault.Conflict, "session.keep", "%s has no checkout of its own", s.Title).
+		WithNext("see what it changed: tandem session diff %s", s.ID)
 }
 
 func (r *Room) keep(ctx context.Context, in IDIn) (checkout.Kept, error) {

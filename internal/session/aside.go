@@ -22,9 +22,11 @@ func (r *Room) asideOps() []op.Op {
 		wire.AsideList.Read(op.Spec{Right: "session.read", Masked: true, Method: "GET", Path: "/aside", MCP: "-",
 			Doc: "List the files that were taken out of folders because version control would have run them outside of an agent's sandbox later."},
 			func(wire.AsideListIn) op.Resource { return at("") }, r.listAside),
-		wire.AsideGet.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/aside/{id}", MCP: "-", Doc: "Read a file that was set aside."}, whose, r.getAside),
+		wire.AsideGet.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/aside/{id}", MCP: "-", Doc: "Read a file that was set aside."},
+			whose, r.getAside),
 		wire.AsideKeep.Effect(op.Spec{Right: "session.grant", Method: "POST", Path: "/aside/{id}/keep", MCP: "-", Present: true, People: true,
-			Doc: "Put a file that was set aside back where it was.\nVersion control will run it, or follow it, when somebody uses it there."}, whose, r.keepAside, nil),
+			Doc: "Put a file that was set aside back where it was.\nVersion control will run it, or follow it, when somebody uses it there."}, whose,
+			r.keepAside, nil),
 		wire.AsideDiscard.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/aside/{id}/discard", MCP: "-",
 			Doc: "Discard a file that was set aside."}, whose, r.discardAside, nil),
 	}
@@ -85,9 +87,11 @@ func (r *Room) listAside(ctx context.Context, in wire.AsideListIn) (wire.AsideLi
 }
 
 func (r *Room) oneAside(ctx context.Context, id string) (*wire.Aside, fs.FileMode, error) {
-	a, mode, err := r.scanAside(r.db.QueryRow(ctx, "SELECT "+asideColumns+" FROM session_aside WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, id))
+	a, mode, err := r.scanAside(r.db.QueryRow(ctx, "SELECT "+asideColumns+" FROM session_aside WHERE tenant = ? AND id = ?",
+		op.CallerFrom(ctx).Tenant, id))
 	if db.NoRows(err) {
-		return nil, 0, fault.New(fault.NotFound, "aside", "nothing with the id %.60s was set aside", id).WithNext("list what was: tandem session set-aside list")
+		return nil, 0, fault.New(fault.NotFound, "aside", "nothing with the id %.60s was set aside", id).
+			WithNext("list what was: tandem session set-aside list")
 	}
 	return a, mode, err
 }
@@ -115,17 +119,20 @@ func (r *Room) keepAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, err
 		return r.decideAside(ctx, a, wire.AsideKept)
 	}
 	if a.File == "" {
-		return nil, fault.New(fault.Conflict, "aside.keep", "%s was too large to be kept (%d bytes)", a.Path, a.Size).WithNext("make it again yourself, and discard this: tandem session set-aside discard %s", a.ID)
+		return nil, fault.New(fault.Conflict, "aside.keep", "%s was too large to be kept (%d bytes)", a.Path, a.Size).
+			WithNext("make it again yourself, and discard this: tandem session set-aside discard %s", a.ID)
 	}
 	data, err := os.ReadFile(a.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Conflict, "aside.keep", "what was set aside of %s is not in the data folder any more", a.Path).WithNext("discard it: tandem session set-aside discard %s", a.ID)
+		return nil, fault.New(fault.Conflict, "aside.keep", "what was set aside of %s is not in the data folder any more", a.Path).
+			WithNext("discard it: tandem session set-aside discard %s", a.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := box.PutBack(a.Folder, a.Path, box.Part{Mode: mode, Data: data}); err != nil {
-		return nil, fault.New(fault.Conflict, "aside.keep", "%s could not be put back into %s: %w", a.Path, a.Folder, err).WithNext("look at what is there, and try again")
+		return nil, fault.New(fault.Conflict, "aside.keep", "%s could not be put back into %s: %w", a.Path, a.Folder, err).
+			WithNext("look at what is there, and try again")
 	}
 	if err := r.knowKept(ctx, a); err != nil {
 		return nil, err
@@ -145,7 +152,8 @@ func (r *Room) knowKept(ctx context.Context, a *wire.Aside) error {
 			l.known.Parts[a.Path] = part
 		}
 		err = errors.Join(err, r.db.Write(ctx, func(tx *db.Tx) error {
-			_, err := tx.Exec("UPDATE session_look SET known = ? WHERE tenant = ? AND work = ? AND folder = ?", encode(l.known), l.tenant, l.work, l.folder)
+			_, err := tx.Exec("UPDATE session_look SET known = ? WHERE tenant = ? AND work = ? AND folder = ?", encode(l.known), l.tenant, l.work,
+				l.folder)
 			return err
 		}))
 	}

@@ -59,14 +59,16 @@ func (r *Room) Begun(ctx context.Context, s *Session) error {
 		if err := dropBase(tx, s.Tenant, s.ID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO session_base (tenant, session, folder, body, at) VALUES (?, ?, ?, ?, ?)", s.Tenant, s.ID, s.Directory, body.Bytes(), tx.Now()); err != nil {
+		if _, err := tx.Exec("INSERT INTO session_base (tenant, session, folder, body, at) VALUES (?, ?, ?, ?, ?)", s.Tenant, s.ID, s.Directory,
+			body.Bytes(), tx.Now()); err != nil {
 			return err
 		}
 		for hash, content := range kept {
 			if content == nil {
 				content = []byte{}
 			}
-			if _, err := tx.Exec("INSERT INTO session_base_file (tenant, session, hash, content) VALUES (?, ?, ?, ?)", s.Tenant, s.ID, hash, content); err != nil {
+			if _, err := tx.Exec("INSERT INTO session_base_file (tenant, session, hash, content) VALUES (?, ?, ?, ?)", s.Tenant, s.ID, hash,
+				content); err != nil {
 				return err
 			}
 		}
@@ -136,7 +138,8 @@ func (r *Room) changed(ctx context.Context, s *Session, base *since.Base, sees f
 	}
 	kept := func(hash string) ([]byte, bool) {
 		var content []byte
-		err := r.db.QueryRow(ctx, "SELECT content FROM session_base_file WHERE tenant = ? AND session = ? AND hash = ?", s.Tenant, s.ID, hash).Scan(&content)
+		err := r.db.QueryRow(ctx, "SELECT content FROM session_base_file WHERE tenant = ? AND session = ? AND hash = ?", s.Tenant, s.ID, hash).
+			Scan(&content)
 		return content, err == nil
 	}
 	if out.Note = orElse(base.Partly, now.Partly); out.Note != "" {
@@ -161,7 +164,8 @@ func (r *Room) changed(ctx context.Context, s *Session, base *since.Base, sees f
 
 // calledDiff adds what calls of tools changed outside of a folder, call by call; without one, whatever they changed.
 func (r *Room) calledDiff(ctx context.Context, s *Session, folder string, sees func(string) bool, out *DiffOut) error {
-	rows, err := r.db.Query(ctx, "SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND session = ? AND state = ? ORDER BY created_at, position", s.Tenant, s.ID, string(CallDone))
+	rows, err := r.db.Query(ctx, "SELECT "+callColumns+
+		" FROM session_call WHERE tenant = ? AND session = ? AND state = ? ORDER BY created_at, position", s.Tenant, s.ID, string(CallDone))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,8 @@ func (r *Room) BindModel(ctx context.Context, model string) ([]op.Bound, error) 
 	}
 	out = append(out, op.Bound{Name: "address of " + id, Value: where})
 	if p, known := catalog.PriceOf(e.ID, name); known {
-		out = append(out, op.Bound{Name: "price of " + model, Value: fmt.Sprintf("%.2f USD in, %.2f USD out for a million tokens", float64(p.Input)/1000, float64(p.Output)/1000)})
+		out = append(out, op.Bound{Name: "price of " + model,
+			Value: fmt.Sprintf("%.2f USD in, %.2f USD out for a million tokens", float64(p.Input)/1000, float64(p.Output)/1000)})
 	}
 	return out, nil
 }

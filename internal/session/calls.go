@@ -124,15 +124,17 @@ func (r *Room) Refuse(ctx context.Context, t *Turn, c *Call, why *fault.Error) e
 		if why.Next != "" {
 			text += ". Next: " + why.Next
 		}
-		c.State, c.Ask, c.EndedAt, c.Result = CallFailed, "", &now, &tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": why.Kind.String()}}
+		c.State, c.Ask, c.EndedAt, c.Result = CallFailed, "", &now,
+			&tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": why.Kind.String()}}
 		if err := saveCall(tx, c); err != nil {
 			return err
 		}
 		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
 			return err
 		}
-		_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: ToolOp(c.Tool), Phase: journal.Denied, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(),
-			Payload: []byte(encode(map[string]any{"reason": why.Msg, "turn": t.ID, "call": c.ID, "args": c.Args}))})
+		_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: ToolOp(c.Tool), Phase: journal.Denied, Actor: s.ID, For: s.chain,
+			Resource: at(s.ID).String(),
+			Payload:  []byte(encode(map[string]any{"reason": why.Msg, "turn": t.ID, "call": c.ID, "args": c.Args}))})
 		return err
 	})
 	return err
@@ -271,7 +273,8 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 // asJudged refuses a call whose paths lead elsewhere than when it was decided about: a link was swapped in between.
 func asJudged(ctx context.Context, p *tool.Plan) error {
 	j, ok := op.JudgedIn(ctx)
-	if !ok || j.Touch == nil || j.Resource == p.Resource && slices.Equal(j.Touch.Paths, p.Touch.Paths) && slices.Equal(j.Touch.Also, p.Touch.Also) {
+	if !ok || j.Touch == nil || j.Resource == p.Resource && slices.Equal(j.Touch.Paths, p.Touch.Paths) &&
+		slices.Equal(j.Touch.Also, p.Touch.Also) {
 		return nil
 	}
 	return fault.New(fault.Conflict, "tool", "%s leads elsewhere than when it was decided about", p.Title).WithNext("look again")

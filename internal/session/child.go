@@ -40,9 +40,11 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 			return err
 		}
 		c := s.At(parent)
-		child = &Session{ID: id.New("ses"), Tenant: s.Tenant, Title: t.Title, Directory: s.Directory, Driver: DriverModel, Model: s.Model, Parent: s.ID, Mode: s.Mode,
-			Config: Config{Temperature: s.Config.Temperature, TopP: s.Config.TopP, MaxTokens: s.Config.MaxTokens, Effort: s.Config.Effort, Fallback: s.Config.Fallback, Tools: t.Tools},
-			Owner:  s.ID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
+		child = &Session{ID: id.New("ses"), Tenant: s.Tenant, Title: t.Title, Directory: s.Directory, Driver: DriverModel, Model: s.Model,
+			Parent: s.ID, Mode: s.Mode,
+			Config: Config{Temperature: s.Config.Temperature, TopP: s.Config.TopP, MaxTokens: s.Config.MaxTokens, Effort: s.Config.Effort,
+				Fallback: s.Config.Fallback, Tools: t.Tools},
+			Owner: s.ID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 		if t.ReadOnly {
 			child.Mode = PlanMode
 		}
@@ -60,7 +62,8 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 		if err := saveSession(tx, child); err != nil {
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO session_child (tenant, call, parent, session, turn) VALUES (?, ?, ?, ?, ?)", s.Tenant, call, s.ID, child.ID, turn)
+		_, err = tx.Exec("INSERT INTO session_child (tenant, call, parent, session, turn) VALUES (?, ?, ?, ?, ?)", s.Tenant, call, s.ID, child.ID,
+			turn)
 		return err
 	})
 	if err == nil && child != nil {

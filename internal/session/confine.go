@@ -30,7 +30,8 @@ const confinedNot = "unconfined"
 
 func (r *Room) confineOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "session.unconfine", Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-", Present: true, People: true,
+		op.State(op.Spec{Name: "session.unconfine", Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-",
+			Present: true, People: true,
 			Doc: "Let the commands of one session run without a sandbox, on a machine that has none.\nEach command still asks as policy says. It ends with the session."}, one, r.unconfine),
 		op.State(op.Spec{Name: "session.confine", Right: "session.write", Method: "DELETE", Path: "/sessions/{id}/unconfined", MCP: "-",
 			Doc: "Take back that a session's commands may run without a sandbox."}, one, r.confine),
@@ -43,14 +44,16 @@ func (r *Room) confineOps() []op.Op {
 func (r *Room) unconfine(ctx context.Context, tx *db.Tx, in IDIn) (Unconfined, error) {
 	c := op.CallerFrom(ctx)
 	if r.sandbox.Works() {
-		return Unconfined{}, fault.New(fault.Conflict, "session.unconfine", "commands are confined here (%s), so nothing has to be granted", r.sandbox.Kind)
+		return Unconfined{}, fault.New(fault.Conflict, "session.unconfine", "commands are confined here (%s), so nothing has to be granted",
+			r.sandbox.Kind)
 	}
 	s, err := loadSession(inTx{tx}, c.Tenant, in.ID, tx.ForUpdate())
 	if err != nil {
 		return Unconfined{}, err
 	}
 	if s.Driver != DriverModel {
-		return Unconfined{}, fault.New(fault.Invalid, "session.unconfine", "%s is an agent program in a terminal, which this does not confine", s.ID).WithNext("see how it is confined: tandem session show %s", s.ID)
+		return Unconfined{}, fault.New(fault.Invalid, "session.unconfine", "%s is an agent program in a terminal, which this does not confine",
+			s.ID).WithNext("see how it is confined: tandem session show %s", s.ID)
 	}
 	u := Unconfined{Session: s.ID, GrantedBy: c.Name, CreatedAt: tx.Now()}
 	_, err = tx.Exec(`INSERT INTO session_unconfined (tenant, session, granted_by, created_at) VALUES (?, ?, ?, ?)
@@ -62,7 +65,8 @@ func (r *Room) unconfine(ctx context.Context, tx *db.Tx, in IDIn) (Unconfined, e
 func (r *Room) confine(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	n, err := reconfine(ctx, tx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err == nil && n == 0 {
-		err = fault.New(fault.NotFound, "session.confine", "nothing was granted to %.60s", in.ID).WithNext("list what was: tandem grant unconfined")
+		err = fault.New(fault.NotFound, "session.confine", "nothing was granted to %.60s", in.ID).
+			WithNext("list what was: tandem grant unconfined")
 	}
 	return OK{err == nil}, err
 }

@@ -75,7 +75,8 @@ func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, er
 }
 
 // End ends a turn, and says so in the journal. also is what a driver keeps or tells of it, in the same transaction.
-func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string, also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
+func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string, also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn,
+	error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		if err := r.finish(tx, s, t, state, reason); err != nil {
 			return err
@@ -134,7 +135,8 @@ func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
 			return err
 		}
-		open = append(open, provider.Block{Kind: provider.ResultOf, Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: why, Error: true}})
+		open = append(open, provider.Block{Kind: provider.ResultOf,
+			Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: why, Error: true}})
 	}
 	if len(open) == 0 {
 		return nil
@@ -171,7 +173,8 @@ func unanswered(tx *db.Tx, s *Session, calls []*Call) ([]provider.Block, error) 
 }
 
 func resultBlock(c *Call) provider.Block {
-	return provider.Block{Kind: provider.ResultOf, Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: c.Result.Text, Error: c.Result.Error}}
+	return provider.Block{Kind: provider.ResultOf, Result: &provider.Result{CallID: c.Ref, Name: c.Tool, Text: c.Result.Text,
+		Error: c.Result.Error}}
 }
 
 func addMessage(tx *db.Tx, s *Session, m *Message) error {
@@ -183,7 +186,8 @@ func addMessage(tx *db.Tx, s *Session, m *Message) error {
 
 // Reply stores what the model said and the calls it wants, and ends the turn when it wants none. open is the part that is
 // still being written, if any.
-func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Reply, model string, cost provider.Nano, open *Writer, text string) (*Turn, error) {
+func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Reply, model string, cost provider.Nano, open *Writer,
+	text string) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		t.Steps++
 		t.Attempts++
@@ -199,7 +203,8 @@ func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Re
 		}
 		for _, c := range reply.Calls() {
 			t.Calls++
-			call := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: c.ID, Tool: c.Name, Args: c.Args,
+			call := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: c.ID, Tool: c.Name,
+				Args:  c.Args,
 				State: CallProposed, CreatedAt: tx.Now()}
 			if err := saveCall(tx, call); err != nil {
 				return err
@@ -356,7 +361,8 @@ func (r *Room) CutParts(ctx context.Context) error {
 		}
 		err := r.db.Write(ctx, func(tx *db.Tx) error {
 			var text string
-			err := tx.QueryRow("SELECT text FROM session_part WHERE tenant = ? AND session = ? AND seq = ?", o.w.s.Tenant, o.w.s.ID, o.w.seq).Scan(&text)
+			err := tx.QueryRow("SELECT text FROM session_part WHERE tenant = ? AND session = ? AND seq = ?", o.w.s.Tenant, o.w.s.ID, o.w.seq).
+				Scan(&text)
 			if err != nil && !db.NoRows(err) {
 				return err
 			}

@@ -93,7 +93,8 @@ func ParsePlace(s string) (Place, error) {
 		off, err = strconv.Atoi(b)
 	}
 	if err != nil || seq < 0 || off < 0 {
-		return Place{}, fault.New(fault.Invalid, "session.events", "%.40q is not a place in a session's events: it should be seq or seq.offset", s)
+		return Place{}, fault.New(fault.Invalid, "session.events",
+			"%.40q is not a place in a session's events: it should be seq or seq.offset", s)
 	}
 	return Place{seq, off}, nil
 }

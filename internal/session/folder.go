@@ -52,7 +52,8 @@ func folderAt(path string) op.Resource {
 
 func (r *Room) folderOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "folder.list", Right: "folder.read", Masked: true, Method: "GET", Path: "/folders", Doc: "List the folders that sessions may work in."},
+		op.Read(op.Spec{Name: "folder.list", Right: "folder.read", Masked: true, Method: "GET", Path: "/folders",
+			Doc: "List the folders that sessions may work in."},
 			func(Nothing) op.Resource { return folderAt("/") }, r.listFolders),
 		op.State(op.Spec{Name: "folder.grant", Right: "folder.grant", Method: "POST", Path: "/folders", MCP: "-", Present: true, People: true,
 			Doc: "Grant a folder to sessions, for reading and changing or for reading only.\nFiles that may hold keys stay out of reach."},
@@ -97,7 +98,8 @@ func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder,
 		return bad("%s is not a folder", in.Path)
 	}
 	if real == filepath.VolumeName(real)+string(filepath.Separator) {
-		return Folder{}, fault.New(fault.Invalid, "folder.grant", "the whole machine cannot be granted").WithNext("grant the folder that the work needs")
+		return Folder{}, fault.New(fault.Invalid, "folder.grant", "the whole machine cannot be granted").
+			WithNext("grant the folder that the work needs")
 	}
 	for _, h := range r.Hidden {
 		if within(h, real) {
@@ -180,7 +182,8 @@ func holding(all []tool.Folder, dir string) []tool.Folder {
 	return out
 }
 
-// seeing is a scope as the caller of ctx sees it with a tool. Without a house nobody can say what policy keeps from it, so nothing is there.
+// seeing is a scope as the caller of ctx sees it with a tool. Without a house nobody can say what policy keeps from it, so nothing is
+// there.
 func (r *Room) seeing(ctx context.Context, scope *tool.Scope, name string) (*tool.Scope, error) {
 	if r.house.Sight == nil {
 		return tool.NewScope(nil), nil

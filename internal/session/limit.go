@@ -67,7 +67,8 @@ func (in LimitIn) check() error {
 	case in.Subject == "" || in.Subject == Everybody:
 		return nil
 	case !ok || name == "" || len(in.Subject) > 200 || !subjects[op.Kind(kind)]:
-		return fault.New(fault.Invalid, "budget.set", "%.60q is not kind:name", in.Subject).WithNext("name person:…, agent:…, service:… or local:local, or * for everybody")
+		return fault.New(fault.Invalid, "budget.set", "%.60q is not kind:name", in.Subject).
+			WithNext("name person:…, agent:…, service:… or local:local, or * for everybody")
 	}
 	return nil
 }
@@ -81,7 +82,8 @@ type LimitsOut struct {
 
 func (r *Room) limitOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "budget.list", Right: "session.list", Method: "GET", Path: "/budgets", Doc: "List the budgets of actors and of everybody together, and what was used of them."},
+		op.Read(op.Spec{Name: "budget.list", Right: "session.list", Method: "GET", Path: "/budgets",
+			Doc: "List the budgets of actors and of everybody together, and what was used of them."},
 			func(Nothing) op.Resource { return at("") }, r.listLimits),
 		op.State(op.Spec{Name: "budget.set", Right: "session.admin", Method: "PUT", Path: "/budgets", MCP: "-", Present: true, People: true,
 			Doc: "Set the budget of an actor, or of everybody together, for a day, a month or ever.\nA session stops before the call that would exceed it. Without bounds it is removed."},
@@ -90,7 +92,8 @@ func (r *Room) limitOps() []op.Op {
 }
 
 func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
-	rows, err := r.db.Query(ctx, "SELECT subject, period, budget, set_by, set_at FROM session_limit WHERE tenant = ? ORDER BY subject, period", tenant)
+	rows, err := r.db.Query(ctx, "SELECT subject, period, budget, set_by, set_at FROM session_limit WHERE tenant = ? ORDER BY subject, period",
+		tenant)
 	return db.Collect(rows, err, func(rows *sql.Rows) (l Limit, err error) {
 		var budget string
 		var at int64
@@ -137,7 +140,8 @@ func (r *Room) setLimit(ctx context.Context, tx *db.Tx, in LimitIn) (Limit, erro
 	if l.Budget == (Budget{}) {
 		n, err := tx.Changed("DELETE FROM session_limit WHERE tenant = ? AND subject = ? AND period = ?", c.Tenant, l.Subject, string(l.Period))
 		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "budget.set", "%s has no budget for the period %q", l.Subject, l.Period).WithNext("list what there is: tandem budget list")
+			err = fault.New(fault.NotFound, "budget.set", "%s has no budget for the period %q", l.Subject, l.Period).
+				WithNext("list what there is: tandem budget list")
 		}
 		return l, err
 	}

@@ -61,7 +61,8 @@ func outermost(folders []string) []string {
 	return out
 }
 
-// Settle looks again, takes out of the folders what appeared since and would run later, and says what that was. The work goes on with what is
+// Settle looks again, takes out of the folders what appeared since and would run later, and says what that was. The work goes on with what
+// is
 // there now, or is over.
 func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, error) {
 	looks, err := r.looks(ctx, "tenant = ? AND work = ?", w.Tenant, w.ID)
@@ -115,14 +116,17 @@ func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.A
 		return nil, stored
 	}
 	if errors.Is(err, box.ErrTooMuch) {
-		note, stored := r.setAside(ctx, w, l, []box.Left{{Path: ".", What: "more files than can be looked through: look at hooks and configuration of repositories here before you use git", Part: box.Part{Sum: "much"}}})
+		note, stored := r.setAside(ctx, w, l, []box.Left{{Path: ".",
+			What: "more files than can be looked through: look at hooks and configuration of repositories here before you use git",
+			Part: box.Part{Sum: "much"}}})
 		if stored != nil {
 			return nil, stored
 		}
 		out = append(out, note...)
 	}
 	if err := box.SetAside(l.folder, left); err != nil {
-		return out, fault.New(fault.Unavailable, "session", "what version control would run later could not be taken out of %s: %w", l.folder, err).
+		return out, fault.New(fault.Unavailable, "session", "what version control would run later could not be taken out of %s: %w", l.folder,
+			err).
 			WithNext("look at it before you use git there: tandem session set-aside list")
 	}
 	if over {
@@ -134,7 +138,8 @@ func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.A
 	return out, nil
 }
 
-// setAside stores what was found before it is taken out: its content in a file of the data folder, what is known of it in a row and an event.
+// setAside stores what was found before it is taken out: its content in a file of the data folder, what is known of it in a row and an
+// event.
 func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([]*wire.Aside, error) {
 	if len(left) == 0 {
 		return nil, nil
@@ -159,7 +164,8 @@ func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([
 			if known > 0 {
 				continue // a crash came between storing it and taking it out
 			}
-			a := &wire.Aside{ID: id.New("asd"), Session: w.Session, Turn: w.Turn, Folder: l.folder, Path: f.Path, What: f.What, State: wire.AsidePending, Size: f.Part.Size, CreatedAt: tx.Now()}
+			a := &wire.Aside{ID: id.New("asd"), Session: w.Session, Turn: w.Turn, Folder: l.folder, Path: f.Path, What: f.What,
+				State: wire.AsidePending, Size: f.Part.Size, CreatedAt: tx.Now()}
 			if f.Part.Data != nil {
 				a.File = filepath.Join(r.AsideAt, a.ID)
 				if err := os.WriteFile(a.File, f.Part.Data, 0o600); err != nil {
@@ -176,7 +182,8 @@ func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([
 			payload["more"] = len(told) - maxAside
 		}
 		if w.Session == "" {
-			_, err := r.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "session.set_aside", Actor: "tandem", Resource: at("").String(), Payload: []byte(encode(payload))})
+			_, err := r.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "session.set_aside", Actor: "tandem", Resource: at("").String(),
+				Payload: []byte(encode(payload))})
 			return err
 		}
 		var saved *Session

@@ -15,7 +15,8 @@ import (
 
 func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, error) {
 	c := op.CallerFrom(ctx)
-	s := &Session{ID: id.New("ses"), Tenant: c.Tenant, Title: in.Title, Directory: in.Directory, Driver: DriverModel, Model: in.Model, Parent: in.Parent, Mode: in.Mode,
+	s := &Session{ID: id.New("ses"), Tenant: c.Tenant, Title: in.Title, Directory: in.Directory, Driver: DriverModel, Model: in.Model,
+		Parent: in.Parent, Mode: in.Mode,
 		Config: in.Config, Owner: orElse(OpenerOf(c), c.Name), CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 	if s.Model == "" {
 		s.Model = r.defaultModel(tx, c.Tenant)
@@ -158,7 +159,8 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 		return OK{}, err
 	}
 	if len(open) > 0 {
-		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).WithNext("stop them first: tandem session cancel %s", in.ID)
+		return OK{}, fault.New(fault.Conflict, "session.delete", "the session has %d open turns", len(open)).
+			WithNext("stop them first: tandem session cancel %s", in.ID)
 	}
 	if err := r.carry(tx, s); err != nil {
 		return OK{}, err
@@ -171,7 +173,8 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 
 // Forget removes a session that has no open turns, and all that belongs to it.
 func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
-	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question", "session_file", "session_undone", "session_child", "session_unconfined", "session_spent", "session_look",
+	for _, table := range []string{"session_turn", "session_message", "session_call", "session_event", "session_part", "session_question",
+		"session_file", "session_undone", "session_child", "session_unconfined", "session_spent", "session_look",
 		"session_base", "session_base_file"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND session = ?", tenant, session); err != nil {
 			return err
@@ -188,7 +191,8 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 		return nil, err
 	}
 	s := *from
-	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, orElse(OpenerOf(c), c.Name), chainOf(c), tx.Now(), tx.Now()
+	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, orElse(OpenerOf(c), c.Name), chainOf(c), tx.Now(),
+		tx.Now()
 	s.Events, s.messages, s.Archived, s.Reverted = 0, 0, false, ""
 	if in.Title != "" {
 		s.Title = in.Title

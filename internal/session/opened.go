@@ -74,7 +74,8 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, it
 		return err
 	}
 	if depth := countSessions(opener.chain); depth >= maxDepth {
-		return fault.New(fault.Exhausted, "session.open", "a session that was opened by a session, that was opened by a session, opens no more").WithNext("do it yourself")
+		return fault.New(fault.Exhausted, "session.open", "a session that was opened by a session, that was opened by a session, opens no more").
+			WithNext("do it yourself")
 	}
 	mine, err := r.reach(tx, opener)
 	if err != nil {

@@ -76,20 +76,25 @@ func providerAt(id string) op.Resource { return op.Resource{Kind: "provider", Pa
 
 func (r *Room) providerOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "provider.list", Right: "provider.list", Method: "GET", Path: "/providers", Doc: "List model providers, and which of them have a key."},
+		op.Read(op.Spec{Name: "provider.list", Right: "provider.list", Method: "GET", Path: "/providers",
+			Doc: "List model providers, and which of them have a key."},
 			func(Nothing) op.Resource { return providerAt("") }, r.listProviders),
-		op.Read(op.Spec{Name: "provider.models", Right: "provider.read", Method: "GET", Path: "/providers/{id}/models", Doc: "Ask a provider which models it offers."},
+		op.Read(op.Spec{Name: "provider.models", Right: "provider.read", Method: "GET", Path: "/providers/{id}/models",
+			Doc: "Ask a provider which models it offers."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.listModels),
 		op.State(op.Spec{Name: "provider.add", Right: "provider.write", Method: "POST", Path: "/providers", MCP: "-",
 			Doc: "Add an endpoint that speaks Chat Completions, Responses or Messages, or give a known provider another address.\nA key that was stored for another address is forgotten: it goes where it was meant to go, and nowhere else."},
 			func(in ProviderAddIn) op.Resource { return providerAt(in.ID) }, r.addProvider),
-		op.State(op.Spec{Name: "provider.remove", Right: "provider.write", Method: "DELETE", Path: "/providers/{id}", MCP: "-", Doc: "Forget an endpoint that was added."},
+		op.State(op.Spec{Name: "provider.remove", Right: "provider.write", Method: "DELETE", Path: "/providers/{id}", MCP: "-",
+			Doc: "Forget an endpoint that was added."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.removeProvider),
-		op.Binding(op.State(op.Spec{Name: "provider.key", Right: "provider.write", Method: "PUT", Path: "/providers/{id}/key", MCP: "-", Secret: []string{"key"},
-			Doc: "Store a provider's key, sealed."},
+		op.Binding(op.State(op.Spec{Name: "provider.key", Right: "provider.write", Method: "PUT", Path: "/providers/{id}/key", MCP: "-",
+			Secret: []string{"key"},
+			Doc:    "Store a provider's key, sealed."},
 			func(in ProviderKeyIn) op.Resource { return providerAt(in.ID) }, r.keyProvider),
 			func(ctx context.Context, in ProviderKeyIn) ([]op.Bound, error) { return r.BindModel(ctx, in.ID+"/") }),
-		op.Binding(op.State(op.Spec{Name: "provider.default", Right: "provider.write", Method: "PUT", Path: "/providers-default", MCP: "-", Doc: "Choose the model of sessions that name none."},
+		op.Binding(op.State(op.Spec{Name: "provider.default", Right: "provider.write", Method: "PUT", Path: "/providers-default", MCP: "-",
+			Doc: "Choose the model of sessions that name none."},
 			func(in DefaultIn) op.Resource { return providerAt("") }, r.setDefault),
 			func(ctx context.Context, in DefaultIn) ([]op.Bound, error) { return r.BindModel(ctx, in.Model) }),
 	}
@@ -303,7 +308,8 @@ func (r *Room) keyProvider(ctx context.Context, tx *db.Tx, in ProviderKeyIn) (OK
 	}
 	if meant := strings.TrimSuffix(in.Base, "/"); meant != "" && meant != base {
 		return OK{}, fault.New(fault.Conflict, "provider.key", "%.60s is at %s, and this key is meant for %.200s", in.ID, base, meant).
-			WithNext("see who moved it: tandem audit log --type provider.add; an address that was added goes with: tandem provider remove %.60s", in.ID)
+			WithNext("see who moved it: tandem audit log --type provider.add; an address that was added goes with: tandem provider remove %.60s",
+				in.ID)
 	}
 	if strings.TrimSpace(in.Key) == "" || strings.ContainsAny(in.Key, " \n\r\t") {
 		return OK{}, fault.New(fault.Invalid, "provider.key", "the key is empty or holds blanks")
@@ -318,7 +324,8 @@ func (r *Room) setDefault(ctx context.Context, tx *db.Tx, in DefaultIn) (Default
 	if err := knownProvider(tx, &Session{Tenant: op.CallerFrom(ctx).Tenant, Driver: DriverModel, Model: in.Model}); err != nil {
 		return in, err
 	}
-	_, err := tx.Exec("INSERT INTO session_default (tenant, model) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET model = excluded.model", op.CallerFrom(ctx).Tenant, in.Model)
+	_, err := tx.Exec("INSERT INTO session_default (tenant, model) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET model = excluded.model",
+		op.CallerFrom(ctx).Tenant, in.Model)
 	return in, err
 }
 

@@ -40,8 +40,10 @@ func (in AnswerIn) answers(q *Question) (all []string, text string, err error) {
 		for _, one := range q.Questions {
 			asked = append(asked, one.Question)
 		}
-		return nil, "", fault.New(fault.Invalid, "question.answer", "%d things are asked at once, and each wants an answer of its own: %s", len(q.Questions), strings.Join(asked, " · ")).
-			WithNext("give one for each, in this order: tandem session answer %s %s", q.ID, strings.TrimSpace(strings.Repeat("\"…\" ", len(q.Questions))))
+		return nil, "", fault.New(fault.Invalid, "question.answer", "%d things are asked at once, and each wants an answer of its own: %s",
+			len(q.Questions), strings.Join(asked, " · ")).
+			WithNext("give one for each, in this order: tandem session answer %s %s", q.ID,
+				strings.TrimSpace(strings.Repeat("\"…\" ", len(q.Questions))))
 	}
 	for i, a := range all {
 		if strings.TrimSpace(a) == "" {
@@ -59,7 +61,8 @@ func (in AnswerIn) answers(q *Question) (all []string, text string, err error) {
 
 func (r *Room) questionOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "question.list", Right: "session.read", Masked: true, Method: "GET", Path: "/questions", Doc: "List the questions of agents that wait for an answer."},
+		op.Read(op.Spec{Name: "question.list", Right: "session.read", Masked: true, Method: "GET", Path: "/questions",
+			Doc: "List the questions of agents that wait for an answer."},
 			func(Nothing) op.Resource { return at("") }, r.questions),
 		op.State(op.Spec{Name: "question.answer", Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
 			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's question who is that session, opened it or was opened by it."},
@@ -77,7 +80,8 @@ func (r *Room) sessionOf(question string) string {
 }
 
 func (r *Room) questions(ctx context.Context, _ Nothing) (QuestionsOut, error) {
-	rows, err := r.db.Query(ctx, "SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND state = 'pending' ORDER BY id LIMIT 500", op.CallerFrom(ctx).Tenant)
+	rows, err := r.db.Query(ctx, "SELECT "+questionColumns+
+		" FROM session_question WHERE tenant = ? AND state = 'pending' ORDER BY id LIMIT 500", op.CallerFrom(ctx).Tenant)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Question, error) { return scanQuestion(rows) })
 	out := QuestionsOut{Questions: []*Question{}}
 	for _, q := range all {
@@ -91,7 +95,8 @@ func (r *Room) questions(ctx context.Context, _ Nothing) (QuestionsOut, error) {
 
 func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, error) {
 	c := op.CallerFrom(ctx)
-	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?"+tx.ForUpdate(), c.Tenant, in.ID))
+	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ?"+tx.ForUpdate(), c.Tenant,
+		in.ID))
 	if db.NoRows(err) {
 		return nil, fault.New(fault.NotFound, "question.answer", "there is no question %.60s", in.ID)
 	}
@@ -120,7 +125,8 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	if len(q.Answers) > 0 {
 		answers = encode(q.Answers)
 	}
-	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ?, answers = ? WHERE tenant = ? AND id = ?", q.State, q.Answer, answers, c.Tenant, q.ID); err != nil {
+	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ?, answers = ? WHERE tenant = ? AND id = ?", q.State, q.Answer,
+		answers, c.Tenant, q.ID); err != nil {
 		return nil, err
 	}
 	s, err := r.change(tx, c.Tenant, q.Session, func(s *Session) error {

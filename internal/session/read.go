@@ -37,11 +37,13 @@ type OneTurnIn struct {
 
 func (r *Room) readOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "session.tools", Right: "session.list", Masked: true, Method: "GET", Path: "/tools", Doc: "List the tools that sessions can be given."},
+		op.Read(op.Spec{Name: "session.tools", Right: "session.list", Masked: true, Method: "GET", Path: "/tools",
+			Doc: "List the tools that sessions can be given."},
 			func(Nothing) op.Resource { return at("") }, r.listTools),
 		op.Read(op.Spec{Name: "session.turn", Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
 			func(in OneTurnIn) op.Resource { return at(r.sessionOfTurn(in.Turn)) }, r.oneTurn),
-		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff", Doc: "Show what changed in a session's folder since it began, new files too, as a patch."},
+		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff",
+			Doc: "Show what changed in a session's folder since it began, new files too, as a patch."},
 			one, r.diff),
 	}
 }
@@ -102,7 +104,8 @@ func (r *Room) turnsOp(ctx context.Context, in TurnIn) (TurnsOut, error) {
 		return TurnsOut{}, err
 	}
 	out := TurnsOut{Turns: []*Turn{}}
-	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ? AND (? = '' OR id = ?) ORDER BY id DESC LIMIT 200", s.Tenant, s.ID, in.Turn, in.Turn)
+	ts, err := turnsWhere(outside{ctx, r.db}, "tenant = ? AND session = ? AND (? = '' OR id = ?) ORDER BY id DESC LIMIT 200", s.Tenant, s.ID,
+		in.Turn, in.Turn)
 	if err != nil || len(ts) == 0 {
 		if err == nil && in.Turn != "" {
 			err = fault.New(fault.NotFound, "session.turns", "there is no turn %.60s in this session", in.Turn)

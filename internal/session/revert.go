@@ -37,7 +37,8 @@ func (r *Room) unrevert(tx *db.Tx, s *Session, bring bool) error {
 // hideFrom hides a message and all behind it.
 func hideFrom(tx *db.Tx, s *Session, message string) error {
 	var seq int64
-	err := tx.QueryRow("SELECT seq FROM session_message WHERE tenant = ? AND session = ? AND id = ? AND hidden = 0", s.Tenant, s.ID, message).Scan(&seq)
+	err := tx.QueryRow("SELECT seq FROM session_message WHERE tenant = ? AND session = ? AND id = ? AND hidden = 0", s.Tenant, s.ID, message).
+		Scan(&seq)
 	if db.NoRows(err) {
 		return fault.New(fault.NotFound, "session.revert", "there is no message %.60s in this session", message)
 	}
@@ -86,7 +87,8 @@ func (r *Room) keepFile(ctx context.Context, s *Session, turn, call, path string
 // kept is what a file held before a call changed it; known is false when the call did not.
 func (r *Room) kept(ctx context.Context, s *Session, call, path string) (content []byte, existed, known bool, err error) {
 	var was int64
-	err = r.db.QueryRow(ctx, "SELECT existed, content FROM session_file WHERE tenant = ? AND call = ? AND path = ?", s.Tenant, call, path).Scan(&was, &content)
+	err = r.db.QueryRow(ctx, "SELECT existed, content FROM session_file WHERE tenant = ? AND call = ? AND path = ?", s.Tenant, call, path).
+		Scan(&was, &content)
 	if db.NoRows(err) {
 		return nil, false, false, nil
 	}
@@ -112,7 +114,8 @@ func (r *Room) revertOps() []op.Op {
 			Doc: "Take back a prompt and all that followed: the messages, and the files that its tools changed."},
 			func(in RevertIn) op.Resource { return at(in.ID) }, r.revert, nil),
 		op.Effect(op.Spec{Name: "session.unrevert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
-			Doc: "Bring back what was taken back: the messages and the files. A file that was changed since then stays as it is, and is named."}, one, r.unrevertOp, nil),
+			Doc: "Bring back what was taken back: the messages and the files. A file that was changed since then stays as it is, and is named."},
+			one, r.unrevertOp, nil),
 	}
 }
 

@@ -116,7 +116,8 @@ func tell(tx *db.Tx, s *Session, turn, typ string, body any) error {
 
 // record puts what a driver did into the journal, in the same transaction. It is called last.
 func (r *Room) record(tx *db.Tx, s *Session, typ string, payload any) error {
-	_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: typ, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(), Payload: []byte(encode(payload))})
+	_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: typ, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(),
+		Payload: []byte(encode(payload))})
 	return err
 }
 
@@ -185,12 +186,15 @@ func (r *Room) prompt(tx *db.Tx, s *Session, by op.Caller, blocks []provider.Blo
 		return nil, err
 	}
 	if len(open) >= MaxQueue {
-		return nil, fault.New(fault.Exhausted, "session.prompt", "%d turns wait already", len(open)).WithNext("wait, or cancel some: tandem session cancel %s", s.ID)
+		return nil, fault.New(fault.Exhausted, "session.prompt", "%d turns wait already", len(open)).
+			WithNext("wait, or cancel some: tandem session cancel %s", s.ID)
 	}
 	if s.Archived {
-		return nil, fault.New(fault.Conflict, "session.prompt", "the session is archived").WithNext("take it back first: tandem session update %s --archived=false", s.ID)
+		return nil, fault.New(fault.Conflict, "session.prompt", "the session is archived").
+			WithNext("take it back first: tandem session update %s --archived=false", s.ID)
 	}
-	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(), prompt: blocks, prompted: s.prompted(nil, by)}
+	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(),
+		prompt: blocks, prompted: s.prompted(nil, by)}
 	if len(open) == 0 && s.Driver == DriverModel { // nothing is before it: it begins with being asked for, which saves a write
 		if err := r.begin(tx, s, t); err != nil {
 			return nil, err

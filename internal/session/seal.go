@@ -44,7 +44,8 @@ func (f Folder) seal(tenant string) op.Sealed {
 func unconfinedSubject(session string) string { return "unconfined:" + session }
 
 func (u Unconfined) seal(tenant string) op.Sealed {
-	return op.Sealed{Tenant: tenant, Subject: unconfinedSubject(u.Session), What: "that the commands of " + u.Session + " run without a sandbox",
+	return op.Sealed{Tenant: tenant, Subject: unconfinedSubject(u.Session),
+		What: "that the commands of " + u.Session + " run without a sandbox",
 		Says: []string{u.Session, u.GrantedBy, strconv.FormatInt(u.CreatedAt.UnixMicro(), 10)}}
 }
 

@@ -167,7 +167,8 @@ func (s *Session) DrivenBy(c op.Caller) error {
 	if by == "" || s.ID != by && slices.Contains(s.chain, string(op.Session)+":"+by) {
 		return nil
 	}
-	return fault.New(fault.Denied, "session", "a session drives only the sessions that it opened itself").WithNext("write to the other one in a space, or let a person do it")
+	return fault.New(fault.Denied, "session", "a session drives only the sessions that it opened itself").
+		WithNext("write to the other one in a space, or let a person do it")
 }
 
 // chainOf is the authority that a session of this caller works under.

@@ -107,7 +107,8 @@ func saveSession(tx *db.Tx, s *Session) error {
 		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, directory = excluded.directory, model = excluded.model, mode = excluded.mode,
 		config = excluded.config, todos = excluded.todos, archived = excluded.archived, events = excluded.events, messages = excluded.messages,
 		reverted = excluded.reverted, updated_at = excluded.updated_at`,
-		s.Tenant, s.ID, s.Title, s.Directory, s.Driver, s.Model, s.Parent, string(s.Mode), encode(s.Config), encode(s.Todos), s.Owner, encode(s.chain),
+		s.Tenant, s.ID, s.Title, s.Directory, s.Driver, s.Model, s.Parent, string(s.Mode), encode(s.Config), encode(s.Todos), s.Owner,
+		encode(s.chain),
 		s.Archived, s.Events, s.messages, s.Reverted, s.CreatedAt, s.UpdatedAt)
 	return err
 }
@@ -118,7 +119,8 @@ func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
 	var prompt, options, usage, prompted string
 	var cancel, created, started, ended, ran, since int64
-	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls, &t.Attempts, &usage,
+	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls,
+		&t.Attempts, &usage,
 		&t.Cost, &created, &started, &ended, &ran, &since, &prompted)
 	if err != nil {
 		return nil, err
@@ -179,7 +181,8 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
 		prompted = excluded.prompted`,
-		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls, t.Attempts, encode(t.Usage),
+		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls,
+		t.Attempts, encode(t.Usage),
 		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted))
 	return err
 }
@@ -213,7 +216,8 @@ func scanCall(row scanner) (*Call, error) {
 	var c Call
 	var args, result string
 	var created, ended int64
-	err := row.Scan(&c.Tenant, &c.Session, &c.Turn, &c.ID, &c.Position, &c.Ref, &c.Tool, &args, &c.Title, &c.State, &c.Ask, &result, &created, &ended)
+	err := row.Scan(&c.Tenant, &c.Session, &c.Turn, &c.ID, &c.Position, &c.Ref, &c.Tool, &args, &c.Title, &c.State, &c.Ask, &result, &created,
+		&ended)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +245,8 @@ func saveCall(tx *db.Tx, c *Call) error {
 	}
 	_, err := tx.Exec(`INSERT INTO session_call (`+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, state = excluded.state, ask = excluded.ask, result = excluded.result, ended_at = excluded.ended_at`,
-		c.Tenant, c.Session, c.Turn, c.ID, c.Position, c.Ref, c.Tool, string(c.Args), c.Title, string(c.State), c.Ask, result, c.CreatedAt, micros(c.EndedAt))
+		c.Tenant, c.Session, c.Turn, c.ID, c.Position, c.Ref, c.Tool, string(c.Args), c.Title, string(c.State), c.Ask, result, c.CreatedAt,
+		micros(c.EndedAt))
 	return err
 }
 

@@ -39,7 +39,8 @@ func (r *Room) Typed(ctx context.Context, tenant, session, text, by string) (*Tu
 		_, err := r.change(tx, tenant, session, func(s *Session) error {
 			now := tx.Now()
 			blocks := []provider.Block{{Kind: provider.Text, Text: text}}
-			t = &Turn{ID: id.New("turn"), Tenant: tenant, Session: session, State: Running, Asker: by, CreatedAt: now, StartedAt: &now, prompt: blocks}
+			t = &Turn{ID: id.New("turn"), Tenant: tenant, Session: session, State: Running, Asker: by, CreatedAt: now, StartedAt: &now,
+				prompt: blocks}
 			if err := saveTurn(tx, t); err != nil {
 				return err
 			}
@@ -62,6 +63,7 @@ func (r *Room) Said(ctx context.Context, t *Turn, msg, text, model string, used 
 		t.Steps++
 		t.Attempts++
 		t.Usage = t.Usage.Add(used)
-		return addMessage(tx, s, &Message{ID: msg, Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{{Kind: provider.Text, Text: text}}, Model: model})
+		return addMessage(tx, s, &Message{ID: msg, Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{{Kind: provider.Text, Text: text}},
+			Model: model})
 	})
 }

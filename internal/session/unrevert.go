@@ -134,7 +134,8 @@ func (r *Room) unrevertOp(ctx context.Context, in IDIn) (RevertOut, error) {
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := r.change(tx, caller.Tenant, in.ID, func(s *Session) error {
 			if s.Reverted == "" {
-				return fault.New(fault.Conflict, "session.unrevert", "the conversation went on meanwhile").WithNext("look at it: tandem session show %s", s.ID)
+				return fault.New(fault.Conflict, "session.unrevert", "the conversation went on meanwhile").
+					WithNext("look at it: tandem session show %s", s.ID)
 			}
 			if err := r.unrevert(tx, s, true); err != nil {
 				return err

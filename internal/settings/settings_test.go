@@ -23,7 +23,8 @@ func TestFlagsWinOverEnvironmentOverFilesOverDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"listen": "from-dotenv:2", "port": "3", "log.level": "warn", "log.format": "json", "workspace": "from-flag", "hostname": "127.0.0.1"} {
+	for key, want := range map[string]string{"listen": "from-dotenv:2", "port": "3", "log.level": "warn", "log.format": "json",
+		"workspace": "from-flag", "hostname": "127.0.0.1"} {
 		if got := s.Get(key); got != want {
 			t.Errorf("%s = %q, want %q", key, got, want)
 		}
@@ -86,7 +87,8 @@ func TestChangeWritesOneSettingAndKeepsTheRest(t *testing.T) {
 	if err != nil || s.Get("log.level") != "debug" || s.Get("hosts") != "a.example,b.example" || s.Given("port") {
 		t.Errorf("%v %v", s, err)
 	}
-	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"listen", "nowhere"}, {"port", "99999"}, {"idle_exit", "soon"}, {"hang_secs", "0"}, {"log.level", "loud"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
+	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"listen", "nowhere"},
+		{"port", "99999"}, {"idle_exit", "soon"}, {"hang_secs", "0"}, {"log.level", "loud"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
 		if err := Change(data, bad[0], bad[1]); err == nil {
 			t.Errorf("Change(%q) was accepted", bad)
 		}

@@ -33,9 +33,11 @@ func CheckChange(key, value string) error {
 	case s == nil:
 		return fault.New(fault.NotFound, "setting.set", "there is no setting %q", key).WithNext("see what there is: tandem settings")
 	case s.Secret:
-		return fault.New(fault.Invalid, "setting.set", "%s is a secret and is not kept in config.toml", key).WithNext("put it into .env in the data folder, or into the environment, as %s", s.Env[0])
+		return fault.New(fault.Invalid, "setting.set", "%s is a secret and is not kept in config.toml", key).
+			WithNext("put it into .env in the data folder, or into the environment, as %s", s.Env[0])
 	case key == "data" || key == "as_token" || key == "control_socket":
-		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).WithNext("use the flag, or %s in the environment", s.Env[0])
+		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).
+			WithNext("use the flag, or %s in the environment", s.Env[0])
 	case value != "" && len(s.OneOf) > 0 && !slices.Contains(s.OneOf, value):
 		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", key, strings.Join(s.OneOf, ", "), value)
 	case value != "" && s.Form != nil && !s.Form.fits(value):

@@ -27,7 +27,8 @@ type Accepted struct {
 // log, in the caller's transaction. rules runs between the check and the append
 // and may refuse; what it returns becomes the entry's facts. An envelope that
 // is in the log already is answered as it was the first time.
-func (r *Room) Accept(tx *db.Tx, tenant string, env *seal.Envelope, classes []string, rules func(at time.Time) (any, error)) (Accepted, error) {
+func (r *Room) Accept(tx *db.Tx, tenant string, env *seal.Envelope, classes []string, rules func(at time.Time) (any, error)) (Accepted,
+	error) {
 	var none Accepted
 	if env == nil {
 		return none, fault.New(fault.Invalid, "space.post", "the envelope is missing")
@@ -97,7 +98,8 @@ func (r *Room) sender(tx *db.Tx, tenant string, s *row, env *seal.Envelope) (*Me
 		return nil, refused("space.post", err)
 	}
 	if m.Removed != nil || m.Left != nil {
-		return nil, fault.New(fault.Denied, "space.post", "%s is no longer a member of this space", m.ID).WithNext("ask a member for a new invite and join again")
+		return nil, fault.New(fault.Denied, "space.post", "%s is no longer a member of this space", m.ID).
+			WithNext("ask a member for a new invite and join again")
 	}
 	return m, nil
 }
@@ -118,7 +120,8 @@ func (r *Room) fits(tx *db.Tx, tenant string, s *row, from *Member, env *seal.En
 		return steppedDown(s)
 	}
 	if env.Epoch != uint64(s.epoch) {
-		return fault.New(fault.Conflict, "space.post", "the envelope is sealed for epoch %d, the space is at %d", env.Epoch, s.epoch).With("reason", "epoch")
+		return fault.New(fault.Conflict, "space.post", "the envelope is sealed for epoch %d, the space is at %d", env.Epoch, s.epoch).
+			With("reason", "epoch")
 	}
 	if env.Seq != from.Seq+1 {
 		return fault.New(fault.Conflict, "space.post", "%s's next number is %d, not %d", from.ID, from.Seq+1, env.Seq).With("reason", "sequence")
@@ -195,7 +198,8 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 			return fault.New(fault.Denied, "space.commit", "only %s, who keeps this space, may remove a member that did not leave", may).
 				WithNext("ask %s", may)
 		}
-		if _, err := tx.Exec("UPDATE space_member SET removed_at = ? WHERE tenant = ? AND space = ? AND id = ?", tx.Now(), tenant, s.id, id); err != nil {
+		if _, err := tx.Exec("UPDATE space_member SET removed_at = ? WHERE tenant = ? AND space = ? AND id = ?", tx.Now(), tenant, s.id,
+			id); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, s.id, id); err != nil {
@@ -212,7 +216,8 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 	return nil
 }
 
-// keeper is who may remove others: the space's creator, or, when that one is gone, the member who has been there longest. Somebody always can.
+// keeper is who may remove others: the space's creator, or, when that one is gone, the member who has been there longest. Somebody always
+// can.
 func keeper(tx *db.Tx, tenant string, s *row) (id string, err error) {
 	err = tx.QueryRow(`SELECT id FROM space_member WHERE tenant = ? AND space = ? AND left_at = 0 AND removed_at = 0
 		ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END, place, joined_at, id LIMIT 1`, tenant, s.id, s.creator).Scan(&id)
@@ -224,7 +229,8 @@ func (r *Room) add(tx *db.Tx, tenant string, s *row, card seal.Card) error {
 		return refused("space.commit", err)
 	}
 	var n int64
-	if err := tx.QueryRow("SELECT count(*) FROM space_member WHERE tenant = ? AND space = ? AND removed_at = 0", tenant, s.id).Scan(&n); err != nil {
+	if err := tx.QueryRow("SELECT count(*) FROM space_member WHERE tenant = ? AND space = ? AND removed_at = 0", tenant, s.id).
+		Scan(&n); err != nil {
 		return err
 	}
 	if n >= s.max {

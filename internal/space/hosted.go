@@ -48,7 +48,8 @@ func (r *Room) hosted(ctx context.Context, _ struct{}) (HostedOut, error) {
 		if err != nil {
 			return out, err
 		}
-		h := Hosted{Space: id, State: l.state, MovedTo: l.moved, Term: l.term, Epoch: l.epoch, Entries: l.seq, Hash: l.hash, Limit: l.max, Started: db.Time(started[id])}
+		h := Hosted{Space: id, State: l.state, MovedTo: l.moved, Term: l.term, Epoch: l.epoch, Entries: l.seq, Hash: l.hash, Limit: l.max,
+			Started: db.Time(started[id])}
 		for _, p := range r.presence(tenant, l, r.db.Now()) {
 			if p.Left {
 				continue

@@ -84,7 +84,8 @@ func (r *Room) uninvite(ctx context.Context, tx *db.Tx, in UninviteIn) (OK, erro
 	if in.Why != "used" && in.Why != "burned" && in.Why != "revoked" {
 		return OK{}, fault.New(fault.Invalid, "space.invite_close", "an invite ends as used, burned or revoked")
 	}
-	n, err := tx.Changed("UPDATE space_invite SET state = ? WHERE tenant = ? AND plate = ? AND space = ? AND state = 'open'", in.Why, tenant, in.Plate, in.Space)
+	n, err := tx.Changed("UPDATE space_invite SET state = ? WHERE tenant = ? AND plate = ? AND space = ? AND state = 'open'", in.Why, tenant,
+		in.Plate, in.Space)
 	if err == nil && n == 0 {
 		err = fault.New(fault.NotFound, "space.invite_close", "there is no open invite %s in this space", clip(in.Plate))
 	}
@@ -132,9 +133,11 @@ func (r *Room) knock(ctx context.Context, in KnockIn) (KnockOut, error) {
 	if len(in.SID) != 16 || len(in.Hello) != 32 || in.Card.Check() != nil {
 		return KnockOut{}, fault.New(fault.Invalid, "space.knock", "the knock is malformed")
 	}
-	ticket, ok := r.knocks.open(tenant, in.Plate, seal.MemberID(inviter), Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card}, r.db.Now())
+	ticket, ok := r.knocks.open(tenant, in.Plate, seal.MemberID(inviter), Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card},
+		r.db.Now())
 	if !ok {
-		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this invite was tried %d times in the last minute", KnocksPerMinute).WithNext("wait a minute and try again")
+		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this invite was tried %d times in the last minute", KnocksPerMinute).
+			WithNext("wait a minute and try again")
 	}
 	r.wake.ring(tenant + "/" + space)
 	return KnockOut{Knock: ticket}, nil

@@ -101,9 +101,11 @@ func release(tx *db.Tx, tenant string, env *seal.Envelope) (any, error) {
 	if err := Clear(env, &c); err != nil {
 		return nil, err
 	}
-	n, err := tx.Changed("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND tag = ? AND holder = ?", tenant, env.Space, c.Tag, env.From)
+	n, err := tx.Changed("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND tag = ? AND holder = ?", tenant, env.Space, c.Tag,
+		env.From)
 	if err == nil && n == 0 {
-		err = fault.New(fault.NotFound, "space.release", "you hold no lease on that path").WithNext("see who does: intandem_reserve without a path lists them")
+		err = fault.New(fault.NotFound, "space.release", "you hold no lease on that path").
+			WithNext("see who does: intandem_reserve without a path lists them")
 	}
 	return nil, err
 }

@@ -25,7 +25,8 @@ type RemoteOut struct {
 
 // remoteOps are what a member may call from afar, and by what it is known:
 // an envelope's signature, or a proof for the call of that name.
-var remoteOps = map[string]bool{"space.post": true, "board.change": true, "space.pull": false, "space.invite_open": false, "space.invite_close": false, "space.knock_reply": false, "space.step_down": true}
+var remoteOps = map[string]bool{"space.post": true, "board.change": true, "space.pull": false, "space.invite_open": false,
+	"space.invite_close": false, "space.knock_reply": false, "space.step_down": true}
 
 // remote checks who signed, and passes the call through the gate as that
 // member, who is nobody else here: it can reach these operations on its own
@@ -59,7 +60,8 @@ func (r *Room) remote(ctx context.Context, in RemoteIn) (RemoteOut, error) {
 		return RemoteOut{}, err
 	}
 	if sealed {
-		m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant, spc, id))
+		m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant,
+			spc, id))
 		if err != nil && !db.NoRows(err) {
 			return RemoteOut{}, err
 		}

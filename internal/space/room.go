@@ -61,7 +61,8 @@ func (p Proof) bytes(space string) []byte {
 // check finds the member behind a proof. Everybody else is told that there is
 // no such space.
 func (r *Room) check(ctx context.Context, tenant, space, what string, p Proof) (*Member, error) {
-	m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant, space, p.Member))
+	m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant,
+		space, p.Member))
 	if err != nil && !db.NoRows(err) {
 		return nil, err
 	}
@@ -113,7 +114,8 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 		in.PerMinute = DefaultMessages
 	}
 	if in.Members < 1 || in.Members > MaxMembers || in.PerMinute < 1 || in.PerMinute > MaxMessages {
-		return StartOut{}, fault.New(fault.Invalid, "space.start", "a space has 1 to %d members and 1 to %d messages a minute", MaxMembers, MaxMessages)
+		return StartOut{}, fault.New(fault.Invalid, "space.start", "a space has 1 to %d members and 1 to %d messages a minute", MaxMembers,
+			MaxMessages)
 	}
 	s := &row{id: in.Space, creator: string(in.Card.ID), state: stateOpen, term: 1, max: in.Members, perMinute: in.PerMinute}
 	tenant := op.CallerFrom(ctx).Tenant
@@ -183,7 +185,8 @@ func (r *Room) post(ctx context.Context, tx *db.Tx, in PostIn) (Accepted, error)
 		}
 		return nil, nil
 	}
-	a, err := r.Accept(tx, tenant, env, []string{ClassMessage, ClassReceipt, ClassProfile, ClassVar, ClassFinding, ClassCommit, ClassLeave, ClassReserve, ClassRelease}, rules)
+	a, err := r.Accept(tx, tenant, env, []string{ClassMessage, ClassReceipt, ClassProfile, ClassVar, ClassFinding, ClassCommit, ClassLeave,
+		ClassReserve, ClassRelease}, rules)
 	if err != nil {
 		return a, err
 	}
@@ -274,7 +277,8 @@ func (r *Room) pullOnce(ctx context.Context, tenant string, in PullIn, deadline 
 // read is what one member gets of a space as it is now.
 func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberID, in PullIn) (PullOut, error) {
 	now := r.db.Now()
-	out := PullOut{Space: in.Space, Entries: []*Entry{}, Seq: l.seq, Hash: l.hash, Epoch: l.epoch, Term: l.term, State: l.state, Creator: l.creator, MovedTo: l.moved, Now: db.Micros(now)}
+	out := PullOut{Space: in.Space, Entries: []*Entry{}, Seq: l.seq, Hash: l.hash, Epoch: l.epoch, Term: l.term, State: l.state,
+		Creator: l.creator, MovedTo: l.moved, Now: db.Micros(now)}
 	if in.Limit > 1 { // who asks for a single entry looks for the space's host, and is not here by that
 		r.saw(tenant, in.Space, me)
 	}
@@ -300,7 +304,9 @@ func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberI
 	}
 	entries, ok := l.since(in.Since, in.Limit)
 	if !ok {
-		rows, err := r.db.Query(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", tenant, in.Space, in.Since, l.seq, in.Limit)
+		rows, err := r.db.Query(ctx, "SELECT "+entryColumns+
+			" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", tenant, in.Space, in.Since, l.seq,
+			in.Limit)
 		if entries, err = db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) }); err != nil {
 			return out, err
 		}
@@ -313,7 +319,8 @@ func (r *Room) read(ctx context.Context, tenant string, l *look, me seal.MemberI
 
 // takeOvers are the entries that began a space's terms, oldest first.
 func (r *Room) takeOvers(ctx context.Context, tenant, space string) ([]*Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq", tenant, space, ClassTakeOver)
+	rows, err := r.db.Query(ctx, "SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND class = ? ORDER BY seq", tenant,
+		space, ClassTakeOver)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) })
 }
 

@@ -86,7 +86,8 @@ func (d *desk) seal(class, text string, clear any) seal.Envelope {
 			d.t.Fatal(err)
 		}
 	}
-	e, err := k.Seal(d.me, nil, seal.Envelope{Space: d.space, Seq: d.seq, ID: fmt.Sprintf("m_%d", d.seq), Class: class, At: d.now.UnixMilli(), Clear: c}, []byte(text))
+	e, err := k.Seal(d.me, nil, seal.Envelope{Space: d.space, Seq: d.seq, ID: fmt.Sprintf("m_%d", d.seq), Class: class, At: d.now.UnixMilli(),
+		Clear: c}, []byte(text))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -261,7 +262,8 @@ func TestTheChainHolds(t *testing.T) {
 			t.Errorf("%s went unnoticed", name)
 		}
 	}
-	if _, err := d.room.pull(d.ctx(), PullIn{Space: d.space, Proof: Proof{Member: d.me.Card().ID, Sig: []byte("x")}}); !fault.Is(err, fault.NotFound) {
+	if _, err := d.room.pull(d.ctx(), PullIn{Space: d.space, Proof: Proof{Member: d.me.Card().ID, Sig: []byte("x")}}); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("a pull without proof: %v", err)
 	}
 }

@@ -92,7 +92,8 @@ func optional(micros int64) *time.Time {
 }
 
 func member(tx *db.Tx, tenant, space string, id seal.MemberID) (*Member, error) {
-	m, err := scanMember(tx.QueryRow("SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?"+tx.ForUpdate(), tenant, space, id))
+	m, err := scanMember(tx.QueryRow("SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?"+tx.ForUpdate(),
+		tenant, space, id))
 	if db.NoRows(err) {
 		return nil, nil
 	}
@@ -142,7 +143,8 @@ func (r *row) keep(tx *db.Tx, tenant string, e *Entry) error {
 		return err
 	}
 	r.seq, r.hash = e.Seq, e.Hash
-	_, err := tx.Exec("UPDATE space SET seq = ?, hash = ?, epoch = ?, term = ? WHERE tenant = ? AND id = ?", r.seq, r.hash, r.epoch, r.term, tenant, r.id)
+	_, err := tx.Exec("UPDATE space SET seq = ?, hash = ?, epoch = ?, term = ? WHERE tenant = ? AND id = ?", r.seq, r.hash, r.epoch, r.term,
+		tenant, r.id)
 	return err
 }
 

@@ -56,7 +56,8 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	if _, err := tx.Exec("UPDATE space_member SET seen_at = 0 WHERE tenant = ? AND space = ?", tenant, space); err != nil {
 		return none, err
 	}
-	if _, err := tx.Exec("UPDATE space_member SET seq = ?, seen_at = ? WHERE tenant = ? AND space = ? AND id = ?", int64(env.Seq), tx.Now(), tenant, space, env.From); err != nil {
+	if _, err := tx.Exec("UPDATE space_member SET seq = ?, seen_at = ? WHERE tenant = ? AND space = ? AND id = ?", int64(env.Seq), tx.Now(),
+		tenant, space, env.From); err != nil {
 		return none, err
 	}
 	_, err = tx.Exec("UPDATE space SET creator = ? WHERE tenant = ? AND id = ?", s.creator, tenant, space)
@@ -132,7 +133,8 @@ func (r *Room) play(tx *db.Tx, tenant, space string, entries []*Entry) (*row, er
 			if err := r.replayed(tx, tenant, s, e); err != nil {
 				return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
 			}
-			if _, err := tx.Exec("UPDATE space_member SET seq = ? WHERE tenant = ? AND space = ? AND id = ?", int64(e.Env.Seq), tenant, s.id, e.Env.From); err != nil {
+			if _, err := tx.Exec("UPDATE space_member SET seq = ? WHERE tenant = ? AND space = ? AND id = ?", int64(e.Env.Seq), tenant, s.id,
+				e.Env.From); err != nil {
 				return nil, err
 			}
 		}
@@ -149,7 +151,8 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 	case ClassCommit:
 		return r.commit(tx, tenant, s, e.Env)
 	case ClassLeave:
-		_, err := tx.Exec("UPDATE space_member SET left_at = ? WHERE tenant = ? AND space = ? AND id = ?", db.Time(e.At), tenant, s.id, e.Env.From)
+		_, err := tx.Exec("UPDATE space_member SET left_at = ? WHERE tenant = ? AND space = ? AND id = ?", db.Time(e.At), tenant, s.id,
+			e.Env.From)
 		if err == nil {
 			_, err = tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, s.id, e.Env.From)
 		}
@@ -255,7 +258,8 @@ func (r *Room) stepDown(ctx context.Context, tx *db.Tx, in StepDownIn) (OK, erro
 	if len(ended) > maxEnded {
 		ended = nil
 	}
-	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ?, ended = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, string(ended), tenant, s.id)
+	_, err = tx.Exec("UPDATE space SET state = ?, moved_to = ?, ended = ? WHERE tenant = ? AND id = ?", stateStepped, in.Host, string(ended),
+		tenant, s.id)
 	tx.AfterCommit(func() { r.changed(tenant, s.id) })
 	return OK{err == nil}, err
 }
@@ -286,7 +290,8 @@ func (r *Room) leadsFrom(tx *db.Tx, tenant string, s *row, line []*seal.Envelope
 // Log is a hosted space's whole log, for package board to play.
 func (r *Room) Log(tx *db.Tx, tenant, space string, each func(*Entry) error) error {
 	for after := int64(0); ; {
-		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq LIMIT 1000", tenant, space, after)
+		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq LIMIT 1000", tenant,
+			space, after)
 		if err != nil {
 			return err
 		}

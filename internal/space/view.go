@@ -96,7 +96,8 @@ func (r *Room) look(ctx context.Context, tenant, space string) (*look, error) {
 			from = v.seen.seq
 			next.tail = slices.Clone(v.seen.tail)
 		}
-		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq", tenant, space, from)
+		rows, err := tx.Query("SELECT "+entryColumns+" FROM space_log WHERE tenant = ? AND space = ? AND seq > ? ORDER BY seq", tenant, space,
+			from)
 		fresh, err := db.Collect(rows, err, func(rows *sql.Rows) (*Entry, error) { return scanEntry(rows) })
 		if err != nil {
 			return err

@@ -27,7 +27,8 @@ func NewTap(t testing.TB, at, host, certs string) *Tap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := tls.Listen("tcp", at, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
+	l, err := tls.Listen("tcp", at, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13,
+		NextProtos: []string{"http/1.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func NewTap(t testing.TB, at, host, certs string) *Tap {
 
 func (p *Tap) carry(member net.Conn, host string) {
 	defer member.Close()
-	to, err := tls.Dial("tcp", host, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}}) // the key in use is the host's own
+	// the key in use is the host's own
+	to, err := tls.Dial("tcp", host, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
 	if err != nil {
 		return
 	}

@@ -95,7 +95,8 @@ var phrases = map[string][2]string{
 }
 
 // irregular are verbs whose past does not end in ed.
-var irregular = map[string]string{"put": "put", "set": "set", "send": "sent", "take": "took", "give": "gave", "make": "made", "keep": "kept", "mend": "mended", "stop": "stopped", "read": "read", "leave": "left", "cross": "crossed"}
+var irregular = map[string]string{"put": "put", "set": "set", "send": "sent", "take": "took", "give": "gave", "make": "made",
+	"keep": "kept", "mend": "mended", "stop": "stopped", "read": "read", "leave": "left", "cross": "crossed"}
 
 // words are what an event's type says: "actor.add" is "added an actor" and "add an actor".
 func words(kind string) (did, want string) {

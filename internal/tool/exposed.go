@@ -140,7 +140,8 @@ func (m *masker) walk(rel string, around Masking) {
 	}
 	for _, e := range all {
 		if *m.left++; *m.left > maxVisited {
-			m.err = fault.New(fault.Exhausted, "bash", "%s holds more than %d files: what is to be hidden cannot be found, so no command runs there", m.folder.Path, maxVisited).
+			m.err = fault.New(fault.Exhausted, "bash", "%s holds more than %d files: what is to be hidden cannot be found, so no command runs there",
+				m.folder.Path, maxVisited).
 				WithNext("grant the folder that the work needs instead")
 		}
 		if m.err != nil {
@@ -188,7 +189,8 @@ func (m *masker) again(hidden string) {
 		path := filepath.FromSlash(e)
 		rel, ok := below(m.folder.Path, path)
 		st, err := os.Lstat(path)
-		if !ok || err != nil || st.Mode()&fs.ModeSymlink != 0 || m.how(m.folder.seen(rel)) == Hide || m.how(m.folder.seen(filepath.Dir(rel))) != Hide {
+		if !ok || err != nil || st.Mode()&fs.ModeSymlink != 0 || m.how(m.folder.seen(rel)) == Hide ||
+			m.how(m.folder.seen(filepath.Dir(rel))) != Hide {
 			continue
 		}
 		m.one(rel, st.IsDir(), Hide)

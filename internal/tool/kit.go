@@ -23,10 +23,12 @@ type Kit struct {
 }
 
 // cached are the variables that tell a tool where its cache is. Nothing that configures a tool outlives a command.
-var cached = map[string]string{"XDG_CACHE_HOME": "xdg", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv", "CARGO_HOME": "cargo", "GRADLE_USER_HOME": "gradle"}
+var cached = map[string]string{"XDG_CACHE_HOME": "xdg", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip",
+	"UV_CACHE_DIR": "uv", "CARGO_HOME": "cargo", "GRADLE_USER_HOME": "gradle"}
 
 // programs are what is looked for on the path of whoever started the server.
-var programs = []string{"go", "gofmt", "cargo", "rustc", "node", "npm", "npx", "pnpm", "yarn", "bun", "deno", "python3", "python", "pip", "pytest", "uv", "ruby", "java", "javac", "mvn", "gradle",
+var programs = []string{"go", "gofmt", "cargo", "rustc", "node", "npm", "npx", "pnpm", "yarn", "bun", "deno", "python3", "python", "pip",
+	"pytest", "uv", "ruby", "java", "javac", "mvn", "gradle",
 	"make", "cmake", "ninja", "gcc", "clang", "zig", "protoc", "just"}
 
 // FindKit looks for toolchains on a path, for the person whose home it is. caches is a folder of tandem's own.
@@ -85,7 +87,8 @@ func (k *Kit) add(home, at, real string) {
 		return
 	case filepath.Base(dir) == "bin" && dir == filepath.Join(home, ".cargo", "bin"):
 		k.show(dir)
-	case filepath.Base(dir) == "bin" && root != home && root != "/" && filepath.Dir(root) != home && !strings.HasPrefix(filepath.Base(root), "."):
+	case filepath.Base(dir) == "bin" && root != home && root != "/" && filepath.Dir(root) != home &&
+		!strings.HasPrefix(filepath.Base(root), "."):
 		k.show(root) // a toolchain that is complete in itself: …/go/bin/go, …/node/v22/bin/node
 	default:
 		k.show(real)
@@ -103,7 +106,8 @@ func (k *Kit) add(home, at, real string) {
 	}
 }
 
-// behind finds the program that a shim would start: the version that is chosen for all (pyenv), or the newest that is installed (mise). A shim
+// behind finds the program that a shim would start: the version that is chosen for all (pyenv), or the newest that is installed (mise). A
+// shim
 // itself needs its tool's home. Where neither is, the system's own program is what commands get.
 func (k *Kit) behind(home, name string) {
 	var roots []string

@@ -79,7 +79,8 @@ func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, er
 	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
 		b.Mounts = append(b.Mounts, box.Mount{From: fs[i].Path, Write: !fs[i].ReadOnly})
 	}
-	if s.Machine.Kind == Landlock { // it hides nothing: what is to be hidden was asked about before (Exposed), and tandem's own state is never shown
+	// it hides nothing: what is to be hidden was asked about before (Exposed), and tandem's own state is never shown
+	if s.Machine.Kind == Landlock {
 		for _, f := range fs {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}

@@ -131,7 +131,8 @@ func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 			return Place{}, fault.New(fault.Denied, "tool", "%s may hold keys or passwords and is out of reach", path)
 		}
 		if write && f.ReadOnly {
-			return Place{}, fault.New(fault.Denied, "tool", "%s was granted for reading only", f.Path).WithNext("a person can change that: tandem grant folder %s", f.Path)
+			return Place{}, fault.New(fault.Denied, "tool", "%s was granted for reading only", f.Path).
+				WithNext("a person can change that: tandem grant folder %s", f.Path)
 		}
 		return Place{Path: real, Rel: rel, Folder: f}, nil
 	}
@@ -139,7 +140,8 @@ func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 	if real != path { // its own folder may well be granted: what is missing is where the link leads
 		where += ", a link to " + real + ","
 	}
-	return Place{}, fault.New(fault.Denied, "tool", "%s is outside the granted folders", where).WithNext("a person can grant it: tandem grant folder %s", filepath.Dir(real))
+	return Place{}, fault.New(fault.Denied, "tool", "%s is outside the granted folders", where).
+		WithNext("a person can grant it: tandem grant folder %s", filepath.Dir(real))
 }
 
 // below is the part of a path below a folder.

@@ -162,17 +162,20 @@ func seeing(hidden, fixed, shown []string) *Sight {
 	}}
 }
 
-// A sandbox is told what to hide and fix, the outer first; folders above a person's mask are pinned, so that nobody renames the denial away.
+// A sandbox is told what to hide and fix, the outer first; folders above a person's mask are pinned, so that nobody renames the denial
+// away.
 func TestMasks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{"a.txt", ".env", "src/x/priv/p", "src/x/open", "src/.env", "gen/g", "gen/hand/h", "cust/ann", "cust/pub/list", "repo/.git/HEAD", "repo/in/p", "repo/ok", "other/.git/HEAD"} {
+	for _, f := range []string{"a.txt", ".env", "src/x/priv/p", "src/x/open", "src/.env", "gen/g", "gen/hand/h", "cust/ann", "cust/pub/list",
+		"repo/.git/HEAD", "repo/in/p", "repo/ok", "other/.git/HEAD"} {
 		put(t, filepath.Join(dir, f), f)
 	}
 	at := func(p string) string { return Slashed(filepath.Join(dir, p)) }
-	scope := NewScope([]Folder{{Path: dir}}).Seeing(seeing([]string{at("src/x/priv"), at("cust"), at("repo/in")}, []string{at("gen")}, []string{at("cust/pub"), at("gen/hand")}))
+	scope := NewScope([]Folder{{Path: dir}}).Seeing(seeing([]string{at("src/x/priv"), at("cust"), at("repo/in")}, []string{at("gen")},
+		[]string{at("cust/pub"), at("gen/hand")}))
 	masks, err := scope.Masks()
 	if err != nil {
 		t.Fatal(err)

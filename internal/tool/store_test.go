@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The store of a repository lay elsewhere in the granted folder (--separate-git-dir): a denied file was hidden, and could be read from there.
+// The store of a repository lay elsewhere in the granted folder (--separate-git-dir): a denied file was hidden, and could be read from
+// there.
 func TestAStoreElsewhereIsHidden(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

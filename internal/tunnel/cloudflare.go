@@ -18,7 +18,8 @@ import (
 type quick struct{ program }
 
 func newQuick(env []string) (Opener, error) {
-	p, err := find("cloudflared", byOS("brew install cloudflared", "install it: https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/downloads/",
+	p, err := find("cloudflared", byOS("brew install cloudflared",
+		"install it: https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/downloads/",
 		"winget install --id Cloudflare.cloudflared"), env)
 	return quick{p}, err
 }
@@ -59,11 +60,13 @@ func (q quick) Open(ctx context.Context, port string) (Opened, error) {
 	case u := <-found:
 		return Opened{URL: u, PID: cmd.Process.Pid, Wait: func() error { return <-ended }}, nil
 	case err := <-ended:
-		return Opened{}, fault.New(fault.Conflict, "tunnel", "there is no quick tunnel: %w", err).WithNext("try again in a minute, or share with --mode tailscale")
+		return Opened{}, fault.New(fault.Conflict, "tunnel", "there is no quick tunnel: %w", err).
+			WithNext("try again in a minute, or share with --mode tailscale")
 	case <-ctx.Done():
 		endProcess(cmd.Process.Pid)
 		<-ended
-		return Opened{}, fault.New(fault.Conflict, "tunnel", "cloudflared told no address in time").WithNext("try again, or share with --mode tailscale")
+		return Opened{}, fault.New(fault.Conflict, "tunnel", "cloudflared told no address in time").
+			WithNext("try again, or share with --mode tailscale")
 	}
 }
 

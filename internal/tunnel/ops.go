@@ -21,9 +21,11 @@ func (r *Room) Ops() []op.Op {
 		wire.Share.Effect(op.Spec{Right: "tunnel.open", MCP: "-", Socket: true,
 			Doc: "Give the bridge an address for chat apps: a Tailscale Funnel, a Cloudflare quick tunnel, or a program that a desktop app starts."},
 			func(wire.ShareIn) op.Resource { return at() }, r.share, nil),
-		wire.Show.Read(op.Spec{Right: "tunnel.read", Method: "GET", Path: "/tunnel", MCP: "-", Doc: "Show whether the bridge has a public address."},
+		wire.Show.Read(op.Spec{Right: "tunnel.read", Method: "GET", Path: "/tunnel", MCP: "-",
+			Doc: "Show whether the bridge has a public address."},
 			where, func(ctx context.Context, _ wire.Nothing) (wire.Status, error) { return r.load(ctx) }),
-		wire.Stop.Effect(op.Spec{Right: "tunnel.open", Method: "DELETE", Path: "/tunnel", MCP: "-", Doc: "Take the public address down."}, where, r.stop, nil),
+		wire.Stop.Effect(op.Spec{Right: "tunnel.open", Method: "DELETE", Path: "/tunnel", MCP: "-", Doc: "Take the public address down."}, where,
+			r.stop, nil),
 	}
 }
 
@@ -44,7 +46,8 @@ func (r *Room) share(ctx context.Context, in wire.ShareIn) (wire.ShareOut, error
 		return wire.ShareOut{}, err
 	}
 	if s.State == wire.Open && s.Mode != mode {
-		return wire.ShareOut{}, fault.New(fault.Conflict, "tunnel", "the bridge is shared already: %s, %s", s.Mode, s.URL).WithNext("tandem share stop")
+		return wire.ShareOut{}, fault.New(fault.Conflict, "tunnel", "the bridge is shared already: %s, %s", s.Mode, s.URL).
+			WithNext("tandem share stop")
 	}
 	if s.State != wire.Open || mode == wire.Tailscale { // asking for a funnel again is how one is mended
 		if s, err = r.openOne(ctx, mode); err != nil {
@@ -98,7 +101,8 @@ func (r *Room) openOne(ctx context.Context, mode wire.Mode) (wire.Status, error)
 		check, cancel := context.WithTimeout(ctx, r.Patience)
 		defer cancel()
 		if err = verify(check, s.URL); err != nil {
-			err = fault.New(fault.Conflict, "tunnel", "%s is there, but the bridge does not answer through it: %w", s.URL, err).WithNext("a new name can take some minutes; share again")
+			err = fault.New(fault.Conflict, "tunnel", "%s is there, but the bridge does not answer through it: %w", s.URL, err).
+				WithNext("a new name can take some minutes; share again")
 		}
 	}
 	if err == nil {

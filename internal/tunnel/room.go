@@ -240,7 +240,8 @@ func (r *Room) Public(hostport string) bool {
 
 // verify asks the bridge for its health through the tunnel, until it answers: names and certificates take a moment.
 func verify(ctx context.Context, base string) error {
-	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for {
 		err := health(ctx, client, base)
 		if err == nil {

@@ -27,7 +27,8 @@ func newFunnel(env []string) (Opener, error) {
 		}
 	}
 	p, err := find("tailscale", byOS("brew install --cask tailscale-app, open it and log in; not the App Store's, which has no Funnel",
-		"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up", "install it from https://tailscale.com/download and log in"), env, macApp+"MacOS/Tailscale")
+		"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up", "install it from https://tailscale.com/download and log in"),
+		env, macApp+"MacOS/Tailscale")
 	return funnel{p}, err
 }
 
@@ -57,15 +58,19 @@ func (f funnel) host(ctx context.Context) (string, error) {
 		if err == nil {
 			err = jsonErr
 		}
-		return "", fault.New(fault.Conflict, "tunnel", "tailscale does not answer: %s", said(out, err)).WithNext("%s", byOS("open the Tailscale app", "sudo systemctl start tailscaled, then: tailscale status", "open the Tailscale app"))
+		return "", fault.New(fault.Conflict, "tunnel", "tailscale does not answer: %s", said(out, err)).WithNext("%s",
+			byOS("open the Tailscale app", "sudo systemctl start tailscaled, then: tailscale status", "open the Tailscale app"))
 	}
 	switch name := strings.TrimSuffix(s.Self.DNSName, "."); {
 	case s.BackendState != "Running":
-		return "", fault.New(fault.Conflict, "tunnel", "tailscale is not logged in or switched off (%s)", s.BackendState).WithNext("tailscale up, or open the Tailscale app and log in")
+		return "", fault.New(fault.Conflict, "tunnel", "tailscale is not logged in or switched off (%s)", s.BackendState).
+			WithNext("tailscale up, or open the Tailscale app and log in")
 	case name == "":
-		return "", fault.New(fault.Conflict, "tunnel", "this machine has no name in the tailnet: MagicDNS is off").WithNext("switch MagicDNS on: https://login.tailscale.com/admin/dns")
+		return "", fault.New(fault.Conflict, "tunnel", "this machine has no name in the tailnet: MagicDNS is off").
+			WithNext("switch MagicDNS on: https://login.tailscale.com/admin/dns")
 	case len(s.CertDomains) == 0:
-		return "", fault.New(fault.Conflict, "tunnel", "HTTPS certificates are off in the tailnet").WithNext("switch HTTPS on, once: https://login.tailscale.com/admin/dns")
+		return "", fault.New(fault.Conflict, "tunnel", "HTTPS certificates are off in the tailnet").
+			WithNext("switch HTTPS on, once: https://login.tailscale.com/admin/dns")
 	default:
 		return name, nil
 	}
@@ -97,7 +102,8 @@ func (f funnel) Open(ctx context.Context, port string) (Opened, error) {
 		if link := enableLink.FindString(lines.Text()); link != "" {
 			cancel()
 			_ = cmd.Wait() // it waited for the person who now has the link
-			return Opened{}, fault.New(fault.Conflict, "tunnel", "Funnel is off in the tailnet").WithNext("switch it on, once: %s; then share again", link)
+			return Opened{}, fault.New(fault.Conflict, "tunnel", "Funnel is off in the tailnet").WithNext("switch it on, once: %s; then share again",
+				link)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
@@ -117,7 +123,8 @@ func funnelFault(out string, err error) error {
 		return f.WithNext("allow incoming connections: tailscale set --shields-up=false")
 	case strings.Contains(low, "https must be enabled"), strings.Contains(low, "https is not enabled"):
 		return f.WithNext("switch HTTPS on, once: https://login.tailscale.com/admin/dns")
-	case strings.Contains(low, "funnel") && strings.Contains(low, "not") && (strings.Contains(low, "enabled") || strings.Contains(low, "available") || strings.Contains(low, "attribute")):
+	case strings.Contains(low, "funnel") && strings.Contains(low, "not") &&
+		(strings.Contains(low, "enabled") || strings.Contains(low, "available") || strings.Contains(low, "attribute")):
 		return f.WithNext("allow Funnel for this machine, once: https://login.tailscale.com/admin/acls, node attribute funnel")
 	case strings.Contains(low, "access denied"), strings.Contains(low, "permission"):
 		return f.WithNext("let yourself run it: sudo tailscale set --operator=$USER")

@@ -89,7 +89,8 @@ func tarred(w io.Writer, dir string, at time.Time) error {
 	}
 	t := tar.NewWriter(z)
 	err = each(dir, func(name string, mode fs.FileMode, content []byte) error {
-		if err := t.WriteHeader(&tar.Header{Name: name, Mode: int64(mode), Size: int64(len(content)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+		if err := t.WriteHeader(&tar.Header{Name: name, Mode: int64(mode), Size: int64(len(content)), ModTime: at,
+			Format: tar.FormatUSTAR}); err != nil {
 			return err
 		}
 		_, err := t.Write(content)

@@ -83,7 +83,8 @@ func TestReleaseIsInstalled(t *testing.T) {
 	if err != nil || !strings.Contains(said, "the checksum is right") || !strings.Contains(said, "tandem setup") {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	for _, f := range []string{"share/man/man1/tandem-session-open.1", "share/bash-completion/completions/tandem", "share/zsh/site-functions/_tandem",
+	for _, f := range []string{"share/man/man1/tandem-session-open.1", "share/bash-completion/completions/tandem",
+		"share/zsh/site-functions/_tandem",
 		"share/fish/vendor_completions.d/tandem.fish"} {
 		if info, err := os.Stat(home + "/.local/" + f); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", f, err)

@@ -59,7 +59,8 @@ func measure(root string) ([]count, error) {
 	}
 	out := s.largest(10)
 	out = append(out,
-		count{What: "operations called by a name in a string, outside tests", N: len(s.named), Goal: "none outside the wire doors", Where: s.named},
+		count{What: "operations called by a name in a string, outside tests", N: len(s.named), Goal: "none outside the wire doors",
+			Where: s.named},
 		count{What: "fixed sleeps in tests", N: len(s.sleeps), Goal: "0", Where: s.sleeps},
 		count{What: "lines over 140 columns, generated files left out", N: s.lines, Goal: "0", Where: most(s.wide)},
 		count{What: "context.Background() below the daemon, outside tests", N: len(s.backgrounds), Goal: "0", Where: s.backgrounds},

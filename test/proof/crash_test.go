@@ -44,7 +44,8 @@ func killNine(t *testing.T, s *server) {
 	s.start()
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", rounds, l.first, l.adds, len(l.asks), len(l.tokens), len(l.secrets))
+	t.Logf("%d kills; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", rounds, l.first, l.adds, len(l.asks),
+		len(l.tokens), len(l.secrets))
 	if l.first < rounds/2 {
 		t.Errorf("only %d writes in %d rounds: this proves little", l.first, rounds)
 	}
@@ -72,6 +73,7 @@ func TestCutPostgres(t *testing.T) {
 	l.run(ctx, 8)
 	l.settle(t)
 	s.must("audit", "verify")
-	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", cuts, l.first, l.adds, len(l.asks), len(l.tokens), len(l.secrets))
+	t.Logf("%d cuts; acknowledged: %d writes, %d increments, %d asks, %d tokens, %d secrets", cuts, l.first, l.adds, len(l.asks),
+		len(l.tokens), len(l.secrets))
 	s.stop()
 }

@@ -54,7 +54,8 @@ func TestNoPacketLeaves(t *testing.T) {
 	var key struct {
 		At time.Time `json:"updated_at"`
 	}
-	if err := json.Unmarshal([]byte(s.must("resource", "put", "later", "1", "--json")), &key); err != nil || time.Until(key.At) < 2000*time.Hour {
+	if err := json.Unmarshal([]byte(s.must("resource", "put", "later", "1", "--json")), &key); err != nil ||
+		time.Until(key.At) < 2000*time.Hour {
 		t.Fatalf("its clock is not ahead: %v %v", key.At, err)
 	}
 	time.Sleep(idle / 3)

@@ -37,7 +37,8 @@ func TestDiskFull(t *testing.T) {
 		}
 		n++
 	}
-	if refused.status != http.StatusServiceUnavailable || !strings.Contains(refused.String(), "disk is full") || !strings.Contains(refused.String(), "df -h") {
+	if refused.status != http.StatusServiceUnavailable || !strings.Contains(refused.String(), "disk is full") ||
+		!strings.Contains(refused.String(), "df -h") {
 		t.Fatalf("after %d writes the full disk is explained as: %s", n, refused)
 	}
 	check := func() {

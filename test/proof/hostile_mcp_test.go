@@ -39,7 +39,8 @@ func (s *server) rpc(token string, body []byte, header ...string) (answer, error
 }
 
 func toolCall(name string, args any) []byte {
-	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": args}})
+	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": name, "arguments": args}})
 	if err != nil {
 		panic(err)
 	}
@@ -62,13 +63,17 @@ func TestHostileMCPClient(t *testing.T) {
 	if err := a.advance(t.Context(), c); err != nil || c.id == "" {
 		t.Fatalf("%+v: %v", c, err)
 	}
-	if got, err := s.rpc(a.agent, toolCall("resource_put", map[string]any{"key": "honest", "value": 1})); err != nil || refused(got) || !strings.Contains(got.String(), "honest") {
+	if got, err := s.rpc(a.agent, toolCall("resource_put", map[string]any{"key": "honest", "value": 1})); err != nil || refused(got) ||
+		!strings.Contains(got.String(), "honest") {
 		t.Fatalf("an honest call: %s %v", got, err)
 	}
 	for _, token := range []string{a.agent, a.decider, apiToken} { // a deciding token decides over HTTP, never here
-		for _, name := range []string{"approval.decide", "approval_decide", "Approval_Decide", "approval_decide ", "approval/decide", "token_new", "token.new",
-			"grant_add", "policy_edit", "pin_set", "audit_export", "server_stop", "signin_link", "actor_disable", "../approval_decide", "", "resource_sweep"} {
-			args := map[string]any{"id": c.id, "decision": "approve", "actor": "owner", "pin": "111222", "rules": "", "principal": "agent:builder", "resource": "*:/"}
+		for _, name := range []string{"approval.decide", "approval_decide", "Approval_Decide", "approval_decide ", "approval/decide", "token_new",
+			"token.new",
+			"grant_add", "policy_edit", "pin_set", "audit_export", "server_stop", "signin_link", "actor_disable", "../approval_decide", "",
+			"resource_sweep"} {
+			args := map[string]any{"id": c.id, "decision": "approve", "actor": "owner", "pin": "111222", "rules": "", "principal": "agent:builder",
+				"resource": "*:/"}
 			for _, header := range [][]string{nil, {"Tandem-Present", "pin"}, {"Mcp-Name", "resource_list"}} {
 				got, err := s.rpc(token, toolCall(name, args), header...)
 				if err != nil {
@@ -84,21 +89,24 @@ func TestHostileMCPClient(t *testing.T) {
 	if got, err := s.rpc(a.agent, meta); err != nil || !refused(got) {
 		t.Errorf("presence in _meta: %s %v", got, err)
 	}
-	deep := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"resource_put","arguments":{"key":"x","value":` + strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}}}`
+	deep := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"resource_put","arguments":{"key":"x","value":` +
+		strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000) + `}}}`
 	for name, body := range map[string]string{
-		"nothing":            "",
-		"no JSON":            "GET / HTTP/1.1\r\n\r\n",
-		"broken JSON":        `{"jsonrpc":"2.0","id":1,"method":"tools/ca`,
-		"bad UTF-8":          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}",
-		"a number":           "7",
-		"an empty batch":     "[]",
-		"no such method":     `{"jsonrpc":"2.0","id":1,"method":"server/shutdown"}`,
-		"wrong types":        `{"jsonrpc":"2.0","id":{"a":1},"method":["x"],"params":7}`,
-		"unknown arguments":  string(toolCall("resource_put", map[string]any{"key": "x", "value": 1, "__proto__": map[string]any{"admin": true}})),
+		"nothing":        "",
+		"no JSON":        "GET / HTTP/1.1\r\n\r\n",
+		"broken JSON":    `{"jsonrpc":"2.0","id":1,"method":"tools/ca`,
+		"bad UTF-8":      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}",
+		"a number":       "7",
+		"an empty batch": "[]",
+		"no such method": `{"jsonrpc":"2.0","id":1,"method":"server/shutdown"}`,
+		"wrong types":    `{"jsonrpc":"2.0","id":{"a":1},"method":["x"],"params":7}`,
+		"unknown arguments": string(toolCall("resource_put",
+			map[string]any{"key": "x", "value": 1, "__proto__": map[string]any{"admin": true}})),
 		"a path that climbs": string(toolCall("resource_put", map[string]any{"key": "../../etc/passwd", "value": 1})),
 		"very deep":          deep,
 		"very large":         string(toolCall("resource_put", map[string]any{"key": "x", "value": strings.Repeat("x", 20<<20)})),
-		"a million keys":     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"resource_put","arguments":{` + strings.Repeat(`"a":1,`, 1_000_000) + `"b":1}}}`,
+		"a million keys": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"resource_put","arguments":{` +
+			strings.Repeat(`"a":1,`, 1_000_000) + `"b":1}}}`,
 	} {
 		began := time.Now()
 		got, err := s.rpc(a.agent, []byte(body))

@@ -91,7 +91,8 @@ func TestHostileScript(t *testing.T) {
 	}
 	noSecretOnDisk(t, s, a.agent, a.decider, apiToken, pin)
 	// A second daemon on the same data is refused, so it cannot be told what to believe.
-	second := exec.Command(testenv.Tandem(t), "serve", "--data", s.data, "--listen", "127.0.0.1:0", "--control-socket", filepath.Join(s.home, "mine.sock"))
+	second := exec.Command(testenv.Tandem(t), "serve", "--data", s.data, "--listen", "127.0.0.1:0", "--control-socket",
+		filepath.Join(s.home, "mine.sock"))
 	second.Env = s.env
 	if out, err := second.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("already running")) {
 		t.Errorf("a second daemon: %v\n%s", err, out)

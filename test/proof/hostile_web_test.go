@@ -75,8 +75,10 @@ func TestHostileWebPage(t *testing.T) {
 		method, path, _ := strings.Cut(r, " ")
 		// Rebinding: the page's own name now points at 127.0.0.1, and to the browser it is the same origin. A page on another
 		// port of our own names is another origin, too: a passkey that answered it must not count here.
-		for _, host := range []string{"tandem.localhost:9", "localhost:9", "127.0.0.1:9", "tandem.localhost", "127.0.0.1", "evil.example" + port, "evil.example", "tandem.localhost.evil.example" + port, "127.0.0.1.evil.example" + port, "192.168.7.7" + port} {
-			resp := b.send(t, method, path, "{}", "Host", host, "Content-Type", "application/json", "Sec-Fetch-Site", "same-origin", "Origin", "http://"+host)
+		for _, host := range []string{"tandem.localhost:9", "localhost:9", "127.0.0.1:9", "tandem.localhost", "127.0.0.1", "evil.example" + port,
+			"evil.example", "tandem.localhost.evil.example" + port, "127.0.0.1.evil.example" + port, "192.168.7.7" + port} {
+			resp := b.send(t, method, path, "{}", "Host", host, "Content-Type", "application/json", "Sec-Fetch-Site", "same-origin", "Origin",
+				"http://"+host)
 			if resp.StatusCode < 400 {
 				t.Errorf("rebinding: %s answers to the name %s with %d", r, host, resp.StatusCode)
 			}
@@ -118,14 +120,17 @@ func TestCookieIsNotPresence(t *testing.T) {
 		t.Fatalf("%+v: %v", c, err)
 	}
 	b := signedIn(t, s)
-	for _, r := range []string{"/approval/" + c.id + "/decide", "/op/approval.decide", "/token", "/grant", "/op/token.new", "/op/policy.edit", "/op/audit.export", "/op/actor.disable"} {
-		resp := b.send(t, "POST", r, `{"id":"`+c.id+`","decision":"approve"}`, "Content-Type", "application/json", "Origin", s.url, "Sec-Fetch-Site", "same-origin")
+	for _, r := range []string{"/approval/" + c.id + "/decide", "/op/approval.decide", "/token", "/grant", "/op/token.new", "/op/policy.edit",
+		"/op/audit.export", "/op/actor.disable"} {
+		resp := b.send(t, "POST", r, `{"id":"`+c.id+`","decision":"approve"}`, "Content-Type", "application/json", "Origin", s.url,
+			"Sec-Fetch-Site", "same-origin")
 		if resp.StatusCode < 400 {
 			t.Errorf("POST %s with the cookie alone: %d", r, resp.StatusCode)
 		}
 	}
 	// What a program of the user must ask for, a program that fetched itself a sign-in link does not get either.
-	resp := b.send(t, "POST", "/repo/project/git_push", `{"bookmarks":["main"]}`, "Content-Type", "application/json", "Origin", s.url, "Sec-Fetch-Site", "same-origin")
+	resp := b.send(t, "POST", "/repo/project/git_push", `{"bookmarks":["main"]}`, "Content-Type", "application/json", "Origin", s.url,
+		"Sec-Fetch-Site", "same-origin")
 	if resp.StatusCode != 403 {
 		t.Errorf("git push with the cookie alone: %d", resp.StatusCode)
 	}
@@ -141,10 +146,12 @@ func TestPanelHeaders(t *testing.T) {
 	for _, path := range []string{"/panel/", "/signin", "/panel/resources", "/panel/journal"} {
 		resp := b.send(t, "GET", path, "")
 		csp := resp.Header.Get("Content-Security-Policy")
-		if strings.Contains(csp, "unsafe-inline") || strings.Contains(csp, "unsafe-eval") || !strings.Contains(csp, "default-src") || !strings.Contains(csp, "frame-ancestors 'none'") {
+		if strings.Contains(csp, "unsafe-inline") || strings.Contains(csp, "unsafe-eval") || !strings.Contains(csp, "default-src") ||
+			!strings.Contains(csp, "frame-ancestors 'none'") {
 			t.Errorf("%s (%d) has the policy %q", path, resp.StatusCode, csp)
 		}
-		if referrer := resp.Header.Get("Referrer-Policy"); resp.Header.Get("X-Content-Type-Options") != "nosniff" || referrer != "no-referrer" && referrer != "same-origin" {
+		if referrer := resp.Header.Get("Referrer-Policy"); resp.Header.Get("X-Content-Type-Options") != "nosniff" || referrer != "no-referrer" &&
+			referrer != "same-origin" {
 			t.Errorf("%s: %v", path, resp.Header)
 		}
 	}

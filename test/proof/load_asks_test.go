@@ -101,7 +101,8 @@ func (a *asking) advance(ctx context.Context, c *asked) error {
 			Page   struct{ Digest string } `json:"first_page"`
 		}
 		_ = json.Unmarshal(seen.body, &ask) // without one the answer is refused, and the case below tells
-		got, err := a.s.try(ctx, a.decider, "POST", "/approval/"+c.id+"/decide", map[string]any{"decision": "approve", "digest": ask.Digest, "pages": []string{ask.Page.Digest}})
+		got, err := a.s.try(ctx, a.decider, "POST", "/approval/"+c.id+"/decide",
+			map[string]any{"decision": "approve", "digest": ask.Digest, "pages": []string{ask.Page.Digest}})
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,8 @@ func (l *load) create(ctx context.Context) {
 }
 
 func (l *load) put(ctx context.Context, key, value string) (answer, error) {
-	a, err := l.s.try(ctx, l.s.token, "PUT", "/resource/"+key, map[string]any{"value": value, "if_absent": true}, "Idempotency-Key", "once-"+key)
+	a, err := l.s.try(ctx, l.s.token, "PUT", "/resource/"+key, map[string]any{"value": value, "if_absent": true}, "Idempotency-Key",
+		"once-"+key)
 	if a.status == http.StatusInternalServerError {
 		l.s.t.Errorf("%s: %s", key, a)
 	}

@@ -79,7 +79,8 @@ func newBox(t *testing.T, n int, name string) *box {
 		enter: []string{testenv.Tool(t, "nsenter"), "--target", pid, "--net"}}
 	b.ip("link", "add", b.wire, "type", "veth", "peer", "name", "eth0", "netns", pid)
 	b.ip("link", "set", b.wire, "master", "bridge", "up")
-	for _, line := range [][]string{{"ip", "link", "set", "lo", "up"}, {"ip", "addr", "add", fmt.Sprintf("10.99.1.%d/24", n), "dev", "eth0"}, {"ip", "link", "set", "eth0", "up"}} {
+	for _, line := range [][]string{{"ip", "link", "set", "lo", "up"}, {"ip", "addr", "add", fmt.Sprintf("10.99.1.%d/24", n), "dev", "eth0"},
+		{"ip", "link", "set", "eth0", "up"}} {
 		if out, err := exec.Command(b.enter[0], append(slices.Clone(b.enter[1:]), line...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v %s", line, err, out)
 		}

@@ -83,12 +83,13 @@ func (s *server) browser() (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if host, port, err := net.SplitHostPort(addr); err == nil && strings.HasSuffix(host, ".localhost") {
-			addr = net.JoinHostPort("127.0.0.1", port)
-		}
-		return (&net.Dialer{}).DialContext(ctx, network, addr)
-	}}}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second,
+		Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if host, port, err := net.SplitHostPort(addr); err == nil && strings.HasSuffix(host, ".localhost") {
+				addr = net.JoinHostPort("127.0.0.1", port)
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
+		}}}
 	near, err := s.socket().Post("http://tandem/op/signin.link", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		return nil, err
@@ -179,8 +180,9 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 	client := &http.Client{Transport: wire}
 	refused := ""
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Go SDK", RedirectURIs: []string{"http://127.0.0.1:1/callback"}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
-		Client:                          client,
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "Go SDK",
+			RedirectURIs: []string{"http://127.0.0.1:1/callback"}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		Client: client,
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if _, err := s.consent(args.URL, "000000"); err != nil {
 				refused = err.Error()
@@ -201,7 +203,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: client, OAuthHandler: handler}, nil)
+	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: client, OAuthHandler: handler}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +213,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 		t.Errorf("a wrong PIN: %q", refused)
 	}
 	info := conn.InitializeResult()
-	if !strings.Contains(info.Instructions, `"start tandem"`) || !strings.Contains(info.Instructions, `"check"`) || len(info.ServerInfo.Icons) == 0 || !strings.HasPrefix(info.ServerInfo.Icons[0].Source, "data:image/png;base64,") {
+	if !strings.Contains(info.Instructions, `"start tandem"`) || !strings.Contains(info.Instructions, `"check"`) ||
+		len(info.ServerInfo.Icons) == 0 || !strings.HasPrefix(info.ServerInfo.Icons[0].Source, "data:image/png;base64,") {
 		t.Errorf("server info: %+v", info)
 	}
 	tools, err := conn.ListTools(ctx, nil)
@@ -239,7 +243,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 	}
 	// An OAuth token is no secret for URLs, and can neither decide nor administer.
 	for path, want := range map[string]int{"/" + tokens[0] + "/mcp": 403, "/mcp?token=" + tokens[0]: 403} {
-		if a, err := s.try(ctx, "", "POST", path, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "ping"}, "Accept", "application/json, text/event-stream"); err != nil || a.status != want {
+		if a, err := s.try(ctx, "", "POST", path, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "ping"}, "Accept",
+			"application/json, text/event-stream"); err != nil || a.status != want {
 			t.Errorf("an OAuth token in the URL: %d %s %v", a.status, a.body, err)
 		}
 	}
@@ -255,7 +260,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 	}
 	// A refresh token works once; a second use burns all of that program's.
 	refresh := func(token string) (a answer, access, next string) {
-		resp, err := http.PostForm(s.url+"/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {wire.id}, "refresh_token": {token}})
+		resp, err := http.PostForm(s.url+"/oauth/token",
+			url.Values{"grant_type": {"refresh_token"}, "client_id": {wire.id}, "refresh_token": {token}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +283,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 	if a.status != 200 || may(third) != 200 {
 		t.Fatalf("refresh again: %d %s", a.status, a.body)
 	}
-	if resp, err := http.PostForm(s.url+"/oauth/revoke", url.Values{"token": {second}}); err != nil || resp.StatusCode != 200 || may(second) != 401 || may(third) != 200 {
+	if resp, err := http.PostForm(s.url+"/oauth/revoke", url.Values{"token": {second}}); err != nil || resp.StatusCode != 200 ||
+		may(second) != 401 || may(third) != 200 {
 		t.Errorf("revoke one token: %v %v, it may %d, the other %d", resp, err, may(second), may(third))
 	}
 	if again, _, _ := refresh(tokens[1]); again.status != 400 {
@@ -293,7 +300,8 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 func TestOAuthWithClaudeCode(t *testing.T) {
 	s := newAuthorized(t)
 	claude, home := testenv.Tool(t, "claude"), testenv.Dir(t)
-	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "BROWSER=true"}
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "BROWSER=true"}
 	run := func(args ...string) string {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -420,13 +428,15 @@ func TestARevokedConnectorStaysRevoked(t *testing.T) {
 func TestOAuthThroughATunnel(t *testing.T) {
 	x := newShared(t, map[string]string{"cloudflared": standInCloudflared})
 	body, _ := json.Marshal(map[string]string{"pin": pin})
-	if resp, err := x.socket().Post("http://tandem/op/pin.set", "application/json", bytes.NewReader(body)); err != nil || resp.StatusCode != 200 {
+	if resp, err := x.socket().Post("http://tandem/op/pin.set", "application/json", bytes.NewReader(body)); err != nil ||
+		resp.StatusCode != 200 {
 		t.Fatalf("set a PIN: %v %v", resp, err)
 	}
 	shared := x.share("--mode", "quick")
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "A chat app", RedirectURIs: []string{"https://chat.example/callback"}}},
-		Client:                          x.client,
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "A chat app", RedirectURIs: []string{"https://chat.example/callback"}}},
+		Client: x.client,
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			status, page := x.do(t, "GET", args.URL, "", "")
 			near := regexp.MustCompile(`href="http://t-[a-z0-9]+\.localhost:\d+(/oauth/authorize\?[^"]+)"`).FindStringSubmatch(page)
@@ -446,7 +456,8 @@ func TestOAuthThroughATunnel(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: shared.URL + "/mcp", HTTPClient: x.client, OAuthHandler: handler}, nil)
+	conn, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: shared.URL + "/mcp", HTTPClient: x.client, OAuthHandler: handler}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,8 @@ func places(t *testing.T, names ...string) []*place {
 
 func newPlace(t *testing.T, n int, name, hosts, bin string) *place {
 	t.Helper()
-	cmd := exec.Command(testenv.Tool(t, "unshare"), "-nmu", "sh", "-ec", `hostname "$0"; mount --bind "$1" /etc/hosts; echo ready; exec cat`, name, hosts)
+	cmd := exec.Command(testenv.Tool(t, "unshare"), "-nmu", "sh", "-ec", `hostname "$0"; mount --bind "$1" /etc/hosts; echo ready; exec cat`,
+		name, hosts)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,8 @@ func newPlace(t *testing.T, n int, name, hosts, bin string) *place {
 	home := testenv.Dir(t)
 	p := &place{t: t, name: name, addr: fmt.Sprintf("10.99.2.%d", n), home: home, dir: home,
 		enter: []string{testenv.Tool(t, "nsenter"), "--target", pid, "--net", "--mount", "--uts"},
-		env:   []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + bin + ":/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TERM=xterm", "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1"}}
+		env: []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + bin + ":/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8", "TERM=xterm",
+			"NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1"}}
 	wire := "place" + strconv.Itoa(n)
 	for _, line := range []string{
 		"ip link add " + wire + " type veth peer name eth0 netns " + pid,
@@ -114,7 +116,8 @@ func (p *place) at(home string) *place {
 }
 
 func (p *place) command(ctx context.Context, line string) *exec.Cmd {
-	args := append(slices.Clone(p.enter), "sh", "-c", `cd "$0" || exit 99; eval "$1"; code=$?; pwd >"$2"; exit $code`, p.dir, line, filepath.Join(p.home, ".where"))
+	args := append(slices.Clone(p.enter), "sh", "-c", `cd "$0" || exit 99; eval "$1"; code=$?; pwd >"$2"; exit $code`, p.dir, line,
+		filepath.Join(p.home, ".where"))
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", p.env, time.Second
 	return cmd

@@ -33,7 +33,8 @@ func TestPowerLoss(t *testing.T) {
 	for caller := range 4 {
 		wg.Go(func() {
 			for n := range 25 {
-				a, err := s.try(context.Background(), s.token, "PUT", fmt.Sprintf("/resource/power/%d-%d", caller, n), map[string]any{"value": strings.Repeat("v", 500)})
+				a, err := s.try(context.Background(), s.token, "PUT", fmt.Sprintf("/resource/power/%d-%d", caller, n),
+					map[string]any{"value": strings.Repeat("v", 500)})
 				if err != nil || a.status/100 != 2 {
 					t.Errorf("a write: %s %v", a, err)
 				}

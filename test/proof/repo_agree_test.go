@@ -44,7 +44,8 @@ func TestReplicasAndServerAgree(t *testing.T) {
 				}
 				if r.IntN(3) == 0 {
 					// A tag may have made the commit immutable meanwhile.
-					if out, err := f.tandem(a.dir, "describe", "-m", fmt.Sprintf("%s in round %d", a.name, round)); err != nil && !strings.Contains(out, "is immutable") {
+					if out, err := f.tandem(a.dir, "describe", "-m", fmt.Sprintf("%s in round %d", a.name, round)); err != nil &&
+						!strings.Contains(out, "is immutable") {
 						t.Fatalf("describe: %v\n%s", err, out)
 					}
 				}

@@ -46,7 +46,8 @@ func TestRepositoryDisk(t *testing.T) {
 		if out, err := s.run("repo", "check", "project"); err != nil {
 			t.Errorf("%s: repo check: %v\n%s", when, err, out)
 		}
-		cmd := exec.Command(testenv.Tool(t, "nsenter"), "--target", fmt.Sprint(s.cmd.Process.Pid), "--mount", "git", "-C", f.repo, "fsck", "--strict", "--no-dangling")
+		cmd := exec.Command(testenv.Tool(t, "nsenter"), "--target", fmt.Sprint(s.cmd.Process.Pid), "--mount", "git", "-C", f.repo, "fsck",
+			"--strict", "--no-dangling")
 		cmd.Env = f.env
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: git fsck: %v\n%s", when, err, out)
@@ -72,7 +73,8 @@ func TestRepositoryDisk(t *testing.T) {
 
 	mount := func(how string) {
 		t.Helper()
-		if out, err := exec.Command(testenv.Tool(t, "nsenter"), "--target", fmt.Sprint(s.cmd.Process.Pid), "--mount", "mount", "-o", "remount,"+how, disk).CombinedOutput(); err != nil {
+		if out, err := exec.Command(testenv.Tool(t, "nsenter"), "--target", fmt.Sprint(s.cmd.Process.Pid), "--mount", "mount", "-o",
+			"remount,"+how, disk).CombinedOutput(); err != nil {
 			t.Fatalf("remount: %v %s", err, out)
 		}
 	}
@@ -80,7 +82,8 @@ func TestRepositoryDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.dir, "small"), []byte("small\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if told = f.must(t, a.dir, "commit", "-m", "read-only"); !strings.Contains(told, "disk is full or read-only") || !strings.Contains(told, "to be sent") {
+	if told = f.must(t, a.dir, "commit", "-m", "read-only"); !strings.Contains(told, "disk is full or read-only") ||
+		!strings.Contains(told, "to be sent") {
 		t.Errorf("the read-only disk is explained as: %s", told)
 	}
 	whole("read-only")
@@ -89,7 +92,8 @@ func TestRepositoryDisk(t *testing.T) {
 		t.Errorf("writable again: %s", out)
 	}
 	whole("writable")
-	if out := f.must(t, a.dir, "log", "-r", "all()", "--no-graph", "-T", "description"); strings.Count(out, "noise ") != n || !strings.Contains(out, "read-only") {
+	if out := f.must(t, a.dir, "log", "-r", "all()", "--no-graph", "-T", "description"); strings.Count(out, "noise ") != n ||
+		!strings.Contains(out, "read-only") {
 		t.Errorf("after all there is:\n%s", out)
 	}
 	t.Logf("full after %d commits of 300 kB", n)

@@ -56,7 +56,8 @@ func TestWorkspaceOnAnotherMachine(t *testing.T) {
 
 	// git trusts the key that the server shows, and nobody gets in without a token.
 	clone := func(url, to string) ([]byte, error) {
-		line := append(slices.Clone(laptop.enter), "git", "-c", "http.sslCAInfo="+filepath.Join(server.home, ".tandem", "tls-cert.pem"), "clone", "--quiet", "--branch", "main", url, to)
+		line := append(slices.Clone(laptop.enter), "git", "-c", "http.sslCAInfo="+filepath.Join(server.home, ".tandem", "tls-cert.pem"), "clone",
+			"--quiet", "--branch", "main", url, to)
 		cmd := exec.Command(line[0], line[1:]...)
 		cmd.Env = testenv.Env(t, "GIT_TERMINAL_PROMPT=0")
 		return cmd.CombinedOutput()

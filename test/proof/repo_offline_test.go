@@ -31,7 +31,8 @@ func TestWhatWaitsGoesUpByItself(t *testing.T) {
 	heads := f.heads(away)
 	f.server.start()
 	arrived := func() bool {
-		cmd := exec.Command(testenv.Tool(t, "jj"), "--ignore-working-copy", "log", "--no-graph", "-r", `subject("made alone")`, "-T", "description")
+		cmd := exec.Command(testenv.Tool(t, "jj"), "--ignore-working-copy", "log", "--no-graph", "-r", `subject("made alone")`, "-T",
+			"description")
 		cmd.Dir, cmd.Env = f.repo, f.env
 		out, err := cmd.CombinedOutput()
 		return err == nil && strings.Contains(string(out), "made alone")

@@ -22,7 +22,8 @@ func TestInitGoesOn(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%05d", i)), fmt.Appendf(nil, "%d %x %x %x\n", i, r.Uint64(), r.Uint64(), r.Uint64()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%05d", i)),
+			fmt.Appendf(nil, "%d %x %x %x\n", i, r.Uint64(), r.Uint64(), r.Uint64()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -54,7 +54,8 @@ func newFleetOn(t testing.TB, s *server, repo string) *fleet {
 	s.args = []string{"--repo", repo}
 	s.start()
 	f.addr = strings.TrimPrefix(s.url, "http://")
-	f.env = testenv.Env(t, "HOME="+f.home, "TANDEM_API_TOKEN="+apiToken, "JJ_USER=Agent", "JJ_EMAIL=agent@example.com", "TANDEM_IDLE_EXIT=2m", "NO_COLOR=1")
+	f.env = testenv.Env(t, "HOME="+f.home, "TANDEM_API_TOKEN="+apiToken, "JJ_USER=Agent", "JJ_EMAIL=agent@example.com", "TANDEM_IDLE_EXIT=2m",
+		"NO_COLOR=1")
 	t.Cleanup(func() { f.tandem(f.home, "down") })
 	return f
 }
@@ -63,7 +64,8 @@ func newFleetOn(t testing.TB, s *server, repo string) *fleet {
 func (f *fleet) join(n int) {
 	f.t.Helper()
 	for i := range n {
-		a := &committer{f: f, name: fmt.Sprintf("agent-%d", i), dir: filepath.Join(f.home, fmt.Sprintf("w%d", i)), safe: map[string]string{}, wait: map[string]string{}}
+		a := &committer{f: f, name: fmt.Sprintf("agent-%d", i), dir: filepath.Join(f.home, fmt.Sprintf("w%d", i)), safe: map[string]string{},
+			wait: map[string]string{}}
 		if out, err := f.tandem(f.home, "init", "--tandem-server", f.addr, "--workspace", a.name, a.dir); err != nil {
 			f.t.Fatalf("init: %v\n%s", err, out)
 		}
@@ -131,14 +133,16 @@ func (f *fleet) sound() {
 	if out, err := f.server.run("repo", "check", "project"); err != nil {
 		f.t.Errorf("repo check: %v\n%s", err, out)
 	}
-	for _, line := range [][]string{{"git", "fsck", "--strict", "--no-dangling"}, {testenv.Tool(f.t, "jj"), "--ignore-working-copy", "debug", "reindex"}} {
+	for _, line := range [][]string{{"git", "fsck", "--strict", "--no-dangling"},
+		{testenv.Tool(f.t, "jj"), "--ignore-working-copy", "debug", "reindex"}} {
 		cmd := exec.Command(line[0], line[1:]...)
 		cmd.Dir, cmd.Env = f.repo, f.env
 		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("missing")) {
 			f.t.Errorf("%s: %v\n%s", strings.Join(line, " "), err, out)
 		}
 	}
-	cmd := exec.Command(testenv.Tool(f.t, "jj"), "--ignore-working-copy", "log", "--no-graph", "-r", "divergent()", "-T", "commit_id ++ description")
+	cmd := exec.Command(testenv.Tool(f.t, "jj"), "--ignore-working-copy", "log", "--no-graph", "-r", "divergent()", "-T",
+		"commit_id ++ description")
 	cmd.Dir, cmd.Env = f.repo, f.env
 	if out, err := cmd.CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
 		f.t.Errorf("divergent changes: %v\n%s", err, out)
@@ -241,7 +245,8 @@ func TestServerIsKilledWhileAgentsCommit(t *testing.T) {
 		a.told(out)
 	}
 	n := f.inRepo()
-	t.Logf("%d agents, %d kills, %d connections cut, %d safe commits in %s, all there", len(f.agents), kills, cuts, n, time.Since(began).Round(time.Second))
+	t.Logf("%d agents, %d kills, %d connections cut, %d safe commits in %s, all there", len(f.agents), kills, cuts, n,
+		time.Since(began).Round(time.Second))
 	if int64(n) < enough {
 		t.Errorf("only %d commits were called safe; the proof wants %d", n, enough)
 	}

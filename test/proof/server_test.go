@@ -165,7 +165,8 @@ func (s *server) must(args ...string) string {
 
 // socket is an HTTP client that speaks on the control socket.
 func (s *server) socket() *http.Client {
-	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.data, "tandem.sock"))
 	}}}
 }

@@ -41,8 +41,10 @@ func newOutside(t *testing.T, to func() string) *outside {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "outside"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, DNSNames: []string{"*.trycloudflare.com", "box.tail1234.ts.net"}}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "outside"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		DNSNames: []string{"*.trycloudflare.com", "box.tail1234.ts.net"}}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +85,9 @@ func newOutside(t *testing.T, to func() string) *outside {
 	cert, _ := x509.ParseCertificate(der)
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
-	o.client = &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{Proxy: http.ProxyURL(via), TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	o.client = &http.Client{Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{Proxy: http.ProxyURL(via), TLSClientConfig: &tls.Config{RootCAs: pool}}}
 	return o
 }
 
@@ -292,15 +295,19 @@ func TestShareQuick(t *testing.T) {
 		method, path, token, body string
 		want                      int
 	}{
-		{"GET", "/health", "", "", 200}, {"GET", "/icon.png", "", "", 200}, {"GET", "/favicon.ico", "", "", 200}, {"GET", "/.well-known/oauth-protected-resource", "", "", 200},
-		{"POST", "/" + token + "/mcp", "", hello, 200}, {"POST", "/mcp?token=" + token, "", hello, 200}, {"POST", "/mcp", token, hello, 200}, {"POST", "/mcp", "", hello, 401}, {"POST", "/mcp", "wrong-wrong-wrong-wrong", hello, 401},
-		{"GET", "/panel/", "", "", 404}, {"GET", "/", "", "", 404}, {"GET", "/signin", "", "", 404}, {"GET", "/status", apiToken, "", 404}, {"POST", "/op/server.status", apiToken, "{}", 404}, {"GET", "/openapi.json", apiToken, "", 404},
+		{"GET", "/health", "", "", 200}, {"GET", "/icon.png", "", "", 200}, {"GET", "/favicon.ico", "", "", 200},
+		{"GET", "/.well-known/oauth-protected-resource", "", "", 200},
+		{"POST", "/" + token + "/mcp", "", hello, 200}, {"POST", "/mcp?token=" + token, "", hello, 200}, {"POST", "/mcp", token, hello, 200},
+		{"POST", "/mcp", "", hello, 401}, {"POST", "/mcp", "wrong-wrong-wrong-wrong", hello, 401},
+		{"GET", "/panel/", "", "", 404}, {"GET", "/", "", "", 404}, {"GET", "/signin", "", "", 404}, {"GET", "/status", apiToken, "", 404},
+		{"POST", "/op/server.status", apiToken, "{}", 404}, {"GET", "/openapi.json", apiToken, "", 404},
 	} {
 		if status, body := x.do(t, c.method, s.URL+c.path, c.token, c.body); status != c.want {
 			t.Errorf("%s %s: %d %.200s, want %d", c.method, strings.ReplaceAll(c.path, token, "TOKEN"), status, body, c.want)
 		}
 	}
-	if status, body := x.do(t, "GET", s.URL+"/.well-known/oauth-authorization-server", "", ""); status != 200 || !strings.Contains(body, `"issuer":"`+s.URL+`"`) {
+	if status, body := x.do(t, "GET", s.URL+"/.well-known/oauth-authorization-server", "", ""); status != 200 ||
+		!strings.Contains(body, `"issuer":"`+s.URL+`"`) {
 		t.Errorf("metadata through the tunnel: %d %s", status, body)
 	}
 	if page := x.overview(); !strings.Contains(page, "Shared as") || !strings.Contains(page, s.URL) {
@@ -344,7 +351,8 @@ func TestShareQuick(t *testing.T) {
 	if out := x.must("share", "stop"); !strings.Contains(out, "nothing is shared") || alive(s.PID) {
 		t.Errorf("stop: %s", out)
 	}
-	for _, log := range []string{x.log.String(), read(filepath.Join(x.data, "tandem.log")), read(filepath.Join(x.data, "events.log")), x.must("audit", "log", "--json")} {
+	for _, log := range []string{x.log.String(), read(filepath.Join(x.data, "tandem.log")), read(filepath.Join(x.data, "events.log")),
+		x.must("audit", "log", "--json")} {
 		if strings.Contains(log, token) {
 			t.Error("the connector's token is in a log")
 		}
@@ -360,8 +368,9 @@ func read(path string) string {
 func TestShareTailscale(t *testing.T) {
 	x := newShared(t, map[string]string{"tailscale": standInTailscale})
 	for how, want := range map[string]string{
-		"logged-out": "tailscale up", "no-https": "https://login.tailscale.com/admin/dns", "no-funnel": "https://login.tailscale.com/f/funnel?node=nABC123",
-		"shields": "--shields-up=false", "store": "brew install --cask tailscale-app",
+		"logged-out": "tailscale up", "no-https": "https://login.tailscale.com/admin/dns",
+		"no-funnel": "https://login.tailscale.com/f/funnel?node=nABC123",
+		"shields":   "--shields-up=false", "store": "brew install --cask tailscale-app",
 	} {
 		x.how(how)
 		if out, err := x.run("share", "--mode", "tailscale"); err == nil || !strings.Contains(out, want) {
@@ -429,8 +438,10 @@ func TestATunnelReachesTheBridgeAlone(t *testing.T) {
 	if own == port {
 		t.Errorf("the tunnel leads to the panel's port %s", port)
 	}
-	for _, host := range []string{"localhost", "tandem.localhost", "127.0.0.1", main, "localhost:" + port, "127.0.0.1:" + own, "box.tail1234.ts.net"} {
-		for _, call := range []string{"GET /panel/", "GET /signin", "POST /signin", "POST /join", "GET /status", "GET /openapi.json", "POST /op/server.status", "GET /event"} {
+	for _, host := range []string{"localhost", "tandem.localhost", "127.0.0.1", main, "localhost:" + port, "127.0.0.1:" + own,
+		"box.tail1234.ts.net"} {
+		for _, call := range []string{"GET /panel/", "GET /signin", "POST /signin", "POST /join", "GET /status", "GET /openapi.json",
+			"POST /op/server.status", "GET /event"} {
 			method, path, _ := strings.Cut(call, " ")
 			if status := send(s.URL, host, method, path); status != 403 && status != 404 {
 				t.Errorf("through the tunnel as %s: %s answers %d", host, call, status)
@@ -458,7 +469,8 @@ func TestShareDesktopAndWhatIsMissing(t *testing.T) {
 		t.Errorf("%v %v", st, err)
 	}
 	x.env = append(x.env, "PATH=/usr/bin:/bin")
-	for mode, want := range map[string]string{"quick": "cloudflared is not installed", "tailscale": "tailscale is not installed", "pigeon": "use tailscale, quick or desktop"} {
+	for mode, want := range map[string]string{"quick": "cloudflared is not installed", "tailscale": "tailscale is not installed",
+		"pigeon": "use tailscale, quick or desktop"} {
 		if out, err := x.run("share", "--mode", mode); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %v %s", mode, err, out)
 		}

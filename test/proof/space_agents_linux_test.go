@@ -120,7 +120,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 			t.Fatalf("message %q is not in bob's transcript", msg)
 		}
 	}
-	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "BobTheHeron: read") && !strings.Contains(r, `"BobTheHeron":"read"`) {
+	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "BobTheHeron: read") &&
+		!strings.Contains(r, `"BobTheHeron":"read"`) {
 		t.Errorf("receipt: %s", r)
 	}
 	words("quay_number", "kestrel-8443", "harbour_server.go", "func listenAtTheQuay", "look at the bollard", "internal/breakwater")
@@ -128,7 +129,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	if v := ann.use("intandem_get_var", `{"key":"quay_number"}`); !strings.Contains(v, "kestrel-8443") {
 		t.Errorf("variable: %s", v)
 	}
-	if s := bob.use("intandem_share", `{"file":"harbour_server.go","message":"look at the bollard"}`); !strings.Contains(s, "Shared harbour_server.go:1-") {
+	if s := bob.use("intandem_share", `{"file":"harbour_server.go","message":"look at the bollard"}`); !strings.Contains(s,
+		"Shared harbour_server.go:1-") {
 		t.Errorf("share: %s", s)
 	}
 	if box := ann.use("intandem_inbox", `{}`); !strings.Contains(box, "func listenAtTheQuay") {
@@ -140,8 +142,9 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 
 	// a third agent of another make joins, looks at the board and reports
 	words("tide-service", "tokens drift in the log")
-	cyDesk.tandem("space", "whoami")                                         // its daemon runs: the program waits for nobody's start
-	early := strings.Repeat("[[tool mcp__intandem/intandem_whoami {}]] ", 5) // on a busy machine its first calls come before its servers are connected
+	cyDesk.tandem("space", "whoami") // its daemon runs: the program waits for nobody's start
+	// on a busy machine its first calls come before its servers are connected
+	early := strings.Repeat("[[tool mcp__intandem/intandem_whoami {}]] ", 5)
 	out := cyDesk.codex(early + fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename {"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
 		codeIn(t, ann.use("intandem_invite", `{}`))))
 	var results string
@@ -159,7 +162,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 		t.Errorf("findings: %s", f)
 	}
 	peers := ann.use("intandem_peers", `{}`)
-	for _, want := range []string{"CyTheBadger", "cy-meadow", "Agent: codex-mcp-client", "Agent: claude-code", "lighthouse-grafana", "Model: harbour-model-7", "Tools: lighthouse.look_at_the_beam"} {
+	for _, want := range []string{"CyTheBadger", "cy-meadow", "Agent: codex-mcp-client", "Agent: claude-code", "lighthouse-grafana",
+		"Model: harbour-model-7", "Tools: lighthouse.look_at_the_beam"} {
 		if !strings.Contains(peers, want) {
 			t.Errorf("%q is not among the peers:\n%s", want, peers)
 		}
@@ -169,7 +173,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	if strings.Contains(bob.use("intandem_board", `{}`), "Mend the harbour login (BobTheHeron)") {
 		holder = bob
 	}
-	if d := holder.use("intandem_update_task", fmt.Sprintf(`{"task_id":%q,"status":"done","result":"crates on the pier"}`, login)); !strings.Contains(d, "Updated task") {
+	if d := holder.use("intandem_update_task", fmt.Sprintf(`{"task_id":%q,"status":"done","result":"crates on the pier"}`,
+		login)); !strings.Contains(d, "Updated task") {
 		t.Errorf("done: %s", d)
 	}
 	if bye := bob.use("intandem_leave", `{}`); !strings.Contains(bye, "Session Summary") {
@@ -192,13 +197,15 @@ func nothingAtTheHost(t *testing.T, host *server, wire *testenv.Tap, said []stri
 	// planted through the same doors: if these are not found, the search is blind
 	const onWire, kept = "Planted upon the wire", "Planted upon the disk"
 	tlsClient := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	if res, err := tlsClient.Post("https://"+wire.At+"/space/knock", "application/json", strings.NewReader(fmt.Sprintf(`{"plate":%q}`, onWire))); err != nil {
+	if res, err := tlsClient.Post("https://"+wire.At+"/space/knock", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"plate":%q}`, onWire))); err != nil {
 		t.Fatal(err)
 	} else {
 		res.Body.Close()
 	}
 	host.must("resource", "put", "planted", kept)
-	places := map[string][]byte{"the wire": wire.Heard(), "the disk": onDisk(t, host.home), "the log": []byte(host.log.String()), "the memory": inMemory(t, host.cmd.Process.Pid)}
+	places := map[string][]byte{"the wire": wire.Heard(), "the disk": onDisk(t, host.home), "the log": []byte(host.log.String()),
+		"the memory": inMemory(t, host.cmd.Process.Pid)}
 	if !bytes.Contains(places["the wire"], []byte("/space/remote")) || !bytes.Contains(places["the disk"], []byte("space.post")) {
 		t.Fatal("nothing was captured")
 	}
@@ -272,10 +279,13 @@ func (w *workshop) desk(project string) *desk {
 	if err := os.MkdirAll(filepath.Join(d.project, ".claude"), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
-	d.env = []string{"HOME=" + d.home, "PATH=" + filepath.Join(w.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + d.home,
-		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=harbour-model-7", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+	d.env = []string{"HOME=" + d.home, "PATH=" + filepath.Join(w.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color",
+		"LANG=C.UTF-8", "TMPDIR=" + d.home,
+		"ANTHROPIC_BASE_URL=" + w.url, "ANTHROPIC_AUTH_TOKEN=dummy", "ANTHROPIC_MODEL=harbour-model-7", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "MCP_TIMEOUT=120000"} // a busy machine is slow, not wrong
-	for name, text := range map[string]string{"harbour_server.go": "package main\n\nfunc listenAtTheQuay() {}\n", ".mcp.json": fmt.Sprintf(`{"mcpServers":{%q:{"command":"true"}}}`, w.servers),
+	for name, text := range map[string]string{"harbour_server.go": "package main\n\nfunc listenAtTheQuay() {}\n",
+		".mcp.json":             fmt.Sprintf(`{"mcpServers":{%q:{"command":"true"}}}`, w.servers),
 		".claude/settings.json": `{"permissions":{"allow":["mcp__lighthouse__look_at_the_beam"]}}`} {
 		if err := os.WriteFile(filepath.Join(d.project, name), []byte(text), 0o600); err != nil {
 			w.t.Fatal(err)
@@ -311,7 +321,8 @@ type agent struct {
 
 func (w *desk) claude() *agent {
 	w.t.Helper()
-	cmd := exec.Command(filepath.Join(testenv.NodeModules(w.t), "@anthropic-ai/claude-code/bin/claude.exe"), "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
+	cmd := exec.Command(filepath.Join(testenv.NodeModules(w.t), "@anthropic-ai/claude-code/bin/claude.exe"), "-p", "--verbose",
+		"--input-format", "stream-json", "--output-format", "stream-json",
 		"--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__intandem")
 	cmd.Dir, cmd.Env = w.project, w.env
 	in, err := cmd.StdinPipe()
@@ -418,5 +429,6 @@ plugin_discovery_prefetch = false
 	if err := os.WriteFile(filepath.Join(w.home, ".codex", "config.toml"), []byte(config), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.run(exec.Command(filepath.Join(testenv.NodeModules(w.t), "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"), "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt))
+	return w.run(exec.Command(filepath.Join(testenv.NodeModules(w.t), "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"),
+		"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt))
 }

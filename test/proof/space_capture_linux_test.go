@@ -73,7 +73,8 @@ func inMemory(t *testing.T, pid int) []byte {
 // forms are the ways in which a text can lie among bytes and still be read by
 // whoever finds it.
 func forms(text string) map[string][]byte {
-	out := map[string][]byte{"as it is": []byte(text), "in small letters": []byte(strings.ToLower(text)), "hex": []byte(hex.EncodeToString([]byte(text))), "HEX": []byte(strings.ToUpper(hex.EncodeToString([]byte(text)))),
+	out := map[string][]byte{"as it is": []byte(text), "in small letters": []byte(strings.ToLower(text)),
+		"hex": []byte(hex.EncodeToString([]byte(text))), "HEX": []byte(strings.ToUpper(hex.EncodeToString([]byte(text)))),
 		"in a URL": []byte(url.QueryEscape(text)), "in a path": []byte(url.PathEscape(text))}
 	if quoted, err := json.Marshal(text); err == nil {
 		out["JSON"] = quoted[1 : len(quoted)-1]
@@ -125,7 +126,8 @@ func unpacked(data []byte) (out [][]byte) {
 		open func(io.Reader) (io.ReadCloser, error)
 	}{
 		{[]byte{0x1f, 0x8b, 0x08}, func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-		{[]byte{0x78, 0x01}, zlib.NewReader}, {[]byte{0x78, 0x5e}, zlib.NewReader}, {[]byte{0x78, 0x9c}, zlib.NewReader}, {[]byte{0x78, 0xda}, zlib.NewReader},
+		{[]byte{0x78, 0x01}, zlib.NewReader}, {[]byte{0x78, 0x5e}, zlib.NewReader}, {[]byte{0x78, 0x9c}, zlib.NewReader},
+		{[]byte{0x78, 0xda}, zlib.NewReader},
 	} {
 		for at := 0; ; {
 			i := bytes.Index(data[at:], kind.head)

@@ -40,7 +40,8 @@ func TestThreeMachines(t *testing.T) {
 	ann.json(&made, "space", "invite", "--link")
 	cy.must("space", "join", made.Code)
 
-	w := &witness{t: t, acked: map[string]map[string]bool{"message": {}, "task": {}, "var": {}}, hosts: map[string]map[int64]string{}, at: map[string]int64{}, began: time.Now()}
+	w := &witness{t: t, acked: map[string]map[string]bool{"message": {}, "task": {}, "var": {}}, hosts: map[string]map[int64]string{},
+		at: map[string]int64{}, began: time.Now()}
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for _, b := range boxes {

@@ -18,7 +18,8 @@ func TestASpaceThroughATunnel(t *testing.T) {
 	far.must("space", "rename", "far")
 	x.share("--mode", "quick")
 	var made struct{ Code string }
-	if err := json.Unmarshal([]byte(x.must("space", "create", "wide", "--json")), &made); err != nil || !strings.HasSuffix(made.Code, "@quick-words-1.trycloudflare.com") {
+	if err := json.Unmarshal([]byte(x.must("space", "create", "wide", "--json")), &made); err != nil ||
+		!strings.HasSuffix(made.Code, "@quick-words-1.trycloudflare.com") {
 		t.Fatalf("the code is %q, %v", made.Code, err)
 	}
 	if out := far.must("space", "join", made.Code); !strings.Contains(out, `Connected to "wide" as far!`) {
@@ -38,7 +39,8 @@ func TestASpaceThroughATunnel(t *testing.T) {
 	x.must("share", "stop")
 	x.eventually("the member notices", func() bool { return strings.Contains(far.must("space", "send", "waits here"), "Not sent yet") })
 	x.share("--mode", "quick")
-	if out := far.must("space", "rejoin", "--host", "quick-words-2.trycloudflare.com"); !strings.Contains(out, `Reconnected to "wide" as far!`) {
+	if out := far.must("space", "rejoin", "--host", "quick-words-2.trycloudflare.com"); !strings.Contains(out,
+		`Reconnected to "wide" as far!`) {
 		t.Fatal(out)
 	}
 	x.eventually("what waited arrives", func() bool { return strings.Contains(x.must("space", "inbox", "--all"), "waits here") })

@@ -68,7 +68,8 @@ func TestALeaseHoldsOnAnotherMachine(t *testing.T) {
 
 	// In a space the lease is the server's, too.
 	one.must("tandem repo release src && tandem space create leases && tandem space reserve src/auth.rs")
-	if out, err := two.run("echo x >src/auth.rs; tandem commit -m 'again'"); err == nil || !strings.Contains(out, "src/auth.rs is leased to one") {
+	if out, err := two.run("echo x >src/auth.rs; tandem commit -m 'again'"); err == nil ||
+		!strings.Contains(out, "src/auth.rs is leased to one") {
 		t.Errorf("a lease that a space names: %v\n%s", err, out)
 	}
 	one.must("tandem space leave")

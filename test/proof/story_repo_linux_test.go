@@ -37,7 +37,8 @@ func TestTwoAgentsOnTwoMachines(t *testing.T) {
 	if out := one.must(`tandem commit -m "feat: add auth module"`); strings.Contains(out, "arning") {
 		t.Errorf("nothing is wrong, and it warns:\n%s", out)
 	}
-	if out := two.must("tandem log"); !strings.Contains(out, "feat: add auth module") || !strings.Contains(out, "default@") || !strings.Contains(out, "agent-b@") && !strings.Contains(out, "@  ") {
+	if out := two.must("tandem log"); !strings.Contains(out, "feat: add auth module") || !strings.Contains(out, "default@") ||
+		!strings.Contains(out, "agent-b@") && !strings.Contains(out, "@  ") {
 		t.Errorf("a plain log hides what others do:\n%s", out)
 	}
 	if out := one.must(`tandem log -r @- --no-graph -T 'author ++ "\n"'`); strings.TrimSpace(out) != "one <one@10.99.2.1>" {

@@ -44,7 +44,8 @@ func enter(t *testing.T, kind string, uid int) *cell {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	mark := filepath.Base(dir)
-	c := &cell{uid: uid, open: kind == "none", name: fmt.Sprintf("%s, uid %d", kind, uid), home: filepath.Join(dir, "home"), bin: filepath.Join(dir, "tandem"),
+	c := &cell{uid: uid, open: kind == "none", name: fmt.Sprintf("%s, uid %d", kind, uid), home: filepath.Join(dir, "home"),
+		bin:    filepath.Join(dir, "tandem"),
 		canary: "CANARY-" + mark, mark: mark, tmp: filepath.Join("/tmp", mark)}
 	c.furnish(t, uid)
 	cmd := exec.Command(c.bin, "serve", "--port", "0")

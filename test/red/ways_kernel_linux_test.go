@@ -13,7 +13,8 @@ import (
 
 // calls is a program that makes one system call with the server's number, and says so when it worked.
 func (c *cell) calls(program string) try {
-	return says("python3 - <<'END'\nimport ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\npid = "+strconv.Itoa(c.pid)+"\n"+program+"\nprint('WOR'+'KED')\nEND", "WORKED")
+	return says("python3 - <<'END'\nimport ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\npid = "+strconv.Itoa(c.pid)+"\n"+program+
+		"\nprint('WOR'+'KED')\nEND", "WORKED")
 }
 
 // listens is a socket of somebody else's for as long as a way is tried.
@@ -66,7 +67,8 @@ func (c *cell) shared() string {
 }
 
 func dials(family, address string) string {
-	return "python3 - <<'END'\nimport socket\ns = socket.socket(socket." + family + ")\ns.settimeout(5)\ns.connect(" + address + ")\nprint('CONN'+'ECTED')\nEND"
+	return "python3 - <<'END'\nimport socket\ns = socket.socket(socket." + family + ")\ns.settimeout(5)\ns.connect(" + address +
+		")\nprint('CONN'+'ECTED')\nEND"
 }
 
 var kernelWays = []way{
@@ -120,7 +122,8 @@ assert libc.process_vm_readv(pid, ctypes.byref(V(ctypes.addressof(into), 16)), 1
 	}},
 	{"spy", "a message queue of another program", false, func(c *cell) try {
 		return c.queue(func(id string) string {
-			return "python3 - <<'END'\nimport ctypes\nb = ctypes.create_string_buffer(512)\nassert ctypes.CDLL(None).msgctl(" + id + ", 2, b) == 0\nprint('WOR'+'KED')\nEND"
+			return "python3 - <<'END'\nimport ctypes\nb = ctypes.create_string_buffer(512)\nassert ctypes.CDLL(None).msgctl(" + id +
+				", 2, b) == 0\nprint('WOR'+'KED')\nEND"
 		})
 	}},
 
@@ -147,10 +150,19 @@ assert libc.process_vm_readv(pid, ctypes.byref(V(ctypes.addressof(into), 16)), 1
 		return says("HOME="+c.home+" "+c.bin+" session set-aside list --json", `"aside":`)
 	}},
 
-	{"write", "in everybody's /var/tmp", false, func(c *cell) try { return exists("touch /var/tmp/"+c.mark+".made", "/var/tmp/"+c.mark+".made") }},
-	{"write", "in everybody's memory", false, func(c *cell) try { return exists("touch /dev/shm/"+c.mark+".made", "/dev/shm/"+c.mark+".made") }},
+	{"write", "in everybody's /var/tmp", false, func(c *cell) try {
+		return exists("touch /var/tmp/"+c.mark+".made",
+			"/var/tmp/"+c.mark+".made")
+	}},
+	{"write", "in everybody's memory", false, func(c *cell) try {
+		return exists("touch /dev/shm/"+c.mark+".made",
+			"/dev/shm/"+c.mark+".made")
+	}},
 	{"write", "in the system's run-time state", true, func(c *cell) try { return exists("touch /run/"+c.mark, "/run/"+c.mark) }},
-	{"persist", "in everybody's shell", true, func(c *cell) try { return exists("touch /etc/profile.d/"+c.mark+".sh", "/etc/profile.d/"+c.mark+".sh") }},
+	{"persist", "in everybody's shell", true, func(c *cell) try {
+		return exists("touch /etc/profile.d/"+c.mark+".sh",
+			"/etc/profile.d/"+c.mark+".sh")
+	}},
 	{"exhaust", "the disk, 100 MB of it", false, func(c *cell) try {
 		return exists("head -c 100000000 /dev/zero > large && sync -d large; [ $(stat -c %s large) = 100000000 ] || rm large", c.inside("large"))
 	}},

@@ -33,7 +33,8 @@ func exists(line, path string) try {
 
 // onSocket asks the daemon on its control socket.
 func (c *cell) onSocket(path, body string) string {
-	return fmt.Sprintf(`curl -s -m 5 --unix-socket %s/.tandem/tandem.sock -H 'Content-Type: application/json' -d '%s' http://tandem%s`, c.home, body, path)
+	return fmt.Sprintf(`curl -s -m 5 --unix-socket %s/.tandem/tandem.sock -H 'Content-Type: application/json' -d '%s' http://tandem%s`, c.home,
+		body, path)
 }
 
 // ways are all of them, in the order of the table.
@@ -80,7 +81,8 @@ var everyday = []way{
 	}},
 	{"decide", "listing what waits", false, func(c *cell) try { return says(c.onSocket("/op/approval.list", "{}"), `{"asks":`) }},
 	{"decide", "on the control socket, by another program", false, func(c *cell) try {
-		return says(python(`import socket; s=socket.socket(socket.AF_UNIX); s.connect("`+c.home+`/.tandem/tandem.sock"); print("CONN"+"ECTED")`), "CONNECTED")
+		return says(python(`import socket; s=socket.socket(socket.AF_UNIX); s.connect("`+c.home+`/.tandem/tandem.sock"); print("CONN"+"ECTED")`),
+			"CONNECTED")
 	}},
 	{"decide", "over loopback", false, func(c *cell) try { return says("curl -s -m 5 "+c.url+"/global/health", `"ready"`) }},
 	{"decide", "over loopback, by a socket of its own", false, func(c *cell) try {
@@ -95,7 +97,8 @@ var everyday = []way{
 	{"decide", "with the program", false, func(c *cell) try { return says("HOME="+c.home+" "+c.bin+" status --json", `"running":true`) }},
 
 	{"mint", "from the database's rows", false, func(c *cell) try {
-		return says(python(`import sqlite3; print("ROWS"+str(len(sqlite3.connect("`+c.home+`/.tandem/tandem.db").execute("select 1 from sqlite_master").fetchall())>9))`), "ROWSTrue")
+		return says(python(`import sqlite3; print("ROWS"+str(len(sqlite3.connect("`+c.home+
+			`/.tandem/tandem.db").execute("select 1 from sqlite_master").fetchall())>9))`), "ROWSTrue")
 	}},
 	{"mint", "by a row of its own", false, func(c *cell) try {
 		return says(python(`open("`+c.home+`/.tandem/tandem.db","rb+"); print("OPEN"+"ED")`), "OPENED")
@@ -141,7 +144,8 @@ var everyday = []way{
 		return exists("echo key >> "+c.home+"/.ssh/authorized_keys", filepath.Join(c.home, ".ssh", "authorized_keys"))
 	}},
 	{"persist", "in the person's services", false, func(c *cell) try {
-		return exists("mkdir -p "+c.home+"/.config/systemd/user && touch "+c.home+"/.config/systemd/user/x.service", filepath.Join(c.home, ".config"))
+		return exists("mkdir -p "+c.home+"/.config/systemd/user && touch "+c.home+"/.config/systemd/user/x.service",
+			filepath.Join(c.home, ".config"))
 	}},
 	{"persist", "in the person's git", false, func(c *cell) try {
 		return exists("echo '[core]' >> "+c.home+"/.gitconfig", filepath.Join(c.home, ".gitconfig"))
@@ -154,7 +158,8 @@ var everyday = []way{
 		return exists("mkdir -p .git/hooks; echo true > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit", c.inside(".git/hooks/pre-commit"))
 	}},
 	{"persist", "in a repository moved aside and back", false, func(c *cell) try {
-		return exists("mv .git g; cp -a g .git; rm -rf g; mkdir -p .git/hooks; echo true > .git/hooks/post-merge", c.inside(".git/hooks/post-merge"))
+		return exists("mv .git g; cp -a g .git; rm -rf g; mkdir -p .git/hooks; echo true > .git/hooks/post-merge",
+			c.inside(".git/hooks/post-merge"))
 	}},
 
 	{"exhaust", "memory, 600 MB of it", false, func(c *cell) try {

@@ -53,7 +53,8 @@ func (d date) weekday() time.Weekday {
 	return time.Date(d.year, d.month, d.day, 12, 0, 0, 0, time.UTC).Weekday()
 }
 
-// holds says whether the schedule has this day. As in cron, when both the day of the month and the weekday are restricted, either is enough.
+// holds says whether the schedule has this day. As in cron, when both the day of the month and the weekday are restricted, either is
+// enough.
 func (c *calendar) holds(d date) bool {
 	if !c.months.has(int(d.month)) {
 		return false

@@ -70,11 +70,15 @@ func TestNext(t *testing.T) {
 
 func TestWhatIsNoScheduleIsRefused(t *testing.T) {
 	for text, why := range map[string]string{
-		"": "missing", "every": "every what", "every monday": "at what time", "every blue at 9": "no day", "every day at 25": "hour", "every day at 9:61": "minute",
-		"every day at": "no time", "every day at 9:00 and 9:30": "same minutes", "every 0 minutes": "between", "every 1ms": "between", "every 3 moons": "no unit",
-		"every month at 9": "on which day", "every month on the 32nd at 9": "no day of a month", "* * * *": "five fields", "60 * * * *": "minute", "5-1 * * * *": "backwards",
-		"* * 30 2 *": "never comes", "* * * * mon#2": "weekday", "*/0 * * * *": "step", "every 99999999999999 days": "between", "* * * * " + strings.Repeat("1,", 200): "at most",
-		"@reboot": "five fields", "+5 * * * *": "minute", "every -5m": "between",
+		"": "missing", "every": "every what", "every monday": "at what time", "every blue at 9": "no day", "every day at 25": "hour",
+		"every day at 9:61": "minute",
+		"every day at":      "no time", "every day at 9:00 and 9:30": "same minutes", "every 0 minutes": "between", "every 1ms": "between",
+		"every 3 moons":    "no unit",
+		"every month at 9": "on which day", "every month on the 32nd at 9": "no day of a month", "* * * *": "five fields", "60 * * * *": "minute",
+		"5-1 * * * *": "backwards",
+		"* * 30 2 *":  "never comes", "* * * * mon#2": "weekday", "*/0 * * * *": "step", "every 99999999999999 days": "between",
+		"* * * * " + strings.Repeat("1,", 200): "at most",
+		"@reboot":                              "five fields", "+5 * * * *": "minute", "every -5m": "between",
 	} {
 		if _, err := Parse(text, time.UTC, time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -128,7 +132,8 @@ func TestNextIsWhatTheWallShows(t *testing.T) {
 		return fmt.Sprintf("*/%d", 1+r.IntN(top))
 	}
 	for _, c := range []struct{ zone, around string }{
-		{"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"}, {"America/New_York", "2026-11-01"}, {"Australia/Lord_Howe", "2026-04-05"},
+		{"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"}, {"America/New_York", "2026-11-01"},
+		{"Australia/Lord_Howe", "2026-04-05"},
 		{"Australia/Lord_Howe", "2026-10-04"}, {"America/Havana", "2026-11-01"}, {"America/Havana", "2026-03-08"}, {"Africa/Cairo", "2026-10-30"},
 		{"Africa/Cairo", "2026-04-24"}, {"America/Asuncion", "2024-03-24"}, {"Pacific/Apia", "2011-12-30"}, {"Asia/Kolkata", "2026-01-01"},
 	} {
@@ -216,7 +221,8 @@ func TestAPolicyThatSaysNothingIsRefused(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"30 9 * * mon-fri", "every month on the last day at 18:00", "every 15m", "@daily", "*/7 1,2 l * 7", "every 3 days"} {
+	for _, s := range []string{"30 9 * * mon-fri", "every month on the last day at 18:00", "every 15m", "@daily", "*/7 1,2 l * 7",
+		"every 3 days"} {
 		f.Add(s)
 	}
 	start := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)

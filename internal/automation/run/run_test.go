@@ -91,7 +91,8 @@ func TestFailuresAreTriedAgainByClass(t *testing.T) {
 // An effect that may have happened is not repeated by itself, whatever its retries say.
 func TestWhatNobodyKnowsIsAskedAbout(t *testing.T) {
 	r := begin(t, kinds, words(0))
-	play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1}, Event{Kind: Lost, Node: "look", Item: -1, Attempt: 1, Text: "the server went away"})
+	play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1},
+		Event{Kind: Lost, Node: "look", Item: -1, Attempt: 1, Text: "the server went away"})
 	later := epoch.Add(24 * time.Hour)
 	play(t, r, Event{Kind: Ticked, At: later})
 	if next := r.Next(later); len(next.Start) != 0 || len(next.Ask) != 1 || next.Ask[0].Node != "look" {
@@ -109,7 +110,8 @@ func TestWhatNobodyKnowsIsAskedAbout(t *testing.T) {
 // An owner that lost its lease writes nothing more.
 func TestAnOldFenceIsRefused(t *testing.T) {
 	r := begin(t, kinds, words(0))
-	play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 4}, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 7})
+	play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 4},
+		Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 7})
 	late := Event{Kind: Finished, Node: "look", Item: -1, Attempt: 1, Fence: 4, Output: outputs("look", "good"), At: epoch}
 	if err := r.Apply(late); err == nil {
 		t.Error("an old owner's result was taken")
@@ -192,7 +194,8 @@ func draw(r *rapid.T, x *Run, now time.Time) Event {
 	mood := rapid.SampledFrom([]string{"good", "bad", "odd"}).Draw(r, "mood")
 	switch {
 	case rapid.IntRange(0, 9).Draw(r, "wild") == 0:
-		e.Kind = rapid.SampledFrom([]Kind{Started, Finished, Failure, Lost, Answered, Woke, Ticked, Pausing, Resumed, Retried, Accepted, Passed, "no"}).Draw(r, "kind")
+		e.Kind = rapid.SampledFrom([]Kind{Started, Finished, Failure, Lost, Answered, Woke, Ticked, Pausing, Resumed, Retried, Accepted, Passed,
+			"no"}).Draw(r, "kind")
 		e.Attempt, e.Fence = rapid.IntRange(0, 3).Draw(r, "attempt"), int64(rapid.IntRange(0, 3).Draw(r, "fence"))
 	case x.Status == Paused:
 		e.Kind = Resumed

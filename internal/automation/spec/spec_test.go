@@ -27,7 +27,8 @@ func TestADefinitionIsRead(t *testing.T) {
 	if a.Limits.Items != 100 || a.Nodes[2].Retry.Attempts != 3 || a.Nodes[0].Retry.Attempts != 1 || a.Triggers[0].Misfire != "once" {
 		t.Errorf("defaults are not filled in: %+v", a.Limits)
 	}
-	for id, want := range map[string]string{"collect": "", "sum": "collect", "draft": "sum", "look": "draft", "how": "draft look", "quiet": "how", "now": "draft how"} {
+	for id, want := range map[string]string{"collect": "", "sum": "collect", "draft": "sum", "look": "draft", "how": "draft look",
+		"quiet": "how", "now": "draft how"} {
 		if got := strings.Join(a.Needs()[id], " "); got != want {
 			t.Errorf("%s needs %q, not %q", id, got, want)
 		}

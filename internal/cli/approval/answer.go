@@ -46,22 +46,26 @@ func newApprove(k *kit.Kit) *cobra.Command {
 			return err
 		}
 		var out room.AlwaysOut
-		if err := k.Call(cmd.Context(), "approval.always", room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest, Pages: pages}, &out); err != nil {
+		if err := k.Call(cmd.Context(), "approval.always",
+			room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest, Pages: pages}, &out); err != nil {
 			return err
 		}
 		return k.Show(out, func(w io.Writer) {
-			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID), kit.VisibleLine(out.Rule.Pattern),
+			fmt.Fprintf(w, "%s is approved; %s passes until %s\nend it earlier: tandem approvals forget %s\n", id.Short(out.Ask.ID),
+				kit.VisibleLine(out.Rule.Pattern),
 				out.Rule.ExpiresAt.Local().Format("2006-01-02 15:04"), out.Rule.ID)
 		})
 	}
 	cmd.Flags().BoolVar(&always, "always", false, "let calls like it pass from now on")
-	cmd.Flags().StringVar(&scope, "scope", string(room.InSession), "where: session, or folder for every session of the same people that stays in the call's folder")
+	cmd.Flags().StringVar(&scope, "scope", string(room.InSession),
+		"where: session, or folder for every session of the same people that stays in the call's folder")
 	cmd.Flags().DurationVar(&life, "for", room.RuleLife, "how long, 30 days at most")
 	return cmd
 }
 
 func newRework(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.SendBack, "rework [ID…]", "Send an ask back with feedback; needs your PIN", `  tandem approvals rework ask_x4k2p9 --feedback "keep the old flag"`)
+	return newAnswer(k, room.SendBack, "rework [ID…]", "Send an ask back with feedback; needs your PIN",
+		`  tandem approvals rework ask_x4k2p9 --feedback "keep the old flag"`)
 }
 
 func newCancel(k *kit.Kit) *cobra.Command {
@@ -70,7 +74,8 @@ func newCancel(k *kit.Kit) *cobra.Command {
 
 // newDeny is cancel by the word that people try first.
 func newDeny(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.Cancel, "deny [ID…]", "Say no to an ask, the same as cancel; needs your PIN", "  tandem approvals deny ask_x4k2p9")
+	return newAnswer(k, room.Cancel, "deny [ID…]", "Say no to an ask, the same as cancel; needs your PIN",
+		"  tandem approvals deny ask_x4k2p9")
 }
 
 // newAnswer shows the asks, each whole, before it asks for the PIN, and answers exactly what it showed.

@@ -40,7 +40,8 @@ func alone(cmd *cobra.Command, verb string) *cobra.Command {
 func newList(k *kit.Kit) *cobra.Command {
 	var in room.ListIn
 	cmd := &cobra.Command{
-		Use: "list", Short: "List what waits, oldest first", Args: cobra.NoArgs, Example: "  tandem approvals list\n  tandem approvals list --state all",
+		Use: "list", Short: "List what waits, oldest first", Args: cobra.NoArgs,
+		Example: "  tandem approvals list\n  tandem approvals list --state all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out room.ListOut
 			if err := k.Call(cmd.Context(), "approval.list", in, &out); err != nil {
@@ -54,7 +55,8 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(t, "ID\tSTATE\tASKER\tSINCE\tWHAT")
 				for _, a := range out.Asks {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(who(a)), a.CreatedAt.Local().Format("01-02 15:04"), kit.SeenLine(a.Title))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", id.Short(a.ID), a.State, kit.VisibleLine(who(a)), a.CreatedAt.Local().Format("01-02 15:04"),
+						kit.SeenLine(a.Title))
 				}
 				t.Flush()
 				if out.More {
@@ -108,7 +110,8 @@ func turnPage(w io.Writer, p *room.Page) {
 func newWait(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
-		Use: "wait [ID]", Short: "Wait for the answer to an ask", Args: cobra.MaximumNArgs(1), Example: "  tandem approvals wait ask_x4k2p9 --timeout 5m",
+		Use: "wait [ID]", Short: "Wait for the answer to an ask", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem approvals wait ask_x4k2p9 --timeout 5m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), life)
 			defer cancel()
@@ -151,7 +154,8 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 			return nil, err
 		}
 		if len(out.Asks) != 1 {
-			return nil, fault.New(fault.Invalid, "approvals", "which one? %s", map[bool]string{true: "nothing waits", false: "several wait"}[len(out.Asks) == 0]).
+			return nil, fault.New(fault.Invalid, "approvals", "which one? %s",
+				map[bool]string{true: "nothing waits", false: "several wait"}[len(out.Asks) == 0]).
 				WithNext("list what waits: tandem approvals; then name one")
 		}
 		return get(ctx, k, out.Asks[0].ID)

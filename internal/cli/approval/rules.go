@@ -31,7 +31,8 @@ func newRules(k *kit.Kit) *cobra.Command {
 					if r.Scope == room.InFolder {
 						where = "its folder"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, kit.VisibleLine(r.Pattern), where, kit.VisibleLine(r.Owner), r.ExpiresAt.Local().Format("01-02 15:04"))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, kit.VisibleLine(r.Pattern), where, kit.VisibleLine(r.Owner),
+						r.ExpiresAt.Local().Format("01-02 15:04"))
 				}
 				t.Flush()
 			})
@@ -41,7 +42,8 @@ func newRules(k *kit.Kit) *cobra.Command {
 
 func newForget(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "forget RULE", Short: "End a standing answer; the next call asks again", Args: cobra.ExactArgs(1), Example: "  tandem approvals forget rul_01j…",
+		Use: "forget RULE", Short: "End a standing answer; the next call asks again", Args: cobra.ExactArgs(1),
+		Example: "  tandem approvals forget rul_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out room.OK
 			if err := k.Call(cmd.Context(), "approval.forget", room.IDIn{ID: args[0]}, &out); err != nil {

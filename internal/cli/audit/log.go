@@ -80,7 +80,8 @@ func showRows(w io.Writer, entries []journal.Entry) {
 	t := kit.Table(w)
 	fmt.Fprintln(t, "SEQ\tTIME\tACTOR\tTYPE\tPHASE\tRESOURCE")
 	for _, e := range entries {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase, kit.VisibleLine(e.Resource))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format(time.DateTime), who(e), e.Type, e.Phase,
+			kit.VisibleLine(e.Resource))
 	}
 	t.Flush()
 }

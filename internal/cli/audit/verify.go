@@ -67,7 +67,8 @@ func readAnchors(files []string) ([]string, error) {
 			text = a.Checkpoint
 		}
 		if err := journal.CheckAnchor(text); err != nil {
-			return nil, fault.New(fault.Invalid, "audit.verify", "%s is not an anchor: %w", name, err).WithNext("bring a file that was made with: tandem audit anchor --out FILE")
+			return nil, fault.New(fault.Invalid, "audit.verify", "%s is not an anchor: %w", name, err).
+				WithNext("bring a file that was made with: tandem audit anchor --out FILE")
 		}
 		texts = append(texts, text)
 	}

@@ -41,7 +41,8 @@ func task(k *kit.Kit, verb, short, op string) *cobra.Command {
 
 func newAdd(k *kit.Kit) *cobra.Command {
 	var in peer.AddIn
-	cmd := &cobra.Command{Use: "add TITLE", Short: "Add a task", Example: "  tandem board add 'Fix auth' --priority critical --depends-on T-a1b2c3", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "add TITLE", Short: "Add a task",
+		Example: "  tandem board add 'Fix auth' --priority critical --depends-on T-a1b2c3", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Title = args[0]
 			return space.Say(k, cmd, "board.add", in)
@@ -84,7 +85,8 @@ func read(k *kit.Kit, path string) ([]byte, error) {
 
 func newUpdate(k *kit.Kit) *cobra.Command {
 	var in peer.UpdateIn
-	cmd := &cobra.Command{Use: "update ID STATUS", Short: "Change a task's status", Example: "  tandem board update T-a1b2c3 done --result 'patched in 1.2'", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "update ID STATUS", Short: "Change a task's status",
+		Example: "  tandem board update T-a1b2c3 done --result 'patched in 1.2'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID, in.Status = args[0], args[1]
 			return space.Say(k, cmd, "board.update", in)
@@ -104,7 +106,8 @@ func newStart(k *kit.Kit) *cobra.Command {
 
 func newDone(k *kit.Kit) *cobra.Command {
 	var result string
-	cmd := &cobra.Command{Use: "done ID", Short: "Finish a task", Example: "  tandem board done T-a1b2c3 --result 'patched in 1.2'", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "done ID", Short: "Finish a task", Example: "  tandem board done T-a1b2c3 --result 'patched in 1.2'",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return space.Say(k, cmd, "board.update", peer.UpdateIn{TaskID: args[0], Status: "done", Result: result})
 		}}
@@ -113,7 +116,8 @@ func newDone(k *kit.Kit) *cobra.Command {
 }
 
 func newBlock(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "block ID REASON", Short: "Say that you cannot go on with a task", Example: "  tandem board block T-a1b2c3 'waiting for the staging key'", Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "block ID REASON", Short: "Say that you cannot go on with a task",
+		Example: "  tandem board block T-a1b2c3 'waiting for the staging key'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return space.Say(k, cmd, "board.update", peer.UpdateIn{TaskID: args[0], Status: "blocked", Reason: args[1]})
 		}}
@@ -121,7 +125,8 @@ func newBlock(k *kit.Kit) *cobra.Command {
 
 func newHandoff(k *kit.Kit) *cobra.Command {
 	var in peer.HandoffIn
-	cmd := &cobra.Command{Use: "handoff ID PEER", Short: "Hand a task you hold to a peer", Example: "  tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "handoff ID PEER", Short: "Hand a task you hold to a peer",
+		Example: "  tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID, in.To = args[0], args[1]
 			return space.Say(k, cmd, "board.handoff", in)
@@ -131,7 +136,8 @@ func newHandoff(k *kit.Kit) *cobra.Command {
 }
 
 func newDepend(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "depend ID [ON …]", Short: "Change what a task depends on", Example: "  tandem board depend T-d4e5f6 T-a1b2c3", Args: cobra.MinimumNArgs(1),
+	return &cobra.Command{Use: "depend ID [ON …]", Short: "Change what a task depends on", Example: "  tandem board depend T-d4e5f6 T-a1b2c3",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return space.Say(k, cmd, "board.depend", peer.DependIn{TaskID: args[0], DependsOn: args[1:]})
 		}}
@@ -139,7 +145,8 @@ func newDepend(k *kit.Kit) *cobra.Command {
 
 func newFinding(k *kit.Kit) *cobra.Command {
 	var in peer.FindingIn
-	cmd := &cobra.Command{Use: "finding SERVICE SUMMARY", Short: "Report a finding", Example: "  tandem board finding auth 'token leaks into the log' --severity high --task T-a1b2c3", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "finding SERVICE SUMMARY", Short: "Report a finding",
+		Example: "  tandem board finding auth 'token leaks into the log' --severity high --task T-a1b2c3", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Service, in.Summary = args[0], args[1]
 			return space.Say(k, cmd, "board.finding", in)

@@ -90,7 +90,8 @@ func describe(w io.Writer, c *wire.Connector) {
 		fmt.Fprintf(w, "why: %s\n", kit.VisibleLine(c.Failure))
 	}
 	for _, t := range c.Tools {
-		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", kit.VisibleLine(t.Name), strings.ReplaceAll(kit.Visible(t.Doc), "\n", "\n  "), kit.Visible(string(t.Schema)))
+		fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", kit.VisibleLine(t.Name), strings.ReplaceAll(kit.Visible(t.Doc), "\n", "\n  "),
+			kit.Visible(string(t.Schema)))
 	}
 	if len(c.Tools) > 0 {
 		fmt.Fprintf(w, "\ndigest %s\n", c.Digest)
@@ -126,7 +127,8 @@ func newAdd(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is added; look at it: tandem connector sync %s; then accept it: tandem connector accept %s\n", out.Name, out.Name, out.Name)
+				fmt.Fprintf(w, "%s is added; look at it: tandem connector sync %s; then accept it: tandem connector accept %s\n", out.Name, out.Name,
+					out.Name)
 			})
 		},
 	}
@@ -144,7 +146,8 @@ func newAdd(k *kit.Kit) *cobra.Command {
 func newSecret(k *kit.Kit) *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
-		Use: "secret NAME [VARIABLE]", Short: "Store the secret that a connector's header or a program's variable carries, sealed", Args: cobra.RangeArgs(1, 2),
+		Use: "secret NAME [VARIABLE]", Short: "Store the secret that a connector's header or a program's variable carries, sealed",
+		Args:    cobra.RangeArgs(1, 2),
 		Example: "  tandem connector secret docs\n  tandem connector secret tickets TICKETS_KEY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var value string
@@ -159,7 +162,8 @@ func newSecret(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := op.Do(cmd.Context(), k, wire.Secret, wire.SecretIn{Name: args[0], Secret: strings.TrimSpace(value), For: strings.Join(args[1:], "")})
+			out, err := op.Do(cmd.Context(), k, wire.Secret,
+				wire.SecretIn{Name: args[0], Secret: strings.TrimSpace(value), For: strings.Join(args[1:], "")})
 			if err != nil {
 				return err
 			}
@@ -189,7 +193,8 @@ func newVerb(k *kit.Kit, verb, doc string, do looking) *cobra.Command {
 
 func newEnable(k *kit.Kit, verb string, on bool) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " NAME", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a connector; the next call obeys it", Args: cobra.ExactArgs(1), Example: "  tandem connector " + verb + " docs",
+		Use: verb + " NAME", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a connector; the next call obeys it", Args: cobra.ExactArgs(1),
+		Example: "  tandem connector " + verb + " docs",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := op.Do(cmd.Context(), k, wire.Update, wire.UpdateIn{Name: args[0], Enabled: &on})
 			if err != nil {

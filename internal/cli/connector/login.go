@@ -56,7 +56,8 @@ func newLogin(k *kit.Kit) *cobra.Command {
 					}
 				}
 			}
-			return fault.New(fault.Unavailable, "connector.login", "nobody came back in ten minutes").WithNext("begin again: tandem connector login %s", args[0])
+			return fault.New(fault.Unavailable, "connector.login", "nobody came back in ten minutes").
+				WithNext("begin again: tandem connector login %s", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&nowait, "no-wait", false, "print the address and end")

@@ -101,7 +101,8 @@ func newActorAdd(k *kit.Kit) *cobra.Command {
 
 func newActorDisable(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "disable NAME", Short: "Disable an actor and all who act for it; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor disable builder",
+		Use: "disable NAME", Short: "Disable an actor and all who act for it; needs your PIN", Args: cobra.ExactArgs(1),
+		Example: "  tandem actor disable builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return done(cmd, k, "actor.disable", room.NameIn{Name: args[0]}, args[0]+" is disabled")
 		},
@@ -168,7 +169,8 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 
 func newTokenShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "show api|connector", Short: "Show one of the two default tokens; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token show api", ValidArgs: []string{"api", "connector"},
+		Use: "show api|connector", Short: "Show one of the two default tokens; needs your PIN", Args: cobra.ExactArgs(1),
+		Example: "  tandem token show api", ValidArgs: []string{"api", "connector"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(cmd.ValidArgs, args[0]) {
 				return kit.Usagef("tokens are shown once, when they are made; only api and connector can be shown again")
@@ -200,7 +202,8 @@ type inviteOut struct {
 func newInvite(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
-		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs, Example: "  tandem invite\n  tandem invite --expires 1h",
+		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs,
+		Example: "  tandem invite\n  tandem invite --expires 1h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secs, err := kit.Life(cmd, "expires", life, time.Second)
 			if err != nil {
@@ -211,7 +214,8 @@ func newInvite(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if st.Listen == "" {
-				return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").WithNext("give it one: tandem up --listen 0.0.0.0:13013")
+				return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
+					WithNext("give it one: tandem up --listen 0.0.0.0:13013")
 			}
 			var out room.InviteOut
 			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: secs}, &out); err != nil {

@@ -105,7 +105,8 @@ func newRecoverStatus(k *kit.Kit) *cobra.Command {
 				fmt.Fprintf(w, "%d recovery codes are left\n", out.Codes)
 				switch {
 				case out.Pending != nil:
-					fmt.Fprintf(w, "root of this machine began to replace the PIN on %s; it counts from %s on\nstop it: tandem recover stop\n", when(&out.Pending.StartedAt), when(&out.Pending.DueAt))
+					fmt.Fprintf(w, "root of this machine began to replace the PIN on %s; it counts from %s on\nstop it: tandem recover stop\n",
+						when(&out.Pending.StartedAt), when(&out.Pending.DueAt))
 				case out.ByRoot:
 					fmt.Fprintln(w, "without a code, root of this machine can replace the PIN, a day after saying so: tandem recover root")
 				default:

@@ -30,7 +30,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			return k.Show(out, func(w io.Writer) { show(w, out) })
 		},
 	}
-	cmd.Flags().StringVar((*string)(&in.Kind), "kind", "", "only one kind: ask, question, dialog, crashed, rate-limited, parked, push, connector, mail or ended")
+	cmd.Flags().StringVar((*string)(&in.Kind), "kind", "",
+		"only one kind: ask, question, dialog, crashed, rate-limited, parked, push, connector, mail or ended")
 	return []*cobra.Command{cmd}
 }
 

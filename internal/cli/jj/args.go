@@ -118,7 +118,8 @@ type argParser struct {
 
 // parse matches a command line against the tree below root.
 func parse(root *command, args []string) (*parsed, error) {
-	a := &argParser{args: args, p: &parsed{path: []*command{root}, vals: map[string][]string{}, global: &globals{}}, cmd: root, global: globalOpts}
+	a := &argParser{args: args, p: &parsed{path: []*command{root}, vals: map[string][]string{}, global: &globals{}}, cmd: root,
+		global: globalOpts}
 	err := a.run()
 	if err == nil {
 		err = a.settle()
@@ -237,7 +238,8 @@ func (a *argParser) valued(o *opt, val string, has bool) error {
 }
 
 func lacking(o *opt) error {
-	return &cmdError{kind: clapErr, msg: "error: a value is required for '" + o.display() + "' but none was supplied\n" + o.choices() + "\nFor more information, try '--help'.\n", cause: &missingValue{o}}
+	return &cmdError{kind: clapErr, msg: "error: a value is required for '" + o.display() + "' but none was supplied\n" + o.choices() +
+		"\nFor more information, try '--help'.\n", cause: &missingValue{o}}
 }
 
 // choices is the line that lists what an option takes.

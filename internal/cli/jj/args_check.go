@@ -80,7 +80,8 @@ func invalidValue(o *opt, val string, err error) error {
 	if o.pos && o.group != "" {
 		shown = "[" + o.value + "]" + o.dots()
 	}
-	e := &cmdError{kind: clapErr, msg: "error: invalid value '" + val + "' for '" + shown + "': " + err.Error() + "\n\nFor more information, try '--help'.\n"}
+	e := &cmdError{kind: clapErr, msg: "error: invalid value '" + val + "' for '" + shown + "': " + err.Error() +
+		"\n\nFor more information, try '--help'.\n"}
 	if ce, ok := err.(*cmdError); ok {
 		e.cause, e.hints = ce.cause, ce.hints
 	}
@@ -244,5 +245,6 @@ func (c *command) requireError(p *parsed, ids []string) error {
 	if len(lack) == 0 {
 		return nil
 	}
-	return clapError("the following required arguments were not provided:\n  "+strings.Join(lack, "\n  "), nil, smartUsage(p.path, append(ids, lost...)))
+	return clapError("the following required arguments were not provided:\n  "+strings.Join(lack, "\n  "), nil,
+		smartUsage(p.path, append(ids, lost...)))
 }

@@ -139,7 +139,8 @@ func (w *wsEnv) judge(ctx context.Context, b *bisection, c *repo.Commit, line []
 	if err != nil {
 		return 0, err
 	}
-	w.ui.printf("Bisecting: %d revisions left to test after this (roughly %.0f steps)\n", len(left), math.Ceil(math.Log2(float64(len(left)+1))))
+	w.ui.printf("Bisecting: %d revisions left to test after this (roughly %.0f steps)\n", len(left),
+		math.Ceil(math.Log2(float64(len(left)+1))))
 	o := w.ui.newText()
 	o.Str("Now evaluating: ")
 	if err := w.summary(ctx, o, c); err != nil {

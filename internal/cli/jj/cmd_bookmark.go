@@ -22,7 +22,8 @@ func bookmarkCommand() *command {
 	return &command{
 		name: "bookmark",
 		subs: []*command{
-			{name: "advance", alias: []string{"a"}, opts: []opt{optional, {id: "to", long: "to", short: "t", value: "REVSET"}}, run: runBookmarkAdvance},
+			{name: "advance", alias: []string{"a"}, opts: []opt{optional, {id: "to", long: "to", short: "t", value: "REVSET"}},
+				run: runBookmarkAdvance},
 			{name: "create", alias: []string{"c"}, opts: []opt{rev, checked}, run: runBookmarkCreate},
 			{name: "delete", alias: []string{"d"}, opts: []opt{names}, run: runBookmarkDelete},
 			{name: "forget", alias: []string{"f"}, opts: []opt{{id: "include-remotes", long: "include-remotes"}, names}, run: runBookmarkForget},

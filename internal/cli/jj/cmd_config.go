@@ -37,7 +37,10 @@ func configCommand() *command {
 			}, append(levels("level"), opt{id: "template", long: "template", short: "T", value: "TEMPLATE"})...), run: runConfigList},
 			{name: "path", alias: []string{"p"}, opts: levels("target"), groups: one, run: runConfigPath},
 			{name: "set", alias: []string{"s"}, opts: append([]opt{
-				name, {id: "value", pos: true, required: true, value: "VALUE", check: func(s string) error { _, err := config.ParseBare(s); return err }},
+				name, {id: "value", pos: true, required: true, value: "VALUE", check: func(s string) error {
+					_, err := config.ParseBare(s)
+					return err
+				}},
 			}, target...), groups: one, run: runConfigSet},
 			{name: "unset", alias: []string{"u"}, opts: append([]opt{name}, target...), groups: one, run: runConfigUnset},
 		},

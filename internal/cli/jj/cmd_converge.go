@@ -254,7 +254,8 @@ func (c *convergence) author(m *valueMerge) (repo.Signature, bool, error) {
 	if !c.ask {
 		return repo.Signature{}, false, nil
 	}
-	x, err := c.pick(c.commits, m.value, "Could not determine automatically which author to use", "Enter the index of the author you want to use",
+	x, err := c.pick(c.commits, m.value, "Could not determine automatically which author to use",
+		"Enter the index of the author you want to use",
 		func(o *text.Text, x *repo.Commit) error {
 			o.Printf("%s (%s, %s)\n", x.ID.Hex()[:12], x.Author.Name, x.Author.Email)
 			return nil
@@ -296,7 +297,8 @@ func (c *convergence) parents(ctx context.Context, m *valueMerge, viable []*repo
 }
 
 // pick asks whose value is to be taken, if they differ.
-func (c *convergence) pick(from []*repo.Commit, value func(*repo.Commit) (string, error), intro, prompt string, show func(*text.Text, *repo.Commit) error) (*repo.Commit, error) {
+func (c *convergence) pick(from []*repo.Commit, value func(*repo.Commit) (string, error), intro, prompt string,
+	show func(*text.Text, *repo.Commit) error) (*repo.Commit, error) {
 	distinct, err := distinctBy(from, value)
 	if err != nil || len(distinct) == 1 {
 		return distinct[0], err

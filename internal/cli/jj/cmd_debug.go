@@ -33,13 +33,20 @@ func debugCommand() *command {
 			{name: "working-copy", run: runDebugWorkingCopy},
 			{name: "local-working-copy", run: runDebugFiles},
 			{name: "object", subs: []*command{
-				{name: "file", opts: debugObjectOpts(), run: func(ctx context.Context, e *env, p *parsed) error { return runDebugObject(ctx, e, p, false) }},
-				{name: "symlink", opts: debugObjectOpts(), run: func(ctx context.Context, e *env, p *parsed) error { return runDebugObject(ctx, e, p, true) }},
+				{name: "file", opts: debugObjectOpts(), run: func(ctx context.Context, e *env,
+					p *parsed) error {
+					return runDebugObject(ctx, e, p, false)
+				}},
+				{name: "symlink", opts: debugObjectOpts(), run: func(ctx context.Context, e *env,
+					p *parsed) error {
+					return runDebugObject(ctx, e, p, true)
+				}},
 				{name: "operation", opts: []opt{{id: "id", pos: true, required: true, value: "ID"}}, run: runDebugOperation},
 				absentCommand("commit"), absentCommand("tree"), absentCommand("view"),
 			}},
 			absentCommand("fileset"), absentCommand("index"), absentCommand("init-simple"), absentCommand("index-changed-paths"),
-			absentCommand("operation"), absentCommand("revset"), absentCommand("stacked-table"), absentCommand("template"), absentCommand("watchman"),
+			absentCommand("operation"), absentCommand("revset"), absentCommand("stacked-table"), absentCommand("template"),
+			absentCommand("watchman"),
 		},
 	}
 }
@@ -238,7 +245,8 @@ func runDebugOperation(ctx context.Context, e *env, p *parsed) error {
 		if _, serr := os.Stat(path); serr != nil {
 			err = serr
 		}
-		return internalf(&chained{"Object " + p.str("id") + " of type operation not found", &chained{"Cannot access " + path, err}}, "Failed to load an operation")
+		return internalf(&chained{"Object " + p.str("id") + " of type operation not found", &chained{"Cannot access " + path, err}},
+			"Failed to load an operation")
 	}
 	w.ui.printf("%s\n", operationShape(o).lines(""))
 	return nil
@@ -266,5 +274,6 @@ func debugTerm(t repo.TreeValue) string {
 	case repo.Submodule:
 		return fmt.Sprintf("Some(GitSubmodule(CommitId(%q)))", fmt.Sprintf("%x", t.ID))
 	}
-	return fmt.Sprintf("Some(File { id: FileId(%q), executable: %v, copy_id: CopyId(\"\") })", fmt.Sprintf("%x", t.ID), t.Kind == repo.Executable)
+	return fmt.Sprintf("Some(File { id: FileId(%q), executable: %v, copy_id: CopyId(\"\") })", fmt.Sprintf("%x", t.ID),
+		t.Kind == repo.Executable)
 }

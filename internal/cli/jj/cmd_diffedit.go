@@ -69,7 +69,8 @@ func runDiffedit(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	tree, err := d.edit(ctx, base, target.Tree, set, "You are editing changes in: "+s+"\n\n"+about+"\n\nAdjust the right side until it shows the contents you want. If you\ndon't make any changes, then the operation will be aborted.")
+	tree, err := d.edit(ctx, base, target.Tree, set, "You are editing changes in: "+s+"\n\n"+about+
+		"\n\nAdjust the right side until it shows the contents you want. If you\ndon't make any changes, then the operation will be aborted.")
 	if err != nil {
 		return err
 	}

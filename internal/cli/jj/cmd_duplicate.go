@@ -45,7 +45,8 @@ func runDuplicate(ctx context.Context, e *env, p *parsed) error {
 	placed := p.has("onto") || p.has("insert-after") || p.has("insert-before")
 	var parents, children []repo.CommitID
 	if placed {
-		if parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "duplicated commits"); err != nil {
+		if parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
+			"duplicated commits"); err != nil {
 			return err
 		}
 		w.warnSelf(ids, parents, children)

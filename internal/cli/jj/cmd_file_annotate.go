@@ -56,7 +56,8 @@ func runFileAnnotate(ctx context.Context, e *env, p *parsed) error {
 		if !from.Known { // as in a history whose older part is not there
 			from = annotate.Origin{Commit: repo.RootCommitID}
 		}
-		line := render.AnnotationLine{Content: string(text[s.Start:s.End]), Number: i + 1, Original: from.Line + 1, FirstInHunk: from.Commit != last}
+		line := render.AnnotationLine{Content: string(text[s.Start:s.End]), Number: i + 1, Original: from.Line + 1,
+			FirstInHunk: from.Commit != last}
 		if line.Commit, err = w.store.Commit(ctx, from.Commit); err != nil {
 			return err
 		}

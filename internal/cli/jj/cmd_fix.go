@@ -58,7 +58,8 @@ func runFix(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	f := &fixing{w: w, all: p.has("include-unchanged-files"), allLines: p.has("all-lines"), paths: map[repo.CommitID]map[repo.Path]repo.FileID{}, fixed: map[toFix]repo.FileID{}}
+	f := &fixing{w: w, all: p.has("include-unchanged-files"), allLines: p.has("all-lines"),
+		paths: map[repo.CommitID]map[repo.Path]repo.FileID{}, fixed: map[toFix]repo.FileID{}}
 	if f.tools, err = w.fixers(); err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func gerritCommand() *command {
 				{id: "topic", long: "topic", value: "TOPIC"},
 				many("hashtag", "", "HASHTAG"),
 				{id: "message", long: "message", short: "m", value: "MESSAGE"},
-				flag("edit"), flag("wip"), flag("ready"), flag("private"), flag("remove-private"), flag("publish-comments"), flag("no-publish-comments"),
+				flag("edit"), flag("wip"), flag("ready"), flag("private"), flag("remove-private"), flag("publish-comments"),
+				flag("no-publish-comments"),
 				{id: "notify", long: "notify", value: "NOTIFY", values: []string{"none", "owner", "owner-reviewers", "all"}},
 				flag("submit"), flag("skip-validation"), flag("merged"), flag("ignore-attention-set"),
 				{id: "deadline", long: "deadline", value: "DEADLINE"},
@@ -74,7 +75,8 @@ func gerritOptions(p *parsed) ([]string, error) {
 	add("custom-keyed-value", "custom", same)
 	add("reviewer", "reviewer", same)
 	add("cc", "cc", same)
-	for _, id := range []string{"edit", "wip", "ready", "private", "remove-private", "publish-comments", "no-publish-comments", "skip-validation", "ignore-attention-set", "submit"} {
+	for _, id := range []string{"edit", "wip", "ready", "private", "remove-private", "publish-comments", "no-publish-comments",
+		"skip-validation", "ignore-attention-set", "submit"} {
 		if p.has(id) {
 			out = append(out, id)
 		}

@@ -88,7 +88,8 @@ func checkRemoteName(name string) error {
 		return userf("Git remote named '%s' is reserved for local Git repository", repo.GitRemote)
 	case strings.Contains(name, "/"):
 		return userf("Git remotes with slashes are incompatible with jj: %s", revset.FormatSymbol(name))
-	case name == "" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock"):
+	case name == "" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.HasPrefix(name, "-") ||
+		strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock"):
 		return userf("remote names must be valid within refspecs for fetching: %s", config.FormatString(name))
 	}
 	return nil

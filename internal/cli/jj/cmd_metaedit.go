@@ -22,7 +22,8 @@ func metaeditCommand() *command {
 			{id: "update-author-timestamp", long: "update-author-timestamp"},
 			{id: "update-author", long: "update-author"},
 			{id: "author", long: "author", value: "AUTHOR", conflicts: []string{"update-author"}, check: checkAuthor},
-			{id: "author-timestamp", long: "author-timestamp", value: "AUTHOR_TIMESTAMP", conflicts: []string{"update-author-timestamp"}, check: checkDateTime},
+			{id: "author-timestamp", long: "author-timestamp", value: "AUTHOR_TIMESTAMP", conflicts: []string{"update-author-timestamp"},
+				check: checkDateTime},
 			{id: "force-rewrite", long: "force-rewrite"},
 		},
 		run: runMetaedit,
@@ -30,7 +31,8 @@ func metaeditCommand() *command {
 }
 
 func parseDateTime(s string) (time.Time, bool) {
-	for _, layout := range []string{time.RFC1123Z, "Mon, 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700", time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
+	for _, layout := range []string{time.RFC1123Z, "Mon, 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700", time.RFC3339,
+		"2006-01-02 15:04:05Z07:00"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, true
 		}

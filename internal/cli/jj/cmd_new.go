@@ -18,8 +18,10 @@ func newCommand() *command {
 			{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
 			{id: "no-edit", long: "no-edit", conflicts: []string{"edit"}},
 			{id: "edit", long: "edit", hidden: true, conflicts: []string{"no-edit"}},
-			{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true, conflicts: []string{"revisions"}},
-			{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true, conflicts: []string{"revisions"}},
+			{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true,
+				conflicts: []string{"revisions"}},
+			{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true,
+				conflicts: []string{"revisions"}},
 		},
 		run: runNew,
 	}

@@ -14,8 +14,10 @@ import (
 func destinationOpts(groupID string) []opt {
 	return []opt{
 		{id: "onto", long: "onto", short: "o", alias: []string{"destination", "d"}, value: "REVSETS", many: true, group: groupID},
-		{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true, group: groupID, conflicts: []string{"onto"}},
-		{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true, group: groupID, conflicts: []string{"onto"}},
+		{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true, group: groupID,
+			conflicts: []string{"onto"}},
+		{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true, group: groupID,
+			conflicts: []string{"onto"}},
 	}
 }
 
@@ -167,7 +169,8 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 		if err := where(); err != nil {
 			return fail(err)
 		}
-		if ids, err = w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Roots(revset.Range(revset.Commits(parents...), revset.Commits(branch...)))); err != nil {
+		if ids, err = w.revRepo(ctx, w.repo, nil).IDs(ctx,
+			revset.Roots(revset.Range(revset.Commits(parents...), revset.Commits(branch...)))); err != nil {
 			return fail(err)
 		}
 		if err := w.checkRewritable(ctx, ids...); err != nil {

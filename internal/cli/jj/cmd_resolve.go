@@ -127,7 +127,8 @@ func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree
 		case k.file == nil:
 			return out, nil, resolveError(fmt.Errorf("Only conflicts that involve normal files (not symlinks, etc.) are supported. Conflict summary for %q:\n%s", string(k.path), summary))
 		case k.file.IDs.Sides() > 2:
-			return out, nil, resolveError(fmt.Errorf("The conflict at %q has %d sides. At most 2 sides are supported.", string(k.path), k.file.IDs.Sides())).
+			return out, nil, resolveError(fmt.Errorf("The conflict at %q has %d sides. At most 2 sides are supported.", string(k.path),
+				k.file.IDs.Sides())).
 				hinted("Edit the conflict markers manually to resolve this.")
 		case executableConflict(k.v):
 			return out, nil, resolveError(fmt.Errorf("%q has conflicts in executable bit\n%s", string(k.path), summary)).
@@ -209,7 +210,8 @@ func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.M
 	}
 	defer removeAll(tmp)
 	vars := map[string]string{"marker_length": strconv.Itoa(markerLen), "path": string(k.path)}
-	for role, data := range map[string][]byte{"left": k.file.Contents[0], "base": k.file.Contents[1], "right": k.file.Contents[2], "output": initial} {
+	for role, data := range map[string][]byte{"left": k.file.Contents[0], "base": k.file.Contents[1], "right": k.file.Contents[2],
+		"output": initial} {
 		name := filepath.Join(tmp, role+"_"+path.Base(string(k.path)))
 		mode := os.FileMode(0o444)
 		if role == "output" {

@@ -74,19 +74,20 @@ func runRestore(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	now, err := sel.choose(ctx, repo.Labelled{Tree: to.Tree, Label: to.ConflictLabel()}, repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
-		var lines []string
-		for _, c := range from {
-			s, err := w.summaryText(ctx, c)
-			if err != nil {
-				return "", err
+	now, err := sel.choose(ctx, repo.Labelled{Tree: to.Tree, Label: to.ConflictLabel()},
+		repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
+			var lines []string
+			for _, c := range from {
+				s, err := w.summaryText(ctx, c)
+				if err != nil {
+					return "", err
+				}
+				lines = append(lines, s)
 			}
-			lines = append(lines, s)
-		}
-		s, err := w.summaryText(ctx, to)
-		return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
-			"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
-	})
+			s, err := w.summaryText(ctx, to)
+			return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
+				"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
+		})
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,8 @@ func (r *runs) one(ctx context.Context, j *runJob, slot int) error {
 	}
 	cmd := r.w.ui.command(ctx, r.line[0], r.line[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(slices.Clone(r.w.io.Env), "JJ_WORKSPACE_ROOT="+root, "JJ_CHANGE_ID="+repo.ReverseHex(j.c.ChangeID.Hex()), "JJ_COMMIT_ID="+j.c.ID.Hex())
+	cmd.Env = append(slices.Clone(r.w.io.Env), "JJ_WORKSPACE_ROOT="+root, "JJ_CHANGE_ID="+repo.ReverseHex(j.c.ChangeID.Hex()),
+		"JJ_COMMIT_ID="+j.c.ID.Hex())
 	cmd.Stdout, cmd.Stderr = &j.out, &j.err
 	if r.p.has("passthrough") {
 		cmd.Stdout, cmd.Stderr = r.w.io.Stdout, r.w.io.Stderr

@@ -64,7 +64,8 @@ func runSplit(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	if s.moved {
-		if s.parents, s.children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "split-out commit"); err != nil {
+		if s.parents, s.children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
+			"split-out commit"); err != nil {
 			return err
 		}
 	}
@@ -174,7 +175,8 @@ func (s *split) second(ctx context.Context, first *repo.Commit) (*repo.Commit, e
 		if err != nil {
 			return nil, err
 		}
-		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store, repo.Labelled{Tree: s.k.c.Tree, Label: "split revision (" + s.k.c.ConflictLabel() + ")"}, after, before); err != nil {
+		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store,
+			repo.Labelled{Tree: s.k.c.Tree, Label: "split revision (" + s.k.c.ConflictLabel() + ")"}, after, before); err != nil {
 			return nil, err
 		}
 	} else {

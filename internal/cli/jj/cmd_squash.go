@@ -14,12 +14,15 @@ func squashCommand() *command {
 	return &command{
 		name: "squash",
 		opts: []opt{
-			{id: "revision", long: "revision", short: "r", value: "REVSET", conflicts: []string{"from", "into", "onto", "insert-after", "insert-before"}},
+			{id: "revision", long: "revision", short: "r", value: "REVSET",
+				conflicts: []string{"from", "into", "onto", "insert-after", "insert-before"}},
 			{id: "from", long: "from", short: "f", value: "REVSETS", many: true},
 			{id: "into", long: "into", short: "t", alias: []string{"to"}, value: "REVSET"},
 			{id: "onto", long: "onto", short: "o", alias: []string{"destination", "d"}, value: "REVSETS", many: true, conflicts: []string{"into"}},
-			{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true, conflicts: []string{"onto", "into"}},
-			{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true, conflicts: []string{"onto", "into"}},
+			{id: "insert-after", long: "insert-after", short: "A", alias: []string{"after"}, value: "REVSETS", many: true,
+				conflicts: []string{"onto", "into"}},
+			{id: "insert-before", long: "insert-before", short: "B", alias: []string{"before"}, value: "REVSETS", many: true,
+				conflicts: []string{"onto", "into"}},
 			{id: "message", long: "message", short: "m", value: "MESSAGE", many: true},
 			{id: "use-destination-message", long: "use-destination-message", short: "u", conflicts: []string{"message"}},
 			{id: "editor", long: "editor"},
@@ -305,7 +308,8 @@ func (s *squash) combine(ctx context.Context, picks []chosen) error {
 		if err != nil {
 			return err
 		}
-		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store, repo.Labelled{Tree: k.c.Tree, Label: k.c.ConflictLabel()}, after, before); err != nil {
+		if d.Tree, err = repo.MergeMergedTrees(ctx, t.Store, repo.Labelled{Tree: k.c.Tree, Label: k.c.ConflictLabel()}, after,
+			before); err != nil {
 			return err
 		}
 		if _, err := t.Write(ctx, d); err != nil {
@@ -323,7 +327,8 @@ func (s *squash) combine(ctx context.Context, picks []chosen) error {
 			return err
 		}
 	}
-	tree, err := repo.MergeMergedTrees(ctx, t.Store, append([]repo.Labelled{{Tree: dest.Tree, Label: s.dest.ConflictLabel() + " (squash destination)"}}, terms...)...)
+	tree, err := repo.MergeMergedTrees(ctx, t.Store, append([]repo.Labelled{{Tree: dest.Tree,
+		Label: s.dest.ConflictLabel() + " (squash destination)"}}, terms...)...)
 	if err != nil {
 		return err
 	}

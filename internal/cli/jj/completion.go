@@ -277,7 +277,8 @@ func (e *env) toolWords(a *argParser) []candidate {
 
 // rewriting are commands that want revisions they may rewrite.
 var rewriting = []string{
-	"abandon", "absorb", "describe", "diffedit", "edit", "fix", "metaedit", "parallelize", "rebase", "resolve", "restore", "run", "sign", "simplify-parents", "split", "squash", "unsign",
+	"abandon", "absorb", "describe", "diffedit", "edit", "fix", "metaedit", "parallelize", "rebase", "resolve", "restore", "run", "sign",
+	"simplify-parents", "split", "squash", "unsign",
 }
 
 // revisionWords lists names of revisions people may mean.

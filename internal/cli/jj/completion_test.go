@@ -18,9 +18,12 @@ func TestCompletionAgainstStock(t *testing.T) {
 	p.run(t.Context(), "git", "remote", "add", "origin", "https://example.com/r.git")
 	p.stock.Configure("aliases.mine = ['log']\naliases.x = ['log']\nmerge-tools.my.program = 'my'")
 	for _, line := range []string{
-		"jj ", "jj l", "jj log -", "jj log --", "jj log --re", "jj log -r ", "jj log -r m", "jj bookmark ", "jj bookmark d", "jj bookmark delete ", "jj rebase -", "jj rebase --s",
-		"jj op ", "jj op restore ", "jj file show ", "jj file show d", "jj file show d/", "jj diff --tool ", "jj --color ", "jj --color=a", "jj help -k ", "jj util completion ", "jj git push --remote ",
-		"jj workspace forget ", "jj log -T ", "jj abandon ", "jj describe -r ", "jj squash --into ", "jj tag delete ", "jj resolve --tool ", "jj config get user.", "jj mine --li",
+		"jj ", "jj l", "jj log -", "jj log --", "jj log --re", "jj log -r ", "jj log -r m", "jj bookmark ", "jj bookmark d",
+		"jj bookmark delete ", "jj rebase -", "jj rebase --s",
+		"jj op ", "jj op restore ", "jj file show ", "jj file show d", "jj file show d/", "jj diff --tool ", "jj --color ", "jj --color=a",
+		"jj help -k ", "jj util completion ", "jj git push --remote ",
+		"jj workspace forget ", "jj log -T ", "jj abandon ", "jj describe -r ", "jj squash --into ", "jj tag delete ", "jj resolve --tool ",
+		"jj config get user.", "jj mine --li",
 	} {
 		words := strings.Split(line, " ")
 		more := []string{"COMPLETE=bash", "_CLAP_IFS=\n", fmt.Sprintf("_CLAP_COMPLETE_INDEX=%d", len(words)-1)}

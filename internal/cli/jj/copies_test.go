@@ -89,8 +89,10 @@ func TestCopiesAgainstStock(t *testing.T) {
 		}
 		rev, other := p.revision(r), p.revision(r)
 		for _, q := range [][]string{
-			{"diff", "--stat", "-r", rev}, {"diff", "--summary", "-r", rev}, {"diff", "--git", "-r", rev}, {"diff", "--summary", "--from", rev, "--to", other},
-			{"diff", "--summary", "-r", rev + "::" + other}, {"diff", "--summary", "-r", rev, "d"}, {"log", "-s", "-n3"}, {"st"}, {"debug", "copy-detection", "-r", rev},
+			{"diff", "--stat", "-r", rev}, {"diff", "--summary", "-r", rev}, {"diff", "--git", "-r", rev},
+			{"diff", "--summary", "--from", rev, "--to", other},
+			{"diff", "--summary", "-r", rev + "::" + other}, {"diff", "--summary", "-r", rev, "d"}, {"log", "-s", "-n3"}, {"st"},
+			{"debug", "copy-detection", "-r", rev},
 			{"log", "-n3", "-T", "diff.files().map(|f| f.status() ++ f.source().path() ++ '>' ++ f.path())"},
 		} {
 			p.run(t.Context(), q...)

@@ -54,7 +54,8 @@ func hexShape[T ~string](name string, id T) shape {
 }
 
 func timeShape(t repo.Timestamp) shape {
-	return record("Timestamp", tuple("MillisSinceEpoch", leaf(fmt.Sprint(t.Millis))).as("timestamp"), leaf(fmt.Sprint(t.Offset)).as("tz_offset"))
+	return record("Timestamp", tuple("MillisSinceEpoch", leaf(fmt.Sprint(t.Millis))).as("timestamp"),
+		leaf(fmt.Sprint(t.Offset)).as("tz_offset"))
 }
 
 // operationShape is an operation as its file has it.
@@ -85,7 +86,8 @@ func operationShape(o *repo.Operation) shape {
 		hexShape("ViewId", o.View).as("view_id"), list(parents...).as("parents"),
 		record("OperationMetadata",
 			record("TimestampRange", timeShape(m.Start).as("start"), timeShape(m.End).as("end")).as("time"),
-			leaf(fmt.Sprintf("%q", m.Description)).as("description"), leaf(fmt.Sprintf("%q", m.Hostname)).as("hostname"), leaf(fmt.Sprintf("%q", m.Username)).as("username"),
+			leaf(fmt.Sprintf("%q", m.Description)).as("description"), leaf(fmt.Sprintf("%q", m.Hostname)).as("hostname"),
+			leaf(fmt.Sprintf("%q", m.Username)).as("username"),
 			leaf(fmt.Sprint(m.Snapshot)).as("is_snapshot"), workspace.as("workspace_name"), dict(attributes...).as("attributes"),
 		).as("metadata"),
 		predecessors.as("commit_predecessors"),

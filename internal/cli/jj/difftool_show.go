@@ -95,11 +95,13 @@ func (d *differ) invokeTool(ctx context.Context, o *text.Text, tmp, left, right 
 	if t.diffElsewhere {
 		dir, left, right = w.io.Dir, filepath.Join(tmp, left), filepath.Join(tmp, right)
 	}
-	cmd := w.ui.command(ctx, t.program, interpolate(t.diffArgs, map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
+	cmd := w.ui.command(ctx, t.program, interpolate(t.diffArgs,
+		map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
 	cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stderr, w.io.Env, dir
 	out, err := cmd.Output()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
-		return userf("Failed to generate diff").because(userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).because(osCause(err)))
+		return userf("Failed to generate diff").because(userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).
+			because(osCause(err)))
 	}
 	o.Raw(string(out))
 	if code := cmd.ProcessState.ExitCode(); !slices.Contains(t.diffCodes, code) {

@@ -375,11 +375,13 @@ func (w *wsEnv) wcCommit(ctx context.Context) (*repo.Commit, error) {
 
 func (w *wsEnv) markerStyle() (repo.MarkerStyle, error) {
 	s := w.conf.Str("ui.conflict-marker-style")
-	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
+	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers,
+		"snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
 	if st, ok := styles[s]; ok {
 		return st, nil
 	}
-	return 0, w.conf.Wrong("ui.conflict-marker-style", fmt.Errorf("unknown variant `%s`, expected one of `diff`, `diff-experimental`, `snapshot`, `git`", s))
+	return 0, w.conf.Wrong("ui.conflict-marker-style",
+		fmt.Errorf("unknown variant `%s`, expected one of `diff`, `diff-experimental`, `snapshot`, `git`", s))
 }
 
 // parseSize reads "1MiB", "10k" or plain bytes.
@@ -393,7 +395,8 @@ func parseSize(s string) (int64, bool) {
 		return 0, false
 	}
 	unit := strings.ToLower(strings.TrimSpace(s[i:]))
-	mult := map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1000, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6, "g": 1 << 30, "gib": 1 << 30, "gb": 1e9}
+	mult := map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1000, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6, "g": 1 << 30,
+		"gib": 1 << 30, "gb": 1e9}
 	f, ok := mult[unit]
 	return int64(n * f), ok
 }

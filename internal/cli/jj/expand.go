@@ -87,7 +87,8 @@ func (e *env) defaultCommand() ([]string, error) {
 			for _, w := range strings.Fields(s) {
 				parts = append(parts, config.FormatString(w))
 			}
-			e.ui.warnf("To include flags/arguments in `ui.default-command`, use an array instead of a string: `ui.default-command = [%s]`", strings.Join(parts, ", "))
+			e.ui.warnf("To include flags/arguments in `ui.default-command`, use an array instead of a string: `ui.default-command = [%s]`",
+				strings.Join(parts, ", "))
 		}
 		return []string{s}, nil
 	}

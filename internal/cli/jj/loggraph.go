@@ -147,7 +147,8 @@ func logEdges(n render.Node[repo.Pos], elide bool) (edges []render.Edge[logKey],
 }
 
 // graphRow draws a node; self is nil for a gap.
-func (w *wsEnv) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit, o *text.Text) error {
+func (w *wsEnv) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit,
+	o *text.Text) error {
 	var self any
 	if c != nil {
 		self = c
@@ -184,5 +185,6 @@ func (w *wsEnv) wrongStyle() error {
 	if _, _, err := w.conf.String("ui.graph.style"); err != nil {
 		return w.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
 	}
-	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`", w.conf.Str("ui.graph.style")))
+	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`",
+		w.conf.Str("ui.graph.style")))
 }

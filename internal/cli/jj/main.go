@@ -167,7 +167,8 @@ func (e *env) run(ctx context.Context, args []string) error {
 // loadForLine reads the settings again as the whole line wants them. Aliases
 // come from where the command was typed: others are told of.
 func (e *env) loadForLine(root *command, args, expanded []string) error {
-	if slices.Equal(args, expanded) && earlyValue(args, "repository", "R") == "" && earlyValue(args, "config", "") == "" && earlyValue(args, "config-file", "") == "" {
+	if slices.Equal(args, expanded) && earlyValue(args, "repository", "R") == "" && earlyValue(args, "config", "") == "" &&
+		earlyValue(args, "config-file", "") == "" {
 		return nil
 	}
 	if err := e.loadBaseConfig(expanded); err != nil {

@@ -52,7 +52,8 @@ func TestNothingIsWrittenOutsideTheRepository(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"git", "init"}, {"commit", "-m", "one"}, {"log"}, {"bookmark", "create", "main", "-r", "@-"}, {"undo"}, {"op", "log"}} {
+	for _, args := range [][]string{{"git", "init"}, {"commit", "-m", "one"}, {"log"}, {"bookmark", "create", "main", "-r", "@-"}, {"undo"},
+		{"op", "log"}} {
 		if out, code := run(t, dir, args...); code != 0 {
 			t.Fatalf("jj %s: %s", strings.Join(args, " "), out)
 		}

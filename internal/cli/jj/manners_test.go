@@ -31,7 +31,8 @@ func TestDebug(t *testing.T) {
 	if code != 0 || out != plain || none != "" {
 		t.Errorf("--debug changes what is said: %d %q, %q", code, out, none)
 	}
-	for _, want := range []string{`command line ["--debug" "log"]`, "workspace " + filepath.Join(dir, "r"), "loaded operation", "settings of "} {
+	for _, want := range []string{`command line ["--debug" "log"]`, "workspace " + filepath.Join(dir, "r"), "loaded operation",
+		"settings of "} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not told:\n%s", want, errs)
 		}
@@ -86,7 +87,8 @@ func TestTopics(t *testing.T) {
 
 // FuzzArgs reads command lines: each is taken or refused in words.
 func FuzzArgs(f *testing.F) {
-	for _, s := range []string{"log -r @ -n 3", "rebase -s a -d b -- x", "bookmark set -r @ x y", "--config a=b st", "log --limt", "-h", "help -k x", "file chmod z f", "git push --named a=b -t x", "-", "--"} {
+	for _, s := range []string{"log -r @ -n 3", "rebase -s a -d b -- x", "bookmark set -r @ x y", "--config a=b st", "log --limt", "-h",
+		"help -k x", "file chmod z f", "git push --named a=b -t x", "-", "--"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -12,16 +12,18 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func versionCommand() *command {
-	return &command{name: "version", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}}, run: func(ctx context.Context, e *env, p *parsed) error {
-		e.ui.printf("jj %s\n", Version)
-		return nil
-	}}
+	return &command{name: "version", opts: []opt{{id: "numeric-only", long: "numeric-only", hidden: true}},
+		run: func(ctx context.Context, e *env, p *parsed) error {
+			e.ui.printf("jj %s\n", Version)
+			return nil
+		}}
 }
 
 func helpCommand() *command {
 	return &command{
 		name: "help",
-		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"}, {id: "keyword", long: "keyword", short: "k", value: "KEYWORD", values: topics(), conflicts: []string{"pos"}}},
+		opts: []opt{{id: "pos", pos: true, many: true, value: "COMMAND"},
+			{id: "keyword", long: "keyword", short: "k", value: "KEYWORD", values: topics(), conflicts: []string{"pos"}}},
 		run: func(ctx context.Context, e *env, p *parsed) error {
 			if p.has("keyword") {
 				e.ui.page(ctx)

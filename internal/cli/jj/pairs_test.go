@@ -37,7 +37,8 @@ func TestPairsAgainstStock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &play{t: t, stock: stocktest.New(t), path: gitPath(t), homes: [2]string{t.TempDir(), t.TempDir()}, roots: [2]string{real(t, t.TempDir()), real(t, t.TempDir())}}
+			p := &play{t: t, stock: stocktest.New(t), path: gitPath(t), homes: [2]string{t.TempDir(), t.TempDir()},
+				roots: [2]string{real(t, t.TempDir()), real(t, t.TempDir())}}
 			for i, line := range strings.Split(string(data), "\n") {
 				if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 					continue

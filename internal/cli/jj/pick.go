@@ -127,7 +127,8 @@ func kindWord(v repo.Merge[repo.TreeValue]) string {
 	if !ok {
 		return "conflict"
 	}
-	return map[repo.Kind]string{repo.Absent: "nothing", repo.File: "file", repo.Executable: "executable file", repo.Symlink: "symlink", repo.Subtree: "folder", repo.Submodule: "submodule"}[t.Kind]
+	return map[repo.Kind]string{repo.Absent: "nothing", repo.File: "file", repo.Executable: "executable file", repo.Symlink: "symlink",
+		repo.Subtree: "folder", repo.Submodule: "submodule"}[t.Kind]
 }
 
 func (w *wsEnv) contentOf(ctx context.Context, v repo.TreeValue) ([]byte, error) {

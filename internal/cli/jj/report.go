@@ -16,12 +16,14 @@ func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
 	}
 	_, was := old.View.Workspaces[w.name]
 	if _, is := w.repo.View.Workspaces[w.name]; was && !is {
-		w.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.", revset.FormatSymbol(w.name))
+		w.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.",
+			revset.FormatSymbol(w.name))
 		w.ui.hintf("Restore to an operation that contains the workspace (e.g. `jj undo` or `jj redo`).")
 	}
 	rr := w.revRepo(ctx, w.repo, nil)
 	conflicted := func(from, to *repo.Repo) ([]*repo.Commit, error) {
-		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)), revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
+		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)),
+			revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
 		ids, err := rr.IDs(ctx, x)
 		if err != nil {
 			return nil, err

@@ -93,7 +93,8 @@ func restoreTree(ctx context.Context, st repo.Store, src, dest repo.Labelled, ma
 		return dest.Tree, err
 	}
 	return repo.MergeMergedTrees(ctx, st, repo.Labelled{Tree: dest.Tree, Label: dest.Label + " (restore destination)"},
-		repo.Labelled{Tree: old, Label: base + " (from " + dest.Label + ")"}, repo.Labelled{Tree: now, Label: "restored files (from " + src.Label + ")"})
+		repo.Labelled{Tree: old, Label: base + " (from " + dest.Label + ")"},
+		repo.Labelled{Tree: now, Label: "restored files (from " + src.Label + ")"})
 }
 
 // onlyFiles is a tree with some of its files alone.

@@ -112,7 +112,8 @@ func (e *env) addEnvLayers() {
 	e.conf.Add(config.Layer{Source: config.EnvBase, Root: base})
 	over := config.NewTable()
 	for _, m := range [][2]string{
-		{"JJ_USER", "user.name"}, {"JJ_EMAIL", "user.email"}, {"JJ_TIMESTAMP", "debug.commit-timestamp"}, {"JJ_RANDOMNESS_SEED", "debug.randomness-seed"},
+		{"JJ_USER", "user.name"}, {"JJ_EMAIL", "user.email"}, {"JJ_TIMESTAMP", "debug.commit-timestamp"},
+		{"JJ_RANDOMNESS_SEED", "debug.randomness-seed"},
 		{"JJ_OP_TIMESTAMP", "debug.operation-timestamp"}, {"JJ_OP_HOSTNAME", "operation.hostname"},
 		{"JJ_OP_USERNAME", "operation.username"}, {"JJ_EDITOR", "ui.editor"}, {"JJ_PAGER", "ui.pager"},
 	} {

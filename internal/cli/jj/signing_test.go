@@ -19,7 +19,8 @@ func TestSSHSignaturesAgainstStock(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "key")
 	for _, name := range []string{"key", "other"} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", filepath.Join(dir, name)).
+			CombinedOutput(); err != nil {
 			t.Fatalf("ssh-keygen: %v: %s", err, out)
 		}
 	}
@@ -82,7 +83,8 @@ func TestGPGSignaturesAgainstStock(t *testing.T) {
 	if err := os.Chmod(gpg, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-gen-key", "test.user@example.com", "ed25519", "sign").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-gen-key", "test.user@example.com", "ed25519", "sign").
+		CombinedOutput(); err != nil {
 		t.Fatalf("gpg: %v: %s", err, out)
 	}
 	p := newPair(t, "--no-colocate")
@@ -99,7 +101,8 @@ func TestGPGSignaturesAgainstStock(t *testing.T) {
 	ours := func(dir string) func(...string) string {
 		return func(args ...string) string {
 			var out, errs strings.Builder
-			if code := Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: p.stock.Env(), Dir: dir}); code != 0 {
+			if code := Main(t.Context(), args, IO{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: p.stock.Env(),
+				Dir: dir}); code != 0 {
 				t.Fatalf("jj %s: exit code %d: %s", strings.Join(args, " "), code, &errs)
 			}
 			return out.String()

@@ -258,7 +258,8 @@ func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 		return userf("The working copy is stale (not updated since operation %s).", op).
 			hinted("Run `jj workspace update-stale` to update it.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
 	case workcopy.Sibling:
-		return internalf(nil, "The repo was loaded at operation %s, which seems to be a sibling of the working copy's operation %s", w.repo.Operation.ID.Hex()[:12], op).
+		return internalf(nil, "The repo was loaded at operation %s, which seems to be a sibling of the working copy's operation %s",
+			w.repo.Operation.ID.Hex()[:12], op).
 			hinted("Run `jj op integrate %s` to add the working copy's operation to the operation log.", op)
 	}
 	return userf("Could not read working copy's operation.").

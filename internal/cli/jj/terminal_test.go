@@ -33,11 +33,13 @@ func newSeat(t *testing.T, settings string) *seat {
 	t.Cleanup(func() { os.RemoveAll(short) })
 	s.sock = filepath.Join(short, "s")
 	home := t.TempDir()
-	stocktest.Write(t, filepath.Join(home, "config.toml"), "ui.color = \"never\"\nui.diff-editor = \":builtin\"\nui.merge-editor = \":builtin\"\n"+settings)
+	stocktest.Write(t, filepath.Join(home, "config.toml"),
+		"ui.color = \"never\"\nui.diff-editor = \":builtin\"\nui.merge-editor = \":builtin\"\n"+settings)
 	if err := os.Symlink(tandem, filepath.Join(home, "jj")); err != nil {
 		t.Fatal(err)
 	}
-	env := testenv.Env(t, "HOME="+home, "JJ_CONFIG="+filepath.Join(home, "config.toml"), "JJ_USER=T", "JJ_EMAIL=t@example.com", "PS1=ready> ", "TERM=xterm-256color",
+	env := testenv.Env(t, "HOME="+home, "JJ_CONFIG="+filepath.Join(home, "config.toml"), "JJ_USER=T", "JJ_EMAIL=t@example.com", "PS1=ready> ",
+		"TERM=xterm-256color",
 		"JJ_EDITOR=true", "PATH="+home+string(os.PathListSeparator)+os.Getenv("PATH"))
 	run := exec.Command(filepath.Join(home, "jj"), "git", "init", "--no-colocate", s.dir)
 	run.Env = env
@@ -126,7 +128,8 @@ func TestPickingInATerminal(t *testing.T) {
 	s.sees("[ ] a")
 	s.keys("End", "Space", "c") // b alone
 	s.sees("end2=0")
-	if got := s.does("jj diff -s -r 'subject(first)'; jj diff -s"); !strings.Contains(got, "A b") || !strings.Contains(got, "M a\nM a\n") && strings.Count(got, "M a") != 2 {
+	if got := s.does("jj diff -s -r 'subject(first)'; jj diff -s"); !strings.Contains(got, "A b") || !strings.Contains(got, "M a\nM a\n") &&
+		strings.Count(got, "M a") != 2 {
 		t.Errorf("squash took something else:\n%s", got)
 	}
 
@@ -180,10 +183,12 @@ func TestPagerInATerminal(t *testing.T) {
 	if got := s.does("jj --config ui.paginate=never file show long"); !strings.Contains(got, "row 99\n") {
 		t.Errorf("ui.paginate = never pages:\n%s", got)
 	}
-	if got := s.does("jj --config 'ui.pager=[\"tail\", \"-n1\"]' file show long"); !strings.Contains(got, "row 99\n") || strings.Contains(got, "row 98") {
+	if got := s.does("jj --config 'ui.pager=[\"tail\", \"-n1\"]' file show long"); !strings.Contains(got, "row 99\n") ||
+		strings.Contains(got, "row 98") {
 		t.Errorf("another pager is not used:\n%s", got)
 	}
-	if got := s.does("jj --config ui.pager=not-there file show short"); !strings.Contains(got, "Failed to spawn pager 'not-there'") || !strings.Contains(got, "few") {
+	if got := s.does("jj --config ui.pager=not-there file show short"); !strings.Contains(got, "Failed to spawn pager 'not-there'") ||
+		!strings.Contains(got, "few") {
 		t.Errorf("a pager that is not there:\n%s", got)
 	}
 }

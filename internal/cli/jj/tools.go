@@ -116,7 +116,8 @@ func (w *wsEnv) configuredTool(name string) (*tool, error) {
 		t.diffElsewhere = v.V == false
 	}
 	t.editFiles, t.diffFiles = text("edit-invocation-mode") == "file-by-file", text("diff-invocation-mode") == "file-by-file"
-	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers, "snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
+	styles := map[string]repo.MarkerStyle{"diff": repo.DiffMarkers, "diff-experimental": repo.DiffFirstSnapshotMarkers,
+		"snapshot": repo.SnapshotMarkers, "git": repo.GitMarkers}
 	if st, ok := styles[text("conflict-marker-style")]; ok {
 		t.style = &st
 	}

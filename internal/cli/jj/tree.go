@@ -11,8 +11,10 @@ import (
 func commandTree() *command {
 	root := &command{name: "jj", opts: []opt{{id: "version", long: "version", short: "V"}}}
 	root.subs = []*command{
-		abandonCommand(), absorbCommand(), arrangeCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(), convergeCommand(), describeCommand(),
-		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gerritCommand(), gitCommand(), helpCommand(),
+		abandonCommand(), absorbCommand(), arrangeCommand(), bisectCommand(), bookmarkCommand(), commitCommand(), configCommand(),
+		convergeCommand(), describeCommand(),
+		diffCommand(), diffeditCommand(), duplicateCommand(), editCommand(), evologCommand(), fileCommand(), fixCommand(), gerritCommand(),
+		gitCommand(), helpCommand(),
 		interdiffCommand(), logCommand(), metaeditCommand(), newCommand(), nextCommand(), operationCommand(), parallelizeCommand(),
 		prevCommand(), rebaseCommand(), redoCommand(), resolveCommand(), restoreCommand(), revertCommand(), rootCommand(), runCommand(),
 		showCommand(), signCommand(), simplifyParentsCommand(), sparseCommand(), splitCommand(), squashCommand(), statusCommand(), tagCommand(),

@@ -173,7 +173,8 @@ func readStyle(v *config.Value) (text.Style, error) {
 				if val {
 					sw = text.On
 				}
-				for name, p := range map[string]*text.Switch{"bold": &s.Bold, "dim": &s.Dim, "italic": &s.Italic, "underline": &s.Underline, "crossed-out": &s.Crossed, "reverse": &s.Reverse} {
+				for name, p := range map[string]*text.Switch{"bold": &s.Bold, "dim": &s.Dim, "italic": &s.Italic, "underline": &s.Underline,
+					"crossed-out": &s.Crossed, "reverse": &s.Reverse} {
 					if name == k {
 						*p = sw
 					}

@@ -178,7 +178,8 @@ func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.
 // Holds is the daemon that has a data folder and does not answer here.
 func Holds(data string, h daemon.Holding) error {
 	if h.Phase != "" {
-		return fault.New(fault.Unavailable, "cli", "tandem is starting (PID %d): %s, for %s", h.PID, h.Phase, time.Since(h.Since).Round(time.Second)).
+		return fault.New(fault.Unavailable, "cli", "tandem is starting (PID %d): %s, for %s", h.PID, h.Phase,
+			time.Since(h.Since).Round(time.Second)).
 			WithNext("wait until it is there: tandem status")
 	}
 	return fault.New(fault.Unavailable, "cli", "%s is held by tandem with PID %d, whose control socket is %s", data, h.PID, h.Socket).

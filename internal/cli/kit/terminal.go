@@ -26,7 +26,8 @@ func isTerminal(stream any) bool {
 func (k *Kit) Secret(prompt string) (string, error) {
 	tty, err := openTTY()
 	if err != nil {
-		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").WithNext("run it in a terminal, or use the panel: tandem panel open")
+		return "", fault.New(fault.Denied, "presence", "this needs a person at a terminal, and there is none").
+			WithNext("run it in a terminal, or use the panel: tandem panel open")
 	}
 	defer tty.Close()
 	secret, err := hidden(tty, prompt)

@@ -17,7 +17,8 @@ func TestWithChannel(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.ID != 1 || got.Result.ServerInfo.Name != "tandem" || string(got.Result.Capabilities["experimental"]) != `{"claude/channel":{}}` || string(got.Result.Capabilities["tools"]) != "{}" {
+	if got.ID != 1 || got.Result.ServerInfo.Name != "tandem" || string(got.Result.Capabilities["experimental"]) != `{"claude/channel":{}}` ||
+		string(got.Result.Capabilities["tools"]) != "{}" {
 		t.Errorf("%s", out)
 	}
 	for _, same := range []string{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, `{"result":{}}`, `nonsense`} {

@@ -42,7 +42,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 				return err
 			}
 			if o.as != "" && k.SessionSocket() != "" {
-				return fault.New(fault.Denied, "mcp", "this runs inside a session, which is who it is").WithNext("open the session as that agent: tandem session open --as NAME")
+				return fault.New(fault.Denied, "mcp", "this runs inside a session, which is who it is").
+					WithNext("open the session as that agent: tandem session open --as NAME")
 			}
 			return pipe(cmd.Context(), c, k.In, k.Out, o)
 		},

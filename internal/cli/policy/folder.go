@@ -15,7 +15,8 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 	var in session.FolderIn
 	var take bool
 	cmd := &cobra.Command{
-		Use: "folder [PATH]", Short: "Let sessions work in a folder; without a path, list the folders; needs your PIN", Args: cobra.MaximumNArgs(1),
+		Use: "folder [PATH]", Short: "Let sessions work in a folder; without a path, list the folders; needs your PIN",
+		Args:    cobra.MaximumNArgs(1),
 		Long:    "Let sessions work in a folder. Reading is then allowed, changing asks for an approval, and files that may hold keys stay out of reach.",
 		Example: "  tandem grant folder .\n  tandem grant folder ~/docs --read-only\n  tandem grant folder . --revoke\n  tandem grant folder",
 		RunE: func(cmd *cobra.Command, args []string) error {

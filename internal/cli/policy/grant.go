@@ -164,7 +164,8 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 	kind, name, _ := strings.Cut(g.Principal, ":")
 	if name != "" && name != "*" && kind != "session" {
 		var all identity.ActorsOut
-		if err := k.Call(ctx, "actor.list", struct{}{}, &all); err == nil && !slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
+		if err := k.Call(ctx, "actor.list", struct{}{}, &all); err == nil &&
+			!slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
 			out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
 		}
 	}
@@ -182,7 +183,8 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 func newGrantRevoke(k *kit.Kit) *cobra.Command {
 	var in book.GrantIDIn
 	cmd := &cobra.Command{
-		Use: "revoke ID", Short: "Take a grant back, and what was passed on from it; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem grant revoke grt_…",
+		Use: "revoke ID", Short: "Take a grant back, and what was passed on from it; needs your PIN", Args: cobra.ExactArgs(1),
+		Example: "  tandem grant revoke grt_…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
 			var out book.RevokeOut

@@ -129,7 +129,8 @@ func newTest(k *kit.Kit) *cobra.Command {
 					return err
 				}
 				if err := json.Unmarshal([]byte(text), &in.Cases); err != nil {
-					return fault.New(fault.Invalid, "policy.test", "%s is not a list of cases: %w", cases, err).WithNext("see an example: tandem policy test --help")
+					return fault.New(fault.Invalid, "policy.test", "%s is not a list of cases: %w", cases, err).
+						WithNext("see an example: tandem policy test --help")
 				}
 			}
 			var out book.TestOut
@@ -142,7 +143,8 @@ func newTest(k *kit.Kit) *cobra.Command {
 					if !r.OK {
 						word = "FAIL"
 					}
-					fmt.Fprintf(w, "%s\tcase %d: %s %s%s%s %s\twant %s, got %s (%s)\n", word, i+1, r.Actor, r.Op, r.Right, r.Tool, r.Resource, r.Want, r.Got, r.Reason)
+					fmt.Fprintf(w, "%s\tcase %d: %s %s%s%s %s\twant %s, got %s (%s)\n", word, i+1, r.Actor, r.Op, r.Right, r.Tool, r.Resource, r.Want,
+						r.Got, r.Reason)
 				}
 				fmt.Fprintf(w, "the rules compile; %d cases\n", len(out.Results))
 			})

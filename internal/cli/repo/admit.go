@@ -31,7 +31,8 @@ func (c *command) admit(ctx context.Context, s model.Store, workspace string, fr
 		return c.r.Admit(workspace, held)
 	}
 	if fault.Is(err, fault.Unavailable) {
-		err = fault.New(fault.Unavailable, "workspace.admit", "files that command agents were changed by others, and the server that could be asked is away").
+		err = fault.New(fault.Unavailable, "workspace.admit",
+			"files that command agents were changed by others, and the server that could be asked is away").
 			WithNext("try again when it is back; look at them with: tandem diff -r REV --ignore-working-copy")
 	}
 	c.held = err

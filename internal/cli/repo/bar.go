@@ -32,7 +32,8 @@ func (b *bar) step(done, total int) {
 		return
 	}
 	full := min(done*barWidth/total, barWidth)
-	fmt.Fprintf(b.to, "\rfetching [%s%s] %3d %%  %d of about %d objects", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), min(100*done/total, 100), done, total)
+	fmt.Fprintf(b.to, "\rfetching [%s%s] %3d %%  %d of about %d objects", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
+		min(100*done/total, 100), done, total)
 	b.shown = true
 }
 

@@ -42,7 +42,8 @@ ssh does; without a token or an invitation (HOST:PORT#INVITE) a person there is 
 			return o.run(cmd, k, path)
 		},
 	}
-	cmd.Flags().StringVar(&o.tandemServer, "tandem-server", "", "the server, HOST:PORT or HOST:PORT/NAME, with #INVITE behind if you have one (TANDEM_SERVER)")
+	cmd.Flags().StringVar(&o.tandemServer, "tandem-server", "",
+		"the server, HOST:PORT or HOST:PORT/NAME, with #INVITE behind if you have one (TANDEM_SERVER)")
 	cmd.Flags().StringVar(&o.server, "server", "", "the same as --tandem-server")
 	cmd.Flags().StringVar(&o.workspace, "workspace", "", "how to call the workspace (TANDEM_WORKSPACE; default: default)")
 	cmd.Flags().StringVar(&o.token, "token", "", "a token of the server's")
@@ -164,7 +165,8 @@ func writeAgentsNote(root string) error {
 		if strings.Contains(string(old), "tandem workspace") {
 			continue
 		}
-		if err := os.WriteFile(path, append(old, strings.TrimPrefix(agentsNote, map[bool]string{true: "\n"}[len(old) == 0])...), 0o644); err != nil {
+		if err := os.WriteFile(path, append(old, strings.TrimPrefix(agentsNote, map[bool]string{true: "\n"}[len(old) == 0])...),
+			0o644); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,8 @@ type remoteOut struct {
 
 func newRemote(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remote", Short: "Say which server a workspace belongs to", Args: cobra.NoArgs, Example: "  tandem remote\n  tandem remote set your-server:13013",
+		Use: "remote", Short: "Say which server a workspace belongs to", Args: cobra.NoArgs,
+		Example: "  tandem remote\n  tandem remote set your-server:13013",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := here()
 			if err != nil {
@@ -52,7 +53,8 @@ workspace stays where it was.`,
 func here() (*replica.Replica, error) {
 	r, err := inside()
 	if err == nil && r == nil {
-		err = fault.New(fault.NotFound, "remote", "this folder is in no workspace of a server").WithNext("make one: tandem init --tandem-server HOST:PORT [PATH]")
+		err = fault.New(fault.NotFound, "remote", "this folder is in no workspace of a server").
+			WithNext("make one: tandem init --tandem-server HOST:PORT [PATH]")
 	}
 	return r, err
 }

@@ -56,9 +56,11 @@ func choose(ctx context.Context, m replica.Remote, a client.Address) (host.Repos
 	}
 	switch {
 	case len(list.Items) == 0:
-		return host.Repository{}, fault.New(fault.NotFound, "init", "%s serves no repository", a.Host).WithNext("start it with one: tandem up --repo PATH")
+		return host.Repository{}, fault.New(fault.NotFound, "init", "%s serves no repository", a.Host).
+			WithNext("start it with one: tandem up --repo PATH")
 	case a.Repo == "":
-		return host.Repository{}, fault.New(fault.Invalid, "init", "%s serves several repositories:%s", a.Host, names).WithNext("name one: %s/NAME", a.Host)
+		return host.Repository{}, fault.New(fault.Invalid, "init", "%s serves several repositories:%s", a.Host, names).
+			WithNext("name one: %s/NAME", a.Host)
 	}
 	return host.Repository{}, fault.New(fault.NotFound, "init", "%s serves no repository %q; it has:%s", a.Host, a.Repo, names)
 }

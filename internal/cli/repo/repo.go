@@ -60,7 +60,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 					}
 				})
 			}},
-		&cobra.Command{Use: "status [NAME]", Short: "Say where a repository is and how large it is", Example: "  tandem repo status project", Args: cobra.MaximumNArgs(1),
+		&cobra.Command{Use: "status [NAME]", Short: "Say where a repository is and how large it is", Example: "  tandem repo status project",
+			Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				name, err := served(cmd.Context(), k, args)
 				if err != nil {
@@ -71,10 +72,12 @@ func newRepo(k *kit.Kit) *cobra.Command {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
-					fmt.Fprintf(w, "%s: %s\nhead %.12s, version %d\n%d operations, %d objects, %d bytes\n", out.Name, out.Path, out.Head, out.Version, out.Operations, out.Objects, out.Bytes)
+					fmt.Fprintf(w, "%s: %s\nhead %.12s, version %d\n%d operations, %d objects, %d bytes\n", out.Name, out.Path, out.Head, out.Version,
+						out.Operations, out.Objects, out.Bytes)
 				})
 			}},
-		&cobra.Command{Use: "check [NAME]", Short: "Verify everything a repository holds", Example: "  tandem repo check project", Args: cobra.MaximumNArgs(1),
+		&cobra.Command{Use: "check [NAME]", Short: "Verify everything a repository holds", Example: "  tandem repo check project",
+			Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				name, err := served(cmd.Context(), k, args)
 				if err != nil {
@@ -88,7 +91,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 					for _, p := range out.Problems {
 						fmt.Fprintln(w, p)
 					}
-					fmt.Fprintf(w, "%d operations, %d views and %d objects checked, %d problems\n", out.Operations, out.Views, out.Objects, len(out.Problems))
+					fmt.Fprintf(w, "%d operations, %d views and %d objects checked, %d problems\n", out.Operations, out.Views, out.Objects,
+						len(out.Problems))
 				})
 				if err == nil && len(out.Problems) > 0 {
 					return kit.Silent{Code: 1}
@@ -96,7 +100,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				return err
 			}},
 		newGC(k), newMend(k), newLease(k), newRelease(k), newOlder(k),
-		&cobra.Command{Use: "workspaces [NAME]", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project", Args: cobra.MaximumNArgs(1),
+		&cobra.Command{Use: "workspaces [NAME]", Short: "Say who works where, and on what", Example: "  tandem repo workspaces project",
+			Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				name, err := served(cmd.Context(), k, args)
 				if err != nil {

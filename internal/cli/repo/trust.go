@@ -12,7 +12,8 @@ import (
 
 func newTrust(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "trust HOST:PORT FINGERPRINT", Short: "Accept another key of a server that nobody announced; needs your PIN", Args: cobra.ExactArgs(2),
+		Use: "trust HOST:PORT FINGERPRINT", Short: "Accept another key of a server that nobody announced; needs your PIN",
+		Args: cobra.ExactArgs(2),
 		Long: `Accept another key of a server. A server that changes its key announces it under
 the old one, and this machine follows by itself. One that did not may be somebody
 else: ask its owner for the fingerprint (tandem status shows it there), and name it

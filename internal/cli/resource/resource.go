@@ -111,7 +111,8 @@ func newDelete(k *kit.Kit) *cobra.Command {
 	var in wire.DeleteIn
 	var rev, fence int64
 	cmd := &cobra.Command{
-		Use: "delete KEY", Aliases: []string{"rm"}, Short: "Delete a shared key", Args: cobra.ExactArgs(1), Example: "  tandem resource delete lock/deploy",
+		Use: "delete KEY", Aliases: []string{"rm"}, Short: "Delete a shared key", Args: cobra.ExactArgs(1),
+		Example: "  tandem resource delete lock/deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Key = args[0]
 			if cmd.Flags().Changed("if-match") {

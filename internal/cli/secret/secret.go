@@ -94,7 +94,8 @@ func newList(k *kit.Kit) *cobra.Command {
 
 func newDelete(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a secret", Args: cobra.ExactArgs(1), Example: "  tandem secret delete provider/openai",
+		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a secret", Args: cobra.ExactArgs(1),
+		Example: "  tandem secret delete provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := op.Do(cmd.Context(), k, wire.Delete, wire.NameIn{Name: args[0]})
 			if err != nil {

@@ -37,7 +37,8 @@ func sameFolder(a, b string) bool {
 func adopt(ctx context.Context, k *kit.Kit, c *client.Client, st *daemon.Status, more []string) error {
 	if st.Version != k.Version {
 		return fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s), as version %s", st.PID, describe(st), st.Version).
-			WithNext("let version %s take its place: tandem up --replace --repo %s", k.Version, strings.Join(append(slices.Clone(st.Repos), more...), " --repo "))
+			WithNext("let version %s take its place: tandem up --replace --repo %s", k.Version,
+				strings.Join(append(slices.Clone(st.Repos), more...), " --repo "))
 	}
 	var told daemon.SettingsOut
 	if err := c.Call(ctx, "server.settings", nil, &told); err != nil {

@@ -17,7 +17,8 @@ type beginning struct {
 
 func (b *beginning) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&b.fresh, "new", false, "begin a new installation: keys, data, settings and repositories that are there are set aside")
-	cmd.Flags().StringArrayVar(&b.without, "without", nil, "go on without a key that is lost, such as journal.key; what was sealed or signed with it is lost, too")
+	cmd.Flags().StringArrayVar(&b.without, "without", nil,
+		"go on without a key that is lost, such as journal.key; what was sealed or signed with it is lost, too")
 }
 
 // anew sets aside what is there, when a new installation is to begin.

@@ -53,7 +53,8 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
 		return err
 	}
-	return k.Show(map[string]any{"stopped": true, "pid": st.PID}, func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })
+	return k.Show(map[string]any{"stopped": true, "pid": st.PID},
+		func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })
 }
 
 // forced ends the process that holds the data folder.
@@ -65,5 +66,6 @@ func forced(ctx context.Context, k *kit.Kit) error {
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
 		return err
 	}
-	return k.Show(map[string]any{"stopped": true, "pid": pid, "forced": true}, func(w io.Writer) { fmt.Fprintf(w, "tandem was made to stop (PID %d)\n", pid) })
+	return k.Show(map[string]any{"stopped": true, "pid": pid, "forced": true},
+		func(w io.Writer) { fmt.Fprintf(w, "tandem was made to stop (PID %d)\n", pid) })
 }

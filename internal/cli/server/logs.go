@@ -30,7 +30,8 @@ func newLogs(k *kit.Kit) *cobra.Command {
 			}
 			c, err := k.Running(cmd.Context())
 			if client.Absent(err) {
-				return fault.New(fault.Unavailable, "logs", "tandem is not running").WithNext("start it: tandem up; older lines are in tandem.log in the data folder")
+				return fault.New(fault.Unavailable, "logs", "tandem is not running").
+					WithNext("start it: tandem up; older lines are in tandem.log in the data folder")
 			}
 			if err != nil {
 				return err

@@ -78,7 +78,8 @@ func newBrowsers(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tSIGNED IN\tUNTIL\tBROWSER")
 				for _, b := range out.Browsers {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.ID, b.SignedIn.Local().Format(time.DateTime), b.ExpiresAt.Local().Format(time.DateTime), strconv.QuoteToASCII(b.Agent))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.ID, b.SignedIn.Local().Format(time.DateTime), b.ExpiresAt.Local().Format(time.DateTime),
+						strconv.QuoteToASCII(b.Agent))
 				}
 				t.Flush()
 			})
@@ -88,7 +89,8 @@ func newBrowsers(k *kit.Kit) *cobra.Command {
 
 func newSignOut(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "signout ID", Short: "Sign a browser out; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem panel signout signin_5f0c4e1f2a3b4c5d",
+		Use: "signout ID", Short: "Sign a browser out; needs your PIN", Args: cobra.ExactArgs(1),
+		Example: "  tandem panel signout signin_5f0c4e1f2a3b4c5d",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out identity.OK
 			if err := k.Call(cmd.Context(), "signin.end", identity.BrowserIn{ID: args[0]}, &out); err != nil {
@@ -103,7 +105,8 @@ func newSignOut(k *kit.Kit) *cobra.Command {
 // so the browser is given a file that only this user reads, and that leads on.
 func browse(file, url string) error {
 	if err := wholefile.Write(file, fmt.Appendf(nil, "<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer>"+
-		"<meta http-equiv=refresh content=\"0; url=%s\"><title>tandem</title><a href=\"%s\">open the panel</a>\n", html.EscapeString(url), html.EscapeString(url))); err != nil {
+		"<meta http-equiv=refresh content=\"0; url=%s\"><title>tandem</title><a href=\"%s\">open the panel</a>\n", html.EscapeString(url),
+		html.EscapeString(url))); err != nil {
 		return err
 	}
 	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]

@@ -16,7 +16,8 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k), newVersion(k)}
+	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k),
+		newVersion(k)}
 }
 
 func newVersion(k *kit.Kit) *cobra.Command {
@@ -44,20 +45,21 @@ func serverFlags(cmd *cobra.Command, k *kit.Kit) {
 	cmd.Flags().Bool("panel-public", false, "serve the panel beyond loopback too")
 	k.Setting(cmd, "repos", "what up tells the server it starts")
 	cmd.Flags().MarkHidden("repos")
-	cmd.Flags().Func("repo", "a repository to serve, now and at every later start; may be given several times; none for no more", func(v string) error {
-		if v != "none" {
-			abs, err := filepath.Abs(v) // the daemon runs in a folder of its own
-			if err != nil {
-				return err
+	cmd.Flags().Func("repo", "a repository to serve, now and at every later start; may be given several times; none for no more",
+		func(v string) error {
+			if v != "none" {
+				abs, err := filepath.Abs(v) // the daemon runs in a folder of its own
+				if err != nil {
+					return err
+				}
+				v = abs
 			}
-			v = abs
-		}
-		if old := k.Flags["repos"]; old != "" {
-			v = old + "," + v
-		}
-		k.Flags["repos"] = v
-		return nil
-	})
+			if old := k.Flags["repos"]; old != "" {
+				v = old + "," + v
+			}
+			k.Flags["repos"] = v
+			return nil
+		})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if on, _ := cmd.Flags().GetBool("panel-public"); on {
 			k.Flags["panel_public"] = "1"

@@ -65,7 +65,8 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
 				for _, r := range out.Repositories {
-					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects, bytesText(r.Bytes))
+					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects,
+						bytesText(r.Bytes))
 				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
 				if st.Panel != "" {
@@ -76,7 +77,8 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				}
 				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(st))
 				if st.Waiting > 0 {
-					fmt.Fprintf(w, "Not confirmed yet: %d grants, tokens and the like from before the journal vouched for them: tandem audit confirm\n", st.Waiting)
+					fmt.Fprintf(w, "Not confirmed yet: %d grants, tokens and the like from before the journal vouched for them: tandem audit confirm\n",
+						st.Waiting)
 				}
 				if st.CameBack {
 					fmt.Fprintln(w, "Came back by itself after a crash, and listens where it did (tandem down closes it)")

@@ -93,7 +93,8 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 		replace = true
 	}
 	if !replace {
-		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).WithNext("see it: tandem status; stop it: tandem down; start it again with other flags: tandem up --replace")
+		return true, fault.New(fault.Conflict, "up", "tandem is already running (PID %d, %s)", st.PID, describe(&st)).
+			WithNext("see it: tandem status; stop it: tandem down; start it again with other flags: tandem up --replace")
 	}
 	same := st.Version == k.Version
 	if !same {
@@ -173,7 +174,8 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 			fmt.Fprintf(w, "Panel: %s/signin?code=%s (works once, for ten minutes)\n", st.Panel, link.Code)
 		}
 		if out.Join != "" {
-			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key, out.Join)
+			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key,
+				out.Join)
 		}
 		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\",\"--only\",\"bridge,space\"]}}}\n", self)
 		fmt.Fprintln(w, "Next:")
@@ -182,7 +184,8 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		} else {
 			fmt.Fprintf(w, "  %s approvals               what waits for your answer\n", name)
 		}
-		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n", name, name)
+		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n",
+			name, name)
 	})
 }
 

@@ -19,7 +19,8 @@ func newAside(k *kit.Kit) *cobra.Command {
 		Long: "When an agent's turn ends, hooks, settings and pointers of version control that appeared in its folder are taken out of it: git or jj would run or follow them\n" +
 			"the next time that you use them there, outside of the agent's sandbox. Look at each, and keep or discard it."}
 	cmd.AddCommand(newAsideList(k), newAsideShow(k),
-		asideVerb(k, "keep", "Put a file back where it was", wire.AsideKeep), asideVerb(k, "discard", "Discard a file that was set aside", wire.AsideDiscard))
+		asideVerb(k, "keep", "Put a file back where it was", wire.AsideKeep),
+		asideVerb(k, "discard", "Discard a file that was set aside", wire.AsideDiscard))
 	return cmd
 }
 
@@ -44,7 +45,8 @@ func newAsideList(k *kit.Kit) *cobra.Command {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(t, "ID\tFILE\tWHAT\tSTATE\tFOUND")
 				for _, a := range out.Aside {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.ID, kit.VisibleLine(asidePlace(a)), kit.VisibleLine(a.What), a.State, a.CreatedAt.Local().Format("01-02 15:04"))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.ID, kit.VisibleLine(asidePlace(a)), kit.VisibleLine(a.What), a.State,
+						a.CreatedAt.Local().Format("01-02 15:04"))
 				}
 				t.Flush()
 				fmt.Fprintf(w, "look at one: tandem session set-aside show %s\n", out.Aside[0].ID)

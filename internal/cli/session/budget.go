@@ -47,7 +47,8 @@ func used(l room.Limit) string {
 	for _, b := range []struct {
 		what        string
 		used, limit int64
-	}{{"tokens", l.Used.Tokens, l.Budget.Tokens}, {"cents", int64(l.Used.Cost / 10_000_000), l.Budget.Cents}, {"turns", l.Used.Turns, l.Budget.Turns},
+	}{{"tokens", l.Used.Tokens, l.Budget.Tokens}, {"cents", int64(l.Used.Cost / 10_000_000), l.Budget.Cents},
+		{"turns", l.Used.Turns, l.Budget.Turns},
 		{"calls", l.Used.Calls, l.Budget.Calls}, {"seconds", l.Used.Seconds, l.Budget.Seconds}} {
 		if b.limit > 0 {
 			out = append(out, fmt.Sprintf("%d of %d %s", b.used, b.limit, b.what))
@@ -96,14 +97,16 @@ func bounds(b room.Budget) string {
 }
 
 func whose(cmd *cobra.Command, in *room.LimitIn) {
-	cmd.Flags().StringVar(&in.Subject, "for", room.Everybody, "whose: person:NAME, agent:NAME, service:NAME, local:local, or * for everybody together")
+	cmd.Flags().StringVar(&in.Subject, "for", room.Everybody,
+		"whose: person:NAME, agent:NAME, service:NAME, local:local, or * for everybody together")
 	cmd.Flags().StringVar((*string)(&in.Period), "period", string(room.Ever), "day, month or ever")
 }
 
 func newBudgetRemove(k *kit.Kit) *cobra.Command {
 	var in room.LimitIn
 	cmd := &cobra.Command{
-		Use: "remove", Short: "Remove a budget; needs your PIN", Args: cobra.NoArgs, Example: "  tandem budget remove --for agent:builder --period month",
+		Use: "remove", Short: "Remove a budget; needs your PIN", Args: cobra.NoArgs,
+		Example: "  tandem budget remove --for agent:builder --period month",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out room.Limit
 			if err := k.Call(cmd.Context(), "budget.set", in, &out); err != nil {

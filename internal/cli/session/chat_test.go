@@ -97,7 +97,8 @@ func TestChatOnATerminal(t *testing.T) {
 		c    *client.Client
 		name string
 		in   m
-	}{{c, "pin.set", m{"pin": "135790"}}, {c.WithPIN("135790"), "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}}, {c.WithPIN("135790"), "folder.grant", m{"path": code}}} {
+	}{{c, "pin.set", m{"pin": "135790"}}, {c.WithPIN("135790"), "provider.add",
+		m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}}, {c.WithPIN("135790"), "folder.grant", m{"path": code}}} {
 		if err := x.c.Call(ctx, x.name, x.in, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -27,8 +27,10 @@ type listed struct {
 
 // order of what a session does: what needs a person, what works, what rests.
 var (
-	needsMe = []string{string(room.Waiting), string(terminal.Permission), string(terminal.Asking), string(terminal.Dialog), string(terminal.Crashed), string(terminal.Hung), string(terminal.RateLimited)}
-	atWork  = []string{string(room.Queued), string(room.Running), string(terminal.Starting), string(terminal.Working), string(terminal.Retrying)}
+	needsMe = []string{string(room.Waiting), string(terminal.Permission), string(terminal.Asking), string(terminal.Dialog),
+		string(terminal.Crashed), string(terminal.Hung), string(terminal.RateLimited)}
+	atWork = []string{string(room.Queued), string(room.Running), string(terminal.Starting), string(terminal.Working),
+		string(terminal.Retrying)}
 )
 
 func (l listed) rank() int {
@@ -98,7 +100,8 @@ func showList(w io.Writer, all []listed) {
 		if l.cost > 0 {
 			cost = fmt.Sprintf("$%.2f", float64(l.cost)/1e9)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.ID, kit.VisibleLine(l.Title), l.Driver, l.state, l.Model, kit.Age(l.UpdatedAt), l.tokens, cost, l.Directory, kit.SeenLine(clip(l.last, 60)))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.ID, kit.VisibleLine(l.Title), l.Driver, l.state, l.Model,
+			kit.Age(l.UpdatedAt), l.tokens, cost, l.Directory, kit.SeenLine(clip(l.last, 60)))
 	}
 	t.Flush()
 }

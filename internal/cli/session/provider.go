@@ -48,7 +48,8 @@ func newProviderList(k *kit.Kit) *cobra.Command {
 
 func newProviderModels(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "models PROVIDER", Short: "Ask a provider which models it offers", Args: cobra.ExactArgs(1), Example: "  tandem provider models anthropic",
+		Use: "models PROVIDER", Short: "Ask a provider which models it offers", Args: cobra.ExactArgs(1),
+		Example: "  tandem provider models anthropic",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out room.ModelsOut
 			if err := k.Call(cmd.Context(), "provider.models", room.ProviderIn{ID: args[0]}, &out); err != nil {
@@ -121,7 +122,8 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 	}
 	model := id + "/" + out.Providers[i].Default
 	if !k.Asks() {
-		fmt.Fprintf(k.Err, "sessions still use %s, which repeats what it is told; let them use this one: tandem provider default %s\n", out.Default, model)
+		fmt.Fprintf(k.Err, "sessions still use %s, which repeats what it is told; let them use this one: tandem provider default %s\n",
+			out.Default, model)
 		return nil
 	}
 	line, ok, err := k.Ask(fmt.Sprintf("sessions use %s, which repeats what it is told. Use %s from now on? [Y/n] ", out.Default, model))
@@ -153,7 +155,8 @@ func baseOf(ctx context.Context, k *kit.Kit, id string) (string, error) {
 func newProviderAdd(k *kit.Kit) *cobra.Command {
 	var in room.ProviderAddIn
 	cmd := &cobra.Command{
-		Use: "add ID ADDRESS", Short: "Add an endpoint that speaks a known wire", Args: cobra.ExactArgs(2), Example: "  tandem provider add mine http://127.0.0.1:8080/v1 --keyless",
+		Use: "add ID ADDRESS", Short: "Add an endpoint that speaks a known wire", Args: cobra.ExactArgs(2),
+		Example: "  tandem provider add mine http://127.0.0.1:8080/v1 --keyless",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.Base = args[0], args[1]
 			var out room.ProviderInfo
@@ -185,7 +188,8 @@ func newProviderRemove(k *kit.Kit) *cobra.Command {
 
 func newProviderDefault(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "default MODEL", Short: "Choose the model of sessions that name none", Args: cobra.ExactArgs(1), Example: "  tandem provider default anthropic/claude-sonnet-4-5",
+		Use: "default MODEL", Short: "Choose the model of sessions that name none", Args: cobra.ExactArgs(1),
+		Example: "  tandem provider default anthropic/claude-sonnet-4-5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out room.DefaultIn
 			if err := k.Call(cmd.Context(), "provider.default", room.DefaultIn{Model: args[0]}, &out); err != nil {

@@ -34,7 +34,8 @@ func showRelay(w io.Writer, r relay.Relay) {
 func newRelayStart(k *kit.Kit) *cobra.Command {
 	var in relay.StartIn
 	cmd := &cobra.Command{
-		Use: "start TASK", Short: "Start a relay on a task", Args: cobra.MinimumNArgs(1), Example: "  tandem relay start \"make the tests pass\" -C ~/code/app",
+		Use: "start TASK", Short: "Start a relay on a task", Args: cobra.MinimumNArgs(1),
+		Example: "  tandem relay start \"make the tests pass\" -C ~/code/app",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Task = strings.Join(args, " ")
 			if in.Cwd == "" {

@@ -82,7 +82,8 @@ func newRun(k *kit.Kit) *cobra.Command {
 
 func newFollow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "follow SESSION", Short: "Watch a session until its open turn ends", Args: cobra.ExactArgs(1), Example: "  tandem session follow builder\n  tandem session follow ses_01j…",
+		Use: "follow SESSION", Short: "Watch a session until its open turn ends", Args: cobra.ExactArgs(1),
+		Example: "  tandem session follow builder\n  tandem session follow ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
@@ -93,7 +94,8 @@ func newFollow(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if len(out.Turns) == 0 {
-				return fault.New(fault.Conflict, "session.follow", "the session has no turn yet").WithNext("give it one: tandem run --session %s \"…\"", args[0])
+				return fault.New(fault.Conflict, "session.follow", "the session has no turn yet").WithNext("give it one: tandem run --session %s \"…\"",
+					args[0])
 			}
 			return watch(cmd.Context(), k, id, running(out.Turns))
 		},
@@ -343,7 +345,8 @@ func (v *viewer) waiting(t *room.Turn) error {
 		switch {
 		case errors.Is(err, context.Canceled):
 			return v.leave(t)
-		case errors.As(err, &f) && f.Kind == fault.Denied && f.Op == "presence" && f.Next == "": // mistyped; where there is no PIN, there is a next step
+		case errors.As(err, &f) && f.Kind == fault.Denied && f.Op == "presence" && f.Next == "":
+			// mistyped; where there is no PIN, there is a next step
 			v.note("%s", f.Msg)
 		default:
 			return err
@@ -362,7 +365,8 @@ func (v *viewer) leave(t *room.Turn) error {
 		}
 	}
 	v.newline()
-	v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)
+	v.result = fault.New(fault.Pending, "session.turn", "%s", t.Reason).
+		WithNext("a person answers with: %s; then follow it: tandem session follow %s", next, v.session)
 	return errOver
 }
 

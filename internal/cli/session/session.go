@@ -20,7 +20,8 @@ import (
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "session", Aliases: []string{"sessions"}, Short: "Sessions: agents at work",
 		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, so they go on when this terminal is closed."}
-	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k), newUnrevert(k), newDiff(k), newKeep(k), newDiscard(k), newDelete(k), newAnswer(k),
+	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k),
+		newUnrevert(k), newDiff(k), newKeep(k), newDiscard(k), newDelete(k), newAnswer(k),
 		newOpen(k), newSend(k), newLive(k), newAttach(k), newInterrupt(k), newClose(k), newSkip(k), newCheck(k), newAside(k))
 	return []*cobra.Command{cmd, newRun(k), newChat(k), newProvider(k), newBudget(k), newRelay(k), newHook(k), newLaunch(k)}
 }
@@ -29,7 +30,8 @@ func newList(k *kit.Kit) *cobra.Command {
 	var in room.ListIn
 	var closed bool
 	cmd := &cobra.Command{
-		Use: "list [TEXT]", Short: "List sessions of every kind, those that need you first, or search them", Args: cobra.MaximumNArgs(1), Example: "  tandem session list\n  tandem session list deploy",
+		Use: "list [TEXT]", Short: "List sessions of every kind, those that need you first, or search them", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem session list\n  tandem session list deploy",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Query = args[0]
@@ -86,7 +88,8 @@ func newList(k *kit.Kit) *cobra.Command {
 
 func newShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "show SESSION", Short: "Show a session and its conversation", Args: cobra.ExactArgs(1), Example: "  tandem session show builder\n  tandem session show ses_01j…",
+		Use: "show SESSION", Short: "Show a session and its conversation", Args: cobra.ExactArgs(1),
+		Example: "  tandem session show builder\n  tandem session show ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out struct {
 				Session  *room.Session   `json:"session"`
@@ -216,7 +219,8 @@ func (s *settings) create() (room.CreateIn, error) {
 func newNew(k *kit.Kit) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use: "new [TITLE]", Short: "Open a session", Args: cobra.MaximumNArgs(1), Example: "  tandem session new \"fix the build\" -m anthropic/claude-sonnet-4-5",
+		Use: "new [TITLE]", Short: "Open a session", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem session new \"fix the build\" -m anthropic/claude-sonnet-4-5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				s.title = args[0]
@@ -244,7 +248,8 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 	var s settings
 	var archived bool
 	cmd := &cobra.Command{
-		Use: "update SESSION", Short: "Rename, archive or reconfigure a session", Args: cobra.ExactArgs(1), Example: "  tandem session update ses_01j… --title \"another name\"",
+		Use: "update SESSION", Short: "Rename, archive or reconfigure a session", Args: cobra.ExactArgs(1),
+		Example: "  tandem session update ses_01j… --title \"another name\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {

@@ -63,7 +63,8 @@ func newSkip(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: agents in %s may skip their permissions until %s\n", out.ID, out.Folder, out.ExpiresAt.Local().Format("2006-01-02 15:04"))
+				fmt.Fprintf(w, "%s: agents in %s may skip their permissions until %s\n", out.ID, out.Folder,
+					out.ExpiresAt.Local().Format("2006-01-02 15:04"))
 			})
 		},
 	}

@@ -44,7 +44,8 @@ func newOpen(k *kit.Kit) *cobra.Command {
 					WithNext("mend what it says, then give the same command again; to give it up: tandem session close %s", out.Name)
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary, out.Attach)
+				fmt.Fprintf(w, "%s is %s (%s), confined: %s (%s)\nattach: %s\n", out.Name, out.State, out.Signal, out.Confined, out.Boundary,
+					out.Attach)
 				if out.Checkout != "" {
 					fmt.Fprintf(w, "checkout: %s\n", out.Checkout)
 				}
@@ -159,7 +160,8 @@ func warn(k *kit.Kit, seats ...terminal.Seat) {
 
 func newInterrupt(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "interrupt NAME", Short: "Interrupt a terminal session's turn and keep the session", Args: cobra.ExactArgs(1), Example: "  tandem session interrupt builder",
+		Use: "interrupt NAME", Short: "Interrupt a terminal session's turn and keep the session", Args: cobra.ExactArgs(1),
+		Example: "  tandem session interrupt builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out terminal.SendOut
 			if err := k.Call(cmd.Context(), "session.interrupt", terminal.NameIn{Name: args[0]}, &out); err != nil {
@@ -172,7 +174,8 @@ func newInterrupt(k *kit.Kit) *cobra.Command {
 
 func newClose(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "close NAME", Short: "Close a terminal session; its conversation stays", Args: cobra.ExactArgs(1), Example: "  tandem session close builder",
+		Use: "close NAME", Short: "Close a terminal session; its conversation stays", Args: cobra.ExactArgs(1),
+		Example: "  tandem session close builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out terminal.Seat
 			if err := k.Call(cmd.Context(), "session.close", terminal.NameIn{Name: args[0]}, &out); err != nil {
@@ -181,7 +184,8 @@ func newClose(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is closed\n", out.Name)
 				if out.Checkout != "" {
-					fmt.Fprintf(w, "its checkout is %s\nnext: tandem session diff %s; then tandem session keep %s or tandem session discard %s\n", out.Checkout, out.Name, out.Name, out.Name)
+					fmt.Fprintf(w, "its checkout is %s\nnext: tandem session diff %s; then tandem session keep %s or tandem session discard %s\n",
+						out.Checkout, out.Name, out.Name, out.Name)
 				}
 			})
 		},
@@ -190,7 +194,8 @@ func newClose(k *kit.Kit) *cobra.Command {
 
 func newAttach(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "attach NAME", Short: "Attach to a terminal session and type alongside", Args: cobra.ExactArgs(1), Example: "  tandem session attach builder",
+		Use: "attach NAME", Short: "Attach to a terminal session and type alongside", Args: cobra.ExactArgs(1),
+		Example: "  tandem session attach builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := k.Settings()
 			if err != nil {

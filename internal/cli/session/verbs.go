@@ -14,14 +14,16 @@ import (
 func newPrompt(k *kit.Kit) *cobra.Command {
 	var o room.Options
 	cmd := &cobra.Command{
-		Use: "prompt SESSION TEXT", Short: "Give a session something to do, without waiting", Args: cobra.MinimumNArgs(2), Example: "  tandem session prompt ses_01j… \"now the tests\"",
+		Use: "prompt SESSION TEXT", Short: "Give a session something to do, without waiting", Args: cobra.MinimumNArgs(2),
+		Example: "  tandem session prompt ses_01j… \"now the tests\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
 			var out room.Turn
-			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: id, Text: strings.Join(args[1:], " "), Options: o}, &out); err != nil {
+			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: id, Text: strings.Join(args[1:], " "), Options: o},
+				&out); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", out.ID, out.State) })
@@ -33,7 +35,8 @@ func newPrompt(k *kit.Kit) *cobra.Command {
 
 func newCancel(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel SESSION [TURN]", Short: "Stop a turn, or all open turns", Args: cobra.RangeArgs(1, 2), Example: "  tandem session cancel ses_01j…",
+		Use: "cancel SESSION [TURN]", Short: "Stop a turn, or all open turns", Args: cobra.RangeArgs(1, 2),
+		Example: "  tandem session cancel ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
@@ -55,7 +58,8 @@ func newCancel(k *kit.Kit) *cobra.Command {
 func newFork(k *kit.Kit) *cobra.Command {
 	var in room.ForkIn
 	cmd := &cobra.Command{
-		Use: "fork SESSION", Short: "Copy a session, whole or up to a message", Args: cobra.ExactArgs(1), Example: "  tandem session fork ses_01j… --message msg_01j…",
+		Use: "fork SESSION", Short: "Copy a session, whole or up to a message", Args: cobra.ExactArgs(1),
+		Example: "  tandem session fork ses_01j… --message msg_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
@@ -77,7 +81,8 @@ func newFork(k *kit.Kit) *cobra.Command {
 func newRevert(k *kit.Kit) *cobra.Command {
 	var in room.RevertIn
 	cmd := &cobra.Command{
-		Use: "revert SESSION", Short: "Take back the newest prompt: its messages, and the files that it changed", Args: cobra.ExactArgs(1), Example: "  tandem session revert ses_01j…",
+		Use: "revert SESSION", Short: "Take back the newest prompt: its messages, and the files that it changed", Args: cobra.ExactArgs(1),
+		Example: "  tandem session revert ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
@@ -102,7 +107,8 @@ func newRevert(k *kit.Kit) *cobra.Command {
 
 func newUnrevert(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "unrevert SESSION", Short: "Bring back what was taken back: the messages and the files", Args: cobra.ExactArgs(1), Example: "  tandem session unrevert ses_01j…",
+		Use: "unrevert SESSION", Short: "Bring back what was taken back: the messages and the files", Args: cobra.ExactArgs(1),
+		Example: "  tandem session unrevert ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {
@@ -127,7 +133,8 @@ func newUnrevert(k *kit.Kit) *cobra.Command {
 
 func newDelete(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete SESSION", Aliases: []string{"rm"}, Short: "Delete a session; what it did stays in the journal", Args: cobra.ExactArgs(1), Example: "  tandem session delete ses_01j…",
+		Use: "delete SESSION", Aliases: []string{"rm"}, Short: "Delete a session; what it did stays in the journal", Args: cobra.ExactArgs(1),
+		Example: "  tandem session delete ses_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])
 			if err != nil {

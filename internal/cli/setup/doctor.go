@@ -67,7 +67,8 @@ func newDoctor(k *kit.Kit) *cobra.Command {
 }
 
 // tints are the colours of states, of checks and of steps.
-var tints = map[string]kit.Colour{"ok": kit.Green, "note": kit.Yellow, "bad": kit.Red, "done": kit.Green, "already": kit.Green, "left": kit.Yellow}
+var tints = map[string]kit.Colour{"ok": kit.Green, "note": kit.Yellow, "bad": kit.Red, "done": kit.Green, "already": kit.Green,
+	"left": kit.Yellow}
 
 func examine(ctx context.Context, k *kit.Kit) []Check {
 	s, err := k.Settings()
@@ -186,7 +187,8 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	case "landlock":
 		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden, and nothing keeps them from git's hooks and configuration in folders that they may change (" + st.SandboxWhy + ")", mend}
 	}
-	return Check{"sandbox", "note", "there is none, so commands of sessions do not run (" + st.SandboxWhy + ")", mend + "; or for one session: tandem grant unconfined SESSION"}
+	return Check{"sandbox", "note", "there is none, so commands of sessions do not run (" + st.SandboxWhy + ")",
+		mend + "; or for one session: tandem grant unconfined SESSION"}
 }
 
 // checkSecrets says where the master key of the secrets is: whoever has the
@@ -203,7 +205,8 @@ func checkSecrets(ctx context.Context, k *kit.Kit) Check {
 		return broken("secrets", err)
 	}
 	if out.Keeper == "file" {
-		return Check{"secrets", "note", fmt.Sprintf("%d sealed; the master key is a file in the data folder, so whoever takes the disk has both", len(out.Secrets)),
+		return Check{"secrets", "note", fmt.Sprintf("%d sealed; the master key is a file in the data folder, so whoever takes the disk has both",
+			len(out.Secrets)),
 			"encrypt the disk, or set secret_keeper to keyring and run: tandem secret rotate"}
 	}
 	return Check{"secrets", "ok", fmt.Sprintf("%d sealed; the master key is in the %s", len(out.Secrets), out.Keeper), ""}

@@ -30,7 +30,8 @@ func (g *guide) model(ctx context.Context) error {
 	case id == "" && g.unasked:
 		id = "echo"
 	case id == "":
-		line, ok, err := g.k.Ask(fmt.Sprintf("Whose model answers? %s; nothing for the built-in echo, which needs no key: ", strings.Join(offered, ", ")))
+		line, ok, err := g.k.Ask(fmt.Sprintf("Whose model answers? %s; nothing for the built-in echo, which needs no key: ",
+			strings.Join(offered, ", ")))
 		if err != nil || !ok {
 			return errors.Join(err, g.stopped(ok))
 		}

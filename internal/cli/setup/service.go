@@ -110,7 +110,8 @@ func serviceFile(goos, home string) (path, text string, err error) {
 	case "darwin":
 		return filepath.Join(home, "Library", "LaunchAgents", "dev.tandem.server.plist"), launchdPlist, nil
 	}
-	return "", "", fault.New(fault.Invalid, "service", "there is no service for %s yet", goos).WithNext("start it with your session: tandem up")
+	return "", "", fault.New(fault.Invalid, "service", "there is no service for %s yet", goos).
+		WithNext("start it with your session: tandem up")
 }
 
 func render(text string, u unit) (string, error) {
@@ -143,7 +144,8 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 		}
 	}
 	if strings.ContainsAny(self+s.Data(), " \t\"'\\%<>&") {
-		return fault.New(fault.Invalid, "service", "a path with spaces or quotes cannot be written into a service file safely").WithNext("install tandem and its data folder under a plain path")
+		return fault.New(fault.Invalid, "service", "a path with spaces or quotes cannot be written into a service file safely").
+			WithNext("install tandem and its data folder under a plain path")
 	}
 	if theirs, err := serves(path); err == nil && !sameFolder(theirs, s.Data()) {
 		return fault.New(fault.Conflict, "service", "the service of this user is of another data folder, %s", theirs).
@@ -251,7 +253,8 @@ func manage(goos, path string, on bool) error {
 func tell(program string, args ...string) error {
 	out, err := exec.Command(program, args...).CombinedOutput()
 	if err != nil {
-		return fault.New(fault.Unavailable, "service", "%s %s did not work: %s", program, strings.Join(args, " "), strings.TrimSpace(string(out)+" "+err.Error())).
+		return fault.New(fault.Unavailable, "service", "%s %s did not work: %s", program, strings.Join(args, " "),
+			strings.TrimSpace(string(out)+" "+err.Error())).
 			WithNext("the file is in place: run that command yourself, or use --no-start")
 	}
 	return nil

@@ -80,7 +80,8 @@ func removeData(data string) error {
 		return err
 	}
 	if _, err := os.Stat(data + "/lock"); err != nil {
-		return fault.New(fault.Invalid, "uninstall", "%s does not look like a data folder of tandem: it has no lock file", data).WithNext("delete it yourself if you are sure")
+		return fault.New(fault.Invalid, "uninstall", "%s does not look like a data folder of tandem: it has no lock file", data).
+			WithNext("delete it yourself if you are sure")
 	}
 	return os.RemoveAll(data)
 }

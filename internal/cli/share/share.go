@@ -33,7 +33,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), k, mode) },
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "tailscale, quick or desktop")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"tailscale", "quick", "desktop"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"tailscale", "quick", "desktop"},
+		cobra.ShellCompDirectiveNoFileComp))
 	cmd.AddCommand(newStop(k), newStatus(k))
 	return []*cobra.Command{cmd}
 }
@@ -55,7 +56,8 @@ func run(ctx context.Context, k *kit.Kit, given string) error {
 	if err != nil {
 		return err
 	}
-	for _, need := range []struct{ program, why string }{{"tmux", "sessions with agent programs run in it"}, {"claude", "it is the agent that sessions open first; codex and opencode work too"}} {
+	for _, need := range []struct{ program, why string }{{"tmux", "sessions with agent programs run in it"},
+		{"claude", "it is the agent that sessions open first; codex and opencode work too"}} {
 		if _, err := exec.LookPath(need.program); err != nil && !(need.program == "claude" && s.Get("claude") != "") {
 			fmt.Fprintf(k.Err, "warning: %s is not installed: %s\n", need.program, need.why)
 		}
@@ -93,8 +95,10 @@ func show(w io.Writer, out wire.ShareOut) {
 		fmt.Fprintf(w, "%s\n\nSaved to %s. Merge it into the app's configuration (Claude Desktop: claude_desktop_config.json) and restart the app.\n", out.Config, out.Connector)
 		return
 	}
-	fmt.Fprintf(w, "The bridge answers at %s\n\nMCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n", out.URL, out.MCP)
-	fmt.Fprintf(w, "Without a secret: %s\n  for apps that sign in by OAuth; you consent in the panel\n\n%s\n\nSaved to %s.\n", out.OAuth, out.Config, out.Connector)
+	fmt.Fprintf(w, "The bridge answers at %s\n\nMCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n",
+		out.URL, out.MCP)
+	fmt.Fprintf(w, "Without a secret: %s\n  for apps that sign in by OAuth; you consent in the panel\n\n%s\n\nSaved to %s.\n", out.OAuth,
+		out.Config, out.Connector)
 	fmt.Fprintf(w, "Next:\n  Claude.ai or ChatGPT: Settings, Connectors, Add custom connector, paste the MCP URL, say \"start tandem\"\n  Claude Code: claude mcp add --transport http tandem %s\n", out.OAuth)
 	if out.Mode == wire.Quick {
 		fmt.Fprintln(w, "  the address is new each time: paste it again after a restart")
@@ -119,7 +123,8 @@ func newStop(k *kit.Kit) *cobra.Command {
 
 func newStatus(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show whether the bridge has a public address", Args: cobra.NoArgs, Example: "  tandem share status\n  tandem share status --json",
+		Use: "status", Short: "Show whether the bridge has a public address", Args: cobra.NoArgs,
+		Example: "  tandem share status\n  tandem share status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := wire.Status{State: wire.Closed}
 			if _, err := k.Running(cmd.Context()); !client.Absent(err) {

@@ -125,7 +125,8 @@ func change(path, key string, edit func(map[string]json.RawMessage) error) error
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	bad := fault.New(fault.Invalid, "space.init", "%s is not a JSON object with %s; it was left as it is", path, key).WithNext("mend it, then run this again")
+	bad := fault.New(fault.Invalid, "space.init", "%s is not a JSON object with %s; it was left as it is", path, key).
+		WithNext("mend it, then run this again")
 	if err == nil {
 		if json.Unmarshal(data, &file) != nil {
 			return bad

@@ -64,7 +64,8 @@ func newCreate(k *kit.Kit) *cobra.Command {
 	var token string
 	cmd := &cobra.Command{Use: "create [NAME]", Short: "Create a space and get an invite code",
 		Long:    "Create a space. This machine hosts it, or with --host a tandem server does, which keeps its order and cannot read it: good when the members' machines come and go, or cannot be reached.",
-		Example: "  tandem space create fix-auth-bug\n  tandem space create fix-auth-bug --host build.example.org:39731", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem space create fix-auth-bug\n  tandem space create fix-auth-bug --host build.example.org:39731",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
@@ -91,7 +92,8 @@ func newCreate(k *kit.Kit) *cobra.Command {
 
 func newJoin(k *kit.Kit) *cobra.Command {
 	var in peer.JoinIn
-	cmd := &cobra.Command{Use: "join CODE", Short: "Join a space with an invite code", Example: "  tandem space join VPA6KW@host:39731", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "join CODE", Short: "Join a space with an invite code", Example: "  tandem space join VPA6KW@host:39731",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Code = args[0]
 			return Say(k, cmd, "space.join", in)
@@ -126,7 +128,8 @@ func newList(k *kit.Kit) *cobra.Command {
 func newInvite(k *kit.Kit) *cobra.Command {
 	var in peer.InviteIn
 	var life time.Duration
-	cmd := &cobra.Command{Use: "invite", Short: "Make an invite code, or a link", Example: "  tandem space invite\n  tandem space invite --link --for 1h", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "invite", Short: "Make an invite code, or a link",
+		Example: "  tandem space invite\n  tandem space invite --link --for 1h", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if in.Minutes, err = kit.Life(cmd, "for", life, time.Minute); err != nil {
@@ -140,16 +143,19 @@ func newInvite(k *kit.Kit) *cobra.Command {
 }
 
 func newRevoke(k *kit.Kit) *cobra.Command {
-	return one(k, "revoke CODE", "End an invite that was not used", "tandem space revoke VPA6KW", "space.revoke", func(a string) any { return peer.RevokeIn{Code: a} })
+	return one(k, "revoke CODE", "End an invite that was not used", "tandem space revoke VPA6KW", "space.revoke",
+		func(a string) any { return peer.RevokeIn{Code: a} })
 }
 
 func newRemove(k *kit.Kit) *cobra.Command {
-	return one(k, "remove PEER", "Remove a member: it reads nothing that is said later", "tandem space remove NeonOtter", "space.remove", func(a string) any { return peer.RemoveIn{Peer: a} })
+	return one(k, "remove PEER", "Remove a member: it reads nothing that is said later", "tandem space remove NeonOtter", "space.remove",
+		func(a string) any { return peer.RemoveIn{Peer: a} })
 }
 
 func newSend(k *kit.Kit) *cobra.Command {
 	var in peer.SendIn
-	cmd := &cobra.Command{Use: "send MESSAGE", Short: "Send a message to a peer or to all", Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "send MESSAGE", Short: "Send a message to a peer or to all",
+		Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Message = args[0]
 			return Say(k, cmd, "space.send", in)
@@ -161,7 +167,8 @@ func newSend(k *kit.Kit) *cobra.Command {
 
 func newInbox(k *kit.Kit) *cobra.Command {
 	var in peer.InboxIn
-	cmd := &cobra.Command{Use: "inbox", Short: "Read your unread messages, or the history", Example: "  tandem space inbox\n  tandem space inbox --all", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "inbox", Short: "Read your unread messages, or the history",
+		Example: "  tandem space inbox\n  tandem space inbox --all", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.inbox", in) }}
 	cmd.Flags().BoolVar(&in.All, "all", false, "the history too")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (20)")
@@ -170,13 +177,15 @@ func newInbox(k *kit.Kit) *cobra.Command {
 }
 
 func newReceipt(k *kit.Kit) *cobra.Command {
-	return one(k, "receipt ID", "Tell how far a message has come", "tandem space receipt m_01j…", "space.receipt", func(a string) any { return peer.ReceiptIn{ID: a} })
+	return one(k, "receipt ID", "Tell how far a message has come", "tandem space receipt m_01j…", "space.receipt",
+		func(a string) any { return peer.ReceiptIn{ID: a} })
 }
 
 func newShare(k *kit.Kit) *cobra.Command {
 	var in peer.ShareIn
 	var lines string
-	cmd := &cobra.Command{Use: "share FILE", Short: "Share a piece of a file", Example: "  tandem space share internal/auth.go --lines 10-40 --message 'look here'", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "share FILE", Short: "Share a piece of a file",
+		Example: "  tandem space share internal/auth.go --lines 10-40 --message 'look here'", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.File = args[0]
 			if lines != "" {
@@ -198,18 +207,21 @@ func newShare(k *kit.Kit) *cobra.Command {
 }
 
 func newSet(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "set KEY VALUE", Short: "Set a shared variable", Example: "  tandem space set datasource_uid P8E80F9AEF21F6940", Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "set KEY VALUE", Short: "Set a shared variable", Example: "  tandem space set datasource_uid P8E80F9AEF21F6940",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return Say(k, cmd, "space.set_var", peer.SetVarIn{Key: args[0], Value: args[1]})
 		}}
 }
 
 func newUnset(k *kit.Kit) *cobra.Command {
-	return one(k, "unset KEY", "Delete a shared variable", "tandem space unset datasource_uid", "space.set_var", func(a string) any { return peer.SetVarIn{Key: a} })
+	return one(k, "unset KEY", "Delete a shared variable", "tandem space unset datasource_uid", "space.set_var",
+		func(a string) any { return peer.SetVarIn{Key: a} })
 }
 
 func newGet(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "get [KEY]", Short: "Read a shared variable, or all", Example: "  tandem space get datasource_uid", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "get [KEY]", Short: "Read a shared variable, or all", Example: "  tandem space get datasource_uid",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := peer.GetVarIn{Key: "*"}
 			if len(args) == 1 {
@@ -235,7 +247,8 @@ func newPeers(k *kit.Kit) *cobra.Command {
 func newReserve(k *kit.Kit) *cobra.Command {
 	var in peer.ReserveIn
 	var life time.Duration
-	cmd := &cobra.Command{Use: "reserve [PATH]", Short: "Lease a path, or list the leases", Example: "  tandem space reserve internal/auth.go --for 2h", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "reserve [PATH]", Short: "Lease a path, or list the leases",
+		Example: "  tandem space reserve internal/auth.go --for 2h", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Path = args[0]
@@ -251,7 +264,8 @@ func newReserve(k *kit.Kit) *cobra.Command {
 }
 
 func newRelease(k *kit.Kit) *cobra.Command {
-	return one(k, "release PATH", "Give a leased path free", "tandem space release internal/auth.go", "space.release", func(a string) any { return peer.ReleaseIn{Path: a} })
+	return one(k, "release PATH", "Give a leased path free", "tandem space release internal/auth.go", "space.release",
+		func(a string) any { return peer.ReleaseIn{Path: a} })
 }
 
 func newPhrase(k *kit.Kit) *cobra.Command {
@@ -267,7 +281,8 @@ func newWhoami(k *kit.Kit) *cobra.Command {
 }
 
 func newRename(k *kit.Kit) *cobra.Command {
-	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", "space.rename", func(a string) any { return peer.RenameIn{Name: a} })
+	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", "space.rename",
+		func(a string) any { return peer.RenameIn{Name: a} })
 }
 
 func newTakeOver(k *kit.Kit) *cobra.Command {

@@ -15,20 +15,25 @@ var (
 
 // ofSpace calls a space by its name where a tool says workspace, as the program did that spaces take the place of: here a
 // workspace is a checkout.
-var ofSpace = strings.NewReplacer("Workspace \"", "Space \"", "  Workspace: ", "  Space: ", "Disconnected from workspace", "Disconnected from the space",
+var ofSpace = strings.NewReplacer("Workspace \"", "Space \"", "  Workspace: ", "  Space: ", "Disconnected from workspace",
+	"Disconnected from the space",
 	"No saved workspace", "No saved space", "join a workspace first", "join a space first")
 
 // commands are what people type where an agent calls a tool.
 var commands = map[string]string{
-	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim", "intandem_unclaim_task": "tandem board unclaim",
-	"intandem_update_task": "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding", "intandem_findings": "tandem board findings",
-	"intandem_activity_log": "tandem space log", "intandem_set_var": "tandem space set", "intandem_get_var": "tandem space get", "intandem_spaces": "tandem space list",
+	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim",
+	"intandem_unclaim_task": "tandem board unclaim",
+	"intandem_update_task":  "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding",
+	"intandem_findings":     "tandem board findings",
+	"intandem_activity_log": "tandem space log", "intandem_set_var": "tandem space set", "intandem_get_var": "tandem space get",
+	"intandem_spaces": "tandem space list",
 }
 
 // spoken is a sentence for a person: it names commands where the one for an
 // agent names tools.
 func spoken(s string) string {
-	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true", "tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
+	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true",
+		"tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
 	s = joinLine.ReplaceAllString(s, "They type: tandem space join $1\nor tell their agent: Join the intandem space $1")
 	s = ofSpace.Replace(s)
 	return toolName.ReplaceAllStringFunc(s, func(tool string) string {
@@ -41,7 +46,8 @@ func spoken(s string) string {
 
 // verbatim are the operations whose answers are full of what peers wrote, which
 // is shown as they wrote it.
-var verbatim = map[string]bool{"space.inbox": true, "space.activity": true, "space.get_var": true, "space.peers": true, "board.show": true, "board.findings": true}
+var verbatim = map[string]bool{"space.inbox": true, "space.activity": true, "space.get_var": true, "space.peers": true, "board.show": true,
+	"board.findings": true}
 
 // answer is an operation's answer for a person.
 func answer(op, text string) string {

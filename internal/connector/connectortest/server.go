@@ -44,9 +44,10 @@ func Start() (g *Server, close func()) {
 	g = &Server{clients: map[string]string{}, codes: map[string]string{}}
 	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		s := mcp.NewServer(&mcp.Implementation{Name: "outside", Version: "1"}, nil)
-		mcp.AddTool(s, &mcp.Tool{Name: "say", Description: "says a text"}, func(_ context.Context, _ *mcp.CallToolRequest, in sayIn) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "said " + in.Text}}}, nil, nil
-		})
+		mcp.AddTool(s, &mcp.Tool{Name: "say", Description: "says a text"},
+			func(_ context.Context, _ *mcp.CallToolRequest, in sayIn) (*mcp.CallToolResult, any, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "said " + in.Text}}}, nil, nil
+			})
 		return s
 	}, &mcp.StreamableHTTPOptions{Stateless: true})
 	mux := http.NewServeMux()
@@ -54,8 +55,10 @@ func Start() (g *Server, close func()) {
 		say(w, 200, map[string]any{"resource": g.URL, "authorization_servers": []string{g.base}, "scopes_supported": []string{"mail.send"}})
 	})
 	mux.HandleFunc("GET /.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
-		say(w, 200, map[string]any{"issuer": g.base, "authorization_endpoint": g.base + "/authorize", "token_endpoint": g.base + "/token", "registration_endpoint": g.base + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{"mail.send", "offline_access"}})
+		say(w, 200, map[string]any{"issuer": g.base, "authorization_endpoint": g.base + "/authorize", "token_endpoint": g.base + "/token",
+			"registration_endpoint":    g.base + "/register",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"scopes_supported": []string{"mail.send", "offline_access"}})
 	})
 	mux.HandleFunc("POST /register", g.register)
 	mux.HandleFunc("GET /authorize", g.authorize)

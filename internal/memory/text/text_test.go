@@ -52,7 +52,8 @@ func TestStemIsPorters(t *testing.T) {
 	}
 	d.SetMaxOpenConns(1)
 	t.Cleanup(func() { d.Close() })
-	for _, q := range []string{"CREATE VIRTUAL TABLE f USING fts5(x, tokenize = 'porter ascii')", "CREATE VIRTUAL TABLE v USING fts5vocab(f, 'row')"} {
+	for _, q := range []string{"CREATE VIRTUAL TABLE f USING fts5(x, tokenize = 'porter ascii')",
+		"CREATE VIRTUAL TABLE v USING fts5vocab(f, 'row')"} {
 		if _, err := d.Exec(q); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,8 @@ func randomWord(r *rand.Rand) string {
 
 func TestRead(t *testing.T) {
 	q := Read(`the "merge queue" for auth* fooBar the merging`)
-	if fmt.Sprint(q.Stems) != "[merg queue foo bar foobar]" || fmt.Sprint(q.Phrases) != "[[merg queue]]" || fmt.Sprint(q.Prefixes) != "[auth]" {
+	if fmt.Sprint(q.Stems) != "[merg queue foo bar foobar]" || fmt.Sprint(q.Phrases) != "[[merg queue]]" ||
+		fmt.Sprint(q.Prefixes) != "[auth]" {
 		t.Errorf("%+v", q)
 	}
 	if q := Read("to be or not to be"); fmt.Sprint(q.Stems) != "[not]" {

@@ -21,7 +21,8 @@ func ParseDiff(text string) []DiffFile {
 	lines := splitLines(text)
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
-		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") && (!inPiece || i+2 < len(lines) && strings.HasPrefix(lines[i+2], "@@")) {
+		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") &&
+			(!inPiece || i+2 < len(lines) && strings.HasPrefix(lines[i+2], "@@")) {
 			path := sidePath(lines[i+1])
 			if path == "/dev/null" {
 				path = sidePath(l)

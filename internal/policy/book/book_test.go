@@ -83,7 +83,8 @@ func TestGrantsTakeEffectAtOnce(t *testing.T) {
 	exam(t, func(b *bench) {
 		write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/x"}
 		b.want(write, "ask", "grant:default-agent-folder-write")
-		given, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"read", "edit"}, TTL: 3600, Note: "sprint"})
+		given, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code",
+			Permissions: []string{"read", "edit"}, TTL: 3600, Note: "sprint"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,8 @@ func TestRulesAreVersioned(t *testing.T) {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
-		if _, err := change(b, "home", b.edit, EditIn{Rules: "", IfVersion: &one, Boundary: &policy.DataBoundary{Denied: []policy.DataClass{policy.Regulated}}}); err != nil {
+		if _, err := change(b, "home", b.edit, EditIn{Rules: "", IfVersion: &one,
+			Boundary: &policy.DataBoundary{Denied: []policy.DataClass{policy.Regulated}}}); err != nil {
 			t.Fatal(err)
 		}
 		b.want(put, "allow", "")
@@ -164,7 +166,8 @@ func TestRulesAreVersioned(t *testing.T) {
 			t.Errorf("version 1: %+v %v", old, err)
 		}
 		now, err := b.show(b.ctx("home"), ShowIn{History: true})
-		if err != nil || now.Version != 2 || now.Rules != "" || len(now.History) != 2 || now.History[0].Note != "first" || now.History[0].By != "ann" {
+		if err != nil || now.Version != 2 || now.Rules != "" || len(now.History) != 2 || now.History[0].Note != "first" ||
+			now.History[0].By != "ann" {
 			t.Errorf("now: %+v %v", now, err)
 		}
 		if _, err := b.show(b.ctx("home"), ShowIn{Version: 9}); !fault.Is(err, fault.NotFound) {
@@ -175,20 +178,24 @@ func TestRulesAreVersioned(t *testing.T) {
 
 func TestPassingOn(t *testing.T) {
 	exam(t, func(b *bench) {
-		root, err := change(b, "home", b.add, GrantIn{Principal: "person:ann", Resource: "folder:/code", Permissions: []string{"edit", "delegate"}, Redelegate: 1})
+		root, err := change(b, "home", b.add, GrantIn{Principal: "person:ann", Resource: "folder:/code",
+			Permissions: []string{"edit", "delegate"}, Redelegate: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		child, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code/app", Permissions: []string{"edit"}, From: root.ID})
+		child, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code/app", Permissions: []string{"edit"},
+			From: root.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/app/x"}
 		b.want(write, "allow", "grant:"+child.ID)
-		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/etc", Permissions: []string{"edit"}, From: root.ID}); !fault.Is(err, fault.Invalid) {
+		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/etc", Permissions: []string{"edit"},
+			From: root.ID}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("more than the parent: %v", err)
 		}
-		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"}, From: "grt_nothing"}); !fault.Is(err, fault.NotFound) {
+		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
+			From: "grt_nothing"}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("from nothing: %v", err)
 		}
 		out, err := change(b, "home", b.revoke, GrantIDIn{ID: root.ID})
@@ -221,7 +228,8 @@ func TestTryingRules(t *testing.T) {
 		t.Errorf("the rule that was only tried is in force: %+v %v", out, err)
 	}
 	bad := "permit"
-	for name, in := range map[string]TestIn{"rules": {Rules: &bad}, "want": {Cases: []Case{{Actor: "ann", Op: "resource.put"}}}, "op": {Cases: []Case{{Op: "no.such", Want: "deny"}}}} {
+	for name, in := range map[string]TestIn{"rules": {Rules: &bad}, "want": {Cases: []Case{{Actor: "ann", Op: "resource.put"}}},
+		"op": {Cases: []Case{{Op: "no.such", Want: "deny"}}}} {
 		if _, err := b.test(b.ctx("home"), in); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -237,8 +245,10 @@ func TestMalformedGrantsLeaveNoTrace(t *testing.T) {
 	for name, spoil := range map[string]func(*GrantIn){
 		"principal": func(g *GrantIn) { g.Principal = "robot:x" }, "effect": func(g *GrantIn) { g.Effect = "maybe" },
 		"resource": func(g *GrantIn) { g.Resource = "folder:code" }, "permission": func(g *GrantIn) { g.Permissions = []string{"fly"} },
-		"none": func(g *GrantIn) { g.Permissions = nil }, "class": func(g *GrantIn) { g.Classes = []string{"x"} }, "tool": func(g *GrantIn) { g.Tools = []string{"bash("} },
-		"approver": func(g *GrantIn) { g.Approvers = []string{"agent:x"} }, "end": func(g *GrantIn) { g.TTL = -1 }, "except": func(g *GrantIn) { g.Except = []string{"moon:/"} },
+		"none": func(g *GrantIn) { g.Permissions = nil }, "class": func(g *GrantIn) { g.Classes = []string{"x"} },
+		"tool":     func(g *GrantIn) { g.Tools = []string{"bash("} },
+		"approver": func(g *GrantIn) { g.Approvers = []string{"agent:x"} }, "end": func(g *GrantIn) { g.TTL = -1 },
+		"except": func(g *GrantIn) { g.Except = []string{"moon:/"} },
 	} {
 		g := good
 		spoil(&g)
@@ -258,7 +268,8 @@ func TestSharedDatabase(t *testing.T) {
 	write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/x"}
 	two.want(write, "ask", "")
 	for i := range 3 {
-		g, err := change(one, "home", one.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"}, Note: fmt.Sprint(i)})
+		g, err := change(one, "home", one.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
+			Note: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,8 @@ func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 }
 
 // view is what a named actor may do under a policy.
-func (b *Book) view(ctx context.Context, c *policy.Compiled, tenant, actor string, now time.Time) (*policy.View, policy.PrincipalRef, error) {
+func (b *Book) view(ctx context.Context, c *policy.Compiled, tenant, actor string, now time.Time) (*policy.View, policy.PrincipalRef,
+	error) {
 	ref, chain, err := b.who(ctx, tenant, actor)
 	if err != nil {
 		return nil, ref, err

@@ -67,7 +67,8 @@ func atGrant(grantID string) op.Resource { return op.Resource{Kind: "grant", Pat
 
 func (b *Book) grantOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "grant.list", Right: "grant.read", Masked: true, Method: "GET", Path: "/grant", Doc: "List grants: who may do what to which resources, until when."},
+		op.Read(op.Spec{Name: "grant.list", Right: "grant.read", Masked: true, Method: "GET", Path: "/grant",
+			Doc: "List grants: who may do what to which resources, until when."},
 			func(GrantsIn) op.Resource { return atGrant("") }, b.grants),
 		op.State(op.Spec{Name: "grant.add", Right: "grant.write", Method: "POST", Path: "/grant", Status: 201, Present: true, People: true,
 			Doc: "Grant somebody a right, or deny it. Needs a person present."},
@@ -120,7 +121,8 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 
 // scoped turns the input into a grant of the policy's own vocabulary.
 func (in *GrantIn) scoped(by op.Caller, now time.Time) (*policy.ScopedGrant, error) {
-	g := &policy.ScopedGrant{ID: id.New("grt"), Source: policy.Direct, Redelegate: in.Redelegate, Note: in.Note, ToolPatterns: trimmed(in.Tools)}
+	g := &policy.ScopedGrant{ID: id.New("grt"), Source: policy.Direct, Redelegate: in.Redelegate, Note: in.Note,
+		ToolPatterns: trimmed(in.Tools)}
 	var err error
 	if g.Principal, err = policy.ParsePrincipal(in.Principal); err != nil {
 		return nil, err
@@ -182,7 +184,8 @@ func literal(resource string) error {
 	switch {
 	case kind == "tool" && strings.ContainsAny(path, "()"):
 		return fault.New(fault.Invalid, "grant.add", "%s could never match: no tool is called so", resource).
-			WithNext("name the tool and its arguments with --tool: tandem grant add WHO tool:/ --can execute --tool '%s'", strings.TrimPrefix(path, "/"))
+			WithNext("name the tool and its arguments with --tool: tandem grant add WHO tool:/ --can execute --tool '%s'",
+				strings.TrimPrefix(path, "/"))
 	case strings.Contains(path, "*"):
 		return fault.New(fault.Invalid, "grant.add", "%s could never match: a resource is a tree and covers all below it, and its path is read as it stands", resource).
 			WithNext("name the tree, and patterns within it with --only")
@@ -261,7 +264,8 @@ func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	}
 	gone := b.gone(ctx, c.Tenant, in.ID) // the journal knows it, and its row is not there any more
 	if found == nil && !gone {
-		return RevokeOut{}, fault.New(fault.NotFound, "grant.revoke", "there is no grant %s in force", in.ID).WithNext("list them: tandem grant list")
+		return RevokeOut{}, fault.New(fault.NotFound, "grant.revoke", "there is no grant %s in force", in.ID).
+			WithNext("list them: tandem grant list")
 	}
 	v, err := next(tx, c.Tenant, "revoke", in.ID, in.Note, c.Name)
 	if err != nil {

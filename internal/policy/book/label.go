@@ -55,7 +55,8 @@ func (b *Book) label(ctx context.Context, tx *db.Tx, in LabelIn) (LabelOut, erro
 		return LabelOut{}, err
 	}
 	if lost {
-		return LabelOut{}, fault.New(fault.Conflict, "policy.label", "the rules that the journal vouches for are gone from the database").WithNext("write them again: tandem policy edit")
+		return LabelOut{}, fault.New(fault.Conflict, "policy.label", "the rules that the journal vouches for are gone from the database").
+			WithNext("write them again: tandem policy edit")
 	}
 	was := len(d.Labels)
 	d.Labels = slices.DeleteFunc(d.Labels, func(l policy.Label) bool {

@@ -223,7 +223,8 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 	}
 	// Of two edits of one version the second is told.
 	if in.IfVersion != nil && *in.IfVersion != v-1 {
-		return EditOut{}, fault.New(fault.Conflict, "policy.edit", "the policy is at version %d, not %d: somebody changed it meanwhile", v-1, *in.IfVersion).
+		return EditOut{}, fault.New(fault.Conflict, "policy.edit", "the policy is at version %d, not %d: somebody changed it meanwhile", v-1,
+			*in.IfVersion).
 			WithNext("look at the change: tandem policy show --history; then edit again")
 	}
 	if err := putRules(ctx, tx, c.Tenant, v, in.Rules, d); err != nil {

@@ -17,7 +17,8 @@ const takenBack = "taken back"
 // sealGrant is a grant as the journal vouches for it. One that narrows is a denial: without its row more would be allowed than a
 // person said.
 func sealGrant(tenant, id, body string, g *policy.ScopedGrant) op.Sealed {
-	s := op.Sealed{Tenant: tenant, Subject: "grant:" + id, Says: []string{id, body}, What: "the grant " + id + " (" + g.Effect.String() + " " + g.Principal.String() + " " + g.Scope.Root.String() + ")"}
+	s := op.Sealed{Tenant: tenant, Subject: "grant:" + id, Says: []string{id, body},
+		What: "the grant " + id + " (" + g.Effect.String() + " " + g.Principal.String() + " " + g.Scope.Root.String() + ")"}
 	if g.Effect != policy.Allow {
 		s.Subject = "denial:" + id
 	}

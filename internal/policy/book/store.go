@@ -68,7 +68,8 @@ type data struct {
 // rulesAt reads the rules that are in force at a version.
 func rulesAt(tx *db.Tx, tenant string, version int64) (rules string, d data, err error) {
 	var text string
-	err = tx.QueryRow("SELECT rules, boundary FROM policy_rules WHERE tenant = ? AND version <= ? ORDER BY version DESC LIMIT 1", tenant, version).Scan(&rules, &text)
+	err = tx.QueryRow("SELECT rules, boundary FROM policy_rules WHERE tenant = ? AND version <= ? ORDER BY version DESC LIMIT 1", tenant,
+		version).Scan(&rules, &text)
 	if db.NoRows(err) {
 		return "", d, nil
 	}

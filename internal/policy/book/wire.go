@@ -34,8 +34,10 @@ type GrantView struct {
 
 func (g *Grant) view(dead string) GrantView {
 	v := GrantView{ID: g.ID, Principal: g.Principal.String(), Effect: g.Effect.String(), Resource: g.Scope.Root.String(),
-		Written: g.Scope.Root.Written, Permissions: g.Permissions, Classes: g.DataClasses, Tools: g.ToolPatterns, Approvers: names(g.Approvers), MaxDepth: g.Scope.MaxDepth, Only: g.Scope.Only, Source: string(g.Source),
-		From: g.DelegationID, Redelegate: g.Redelegate, AddedBy: g.AddedBy, AddedAt: g.AddedAt, RevokedBy: g.RevokedBy, RevokedAt: g.RevokedAt, Dead: dead, Note: g.Note}
+		Written: g.Scope.Root.Written, Permissions: g.Permissions, Classes: g.DataClasses, Tools: g.ToolPatterns, Approvers: names(g.Approvers),
+		MaxDepth: g.Scope.MaxDepth, Only: g.Scope.Only, Source: string(g.Source),
+		From: g.DelegationID, Redelegate: g.Redelegate, AddedBy: g.AddedBy, AddedAt: g.AddedAt, RevokedBy: g.RevokedBy, RevokedAt: g.RevokedAt,
+		Dead: dead, Note: g.Note}
 	for _, r := range g.Scope.Denied {
 		v.Except = append(v.Except, r.String())
 	}

@@ -115,7 +115,8 @@ func classify(status int, code, msg string) provider.Failure {
 		return provider.Quota
 	case status == 404:
 		return provider.UnknownModel
-	case status == 413, strings.Contains(low, "prompt is too long"), strings.Contains(low, "context limit"), strings.Contains(low, "context window"):
+	case status == 413, strings.Contains(low, "prompt is too long"), strings.Contains(low, "context limit"),
+		strings.Contains(low, "context window"):
 		return provider.ContextLength
 	case strings.Contains(low, "credit balance"):
 		return provider.Quota

@@ -26,7 +26,8 @@ type Entry struct {
 // entries are the presets; addresses and variables are the providers' own documented ones.
 var entries = []Entry{
 	{ID: "local", Name: "Local echo", Wire: "local", Keyless: true, Default: local.Name},
-	{ID: "anthropic", Name: "Anthropic", Base: anthropic.DefaultBase, Wire: anthropic.Wire, Env: "ANTHROPIC_API_KEY", Default: "claude-sonnet-4-5"},
+	{ID: "anthropic", Name: "Anthropic", Base: anthropic.DefaultBase, Wire: anthropic.Wire, Env: "ANTHROPIC_API_KEY",
+		Default: "claude-sonnet-4-5"},
 	{ID: "openai", Name: "OpenAI", Base: openai.DefaultBase, Wire: openai.Responses, Env: "OPENAI_API_KEY", Default: "gpt-5"},
 	{ID: "openrouter", Name: "OpenRouter", Base: "https://openrouter.ai/api/v1", Wire: openai.Chat, Env: "OPENROUTER_API_KEY"},
 	{ID: "opencode", Name: "OpenCode Zen", Base: "https://opencode.ai/zen/v1", Wire: openai.Chat, Env: "OPENCODE_API_KEY"},

@@ -93,7 +93,8 @@ func (c *Client) readChat(ctx context.Context, body io.Reader, emit func(provide
 			out.Model = e.Model
 		}
 		if u := e.Usage; u != nil {
-			out.Usage = provider.Usage{Input: max(u.Prompt-u.Details.Cached, 0), CacheRead: u.Details.Cached, Output: u.Completion, Reasoning: u.OutDetails.Reasoning}
+			out.Usage = provider.Usage{Input: max(u.Prompt-u.Details.Cached, 0), CacheRead: u.Details.Cached, Output: u.Completion,
+				Reasoning: u.OutDetails.Reasoning}
 		}
 		for _, ch := range e.Choices {
 			if err := st.add(ch.Delta); err != nil {

@@ -37,7 +37,8 @@ func TestServersOfThisMachine(t *testing.T) {
 		}
 		found = true
 		streamed := ""
-		r, err := m.Stream(ctx, provider.Request{Model: models[0].ID, MaxTokens: 64, Messages: []provider.Message{provider.TextMessage(provider.User, "Answer with the word yes.")}},
+		r, err := m.Stream(ctx, provider.Request{Model: models[0].ID, MaxTokens: 64,
+			Messages: []provider.Message{provider.TextMessage(provider.User, "Answer with the word yes.")}},
 			func(p provider.Part) { streamed += p.Delta })
 		if err != nil || r.Text() == "" && streamed == "" {
 			t.Errorf("%s with %s: %+v %v", name, models[0].ID, r, err)

@@ -129,7 +129,8 @@ func (u *responsesUsage) neutral() provider.Usage {
 	if u == nil {
 		return provider.Usage{}
 	}
-	return provider.Usage{Input: max(u.Input-u.Details.Cached, 0), CacheRead: u.Details.Cached, Output: u.Output, Reasoning: u.OutputDetails.Reasoning}
+	return provider.Usage{Input: max(u.Input-u.Details.Cached, 0), CacheRead: u.Details.Cached, Output: u.Output,
+		Reasoning: u.OutputDetails.Reasoning}
 }
 
 func (c *Client) readResponses(ctx context.Context, body io.Reader, emit func(provider.Part)) (provider.Reply, error) {

@@ -163,7 +163,8 @@ func (e *exam) tools(t *testing.T) {
 	}
 	sum(t, reply, parts)
 	calls := reply.Calls()
-	if len(calls) != 2 || calls[0].Name != "read" || calls[1].Name != "read" || calls[0].ID == calls[1].ID || reply.Stop != provider.StopTools {
+	if len(calls) != 2 || calls[0].Name != "read" || calls[1].Name != "read" || calls[0].ID == calls[1].ID ||
+		reply.Stop != provider.StopTools {
 		t.Fatalf("calls %+v stop %s", calls, reply.Stop)
 	}
 	if string(calls[0].Args) != `{"path":"a [1]"}` {
@@ -238,7 +239,8 @@ func (e *exam) reasoning(t *testing.T) {
 
 func (e *exam) images(t *testing.T) {
 	r := e.ask("look [[say seen]]")
-	r.Messages[0].Blocks = append(r.Messages[0].Blocks, provider.Block{Kind: provider.ImageKind, Image: &provider.Image{Mime: "image/png", Data: []byte("PNGDATA")}})
+	r.Messages[0].Blocks = append(r.Messages[0].Blocks,
+		provider.Block{Kind: provider.ImageKind, Image: &provider.Image{Mime: "image/png", Data: []byte("PNGDATA")}})
 	if _, _, err := collect(t.Context(), e.m, r); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func alone(t *testing.T) bool {
 	if os.Getenv(inside) != "" {
 		return true
 	}
-	c := exec.Command("unshare", "-rn", "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	c := exec.Command("unshare", "-rn", "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$",
+		"-test.v")
 	c.Env = append(os.Environ(), inside+"=1")
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -128,7 +129,8 @@ func TestClaudeCode(t *testing.T) {
 	}
 	s := start(t, &Server{})
 	h, project := home(t)
-	env := []string{"HOME=" + h, "ANTHROPIC_BASE_URL=" + s.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+	env := []string{"HOME=" + h, "ANTHROPIC_BASE_URL=" + s.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"}
 	bin := tool(t, "@anthropic-ai/claude-code/bin/claude.exe")
 	turns(t, s, fmt.Sprintf(`Read {"file_path":%q}`, filepath.Join(project, "a.txt")), func(p string) string {
@@ -165,7 +167,8 @@ plugin_discovery_prefetch = false
 	bin := tool(t, "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex")
 	turns(t, s, `exec_command {"cmd":"cat a.txt"}`, func(p string) string {
 		// Already in a namespace of its own, so the program's nested sandbox is left out.
-		return run(t, project, []string{"HOME=" + h}, bin, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", p)
+		return run(t, project, []string{"HOME=" + h}, bin, "exec", "--json", "--skip-git-repo-check",
+			"--dangerously-bypass-approvals-and-sandbox", p)
 	})
 }
 
@@ -178,7 +181,8 @@ func TestOpenCode(t *testing.T) {
 	write(t, filepath.Join(h, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{"model":"scripted/scripted-1","small_model":"scripted/scripted-1",
 "autoupdate":false,"share":"disabled","provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted",
 "options":{"baseURL":"%s/v1","apiKey":"dummy"},"models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`, s.URL()))
-	env := []string{"HOME=" + h, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
+	env := []string{"HOME=" + h, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 	bin := tool(t, "opencode-ai/bin/opencode.exe")
 	// One tool turn only, as a start costs about ten seconds of processor time. The prompt goes through standard input,
 	// because the program puts quotes around arguments with spaces.

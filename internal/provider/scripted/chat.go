@@ -23,7 +23,8 @@ func (v chatVoice) index(i int) int {
 
 func (v chatVoice) open(i int, b block) {
 	if b.kind == "tool" {
-		v.emit(obj{"tool_calls": []any{obj{"index": v.index(i), "id": b.id, "type": "function", "function": obj{"name": b.name, "arguments": ""}}}}, nil)
+		v.emit(obj{"tool_calls": []any{obj{"index": v.index(i), "id": b.id, "type": "function",
+			"function": obj{"name": b.name, "arguments": ""}}}}, nil)
 	}
 }
 
@@ -43,7 +44,8 @@ func (v chatVoice) close(int, block) {}
 var chatStops = map[string]string{"end": "stop", "tools": "tool_calls", "length": "length", "refusal": "content_filter"}
 
 func (v chatVoice) usage(u usage) obj {
-	return obj{"prompt_tokens": u.in, "completion_tokens": u.out, "total_tokens": u.in + u.out, "prompt_tokens_details": obj{"cached_tokens": u.cached}}
+	return obj{"prompt_tokens": u.in, "completion_tokens": u.out, "total_tokens": u.in + u.out,
+		"prompt_tokens_details": obj{"cached_tokens": u.cached}}
 }
 
 func (v chatVoice) end(stop string, u usage) {

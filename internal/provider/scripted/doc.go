@@ -1,4 +1,5 @@
-// Package scripted is a model server for tests, and for the check of agent programs that must not cost anything: it speaks Anthropic Messages, OpenAI Responses and OpenAI Chat on
+// Package scripted is a model server for tests, and for the check of agent programs that must not cost anything: it speaks Anthropic
+// Messages, OpenAI Responses and OpenAI Chat on
 // loopback and says what a script tells it to. It owns the scripts' language, the three wires as a server sees them,
 // and a record of every request.
 //

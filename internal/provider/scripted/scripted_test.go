@@ -20,7 +20,8 @@ func TestDirectives(t *testing.T) {
 		{"a [[say x y]] b [[slow 2]]", []Turn{{{Say: "x y"}}, {{Slow: 2}}}, false},
 		{`[[tool Read {"a":[[1]]}]]`, []Turn{{{Tool: "Read", Args: json.RawMessage(`{"a":[[1]]}`)}}}, false},
 		{`[[tool X {"a":[1]};; say t]]`, []Turn{{{Tool: "X", Args: json.RawMessage(`{"a":[1]}`)}, {Say: "t"}}}, false},
-		{"[[err 429 5]][[errn 2 500]][[errn 1 529 4]]", []Turn{{{Error: 429, RetryAfter: 5}}, {{Error: 500, Times: 2}}, {{Error: 529, Times: 1, RetryAfter: 4}}}, false},
+		{"[[err 429 5]][[errn 2 500]][[errn 1 529 4]]", []Turn{{{Error: 429, RetryAfter: 5}}, {{Error: 500, Times: 2}},
+			{{Error: 529, Times: 1, RetryAfter: 4}}}, false},
 		{"[[dance]]", nil, true},
 		{"[[say x", nil, true},
 		{"[[tool X {]]", nil, true},
@@ -128,8 +129,9 @@ func TestWholeAnswers(t *testing.T) {
 	s := start(t, &Server{})
 	prompt := `[[think hm ;; say a ;; tool t {\"x\":1}]]`
 	for path, body := range map[string]string{
-		"/v1/messages":         `{"messages":[{"role":"user","content":"` + prompt + `"}],"tools":[{"name":"t"}]}`,
-		"/v1/responses":        `{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"` + prompt + `"}]}],"tools":[{"name":"t"}]}`,
+		"/v1/messages": `{"messages":[{"role":"user","content":"` + prompt + `"}],"tools":[{"name":"t"}]}`,
+		"/v1/responses": `{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"` + prompt +
+			`"}]}],"tools":[{"name":"t"}]}`,
 		"/v1/chat/completions": `{"messages":[{"role":"user","content":"` + prompt + `"}],"tools":[{"function":{"name":"t"}}]}`,
 	} {
 		_, out := post(t, s.URL()+path, body)

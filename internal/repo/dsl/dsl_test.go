@@ -165,7 +165,8 @@ func TestExpect(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi int
 		want   string
-	}{{0, 0, "Function `f`: Expected 0 arguments"}, {1, 1, "Function `f`: Expected 1 arguments"}, {3, 4, "Function `f`: Expected 3 to 4 arguments"}} {
+	}{{0, 0, "Function `f`: Expected 0 arguments"}, {1, 1, "Function `f`: Expected 1 arguments"},
+		{3, 4, "Function `f`: Expected 3 to 4 arguments"}} {
 		var e *Error
 		if _, err := n.Expect(c.lo, c.hi); !errors.As(err, &e) || e.Title != c.want {
 			t.Errorf("%d to %d: %v", c.lo, c.hi, err)

@@ -66,7 +66,8 @@ func TestOutside(t *testing.T) {
 func TestFormatCopy(t *testing.T) {
 	p := Paths{Cwd: "/w", Root: "/w"}
 	for _, c := range [][3]repo.Path{
-		{"a/b", "a/c", "a/{b => c}"}, {"x", "y", "{x => y}"}, {"a/b", "a/x/b", "a/{ => x}/b"}, {"d/a/f", "d/b/f", "d/{a => b}/f"}, {"same", "same", "same"},
+		{"a/b", "a/c", "a/{b => c}"}, {"x", "y", "{x => y}"}, {"a/b", "a/x/b", "a/{ => x}/b"}, {"d/a/f", "d/b/f", "d/{a => b}/f"},
+		{"same", "same", "same"},
 	} {
 		if got := p.FormatCopy(c[0], c[1]); got != string(c[2]) {
 			t.Errorf("%s to %s: %s, want %s", c[0], c[1], got, c[2])

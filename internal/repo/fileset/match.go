@@ -280,7 +280,8 @@ func splitGlob(input string, fold bool) (dir, rest string) {
 		if end >= 0 {
 			part = input[at : at+end+1]
 		}
-		if strings.ContainsAny(part, `?*[]{}\`) || fold && strings.ContainsFunc(part, func(r rune) bool { return r < 0x80 && dsl.Alpha(byte(r)) }) {
+		if strings.ContainsAny(part, `?*[]{}\`) || fold &&
+			strings.ContainsFunc(part, func(r rune) bool { return r < 0x80 && dsl.Alpha(byte(r)) }) {
 			break
 		}
 		at += len(part)

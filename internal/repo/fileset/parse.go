@@ -192,7 +192,8 @@ func (p *parser) identifier() string {
 	start := p.Pos
 	for {
 		r := p.PeekRune()
-		if r < 0 || !(plainMark(r) || r < 0x80 && dsl.Alnum(byte(r)) || r >= 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nl, unicode.Pc))) {
+		if r < 0 || !(plainMark(r) || r < 0x80 && dsl.Alnum(byte(r)) || r >= 0x80 &&
+			(unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nl, unicode.Pc))) {
 			return p.Src[start:p.Pos]
 		}
 		for p.Pos++; p.Pos < len(p.Src) && p.Src[p.Pos]&0xc0 == 0x80; p.Pos++ {

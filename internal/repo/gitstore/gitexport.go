@@ -185,14 +185,16 @@ func recordExported(v *repo.View, failed map[string]string) {
 	git := v.Remotes[repo.GitRemote]
 	for _, name := range unionNames(v.Bookmarks, git.Bookmarks) {
 		t := v.Bookmark(name)
-		if _, bad := failed["refs/heads/"+name]; bad || failed[name] != "" || !t.IsResolved() || t.Equal(v.RemoteBookmark(repo.GitRemote, name).Target) {
+		if _, bad := failed["refs/heads/"+name]; bad || failed[name] != "" || !t.IsResolved() ||
+			t.Equal(v.RemoteBookmark(repo.GitRemote, name).Target) {
 			continue
 		}
 		v.SetRemoteBookmark(repo.GitRemote, name, repo.RemoteRef{Target: t, Tracked: true})
 	}
 	for _, name := range unionNames(v.Tags, git.Tags) {
 		t := v.Tag(name)
-		if _, bad := failed["refs/tags/"+name]; bad || failed[name] != "" || !t.IsResolved() || t.Equal(v.RemoteTag(repo.GitRemote, name).Target) {
+		if _, bad := failed["refs/tags/"+name]; bad || failed[name] != "" || !t.IsResolved() ||
+			t.Equal(v.RemoteTag(repo.GitRemote, name).Target) {
 			continue
 		}
 		v.SetRemoteTag(repo.GitRemote, name, repo.RemoteRef{Target: t, Tracked: true})

@@ -195,7 +195,8 @@ func writeGitIndex(path string, entries []gitIndexEntry) error {
 	b.Write(be.AppendUint32(nil, uint32(len(entries))))
 	for _, e := range entries {
 		start := b.Len()
-		mode := map[repo.Kind]uint32{repo.File: 0o100644, repo.Executable: 0o100755, repo.Symlink: 0o120000, repo.Submodule: 0o160000}[e.value.Kind]
+		mode := map[repo.Kind]uint32{repo.File: 0o100644, repo.Executable: 0o100755, repo.Symlink: 0o120000,
+			repo.Submodule: 0o160000}[e.value.Kind]
 		head := make([]byte, 24, 64) // times, device and inode
 		head = be.AppendUint32(head, mode)
 		head = append(head, make([]byte, 12)...) // owner and size

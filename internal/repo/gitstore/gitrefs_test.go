@@ -119,7 +119,8 @@ func sameState(t *testing.T, what, theirs string, ours *Store) {
 	t.Helper()
 	other := openTest(t, theirs)
 	if a, b := headOp(t, ours), headOp(t, other); a != b {
-		t.Fatalf("%s: our operation is %s, theirs %s\nours %s\ntheirs %s", what, a.Hex()[:12], b.Hex()[:12], showOp(t, ours, a), showOp(t, other, b))
+		t.Fatalf("%s: our operation is %s, theirs %s\nours %s\ntheirs %s", what, a.Hex()[:12], b.Hex()[:12], showOp(t, ours, a),
+			showOp(t, other, b))
 	}
 	a, err := ours.gitRefs(t.Context())
 	if err != nil {

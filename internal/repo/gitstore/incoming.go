@@ -170,7 +170,8 @@ func (in *Incoming) room(data []byte) error {
 		return refuse("operations and views take more than %d bytes", in.limits.Named)
 	}
 	if now > mostNamed && in.limits.Named < mostNamed {
-		return fault.New(fault.Exhausted, "repo.receive", "too much is being received at once").WithNext("try again in a moment; it waits here meanwhile")
+		return fault.New(fault.Exhausted, "repo.receive", "too much is being received at once").
+			WithNext("try again in a moment; it waits here meanwhile")
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func TestMergeIsJJs(t *testing.T) {
 			if !strings.Contains(out, "merge commits with the root commit") {
 				t.Fatalf("jj op log: %s", out)
 			}
-			if _, _, err := s.Head(t.Context(), j.Identity(), repo.MergeOptions{Workspace: "default"}); err == nil || !strings.Contains(err.Error(), "merge commits with the root commit") {
+			if _, _, err := s.Head(t.Context(), j.Identity(), repo.MergeOptions{Workspace: "default"}); err == nil ||
+				!strings.Contains(err.Error(), "merge commits with the root commit") {
 				t.Fatalf("ours: %v", err)
 			}
 			continue

@@ -167,7 +167,8 @@ func TestRefusesBadPushes(t *testing.T) {
 	}
 	who := "a <a> 0 +0000"
 	absent := strings.Repeat("51", 20)
-	halfConflict := commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %s %s %s\n\n", repo.EmptyTreeID, who, who, absent, absent, absent))
+	halfConflict := commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %s %s %s\n\n", repo.EmptyTreeID, who, who, absent, absent,
+		absent))
 	for _, c := range []struct {
 		name, want string
 		pack       []byte
@@ -178,11 +179,14 @@ func TestRefusesBadPushes(t *testing.T) {
 		{"a repository in other letters", "reserved", packOf(x, tree(".GIT", repo.File, blob))},
 		{"a missing blob", "missing", packOf(tree("a", repo.File, strings.Repeat("q", 20)))},
 		{"a blob taken for a tree", "takes blob", packOf(x, tree("a", repo.Subtree, blob))},
-		{"a missing parent", "missing", packOf(commit(fmt.Sprintf("tree %x\nparent %x\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID, strings.Repeat("p", 20), who, who)))},
-		{"the root commit as a parent", "root commit", packOf(commit(fmt.Sprintf("tree %x\nparent %s\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID, repo.RootCommitID.Hex(), who, who)))},
+		{"a missing parent", "missing", packOf(commit(fmt.Sprintf("tree %x\nparent %x\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID,
+			strings.Repeat("p", 20), who, who)))},
+		{"the root commit as a parent", "root commit", packOf(commit(fmt.Sprintf("tree %x\nparent %s\nauthor %s\ncommitter %s\n\n",
+			repo.EmptyTreeID, repo.RootCommitID.Hex(), who, who)))},
 		{"a conflict without its sides", "missing", packOf(halfConflict)},
 		{"a commit without a tree", "no tree", packOf(commit("parent 1\n\n"))},
-		{"one hidden tree", "jj:trees", packOf(commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %x\n\n", repo.EmptyTreeID, who, who, repo.EmptyTreeID)))},
+		{"one hidden tree", "jj:trees", packOf(commit(fmt.Sprintf("tree %x\nauthor %s\ncommitter %s\njj:trees %x\n\n", repo.EmptyTreeID, who, who,
+			repo.EmptyTreeID)))},
 		{"a tag", "tag", packOf(repo.Object{Type: repo.TagObject, Data: []byte("t")})},
 		{"a flipped bit", "checksum", flipped},
 		{"half a pack", "checksum", good[:len(good)/2]},

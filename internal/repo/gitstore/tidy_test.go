@@ -169,7 +169,8 @@ func TestDeltaOfAnOddCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	who := "a <a> 0 +0000"
-	id, err := s.objects.put(repo.CommitObject, fmt.Appendf(nil, "tree %x\nparent %s\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID, repo.RootCommitID.Hex(), who, who))
+	id, err := s.objects.put(repo.CommitObject, fmt.Appendf(nil, "tree %x\nparent %s\nauthor %s\ncommitter %s\n\n", repo.EmptyTreeID,
+		repo.RootCommitID.Hex(), who, who))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,8 @@ func TestKnottedDifferencesAreRefused(t *testing.T) {
 		})},
 	} {
 		in := s.Receive(DefaultLimits)
-		if err := in.Pack(t.Context(), bytes.NewReader(c.pack)); err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), c.want) {
+		if err := in.Pack(t.Context(), bytes.NewReader(c.pack)); err == nil || fault.KindOf(err) != fault.Invalid ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 		in.Close()

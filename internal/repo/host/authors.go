@@ -26,7 +26,8 @@ func (h *Host) loadAuthors(ctx context.Context, s *served) error {
 		change string
 		author
 	}
-	rows, err := h.DB.Query(ctx, "SELECT change_id, actor, actor_name FROM repo_change WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
+	rows, err := h.DB.Query(ctx, "SELECT change_id, actor, actor_name FROM repo_change WHERE tenant = ? AND repo = ?", identity.LocalTenant,
+		s.id)
 	list, err := db.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
 		err = r.Scan(&x.change, &x.actor, &x.name)
 		return x, err

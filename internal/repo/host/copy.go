@@ -35,7 +35,8 @@ func (h *Host) Copied() (out []Copied) {
 // copied from there. One that is a second workspace, or a worktree, does not.
 func (h *Host) Within(id string) bool {
 	s := h.lookup(id)
-	return s != nil && s.store.Dir() == filepath.Join(s.root, ".jj", "repo") && strings.HasPrefix(s.store.GitDir(), s.root+string(filepath.Separator))
+	return s != nil && s.store.Dir() == filepath.Join(s.root, ".jj", "repo") &&
+		strings.HasPrefix(s.store.GitDir(), s.root+string(filepath.Separator))
 }
 
 // Copy gives the files of a repository while it is used: first what names its state,
@@ -65,7 +66,8 @@ func (h *Host) Copy(ctx context.Context, id string, add func(name string, mode f
 		}
 	}
 	if c.moved {
-		return fault.New(fault.Unavailable, "repo.copy", "the repository %s is being packed all the time", s.name).WithNext("try again in a minute")
+		return fault.New(fault.Unavailable, "repo.copy", "the repository %s is being packed all the time", s.name).
+			WithNext("try again in a minute")
 	}
 	return nil
 }
@@ -96,7 +98,8 @@ func (c *copying) walk(dir string) error {
 
 // passing says whether a file is of a moment only: a lock, or one that is being written.
 func passing(name string) bool {
-	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".new") || strings.HasPrefix(name, ".tandem-") || strings.HasPrefix(name, "tmp_")
+	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".new") || strings.HasPrefix(name, ".tandem-") ||
+		strings.HasPrefix(name, "tmp_")
 }
 
 func (c *copying) file(path, name string) error {

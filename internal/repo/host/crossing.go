@@ -54,14 +54,16 @@ func (in CrossIn) Caution(ctx context.Context) string {
 	return leasedWords(in.Files)
 }
 
-// shown is the call as a person reads it: each file in words, and its change as a diff. All of it is in the input, so nothing more is bound.
+// shown is the call as a person reads it: each file in words, and its change as a diff. All of it is in the input, so nothing more is
+// bound.
 func (in CrossIn) shown() (out []op.Bound) {
 	for i, f := range in.Files {
 		becomes := f.Content
 		if becomes == "" {
 			becomes = "nothing"
 		}
-		fact := op.Bound{Name: "file " + f.Path, Value: fmt.Sprintf("%s, leased by %s (%s), becomes %s", f.Status, f.Holder, f.Lease, becomes), Shown: true}
+		fact := op.Bound{Name: "file " + f.Path, Value: fmt.Sprintf("%s, leased by %s (%s), becomes %s", f.Status, f.Holder, f.Lease, becomes),
+			Shown: true}
 		if i == 0 {
 			fact.Covers = []string{"files"}
 		}
@@ -114,7 +116,8 @@ func (h *Host) others(ctx context.Context, s *served, workspace string) ([]Lease
 
 // askToCross finds what a push changes of files that others have leased and asks
 // a person for it. It gives what it crosses, for the holders to hear.
-func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quarantine *gitstore.Incoming, tips []repo.OperationID) ([]CrossFile, error) {
+func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quarantine *gitstore.Incoming,
+	tips []repo.OperationID) ([]CrossFile, error) {
 	leases, err := h.others(ctx, s, workspace)
 	if err != nil || len(leases) == 0 {
 		return nil, err
@@ -149,7 +152,8 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 	if err != nil || len(ask) == 0 {
 		return files, err
 	}
-	_, err = h.Gate().Invoke(context.WithValue(ctx, crossingKey{}, true), "repo.cross", CrossIn{Repo: s.name, Workspace: workspace, Files: ask})
+	_, err = h.Gate().Invoke(context.WithValue(ctx, crossingKey{}, true), "repo.cross",
+		CrossIn{Repo: s.name, Workspace: workspace, Files: ask})
 	if fault.Is(err, fault.Pending) {
 		h.tellHolders(ctx, s, ask, workspace, "asked")
 		pending := fault.Public(err)

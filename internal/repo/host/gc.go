@@ -36,7 +36,8 @@ const (
 // Check refuses ages at which a push on its way could lose something.
 func (in GCIn) Check() error {
 	if in.OlderThan != 0 && (in.OlderThan < int64(gcAgeMin/time.Second) || in.OlderThan > 1<<31) {
-		return fault.New(fault.Invalid, "repo.gc", "what is younger than an hour may belong to a push on its way").WithNext("leave the age out, or make it 3600 or more")
+		return fault.New(fault.Invalid, "repo.gc", "what is younger than an hour may belong to a push on its way").
+			WithNext("leave the age out, or make it 3600 or more")
 	}
 	return nil
 }
@@ -91,7 +92,8 @@ func (s *served) collect(ctx context.Context, keep time.Time) error {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = ended(cmd.Run())
 	if err != nil {
-		return fault.New(fault.Conflict, "repo.gc", "git gc failed: %s", strings.TrimSpace(said.String())).WithNext("run it in the served folder: git gc")
+		return fault.New(fault.Conflict, "repo.gc", "git gc failed: %s", strings.TrimSpace(said.String())).
+			WithNext("run it in the served folder: git gc")
 	}
 	return nil
 }

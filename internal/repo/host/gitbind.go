@@ -28,7 +28,8 @@ func targets(r *repo.Repo, in GitIn) (out []target, err error) {
 	for _, name := range names {
 		id, ok := r.View.Bookmark(name).AsResolved()
 		if !ok || id == "" {
-			return nil, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).WithNext("see: tandem bookmark list")
+			return nil, fault.New(fault.Conflict, "repo.git_push", "the bookmark %q is conflicted or does not exist", name).
+				WithNext("see: tandem bookmark list")
 		}
 		t := target{name: name, at: id.Hex()}
 		if at, ok := r.View.RemoteBookmark(in.remote(), name).Target.AsResolved(); ok {
@@ -37,7 +38,8 @@ func targets(r *repo.Repo, in GitIn) (out []target, err error) {
 		out = append(out, t)
 	}
 	if len(out) == 0 {
-		return nil, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").WithNext("make one: tandem bookmark create NAME -r REV")
+		return nil, fault.New(fault.Invalid, "repo.git_push", "there is no bookmark to push").
+			WithNext("make one: tandem bookmark create NAME -r REV")
 	}
 	return out, nil
 }
@@ -99,7 +101,8 @@ func (s *served) brings(ctx context.Context, t target) ([]op.Bound, error) {
 	if t.lease != "" {
 		from, span = t.lease, []string{t.at, "^" + t.lease}
 	}
-	log, _, err := s.shown(ctx, pushDiff, slices.Concat([]string{"log", "--format=%h %an: %s", fmt.Sprintf("--max-count=%d", pushCommits)}, span, []string{"--"})...)
+	log, _, err := s.shown(ctx, pushDiff, slices.Concat([]string{"log", "--format=%h %an: %s", fmt.Sprintf("--max-count=%d", pushCommits)},
+		span, []string{"--"})...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,8 @@ func (s *served) brings(ctx context.Context, t target) ([]op.Bound, error) {
 		return append(out, op.Bound{Name: "diff of " + t.name, Value: text, Shown: true, Diff: true}), nil
 	}
 	text, _, err = s.shown(ctx, pushDiff, slices.Concat([]string{"diff", "--numstat"}, plain, []string{from, t.at, "--"})...)
-	return append(out, op.Bound{Name: "files of " + t.name + " (the diff is longer than " + fmt.Sprint(pushDiff>>10) + " KiB)", Value: text, Shown: true}), err
+	return append(out, op.Bound{Name: "files of " + t.name + " (the diff is longer than " + fmt.Sprint(pushDiff>>10) + " KiB)", Value: text,
+		Shown: true}), err
 }
 
 // shown is what a git command that only reads says, up to a length; whole says that this is all.

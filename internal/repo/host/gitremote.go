@@ -205,7 +205,8 @@ func (h *Host) git(ctx context.Context, s *served, local bool, args ...string) (
 		if patient.Err() != nil {
 			text = "it took longer than " + gitTime.String()
 		}
-		return GitOut{}, fault.New(fault.Conflict, "repo.git", "git %s failed: %s", args[0], text).WithNext("see the remote's address in the server's repository: git remote -v")
+		return GitOut{}, fault.New(fault.Conflict, "repo.git", "git %s failed: %s", args[0], text).
+			WithNext("see the remote's address in the server's repository: git remote -v")
 	}
 	return GitOut{Said: text}, err
 }

@@ -20,7 +20,8 @@ func (s *served) safeGit(ctx context.Context, args ...string) (*exec.Cmd, error)
 	if err != nil {
 		return nil, err
 	}
-	line := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.alternateRefsCommand=true", "-c", "submodule.recurse=false",
+	line := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.alternateRefsCommand=true", "-c",
+		"submodule.recurse=false",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"-c", "credential.helper="} // forgets all that came before
 	for _, c := range own {

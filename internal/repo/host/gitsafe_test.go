@@ -20,20 +20,23 @@ func TestGitRunsNothingOfTheRepositorys(t *testing.T) {
 		evilAt(t, mark, filepath.Join(hooks, hook))
 	}
 	git("init", "--quiet", "--bare", remote)
-	git("--git-dir", remote, "update-ref", "refs/heads/theirs", git("--git-dir", remote, "commit-tree", "-m", "theirs", git("--git-dir", remote, "write-tree")))
+	git("--git-dir", remote, "update-ref", "refs/heads/theirs",
+		git("--git-dir", remote, "commit-tree", "-m", "theirs", git("--git-dir", remote, "write-tree")))
 	for name, c := range map[string]struct {
 		url    string
 		works  bool
 		lacks  bool // a file of what is pushed
 		config [][2]string
 	}{
-		"a path":         {url: home, config: [][2]string{{"remote.origin.uploadpack", evil}, {"remote.origin.receivepack", evil}}},
-		"ssh":            {url: "ssh://127.0.0.1:1/x", config: [][2]string{{"core.sshCommand", evil}}},
-		"git's own":      {url: "git://127.0.0.1:1/x", config: [][2]string{{"core.gitProxy", evil}}},
-		"a program":      {url: "ext::" + evil + " %S", config: [][2]string{{"protocol.ext.allow", "always"}, {"protocol.allow", "always"}}},
-		"a helper":       {url: "x", config: [][2]string{{"remote.origin.vcs", "ext"}, {"protocol.allow", "always"}}},
-		"hooks":          {url: remote, works: true, config: [][2]string{{"core.hooksPath", hooks}, {"core.fsmonitor", evil}, {"core.alternateRefsCommand", evil}}},
-		"a partial copy": {url: home, lacks: true, config: [][2]string{{"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"}, {"remote.origin.uploadpack", evil}, {"core.repositoryformatversion", "1"}}},
+		"a path":    {url: home, config: [][2]string{{"remote.origin.uploadpack", evil}, {"remote.origin.receivepack", evil}}},
+		"ssh":       {url: "ssh://127.0.0.1:1/x", config: [][2]string{{"core.sshCommand", evil}}},
+		"git's own": {url: "git://127.0.0.1:1/x", config: [][2]string{{"core.gitProxy", evil}}},
+		"a program": {url: "ext::" + evil + " %S", config: [][2]string{{"protocol.ext.allow", "always"}, {"protocol.allow", "always"}}},
+		"a helper":  {url: "x", config: [][2]string{{"remote.origin.vcs", "ext"}, {"protocol.allow", "always"}}},
+		"hooks": {url: remote, works: true, config: [][2]string{{"core.hooksPath", hooks}, {"core.fsmonitor", evil},
+			{"core.alternateRefsCommand", evil}}},
+		"a partial copy": {url: home, lacks: true, config: [][2]string{{"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"},
+			{"remote.origin.uploadpack", evil}, {"core.repositoryformatversion", "1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := gitstore.Init(t.TempDir(), "")
@@ -51,7 +54,8 @@ func TestGitRunsNothingOfTheRepositorys(t *testing.T) {
 				tree = here("hash-object", "-t", "tree", "-w", "--literally", lackingTree(t))
 			}
 			here("update-ref", "refs/heads/ours", here("commit-tree", "-m", "ours", tree))
-			for _, kv := range append(c.config, [2]string{"remote.origin.url", c.url}, [2]string{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}) {
+			for _, kv := range append(c.config, [2]string{"remote.origin.url", c.url},
+				[2]string{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}) {
 				here("config", kv[0], kv[1])
 			}
 			for _, args := range [][]string{fetchArgs("origin"), append(pushFlags(true), "origin", "refs/heads/*:refs/heads/*"), {"gc", "--quiet"}} {
@@ -86,7 +90,8 @@ func lackingTree(t *testing.T) string {
 // are not.
 func TestGitKeepsTheServersHelpers(t *testing.T) {
 	home, git := ownHome(t)
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[credential]\n\thelper = \"!echo username=own; echo password=good; true\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"),
+		[]byte("[credential]\n\thelper = \"!echo username=own; echo password=good; true\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store, err := gitstore.Init(t.TempDir(), "")

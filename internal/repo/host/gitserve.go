@@ -81,7 +81,8 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 // gitEnv is the environment of a git that acts for somebody else: no settings
 // but the repository's own, no prompts.
 func gitEnv() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LANG=C"}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LANG=C"}
 }
 
 // GitPaths lets https://HOST/NAME.git be cloned: it takes the path that git

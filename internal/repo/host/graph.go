@@ -78,7 +78,8 @@ func (s *served) node(ctx context.Context, r *repo.Repo, id repo.CommitID) (Node
 		return Node{}, err
 	}
 	first, _, _ := strings.Cut(c.Description, "\n")
-	n := Node{Commit: id.Hex(), Change: c.ChangeID.String(), Description: first, Author: c.Author.Email, When: time.UnixMilli(c.Committer.When.Millis).UTC(),
+	n := Node{Commit: id.Hex(), Change: c.ChangeID.String(), Description: first, Author: c.Author.Email,
+		When:    time.UnixMilli(c.Committer.When.Millis).UTC(),
 		Parents: []string{}, Workspaces: []string{}, Bookmarks: []string{}, Conflict: c.Tree.HasConflict()}
 	for _, p := range c.Parents {
 		n.Parents = append(n.Parents, p.Hex())

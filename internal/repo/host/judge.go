@@ -184,7 +184,8 @@ func (j *judgement) refs(ctx context.Context) error {
 // needsRight refuses what is another's, and says how a person gives the right.
 func (j *judgement) needsRight(at op.Resource, format string, args ...any) error {
 	me := op.CallerFrom(j.ctx)
-	next := fmt.Sprintf("take it back: tandem undo; or a person gives the right: tandem grant add %s:%s %s --can execute", me.Kind, me.Name, at)
+	next := fmt.Sprintf("take it back: tandem undo; or a person gives the right: tandem grant add %s:%s %s --can execute", me.Kind, me.Name,
+		at)
 	for _, other := range me.For { // nobody does more than whom they act for may do
 		if !strings.HasPrefix(other, string(op.Person)+":") {
 			next += fmt.Sprintf(", and tandem grant add %s %s --can execute", other, at)

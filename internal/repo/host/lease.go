@@ -111,7 +111,8 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
 		return Lease{}, err
 	}
-	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id, tx.Ended()); err != nil {
+	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id,
+		tx.Ended()); err != nil {
 		return Lease{}, err
 	}
 	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
@@ -182,7 +183,8 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 			return Lease{}, fault.New(fault.Denied, "repo.release", "%s is %s: ending another's lease needs a person who is present", p, list[0]).
 				With("presence", "required").WithNext("ask a person to do it: on a terminal with the PIN, or in the panel with a passkey")
 		}
-		return Lease{}, fault.New(fault.NotFound, "repo.release", "you hold no lease on %s: %s", p, held).WithNext("see who does: tandem repo lease")
+		return Lease{}, fault.New(fault.NotFound, "repo.release", "you hold no lease on %s: %s", p, held).
+			WithNext("see who does: tandem repo lease")
 	}
 	for _, table := range []string{"repo_lease WHERE id", "repo_crossing WHERE lease"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" = ? AND tenant = ? AND repo = ?", list[i].ID, identity.LocalTenant, s.id); err != nil {

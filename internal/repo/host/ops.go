@@ -91,7 +91,8 @@ func (h *Host) Ops() []op.Op {
 		op.Stream(op.Spec{Name: "repo.watch", Right: "repo.watch", Method: "GET", Path: "/repo/{repo}/watch",
 			Doc: "Follow the head of a repository."},
 			func(in WatchIn) op.Resource { return h.at(in.Repo) }, nil),
-		op.State(op.Spec{Name: "workspace.claim", Right: "workspace.create", Method: "POST", Path: "/repo/{repo}/workspaces", Status: 201, MCP: "-",
+		op.State(op.Spec{Name: "workspace.claim", Right: "workspace.create", Method: "POST", Path: "/repo/{repo}/workspaces", Status: 201,
+			MCP: "-",
 			Doc: "Reserve a workspace of one's own in a repository; a name that is taken gets a number."},
 			func(in ClaimIn) op.Resource { return workspaceAt(h.called(in.Repo), in.Name) },
 			func(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, error) { return h.claim(ctx, tx, in) }),
@@ -166,7 +167,8 @@ func (s *served) describe(ctx context.Context) (Repository, error) {
 	if err != nil {
 		return Repository{}, err
 	}
-	r := Repository{Name: s.name, ID: s.id, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{}, Workspaces: len(v.Workspaces)}
+	r := Repository{Name: s.name, ID: s.id, Path: s.root, Head: head.Hex(), Version: version, Bookmarks: []string{},
+		Workspaces: len(v.Workspaces)}
 	for name := range v.Bookmarks {
 		r.Bookmarks = append(r.Bookmarks, name)
 	}

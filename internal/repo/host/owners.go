@@ -21,7 +21,8 @@ type owner struct {
 
 // owners are the claimed workspaces of a repository.
 func (h *Host) owners(ctx context.Context, s *served) (map[string]owner, error) {
-	rows, err := h.DB.Query(ctx, "SELECT name, actor, actor_name, created_at, seen_at FROM repo_workspace WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
+	rows, err := h.DB.Query(ctx, "SELECT name, actor, actor_name, created_at, seen_at FROM repo_workspace WHERE tenant = ? AND repo = ?",
+		identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, func(r *sql.Rows) (o owner, err error) {
 		err = r.Scan(&o.workspace, &o.actor, &o.name, &o.created, &o.see)
 		return o, err
@@ -67,7 +68,8 @@ func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merge
 			}
 		}
 		for _, name := range gone {
-			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id, name); err != nil {
+			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id,
+				name); err != nil {
 				return err
 			}
 		}

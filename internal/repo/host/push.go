@@ -38,7 +38,8 @@ func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
 		return PushOut{}, err
 	}
 	if in.brought == nil {
-		return PushOut{}, fault.New(fault.Invalid, "repo.push", "operations travel with POST /repo/%s/sync", s.name).WithNext("let tandem do it: it syncs by itself after each command")
+		return PushOut{}, fault.New(fault.Invalid, "repo.push", "operations travel with POST /repo/%s/sync", s.name).
+			WithNext("let tandem do it: it syncs by itself after each command")
 	}
 	tips, err := exchange.ParseOperations(in.Heads)
 	if err != nil {
@@ -46,7 +47,8 @@ func (h *Host) push(ctx context.Context, in PushIn) (PushOut, error) {
 	}
 	for _, o := range in.brought.Operations() {
 		if o.Meta.End.Millis > h.DB.Now().Add(ahead).UnixMilli() {
-			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s was made in the future", o.ID.Hex()).WithNext("set this machine's clock")
+			return PushOut{}, fault.New(fault.Invalid, "repo.push", "operation %.12s was made in the future", o.ID.Hex()).
+				WithNext("set this machine's clock")
 		}
 	}
 	w := &waiting{ctx: ctx, in: in, quarantine: in.brought, tips: tips}

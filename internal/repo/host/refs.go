@@ -24,7 +24,8 @@ func (h *Host) refOwners(ctx context.Context, s *served) (map[refKey]author, err
 		refKey
 		author
 	}
-	rows, err := h.DB.Query(ctx, "SELECT kind, name, actor, actor_name FROM repo_ref WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.id)
+	rows, err := h.DB.Query(ctx, "SELECT kind, name, actor, actor_name FROM repo_ref WHERE tenant = ? AND repo = ?", identity.LocalTenant,
+		s.id)
 	list, err := db.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
 		err = r.Scan(&x.kind, &x.refKey.name, &x.actor, &x.author.name)
 		return x, err
@@ -67,7 +68,8 @@ func (h *Host) keepRefs(ctx context.Context, s *served, good []*waiting, merged 
 	}
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		for key := range gone {
-			if _, err := tx.Exec("DELETE FROM repo_ref WHERE tenant = ? AND repo = ? AND kind = ? AND name = ?", identity.LocalTenant, s.id, key.kind, key.name); err != nil {
+			if _, err := tx.Exec("DELETE FROM repo_ref WHERE tenant = ? AND repo = ? AND kind = ? AND name = ?", identity.LocalTenant, s.id,
+				key.kind, key.name); err != nil {
 				return err
 			}
 		}

@@ -47,7 +47,8 @@ func (j *judgement) commits(ctx context.Context) error {
 				return err
 			}
 			if !follows {
-				return j.needsRight(right, "the change %.12s is %s, and it was changed by more than a rebase of what stands on your own", change, whose(of, known))
+				return j.needsRight(right, "the change %.12s is %s, and it was changed by more than a rebase of what stands on your own", change,
+					whose(of, known))
 			}
 		}
 	}

@@ -113,7 +113,8 @@ func (h *Host) meant(ctx context.Context, s *served, ref string, q exchange.Ques
 
 // takeIn reads a request and pushes what it brings. It gives the operations the
 // replica has now, and the head.
-func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *exchange.Reader) (have []repo.OperationID, head repo.OperationID, version int64, err error) {
+func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *exchange.Reader) (have []repo.OperationID,
+	head repo.OperationID, version int64, err error) {
 	if have, err = exchange.ParseOperations(q.Have); err != nil {
 		return nil, "", 0, err
 	}

@@ -143,7 +143,8 @@ func weekdayOf(wd int, way direction) day {
 		t = t.AddDate(0, 0, 7*way.towards(t, today))
 		if diff == 0 {
 			at := today.Add(time.Duration(c.hour)*time.Hour + time.Duration(c.min)*time.Minute + time.Duration(c.sec)*time.Second)
-			clockNow := today.Add(time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second)
+			clockNow := today.Add(time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute +
+				time.Duration(now.Second())*time.Second)
 			t = t.AddDate(0, 0, 7*way.towards(at, clockNow))
 		}
 		return c.on(t.Year(), int(t.Month()), t.Day(), now.Location())

@@ -159,7 +159,8 @@ func (l *Lang) RebasedTree(ctx context.Context, from []*repo.Commit, to *repo.Co
 		if label, err = ParentsLabel(ctx, s, f); err != nil {
 			return repo.MergedTree{}, err
 		}
-		terms = append(terms, repo.Labelled{Tree: base, Label: label + " (original parents)"}, repo.Labelled{Tree: f.Tree, Label: f.ConflictLabel() + " (original revision)"})
+		terms = append(terms, repo.Labelled{Tree: base, Label: label + " (original parents)"},
+			repo.Labelled{Tree: f.Tree, Label: f.ConflictLabel() + " (original revision)"})
 	}
 	return repo.MergeMergedTrees(ctx, s, terms...)
 }

@@ -214,7 +214,8 @@ func Refs(v *repo.View, tags bool) []NamedRefs {
 			if ref.Tracked && !same {
 				r.Local.Synced = false
 			}
-			r.Remotes = append(r.Remotes, &Ref{Name: n, Remote: remote, Target: ref.Target, Tracked: ref.Tracked, Tracking: target, Synced: ref.Tracked && same})
+			r.Remotes = append(r.Remotes, &Ref{Name: n, Remote: remote, Target: ref.Target, Tracked: ref.Tracked, Tracking: target,
+				Synced: ref.Tracked && same})
 		}
 		out = append(out, r)
 	}

@@ -118,12 +118,13 @@ func (r *Replica) Commanding(ctx context.Context, s repo.Store, workspace string
 		for _, x := range held {
 			shown[x.Path] = true
 		}
-		err := repo.DiffTrees(ctx, s, repo.EmptyTree(), to.Tree, repo.Prefixes(opened), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-			if shown[p] {
-				return nil
-			}
-			return look(p, before, after)
-		})
+		err := repo.DiffTrees(ctx, s, repo.EmptyTree(), to.Tree, repo.Prefixes(opened),
+			func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+				if shown[p] {
+					return nil
+				}
+				return look(p, before, after)
+			})
 		if err != nil {
 			return held, err
 		}

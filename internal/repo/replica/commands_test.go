@@ -24,7 +24,8 @@ func TestFilesThatCommand(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []string{"README.md", "claude", "src/claude.go", "docs/agents.txt", ".github/workflows/ci.yml", ".github", "cursor/x", ".gitignore", "Makefile", "vscode/settings.json"} {
+	for _, p := range []string{"README.md", "claude", "src/claude.go", "docs/agents.txt", ".github/workflows/ci.yml", ".github", "cursor/x",
+		".gitignore", "Makefile", "vscode/settings.json"} {
 		if (commanding{}).Match(repo.Path(p)) {
 			t.Errorf("%q is taken for a file that commands", p)
 		}

@@ -16,7 +16,8 @@ import (
 // Create makes a workspace of a name that the server has given us, in a folder
 // that has none. What was fetched before a failure stays, and calling it again
 // goes on from there.
-func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity, progress func(done, total int)) (_ *Replica, err error) {
+func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity, progress func(done, total int)) (_ *Replica,
+	err error) {
 	r := &Replica{Config: c, Root: root, Workspace: c.First, Progress: progress}
 	dir := filepath.Join(root, ".jj", "repo")
 	if _, statErr := os.Stat(dir); statErr == nil {
@@ -129,7 +130,8 @@ func (r *Replica) addWorkspace(ctx context.Context, who *repo.Identity, begun bo
 		return err
 	}
 	if _, taken := at.View.Workspaces[r.Workspace]; taken {
-		return fault.New(fault.Conflict, "workspace.claim", "there is a workspace %q already", r.Workspace).WithNext("choose another name with --workspace")
+		return fault.New(fault.Conflict, "workspace.claim", "there is a workspace %q already", r.Workspace).
+			WithNext("choose another name with --workspace")
 	}
 	parents := []repo.CommitID{repo.RootCommitID}
 	own, ok := at.View.Workspaces[repo.ServerWorkspace]

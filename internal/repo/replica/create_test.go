@@ -65,7 +65,8 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	out := exchange.NewWriter(w)
-	if err := out.JSON(exchange.Head, exchange.Answer{Repository: "repo_00000000000000000000000000", Head: at.Operation.ID.Hex(), Version: 1}); err != nil {
+	if err := out.JSON(exchange.Head, exchange.Answer{Repository: "repo_00000000000000000000000000", Head: at.Operation.ID.Hex(),
+		Version: 1}); err != nil {
 		return err
 	}
 	return exchange.Send(r.Context(), out, s, d, q.Skip)
@@ -73,7 +74,8 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 
 func somebody() *repo.Identity {
 	now := func() repo.Timestamp { return repo.Timestamp{Millis: time.Now().UnixMilli()} }
-	return &repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now, NewChangeID: repo.RandomChangeID}
+	return &repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now,
+		NewChangeID: repo.RandomChangeID}
 }
 
 // The server dies between the two syncs of the making of a workspace. What is

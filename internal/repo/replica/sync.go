@@ -189,7 +189,8 @@ func (r *Replica) exchange(ctx context.Context, m Remote, known Known, tips []re
 		return "", broken(err)
 	}
 	if r.ID != "" && a.Repository != "" && a.Repository != r.ID {
-		return "", fault.New(fault.Conflict, "repo.sync", "%s answered for the repository %s, and this is a copy of %s (%s)", r.Server, a.Repository, r.Repo, r.ID)
+		return "", fault.New(fault.Conflict, "repo.sync", "%s answered for the repository %s, and this is a copy of %s (%s)", r.Server,
+			a.Repository, r.Repo, r.ID)
 	}
 	head, ok := repo.ParseOperationID(a.Head)
 	if !ok {

@@ -35,7 +35,8 @@ func smallServer(t *testing.T) (s *gitstore.Store, m Remote, objects []string) {
 		t.Fatal(err)
 	}
 	now := func() repo.Timestamp { return repo.Timestamp{} }
-	tx := at.Begin(&repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now, NewChangeID: repo.RandomChangeID})
+	tx := at.Begin(&repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now,
+		NewChangeID: repo.RandomChangeID})
 	parent := repo.RootCommitID
 	for _, text := range []string{"one", "two"} {
 		file, err := s.PutFile(t.Context(), []byte(text))

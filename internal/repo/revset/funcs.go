@@ -66,7 +66,8 @@ func (s *Scope) call(n *dsl.Node) (*Expr, error) {
 		op, _ := dsl.Skip(args[0])
 		a, err := s.lower(args[1])
 		return &Expr{kind: kAtOp, text: op.Span.Text(), args: []*Expr{a}}, err
-	case "bookmarks", "tags", "remote_bookmarks", "tracked_remote_bookmarks", "untracked_remote_bookmarks", "remote_tags", "tracked_remote_tags", "untracked_remote_tags":
+	case "bookmarks", "tags", "remote_bookmarks", "tracked_remote_bookmarks", "untracked_remote_bookmarks", "remote_tags",
+		"tracked_remote_tags", "untracked_remote_tags":
 		return s.refCall(n)
 	case "description", "subject", "author", "author_name", "author_email", "committer", "committer_name", "committer_email":
 		return s.textFilter(n)

@@ -52,7 +52,8 @@ func (p *parser) following(n *dsl.Node) string {
 	if p.Pos > 0 && p.Src[p.Pos-1] == ' ' {
 		return infix
 	}
-	for n.Kind == dsl.Union || n.Kind == dsl.Binary && (n.Op == dsl.Intersection || n.Op == dsl.Difference) || n.Kind == dsl.Unary && n.Op == dsl.Negate {
+	for n.Kind == dsl.Union || n.Kind == dsl.Binary && (n.Op == dsl.Intersection || n.Op == dsl.Difference) || n.Kind == dsl.Unary &&
+		n.Op == dsl.Negate {
 		n = n.Args[len(n.Args)-1]
 	}
 	if n.Kind == dsl.Unary || n.Kind == dsl.Binary {

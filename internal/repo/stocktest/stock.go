@@ -97,7 +97,8 @@ func (s *JJ) Git(dir string, args ...string) string {
 	s.t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(s.env(), "GIT_AUTHOR_NAME=g", "GIT_AUTHOR_EMAIL=g@example.com", "GIT_COMMITTER_NAME=g", "GIT_COMMITTER_EMAIL=g@example.com")
+	cmd.Env = append(s.env(), "GIT_AUTHOR_NAME=g", "GIT_AUTHOR_EMAIL=g@example.com", "GIT_COMMITTER_NAME=g",
+		"GIT_COMMITTER_EMAIL=g@example.com")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)

@@ -98,7 +98,8 @@ func (p *parser) lambda() (*dsl.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dsl.Node{Kind: dsl.Lambda, Params: params, ArgsSpan: at, Span: dsl.Span{Src: p.Src, Start: start, End: body.Span.End}, Args: []*dsl.Node{body}}, nil
+	return &dsl.Node{Kind: dsl.Lambda, Params: params, ArgsSpan: at, Span: dsl.Span{Src: p.Src, Start: start, End: body.Span.End},
+		Args: []*dsl.Node{body}}, nil
 }
 
 func (p *parser) params(close string) ([]string, dsl.Span, error) {

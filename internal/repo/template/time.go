@@ -187,7 +187,8 @@ func inWords(d, least time.Duration) (string, error) {
 		size time.Duration
 		name string
 	}{
-		{365*day + 5*time.Hour + 49*time.Minute + 12*time.Second, "year"}, {30*day + 10*time.Hour + 29*time.Minute + 6*time.Second, "month"}, {7 * day, "week"}, {day, "day"}, {time.Hour, "hour"},
+		{365*day + 5*time.Hour + 49*time.Minute + 12*time.Second, "year"}, {30*day + 10*time.Hour + 29*time.Minute + 6*time.Second, "month"},
+		{7 * day, "week"}, {day, "day"}, {time.Hour, "hour"},
 		{time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}, {time.Microsecond, "microsecond"},
 	}
 	for _, u := range units {

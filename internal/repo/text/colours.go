@@ -33,7 +33,8 @@ func (s *Style) merge(o Style) {
 	if o.BG != "" {
 		s.BG = o.BG
 	}
-	for _, p := range [][2]*Switch{{&s.Bold, &o.Bold}, {&s.Dim, &o.Dim}, {&s.Italic, &o.Italic}, {&s.Underline, &o.Underline}, {&s.Crossed, &o.Crossed}, {&s.Reverse, &o.Reverse}} {
+	for _, p := range [][2]*Switch{{&s.Bold, &o.Bold}, {&s.Dim, &o.Dim}, {&s.Italic, &o.Italic}, {&s.Underline, &o.Underline},
+		{&s.Crossed, &o.Crossed}, {&s.Reverse, &o.Reverse}} {
 		if *p[1] != Unset {
 			*p[0] = *p[1]
 		}
@@ -234,7 +235,8 @@ func (p *painter) change(s Style) {
 	for _, a := range []struct {
 		want, have Switch
 		on, off    string
-	}{{s.Italic, p.now.Italic, "3", "23"}, {s.Underline, p.now.Underline, "4", "24"}, {s.Crossed, p.now.Crossed, "9", "29"}, {s.Reverse, p.now.Reverse, "7", "27"}} {
+	}{{s.Italic, p.now.Italic, "3", "23"}, {s.Underline, p.now.Underline, "4", "24"}, {s.Crossed, p.now.Crossed, "9", "29"},
+		{s.Reverse, p.now.Reverse, "7", "27"}} {
 		if a.want != a.have {
 			if a.want == On {
 				p.esc(a.on)

@@ -47,7 +47,8 @@ func TestColours(t *testing.T) {
 }
 
 func TestParseColour(t *testing.T) {
-	for name, want := range map[string]string{"red": "5;1", "bright blue": "5;12", "default": "default", "ansi-color-200": "5;200", "#010203": "2;1;2;3"} {
+	for name, want := range map[string]string{"red": "5;1", "bright blue": "5;12", "default": "default", "ansi-color-200": "5;200",
+		"#010203": "2;1;2;3"} {
 		if got, err := ParseColour(name); err != nil || got != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}

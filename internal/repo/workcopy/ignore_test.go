@@ -63,7 +63,8 @@ func gitTracked(t *testing.T, dir string) []string {
 }
 
 var patternParts = []string{
-	"a", "b", "c", "ab", "*", "**", "?", "/", "/", "!", "[ab]", "[!a]", "[^b]", "[a-c]", "[[:alpha:]]", "[]a]", "[a", `\*`, `\`, `\ `, " ", "#", "*.c", ".c", "a/b", "**/", "/**",
+	"a", "b", "c", "ab", "*", "**", "?", "/", "/", "!", "[ab]", "[!a]", "[^b]", "[a-c]", "[[:alpha:]]", "[]a]", "[a", `\*`, `\`, `\ `, " ",
+	"#", "*.c", ".c", "a/b", "**/", "/**",
 }
 
 func randomIgnore(r *rand.Rand) string {

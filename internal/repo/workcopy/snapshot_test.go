@@ -143,7 +143,8 @@ func TestReservedNamesAreNotCheckedOut(t *testing.T) {
 				}
 				return id
 			}
-			top := put(repo.Tree{{Name: name, Value: repo.TreeValue{Kind: repo.Subtree, ID: string(put(repo.Tree{{Name: "evil", Value: repo.TreeValue{Kind: repo.File, ID: string(id)}}}))}}})
+			top := put(repo.Tree{{Name: name, Value: repo.TreeValue{Kind: repo.Subtree,
+				ID: string(put(repo.Tree{{Name: "evil", Value: repo.TreeValue{Kind: repo.File, ID: string(id)}}}))}}})
 			if deep {
 				top = put(repo.Tree{{Name: "sub", Value: repo.TreeValue{Kind: repo.Subtree, ID: string(top)}}})
 			}

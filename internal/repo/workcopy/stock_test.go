@@ -152,7 +152,8 @@ func (b *both) equal(ctx context.Context, what string) {
 	}
 	if got := b.head(ctx).Operation; got.ID != heads[0] {
 		their, _ := s.Operation(ctx, heads[0])
-		b.t.Fatalf("%s: our operation is %s, theirs %s\n%+v\n%+v\n%s\n%s", what, got.ID.Hex()[:12], heads[0].Hex()[:12], got, their, files(b.t, b.ours), files(b.t, b.theirs))
+		b.t.Fatalf("%s: our operation is %s, theirs %s\n%+v\n%+v\n%s\n%s", what, got.ID.Hex()[:12], heads[0].Hex()[:12], got, their,
+			files(b.t, b.ours), files(b.t, b.theirs))
 	}
 	if a, c := files(b.t, b.ours), files(b.t, b.theirs); a != c {
 		b.t.Fatalf("%s: our files\n%s\ntheirs\n%s", what, a, c)

@@ -27,13 +27,15 @@ func TestATranscriptTellsOfTools(t *testing.T) {
 	if err != nil || len(got) != 7 {
 		t.Fatalf("%d entries, %v: %+v", len(got), err, got)
 	}
-	if got[0].Kind != Said || got[1].Kind != Acted || got[1].Act.Tool != "Bash" || string(got[1].Act.Args) != `{"command":"ls"}` || got[1].Tokens.Output != 5 || got[1].Act.Ended {
+	if got[0].Kind != Said || got[1].Kind != Acted || got[1].Act.Tool != "Bash" || string(got[1].Act.Args) != `{"command":"ls"}` ||
+		got[1].Tokens.Output != 5 || got[1].Act.Ended {
 		t.Errorf("%+v %+v", got[0], got[1])
 	}
 	if a := got[2].Act; !a.Ended || a.Ref != "t1" || a.Text != "a.txt" || a.Bad || len(a.Changes) != 0 {
 		t.Errorf("%+v", a)
 	}
-	if a := got[4].Act; a.Text != "updated" || len(a.Changes) != 1 || a.Changes[0].Unified("/p") != "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n" {
+	if a := got[4].Act; a.Text != "updated" || len(a.Changes) != 1 ||
+		a.Changes[0].Unified("/p") != "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n" {
 		t.Errorf("%+v", a)
 	}
 	if a := got[5].Act; len(a.Changes) != 1 || a.Changes[0].Unified("/p") != "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n" {

@@ -41,7 +41,8 @@ func CheckModel(model string) error {
 	if model == "" || slices.Contains(ClaudeModels, model) || len(model) <= 92 && claudeID().MatchString(model) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use %s, or a full id that begins with claude-", model, strings.Join(ClaudeModels, ", "))
+	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use %s, or a full id that begins with claude-", model,
+		strings.Join(ClaudeModels, ", "))
 }
 
 // CheckEffort refuses an effort that the program does not know.
@@ -60,12 +61,14 @@ const (
 )
 
 // reports are the hooks that only tell. PostToolUse tells of a dialog that was answered at the terminal.
-var reports = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"}
+var reports = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure",
+	"SessionEnd"}
 
 // Settings is what --settings gets: hooks that are calls of tandem, and nothing that loosens anything.
 func (c Claude) Settings() map[string]any {
 	hook := func(event, after string, seconds int) []any {
-		return []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": ShellQuote(c.Self) + " hook " + event + after, "timeout": seconds}}}}
+		return []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": ShellQuote(c.Self) + " hook " + event + after,
+			"timeout": seconds}}}}
 	}
 	hooks := map[string]any{}
 	for _, e := range reports {
@@ -81,9 +84,11 @@ func (c Claude) Settings() map[string]any {
 	// Mail of a space: the one that waits wakes the idle program when it ends with code 2, the other one sees it arrive.
 	mail := ShellQuote(c.Self) + " space hook"
 	for _, e := range []string{"SessionStart", "Stop"} {
-		hooks[e] = append(hooks[e].([]any), map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "asyncRewake": true, "timeout": 24 * 3600}}})
+		hooks[e] = append(hooks[e].([]any), map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "asyncRewake": true,
+			"timeout": 24 * 3600}}})
 	}
-	hooks["UserPromptSubmit"] = append(hooks["UserPromptSubmit"].([]any), map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "timeout": GuardSeconds}}})
+	hooks["UserPromptSubmit"] = append(hooks["UserPromptSubmit"].([]any),
+		map[string]any{"hooks": []any{map[string]any{"type": "command", "command": mail, "timeout": GuardSeconds}}})
 	s := map[string]any{"hooks": hooks}
 	if c.Skip {
 		s["skipDangerousModePermissionPrompt"] = true
@@ -105,7 +110,8 @@ func (c Claude) Write() error {
 			return err
 		}
 	}
-	return wholefile.Write(filepath.Join(c.Folder, "instructions.md"), []byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
+	return wholefile.Write(filepath.Join(c.Folder, "instructions.md"),
+		[]byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
 }
 
 // maxInstructions bounds what is taken from the project.
@@ -135,7 +141,8 @@ func instructions(project string, names ...string) string {
 // Argv is the command line.
 func (c Claude) Argv() []string {
 	at := func(name string) string { return filepath.Join(c.Folder, name) }
-	argv := []string{c.Program, "--settings", at("settings.json"), "--setting-sources", "user", "--mcp-config", at("mcp.json"), "--strict-mcp-config",
+	argv := []string{c.Program, "--settings", at("settings.json"), "--setting-sources", "user", "--mcp-config", at("mcp.json"),
+		"--strict-mcp-config",
 		"--append-system-prompt-file", at("instructions.md"), "--name", c.Name}
 	mode := "default"
 	if c.Skip {
@@ -159,9 +166,11 @@ func (c Claude) Argv() []string {
 
 // allowed are the variables that reach every program, and those that reach one; those with a star by their beginning.
 var allowed = map[string][]string{
-	"": {"HOME", "PATH", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"": {"HOME", "PATH", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy",
+		"https_proxy", "no_proxy",
 		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_*"},
-	ClaudeName:   {"ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "MCP_TIMEOUT", "AWS_REGION", "CLOUD_ML_REGION"},
+	ClaudeName: {"ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "MCP_TIMEOUT",
+		"AWS_REGION", "CLOUD_ML_REGION"},
 	CodexName:    {"OPENAI_*", "CODEX_*"},
 	OpenCodeName: {"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 }

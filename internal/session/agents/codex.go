@@ -73,7 +73,8 @@ func (c Codex) Flags() []string {
 		"projects={" + toml(c.Project) + `={trust_level="untrusted"}}`,
 		"hooks=" + hooks + "}",
 		"developer_instructions=" + toml(instructions(c.Project, "AGENTS.md")),
-		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["` + strings.Join(ownTools, `","`) + `"],env={TANDEM_SESSION_SOCKET=` + toml(c.Session) + ",TANDEM_SESSION=" + toml(c.ID) + `},default_tools_approval_mode="approve"}`,
+		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["` + strings.Join(ownTools, `","`) + `"],env={TANDEM_SESSION_SOCKET=` +
+			toml(c.Session) + ",TANDEM_SESSION=" + toml(c.ID) + `},default_tools_approval_mode="approve"}`,
 		"check_for_update_on_startup=false",
 	}
 	if c.Model != "" && c.Model != "default" {

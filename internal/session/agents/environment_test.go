@@ -8,8 +8,10 @@ import (
 
 // A program sees what it needs of tandem's environment, and none of the keys in it but its own. On a stage it sees no key at all.
 func TestEnvironmentIsPicked(t *testing.T) {
-	from := []string{"HOME=/h", "PATH=/bin", "LC_ALL=C", "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "TANDEM_TOKEN=t", "AWS_SECRET_ACCESS_KEY=s", "GITHUB_TOKEN=g", "HTTPS_PROXY=p", "LD_PRELOAD=l", "NOT_LC_ALL=n"}
-	for agent, keys := range map[string]string{ClaudeName: "ANTHROPIC_API_KEY", CodexName: "OPENAI_API_KEY", OpenCodeName: "ANTHROPIC_API_KEY OPENAI_API_KEY"} {
+	from := []string{"HOME=/h", "PATH=/bin", "LC_ALL=C", "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "TANDEM_TOKEN=t",
+		"AWS_SECRET_ACCESS_KEY=s", "GITHUB_TOKEN=g", "HTTPS_PROXY=p", "LD_PRELOAD=l", "NOT_LC_ALL=n"}
+	for agent, keys := range map[string]string{ClaudeName: "ANTHROPIC_API_KEY", CodexName: "OPENAI_API_KEY",
+		OpenCodeName: "ANTHROPIC_API_KEY OPENAI_API_KEY"} {
 		want := append([]string{"TERM", "COLORTERM", "HOME", "PATH", "LC_ALL"}, append(strings.Fields(keys), "HTTPS_PROXY", "MORE")...)
 		if got := names(Environment(agent, from, "MORE=1")); !slices.Equal(got, want) {
 			t.Errorf("%s sees %v, not %v", agent, got, want)

@@ -57,7 +57,8 @@ func (o OpenCode) Argv() []string {
 // openCodeAsks are the program's permissions by name. The last that fits a call decides, and settings that are merged keep the place
 // of a name that was there before: "*" alone stands before a person's "bash". task and todowrite are left to "*": a subagent has them
 // once somebody names them.
-var openCodeAsks = []string{"*", "bash", "codesearch", "doom_loop", "edit", "external_directory", "glob", "grep", "list", "lsp", "question", "read", "skill", "webfetch", "websearch"}
+var openCodeAsks = []string{"*", "bash", "codesearch", "doom_loop", "edit", "external_directory", "glob", "grep", "list", "lsp", "question",
+	"read", "skill", "webfetch", "websearch"}
 
 // openCodeAgents are the agents that the program has by itself, and those of a person's settings below home. What cannot be read here
 // is not refused here: the program says later which of its agents does not ask.

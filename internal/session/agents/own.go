@@ -29,7 +29,8 @@ func Brings(agent, config, home string) []Brought {
 	switch agent {
 	case ClaudeName:
 		add(config, true, "settings.json")
-		add(config, false, "CLAUDE.md", "commands", "skills", "agents", "output-styles", "plugins", "hooks", "rules", "themes", "keybindings.json", "statusline.sh", "statusline-command.sh")
+		add(config, false, "CLAUDE.md", "commands", "skills", "agents", "output-styles", "plugins", "hooks", "rules", "themes",
+			"keybindings.json", "statusline.sh", "statusline-command.sh")
 	case CodexName:
 		add(config, true, "config.toml", "hooks.json")
 		add(config, false, "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "themes")
@@ -92,7 +93,8 @@ func SignIn(agent string, data []byte) (lent []byte, ends time.Time, err error) 
 }
 
 // signedInByEnv are the variables that are a sign-in by themselves.
-var signedInByEnv = map[string][]string{ClaudeName: {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"}}
+var signedInByEnv = map[string][]string{ClaudeName: {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"}}
 
 // SignedIn says whether the environment signs a program in, whatever its files say.
 func SignedIn(agent string, env []string) bool {

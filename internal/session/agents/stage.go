@@ -33,7 +33,8 @@ func (s Stage) Environment(agent string, from []string, more ...string) []string
 	}
 	switch agent {
 	case ClaudeName:
-		out = append(out, "ANTHROPIC_BASE_URL="+s.Base, "ANTHROPIC_AUTH_TOKEN=none", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		out = append(out, "ANTHROPIC_BASE_URL="+s.Base, "ANTHROPIC_AUTH_TOKEN=none", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+			"DISABLE_AUTOUPDATER=1",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	case OpenCodeName:
 		out = append(out, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
@@ -83,7 +84,8 @@ plugin_discovery_prefetch = false
 // Probe is a prompt whose turn shows everything that a program tells: words, and a tool that needs a permission. The model on
 // loopback plays what stands in the brackets.
 func Probe(agent string) string {
-	tool := map[string]string{ClaudeName: `Bash {"command":"touch probe","description":"touch a file"}`, CodexName: `exec_command {"cmd":"touch probe"}`,
+	tool := map[string]string{ClaudeName: `Bash {"command":"touch probe","description":"touch a file"}`,
+		CodexName:    `exec_command {"cmd":"touch probe"}`,
 		OpenCodeName: `bash {"command":"touch probe","description":"touch a file"}`}[agent]
 	return "Tandem looks which signals of this program work. No model is asked: tandem itself answers. [[tool " + tool + "]] [[say ok]]"
 }

@@ -60,7 +60,8 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // Add makes a checkout of the repository that holds folder. What is not committed there stays there.
 func (t Tools) Add(ctx context.Context, kind Kind, folder, name string) (Checkout, error) {
 	if !plain.MatchString(name) {
-		return Checkout{}, fault.New(fault.Invalid, "session.checkout", "%.60q cannot name a checkout", name).WithNext("use letters, digits, - and _, at most 64")
+		return Checkout{}, fault.New(fault.Invalid, "session.checkout", "%.60q cannot name a checkout", name).
+			WithNext("use letters, digits, - and _, at most 64")
 	}
 	if kind == Workspace {
 		return t.addWorkspace(ctx, folder, name)
@@ -91,7 +92,8 @@ func (t Tools) Discard(ctx context.Context, c Checkout) error {
 func (c Checkout) there() error {
 	st, err := os.Lstat(c.Path)
 	if err != nil || !st.IsDir() {
-		return fault.New(fault.Conflict, "session.keep", "%s is not there any more", c.Path).WithNext("its commits are in %s, on %s", c.Repo, c.Name)
+		return fault.New(fault.Conflict, "session.keep", "%s is not there any more", c.Path).WithNext("its commits are in %s, on %s", c.Repo,
+			c.Name)
 	}
 	return nil
 }
@@ -100,7 +102,8 @@ func (c Checkout) there() error {
 func beside(repo, name string) (string, error) {
 	path := repo + "-" + name
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
-		return "", fault.New(fault.Conflict, "session.checkout", "%s is there already", path).WithNext("take another name for the session, or move it away")
+		return "", fault.New(fault.Conflict, "session.checkout", "%s is there already", path).
+			WithNext("take another name for the session, or move it away")
 	}
 	return path, nil
 }

@@ -135,7 +135,8 @@ func TestWorktree(t *testing.T) {
 func TestWorkspace(t *testing.T) {
 	p := newPlace(t)
 	tandem := func(dir string, args ...string) string {
-		return p.run(dir, append([]string{p.tools.Self, "jj", "--color=never", "--config", "user.name=a", "--config", "user.email=a@b"}, args...)...)
+		return p.run(dir, append([]string{p.tools.Self, "jj", "--color=never", "--config", "user.name=a", "--config", "user.email=a@b"},
+			args...)...)
 	}
 	tandem(p.repo, "git", "init", "--colocate")
 	tandem(p.repo, "commit", "-m", "first")
@@ -164,7 +165,8 @@ func TestWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.gone(bad.Path)
-	if log := tandem(p.repo, "log", "--no-graph", "-r", "all()", "-T", "diff.summary()"); strings.Contains(log, "nonsense") || !strings.Contains(log, "new.txt") {
+	if log := tandem(p.repo, "log", "--no-graph", "-r", "all()", "-T", "diff.summary()"); strings.Contains(log, "nonsense") ||
+		!strings.Contains(log, "new.txt") {
 		t.Errorf("%s", log)
 	}
 	if list := tandem(p.repo, "workspace", "list"); strings.Contains(list, "bad") || strings.Contains(list, "builder") {

@@ -34,10 +34,12 @@ func (t Tools) addWorktree(ctx context.Context, folder, name string) (Checkout, 
 	c := Checkout{Kind: Worktree, Name: branchOf(name)}
 	var err error
 	if c.Repo, err = t.git(ctx, folder, "rev-parse", "--show-toplevel"); err != nil {
-		return c, fault.New(fault.Conflict, "session.checkout", "%s is in no git repository", folder).WithNext("leave --worktree out, or make it one: git init")
+		return c, fault.New(fault.Conflict, "session.checkout", "%s is in no git repository", folder).
+			WithNext("leave --worktree out, or make it one: git init")
 	}
 	if c.Base, err = t.git(ctx, c.Repo, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
-		return c, fault.New(fault.Conflict, "session.checkout", "the repository %s has no commit yet", c.Repo).WithNext("make the first one, then open the session again")
+		return c, fault.New(fault.Conflict, "session.checkout", "the repository %s has no commit yet", c.Repo).
+			WithNext("make the first one, then open the session again")
 	}
 	if c.Path, err = beside(c.Repo, name); err != nil {
 		return c, err
@@ -69,7 +71,8 @@ func (t Tools) keepWorktree(ctx context.Context, c Checkout) (Kept, error) {
 	if on, err := t.git(ctx, c.Path, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil || on != c.Name {
 		// The agent stands elsewhere: its branch goes along where nothing of it is lost by that.
 		if _, err := t.git(ctx, c.Path, "merge-base", "--is-ancestor", c.Name, "HEAD"); err != nil {
-			return k, fault.New(fault.Conflict, "session.keep", "%s does not stand on its branch %s, and that has commits of its own", c.Path, c.Name).
+			return k, fault.New(fault.Conflict, "session.keep", "%s does not stand on its branch %s, and that has commits of its own", c.Path,
+				c.Name).
 				WithNext("look at it, and put it on one branch: git -C %s log --oneline --graph HEAD %s", c.Path, c.Name)
 		}
 		if _, err := t.git(ctx, c.Path, "switch", "-q", "-C", c.Name); err != nil {

@@ -18,7 +18,8 @@ func (t Tools) addWorkspace(ctx context.Context, folder, name string) (Checkout,
 	c := Checkout{Kind: Workspace, Name: name}
 	root, err := t.jj(ctx, folder, "root")
 	if err != nil {
-		return c, fault.New(fault.Conflict, "session.checkout", "%s is in no jj repository", folder).WithNext("use --worktree for a git repository, or make it one: tandem jj git init --colocate")
+		return c, fault.New(fault.Conflict, "session.checkout", "%s is in no jj repository", folder).
+			WithNext("use --worktree for a git repository, or make it one: tandem jj git init --colocate")
 	}
 	if c.Repo, err = filepath.EvalSymlinks(root); err != nil {
 		return c, err

@@ -22,13 +22,15 @@ func (h *house) always(turn *session.Turn, in approval.AlwaysIn) *approval.Rule 
 	return h.do(person, "approval.always", in).(approval.AlwaysOut).Rule
 }
 
-// A person says yes to a call and those like it, here: the same beginning of a command, the same folder, the same session; and nothing else.
+// A person says yes to a call and those like it, here: the same beginning of a command, the same folder, the same session; and nothing
+// else.
 func TestAlwaysHere(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
 	turn := h.prompt(s, `[[tool bash {"command":"echo one"}]] [[say end]]`)
 	ask := h.until(turn, session.Waiting).Ask
-	for _, who := range []op.Caller{local, s.Caller(), {Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Door: op.DoorHTTP}} {
+	for _, who := range []op.Caller{local, s.Caller(),
+		{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Door: op.DoorHTTP}} {
 		if _, err := h.try(who, "approval.always", approval.AlwaysIn{ID: ask}); !fault.Is(err, fault.Denied) {
 			t.Errorf("%s made a rule: %v", who.Name, err)
 		}
@@ -71,7 +73,8 @@ func TestAlwaysHere(t *testing.T) {
 	// Ended, it asks again; and a denial is stronger than any rule.
 	h.do(local, "approval.forget", approval.IDIn{ID: rule.ID})
 	h.until(h.prompt(h.session(), `[[tool bash {"command":"echo one"}]] [[say end]]`), session.Waiting)
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"}, Tools: []string{"bash(command: echo)"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"},
+		Tools: []string{"bash(command: echo)"}})
 	h.until(h.prompt(s, `[[tool bash {"command":"echo one"}]] [[result]]`), session.Done)
 	if !strings.Contains(h.said(s), "may not") {
 		t.Errorf("%q", h.said(s))
@@ -114,11 +117,13 @@ func TestApprovalIsNotReplayed(t *testing.T) {
 		t.Errorf("the first ask was answered again: %v", err)
 	}
 	a := h.do(person, "approval.get", approval.IDIn{ID: first}).(*approval.Ask)
-	if _, err := h.try(person, "approval.decide", approval.DecideIn{ID: second, Verdict: approval.Approve, Digest: a.Digest}); !fault.Is(err, fault.Conflict) {
+	if _, err := h.try(person, "approval.decide", approval.DecideIn{ID: second, Verdict: approval.Approve, Digest: a.Digest}); !fault.Is(err,
+		fault.Conflict) {
 		t.Errorf("the digest of the first passed for the second: %v", err)
 	}
 	// The session itself, calling again what was approved, has to ask: the approval is spent.
-	_, err := h.try(s.Caller(), "tool.write", session.CallIn{Session: s.ID, Turn: turn.ID, Call: "call_other", Args: []byte(`{"path":"a.txt","content":"agreed"}`)})
+	_, err := h.try(s.Caller(), "tool.write", session.CallIn{Session: s.ID, Turn: turn.ID, Call: "call_other",
+		Args: []byte(`{"path":"a.txt","content":"agreed"}`)})
 	if !fault.Is(err, fault.Pending) {
 		t.Errorf("a spent approval: %v", err)
 	}

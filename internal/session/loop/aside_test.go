@@ -15,7 +15,8 @@ import (
 )
 
 // Landlock cannot keep a part of a folder from being written: hooks and settings that a command wrote into the repository of its folder ran
-// outside. They are set aside when the command has ended, what stood there before stands there again, and a hook of the person's is still one.
+// outside. They are set aside when the command has ended, what stood there before stands there again, and a hook of the person's is still
+// one.
 func TestLandlockLeavesNoHook(t *testing.T) {
 	h := newHouseWith(t, "", tool.Landlock)
 	if h.box.Kind != tool.Landlock {
@@ -37,7 +38,8 @@ func TestLandlockLeavesNoHook(t *testing.T) {
 	if strings.Join(found, " ") != ".git/hooks/pre-commit .git/hooks/post-commit .git/config" {
 		t.Errorf("set aside: %q; %s", found, h.said(s))
 	}
-	if h.read(".git/hooks/pre-commit") != "(.git/hooks/pre-commit is not there)" || h.read(".git/hooks/post-commit") != "#!/bin/sh\n# the person's own\n" || h.read(".git/config") != config {
+	if h.read(".git/hooks/pre-commit") != "(.git/hooks/pre-commit is not there)" ||
+		h.read(".git/hooks/post-commit") != "#!/bin/sh\n# the person's own\n" || h.read(".git/config") != config {
 		t.Errorf("%q %q %q", h.read(".git/hooks/pre-commit"), h.read(".git/hooks/post-commit"), h.read(".git/config"))
 	}
 }

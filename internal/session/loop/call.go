@@ -194,7 +194,8 @@ func (r *Runner) ungranted(ctx context.Context, s *session.Session, name string)
 	if s.Directory == "" {
 		return fault.New(fault.Denied, "tool", "this session has no folder, so there is no tool %s", name)
 	}
-	return fault.New(fault.Denied, "tool", "%s is not granted to sessions, so there is no tool %s here", s.Directory, name).WithNext("a person can grant it: tandem grant folder %s", s.Directory)
+	return fault.New(fault.Denied, "tool", "%s is not granted to sessions, so there is no tool %s here", s.Directory, name).
+		WithNext("a person can grant it: tandem grant folder %s", s.Directory)
 }
 
 // report ends a call whose work a child session did.

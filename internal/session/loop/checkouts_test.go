@@ -23,8 +23,10 @@ func TestACanaryThatIsDeniedInAnotherCheckoutStaysWhereItIs(t *testing.T) {
 	tree := filepath.Join(filepath.Dir(main), "tree")
 	h.git("worktree", "add", "-q", tree)
 	h.do(person, "folder.grant", session.FolderIn{Path: tree})
-	h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + main + "/priv", Permissions: []string{"view"}})
-	h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + main + "/gone", Permissions: []string{"view"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + main + "/priv",
+		Permissions: []string{"view"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + main + "/gone",
+		Permissions: []string{"view"}})
 	h.do(person, "policy.label", book.LabelIn{Resource: "folder:" + main + "/docs/customers", Class: "customer_data"})
 	h.dir = tree
 	h.git("rm", "-q", "-r", "gone")
@@ -36,7 +38,8 @@ func TestACanaryThatIsDeniedInAnotherCheckoutStaysWhereItIs(t *testing.T) {
 			}
 		}
 	}
-	if got := h.call(s, "bash", args{"command": "cat a.txt"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got, planted["a.txt"]) != 2 {
+	if got := h.call(s, "bash", args{"command": "cat a.txt"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got,
+		planted["a.txt"]) != 2 {
 		t.Errorf("what nobody denied is gone: %.500s", got)
 	}
 }

@@ -27,11 +27,12 @@ func TestMailIsSentOnceAfterApproval(t *testing.T) {
 	var count atomic.Int64
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		s := mcp.NewServer(&mcp.Implementation{Name: "mail", Version: "1"}, nil)
-		mcp.AddTool(s, &mcp.Tool{Name: "send", Description: "sends an e-mail"}, func(_ context.Context, _ *mcp.CallToolRequest, in mailIn) (*mcp.CallToolResult, any, error) {
-			sent.Store(in.Text)
-			count.Add(1)
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "sent to " + in.To}}}, nil, nil
-		})
+		mcp.AddTool(s, &mcp.Tool{Name: "send", Description: "sends an e-mail"},
+			func(_ context.Context, _ *mcp.CallToolRequest, in mailIn) (*mcp.CallToolResult, any, error) {
+				sent.Store(in.Text)
+				count.Add(1)
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "sent to " + in.To}}}, nil, nil
+			})
 		return s
 	}, &mcp.StreamableHTTPOptions{Stateless: true})
 	srv := httptest.NewServer(handler)

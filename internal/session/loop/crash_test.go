@@ -84,7 +84,8 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	x.call(person, "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}, nil)
 	x.call(person, "folder.grant", m{"path": x.folder}, nil)
 	for _, g := range []m{
-		{"principal": "session:*", "resource": "folder:/", "permissions": []string{"read", "edit"}, "note": "the crash proof works without asking"},
+		{"principal": "session:*", "resource": "folder:/", "permissions": []string{"read", "edit"},
+			"note": "the crash proof works without asking"},
 		{"principal": "session:*", "resource": "tool:/bash", "permissions": []string{"execute"}, "note": "the crash proof works without asking"},
 	} {
 		x.call(person, "grant.add", g, nil)

@@ -39,7 +39,8 @@ func (h *house) plant(names ...string) canaries {
 
 func (h *house) git(args ...string) {
 	h.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", h.dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", h.dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c",
+		"commit.gpgsign=false"}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		h.t.Fatalf("git %v: %v %s", args, err, out)
@@ -69,7 +70,8 @@ func everyWay(h *house, s *session.Session, name string) map[string]string {
 		args args
 	}{
 		{"read", args{"path": name}}, {"read", args{"path": filepath.Join(h.dir, name)}}, {"read", args{"path": "./" + dir + "/../" + name}},
-		{"list", args{"path": dir}}, {"glob", args{"pattern": "**/*"}}, {"grep", args{"pattern": "canary"}}, {"grep", args{"pattern": ".", "path": dir}},
+		{"list", args{"path": dir}}, {"glob", args{"pattern": "**/*"}}, {"grep", args{"pattern": "canary"}},
+		{"grep", args{"pattern": ".", "path": dir}},
 		{"edit", args{"path": name, "old": "canary", "new": "bird"}}, {"write", args{"path": name + ".new", "content": "x"}},
 		{"apply_patch", args{"patch": "*** Begin Patch\n*** Update File: " + name + "\n@@\n-canary\n+bird\n*** End Patch\n"}},
 	} {
@@ -77,9 +79,12 @@ func everyWay(h *house, s *session.Session, name string) map[string]string {
 	}
 	for _, line := range []string{
 		"cat " + name, "cat < " + name, "grep -r canary . ; cat */* */*/* *", "find . -type f | xargs cat; ls -laR", "cat " + h.dir + "/" + name,
-		"ln -s " + name + " way; cat way; rm way", "ln " + name + " hard; cat hard", "cp -r " + dir + " copy; cat copy/*; rm -rf copy", "mv " + dir + " moved; cat moved/*; mv moved " + dir,
-		"git show HEAD:" + name, "git log -p --all", "git grep canary HEAD", "git archive HEAD | cat", "git --git-dir=.git cat-file -p HEAD:" + name,
-		"python3 -c \"print(open('" + name + "').read())\"", "tar c . | cat", "cat /proc/*/cwd/" + name + " /proc/self/root/" + h.dir + "/" + name,
+		"ln -s " + name + " way; cat way; rm way", "ln " + name + " hard; cat hard", "cp -r " + dir + " copy; cat copy/*; rm -rf copy",
+		"mv " + dir + " moved; cat moved/*; mv moved " + dir,
+		"git show HEAD:" + name, "git log -p --all", "git grep canary HEAD", "git archive HEAD | cat",
+		"git --git-dir=.git cat-file -p HEAD:" + name,
+		"python3 -c \"print(open('" + name + "').read())\"", "tar c . | cat",
+		"cat /proc/*/cwd/" + name + " /proc/self/root/" + h.dir + "/" + name,
 		"umount " + dir + " " + name + "; cat " + name, "dd if=" + name, "x=" + name + "; cat $x; cat \"$x\"", "cd " + dir + " && cat *",
 	} {
 		got["$ "+line] = h.call(s, "bash", args{"command": line})
@@ -102,19 +107,23 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 	h.git("init", "-q")
 	ways := []func(tree string){
 		func(tree string) {
-			h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + h.dir + "/" + tree, Permissions: []string{"view"}})
+			h.do(person, "grant.add", book.GrantIn{Principal: "*", Effect: "deny", Resource: "folder:" + h.dir + "/" + tree,
+				Permissions: []string{"view"}})
 		},
 		func(tree string) {
-			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:/", Permissions: []string{"read"}, Only: []string{"/**/" + tree + "/**"}})
+			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:/", Permissions: []string{"read"},
+				Only: []string{"/**/" + tree + "/**"}})
 		},
 		func(tree string) {
 			h.do(person, "policy.label", book.LabelIn{Resource: "folder:" + h.dir + "/" + tree, Class: "customer_data"})
 		},
 		func(tree string) {
-			h.do(person, "policy.edit", book.EditIn{Rules: `forbid (principal is Session, action, resource in Folder::"` + h.dir + "/" + tree + `");`})
+			h.do(person, "policy.edit", book.EditIn{Rules: `forbid (principal is Session, action, resource in Folder::"` + h.dir + "/" + tree +
+				`");`})
 		},
 		func(tree string) {
-			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "*:/", Permissions: []string{"view"}, Tools: []string{"*(path: " + h.dir + "/" + tree + "/**)"}})
+			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "*:/", Permissions: []string{"view"},
+				Tools: []string{"*(path: " + h.dir + "/" + tree + "/**)"}})
 		},
 	}
 	denied := 0
@@ -132,10 +141,12 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		me := policy.StrictTenantContext{Tenant: "local", Principal: policy.PrincipalRef{Kind: policy.Session, ID: s.ID}, AuthorityChain: []policy.PrincipalRef{{Kind: policy.Local, ID: "local"}}}
+		me := policy.StrictTenantContext{Tenant: "local", Principal: policy.PrincipalRef{Kind: policy.Session, ID: s.ID},
+			AuthorityChain: []policy.PrincipalRef{{Kind: policy.Local, ID: "local"}}}
 		for _, name := range files {
 			at := h.dir + "/" + name
-			d := c.View(me, time.Now()).Decide(policy.Request{Right: "folder.read", Resource: policy.ResourceRef{Kind: "folder", Path: at}, Tool: "read", Facts: &policy.Facts{Paths: []string{at}}})
+			d := c.View(me, time.Now()).Decide(policy.Request{Right: "folder.read", Resource: policy.ResourceRef{Kind: "folder", Path: at},
+				Tool: "read", Facts: &policy.Facts{Paths: []string{at}}})
 			if d.Effect != policy.Deny {
 				continue
 			}
@@ -149,7 +160,8 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 			}
 		}
 		// What is open stays open: the same box, the same searches.
-		if got := h.call(s, "bash", args{"command": "cat a.txt | tr a-z a-z"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got, planted["a.txt"]) != 2 {
+		if got := h.call(s, "bash", args{"command": "cat a.txt | tr a-z a-z"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got,
+			planted["a.txt"]) != 2 {
 			t.Errorf("round %d: what nobody denied is gone: %.500s", round, got)
 		}
 	}
@@ -172,14 +184,16 @@ func TestANewDenialEndsARunningCommand(t *testing.T) {
 		}
 	}
 	// One that takes nothing from it lets it go on.
-	h.do(person, "grant.add", book.GrantIn{Principal: "agent:other", Effect: "deny", Resource: "folder:" + h.dir + "/priv", Permissions: []string{"view"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "agent:other", Effect: "deny", Resource: "folder:" + h.dir + "/priv",
+		Permissions: []string{"view"}})
 	select {
 	case out := <-got:
 		t.Fatalf("another's denial ended it: %s", out)
 	case <-time.After(3 * time.Second):
 	}
 	began := time.Now()
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/priv", Permissions: []string{"view"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/priv",
+		Permissions: []string{"view"}})
 	select {
 	case out := <-got:
 		if !strings.Contains(out, "was denied while it ran") {

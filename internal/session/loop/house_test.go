@@ -54,7 +54,8 @@ func TestMain(m *testing.M) {
 
 var (
 	local  = op.Caller{Tenant: "local", Actor: "act_local", Name: "local", Kind: op.Local, Door: op.DoorSocket, Request: "req"}
-	person = op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "req"}
+	person = op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket,
+		Request: "req"}
 )
 
 func newHouse(t testing.TB) *house { return newHouseOn(t, "") }
@@ -102,7 +103,8 @@ func (h *house) open() {
 	var err error
 	h.db, err = db.Open(ctx, h.file, nil)
 	must(err)
-	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations, connector.Migrations, book.Migrations)
+	_, err = h.db.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, session.Migrations, connector.Migrations,
+		book.Migrations)
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
@@ -112,7 +114,8 @@ func (h *house) open() {
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" }, Drop: func(*db.Tx, string, string) error { return nil }},
+	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" },
+		Drop: func(*db.Tx, string, string) error { return nil }},
 		func(context.Context, *db.Tx, string, string) error { return nil })
 	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -257,7 +260,8 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 		if t.Ask != "" {
 			a := h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
 			if a.State == approval.Pending {
-				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest, Pages: a.PageDigests()})
+				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest,
+					Pages: a.PageDigests()})
 				return
 			}
 		}
@@ -270,4 +274,5 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 
 // open lets everybody pass whom the policy lets pass.
 var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
-	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: new(kin.Finder).Of, Past: func(string) bool { return false }}
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: new(kin.Finder).Of,
+	Past: func(string) bool { return false }}

@@ -15,7 +15,8 @@ import (
 // later, and when the link leads elsewhere afterwards it holds for both.
 func TestADenialThroughALinkHoldsForTheThing(t *testing.T) {
 	h := newHouseWith(t, "", tool.Bubblewrap)
-	files := []string{"a.txt", "priv/p.txt", "plain/real/q.txt", "docs/customers/ann.txt", "ruled/r.txt", "later/l.txt", "globs/deep/g.key", "tooled/t.txt", "second/moved/m.txt"}
+	files := []string{"a.txt", "priv/p.txt", "plain/real/q.txt", "docs/customers/ann.txt", "ruled/r.txt", "later/l.txt", "globs/deep/g.key",
+		"tooled/t.txt", "second/moved/m.txt"}
 	planted := h.plant(files...)
 	up := filepath.Dir(h.dir)
 	link := func(to, name string) {
@@ -68,7 +69,8 @@ func TestADenialThroughALinkHoldsForTheThing(t *testing.T) {
 			}
 		}
 	}
-	if got := h.call(s, "bash", args{"command": "cat a.txt"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got, planted["a.txt"]) != 2 {
+	if got := h.call(s, "bash", args{"command": "cat a.txt"}) + h.call(s, "grep", args{"pattern": "canary"}); strings.Count(got,
+		planted["a.txt"]) != 2 {
 		t.Errorf("what nobody denied is gone: %.500s", got)
 	}
 	out := h.do(person, "policy.label", book.LabelIn{Resource: "folder:" + c + "/docs/customers"}).(book.LabelOut)

@@ -53,7 +53,8 @@ var (
 
 // New makes the driver. It does nothing until Run.
 func New(room *session.Room, log *slog.Logger) *Runner {
-	return &Runner{room: room, log: log, Patience: time.Minute, Tries: 4, working: map[string]*worker{}, inflight: map[string]func(context.Context) (ModelOut, error){}}
+	return &Runner{room: room, log: log, Patience: time.Minute, Tries: 4, working: map[string]*worker{},
+		inflight: map[string]func(context.Context) (ModelOut, error){}}
 }
 
 // Through gives the driver its gate, which is made after the operations it runs.

@@ -181,7 +181,8 @@ func TestFailuresRetryFallBackAndEnd(t *testing.T) {
 		t.Errorf("%d requests", got)
 	}
 	h.run.Tries = 1
-	f := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/x", Config: session.Config{Fallback: []string{"local/echo-1"}}}).(*session.Session)
+	f := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/x",
+		Config: session.Config{Fallback: []string{"local/echo-1"}}}).(*session.Session)
 	if h.until(h.prompt(f, "[[err 529]]"), session.Done); h.said(f) != "echo: [[err 529]]" {
 		t.Errorf("%q", h.said(f))
 	}
@@ -190,18 +191,21 @@ func TestFailuresRetryFallBackAndEnd(t *testing.T) {
 func TestBudgetsAndGuards(t *testing.T) {
 	h := newHouse(t)
 	h.write("a.txt", "x")
-	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1",
+		Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
 	end := h.until(h.prompt(s, `[[tool read {"path":"a.txt"}]] [[tool list {}]] [[tool glob {"pattern":"*"}]]`), session.Failed)
 	if !strings.Contains(end.Reason, "budget of calls") || end.Calls != 2 {
 		t.Errorf("%+v", end)
 	}
-	m := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Cents: 5}}}).(*session.Session)
+	m := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1",
+		Config: session.Config{Budget: session.Budget{Cents: 5}}}).(*session.Session)
 	if end := h.until(h.prompt(m, "hi"), session.Failed); !strings.Contains(end.Reason, "nobody knows what this model costs") {
 		t.Errorf("%+v", end)
 	}
 	g := h.session()
 	call := `[[tool read {"path":"a.txt"}]]`
-	if end := h.until(h.prompt(g, strings.Repeat(call+" ", 10)), session.Failed); !strings.Contains(end.Reason, "same arguments") || end.Calls != maxRepeat {
+	if end := h.until(h.prompt(g, strings.Repeat(call+" ", 10)), session.Failed); !strings.Contains(end.Reason, "same arguments") ||
+		end.Calls != maxRepeat {
 		t.Errorf("%+v", end)
 	}
 }
@@ -211,7 +215,8 @@ func TestBudgetsAndGuards(t *testing.T) {
 func TestAForkHasNoNewBudget(t *testing.T) {
 	h := newHouse(t)
 	h.write("a.txt", "x")
-	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1",
+		Config: session.Config{Budget: session.Budget{Calls: 2}}}).(*session.Session)
 	h.until(h.prompt(s, `[[tool read {"path":"a.txt"}]] [[say done]]`), session.Done)
 	for range 2 {
 		fork := h.do(local, "session.fork", session.ForkIn{ID: s.ID}).(*session.Session)
@@ -231,7 +236,8 @@ func TestMasking(t *testing.T) {
 		return h.model.Requests()[len(h.model.Requests())-1].Tools
 	}
 	s := h.session()
-	if got := strings.Join(tools(s, session.Options{}), " "); got != "apply_patch bash edit glob grep list question read tandem task todo webfetch write" {
+	if got := strings.Join(tools(s, session.Options{}),
+		" "); got != "apply_patch bash edit glob grep list question read tandem task todo webfetch write" {
 		t.Errorf("all: %s", got)
 	}
 	if got := strings.Join(tools(s, session.Options{Mode: session.PlanMode}), " "); got != "glob grep list question read tandem todo" {
@@ -344,7 +350,8 @@ func TestRevertTakesFilesAndMessagesBack(t *testing.T) {
 		t.Fatalf("%q %q", h.read("a.txt"), h.read("b.txt"))
 	}
 	out := h.do(local, "session.revert", session.RevertIn{ID: s.ID}).(session.RevertOut)
-	if _, err := os.Stat(filepath.Join(h.dir, "b.txt")); h.read("a.txt") != "old" || err == nil || len(out.Files) != 2 || h.said(s) != "first" {
+	if _, err := os.Stat(filepath.Join(h.dir, "b.txt")); h.read("a.txt") != "old" || err == nil || len(out.Files) != 2 ||
+		h.said(s) != "first" {
 		t.Errorf("%q %v %+v %q", h.read("a.txt"), err, out, h.said(s))
 	}
 	back := h.do(local, "session.unrevert", session.IDIn{ID: s.ID}).(session.RevertOut)
@@ -353,7 +360,8 @@ func TestRevertTakesFilesAndMessagesBack(t *testing.T) {
 	}
 	h.do(local, "session.revert", session.RevertIn{ID: s.ID})
 	h.until(h.prompt(s, "[[say another way]]"), session.Done)
-	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" || h.read("a.txt") != "old" {
+	if _, err := h.try(local, "session.unrevert", session.IDIn{ID: s.ID}); err == nil || h.said(s) != "another way" ||
+		h.read("a.txt") != "old" {
 		t.Errorf("%v %q %q", err, h.said(s), h.read("a.txt"))
 	}
 }
@@ -395,7 +403,8 @@ func TestOnPostgres(t *testing.T) {
 	s := h.session()
 	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"new"}]] [[tool question {"questions":[{"question":"Sure?"}]}]] [[result]]`)
 	h.decide(turn, approval.Approve, "")
-	for h.until(turn, session.Waiting, session.Running).Ask == "" || !strings.HasPrefix(h.until(turn, session.Waiting, session.Running).Ask, "que_") {
+	for h.until(turn, session.Waiting, session.Running).Ask == "" ||
+		!strings.HasPrefix(h.until(turn, session.Waiting, session.Running).Ask, "que_") {
 		time.Sleep(2 * time.Millisecond)
 	}
 	h.restart()

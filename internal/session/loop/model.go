@@ -34,7 +34,8 @@ type ModelOut struct {
 
 // Ops are the driver's own operations.
 func (r *Runner) Ops() []op.Op {
-	return []op.Op{op.Binding(op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-", Doc: "Call the model of a session once. Only the session's own turn does this."},
+	return []op.Op{op.Binding(op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-",
+		Doc: "Call the model of a session once. Only the session's own turn does this."},
 		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil),
 		func(ctx context.Context, in ModelIn) ([]op.Bound, error) { return r.room.BindModel(ctx, in.Model) })}
 }
@@ -70,7 +71,8 @@ func (r *Runner) ask(ctx context.Context, s *session.Session, t *session.Turn, m
 			if !again || try == r.Tries {
 				break
 			}
-			if e := r.room.Retry(ctx, t, session.Retry{Failure: string(provider.FailureOf(err)), Reason: fault.Public(err).Msg, Attempt: int64(try), Seconds: wait.Seconds(), Model: m}); e != nil {
+			if e := r.room.Retry(ctx, t, session.Retry{Failure: string(provider.FailureOf(err)), Reason: fault.Public(err).Msg, Attempt: int64(try),
+				Seconds: wait.Seconds(), Model: m}); e != nil {
 				return e
 			}
 			if !sleep(ctx, wait) {
@@ -157,7 +159,8 @@ func estimate(q *provider.Request) int64 {
 }
 
 // attempt makes one call of a model, through the gate, and stores what it said.
-func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string, rest session.Rest) error {
+func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Turn, ms []*session.Message, model string,
+	rest session.Rest) error {
 	providerID, name, _ := catalog.Split(model)
 	req, err := r.request(ctx, s, t, ms, name)
 	if err != nil {
@@ -254,7 +257,8 @@ func (k *talk) part(p provider.Part) {
 	if k.open == nil && k.err == nil {
 		k.index = p.Index
 		k.text.Reset()
-		k.open, k.err = k.r.room.StartPart(k.ctx, k.s, k.turn, session.Part{ID: fmt.Sprintf("%s.%d", k.msg, p.Index), Message: k.msg, Kind: p.Kind})
+		k.open, k.err = k.r.room.StartPart(k.ctx, k.s, k.turn,
+			session.Part{ID: fmt.Sprintf("%s.%d", k.msg, p.Index), Message: k.msg, Kind: p.Kind})
 	}
 	if k.err == nil {
 		k.text.WriteString(p.Delta)

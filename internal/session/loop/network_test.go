@@ -37,7 +37,8 @@ func TestNetworkIsARightOfItsOwn(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// A denial of the command is one of the command with the network too.
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"}, Tools: []string{"bash(command: curl)"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"},
+		Tools: []string{"bash(command: curl)"}})
 	h.until(h.prompt(s, call(`,"network":true`)), session.Done)
 	if got := h.said(s); !strings.Contains(got, "may not") {
 		t.Errorf("%q", got)

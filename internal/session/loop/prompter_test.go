@@ -12,7 +12,8 @@ import (
 )
 
 // chat is an app that speaks to tandem for this user, as `tandem mcp` does.
-var chat = op.Caller{Tenant: "local", Actor: "act_chat", Name: "chat", Kind: op.Agent, For: []string{"local:local"}, Door: op.DoorMCP, Request: "req"}
+var chat = op.Caller{Tenant: "local", Actor: "act_chat", Name: "chat", Kind: op.Agent, For: []string{"local:local"}, Door: op.DoorMCP,
+	Request: "req"}
 
 // told is all that the model of a session was told in a turn.
 func (h *house) told(s *session.Session, turn *session.Turn) string {
@@ -49,7 +50,8 @@ func TestWhoPromptsASessionIsBoundByItsDenials(t *testing.T) {
 	}
 	secret := h.plant("priv/p.txt", "open.txt")
 	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
-	h.do(person, "grant.add", book.GrantIn{Principal: "agent:chat", Effect: "deny", Resource: "folder:" + h.dir + "/priv", Permissions: []string{"view"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "agent:chat", Effect: "deny", Resource: "folder:" + h.dir + "/priv",
+		Permissions: []string{"view"}})
 	s := h.session()
 
 	if got := h.ask(local, s, everyTool); strings.Count(got, secret["priv/p.txt"]) < 3 {
@@ -123,7 +125,8 @@ func TestAPrompterNeedsNoGrantsOfItsOwn(t *testing.T) {
 // A session that was denied bash heard that there is no folder: its commands see nothing of one. It is not offered the tool, and hears why.
 func TestADeniedToolSaysWhy(t *testing.T) {
 	h := newHouse(t)
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"}, Note: "no commands here"})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"},
+		Note: "no commands here"})
 	s := h.session()
 	got := h.ask(local, s, `[[tool bash {"command":"ls"}]] [[say end]]`)
 	if !strings.Contains(got, "the tool bash is denied here: no commands here") {

@@ -48,7 +48,8 @@ func TestLandlockAsksWhereKeysAre(t *testing.T) {
 	}
 	h.until(h.prompt(s, plain), session.Done)
 	// A denial of a command holds there too.
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"}, Tools: []string{"bash(command: echo)"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"},
+		Tools: []string{"bash(command: echo)"}})
 	h.until(h.prompt(s, `[[tool bash {"command":"echo plain"}]] [[result]]`), session.Done)
 	if !strings.Contains(h.said(s), "may not") {
 		t.Errorf("%q", h.said(s))
@@ -65,7 +66,8 @@ func TestWithoutASandbox(t *testing.T) {
 	refused := func(s *session.Session) {
 		t.Helper()
 		h.until(h.prompt(s, call), session.Done)
-		if got := h.said(s); h.read("x.txt") != "(x.txt is not there)" || !strings.Contains(got, "no sandbox") || !strings.Contains(got, "tandem grant unconfined "+s.ID) {
+		if got := h.said(s); h.read("x.txt") != "(x.txt is not there)" || !strings.Contains(got, "no sandbox") ||
+			!strings.Contains(got, "tandem grant unconfined "+s.ID) {
 			t.Errorf("%q %q", h.read("x.txt"), got)
 		}
 	}
@@ -73,7 +75,8 @@ func TestWithoutASandbox(t *testing.T) {
 	for _, who := range []struct {
 		name string
 		err  error
-	}{{"local", second(h.try(local, "session.unconfine", session.IDIn{ID: s.ID}))}, {"itself", second(h.try(s.Caller(), "session.unconfine", session.IDIn{ID: s.ID}))}} {
+	}{{"local", second(h.try(local, "session.unconfine", session.IDIn{ID: s.ID}))},
+		{"itself", second(h.try(s.Caller(), "session.unconfine", session.IDIn{ID: s.ID}))}} {
 		if !fault.Is(who.err, fault.Denied) {
 			t.Errorf("%s granted it: %v", who.name, who.err)
 		}
@@ -88,7 +91,8 @@ func TestWithoutASandbox(t *testing.T) {
 	if h.read("x.txt") != "" {
 		t.Errorf("%q", h.said(s))
 	}
-	h.until(h.prompt(s, `[[tool task {"title":"t","prompt":"[[tool bash {\"command\":\"touch y.txt\"}]] [[result]]"}]] [[result]]`), session.Done)
+	h.until(h.prompt(s, `[[tool task {"title":"t","prompt":"[[tool bash {\"command\":\"touch y.txt\"}]] [[result]]"}]] [[result]]`),
+		session.Done)
 	if h.read("y.txt") != "(y.txt is not there)" {
 		t.Errorf("a child ran a command: %q", h.said(s))
 	}

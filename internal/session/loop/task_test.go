@@ -54,7 +54,8 @@ func TestTaskIsDoneByAChild(t *testing.T) {
 // the child has to ask for.
 func TestChildIsNarrowerThanItsParent(t *testing.T) {
 	h := newHouse(t)
-	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1", Config: session.Config{Tools: []string{"task", "read", "write"}}}).(*session.Session)
+	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1",
+		Config: session.Config{Tools: []string{"task", "read", "write"}}}).(*session.Session)
 	turn := h.prompt(s, `[[tool task {"prompt":"work [[tool bash {\"command\":\"touch owned\"}]] [[tool write {\"path\":\"x.txt\",\"content\":\"from the child\"}]] [[result]]","tools":["*"]}]] [[say end]]`)
 	h.until(turn, session.Waiting)
 	var asked *session.Turn
@@ -153,7 +154,8 @@ func TestPatchIsAskedForOnceAndTakenBack(t *testing.T) {
 		t.Errorf("%q %q %q", h.read("a.txt"), h.read("b.txt"), h.read("c.txt"))
 	}
 	// A denial of one of its files stops the whole patch.
-	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/frozen", Permissions: []string{"edit"}})
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/frozen",
+		Permissions: []string{"edit"}})
 	h.until(h.prompt(s, `[[tool apply_patch {"patch":"*** Begin Patch\n*** Add File: d.txt\n+x\n*** Add File: frozen/e.txt\n+x\n*** End Patch"}]] [[result]]`), session.Done)
 	if h.read("d.txt") != "(d.txt is not there)" || !strings.Contains(h.said(s), "may not") {
 		t.Errorf("%q", h.said(s))
@@ -203,20 +205,23 @@ func TestBudgetsOfActorsAndEverybody(t *testing.T) {
 	s := h.session()
 	end = h.until(h.prompt(s, `[[tool read {"path":"a.txt"} ;; tool list {} ;; tool glob {"pattern":"*"}]] [[say never]]`), session.Failed)
 	cs := h.do(local, "session.turns", session.TurnIn{ID: s.ID}).(session.TurnsOut).Calls
-	if len(cs) != 3 || cs[1].State != session.CallDone || cs[2].State != session.CallFailed || !strings.Contains(cs[2].Result.Text, "budget of calls for everybody together") ||
+	if len(cs) != 3 || cs[1].State != session.CallDone || cs[2].State != session.CallFailed ||
+		!strings.Contains(cs[2].Result.Text, "budget of calls for everybody together") ||
 		!strings.Contains(end.Reason, "budget of calls") {
 		t.Errorf("%q %+v", end.Reason, cs)
 	}
 	set(session.LimitIn{Budget: session.Budget{Tokens: 1_000_000}})
 	// A question that alone is larger than what is left is not asked.
-	small := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Tokens: 300}}}).(*session.Session)
+	small := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1",
+		Config: session.Config{Budget: session.Budget{Tokens: 300}}}).(*session.Session)
 	calls = len(h.model.Requests())
 	end = h.until(h.prompt(small, strings.Repeat("many words ", 500)), session.Failed)
 	if !strings.Contains(end.Reason, "would exceed the budget") || len(h.model.Requests()) != calls {
 		t.Errorf("%q", end.Reason)
 	}
 	// Time runs out in the middle of an answer.
-	slow := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1", Config: session.Config{Budget: session.Budget{Seconds: 1}}}).(*session.Session)
+	slow := h.do(local, "session.create", session.CreateIn{Model: "fake/scripted-1",
+		Config: session.Config{Budget: session.Budget{Seconds: 1}}}).(*session.Session)
 	end = h.until(h.prompt(slow, "[[slow 30]]"), session.Failed)
 	if !strings.Contains(end.Reason, "budget of time") {
 		t.Errorf("%q", end.Reason)

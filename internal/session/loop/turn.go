@@ -120,7 +120,8 @@ func wants(m *session.Message) bool {
 // guard stops a turn that goes round in circles.
 func guard(t *session.Turn, calls []*session.Call) error {
 	if t.Steps >= maxSteps {
-		return fault.New(fault.Exhausted, "session.loop", "the turn made %d model calls without coming to an end", t.Steps).WithNext("prompt again to let it go on")
+		return fault.New(fault.Exhausted, "session.loop", "the turn made %d model calls without coming to an end", t.Steps).
+			WithNext("prompt again to let it go on")
 	}
 	if len(calls) < maxRepeat {
 		return nil
@@ -131,6 +132,7 @@ func guard(t *session.Turn, calls []*session.Call) error {
 			return nil
 		}
 	}
-	return fault.New(fault.Exhausted, "session.loop", "the agent called %s %d times with the same arguments and the same result", last.Tool, maxRepeat).
+	return fault.New(fault.Exhausted, "session.loop", "the agent called %s %d times with the same arguments and the same result", last.Tool,
+		maxRepeat).
 		WithNext("tell it what to do differently")
 }

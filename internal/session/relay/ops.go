@@ -93,11 +93,13 @@ func at(id string) op.Resource { return op.Resource{Kind: "relay", Path: "/" + i
 // Ops is this room's front door.
 func (r *Runner) Ops() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "relay.start", Right: "relay.create", Method: "POST", Path: "/relays", MCP: "-", Doc: "Start a relay: a lead and a worker on a task."},
+		op.Effect(op.Spec{Name: "relay.start", Right: "relay.create", Method: "POST", Path: "/relays", MCP: "-",
+			Doc: "Start a relay: a lead and a worker on a task."},
 			func(StartIn) op.Resource { return at("") }, r.start, nil),
 		op.Read(op.Spec{Name: "relay.list", Right: "relay.list", Masked: true, Method: "GET", Path: "/relays", MCP: "-", Doc: "List relays."},
 			func(session.Nothing) op.Resource { return at("") }, r.list),
-		op.Read(op.Spec{Name: "relay.read", Right: "relay.read", Method: "GET", Path: "/relays/{loopId}", MCP: "-", Doc: "Read a relay: where it stands, and its log."},
+		op.Read(op.Spec{Name: "relay.read", Right: "relay.read", Method: "GET", Path: "/relays/{loopId}", MCP: "-",
+			Doc: "Read a relay: where it stands, and its log."},
 			func(in ReadIn) op.Resource { return at(in.ID) }, r.read),
 		op.State(op.Spec{Name: "relay.enqueue", Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/enqueue", MCP: "-",
 			Doc: "Give a relay its next task, or the answer to its question."}, func(in TextIn) op.Resource { return at(in.ID) }, r.enqueue),
@@ -116,7 +118,8 @@ func (r *Runner) tool(ctx context.Context, in ToolIn) (ReadOut, error) {
 	switch in.Action {
 	case "start":
 		o := in.StartOptions
-		name, arg = "relay.start", StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker, Turns: o.Turns, Budget: o.Budget, Tokens: o.Tokens, Cents: o.Cents, Park: o.Park, Answer: o.Answer}
+		name, arg = "relay.start", StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker, Turns: o.Turns,
+			Budget: o.Budget, Tokens: o.Tokens, Cents: o.Cents, Park: o.Park, Answer: o.Answer}
 	case "read":
 		name, arg = "relay.read", ReadIn{ID: in.ID, Cursor: in.Cursor}
 	case "enqueue":
@@ -154,7 +157,8 @@ func seconds(given int64, usual, most time.Duration, what string) (time.Duration
 
 func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
-	x := &Relay{ID: id.New("loop"), Tenant: c.Tenant, Mission: or(in.Mission, in.Task), Turns: in.Turns, Queue: []string{}, Caller: c, Folder: in.Cwd}
+	x := &Relay{ID: id.New("loop"), Tenant: c.Tenant, Mission: or(in.Mission, in.Task), Turns: in.Turns, Queue: []string{}, Caller: c,
+		Folder: in.Cwd}
 	if strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask || len(in.Mission) > MaxTask {
 		return nil, fault.New(fault.Invalid, "relay.start", "a task has between 1 and %d bytes", MaxTask)
 	}
@@ -271,7 +275,8 @@ func (r *Runner) inject(ctx context.Context, tx *db.Tx, in TextIn) (*Relay, erro
 		case strings.TrimSpace(in.Text) == "" || len(in.Text) > MaxTask:
 			return fault.New(fault.Invalid, "relay.inject", "the text has between 1 and %d bytes", MaxTask)
 		case x.Status != Running:
-			return fault.New(fault.Conflict, "relay.inject", "the relay is %s; only a running one can be told something", x.Status).WithNext("use enqueue")
+			return fault.New(fault.Conflict, "relay.inject", "the relay is %s; only a running one can be told something", x.Status).
+				WithNext("use enqueue")
 		case len(x.Injected) >= MaxQueue:
 			return fault.New(fault.Exhausted, "relay.inject", "%d texts wait for the lead already", len(x.Injected))
 		}

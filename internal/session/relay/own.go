@@ -44,5 +44,6 @@ func (r *Runner) Guard(ctx context.Context, tx *db.Tx, tenant, session string) e
 	if by, _ := ctx.Value(ownKey{}).(string); by == relay || Status(status).Over() {
 		return nil
 	}
-	return fault.New(fault.Conflict, "session", "the session belongs to the relay %s", relay).WithNext("steer it with the relay tool: inject, enqueue or stop")
+	return fault.New(fault.Conflict, "session", "the session belongs to the relay %s", relay).
+		WithNext("steer it with the relay tool: inject, enqueue or stop")
 }

@@ -285,7 +285,8 @@ func (r *Runner) ended(ctx context.Context, x *Relay) (*session.Turn, error) {
 		if r.late(x) && !asked {
 			asked = true
 			c := x.Caller
-			if _, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.cancel", session.TurnIn{ID: t.Session, Turn: t.ID}); err != nil {
+			if _, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.cancel",
+				session.TurnIn{ID: t.Session, Turn: t.ID}); err != nil {
 				r.log.Warn("interrupt a turn whose task's time is used up", "relay", x.ID, "err", err)
 			}
 		}
@@ -350,11 +351,13 @@ func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x
 		if err := r.tell(tx, before, after); err != nil || event == "" {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight, "reason": x.Reason})
+		payload, err := json.Marshal(map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight,
+			"reason": x.Reason})
 		if err != nil {
 			return err
 		}
-		_, err = r.journal.Append(tx, journal.Event{Tenant: tenant, Type: event, Phase: journal.Done, Actor: x.Caller.Name, For: x.Caller.For, Resource: at(id).String(), Payload: payload})
+		_, err = r.journal.Append(tx, journal.Event{Tenant: tenant, Type: event, Phase: journal.Done, Actor: x.Caller.Name, For: x.Caller.For,
+			Resource: at(id).String(), Payload: payload})
 		return err
 	})
 	if err != nil {

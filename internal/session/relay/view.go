@@ -25,9 +25,11 @@ func (r *Runner) show(x *Relay) {
 	for _, e := range log {
 		fmt.Fprintf(&lines, "- %s task %d, step %d, %s: %s\n", e.At.Format(time.RFC3339), e.Task, e.Step, e.Role, line(e.Text, 300))
 	}
-	state, _ := json.MarshalIndent(map[string]any{"status": x.Status, "turn": x.Turn, "task": x.Task, "blockedReason": x.Reason, "question": x.Question, "step": x.Step}, "", "  ")
+	state, _ := json.MarshalIndent(map[string]any{"status": x.Status, "turn": x.Turn, "task": x.Task, "blockedReason": x.Reason,
+		"question": x.Question, "step": x.Step}, "", "  ")
 	queue, _ := json.MarshalIndent(append([]string{}, x.Queue...), "", "  ")
-	for name, data := range map[string]string{"MISSION.md": x.Mission + "\n", "STATE.json": string(state) + "\n", "LOG.md": lines.String(), "QUEUE.json": string(queue) + "\n"} {
+	for name, data := range map[string]string{"MISSION.md": x.Mission + "\n", "STATE.json": string(state) + "\n", "LOG.md": lines.String(),
+		"QUEUE.json": string(queue) + "\n"} {
 		tmp := filepath.Join(dir, "."+name)
 		if err := os.WriteFile(tmp, []byte(data), 0o600); err == nil {
 			err = os.Rename(tmp, filepath.Join(dir, name))

@@ -27,7 +27,8 @@ func codex(lines []string, title string) Reading {
 			r.State, r.Signal, r.Detail = Permission, "approval menu", find(lines, 40, codexAsk())
 		case strings.Contains(tail, "Sign in with"):
 			r.State, r.Signal = SignIn, "sign-in menu"
-		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"), strings.Contains(tail, "rust this directory"),
+		case strings.Contains(tail, "trust the contents"), strings.Contains(tail, "Trust this folder"),
+			strings.Contains(tail, "rust this directory"),
 			strings.Contains(tail, "Folder access"):
 			r.State, r.Signal = Trust, "trust menu"
 		}
@@ -83,5 +84,6 @@ func codexQuestion(lines []string) string {
 // codexMenuOpen tells a menu from an input box: below a menu's entries stands only a line that says how to answer.
 func codexMenuOpen(lines []string) bool {
 	end := strings.ToLower(strings.TrimSpace(lines[len(lines)-1]))
-	return strings.HasPrefix(end, "press enter") || strings.Contains(end, "enter continue") || strings.Contains(end, "enter to confirm") || strings.Contains(end, "enter to submit answer") || strings.Contains(end, "enter confirm") || strings.Contains(end, "esc to cancel")
+	return strings.HasPrefix(end, "press enter") || strings.Contains(end, "enter continue") || strings.Contains(end, "enter to confirm") ||
+		strings.Contains(end, "enter to submit answer") || strings.Contains(end, "enter confirm") || strings.Contains(end, "esc to cancel")
 }

@@ -15,7 +15,8 @@ var wants = map[string]Reading{
 
 // details are what some screens must also say.
 var details = map[string]Reading{
-	"claude-2.1.197/permission/wide-bash":  {Detail: "Do you want to proceed?", Options: []string{"Yes", "Yes, and always allow access to project/ from this project", "No"}},
+	"claude-2.1.197/permission/wide-bash": {Detail: "Do you want to proceed?",
+		Options: []string{"Yes", "Yes, and always allow access to project/ from this project", "No"}},
 	"claude-2.1.197/permission/wide-write": {Detail: "Do you want to create n.txt?"},
 	"claude-2.1.197/question/wide-one":     {Detail: "Which colour?", Options: []string{"Red", "Blue", "Type something.", "Chat about this"}},
 	"claude-2.1.197/question/narrow-one":   {Detail: "Which colour?"},

@@ -108,7 +108,8 @@ func (b *Base) Patch(ctx context.Context, now *Base, name string, kept func(hash
 	case bytes.Equal(before, after) && had == has:
 		return head, nil // only its mode changed
 	case binary(before) || binary(after):
-		return head + fmt.Sprintf("index %s..%s\nGIT binary patch\n%s\n%s\n", full(was.Hash, had), full(is.Hash, has), literal(after), literal(before)), nil
+		return head + fmt.Sprintf("index %s..%s\nGIT binary patch\n%s\n%s\n", full(was.Hash, had), full(is.Hash, has), literal(after),
+			literal(before)), nil
 	}
 	from, to := "a/"+shown, "b/"+shown
 	if !had {

@@ -150,7 +150,8 @@ func (l *looker) dir(ctx context.Context, rel string, ignores *workcopy.Ignores)
 	}
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
-		if e.Name() == ".git" || e.Name() == ".jj" || ignores.Match(l.inRepo(name), e.IsDir()) || l.skip(filepath.Join(l.b.Folder, filepath.FromSlash(name))) {
+		if e.Name() == ".git" || e.Name() == ".jj" || ignores.Match(l.inRepo(name), e.IsDir()) ||
+			l.skip(filepath.Join(l.b.Folder, filepath.FromSlash(name))) {
 			continue
 		}
 		if e.IsDir() {

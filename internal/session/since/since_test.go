@@ -15,7 +15,8 @@ func run(t *testing.T, dir, in string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@b"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s\n%s", args, err, out, in)
@@ -53,7 +54,8 @@ func whole(t *testing.T, base *since.Base, kept map[string][]byte) (string, []st
 	return out.String(), names
 }
 
-// Random files are changed at random; the patch makes the old state the new one, by git itself, in a repository, below its root and in none.
+// Random files are changed at random; the patch makes the old state the new one, by git itself, in a repository, below its root and in
+// none.
 func TestGitAppliesWhatChanged(t *testing.T) {
 	for _, place := range []string{"repository", "below", "none"} {
 		t.Run(place, func(t *testing.T) {

@@ -64,7 +64,8 @@ func TestTheSixteenToolsNeedNoAsk(t *testing.T) {
 	}
 }
 
-// A real Claude Code in a session calls tandem's own read-only tool, and nobody is asked for a PIN: the operation behind it is judged when it
+// A real Claude Code in a session calls tandem's own read-only tool, and nobody is asked for a PIN: the operation behind it is judged when
+// it
 // is called. What a person says of such a tool still counts.
 func TestOwnToolsAskNobody(t *testing.T) {
 	t.Parallel()
@@ -74,7 +75,8 @@ func TestOwnToolsAskNobody(t *testing.T) {
 	if out.Status != "done" || !strings.Contains(out.Report, `"kind":"session"`) || len(h.asks()) != 0 {
 		t.Fatalf("%+v, asks %v", out, h.asks())
 	}
-	deny := book.GrantIn{Principal: "session:*", Resource: "tool:/mcp__tandem__tandem_whoami", Permissions: []string{"execute"}, Effect: "deny"}
+	deny := book.GrantIn{Principal: "session:*", Resource: "tool:/mcp__tandem__tandem_whoami", Permissions: []string{"execute"},
+		Effect: "deny"}
 	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", deny, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +108,8 @@ func TestASessionIsOpenedAsAnAgent(t *testing.T) {
 		t.Errorf("a session that is called builder: %+v", out)
 	}
 	// a denial of one session holds by every name that it goes by
-	closed := book.GrantIn{Principal: "local:local", Resource: "session:/" + h.seat("builder").Session, Permissions: []string{"execute"}, Effect: "deny"}
+	closed := book.GrantIn{Principal: "local:local", Resource: "session:/" + h.seat("builder").Session, Permissions: []string{"execute"},
+		Effect: "deny"}
 	if err := person.Call(t.Context(), "grant.add", closed, nil); err != nil {
 		t.Fatal(err)
 	}

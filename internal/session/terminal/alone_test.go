@@ -27,7 +27,8 @@ func alone(t *testing.T) bool {
 	if os.Getuid() == 0 { // root needs no namespace of users, in which a program's own sandbox would have to nest
 		flags = "-n"
 	}
-	c := exec.Command("unshare", flags, "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-test.timeout", "10m")
+	c := exec.Command("unshare", flags, "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$",
+		"-test.v", "-test.timeout", "10m")
 	c.Env = append(os.Environ(), inside+"=1")
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)

@@ -21,7 +21,8 @@ func TestEachQuestionGetsItsOwnAnswer(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", part, list)
 		}
 	}
-	if said, err := h.fails(h.project, "session", "answer", "a", "postgres"); err == nil || !strings.Contains(said, "each wants an answer of its own") {
+	if said, err := h.fails(h.project, "session", "answer", "a", "postgres"); err == nil ||
+		!strings.Contains(said, "each wants an answer of its own") {
 		t.Errorf("%v %s", err, said)
 	}
 	h.tandem(h.project, "session", "answer", "a", "postgres", "rust")

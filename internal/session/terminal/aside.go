@@ -12,7 +12,8 @@ func (r *row) work(turn string) session.Work {
 	return session.Work{Tenant: r.Tenant, Session: r.Session, Turn: turn, ID: r.Session}
 }
 
-// watch notes what version control would run in the working folder before the program starts. What one that ran before left there is found first.
+// watch notes what version control would run in the working folder before the program starts. What one that ran before left there is found
+// first.
 func (s *seat) watch(ctx context.Context, b *box.Box) error {
 	if s.stage != nil {
 		return nil // a probe works in a folder of tandem's own

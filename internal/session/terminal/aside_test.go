@@ -12,7 +12,8 @@ import (
 	"tandem/internal/session/wire"
 )
 
-// A repository that a real agent made in its folder was left there with its hooks and settings: they ran when the person used git in it. They
+// A repository that a real agent made in its folder was left there with its hooks and settings: they ran when the person used git in it.
+// They
 // are set aside before anybody hears that the turn ended; what the agent does between turns is found at the end of the next, or when it is
 // closed; what the person changes where the box keeps the agent from it is the person's.
 func TestARealAgentLeavesNoHook(t *testing.T) {
@@ -21,7 +22,8 @@ func TestARealAgentLeavesNoHook(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = h.project, append(h.env, "GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.org", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.org")
+		cmd.Dir, cmd.Env = h.project, append(h.env, "GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.org", "GIT_COMMITTER_NAME=p",
+			"GIT_COMMITTER_EMAIL=p@example.org")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v %s", args, err, out)
 		}
@@ -29,7 +31,8 @@ func TestARealAgentLeavesNoHook(t *testing.T) {
 	run("init", "-q", ".")
 	s := h.open("a")
 	run("config", "core.pager", "less -R")
-	h.write("home/code/plant.sh", strings.Join([]string{"export HOME=/tmp", "git init -q sub", "printf '#!/bin/sh\\ntouch " + h.project + "/RAN' > sub/.git/hooks/pre-commit", "chmod +x sub/.git/hooks/pre-commit",
+	h.write("home/code/plant.sh", strings.Join([]string{"export HOME=/tmp", "git init -q sub",
+		"printf '#!/bin/sh\\ntouch " + h.project + "/RAN' > sub/.git/hooks/pre-commit", "chmod +x sub/.git/hooks/pre-commit",
 		"git -C sub config core.fsmonitor 'touch " + h.project + "/RAN'", "echo PLANTED"}, "\n"))
 	out := h.begin("a", `go [[tool Bash {"command":"sh plant.sh","description":"make it"}]] [[result]]`)
 	h.decide(approval.Approve, "")

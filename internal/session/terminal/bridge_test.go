@@ -29,11 +29,12 @@ func (h *house) chat(flags ...string) *chat {
 	c := &chat{h: h}
 	cmd := exec.Command(testenv.Tandem(h.t), append([]string{"mcp"}, flags...)...)
 	cmd.Env, cmd.Dir = h.env, h.project
-	app := mcp.NewClient(&mcp.Implementation{Name: "chat", Version: "1"}, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.told = append(c.told, r.Params.Message)
-	}})
+	app := mcp.NewClient(&mcp.Implementation{Name: "chat", Version: "1"},
+		&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.told = append(c.told, r.Params.Message)
+		}})
 	conn, err := app.Connect(h.t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		h.t.Fatal(err)
@@ -103,13 +104,16 @@ func TestAChatAppDrivesASession(t *testing.T) {
 		t.Errorf("instructions: %s", i)
 	}
 	var seat struct{ Name, State, Cwd, Attach string }
-	if said := c.tool("open_session", map[string]any{"cwd": h.project, "name": "s1", "agent": "claude", "model": "sonnet", "effort": "low"}, &seat); said != "" {
+	if said := c.tool("open_session", map[string]any{"cwd": h.project, "name": "s1", "agent": "claude", "model": "sonnet", "effort": "low"},
+		&seat); said != "" {
 		t.Fatal(said)
 	}
 	want(t, "attach", seat.Attach, "tmux -S "+filepath.Join(h.dir, "tmux.sock")+" attach -t ccm-s1")
 	for args, refusal := range map[string]string{
-		`{"name":"x","model":"gpt"}`: "haiku", `{"name":"x","effort":"huge"}`: "xhigh", `{"name":"x","cwd":"` + filepath.Join(h.dir, "home", "elsewhere") + `"}`: "TANDEM_CWD_ALLOWLIST",
-		`{"name":"x","cwd":"` + h.project + `/../elsewhere"}`: "TANDEM_CWD_ALLOWLIST", `{"name":"relay-x"}`: "relay", `{"name":"x","agent":"parrot"}`: "parrot",
+		`{"name":"x","model":"gpt"}`: "haiku", `{"name":"x","effort":"huge"}`: "xhigh",
+		`{"name":"x","cwd":"` + filepath.Join(h.dir, "home", "elsewhere") + `"}`: "TANDEM_CWD_ALLOWLIST",
+		`{"name":"x","cwd":"` + h.project + `/../elsewhere"}`:                    "TANDEM_CWD_ALLOWLIST", `{"name":"relay-x"}`: "relay",
+		`{"name":"x","agent":"parrot"}`: "parrot",
 	} {
 		var in map[string]any
 		if err := json.Unmarshal([]byte(args), &in); err != nil {

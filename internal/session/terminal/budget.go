@@ -10,7 +10,8 @@ import (
 // checkBudget refuses limits that nothing could be held against: these programs report tokens, and no prices.
 func checkBudget(b session.Budget) error {
 	if b.Cents > 0 || b.Calls > 0 {
-		return fault.New(fault.Invalid, "session.open", "agent programs report neither what they cost nor every call").WithNext("limit turns, seconds or tokens")
+		return fault.New(fault.Invalid, "session.open", "agent programs report neither what they cost nor every call").
+			WithNext("limit turns, seconds or tokens")
 	}
 	if min(b.Turns, b.Seconds, b.Tokens, b.Cents, b.Calls) < 0 {
 		return fault.New(fault.Invalid, "session.open", "a budget cannot be negative")

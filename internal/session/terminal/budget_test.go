@@ -68,7 +68,8 @@ func TestBudgetsStopRealAgents(t *testing.T) {
 	}
 	open("day", session.Budget{})
 	refused("day", "five", "everybody together")
-	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "x", Cwd: h.project, Budget: session.Budget{Cents: 5}}, nil); !fault.Is(err, fault.Invalid) {
+	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "x", Cwd: h.project, Budget: session.Budget{Cents: 5}},
+		nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a budget in money: %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 func signalsOf(agent string) (always, guards []string) {
 	switch agent {
 	case agents.ClaudeName:
-		return []string{"hook SessionStart", "hook UserPromptSubmit", "hook Stop", "registry", "transcript", "screen"}, []string{"hook PreToolUse", "hook PermissionRequest"}
+		return []string{"hook SessionStart", "hook UserPromptSubmit", "hook Stop", "registry", "transcript", "screen"},
+			[]string{"hook PreToolUse", "hook PermissionRequest"}
 	case agents.CodexName:
 		return []string{"server", "receipt", "words", "turn end"}, []string{"hook PreToolUse", "request"}
 	}
@@ -54,7 +55,8 @@ func judged(agent, version string, seen []string, probed time.Time) Checked {
 	case len(c.Works) == 0:
 		c.Verdict = "warning: " + agent + " " + version + " told nothing; do not rely on what is said of it"
 	default:
-		c.Verdict = "warning: " + agent + " " + version + " did not show " + strings.Join(c.Missing, ", ") + "; it is judged by " + strings.Join(c.Works, ", ")
+		c.Verdict = "warning: " + agent + " " + version + " did not show " + strings.Join(c.Missing, ", ") + "; it is judged by " +
+			strings.Join(c.Works, ", ")
 	}
 	return c
 }

@@ -47,7 +47,8 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 		s.row.Conversation = newConversation()
 	}
 	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.configAt(), Name: s.row.Name,
-		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip, HoldTools: !d.Answers}
+		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip,
+		HoldTools: !d.Answers}
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}

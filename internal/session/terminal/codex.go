@@ -75,18 +75,21 @@ func (codexProgram) outside(s *spoken) (string, error) {
 func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	d := s.d
 	if !d.Answers {
-		return Launch{}, fault.New(fault.Conflict, "session.open", "Codex shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
+		return Launch{}, fault.New(fault.Conflict, "session.open",
+			"Codex shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
 			WithNext("open a Claude Code session, or let answers at the terminal count")
 	}
 	if err := os.Remove(filepath.Join(s.folder(), s.socketName())); err != nil && !os.IsNotExist(err) {
 		return Launch{}, err
 	}
 	s.row.Socket = "app-" + newConversation()[:8] + ".sock"
-	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), s.socketName()), Session: s.socket, ID: s.row.Session,
+	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), s.socketName()),
+		Session: s.socket, ID: s.row.Session,
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip}
 	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log")}
 	if strings.HasPrefix(s.configAt(), "/tmp/") {
-		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while CODEX_HOME lies below /tmp").WithNext("put it elsewhere")
+		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while CODEX_HOME lies below /tmp").
+			WithNext("put it elsewhere")
 	}
 	if s.row.Confined == "bwrap" {
 		l.tmp = filepath.Join(s.folder(), "tmp")

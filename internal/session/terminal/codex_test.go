@@ -180,7 +180,8 @@ func TestCodex(t *testing.T) {
 		for _, c := range []struct {
 			script, kind string
 			state        terminal.State
-		}{{"[[err 429]]", "rate_limit", terminal.RateLimited}, {"[[err 500]]", "server_error", terminal.Ready}, {"[[err 401]]", "authentication_failed", terminal.Ready}} {
+		}{{"[[err 429]]", "rate_limit", terminal.RateLimited}, {"[[err 500]]", "server_error", terminal.Ready},
+			{"[[err 401]]", "authentication_failed", terminal.Ready}} {
 			out := h.send("a", "now "+c.script)
 			if out.Status != "failed" || !strings.Contains(out.Reason, c.kind) || out.Signal != "app-server turn end" {
 				t.Errorf("%s: %+v", c.kind, out)
@@ -279,7 +280,10 @@ func TestCodexCrashes(t *testing.T) {
 	h.stop(os.Kill)
 	time.Sleep(4 * time.Second)
 	h.start()
-	h.eventually("the turn's end is known", func() bool { out = h.poll("a", 0); return out.Idle && strings.Contains(out.Report, "slow words") })
+	h.eventually("the turn's end is known", func() bool {
+		out = h.poll("a", 0)
+		return out.Idle && strings.Contains(out.Report, "slow words")
+	})
 	want(t, "prompts", h.prompts("mid turn"), 1)
 	if out = h.send("a", "more [[say same session]]"); out.Report != "same session" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))

@@ -75,7 +75,8 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		return b, err
 	case box.Below(s.row.Folder, d.Home): // it works in the person's home, and has its own apart
 		b.Mounts = append(project, home...)
-		b.Env = append(slices.DeleteFunc(slices.Clone(b.Env), func(kv string) bool { return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "XDG_") }), "HOME="+s.homeAt())
+		b.Env = append(slices.DeleteFunc(slices.Clone(b.Env),
+			func(kv string) bool { return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "XDG_") }), "HOME="+s.homeAt())
 	default:
 		b.Mounts = append(home, project...)
 	}
@@ -105,7 +106,8 @@ func (s *seat) confine(ctx context.Context, l Launch) (Launch, error) {
 		return l, err
 	}
 	if !m.Works() {
-		return l, fault.New(fault.Conflict, "session.open", "this session is confined, and %s", m.Why).WithNext("install bubblewrap, or set TANDEM_CONFINE=none")
+		return l, fault.New(fault.Conflict, "session.open", "this session is confined, and %s", m.Why).
+			WithNext("install bubblewrap, or set TANDEM_CONFINE=none")
 	}
 	b, err := s.box(ctx, l)
 	if err != nil {

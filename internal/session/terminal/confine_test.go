@@ -36,7 +36,8 @@ func (h *house) socketOf(name string) string {
 // What succeeds prints a word in capitals.
 func (h *house) attack(other terminal.Seat) string {
 	h.t.Helper()
-	data, tmux, socket, tandem := filepath.Join(h.dir, "home", ".tandem"), "tmux -S "+filepath.Join(h.dir, "tmux.sock"), h.socketOf(other.Name), testenv.Tandem(h.t)
+	data, tmux, socket, tandem := filepath.Join(h.dir, "home", ".tandem"), "tmux -S "+filepath.Join(h.dir, "tmux.sock"),
+		h.socketOf(other.Name), testenv.Tandem(h.t)
 	// In a file: a line that names such places is refused before it runs, and this is about what keeps one that is not.
 	h.write("home/code/attack.sh", strings.Join([]string{
 		"ls " + data + "/tandem.db " + data + "/tandem.sock && echo SAW-DATA",
@@ -49,7 +50,8 @@ func (h *house) attack(other terminal.Seat) string {
 		tandem + " session close " + other.Name + " && echo CLOSED-ANOTHER",
 		tandem + " session update $TANDEM_SESSION --title mine && echo CHANGED-ITSELF",
 		tandem + " down </dev/null && echo STOPPED",
-		"ls " + socket + " && echo SAW-SOCKET; TANDEM_SESSION=" + other.Session + " TANDEM_SESSION_SOCKET=" + socket + " " + tandem + " session list && echo AS-ANOTHER",
+		"ls " + socket + " && echo SAW-SOCKET; TANDEM_SESSION=" + other.Session + " TANDEM_SESSION_SOCKET=" + socket + " " + tandem +
+			" session list && echo AS-ANOTHER",
 		`find / -type s 2>/dev/null | while read s; do [ "$s" != "$TANDEM_SESSION_SOCKET" ] && perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(Peer => $ARGV[0])' "$s" && echo "CONNECTED-$s"; done`,
 		"echo made > made.txt; echo END",
 	}, "\n"))

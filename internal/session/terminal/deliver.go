@@ -80,7 +80,8 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 	var r screen.Reading
 	shown := s.waitFor(ctx, 5*time.Second, func() bool { r, err = s.screen(ctx); return err == nil && r.Draft != "" })
 	if shown && !ours(r.Draft, text) {
-		fail("screen", fault.New(fault.Conflict, "session.send", "somebody typed into the terminal at the same moment; the text was not submitted").WithNext("look at it: %s", s.row.Attach))
+		fail("screen", fault.New(fault.Conflict, "session.send",
+			"somebody typed into the terminal at the same moment; the text was not submitted").WithNext("look at it: %s", s.row.Attach))
 		return
 	}
 	s.waitFor(ctx, between, func() bool { return false })
@@ -122,7 +123,8 @@ func (s *claude) submit(ctx context.Context, text string) error {
 	if s.waitFor(ctx, patience, func() bool { return s.taken }) {
 		return nil
 	}
-	return fault.New(fault.Unavailable, "session.send", "the agent did not say that it took the prompt; it is not typed again").WithNext("look at the terminal: %s", s.row.Attach)
+	return fault.New(fault.Unavailable, "session.send", "the agent did not say that it took the prompt; it is not typed again").
+		WithNext("look at the terminal: %s", s.row.Attach)
 }
 
 // free makes sure that typing would reach an empty input box and nothing else.
@@ -173,8 +175,12 @@ func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
-	if !s.waitFor(ctx, 2*patience, func() bool { s.look(ctx); return s.view().State.Rests() || s.view().State.Gone() }) || s.view().State.Gone() {
-		return fault.New(fault.Unavailable, "session.send", "the program did not start with model %q and effort %q: %s", model, effort, s.view().Detail)
+	if !s.waitFor(ctx, 2*patience, func() bool {
+		s.look(ctx)
+		return s.view().State.Rests() || s.view().State.Gone()
+	}) || s.view().State.Gone() {
+		return fault.New(fault.Unavailable, "session.send", "the program did not start with model %q and effort %q: %s", model, effort,
+			s.view().Detail)
 	}
 	return nil
 }

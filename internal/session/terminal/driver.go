@@ -84,7 +84,8 @@ var _ session.Driver = (*Driver)(nil)
 
 // New makes the driver. It does nothing until Run.
 func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o Options) *Driver {
-	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, probing: map[string]bool{}, taken: make(chan struct{})}
+	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, probing: map[string]bool{},
+		taken: make(chan struct{})}
 	t.holds.now = d.Now
 	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
 	return t
@@ -159,7 +160,8 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 
 // seat makes the live side of a row.
 func (d *Driver) seat(r *row) *seat {
-	s := &seat{d: d, row: *r, kept: r.State, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{}, heard: map[string]bool{}, born: time.Now()}
+	s := &seat{d: d, row: *r, kept: r.State, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{},
+		heard: map[string]bool{}, born: time.Now()}
 	switch r.Agent {
 	case agents.CodexName, agents.OpenCodeName:
 		s.prog = newSpoken(s)

@@ -26,7 +26,8 @@ func TestADeniedTreeIsHiddenFromARealAgent(t *testing.T) {
 	}
 	deny := func(tree string) {
 		t.Helper()
-		in := book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + filepath.Join(h.project, tree), Permissions: []string{"view"}}
+		in := book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + filepath.Join(h.project, tree),
+			Permissions: []string{"view"}}
 		if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", in, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -37,11 +38,13 @@ func TestADeniedTreeIsHiddenFromARealAgent(t *testing.T) {
 		t.Errorf("it does not say what is hidden: %s", s.Boundary)
 	}
 	got := h.send("a", `go [[tool Bash {"command":"cat open.txt priv/p.txt later/p.txt; grep -r 'word of priv' . && echo FOUND; echo END","description":"look"}]] [[result]]`).Report
-	if !strings.Contains(got, "word of open.txt") || !strings.Contains(got, "word of later") || !strings.Contains(got, "END") || strings.Contains(got, "word of priv/p") || strings.Contains(got, "FOUND") {
+	if !strings.Contains(got, "word of open.txt") || !strings.Contains(got, "word of later") || !strings.Contains(got, "END") ||
+		strings.Contains(got, "word of priv/p") || strings.Contains(got, "FOUND") {
 		t.Errorf("%s", got)
 	}
 	// The same line, once granted, asks again when something is denied that the box does not hide.
-	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
+	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add",
+		book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	deny("later")

@@ -50,10 +50,14 @@ func houseIn(t *testing.T, dir string, extra ...string) *house {
 	h.write("home/code/CLAUDE.md", "The secret word of this project is plover.\n")
 	h.write("home/.claude.json", `{"hasCompletedOnboarding":true}`)
 	sock := filepath.Join(dir, "tmux.sock")
-	h.env = append([]string{"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "TMPDIR=" + os.TempDir(),
-		"ANTHROPIC_BASE_URL=" + h.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+	h.env = append([]string{"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color",
+		"TMPDIR=" + os.TempDir(),
+		"ANTHROPIC_BASE_URL=" + h.model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
-		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_CODEX=" + testenv.Tool(t, "codex"), "TANDEM_OPENCODE=" + testenv.Tool(t, "opencode"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none", "TANDEM_PROBE=0"}, extra...)
+		"TANDEM_CLAUDE=" + testenv.Tool(t, "claude"), "TANDEM_CODEX=" + testenv.Tool(t, "codex"),
+		"TANDEM_OPENCODE=" + testenv.Tool(t, "opencode"), "TANDEM_TMUX_SOCKET=" + sock, "TANDEM_WAIT_MS=90000", "TANDEM_CONFINE=none",
+		"TANDEM_PROBE=0"}, extra...)
 	h.start()
 	t.Cleanup(func() {
 		h.endTerminals()
@@ -216,7 +220,8 @@ func (h *house) decide(verdict approval.Verdict, feedback string) *approval.Ask 
 		return len(list.Asks) == 1
 	})
 	a := list.Asks[0]
-	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest, Pages: a.PageDigests()}, nil); err != nil {
+	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide",
+		approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest, Pages: a.PageDigests()}, nil); err != nil {
 		h.t.Fatalf("decide: %v", err)
 	}
 	return a

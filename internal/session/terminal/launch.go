@@ -51,7 +51,8 @@ func newConversation() string {
 
 // find is a program's real path.
 func (d *Driver) find(agent string) (string, error) {
-	names := map[string][3]string{agents.ClaudeName: {"Claude Code", d.Claude, "TANDEM_CLAUDE"}, agents.CodexName: {"Codex", d.Codex, "TANDEM_CODEX"},
+	names := map[string][3]string{agents.ClaudeName: {"Claude Code", d.Claude, "TANDEM_CLAUDE"},
+		agents.CodexName:    {"Codex", d.Codex, "TANDEM_CODEX"},
 		agents.OpenCodeName: {"OpenCode", d.OpenCode, "TANDEM_OPENCODE"}}
 	n := names[agent]
 	name := orElse(n[1], agent)
@@ -154,7 +155,8 @@ func (s *seat) launch(ctx context.Context) error {
 	if err := agents.WriteJSON(file, l); err != nil {
 		return err
 	}
-	spec := tmux.Spec{Name: s.row.Name, Folder: s.row.Folder, Argv: []string{d.Self, "launch", file}, Env: tmuxEnv(d.Env), Width: 160, Height: 50}
+	spec := tmux.Spec{Name: s.row.Name, Folder: s.row.Folder, Argv: []string{d.Self, "launch", file}, Env: tmuxEnv(d.Env), Width: 160,
+		Height: 50}
 	if _, err := d.tmux.Pane(ctx, s.row.Name); err == nil {
 		err = d.tmux.Respawn(ctx, spec)
 		if err != nil {

@@ -121,15 +121,18 @@ func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (ses
 
 // openIn opens a new session in a folder that it may use.
 func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
-	r := &row{Tenant: c.Tenant, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
-		Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay, Attach: d.attachLine(in.Name), Confined: confined}}
+	r := &row{Tenant: c.Tenant, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model,
+		RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
+			Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay,
+			Attach: d.attachLine(in.Name), Confined: confined}}
 	r.Boundary = d.boundary(r.Agent, r.Confined)
 	err := d.db.Write(ctx, func(tx *db.Tx) error {
 		model := in.Model
 		if model == "" {
 			model = "default"
 		}
-		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model, Config: session.Config{Budget: in.Budget}}
+		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model,
+			Config: session.Config{Budget: in.Budget}}
 		if err := d.room.Add(ctx, tx, c, s, r.reach()); err != nil {
 			return err
 		}
@@ -165,11 +168,13 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 	case old.Relay != "" && in.Relay == "":
 		return Seat{}, owned(old)
 	case in.Agent != old.Agent:
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).WithNext("open it as that, or close it first")
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).
+			WithNext("open it as that, or close it first")
 	case d.present(ctx, old.Session) != nil:
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
 	case folder != orElse(old.Repo, old.Folder):
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).WithNext("open it there, or close it first")
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).
+			WithNext("open it there, or close it first")
 	}
 	if err := d.driven(ctx, old); err != nil {
 		return Seat{}, err
@@ -177,7 +182,8 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 	if was, err := d.room.Get(ctx, c.Tenant, old.Session); err != nil {
 		return Seat{}, err
 	} else if in.As != "" && !slices.Contains(was.Caller().For, string(op.Agent)+":"+c.Name) {
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s was not opened as %s", in.Name, c.Name).WithNext("close it first, or take another name")
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s was not opened as %s", in.Name, c.Name).
+			WithNext("close it first, or take another name")
 	}
 	s := d.seat(old)
 	if err := s.launch(ctx); err != nil {
@@ -190,7 +196,8 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 
 // settled waits until a program that was started can be told something, or somebody has to look at it.
 func (d *Driver) settled(ctx context.Context, s *seat) Seat {
-	for end := time.Now().Add(d.Wait); s.view().State == Starting && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(d.Wait); s.view().State == Starting && time.Now().Before(end) &&
+		ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 	}
 	return s.view()
 }

@@ -19,11 +19,13 @@ func (openCode) signal() string { return "event stream" }
 func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	d := s.d
 	if !d.Answers {
-		return Launch{}, fault.New(fault.Conflict, "session.open", "OpenCode shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
+		return Launch{}, fault.New(fault.Conflict, "session.open",
+			"OpenCode shows its dialogs to whoever is at the terminal, and answers there do not count here (TANDEM_TERMINAL_ANSWERS=0)").
 			WithNext("open a Claude Code session, or let answers at the terminal count")
 	}
 	if s.row.Skip {
-		return Launch{}, fault.New(fault.Conflict, "session.open", "OpenCode is not started without permissions").WithNext("open it without skip_permissions, or use Claude Code or Codex")
+		return Launch{}, fault.New(fault.Conflict, "session.open", "OpenCode is not started without permissions").
+			WithNext("open it without skip_permissions, or use Claude Code or Codex")
 	}
 	port, err := freePort()
 	if err != nil {
@@ -31,7 +33,8 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	}
 	// The password keeps other users of this machine out; the program itself has to know it.
 	s.row.Port, s.row.Password = port, newConversation()
-	o := agents.OpenCode{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket, ID: s.row.Session, Port: port, Model: s.row.Model, Password: s.row.Password}
+	o := agents.OpenCode{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket, ID: s.row.Session, Port: port,
+		Model: s.row.Model, Password: s.row.Password}
 	if s.stage == nil {
 		o.Home = d.Home
 	}

@@ -15,7 +15,8 @@ const permissive = `"permission":{"*":"allow","bash":"allow"},"agent":{"build":{
 
 // task is a scripted call of OpenCode's that starts a subagent, which runs a command.
 func task(command string) string {
-	return `[[tool task {"description":"a part","subagent_type":"own","prompt":` + quote("do it "+shell(command)+" [[say the part is done]]") + `}]]`
+	return `[[tool task {"description":"a part","subagent_type":"own","prompt":` + quote("do it "+shell(command)+" [[say the part is done]]") +
+		`}]]`
 }
 
 // What a subagent of OpenCode's wants to run is asked about like anything else. It works in a session of its own inside the program,
@@ -85,7 +86,8 @@ func TestOpenCodeThatDoesNotAskIsNotUsed(t *testing.T) {
 	if !alone(t) {
 		return
 	}
-	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	h.write("home/.config/opencode/opencode.jsonc", `{ // mine
 "agent":{"helper":{"permission":{"*":"ask","theirs_*":"allow"}}}}`)
 	var s terminal.Seat

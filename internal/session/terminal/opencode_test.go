@@ -24,11 +24,13 @@ func TestOpenCode(t *testing.T) {
 	if !alone(t) {
 		return
 	}
-	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	var s terminal.Seat
 	began := time.Now()
 	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 12}}, &s)
-	h.eventually("it is ready", func() bool { s = h.seat("a"); return s.State != terminal.Starting }) // on a busy machine after open stopped waiting
+	// on a busy machine after open stopped waiting
+	h.eventually("it is ready", func() bool { s = h.seat("a"); return s.State != terminal.Starting })
 	t.Logf("%s after %s", s.State, time.Since(began))
 	want(t, "state", s.State, terminal.Ready)
 	want(t, "version", s.Version, "1.18.33")
@@ -66,7 +68,8 @@ func TestOpenCode(t *testing.T) {
 
 	other := h.openAs("b", "codex")
 	// What it does find is its own server, where it could answer its own dialogs. The session says so.
-	own := `; perl -MIO::Socket::INET -e '` + "`cat /proc/[0-9]*/cmdline`" + ` =~ /--port\0(\d+)/ and IO::Socket::INET->new("127.0.0.1:$1") and print "OWN-SERVER\n"'; env | grep -c OPENCODE_SERVER_PASSWORD | sed s/^/password-/`
+	own := `; perl -MIO::Socket::INET -e '` + "`cat /proc/[0-9]*/cmdline`" +
+		` =~ /--port\0(\d+)/ and IO::Socket::INET->new("127.0.0.1:$1") and print "OWN-SERVER\n"'; env | grep -c OPENCODE_SERVER_PASSWORD | sed s/^/password-/`
 	out = h.begin("a", "look "+shell(h.attack(other)+own)+" [[result]]")
 	h.decide(approval.Approve, "")
 	out = h.ended("a", out.Cursor)
@@ -85,7 +88,8 @@ func TestOpenCode(t *testing.T) {
 	h.eventually("the model is asked", func() bool { return h.prompts("wait") == 1 })
 	h.call("session.interrupt", terminal.NameIn{Name: "a"}, &out)
 	want(t, "interrupted", out.Status, "interrupted")
-	if out = h.send("a", "more [[say too much]]"); out.Status != "failed" || !strings.Contains(out.Reason, "budget of turns") || h.prompts("more") != 0 {
+	if out = h.send("a", "more [[say too much]]"); out.Status != "failed" || !strings.Contains(out.Reason, "budget of turns") ||
+		h.prompts("more") != 0 {
 		t.Errorf("%+v", out)
 	}
 	kill(t, h.tmux("list-panes", "-t", "=ccm-a:", "-F", "#{pane_pid}"))
@@ -104,7 +108,8 @@ func TestOpenCode(t *testing.T) {
 	// It works in a relay like any other.
 	h.model.Script = led("Turn 2 of 24")
 	var r relay.ReadOut
-	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project, Lead: relay.Side{Agent: "codex"}, Worker: relay.Side{Agent: "opencode"}}}, &r)
+	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb",
+		StartOptions: relay.StartOptions{Cwd: h.project, Lead: relay.Side{Agent: "codex"}, Worker: relay.Side{Agent: "opencode"}}}, &r)
 	h.eventually("it parks", func() bool { h.call("relay.read", relay.ReadIn{ID: r.ID}, &r); return r.Status != relay.Running })
 	if r.Status != relay.Parked || r.Step != 3 {
 		t.Errorf("%+v", r)

@@ -33,10 +33,13 @@ func TestASessionOpensOnlyWithinItsOwn(t *testing.T) {
 	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Budget: session.Budget{Turns: 2}}, &s)
 	tandem := testenv.Tandem(t)
 	h.write("home/code/wider.sh", strings.Join([]string{
-		tandem + ` session open x -C ~/other && echo OPENED-ELSEWHERE; ` + tandem + ` session send x 'go [[tool Read {"file_path":"notes.txt"}]] [[result]]'`,
+		tandem + ` session open x -C ~/other && echo OPENED-ELSEWHERE; ` + tandem +
+			` session send x 'go [[tool Read {"file_path":"notes.txt"}]] [[result]]'`,
 		tandem + ` session open y -C ~ && echo OPENED-HOME; ` + tandem + ` session open z -C ~/code/out && echo OPENED-BEHIND-A-LINK`,
-		tandem + ` session open w --agent codex && echo OPENED-ANOTHER-PROGRAM; ` + tandem + ` relay start --cwd ~/other "read notes.txt" && echo RELAYED-ELSEWHERE`,
-		tandem + ` session open in -C ~/code/sub && ` + tandem + ` session send in 'go [[tool Read {"file_path":"inner.txt"}]] [[result]]'; echo END`,
+		tandem + ` session open w --agent codex && echo OPENED-ANOTHER-PROGRAM; ` + tandem +
+			` relay start --cwd ~/other "read notes.txt" && echo RELAYED-ELSEWHERE`,
+		tandem + ` session open in -C ~/code/sub && ` + tandem +
+			` session send in 'go [[tool Read {"file_path":"inner.txt"}]] [[result]]'; echo END`,
 	}, "\n"))
 	out := h.begin("a", `go [[tool Bash {"command":"sh wider.sh 2>&1","description":"open others","timeout":120000}]] [[result]]`)
 	h.decide(approval.Approve, "")
@@ -46,7 +49,8 @@ func TestASessionOpensOnlyWithinItsOwn(t *testing.T) {
 			t.Errorf("%s", bad)
 		}
 	}
-	for _, good := range []string{"END", "INNER-FILE", "lies outside of what this session was granted", "let a person open it: tandem session open", "opens none with codex"} {
+	for _, good := range []string{"END", "INNER-FILE", "lies outside of what this session was granted",
+		"let a person open it: tandem session open", "opens none with codex"} {
 		if !strings.Contains(report, good) {
 			t.Errorf("it does not say %q", good)
 		}
@@ -102,9 +106,12 @@ func TestALoopOpensOnlyWithinItsOwn(t *testing.T) {
 	h.grantFolder(filepath.Join(h.dir, "home/other"))
 	start := func(options string) string {
 		t.Helper()
-		return h.tandem(h.project, "run", "-m", "mine/scripted", `go [[tool tandem {"operation":"relay.do","input":{"action":"start","task":"work","lead":{"agent":"model"},"worker":{"agent":"model"}`+options+`}}]] [[result]]`)
+		return h.tandem(h.project, "run", "-m", "mine/scripted",
+			`go [[tool tandem {"operation":"relay.do","input":{"action":"start","task":"work","lead":{"agent":"model"},"worker":{"agent":"model"}`+
+				options+`}}]] [[result]]`)
 	}
-	if got := start(`,"cwd":` + quote(filepath.Join(h.dir, "home/other"))); !strings.Contains(got, "lies outside of what this session was granted") {
+	if got := start(`,"cwd":` + quote(filepath.Join(h.dir, "home/other"))); !strings.Contains(got,
+		"lies outside of what this session was granted") {
 		t.Error(got)
 	}
 	if got := start(`,"cwd":` + quote(h.project) + `,"lead":{"agent":"claude"}`); !strings.Contains(got, "opens none with claude") {

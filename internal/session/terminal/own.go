@@ -65,7 +65,8 @@ func (s *seat) furnish() error {
 	}
 	ends, err := s.lendSignIn()
 	if err == nil && !ends.IsZero() && time.Now().After(ends) && !agents.SignedIn(s.row.Agent, s.d.Env) {
-		return fault.New(fault.Conflict, "session.open", "the sign-in of %s ran out at %s, and a confined session cannot renew it: what renews it works once, so a session that used it would sign you out",
+		return fault.New(fault.Conflict, "session.open",
+			"the sign-in of %s ran out at %s, and a confined session cannot renew it: what renews it works once, so a session that used it would sign you out",
 			s.row.Agent, ends.Format(time.DateTime)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
 	}
 	return err
@@ -128,7 +129,8 @@ func (s *seat) lendSignIn() (ends time.Time, err error) {
 	}
 	lent, ends, err := agents.SignIn(s.row.Agent, data)
 	if err != nil {
-		return ends, fault.New(fault.Unavailable, "session.open", "%s cannot be read: %w", from, err).WithNext("start %s once by hand, and sign in", s.row.Agent)
+		return ends, fault.New(fault.Unavailable, "session.open", "%s cannot be read: %w", from, err).
+			WithNext("start %s once by hand, and sign in", s.row.Agent)
 	}
 	if same, err := readSmall(to, maxSignIn); err == nil && bytes.Equal(same, lent) {
 		return ends, nil
@@ -257,7 +259,8 @@ func (s *seat) homeMounts() ([]box.Mount, error) {
 		_, err := os.Stat(b.Path)
 		switch {
 		case err == nil && !s.apart(b.Path):
-			return nil, fault.New(fault.Conflict, "session.open", "%s leads into the session's folder, where the agent could change it", b.Path).WithNext("put it elsewhere")
+			return nil, fault.New(fault.Conflict, "session.open", "%s leads into the session's folder, where the agent could change it", b.Path).
+				WithNext("put it elsewhere")
 		case err == nil:
 			out = append(out, box.Mount{From: b.Path, At: at})
 		case b.Guard:

@@ -136,7 +136,8 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 	}
 	want(t, "what it made", h.text("home/made.txt"), "made\n")
 	want(t, "settings", h.text("home/.claude/settings.json"), person["home/.claude/settings.json"])
-	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "c", Cwd: filepath.Join(home, ".claude")}, nil); err == nil || !strings.Contains(err.Error(), "holds settings of an agent program") {
+	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "c", Cwd: filepath.Join(home, ".claude")}, nil); err == nil ||
+		!strings.Contains(err.Error(), "holds settings of an agent program") {
 		t.Errorf("opened among the settings: %v", err)
 	}
 }

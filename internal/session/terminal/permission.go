@@ -231,7 +231,8 @@ func (s *seat) withdraw(w *wait) {
 		if err != nil {
 			return err
 		}
-		_, err = s.d.journal.Append(tx, journal.Event{Tenant: s.row.Tenant, Type: "session.terminal_answer", Phase: journal.Done, Actor: s.row.Session,
+		_, err = s.d.journal.Append(tx, journal.Event{Tenant: s.row.Tenant, Type: "session.terminal_answer", Phase: journal.Done,
+			Actor:    s.row.Session,
 			Resource: "session:/" + s.row.Session, Payload: payload})
 		return err
 	})
@@ -289,7 +290,8 @@ func (s *seat) settleWaits(why string, which func(string, *wait) bool) {
 }
 
 func verdict(event, what, why string) HookOut {
-	out, _ := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "permissionDecision": what, "permissionDecisionReason": why}})
+	out, _ := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "permissionDecision": what,
+		"permissionDecisionReason": why}})
 	return HookOut{Output: out}
 }
 

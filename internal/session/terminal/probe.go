@@ -76,7 +76,8 @@ func (d *Driver) meet(ctx context.Context, tenant string, v Seat) {
 	d.all.Go(func() {
 		if _, err := d.probe(op.WithCaller(d.base, c), v.Agent); err != nil && d.base.Err() == nil {
 			d.log.Warn("a program could not be checked", "agent", v.Agent, "version", v.Version, "err", err)
-			d.spread(tenant, Checked{Agent: v.Agent, Version: v.Version, Verdict: "warning: " + v.Agent + " " + v.Version + " could not be checked: " + fault.Public(err).Msg})
+			d.spread(tenant, Checked{Agent: v.Agent, Version: v.Version,
+				Verdict: "warning: " + v.Agent + " " + v.Version + " could not be checked: " + fault.Public(err).Msg})
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -111,14 +112,17 @@ func (d *Driver) probe(ctx context.Context, agent string) (Checked, error) {
 	case err != nil:
 		return Checked{}, err
 	case ctx.Err() != nil || !out.Idle: // nothing is known: it is tried again when the version is met again
-		return Checked{}, fault.New(fault.Conflict, "session.probe", "the turn did not end; the program is %s %s", v.State, v.Detail).WithNext("start it once by hand, and look")
+		return Checked{}, fault.New(fault.Conflict, "session.probe", "the turn did not end; the program is %s %s", v.State, v.Detail).
+			WithNext("start it once by hand, and look")
 	case v.Version == "":
-		return Checked{}, fault.New(fault.Conflict, "session.probe", "the program does not say which version it is").WithNext("start it once by hand, and look")
+		return Checked{}, fault.New(fault.Conflict, "session.probe", "the program does not say which version it is").
+			WithNext("start it once by hand, and look")
 	}
 	d.log.Info("a program was probed", "agent", agent, "version", v.Version, "turn", out.Status, "reason", out.Reason)
 	s.stop()
 	<-s.done // its signals were its own until then
-	for end := time.Now().Add(5 * time.Second); len(judged(agent, v.Version, s.signals, d.db.Now()).Missing) > 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); len(judged(agent, v.Version, s.signals, d.db.Now()).Missing) > 0 &&
+		time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		s.prog.read(ctx) // what is written down may come after the end
 	}
 	got, err := d.keep(context.WithoutCancel(ctx), s.row.Tenant, agent, v.Version, s.signals, true)
@@ -159,7 +163,8 @@ func (d *Driver) openProbe(ctx context.Context, agent, base string) (*seat, erro
 		return nil, err
 	}
 	c := op.CallerFrom(ctx)
-	r := &row{Tenant: c.Tenant, Program: program, Probe: true, Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: confined}}
+	r := &row{Tenant: c.Tenant, Program: program, Probe: true,
+		Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: confined}}
 	stage := &agents.Stage{Base: base}
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		ses := &session.Session{Title: "check of " + agent, Directory: "/", Driver: DriverName, Model: agent + "/default", Owner: "tandem"}
@@ -239,7 +244,8 @@ func (d *Driver) probeReal(ctx context.Context, agent, cwd string) (Checked, err
 		return Checked{}, err
 	}
 	if out.Status != "done" {
-		return Checked{}, fault.New(fault.Conflict, "session.probe", "the probe's turn did not go well: %s %s", out.Status, out.Reason).WithNext("start the program once by hand, and look")
+		return Checked{}, fault.New(fault.Conflict, "session.probe", "the probe's turn did not go well: %s %s", out.Status, out.Reason).
+			WithNext("start the program once by hand, and look")
 	}
 	v := d.seen(seat.Session)
 	all, err := d.checked(ctx, op.CallerFrom(ctx).Tenant, agent, v.Version)

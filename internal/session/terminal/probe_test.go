@@ -49,7 +49,8 @@ func TestAVersionIsProbedAtFirstUse(t *testing.T) {
 	if !strings.Contains(s.Detail, "hooks are not heard") {
 		t.Errorf("%+v", s)
 	}
-	if out := h.send("b", "go [[say unguarded]]"); out.Status != "failed" || !strings.Contains(out.Reason, "cannot be guarded") || h.prompts("go ") != 0 {
+	if out := h.send("b", "go [[say unguarded]]"); out.Status != "failed" || !strings.Contains(out.Reason, "cannot be guarded") ||
+		h.prompts("go ") != 0 {
 		t.Errorf("%+v", out)
 	}
 	if err := <-probed; err != nil {

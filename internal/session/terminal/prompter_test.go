@@ -16,23 +16,27 @@ func TestARealAgentHearsNobodyWhoIsDeniedMoreThanIt(t *testing.T) {
 	h.write("home/code/priv/p.txt", "word of priv\n")
 	deny := func(resource string, can ...string) {
 		t.Helper()
-		if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", book.GrantIn{Principal: "agent:mcp", Effect: "deny", Resource: resource, Permissions: can}, nil); err != nil {
+		if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add",
+			book.GrantIn{Principal: "agent:mcp", Effect: "deny", Resource: resource, Permissions: can}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
+	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add",
+		book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	h.open("a")
 	app := h.chat()
 	read := `go [[tool Bash {"command":"cat priv/p.txt","description":"look"}]] [[result]]`
 	var out sent
-	if no := app.tool("send_to_session", map[string]any{"name": "a", "text": read}, &out); no != "" || !strings.Contains(out.Report, "word of priv") {
+	if no := app.tool("send_to_session", map[string]any{"name": "a", "text": read}, &out); no != "" ||
+		!strings.Contains(out.Report, "word of priv") {
 		t.Fatalf("an app that was denied nothing: %s %+v", no, out)
 	}
 	deny("tool:/bash", "execute")
 	out = sent{}
-	if no := app.tool("send_to_session", map[string]any{"name": "a", "text": read}, &out); no != "" || strings.Contains(out.Report, "word of priv") {
+	if no := app.tool("send_to_session", map[string]any{"name": "a", "text": read}, &out); no != "" ||
+		strings.Contains(out.Report, "word of priv") {
 		t.Errorf("a denied tool was used for it: %s %+v", no, out)
 	}
 	deny("folder:"+h.project+"/priv", "view")

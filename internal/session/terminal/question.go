@@ -106,7 +106,8 @@ func (s *seat) file(ctx context.Context, t *session.Turn, h hooked, qs []tool.Qu
 			return c.Ask, nil
 		}
 	}
-	reply := provider.Reply{Blocks: []provider.Block{{Kind: provider.CallKind, Call: &provider.Call{ID: ref, Name: "question", Args: h.ToolInput}}}}
+	reply := provider.Reply{Blocks: []provider.Block{{Kind: provider.CallKind,
+		Call: &provider.Call{ID: ref, Name: "question", Args: h.ToolInput}}}}
 	if t, err = s.d.room.Reply(ctx, t, messageID(newConversation()), reply, "", 0, nil, ""); err != nil {
 		return "", err
 	}

@@ -291,7 +291,8 @@ func TestClaudeCode(t *testing.T) {
 			}
 		}
 		// Whoever attaches sees the program itself.
-		looker := append([]string{"-S", filepath.Join(h.dir, "looker.sock"), "new-session", "-d", "-s", "looker", "-x", "160", "-y", "50", "env", "-i"}, h.env...)
+		looker := append([]string{"-S", filepath.Join(h.dir, "looker.sock"), "new-session", "-d", "-s", "looker", "-x", "160", "-y", "50", "env",
+			"-i"}, h.env...)
 		if out, err := exec.Command("tmux", append(looker, testenv.Tandem(t), "session", "attach", "a")...).CombinedOutput(); err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
@@ -334,7 +335,10 @@ func TestCrashes(t *testing.T) {
 	if out = h.poll("a", out.Cursor); out.Status == "running" {
 		t.Errorf("%+v", out)
 	}
-	h.eventually("the turn's end is known", func() bool { out = h.poll("a", 0); return out.Idle && strings.Contains(out.Report, "slow words") })
+	h.eventually("the turn's end is known", func() bool {
+		out = h.poll("a", 0)
+		return out.Idle && strings.Contains(out.Report, "slow words")
+	})
 	want(t, "prompts", h.prompts("mid turn"), 1)
 	if out = h.send("a", "more [[say same session]]"); out.Report != "same session" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))

@@ -40,12 +40,14 @@ func led(last string) scripted.Script {
 // question waits for its answer.
 func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	told := newListener(t)
-	h := newHouse(t, "TANDEM_NTFY_SERVER="+told.URL, "TANDEM_NTFY_TOPIC=phone", "TANDEM_DONE_WEBHOOK="+told.URL+"/hook", "TANDEM_DONE_WEBHOOK_SECRET=a secret of mine")
+	h := newHouse(t, "TANDEM_NTFY_SERVER="+told.URL, "TANDEM_NTFY_TOPIC=phone", "TANDEM_DONE_WEBHOOK="+told.URL+"/hook",
+		"TANDEM_DONE_WEBHOOK_SECRET=a secret of mine")
 	h.model.Script = led("Turn 11 of 24")
 	h.addModel()
 	side := relay.Side{Agent: "model", Model: "mine/scripted"}
 	var r relay.ReadOut
-	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb the stairs", StartOptions: relay.StartOptions{Cwd: h.project, Lead: side, Worker: side}}, &r)
+	h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb the stairs",
+		StartOptions: relay.StartOptions{Cwd: h.project, Lead: side, Worker: side}}, &r)
 	read := func() relay.ReadOut {
 		var out relay.ReadOut
 		h.call("relay.read", relay.ReadIn{ID: r.ID}, &out)
@@ -107,7 +109,8 @@ func TestARelaySurvivesKillsAndParksQuietly(t *testing.T) {
 	told.checkSigned("a secret of mine")
 	h.eventually("it is in bridge.log, each once", func() bool {
 		data, _ := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "bridge.log"))
-		return strings.Count(string(data), `"action":"relay.turn"`) == int(read().Step) && strings.Count(string(data), `"action":"relay.stop"`) == 1 && strings.Contains(string(data), `"action":"session.prompt"`)
+		return strings.Count(string(data), `"action":"relay.turn"`) == int(read().Step) &&
+			strings.Count(string(data), `"action":"relay.stop"`) == 1 && strings.Contains(string(data), `"action":"session.prompt"`)
 	})
 	for _, c := range []struct {
 		in   relay.ToolIn
@@ -331,7 +334,8 @@ func TestARelayTakesAnyTwoDrivers(t *testing.T) {
 			}
 			return relay.Side{Agent: agent}
 		}
-		h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb", StartOptions: relay.StartOptions{Cwd: h.project, Lead: side(sides[0]), Worker: side(sides[1])}}, &r)
+		h.call("relay.do", relay.ToolIn{Action: "start", Task: "climb",
+			StartOptions: relay.StartOptions{Cwd: h.project, Lead: side(sides[0]), Worker: side(sides[1])}}, &r)
 		h.eventually("it parks", func() bool { h.call("relay.read", relay.ReadIn{ID: r.ID}, &r); return r.Status != relay.Running })
 		if r.Status != relay.Parked || r.Step != 3 || r.Summary != "all steps are done" {
 			t.Errorf("%v: %+v", sides, r)

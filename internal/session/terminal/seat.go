@@ -122,7 +122,8 @@ func CheckText(text string) error {
 	case strings.TrimSpace(text) == "":
 		return bad("the text is empty")
 	case strings.HasPrefix(strings.TrimSpace(text), "!"):
-		return fault.New(fault.Denied, "session.send", "a text that begins with ! would run as a shell command without asking anybody").WithNext("ask the agent to run it")
+		return fault.New(fault.Denied, "session.send", "a text that begins with ! would run as a shell command without asking anybody").
+			WithNext("ask the agent to run it")
 	}
 	for _, r := range text {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {

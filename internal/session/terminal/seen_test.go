@@ -24,11 +24,13 @@ func TestWhatClaudeDoesIsSeen(t *testing.T) {
 	h := newHouse(t)
 	s := h.open("builder")
 	file := filepath.Join(h.project, "a.txt")
-	out := h.begin("builder", `edit [[tool Read {"file_path":`+quote(file)+`}]] [[tool Edit {"file_path":`+quote(file)+`,"old_string":"hello","new_string":"good day"}]] [[say edited]]`)
+	out := h.begin("builder", `edit [[tool Read {"file_path":`+quote(file)+`}]] [[tool Edit {"file_path":`+quote(file)+
+		`,"old_string":"hello","new_string":"good day"}]] [[say edited]]`)
 	h.decide(approval.Approve, "")
 	h.ended("builder", out.Cursor)
 	shown := h.seen("builder")
-	for _, part := range []string{"→ Read", "hello from a file", "→ Edit", "old_string: hello", "--- a/a.txt", "+++ b/a.txt", "-hello from a file", "+good day from a file", "edited"} {
+	for _, part := range []string{"→ Read", "hello from a file", "→ Edit", "old_string: hello", "--- a/a.txt", "+++ b/a.txt",
+		"-hello from a file", "+good day from a file", "edited"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("%q is missing:\n%s", part, shown)
 		}
@@ -36,7 +38,8 @@ func TestWhatClaudeDoesIsSeen(t *testing.T) {
 	if again := h.seen(s.Session); again != shown {
 		t.Errorf("by its id it shows\n%s", again)
 	}
-	if followed := h.tandem(h.project, "session", "follow", "builder"); !strings.Contains(followed, "→ Edit") || !strings.Contains(followed, "+good day") || !strings.Contains(followed, "edited") {
+	if followed := h.tandem(h.project, "session", "follow", "builder"); !strings.Contains(followed, "→ Edit") ||
+		!strings.Contains(followed, "+good day") || !strings.Contains(followed, "edited") {
 		t.Errorf("followed:\n%s", followed)
 	}
 	// What changed in the folder since it was opened, also by commands and in files that are new, is a patch for git.
@@ -44,7 +47,8 @@ func TestWhatClaudeDoesIsSeen(t *testing.T) {
 	h.decide(approval.Approve, "")
 	h.ended("builder", out.Cursor)
 	patch := h.tandem(h.project, "session", "diff", "builder")
-	if !strings.Contains(patch, "-hello from a file\n+good day from a file") || !strings.Contains(patch, "+++ b/fresh.txt\n@@ -0,0 +1,1 @@\n+fresh") {
+	if !strings.Contains(patch, "-hello from a file\n+good day from a file") ||
+		!strings.Contains(patch, "+++ b/fresh.txt\n@@ -0,0 +1,1 @@\n+fresh") {
 		t.Errorf("%s", patch)
 	}
 	other := t.TempDir()
@@ -82,7 +86,8 @@ func TestWhatCodexDoesIsSeen(t *testing.T) {
 	out := h.begin("c", "make it "+execute("echo made | tee made.txt")+" [[say done then]]")
 	h.decide(approval.Approve, "")
 	h.ended("c", out.Cursor)
-	if shown := h.seen("c"); !strings.Contains(shown, "→ Bash") || !strings.Contains(shown, "echo made | tee made.txt") || !strings.Contains(shown, "← made") {
+	if shown := h.seen("c"); !strings.Contains(shown, "→ Bash") || !strings.Contains(shown, "echo made | tee made.txt") ||
+		!strings.Contains(shown, "← made") {
 		t.Errorf("%s", shown)
 	}
 }
@@ -96,7 +101,8 @@ func TestWhatOpenCodeDoesIsSeen(t *testing.T) {
 	var s terminal.Seat
 	h.call("session.open", terminal.OpenIn{Name: "o", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Tokens: 100}}, &s)
 	h.eventually("it is ready", func() bool { s = h.seat("o"); return s.State != terminal.Starting })
-	out := h.begin("o", `write [[tool write {"filePath":`+quote(filepath.Join(h.project, "new.txt"))+`,"content":"one line\n"}]] [[say done then]]`)
+	out := h.begin("o", `write [[tool write {"filePath":`+quote(filepath.Join(h.project, "new.txt"))+
+		`,"content":"one line\n"}]] [[say done then]]`)
 	h.decide(approval.Approve, "")
 	h.ended("o", out.Cursor)
 	shown := h.seen("o")

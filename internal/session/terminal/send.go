@@ -69,7 +69,8 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		}
 		live := d.present(ctx, id)
 		if live == nil || live.view().State.Gone() {
-			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).WithNext("start it again in the same conversation: tandem session open %s --resume", strings.TrimPrefix(in.Name, Prefix))
+			return SendOut{}, fault.New(fault.Conflict, "session.send", "%s is not live", in.Name).
+				WithNext("start it again in the same conversation: tandem session open %s --resume", strings.TrimPrefix(in.Name, Prefix))
 		}
 		if err := live.hearsAs(ctx, s.For(op.CallerFrom(ctx))); err != nil {
 			return SendOut{}, err
@@ -215,5 +216,6 @@ func words(m session.Message) string {
 }
 
 func owned(r *row) error {
-	return fault.New(fault.Conflict, "session", "%s belongs to the relay %s", r.Name, r.Relay).WithNext("steer it with the relay tool: inject, enqueue or stop")
+	return fault.New(fault.Conflict, "session", "%s belongs to the relay %s", r.Name, r.Relay).
+		WithNext("steer it with the relay tool: inject, enqueue or stop")
 }

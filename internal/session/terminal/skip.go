@@ -121,9 +121,11 @@ func (d *Driver) skipsOp(ctx context.Context, _ LiveIn) (SkipsOut, error) {
 }
 
 func (d *Driver) unskip(ctx context.Context, tx *db.Tx, in SkipIDIn) (SkipIDIn, error) {
-	n, err := tx.Changed("UPDATE terminal_skip SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(), op.CallerFrom(ctx).Tenant, in.ID)
+	n, err := tx.Changed("UPDATE terminal_skip SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(),
+		op.CallerFrom(ctx).Tenant, in.ID)
 	if err == nil && n == 0 {
-		err = fault.New(fault.NotFound, "session.unskip", "there is no such grant: %.60s", in.ID).WithNext("see what there is: tandem session skip --list")
+		err = fault.New(fault.NotFound, "session.unskip", "there is no such grant: %.60s", in.ID).
+			WithNext("see what there is: tandem session skip --list")
 	}
 	return in, err
 }
@@ -140,7 +142,8 @@ func (d *Driver) maySkip(ctx context.Context, tenant, folder string, ask bool) e
 		}
 	}
 	if !ask {
-		return fault.New(fault.Denied, "session.open", "skipping permissions was not granted for %s", folder).WithNext("ask for it, and let a person approve it: tandem session skip %s", folder)
+		return fault.New(fault.Denied, "session.open", "skipping permissions was not granted for %s", folder).
+			WithNext("ask for it, and let a person approve it: tandem session skip %s", folder)
 	}
 	_, err = d.gate.Invoke(ctx, "session.skip", SkipIn{Folder: folder, Seconds: int64(defaultSkip / time.Second)})
 	return err

@@ -61,7 +61,8 @@ func TestSkippingPermissionsIsAGrant(t *testing.T) {
 	h.decide(approval.Approve, "")
 	h.call("session.skip", short, nil)
 	h.eventually("the grant ends", func() bool { h.call("session.skips", terminal.LiveIn{}, &out); return len(out.Skips) == 0 })
-	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "c", Cwd: h.project, Skip: true}, nil); !fault.Is(err, fault.Pending) {
+	if err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "c", Cwd: h.project, Skip: true}, nil); !fault.Is(err,
+		fault.Pending) {
 		t.Errorf("opened with a grant that ended: %v", err)
 	}
 }

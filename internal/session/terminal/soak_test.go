@@ -84,7 +84,8 @@ func TestManyTurns(t *testing.T) {
 	}
 	slices.Sort(delays)
 	at := func(q float64) time.Duration { return delays[int(q*float64(len(delays)-1))].Round(time.Millisecond) }
-	t.Logf("%d turns: %d delivered, %d ends right, %d duplicates; from idle to reported: median %v, 95 %% %v, most %v", n, delivered, right, twice, at(0.5), at(0.95), at(1))
+	t.Logf("%d turns: %d delivered, %d ends right, %d duplicates; from idle to reported: median %v, 95 %% %v, most %v", n, delivered, right,
+		twice, at(0.5), at(0.95), at(1))
 	if delivered != n || right != n || twice != 0 {
 		t.Error("not every turn was delivered once and ended right")
 	}

@@ -124,7 +124,8 @@ func TestMailWakesRealAgents(t *testing.T) {
 		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 		until(`"experimental":{"claude/channel":{}}`)
 		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		for i, call := range []string{fmt.Sprintf(`"intandem_join","arguments":{"code":%q}`, code()), `"intandem_rename","arguments":{"name":"listener"}`} {
+		for i, call := range []string{fmt.Sprintf(`"intandem_join","arguments":{"code":%q}`, code()),
+			`"intandem_rename","arguments":{"name":"listener"}`} {
 			fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`+"\n", i+2, call)
 			until(fmt.Sprintf(`"id":%d,`, i+2))
 		}
@@ -187,7 +188,8 @@ func TestMailWakesRealAgents(t *testing.T) {
 				t.Log(shown())
 			}
 		}()
-		say(fmt.Sprintf(`[[tool mcp__intandem__intandem_join {"code":%q}]] [[tool mcp__intandem__intandem_rename {"name":"hers"}]] [[say in]]`, code()))
+		say(fmt.Sprintf(`[[tool mcp__intandem__intandem_join {"code":%q}]] [[tool mcp__intandem__intandem_rename {"name":"hers"}]] [[say in]]`,
+			code()))
 		h.eventually("it sits in the space", seated("hers"))
 		h.eventually("its turn is over", func() bool { return strings.Contains(shown(), "● in") })
 		id := wakes("hers")
@@ -234,7 +236,8 @@ func TestMailWakesACodexThatTandemOpened(t *testing.T) {
 	}
 	var peers peer.Peers
 	h.call("space.peers", nil, &peers)
-	if !strings.Contains(peers.Text, "Agent: codex-mcp-client") || !strings.Contains(peers.Text, "Model: scripted-1") || !strings.Contains(peers.Text, "Working directory: "+h.project) {
+	if !strings.Contains(peers.Text, "Agent: codex-mcp-client") || !strings.Contains(peers.Text, "Model: scripted-1") ||
+		!strings.Contains(peers.Text, "Working directory: "+h.project) {
 		t.Errorf("what it brings is not announced:\n%s", peers.Text)
 	}
 
@@ -284,14 +287,16 @@ func wakesOpenCode(t *testing.T, h *house, name string) {
 	var made peer.Created
 	h.call("space.rename", peer.RenameIn{Name: "person"}, nil)
 	h.call("space.create", peer.CreateIn{Name: "wakes"}, &made)
-	out := h.begin(name, fmt.Sprintf(`[[tool tandem_intandem_join {"code":%q}]] [[tool tandem_intandem_rename {"name":"opened"}]] [[say in]]`, made.Code))
+	out := h.begin(name, fmt.Sprintf(`[[tool tandem_intandem_join {"code":%q}]] [[tool tandem_intandem_rename {"name":"opened"}]] [[say in]]`,
+		made.Code))
 	h.decide(approval.Approve, "")
 	h.decide(approval.Approve, "")
 	if out = h.ended(name, out.Cursor); !strings.Contains(out.Report, "in") {
 		t.Fatalf("%+v\n%s", out, h.shown(name))
 	}
 	var peers peer.Peers
-	if h.call("space.peers", nil, &peers); !strings.Contains(peers.Text, "Agent: opencode") || !strings.Contains(peers.Text, "Working directory: "+h.project) {
+	if h.call("space.peers", nil, &peers); !strings.Contains(peers.Text, "Agent: opencode") ||
+		!strings.Contains(peers.Text, "Working directory: "+h.project) {
 		t.Errorf("what it brings is not announced:\n%s", peers.Text)
 	}
 	h.tmux("send-keys", "-l", "-t", "=ccm-"+name+":", "half a thought")

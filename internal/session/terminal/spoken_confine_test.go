@@ -12,7 +12,8 @@ import (
 
 // escalated is a scripted call of Codex's shell that asks to leave Codex's own sandbox.
 func escalated(command string) string {
-	return `[[tool exec_command {"cmd":` + quote(command) + `,"sandbox_permissions":"require_escalated","justification":"look around","yield_time_ms":30000}]]`
+	return `[[tool exec_command {"cmd":` + quote(command) +
+		`,"sandbox_permissions":"require_escalated","justification":"look around","yield_time_ms":30000}]]`
 }
 
 // Codex under bubblewrap: its server and its terminal share one small world, its own sandbox nests in it, and we speak to it
@@ -32,7 +33,8 @@ func TestCodexIsConfined(t *testing.T) {
 	// Its own sandbox works inside of ours, where it is root without any capability.
 	out := h.begin("a", `run [[tool exec_command {"cmd":"echo nested > nested.txt; cat nested.txt; touch /usr/nested && echo WROTE-SYSTEM","yield_time_ms":30000}]] [[result]]`)
 	h.decide(approval.Approve, "")
-	if end := h.ended("a", out.Cursor); !strings.Contains(end.Report, "nested\n") || strings.Contains(end.Report, "WROTE-SYSTEM") || strings.Contains(end.Report, "bwrap:") {
+	if end := h.ended("a", out.Cursor); !strings.Contains(end.Report, "nested\n") || strings.Contains(end.Report, "WROTE-SYSTEM") ||
+		strings.Contains(end.Report, "bwrap:") {
 		t.Errorf("a command in Codex's own sandbox: %s", end.Report)
 	}
 	out = h.begin("a", "look "+escalated(h.attack(other))+" [[result]]")

@@ -53,7 +53,8 @@ func (s *spoken) pickUp(ctx context.Context) error {
 		}
 		return err
 	case s.row.Typing == t.ID:
-		s.finish(ctx, session.Failed, "error: not delivered", s.signal(), "the server stopped while the prompt was being sent, and the agent never took it; it was not sent again")
+		s.finish(ctx, session.Failed, "error: not delivered", s.signal(),
+			"the server stopped while the prompt was being sent, and the agent never took it; it was not sent again")
 	default:
 		s.turn = nil // nothing was sent: the turn is delivered as if it were new
 	}
@@ -124,7 +125,8 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		return
 	}
 	if s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil {
-		fail("request", fault.New(fault.Denied, "session.send", "the grant to skip permissions ended").WithNext("close the session and open it again, with its permissions"))
+		fail("request", fault.New(fault.Denied, "session.send", "the grant to skip permissions ended").
+			WithNext("close the session and open it again, with its permissions"))
 		return
 	}
 	s.update(func(r *row) bool { r.Typing = t.ID; return true })
@@ -149,7 +151,8 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 			return found || s.view().State.Gone()
 		})
 		if !found {
-			fail(s.signal(), fault.New(fault.Unavailable, "session.send", "the agent did not take the prompt: %v; it is not sent again", err).WithNext("look at the terminal: %s", s.row.Attach))
+			fail(s.signal(), fault.New(fault.Unavailable, "session.send", "the agent did not take the prompt: %v; it is not sent again", err).
+				WithNext("look at the terminal: %s", s.row.Attach))
 			return
 		}
 	}

@@ -54,7 +54,8 @@ func (d *Driver) rows(ctx context.Context, where string, args ...any) ([]*row, e
 
 // named finds a session by its id, or by its name: the one that is open, else the one that was closed last.
 func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
-	all, err := d.rows(ctx, "tenant = ? AND "+calledSo(name)+" ORDER BY CASE WHEN closed_at = 0 THEN 0 ELSE 1 END, created_at DESC LIMIT 1", tenant, name)
+	all, err := d.rows(ctx, "tenant = ? AND "+calledSo(name)+" ORDER BY CASE WHEN closed_at = 0 THEN 0 ELSE 1 END, created_at DESC LIMIT 1",
+		tenant, name)
 	if err != nil {
 		return nil, err
 	}

@@ -99,8 +99,9 @@ func (d *Driver) watchOps() []op.Op {
 		op.State(op.Spec{Name: "session.take", Right: "session.prompt", MCP: "-", Present: true, People: true,
 			Doc: "Take over a session's terminal, to type into it from the panel. Needs a person present; prompts wait meanwhile."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, d.takeOp),
-		op.State(op.Spec{Name: "session.release", Right: "session.prompt", Method: "DELETE", Path: "/sessions/{id}/terminal", MCP: "-", People: true,
-			Doc: "Give a session's terminal back."},
+		op.State(op.Spec{Name: "session.release", Right: "session.prompt", Method: "DELETE", Path: "/sessions/{id}/terminal", MCP: "-",
+			People: true,
+			Doc:    "Give a session's terminal back."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, d.releaseOp),
 		// The keys are a stream in pieces: each is admitted by the gate, none is an event.
 		op.Stream(op.Spec{Name: "session.type", Right: "session.prompt", MCP: "-", People: true, Secret: []string{"data"},
@@ -172,7 +173,8 @@ func (d *Driver) takeOp(ctx context.Context, tx *db.Tx, in WatchIn) (HoldOut, er
 		return HoldOut{}, err
 	}
 	if d.live(in.ID) == nil {
-		return HoldOut{}, fault.New(fault.Conflict, "session.take", "%s is not live: %s", r.Name, r.State).WithNext("open it again: tandem session open %s --resume", r.Name)
+		return HoldOut{}, fault.New(fault.Conflict, "session.take", "%s is not live: %s", r.Name, r.State).
+			WithNext("open it again: tandem session open %s --resume", r.Name)
 	}
 	c := op.CallerFrom(ctx)
 	h := hold{c.Actor, c.Name, c.Token, tx.Now().Add(holdIdle)}

@@ -191,8 +191,10 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 }
 
 // deeds are what members do to tasks, in the log's words.
-var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a plan", board.KindClaim: "claimed a task", board.KindUnclaim: "released a task", board.KindStart: "began a task",
-	board.KindBlock: "blocked a task", board.KindFinish: "finished a task", board.KindHandoff: "handed a task over", board.KindRenew: "renewed a claim", board.KindDepend: "changed what a task depends on", board.KindTakeBack: "took a task back"}
+var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a plan", board.KindClaim: "claimed a task",
+	board.KindUnclaim: "released a task", board.KindStart: "began a task",
+	board.KindBlock: "blocked a task", board.KindFinish: "finished a task", board.KindHandoff: "handed a task over",
+	board.KindRenew: "renewed a claim", board.KindDepend: "changed what a task depends on", board.KindTakeBack: "took a task back"}
 
 // summary is what a leaver is told about its time here.
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
@@ -227,5 +229,6 @@ func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 		}
 	}
 	return fmt.Sprintf("Session Summary\n  Workspace: %s\n  Duration: %s\n  Peers: %s\n  Tasks claimed: %d, completed: %d\n  Messages sent: %d, received: %d\n  Tool calls: %d",
-		escape(s.sec.Base.Title), r.now().Sub(s.created).Round(time.Second), orElse(strings.Join(peers, ", "), "none"), claimed, done, sent, got, s.calls), rows.Err()
+		escape(s.sec.Base.Title), r.now().Sub(s.created).Round(time.Second), orElse(strings.Join(peers, ", "), "none"), claimed, done, sent, got,
+		s.calls), rows.Err()
 }

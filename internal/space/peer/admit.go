@@ -31,7 +31,8 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 			}
 		}
 		var out space.InviteOut
-		err = s.link.call(ctx, "space.invite_open", space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds(), Proof: space.Prove(s.me, "space.invite_open", s.space, r.now())}, &out)
+		err = s.link.call(ctx, "space.invite_open", space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds(),
+			Proof: space.Prove(s.me, "space.invite_open", s.space, r.now())}, &out)
 		if reason(err) == "plate" {
 			continue
 		}
@@ -48,14 +49,16 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 			return err
 		})
 	}
-	return seal.Invite{}, time.Time{}, fault.New(fault.Exhausted, "space.invite_open", "too many invites are open on this host").WithNext("revoke some: tandem space revoke CODE")
+	return seal.Invite{}, time.Time{}, fault.New(fault.Exhausted, "space.invite_open", "too many invites are open on this host").
+		WithNext("revoke some: tandem space revoke CODE")
 }
 
 // endInvite closes an invite here, where it counts, and at the host.
 func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error {
 	var n int64
 	err := r.db.Write(ctx, func(tx *db.Tx) (err error) {
-		n, err = tx.Changed("UPDATE peer_invite SET state = ? WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open'", why, s.tenant, s.id, plate)
+		n, err = tx.Changed("UPDATE peer_invite SET state = ? WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open'", why, s.tenant,
+			s.id, plate)
 		return err
 	})
 	if err != nil {
@@ -64,7 +67,8 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 	if n == 0 {
 		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
 	}
-	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why, Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
+	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why,
+		Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
 }
 
 // joining is somebody who knocks, as the inviter knows them. A stranger may
@@ -142,7 +146,8 @@ const maxGuesses = 3
 func (r *Room) guessed(ctx context.Context, s *seat, plate string) (last bool, err error) {
 	var n int
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec("UPDATE peer_invite SET guesses = guesses + 1 WHERE tenant = ? AND seat = ? AND plate = ?", s.tenant, s.id, plate); err != nil {
+		if _, err := tx.Exec("UPDATE peer_invite SET guesses = guesses + 1 WHERE tenant = ? AND seat = ? AND plate = ?", s.tenant, s.id,
+			plate); err != nil {
 			return err
 		}
 		return tx.QueryRow("SELECT guesses FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ?", s.tenant, s.id, plate).Scan(&n)

@@ -46,7 +46,8 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 			} else if apart {
 				return s.usable()
 			}
-			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).With("reason", "moved")
+			return fault.New(fault.Unavailable, "space", "the host is of term %d, which ended; the space is at term %d", out.Term, s.term).
+				With("reason", "moved")
 		}
 		if err := r.follow(ctx, s, out.Entries); err != nil {
 			return err

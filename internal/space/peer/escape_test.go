@@ -41,12 +41,14 @@ func TestNoFieldCarriesATag(t *testing.T) {
 	do[Tasked](h, "eve", "board.update", UpdateIn{TaskID: task.ID, Status: "in_progress"})
 	do[Tasked](h, "eve", "board.update", UpdateIn{TaskID: task.ID, Status: "blocked", Reason: tag})
 	do[Tasked](h, "eve", "board.update", UpdateIn{TaskID: task.ID, Status: "done", Result: tag})
-	do[Said](h, "eve", "board.finding", FindingIn{Service: tag, Severity: "high", Summary: tag, Category: tag, Recommendation: tag, Patterns: []Pattern{{Pattern: tag, Source: tag}}})
+	do[Said](h, "eve", "board.finding", FindingIn{Service: tag, Severity: "high", Summary: tag, Category: tag, Recommendation: tag,
+		Patterns: []Pattern{{Pattern: tag, Source: tag}}})
 	h.folder = ""
 	seen := map[string]any{"space.join": joined}
 	for name, in := range map[string]any{
-		"space.inbox": InboxIn{All: true}, "space.get_var": GetVarIn{Key: "*"}, "space.reserve": ReserveIn{}, "space.peers": nil, "space.activity": ActivityIn{Limit: 100},
-		"space.list": nil, "board.show": nil, "board.findings": FindingsIn{}, "space.rejoin": RejoinIn{},
+		"space.inbox": InboxIn{All: true}, "space.get_var": GetVarIn{Key: "*"}, "space.reserve": ReserveIn{}, "space.peers": nil,
+		"space.activity": ActivityIn{Limit: 100},
+		"space.list":     nil, "board.show": nil, "board.findings": FindingsIn{}, "space.rejoin": RejoinIn{},
 	} {
 		out, err := h.gate.Invoke(h.as("bob"), name, in)
 		if err != nil {

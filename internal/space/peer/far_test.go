@@ -79,7 +79,8 @@ func newMachine(t *testing.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tandem"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tandem"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,8 @@ func (m *machine) again() {
 
 // person is the machine's owner, present.
 func (m *machine) person() context.Context {
-	return op.WithCaller(m.t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin", Door: op.DoorSocket, Request: "r"})
+	return op.WithCaller(m.t.Context(), op.Caller{Tenant: "local", Actor: "act_owner", Name: "owner", Kind: op.Person, Present: "pin",
+		Door: op.DoorSocket, Request: "r"})
 }
 
 // lost waits until a member here has noticed that the host is gone.
@@ -367,7 +369,8 @@ func TestTheHostSeesNoWords(t *testing.T) {
 	do[Tasked](b.house, "bob", "board.update", UpdateIn{TaskID: task.ID, Status: "done", Result: secret("result")})
 	do[Said](b.house, "bob", "board.finding", FindingIn{Service: secret("service"), Severity: "high", Summary: secret("summary")})
 	a.refused("ann", "space.send", SendIn{Type: "chat", Message: "x", To: secret("nobody")}, fault.NotFound)
-	a.contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{}).Text, secret("message"), secret("direct"), secret("code"), secret("bobname"))
+	a.contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{}).Text, secret("message"), secret("direct"), secret("code"),
+		secret("bobname"))
 
 	a.tape.mu.Lock()
 	wire := a.tape.all.String()

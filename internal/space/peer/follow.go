@@ -94,7 +94,8 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 		return false
 	}
 	if old == "" { // this daemon hosted it: its own room learns it here
-		if err := oldLink.call(ctx, "space.step_down", s.stepDown(host), nil); err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
+		if err := oldLink.call(ctx, "space.step_down", s.stepDown(host), nil); err != nil && !fault.Is(err, fault.NotFound) &&
+			!fault.Is(err, fault.Conflict) {
 			r.log.Warn("not stepped down", "space", s.space, "err", err)
 		}
 	}
@@ -116,7 +117,8 @@ func (r *Room) sameHost(ctx context.Context, s *seat, at place) bool {
 	s.mu.Unlock()
 	err := l.call(try, "space.pull", in, &out)
 	s.mu.Lock()
-	if err != nil || s.host == "" || out.State != "open" || out.Term != s.term || in.Since != s.seq-1 || len(out.Entries) != 1 || out.Entries[0].Hash != s.hash {
+	if err != nil || s.host == "" || out.State != "open" || out.Term != s.term || in.Since != s.seq-1 || len(out.Entries) != 1 ||
+		out.Entries[0].Hash != s.hash {
 		return false
 	}
 	if at.pin == "" {

@@ -163,7 +163,8 @@ func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []
 // waits already: that was said later.
 func (r *Room) sayAgain(tx *db.Tx, s *seat, again []thing) error {
 	var first int64
-	if err := tx.QueryRow("SELECT coalesce(min(created_at), ?) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", tx.Now(), s.tenant, s.id).Scan(&first); err != nil {
+	if err := tx.QueryRow("SELECT coalesce(min(created_at), ?) FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued'", tx.Now(),
+		s.tenant, s.id).Scan(&first); err != nil {
 		return err
 	}
 	for i, t := range again {

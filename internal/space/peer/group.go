@@ -16,7 +16,8 @@ import (
 // The group after the change is stored before the host sees the commit: after a
 // crash in between, the log says whether it counts. It returns the number of
 // the entry. The caller holds s.mu.
-func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (seal.Change, space.CommitClear, error)) (seal.Change, int64, error) {
+func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (seal.Change, space.CommitClear, error)) (seal.Change, int64,
+	error) {
 	done, err := s.alone(ctx)
 	if err != nil {
 		return seal.Change{}, 0, err

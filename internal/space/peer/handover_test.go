@@ -75,7 +75,8 @@ func TestAnOldHostKeepsLittle(t *testing.T) {
 	for range 200 {
 		in.Earlier = append(in.Earlier, in.Envelope)
 	}
-	member := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "bob", Name: "bob", Kind: op.Service, Door: op.DoorHTTP, Request: "r"})
+	member := op.WithCaller(t.Context(), op.Caller{Tenant: "local", Actor: "bob", Name: "bob", Kind: op.Service, Door: op.DoorHTTP,
+		Request: "r"})
 	long := in
 	long.Host = strings.Repeat("a", 10000)
 	if _, err := a.gate.Invoke(member, "space.step_down", long); !fault.Is(err, fault.Invalid) {
@@ -86,7 +87,8 @@ func TestAnOldHostKeepsLittle(t *testing.T) {
 	}
 	var state, moved string
 	var kept int
-	if err := a.db.QueryRow(t.Context(), "SELECT state, moved_to, length(ended) FROM space").Scan(&state, &moved, &kept); err != nil || moved != b.addr || kept > 64<<10 {
+	if err := a.db.QueryRow(t.Context(), "SELECT state, moved_to, length(ended) FROM space").Scan(&state, &moved, &kept); err != nil ||
+		moved != b.addr || kept > 64<<10 {
 		t.Errorf("%s, moved to %s, %d bytes are kept, %v", state, moved, kept, err)
 	}
 }

@@ -61,7 +61,8 @@ func (h *house) start() {
 	var err error
 	h.db, err = db.Open(ctx, filepath.Join(h.dir, "tandem.db"), nil)
 	must(err)
-	_, err = h.db.Migrate(ctx, journal.Migrations, identity.Migrations, approval.Migrations, gate.Migrations, space.Migrations, board.Migrations, Migrations)
+	_, err = h.db.Migrate(ctx, journal.Migrations, identity.Migrations, approval.Migrations, gate.Migrations, space.Migrations,
+		board.Migrations, Migrations)
 	must(err)
 	_, err = identity.New(ctx, h.db)
 	must(err)
@@ -85,7 +86,8 @@ func (h *house) start() {
 	}
 	compiled, err := policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()})
 	must(err)
-	h.gate = gate.New(&table, h.db, journal.New(h.db, jkey), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(h.db), open, log)
+	h.gate = gate.New(&table, h.db, journal.New(h.db, jkey), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil },
+		approval.New(h.db), open, log)
 	must(h.peers.Start(ctx))
 }
 
@@ -109,8 +111,9 @@ func (h *house) asIn(ctx context.Context, name string) context.Context {
 	if folder == "" {
 		folder = h.dir
 	}
-	return op.WithCaller(ctx, op.Caller{Tenant: identity.LocalTenant, Actor: "act_" + name, Name: name, Kind: op.Agent, Door: op.DoorSocket, Request: "req",
-		Client: op.Client{Folder: folder}})
+	return op.WithCaller(ctx, op.Caller{Tenant: identity.LocalTenant, Actor: "act_" + name, Name: name, Kind: op.Agent, Door: op.DoorSocket,
+		Request: "req",
+		Client:  op.Client{Folder: folder}})
 }
 
 // do runs an operation as an actor and fails the test when it fails.
@@ -149,7 +152,8 @@ func (h *house) contains(text string, want ...string) {
 // eventually waits for what happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // a busy machine is slow, not wrong
+	// a busy machine is slow, not wrong
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
@@ -159,4 +163,5 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // open lets everybody pass whom the policy lets pass.
 var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
-	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}
+	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: policy.NoKin,
+	Past: func(string) bool { return false }}

@@ -26,7 +26,8 @@ type Capabilities struct {
 const maxNamed, maxName = 50, 100
 
 func (c Capabilities) check() error {
-	if len(c.Tools) > maxNamed || len(c.Model) > maxName || slices.ContainsFunc(c.Tools, func(t string) bool { return t == "" || len(t) > maxName }) {
+	if len(c.Tools) > maxNamed || len(c.Model) > maxName ||
+		slices.ContainsFunc(c.Tools, func(t string) bool { return t == "" || len(t) > maxName }) {
 		return fault.New(fault.Invalid, "space.join", "at most %d tools with names of 1 to %d characters can be announced, and a model's name has at most as many", maxNamed, maxName)
 	}
 	return nil
@@ -37,7 +38,8 @@ func (c Capabilities) check() error {
 func (r *Room) introduce(ctx context.Context, s *seat, said Capabilities) error {
 	c := op.CallerFrom(ctx)
 	found := discover(s.folder)
-	p := Profile{Agent: c.Client.Agent, Model: orElse(c.Client.Model, said.Model), Folder: s.folder, Servers: found.servers, Tools: named(append(slices.Clone(said.Tools), found.tools...))}
+	p := Profile{Agent: c.Client.Agent, Model: orElse(c.Client.Model, said.Model), Folder: s.folder, Servers: found.servers,
+		Tools: named(append(slices.Clone(said.Tools), found.tools...))}
 	if c.Session != "" {
 		r.session(ctx, c, &p)
 	}
@@ -176,7 +178,8 @@ func named(list []string) []string {
 // capabilities are what a member brings, a line each.
 func (p Profile) capabilities() string {
 	var b strings.Builder
-	for _, f := range [][2]string{{"Agent", p.Agent}, {"Model", p.Model}, {"MCP servers", strings.Join(p.Servers, ", ")}, {"Tools", strings.Join(p.Tools, ", ")}, {"Working directory", p.Folder}} {
+	for _, f := range [][2]string{{"Agent", p.Agent}, {"Model", p.Model}, {"MCP servers", strings.Join(p.Servers, ", ")},
+		{"Tools", strings.Join(p.Tools, ", ")}, {"Working directory", p.Folder}} {
 		if f[1] != "" {
 			fmt.Fprintf(&b, "\n  %s: %s", f[0], escape(f[1]))
 		}

@@ -50,7 +50,8 @@ func TestCapabilities(t *testing.T) {
 	call(as("ann", "claude-opus-4-8"), "space.create", CreateIn{Capabilities: Capabilities{Tools: []string{"kubectl <prod>"}}})
 	j := do[Joined](h, "bob", "space.join", JoinIn{Code: do[Invited](h, "ann", "space.invite", InviteIn{}).Code})
 	for _, text := range []string{j.Text, do[Peers](h, "bob", "space.peers", nil).Text} {
-		h.contains(text, "Agent: claude-code 2.1.197", "Model: claude-opus-4-8", "MCP servers: atlassian, grafana-prod, intandem, linear, with space",
+		h.contains(text, "Agent: claude-code 2.1.197", "Model: claude-opus-4-8",
+			"MCP servers: atlassian, grafana-prod, intandem, linear, with space",
 			"Tools: grafana-prod.query, kubectl &lt;prod&gt;", "Working directory: "+h.folder)
 	}
 	told := func() bool {

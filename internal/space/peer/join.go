@@ -66,7 +66,8 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
 		return nil, err
 	}
-	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute, Proof: space.Prove(me, "space.start", s.space, r.now())}
+	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute,
+		Proof: space.Prove(me, "space.start", s.space, r.now())}
 	begin := s.link
 	if token != "" {
 		o := newOutside(at.host, at.pin)
@@ -75,7 +76,8 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 	if err := begin.call(ctx, "space.start", start, nil); err != nil {
 		s.state = left
 		if fault.Is(err, fault.Unavailable) {
-			err = fault.New(fault.Unavailable, "space.create", "%w", err).WithNext("see that the server runs and listens there, then create the space again")
+			err = fault.New(fault.Unavailable, "space.create", "%w", err).
+				WithNext("see that the server runs and listens there, then create the space again")
 		}
 		return nil, errors.Join(err, r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }))
 	}
@@ -97,7 +99,8 @@ func (r *Room) hostFor(ctx context.Context, host string) (place, string, error) 
 		return place{}, "", err
 	}
 	if a.Local && !strings.HasPrefix(host, "https://") { // whoever writes https knows that it speaks TLS to others, too
-		return place{}, "", fault.New(fault.Invalid, "space.create", "%s is for its own machine alone; members reach a space's host over TLS", clip(a.Host)).
+		return place{}, "", fault.New(fault.Invalid, "space.create", "%s is for its own machine alone; members reach a space's host over TLS",
+			clip(a.Host)).
 			WithNext("name an address on which that server listens for others: tandem up --listen ADDRESS:PORT")
 	}
 	srv, err := r.server(ctx, a.Host)
@@ -182,7 +185,8 @@ func (r *Room) knock(ctx context.Context, s *seat, inv seal.Invite, new *seal.Ne
 		return nil, err
 	}
 	var ticket space.KnockOut
-	if err := s.link.call(ctx, "space.knock", space.KnockIn{Plate: inv.Plate, SID: h.SessionID(), Hello: h.Message(), Card: s.me.Card()}, &ticket); err != nil {
+	if err := s.link.call(ctx, "space.knock", space.KnockIn{Plate: inv.Plate, SID: h.SessionID(), Hello: h.Message(), Card: s.me.Card()},
+		&ticket); err != nil {
 		return nil, err
 	}
 	answered, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock}, func(k space.Knock) bool { return k.Answer != nil })
@@ -212,7 +216,8 @@ func (r *Room) knock(ctx context.Context, s *seat, inv seal.Invite, new *seal.Ne
 	if err != nil {
 		return nil, err
 	}
-	done, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock, Confirm: h.Tag(), Offer: box}, func(k space.Knock) bool { return k.Bundle != nil })
+	done, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock, Confirm: h.Tag(), Offer: box},
+		func(k space.Knock) bool { return k.Bundle != nil })
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +245,8 @@ func (r *Room) await(ctx context.Context, s *seat, in space.NextIn, done func(sp
 			return k, err
 		}
 		if k.Refused != "" {
-			return k, fault.New(fault.Denied, "space.join", "%s", k.Refused).WithNext("check the code and join again; after a few wrong guesses a code ends, and the inviter makes a new one: tandem space invite")
+			return k, fault.New(fault.Denied, "space.join", "%s", k.Refused).
+				WithNext("check the code and join again; after a few wrong guesses a code ends, and the inviter makes a new one: tandem space invite")
 		}
 		if done(k) {
 			return k, nil

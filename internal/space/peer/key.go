@@ -16,7 +16,8 @@ func Key(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
 		if len(b) != 32 {
-			return nil, fault.New(fault.Unavailable, "space", "%s is not a key of 32 bytes", path).WithNext("restore it from a copy; without it the seats of this machine cannot be opened")
+			return nil, fault.New(fault.Unavailable, "space", "%s is not a key of 32 bytes", path).
+				WithNext("restore it from a copy; without it the seats of this machine cannot be opened")
 		}
 		return b, nil
 	}
@@ -37,7 +38,8 @@ func Key(path string) ([]byte, error) {
 // left, so that their members can join again.
 func GiveUp(tx *db.Tx) error {
 	for _, q := range []string{
-		"UPDATE peer_seat SET state = '" + left + "', why = 'the key that its secrets were sealed under was lost' WHERE state IN ('" + active + "', '" + broken + "')",
+		"UPDATE peer_seat SET state = '" + left + "', why = 'the key that its secrets were sealed under was lost' WHERE state IN ('" + active +
+			"', '" + broken + "')",
 		"DELETE FROM peer_name", "DELETE FROM peer_invite", "DELETE FROM peer_outbox",
 	} {
 		if _, err := tx.Exec(q); err != nil {

@@ -44,7 +44,8 @@ func (r *Room) publish(s *seat) {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
-	l := &leases{tenant: s.tenant, owner: s.owner, space: s.space, folder: folder, seat: s.id, me: s.me.Card().ID, key: s.sec.Space, paths: map[string]Path{}}
+	l := &leases{tenant: s.tenant, owner: s.owner, space: s.space, folder: folder, seat: s.id, me: s.me.Card().ID, key: s.sec.Space,
+		paths: map[string]Path{}}
 	for tag, p := range s.paths {
 		l.paths[tag] = p
 	}

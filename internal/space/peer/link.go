@@ -38,7 +38,8 @@ type inside struct {
 }
 
 func (l inside) call(ctx context.Context, name string, in, out any) error {
-	ctx = op.WithCaller(ctx, op.Caller{Tenant: l.tenant, Actor: identity.WellKnown(identity.System), Name: identity.System, Kind: op.Service, Door: op.DoorInside, Request: l.as})
+	ctx = op.WithCaller(ctx, op.Caller{Tenant: l.tenant, Actor: identity.WellKnown(identity.System), Name: identity.System, Kind: op.Service,
+		Door: op.DoorInside, Request: l.as})
 	got, err := l.invoke.Invoke(ctx, name, in)
 	if err != nil || out == nil {
 		return err
@@ -97,7 +98,8 @@ func newOutside(host, pin string) *outside {
 		TLSClientConfig: secure,
 		Proxy:           http.ProxyFromEnvironment,
 		// A line that went dead without a word is noticed in some six seconds.
-		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}).DialContext,
+		DialContext: (&net.Dialer{Timeout: 5 * time.Second,
+			KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}).DialContext,
 		TLSHandshakeTimeout: 5 * time.Second, MaxIdleConns: 4, IdleConnTimeout: time.Minute,
 	}}
 	return l

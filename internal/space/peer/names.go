@@ -8,12 +8,16 @@ import (
 	"tandem/internal/fault"
 )
 
-var firstNames = []string{"Amber", "Brisk", "Cobalt", "Cosmic", "Crimson", "Dapper", "Electric", "Ember", "Frosty", "Golden", "Hidden", "Indigo",
-	"Jolly", "Lucid", "Lunar", "Mellow", "Misty", "Neon", "Nimble", "Polar", "Quiet", "Radiant", "Rapid", "Silver", "Solar", "Steady", "Sunny", "Swift",
+var firstNames = []string{"Amber", "Brisk", "Cobalt", "Cosmic", "Crimson", "Dapper", "Electric", "Ember", "Frosty", "Golden", "Hidden",
+	"Indigo",
+	"Jolly", "Lucid", "Lunar", "Mellow", "Misty", "Neon", "Nimble", "Polar", "Quiet", "Radiant", "Rapid", "Silver", "Solar", "Steady", "Sunny",
+	"Swift",
 	"Velvet", "Vivid", "Wandering", "Zesty"}
 
-var lastNames = []string{"Badger", "Beacon", "Bison", "Comet", "Condor", "Coyote", "Dolphin", "Falcon", "Finch", "Gecko", "Heron", "Ibex", "Jaguar",
-	"Kestrel", "Lemur", "Lynx", "Marten", "Meteor", "Narwhal", "Ocelot", "Orca", "Osprey", "Otter", "Panther", "Pelican", "Puffin", "Quasar", "Raven",
+var lastNames = []string{"Badger", "Beacon", "Bison", "Comet", "Condor", "Coyote", "Dolphin", "Falcon", "Finch", "Gecko", "Heron", "Ibex",
+	"Jaguar",
+	"Kestrel", "Lemur", "Lynx", "Marten", "Meteor", "Narwhal", "Ocelot", "Orca", "Osprey", "Otter", "Panther", "Pelican", "Puffin", "Quasar",
+	"Raven",
 	"Sparrow", "Tapir", "Walrus", "Wombat"}
 
 // newName makes a username up: two words, such as CosmicOtter.

@@ -116,9 +116,11 @@ func checkWords(title, description string) error {
 	case strings.TrimSpace(title) == "":
 		return fault.New(fault.Invalid, "board.add", "a task needs a title")
 	case len([]rune(title)) > MaxTitle:
-		return fault.New(fault.Invalid, "board.add", "a title has at most %d characters, this one %d", MaxTitle, len([]rune(title))).WithNext("put the details into the description")
+		return fault.New(fault.Invalid, "board.add", "a title has at most %d characters, this one %d", MaxTitle, len([]rune(title))).
+			WithNext("put the details into the description")
 	case len([]rune(description)) > MaxDescription:
-		return fault.New(fault.Invalid, "board.add", "a description has at most %d characters, this one %d", MaxDescription, len([]rune(description)))
+		return fault.New(fault.Invalid, "board.add", "a description has at most %d characters, this one %d", MaxDescription,
+			len([]rune(description)))
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ type FindingIn struct {
 
 func (r *Room) opFinding(ctx context.Context, in FindingIn) (Said, error) {
 	if !slices.Contains(Severities, in.Severity) {
-		return Said{}, fault.New(fault.Invalid, "board.finding", "severity %q is not known", clip(in.Severity)).WithNext("use one of: %s", strings.Join(Severities, ", "))
+		return Said{}, fault.New(fault.Invalid, "board.finding", "severity %q is not known", clip(in.Severity)).WithNext("use one of: %s",
+			strings.Join(Severities, ", "))
 	}
 	if strings.TrimSpace(in.Service) == "" || strings.TrimSpace(in.Summary) == "" || in.Count < 0 {
 		return Said{}, fault.New(fault.Invalid, "board.finding", "a finding needs a service and a summary, and its count is not negative")
@@ -36,7 +37,8 @@ func (r *Room) opFinding(ctx context.Context, in FindingIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	f := Finding{ID: "F-" + string(newTaskID()[2:]), Service: in.Service, Severity: in.Severity, Summary: in.Summary, Category: in.Category, Count: in.Count, Patterns: in.Patterns, Recommendation: in.Recommendation}
+	f := Finding{ID: "F-" + string(newTaskID()[2:]), Service: in.Service, Severity: in.Severity, Summary: in.Summary, Category: in.Category,
+		Count: in.Count, Patterns: in.Patterns, Recommendation: in.Recommendation}
 	text := fmt.Sprintf("Reported [%s] finding for %s", strings.ToUpper(in.Severity), escape(in.Service))
 	if in.Count > 0 {
 		text += fmt.Sprintf(" | %d occurrences", in.Count)
@@ -47,7 +49,8 @@ func (r *Room) opFinding(ctx context.Context, in FindingIn) (Said, error) {
 	if in.TaskID != "" {
 		id := board.TaskID(in.TaskID)
 		if _, ok := s.board[id]; !ok {
-			return Said{}, fault.New(fault.NotFound, "board.finding", "there is no task %s in this space", clip(in.TaskID)).WithNext("call intandem_board for the ids")
+			return Said{}, fault.New(fault.NotFound, "board.finding", "there is no task %s in this space", clip(in.TaskID)).
+				WithNext("call intandem_board for the ids")
 		}
 		f.Task = &id
 		text += " | linked to " + in.TaskID

@@ -32,7 +32,8 @@ func (r *Room) opInvite(ctx context.Context, in InviteIn) (Invited, error) {
 	if err != nil {
 		return Invited{}, err
 	}
-	return Invited{Said{Text: fmt.Sprintf("Share this code; it works once and until %s:\n  %s", until.Format(time.RFC3339), inv)}, inv.String(), until}, nil
+	return Invited{Said{Text: fmt.Sprintf("Share this code; it works once and until %s:\n  %s", until.Format(time.RFC3339), inv)},
+		inv.String(), until}, nil
 }
 
 // RevokeIn names a code.

@@ -119,7 +119,8 @@ func (r *Room) listLeases(s *seat) Leases {
 		out.Text = "Leased paths:"
 	}
 	for _, p := range out.Leases {
-		out.Text += fmt.Sprintf("\n  %s: %s until %s", escape(orElse(p.Path, "(leased before you joined)")), escape(p.By), micros(p.Until).Format(time.RFC3339))
+		out.Text += fmt.Sprintf("\n  %s: %s until %s", escape(orElse(p.Path, "(leased before you joined)")), escape(p.By),
+			micros(p.Until).Format(time.RFC3339))
 	}
 	return out
 }
@@ -144,7 +145,8 @@ func (r *Room) opRelease(ctx context.Context, in ReleaseIn) (Said, error) {
 			return Said{}, err
 		}
 	}
-	if _, err := r.send(ctx, s, thing{class: space.ClassRelease, clear: space.LeaseClear{Tag: s.sec.Space.Tag("path", p)}, content: Path{Path: p}}); err != nil {
+	if _, err := r.send(ctx, s, thing{class: space.ClassRelease, clear: space.LeaseClear{Tag: s.sec.Space.Tag("path", p)},
+		content: Path{Path: p}}); err != nil {
 		return Said{}, s.named(err)
 	}
 	return r.withMail(ctx, s, Said{Text: "Released " + escape(p) + "."})

@@ -23,7 +23,8 @@ type SendIn struct {
 
 func (r *Room) opSend(ctx context.Context, in SendIn) (Said, error) {
 	if !slices.Contains(MessageTypes, in.Type) {
-		return Said{}, fault.New(fault.Invalid, "space.send", "%q is not a type of message", clip(in.Type)).WithNext("use one of: %s", strings.Join(MessageTypes, ", "))
+		return Said{}, fault.New(fault.Invalid, "space.send", "%q is not a type of message", clip(in.Type)).WithNext("use one of: %s",
+			strings.Join(MessageTypes, ", "))
 	}
 	if strings.TrimSpace(in.Message) == "" {
 		return Said{}, fault.New(fault.Invalid, "space.send", "the message is empty")
@@ -54,14 +55,16 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 			away = fmt.Sprintf(" %s is not here now; it waits for them.", escape(s.name(id)))
 		}
 	} else if len(s.members()) < 2 {
-		return Said{}, fault.New(fault.Conflict, "space.send", "nobody else is in this space yet").WithNext("share an invite code: intandem_invite")
+		return Said{}, fault.New(fault.Conflict, "space.send", "nobody else is in this space yet").
+			WithNext("share an invite code: intandem_invite")
 	}
 	a, queued, err := r.sendOrQueue(ctx, s, t)
 	if err != nil {
 		return Said{}, s.named(err)
 	}
 	out := Said{ID: a.ID, State: "stored"}
-	out.Text = fmt.Sprintf("%s %s: %q\nStored by the host as %s; intandem_receipt tells when it is surfaced and read.%s", did, whom, clip(escape(w.Text)), a.ID, away)
+	out.Text = fmt.Sprintf("%s %s: %q\nStored by the host as %s; intandem_receipt tells when it is surfaced and read.%s", did, whom,
+		clip(escape(w.Text)), a.ID, away)
 	if queued {
 		out.State = "queued"
 		why := "what you said before still waits"
@@ -194,7 +197,8 @@ func inboxText(unread, all int, body string, history bool) string {
 }
 
 func (s *seat) show(i item) Message {
-	m := Message{ID: i.ID, Seq: i.Seq, Type: escape(i.Words.Type), From: escape(s.name(seal.MemberID(i.From))), At: micros(i.At).Format(time.RFC3339), Text: escape(i.Words.Text), Read: i.ReadAt != 0}
+	m := Message{ID: i.ID, Seq: i.Seq, Type: escape(i.Words.Type), From: escape(s.name(seal.MemberID(i.From))),
+		At: micros(i.At).Format(time.RFC3339), Text: escape(i.Words.Text), Read: i.ReadAt != 0}
 	if i.To != "" {
 		m.To = escape(s.name(seal.MemberID(i.To)))
 	}
@@ -226,7 +230,8 @@ func (m Message) String() string {
 // read records that messages were handed to whoever sits here, and tells the
 // senders. oldest says that nothing before them is unread.
 func (r *Room) read(ctx context.Context, s *seat, of []letter, oldest bool) error {
-	err := r.mark(ctx, s, of, "read_at = ?, surfaced_at = CASE WHEN surfaced_at = 0 THEN ? ELSE surfaced_at END", func(now time.Time) []any { return []any{now, now} })
+	err := r.mark(ctx, s, of, "read_at = ?, surfaced_at = CASE WHEN surfaced_at = 0 THEN ? ELSE surfaced_at END",
+		func(now time.Time) []any { return []any{now, now} })
 	if err != nil || len(of) == 0 {
 		return err
 	}
@@ -252,7 +257,8 @@ func (r *Room) mark(ctx context.Context, s *seat, of []letter, set string, args 
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
 		for _, l := range of {
-			if _, err := tx.Exec("UPDATE peer_entry SET "+set+" WHERE tenant = ? AND seat = ? AND seq = ? AND read_at = 0", append(args(tx.Now()), s.tenant, s.id, l.seq)...); err != nil {
+			if _, err := tx.Exec("UPDATE peer_entry SET "+set+" WHERE tenant = ? AND seat = ? AND seq = ? AND read_at = 0",
+				append(args(tx.Now()), s.tenant, s.id, l.seq)...); err != nil {
 				return err
 			}
 		}
@@ -280,7 +286,8 @@ func (r *Room) waiting(ctx context.Context, s *seat) ([]Waiting, error) {
 }
 
 func (r *Room) outbox(ctx context.Context, s *seat, which string, arg any) ([]Waiting, error) {
-	rows, err := r.db.Query(ctx, "SELECT id, state, why FROM peer_outbox WHERE tenant = ? AND seat = ? AND "+which+" ORDER BY created_at, id", s.tenant, s.id, arg)
+	rows, err := r.db.Query(ctx, "SELECT id, state, why FROM peer_outbox WHERE tenant = ? AND seat = ? AND "+which+" ORDER BY created_at, id",
+		s.tenant, s.id, arg)
 	return db.Collect(rows, err, func(rows *sql.Rows) (w Waiting, err error) { return w, rows.Scan(&w.ID, &w.State, &w.Why) })
 }
 
@@ -325,7 +332,8 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if to == nil {
-		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s of yours in this space", clip(in.ID)).WithNext("see intandem_inbox with all=true; receipts are for a message's sender")
+		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s of yours in this space", clip(in.ID)).
+			WithNext("see intandem_inbox with all=true; receipts are for a message's sender")
 	}
 	marks, err := r.marksOf(ctx, s, in.ID)
 	if err != nil {

@@ -47,7 +47,8 @@ func (r *Room) opPeers(ctx context.Context, _ Nothing) (Peers, error) {
 	var online []string
 	var b strings.Builder
 	for _, id := range s.members() {
-		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)], Profile: s.profiles[id], Unreadable: s.unreadable[id]}
+		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)],
+			Profile: s.profiles[id], Unreadable: s.unreadable[id]}
 		if at := s.here[id].SeenAt; at != 0 {
 			p.SeenAt = micros(at).Format(time.RFC3339)
 		}

@@ -106,7 +106,8 @@ func (r *Room) tellAssignees(ctx context.Context, s *seat, tasks ...Line) (faile
 		if len(given[to]) == 0 {
 			continue
 		}
-		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassMessage, to: to, content: Words{Type: "task", Text: "Given to you: " + strings.Join(given[to], "; ")}}); err != nil {
+		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassMessage, to: to,
+			content: Words{Type: "task", Text: "Given to you: " + strings.Join(given[to], "; ")}}); err != nil {
 			failed += fmt.Sprintf("\n%s was not told: %s", escape(s.name(to)), fault.Public(s.named(err)).Msg)
 		}
 	}
@@ -134,11 +135,13 @@ func resolve(earlier []PlanTask, ids []board.TaskID, d string, rest []PlanTask) 
 	}
 	for _, t := range rest {
 		if d == t.Title || d != "" && d == t.Ref {
-			return "", fault.New(fault.Invalid, "board.plan", "%q comes later in the plan: a task depends on earlier ones", clip(d)).WithNext("change the order of the plan")
+			return "", fault.New(fault.Invalid, "board.plan", "%q comes later in the plan: a task depends on earlier ones", clip(d)).
+				WithNext("change the order of the plan")
 		}
 	}
 	if err := board.CheckID(board.TaskID(d)); err != nil {
-		return "", fault.New(fault.Invalid, "board.plan", "%q is neither a task of this plan nor a task id", clip(d)).WithNext("use a ref, a title or a number of an earlier task, or an id from intandem_board")
+		return "", fault.New(fault.Invalid, "board.plan", "%q is neither a task of this plan nor a task id", clip(d)).
+			WithNext("use a ref, a title or a number of an earlier task, or an id from intandem_board")
 	}
 	return board.TaskID(d), nil
 }

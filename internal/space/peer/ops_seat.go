@@ -81,7 +81,8 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 	var b strings.Builder
 	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) }) {
 		s.mu.Lock()
-		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why, Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
+		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why,
+			Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
 		mine, from := s.owner == owner(c), s.unread
 		s.mu.Unlock()
 		if mine && from.n > 0 {
@@ -104,7 +105,8 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 // unreadSince is when the first unread message came.
 func (r *Room) unreadSince(ctx context.Context, s *seat, u unread) time.Time {
 	var at int64
-	if err := r.db.QueryRow(ctx, "SELECT at FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0 ORDER BY seq LIMIT 1", s.tenant, s.id, u.from).Scan(&at); err != nil {
+	if err := r.db.QueryRow(ctx, "SELECT at FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0 ORDER BY seq LIMIT 1",
+		s.tenant, s.id, u.from).Scan(&at); err != nil {
 		return time.Time{}
 	}
 	return db.Time(at)
@@ -116,7 +118,8 @@ func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	return Said{Text: fmt.Sprintf("%s\n(epoch %d, %d members; read it out to the others: it is the same for all)", s.group.Phrase(), s.group.Epoch(), len(s.members()))}, nil
+	return Said{Text: fmt.Sprintf("%s\n(epoch %d, %d members; read it out to the others: it is the same for all)", s.group.Phrase(),
+		s.group.Epoch(), len(s.members()))}, nil
 }
 
 // Who is a username.

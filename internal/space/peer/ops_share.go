@@ -56,7 +56,8 @@ func readPiece(ctx context.Context, folder string, in ShareIn) (*Ref, error) {
 		return nil, fault.New(fault.Denied, "space.share", "Access denied: this seat has no project folder").
 			WithNext("share from a client that runs in the project: tandem mcp, or tandem space share FILE")
 	}
-	denied := fault.New(fault.Denied, "space.share", "Access denied: %s is outside your project", clip(in.File)).WithNext("name a file relative to %s", folder)
+	denied := fault.New(fault.Denied, "space.share", "Access denied: %s is outside your project", clip(in.File)).
+		WithNext("name a file relative to %s", folder)
 	rel := in.File
 	if filepath.IsAbs(rel) {
 		var err error

@@ -59,7 +59,8 @@ func (r *Room) free(ctx context.Context) (old *seat, err error) {
 	if s.state == removed {
 		return s, nil
 	}
-	return nil, fault.New(fault.Conflict, "space.join", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
+	return nil, fault.New(fault.Conflict, "space.join", "Already connected to %q.", s.sec.Base.Title).
+		WithNext("leave it first: intandem_leave")
 }
 
 func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
@@ -123,7 +124,8 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 		return Joined{}, err
 	}
 	if strings.TrimSpace(in.Code) == "" {
-		return Joined{}, fault.New(fault.Invalid, "space.join", "Need a join code.").WithNext("ask a peer for one: it looks like VPA6KW or VPA6KW@host")
+		return Joined{}, fault.New(fault.Invalid, "space.join", "Need a join code.").
+			WithNext("ask a peer for one: it looks like VPA6KW or VPA6KW@host")
 	}
 	if err := in.Capabilities.check(); err != nil {
 		return Joined{}, err
@@ -181,7 +183,8 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 	if s, err := r.enterSeat(ctx); err == nil {
 		defer s.mu.Unlock()
 		if in.Space != "" && s.space != in.Space {
-			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).WithNext("leave it first: intandem_leave")
+			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).
+				WithNext("leave it first: intandem_leave")
 		}
 		if err := r.mended(ctx, s); err != nil {
 			return Joined{}, err
@@ -194,7 +197,8 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 				at.pin = PublicPin // one tunnel for another
 			}
 			if !r.sameHost(ctx, s, at) && !r.found(ctx, s) {
-				return Joined{}, fault.New(fault.Conflict, "space.rejoin", "%s does not host this space, or not the history that is known here", clip(in.Host)).WithNext("see its state over there: tandem space list")
+				return Joined{}, fault.New(fault.Conflict, "space.rejoin", "%s does not host this space, or not the history that is known here",
+					clip(in.Host)).WithNext("see its state over there: tandem space list")
 			}
 		}
 		if stale := r.fresh(ctx, s); stale != "" {
@@ -237,7 +241,8 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 	if err := r.unseated(ctx, c.Tenant, owner(c)); fault.Is(err, fault.Denied) {
 		return Joined{}, err
 	}
-	return Joined{}, fault.New(fault.NotFound, "space.rejoin", "No saved workspace found for you in this folder.").WithNext("ask a peer for a code and call intandem_join")
+	return Joined{}, fault.New(fault.NotFound, "space.rejoin", "No saved workspace found for you in this folder.").
+		WithNext("ask a peer for a code and call intandem_join")
 }
 
 // mended is for an owner who comes back to a seat that stopped: it goes on when

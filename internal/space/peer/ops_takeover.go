@@ -29,14 +29,16 @@ func (r *Room) opTakeOver(ctx context.Context, in TakeOverIn) (Said, error) {
 		}
 	}
 	if found == nil {
-		return Said{}, fault.New(fault.NotFound, "space.take_over", "no space of this machine is hosted by another one").WithNext("see them: tandem space list")
+		return Said{}, fault.New(fault.NotFound, "space.take_over", "no space of this machine is hosted by another one").
+			WithNext("see them: tandem space list")
 	}
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	if err := r.takeOver(ctx, found); err != nil {
 		return Said{}, found.named(err)
 	}
-	text := fmt.Sprintf("This machine hosts %q now (term %d). The others follow by themselves; what they sent meanwhile waits with them.", escape(found.sec.Base.Title), found.term)
+	text := fmt.Sprintf("This machine hosts %q now (term %d). The others follow by themselves; what they sent meanwhile waits with them.",
+		escape(found.sec.Base.Title), found.term)
 	if host, _ := r.addr(); host == "" {
 		text += "\nOther machines cannot reach this one. Open an address, and tell them where it is: tandem up --listen HOST:PORT, then over there: tandem space rejoin --host HOST:PORT"
 	}

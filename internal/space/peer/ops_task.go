@@ -77,12 +77,14 @@ type UpdateIn struct {
 	IfVer  int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
 }
 
-var kindOfStatus = map[board.Status]board.Kind{board.Open: board.KindUnclaim, board.Claimed: board.KindClaim, board.InProgress: board.KindStart, board.Blocked: board.KindBlock, board.Done: board.KindFinish}
+var kindOfStatus = map[board.Status]board.Kind{board.Open: board.KindUnclaim, board.Claimed: board.KindClaim,
+	board.InProgress: board.KindStart, board.Blocked: board.KindBlock, board.Done: board.KindFinish}
 
 func (r *Room) opUpdate(ctx context.Context, in UpdateIn) (Tasked, error) {
 	kind, ok := kindOfStatus[board.Status(in.Status)]
 	if !ok {
-		return Tasked{}, fault.New(fault.Invalid, "board.update", "%q is not a status", clip(in.Status)).WithNext("use open, claimed, in_progress, blocked or done")
+		return Tasked{}, fault.New(fault.Invalid, "board.update", "%q is not a status", clip(in.Status)).
+			WithNext("use open, claimed, in_progress, blocked or done")
 	}
 	if len(in.Result) > MaxResult || len(in.Reason) > MaxDescription {
 		return Tasked{}, fault.New(fault.Invalid, "board.update", "a result has at most %d bytes and a reason %d", MaxResult, MaxDescription)
@@ -93,13 +95,14 @@ func (r *Room) opUpdate(ctx context.Context, in UpdateIn) (Tasked, error) {
 		}
 		in.Result = ""
 	}
-	return r.act(ctx, kind, board.Clear{Task: board.TaskID(in.TaskID), IfVer: in.IfVer}, TaskWords{Result: in.Result, Reason: in.Reason}, func(l Line) string {
-		text := fmt.Sprintf("Updated task %s -> %s", l.ID, l.Status)
-		if in.Result != "" {
-			text += " (result attached)"
-		}
-		return text
-	})
+	return r.act(ctx, kind, board.Clear{Task: board.TaskID(in.TaskID), IfVer: in.IfVer}, TaskWords{Result: in.Result, Reason: in.Reason},
+		func(l Line) string {
+			text := fmt.Sprintf("Updated task %s -> %s", l.ID, l.Status)
+			if in.Result != "" {
+				text += " (result attached)"
+			}
+			return text
+		})
 }
 
 // HandoffIn hands a task over.

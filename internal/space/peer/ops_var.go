@@ -28,7 +28,8 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 	case n == 0 || n > MaxVarKey || in.Key == "*":
 		return Said{}, fault.New(fault.Invalid, "space.set_var", "a variable's key has 1 to %d characters and is not *", MaxVarKey)
 	case len([]rune(in.Value)) > MaxVarValue:
-		return Said{}, fault.New(fault.Invalid, "space.set_var", "a variable's value has at most %d characters, this one %d", MaxVarValue, len([]rune(in.Value))).
+		return Said{}, fault.New(fault.Invalid, "space.set_var", "a variable's value has at most %d characters, this one %d", MaxVarValue,
+			len([]rune(in.Value))).
 			WithNext("share it as a file piece with intandem_share")
 	}
 	s, err := r.enterSeat(ctx)

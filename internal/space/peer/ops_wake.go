@@ -155,7 +155,8 @@ func (r *Room) wakesUsedUp(s *seat) {
 			return
 		}
 		s.wakes.told = true
-		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt, clear: space.ReceiptClear{Waiting: ids, How: "wakes used up"}}); err != nil {
+		if _, _, err := r.sendOrQueue(ctx, s, thing{class: space.ClassReceipt,
+			clear: space.ReceiptClear{Waiting: ids, How: "wakes used up"}}); err != nil {
 			r.log.Warn("senders not told that their messages wait", "space", s.space, "err", err)
 		}
 	})

@@ -164,7 +164,8 @@ func TestAHostThatForgot(t *testing.T) {
 	eventually(t, "bob being stopped", stopped(b, "bob"))
 	eventually(t, "ann being stopped", stopped(a, "ann"))
 	for range 2 {
-		b.contains(b.refused("bob", "space.send", SendIn{Type: "chat", Message: "x"}, fault.Conflict), "this space is stopped here: the host has lost part of the history", "take-over")
+		b.contains(b.refused("bob", "space.send", SendIn{Type: "chat", Message: "x"}, fault.Conflict),
+			"this space is stopped here: the host has lost part of the history", "take-over")
 		b.refused("bob", "space.rejoin", RejoinIn{}, fault.Conflict)
 		b.again()
 	}

@@ -97,7 +97,8 @@ func TestBoardThroughMembers(t *testing.T) {
 	do[Tasked](h, "bob", "board.claim", TaskIn{TaskID: auth})
 	h.contains(h.refused("ann", "board.claim", TaskIn{TaskID: auth}, fault.Conflict), "held by bob")
 	h.refused("ann", "board.update", UpdateIn{TaskID: auth, Status: "done"}, fault.Conflict)
-	h.contains(do[BoardOut](h, "ann", "board.show", nil).Text, "["+auth+"] CLAIMED [CRITICAL] - Fix auth vulnerability (bob)", "["+deploy+"] BLOCKED - Deploy to staging (depends on: "+auth+", "+redis+")")
+	h.contains(do[BoardOut](h, "ann", "board.show", nil).Text, "["+auth+"] CLAIMED [CRITICAL] - Fix auth vulnerability (bob)",
+		"["+deploy+"] BLOCKED - Deploy to staging (depends on: "+auth+", "+redis+")")
 	done := do[Tasked](h, "bob", "board.update", UpdateIn{TaskID: auth, Status: "done", Result: "patched"})
 	h.contains(done.Text, "Updated task "+auth+" -> done (result attached)")
 	done = do[Tasked](h, "bob", "board.update", UpdateIn{TaskID: redis, Status: "done"})
@@ -110,8 +111,10 @@ func TestBoardThroughMembers(t *testing.T) {
 	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "handoff from ann")
 	h.refused("ann", "board.plan", PlanIn{Tasks: []PlanTask{{Title: "a", DependsOn: []string{"b"}}, {Title: "b"}}}, fault.Invalid)
 	do[Said](h, "bob", "board.finding", FindingIn{Service: "auth", Severity: "high", Summary: "token leaks", Count: 3, TaskID: auth})
-	h.contains(do[Findings](h, "ann", "board.findings", FindingsIn{}).Text, "Findings (1 total - high: 1)", "HIGH auth: token leaks (bob) x3 for "+auth)
-	h.contains(do[Activities](h, "ann", "space.activity", ActivityIn{Limit: 100}).Text, "bob: claimed a task - "+auth, "ann: made a plan", "bob: reported a finding")
+	h.contains(do[Findings](h, "ann", "board.findings", FindingsIn{}).Text, "Findings (1 total - high: 1)",
+		"HIGH auth: token leaks (bob) x3 for "+auth)
+	h.contains(do[Activities](h, "ann", "space.activity", ActivityIn{Limit: 100}).Text, "bob: claimed a task - "+auth, "ann: made a plan",
+		"bob: reported a finding")
 	h.contains(do[Peers](h, "ann", "space.peers", nil).Text, "Online peers: bob", "Connection health: good", "working on "+deploy)
 }
 
@@ -223,7 +226,8 @@ func TestLeaveAndRemoval(t *testing.T) {
 	h.refused("eve", "space.join", JoinIn{Code: open}, fault.NotFound) // nobody is left to let her in, and she need not wait
 	h.contains(bye.Text, "Disconnected from workspace.", "Session Summary", "Peers: ann")
 	eventually(t, "the removal of the leaver", func() bool {
-		return !strings.Contains(do[Peers](h, "ann", "space.peers", nil).Text, "bob") && strings.Contains(do[Activities](h, "ann", "space.activity", ActivityIn{}).Text, "bob is out")
+		return !strings.Contains(do[Peers](h, "ann", "space.peers", nil).Text, "bob") &&
+			strings.Contains(do[Activities](h, "ann", "space.activity", ActivityIn{}).Text, "bob is out")
 	})
 	do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "we two"})
 	h.contains(do[Inbox](h, "dan", "space.inbox", InboxIn{}).Text, "we two")

@@ -47,7 +47,8 @@ func marks(e *space.Entry) ([]mark, error) {
 func (r *Room) keepMarks(tx *db.Tx, s *seat, said []mark) error {
 	for _, m := range said {
 		var n int
-		if err := tx.QueryRow("SELECT count(*) FROM peer_said WHERE tenant = ? AND seat = ? AND env = ?", s.tenant, s.id, m.env).Scan(&n); err != nil {
+		if err := tx.QueryRow("SELECT count(*) FROM peer_said WHERE tenant = ? AND seat = ? AND env = ?", s.tenant, s.id, m.env).
+			Scan(&n); err != nil {
 			return err
 		}
 		if n == 0 {
@@ -68,7 +69,8 @@ func (r *Room) fillMarks(ctx context.Context, s *seat, said []mark) error {
 		return nil
 	}
 	var n int
-	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM (SELECT 1 FROM peer_receipt WHERE tenant = ? AND seat = ? LIMIT 1) AS any_receipt", s.tenant, s.id).Scan(&n); err != nil || n > 0 {
+	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM (SELECT 1 FROM peer_receipt WHERE tenant = ? AND seat = ? LIMIT 1) AS any_receipt",
+		s.tenant, s.id).Scan(&n); err != nil || n > 0 {
 		return err
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error { return r.keepMarks(tx, s, said) })
@@ -119,7 +121,8 @@ func (r *Room) letters(ctx context.Context, s *seat, limit int, where string, ar
 	if s.unread.n == 0 {
 		return nil, nil
 	}
-	rows, err := r.db.Query(ctx, "SELECT env, seq FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0"+where+" ORDER BY seq LIMIT ?",
+	rows, err := r.db.Query(ctx, "SELECT env, seq FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0"+where+
+		" ORDER BY seq LIMIT ?",
 		append(append([]any{s.tenant, s.id, s.unread.from}, args...), limit)...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (l letter, err error) { return l, rows.Scan(&l.id, &l.seq) })
 }

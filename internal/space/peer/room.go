@@ -66,8 +66,9 @@ func New(c Config) *Room {
 		c.Wakes = WakesPerHour
 	}
 	ctx, end := context.WithCancel(context.Background())
-	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server, ground: c.Ground,
-		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
+	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server,
+		ground: c.Ground,
+		seats:  map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
 // Start reads the seats and begins to follow their spaces. Those that stopped

@@ -381,7 +381,8 @@ func (s *seat) base() {
 
 // snapshot is what a newcomer is given of this seat's picture.
 func (s *seat) snapshot() Snapshot {
-	out := Snapshot{Title: s.sec.Base.Title, Profiles: map[string]Profile{}, Tasks: map[board.TaskID]TaskWords{}, Vars: map[string]Variable{}, Findings: s.findings, Paths: map[string]Path{}}
+	out := Snapshot{Title: s.sec.Base.Title, Profiles: map[string]Profile{}, Tasks: map[board.TaskID]TaskWords{}, Vars: map[string]Variable{},
+		Findings: s.findings, Paths: map[string]Path{}}
 	for id, p := range s.profiles {
 		out.Profiles[string(id)] = p
 	}

@@ -119,7 +119,8 @@ func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, er
 		}
 		to = &c
 	}
-	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: max(s.window[s.me.Card().ID], s.said) + 1, ID: t.id, Class: t.class, At: at, Clear: clear}, content)
+	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: max(s.window[s.me.Card().ID], s.said) + 1, ID: t.id, Class: t.class,
+		At: at, Clear: clear}, content)
 	if err != nil {
 		return env, fault.New(fault.Invalid, "space.send", "%s", err).WithNext("say less, or share a file piece by piece")
 	}
@@ -155,7 +156,8 @@ func (s *seat) usable() error {
 	case active:
 		return nil
 	case removed, left:
-		return fault.New(fault.Denied, "space", "you are no longer in this space: %s", orElse(s.why, "you left")).With("reason", "removed").WithNext("ask a member for a new code and call intandem_join")
+		return fault.New(fault.Denied, "space", "you are no longer in this space: %s", orElse(s.why, "you left")).With("reason", "removed").
+			WithNext("ask a member for a new code and call intandem_join")
 	}
 	return fault.New(fault.Conflict, "space", "this space is stopped here: %s", s.why).
 		WithNext("compare safety phrases with the other members; then intandem_leave, or tandem space take-over")
@@ -243,7 +245,8 @@ func (r *Room) flush(ctx context.Context, s *seat) error {
 				_, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, t.id)
 				return err
 			}
-			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ?, refused_at = ? WHERE tenant = ? AND seat = ? AND id = ?", fault.Public(sent).Msg, tx.Now(), s.tenant, s.id, t.id)
+			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ?, refused_at = ? WHERE tenant = ? AND seat = ? AND id = ?",
+				fault.Public(sent).Msg, tx.Now(), s.tenant, s.id, t.id)
 			return err
 		}); err != nil {
 			return err

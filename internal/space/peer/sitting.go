@@ -116,7 +116,8 @@ func notConnected() *fault.Error {
 // before this daemon started.
 func (r *Room) unseated(ctx context.Context, tenant, who string) error {
 	var state, why string
-	err := r.db.QueryRow(ctx, "SELECT state, why FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1", tenant, who).Scan(&state, &why)
+	err := r.db.QueryRow(ctx, "SELECT state, why FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1",
+		tenant, who).Scan(&state, &why)
 	if err != nil && !db.NoRows(err) {
 		return err
 	}
@@ -130,6 +131,7 @@ func (r *Room) unseated(ctx context.Context, tenant, who string) error {
 // store: another seat may be locked, waiting for its host.
 func (r *Room) alone(ctx context.Context, s *seat) (bool, error) {
 	var others int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_seat WHERE tenant = ? AND space = ? AND state = ? AND id <> ?", s.tenant, s.space, active, s.id).Scan(&others)
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_seat WHERE tenant = ? AND space = ? AND state = ? AND id <> ?", s.tenant, s.space,
+		active, s.id).Scan(&others)
 	return others == 0, err
 }

@@ -84,10 +84,12 @@ func (s *seat) mail(n note) bool {
 // saveOwn is for what this member said itself: it waits no longer, and receipts
 // will speak of it.
 func (r *Room) saveOwn(tx *db.Tx, s *seat, e *space.Entry) error {
-	if _, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, e.Env.ID); err != nil || e.Class != space.ClassMessage {
+	if _, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, e.Env.ID); err != nil ||
+		e.Class != space.ClassMessage {
 		return err
 	}
-	_, err := tx.Exec("INSERT INTO peer_said (tenant, seat, env, seq, recipient) VALUES (?, ?, ?, ?, ?)", s.tenant, s.id, e.Env.ID, e.Seq, e.Env.To)
+	_, err := tx.Exec("INSERT INTO peer_said (tenant, seat, env, seq, recipient) VALUES (?, ?, ?, ?, ?)", s.tenant, s.id, e.Env.ID, e.Seq,
+		e.Env.To)
 	return err
 }
 
@@ -98,7 +100,8 @@ func (r *Room) readSeat(ctx context.Context, row interface{ Scan(...any) error }
 	s := newSeat("", "", "", "")
 	var box []byte
 	var created int64
-	if err := row.Scan(&s.tenant, &s.id, &s.owner, &s.space, &s.folder, &s.state, &s.why, &s.host, &s.pin, &s.seq, &s.hash, &s.term, &s.joined, &box, &created); err != nil {
+	if err := row.Scan(&s.tenant, &s.id, &s.owner, &s.space, &s.folder, &s.state, &s.why, &s.host, &s.pin, &s.seq, &s.hash, &s.term, &s.joined,
+		&box, &created); err != nil {
 		return nil, err
 	}
 	s.created = db.Time(created)
@@ -121,7 +124,8 @@ func (r *Room) readSeat(ctx context.Context, row interface{ Scan(...any) error }
 
 // replay folds the stored log. It was verified when it was stored.
 func (r *Room) replay(ctx context.Context, s *seat) error {
-	rows, err := r.db.Query(ctx, "SELECT entry, env, content, surfaced_at, read_at FROM peer_entry WHERE tenant = ? AND seat = ? ORDER BY seq", s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT entry, env, content, surfaced_at, read_at FROM peer_entry WHERE tenant = ? AND seat = ? ORDER BY seq",
+		s.tenant, s.id)
 	if err != nil {
 		return err
 	}
@@ -174,14 +178,17 @@ func (r *Room) replay(ctx context.Context, s *seat) error {
 
 // reload throws away what is in memory and reads the seat again.
 func (r *Room) reload(ctx context.Context, s *seat) error {
-	fresh, err := r.readSeat(context.WithoutCancel(ctx), r.db.QueryRow(context.WithoutCancel(ctx), "SELECT "+seatColumns+" FROM peer_seat WHERE tenant = ? AND id = ?", s.tenant, s.id))
+	fresh, err := r.readSeat(context.WithoutCancel(ctx),
+		r.db.QueryRow(context.WithoutCancel(ctx), "SELECT "+seatColumns+" FROM peer_seat WHERE tenant = ? AND id = ?", s.tenant, s.id))
 	if err != nil {
 		return fmt.Errorf("read seat %s again: %w", s.id, err)
 	}
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
 	s.host, s.pin = fresh.host, fresh.pin
-	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words
-	s.vars, s.paths, s.profiles, s.findings, s.posted, s.unread = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted, fresh.unread
+	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator,
+		fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words
+	s.vars, s.paths, s.profiles, s.findings, s.posted, s.unread = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted,
+		fresh.unread
 	return nil
 }
 
@@ -212,7 +219,8 @@ func (r *Room) messages(ctx context.Context, s *seat, where string, limit int, a
 // hashAt is the hash of an entry in this seat's copy of the log.
 func (r *Room) hashAt(ctx context.Context, s *seat, seq int64) (string, error) {
 	var text string
-	if err := r.db.QueryRow(ctx, "SELECT entry FROM peer_entry WHERE tenant = ? AND seat = ? AND seq = ?", s.tenant, s.id, seq).Scan(&text); err != nil {
+	if err := r.db.QueryRow(ctx, "SELECT entry FROM peer_entry WHERE tenant = ? AND seat = ? AND seq = ?", s.tenant, s.id, seq).
+		Scan(&text); err != nil {
 		return "", fmt.Errorf("read entry %d: %w", seq, err)
 	}
 	var e space.Entry

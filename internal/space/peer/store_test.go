@@ -43,7 +43,8 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 			{"env_var", "var", "mem_b", "", 60, 0, 0},
 			{env: "m_theirs"}, // for somebody else
 		} {
-			if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES ('t', 's', ?, ?, ?)", seq+1, n.env, "entry of "+n.env); err != nil {
+			if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES ('t', 's', ?, ?, ?)", seq+1, n.env,
+				"entry of "+n.env); err != nil {
 				return err
 			}
 			if n.class == "" {

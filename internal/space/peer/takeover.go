@@ -24,13 +24,15 @@ func (r *Room) takeOver(ctx context.Context, s *seat) error {
 		cancel()
 	}
 	if !gone {
-		return fault.New(fault.Conflict, "space.take_over", "the space's host answers; there is nothing to take over").WithNext("ask its owner to stop it first: tandem down")
+		return fault.New(fault.Conflict, "space.take_over", "the space's host answers; there is nothing to take over").
+			WithNext("ask its owner to stop it first: tandem down")
 	}
 	if s.state == removed {
 		return s.usable()
 	}
 	if r.found(ctx, s) {
-		return fault.New(fault.Conflict, "space.take_over", "somebody else has taken over already, and this machine follows: %s, term %d", s.host, s.term).WithNext("see it: tandem space list")
+		return fault.New(fault.Conflict, "space.take_over", "somebody else has taken over already, and this machine follows: %s, term %d", s.host,
+			s.term).WithNext("see it: tandem space list")
 	}
 	return r.host(ctx, s, s.term+1)
 }
@@ -80,7 +82,8 @@ func (r *Room) adopt(ctx context.Context, s *seat, here inside, term int64) erro
 	if err != nil {
 		return err
 	}
-	env, err := s.seal(thing{id: fmt.Sprintf("env_takeover_%d_%s", said.Term, s.id), class: space.ClassTakeOver}, clear, nil, r.now().UnixMilli())
+	env, err := s.seal(thing{id: fmt.Sprintf("env_takeover_%d_%s", said.Term, s.id), class: space.ClassTakeOver}, clear, nil,
+		r.now().UnixMilli())
 	if err != nil {
 		return err
 	}

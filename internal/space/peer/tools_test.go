@@ -14,7 +14,8 @@ var seedTools = map[string]string{
 	"intandem_create": "name max_peers", "intandem_join": "code!", "intandem_send": "type! message! to", "intandem_board": "",
 	"intandem_add_task": "title! description priority depends_on", "intandem_claim_task": "task_id!", "intandem_unclaim_task": "task_id!",
 	"intandem_update_task": "task_id! status! result", "intandem_plan": "tasks!", "intandem_share": "file! start_line end_line message to",
-	"intandem_set_var": "key! value!", "intandem_get_var": "key!", "intandem_activity_log": "limit", "intandem_peers": "", "intandem_rejoin": "", "intandem_leave": "",
+	"intandem_set_var": "key! value!", "intandem_get_var": "key!", "intandem_activity_log": "limit", "intandem_peers": "",
+	"intandem_rejoin": "", "intandem_leave": "",
 	"intandem_finding": "service! severity! summary! category count patterns recommendation task_id", "intandem_findings": "severity service",
 	"intandem_inbox": "all limit", "intandem_reserve": "path", "intandem_release": "path!",
 }
@@ -56,10 +57,13 @@ func TestLimitsOfTheSeed(t *testing.T) {
 	seated(h, "ann", "bob")
 	long := func(n int) string { return strings.Repeat("ü", n) }
 	for name, tooMuch := range map[string][]any{
-		"space.send":    {SendIn{Type: "chat", Message: strings.Repeat("x", 65<<10)}, SendIn{Type: "chat", Message: " "}, SendIn{Type: "gossip", Message: "x"}},
+		"space.send": {SendIn{Type: "chat", Message: strings.Repeat("x", 65<<10)}, SendIn{Type: "chat", Message: " "},
+			SendIn{Type: "gossip", Message: "x"}},
 		"space.set_var": {SetVarIn{Key: long(101), Value: "v"}, SetVarIn{Key: "k", Value: long(5001)}, SetVarIn{Key: "", Value: "v"}},
-		"board.add":     {AddIn{Title: long(501)}, AddIn{Title: "t", Description: long(2001)}, AddIn{Title: " "}, AddIn{Title: "t", Priority: "urgent"}},
-		"board.plan":    {PlanIn{}, PlanIn{Tasks: make([]PlanTask, 101)}, PlanIn{Tasks: []PlanTask{{Title: "a", DependsOn: []string{"later"}}, {Title: "later"}}}},
+		"board.add": {AddIn{Title: long(501)}, AddIn{Title: "t", Description: long(2001)}, AddIn{Title: " "},
+			AddIn{Title: "t", Priority: "urgent"}},
+		"board.plan": {PlanIn{}, PlanIn{Tasks: make([]PlanTask, 101)},
+			PlanIn{Tasks: []PlanTask{{Title: "a", DependsOn: []string{"later"}}, {Title: "later"}}}},
 		"board.update":  {UpdateIn{TaskID: "T-000000", Status: "gone"}, UpdateIn{TaskID: "T-000000", Status: "blocked"}},
 		"board.finding": {FindingIn{Service: "s", Severity: "awful", Summary: "x"}},
 		"space.share":   {ShareIn{File: "a", Start: 5, End: 2}},

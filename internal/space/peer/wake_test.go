@@ -32,7 +32,8 @@ func TestWakesAreBudgetedAndTold(t *testing.T) {
 		t.Fatalf("the sentence is %q", out.Text)
 	}
 	do[Said](h, "bob", "space.surfaced", SurfacedIn{Texts: []string{"Stop hook feedback: " + out.Text}, How: "hook"})
-	if said := do[Said](h, "carl", "space.surfaced", SurfacedIn{Texts: []string{"a prompt"}, How: "hook"}); said.Text != "0 surfaced" { // it failed, and each turn was a red row
+	// it failed, and each turn was a red row
+	if said := do[Said](h, "carl", "space.surfaced", SurfacedIn{Texts: []string{"a prompt"}, How: "hook"}); said.Text != "0 surfaced" {
 		t.Errorf("an agent in no space: %q", said.Text)
 	}
 	if r := do[Receipt](h, "ann", "space.receipt", ReceiptIn{ID: id}); r.Peers["bob"] != "surfaced" {
@@ -43,7 +44,8 @@ func TestWakesAreBudgetedAndTold(t *testing.T) {
 	}
 	for range WakesPerHour - 1 {
 		send()
-		if out := do[Said](h, "bob", "space.wait", WaitIn{Seconds: 10}); !strings.Contains(out.Text, "call intandem_inbox") || strings.Contains(out.Text, "secret") {
+		if out := do[Said](h, "bob", "space.wait", WaitIn{Seconds: 10}); !strings.Contains(out.Text, "call intandem_inbox") ||
+			strings.Contains(out.Text, "secret") {
 			t.Fatalf("wake: %q", out.Text)
 		}
 	}

@@ -108,7 +108,8 @@ func writeVectors(t *testing.T, path string) {
 	}
 	add(nil, Envelope{Space: "spc_vector", Seq: 1, ID: "msg_1", Class: "message", At: 1700000000000}, `{"text":"to all"}`)
 	add(&b.card, Envelope{Space: "spc_vector", Seq: 2, ID: "msg_2", Class: "message", At: 1700000000001}, `{"text":"to one"}`)
-	add(nil, Envelope{Space: "spc_vector", Seq: 3, ID: "env_3", Class: "task.add", At: 1700000000002, Clear: []byte(`{"task":"T-a1b2c3","priority":"high"}`)}, "")
+	add(nil, Envelope{Space: "spc_vector", Seq: 3, ID: "env_3", Class: "task.add", At: 1700000000002,
+		Clear: []byte(`{"task":"T-a1b2c3","priority":"high"}`)}, "")
 	v.SpaceKey = bytes.Repeat([]byte{4}, 32)
 	for _, n := range [][2]string{{"var", "datasource_uid"}, {"path", "cmd/main.go"}} {
 		v.Tags = append(v.Tags, struct {

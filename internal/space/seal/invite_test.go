@@ -119,7 +119,8 @@ func TestInvitesRoundTrip(t *testing.T) {
 	if got, err := ParseInvite(" vpa-6kw@Host "); err != nil || got != (Invite{Plate: "VP", Secret: "A6KW", Host: "Host"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, bad := range []string{"", "VPA6K", "VPA6KW7", "VPA0KW", "VPA6KW@", "VPA6KW@a b", "VPA6KW@http://x", "tandem-join:", "tandem-join:e30"} {
+	for _, bad := range []string{"", "VPA6K", "VPA6KW7", "VPA0KW", "VPA6KW@", "VPA6KW@a b", "VPA6KW@http://x", "tandem-join:",
+		"tandem-join:e30"} {
 		if _, err := ParseInvite(bad); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q accepted", bad)
 		}

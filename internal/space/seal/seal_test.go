@@ -235,7 +235,8 @@ func TestPaddingHidesLengthAndRoundTrips(t *testing.T) {
 			rt.Fatalf("%v", err)
 		}
 	})
-	if _, err := (EpochKey{Secret: make([]byte, 32)}).Seal(identity(t), nil, Envelope{}, make([]byte, MaxContent+1)); !errors.Is(err, ErrRefused) {
+	if _, err := (EpochKey{Secret: make([]byte, 32)}).Seal(identity(t), nil, Envelope{}, make([]byte, MaxContent+1)); !errors.Is(err,
+		ErrRefused) {
 		t.Fatalf("64 KB limit: %v", err)
 	}
 }

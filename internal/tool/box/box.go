@@ -133,7 +133,8 @@ func (m *Machine) Command(ctx context.Context, b Box) (cmd *exec.Cmd, done func(
 	case Landlock:
 		return landlocked(ctx, b)
 	}
-	return nil, nil, fault.New(fault.Conflict, "sandbox", "this machine has no sandbox, so commands cannot be confined").WithNext("install bubblewrap (apt install bubblewrap)")
+	return nil, nil, fault.New(fault.Conflict, "sandbox", "this machine has no sandbox, so commands cannot be confined").
+		WithNext("install bubblewrap (apt install bubblewrap)")
 }
 
 // Argv is the command line and the environment that start the program in its box, for a terminal that starts it. Only bubblewrap has one.
@@ -142,7 +143,8 @@ func (m *Machine) Argv(b Box) (argv, env []string, err error) {
 		return nil, nil, err
 	}
 	if m.Kind != Bubblewrap {
-		return nil, nil, fault.New(fault.Conflict, "sandbox", "bubblewrap does not work here: %s", m.Why).WithNext("install it (apt install bubblewrap)")
+		return nil, nil, fault.New(fault.Conflict, "sandbox", "bubblewrap does not work here: %s", m.Why).
+			WithNext("install it (apt install bubblewrap)")
 	}
 	argv, env = m.bubblewrapped(b)
 	return argv, env, nil
@@ -180,7 +182,8 @@ func leaving(cmd *exec.Cmd, home string) (done func()) {
 func ownHome() (string, error) {
 	dir, err := os.MkdirTemp("", "tandem-command-")
 	if err != nil {
-		err = fault.New(fault.Unavailable, "sandbox", "a temporary folder for the command could not be made: %w", err).WithNext("check that the disk has space")
+		err = fault.New(fault.Unavailable, "sandbox", "a temporary folder for the command could not be made: %w", err).
+			WithNext("check that the disk has space")
 	}
 	return dir, err
 }

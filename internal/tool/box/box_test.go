@@ -147,8 +147,10 @@ func TestNobodyLeavesABox(t *testing.T) {
 	for _, uid := range users() {
 		for _, nests := range []string{"", "codex"} {
 			for _, whole := range []bool{false, true} {
-				b := box.Box{Dir: dir, Mounts: box.Write(dir), Masks: []string{filepath.Join(dir, "sub", ".env"), filepath.Join(dir, "keys")}, Nests: nests, Whole: whole, Network: whole}
-				if said := run(t, m, b, uid, "cat a.txt; echo new > b.txt && cat b.txt && rm b.txt; ls sub/.env"); !strings.Contains(said, "hello\nnew\n") {
+				b := box.Box{Dir: dir, Mounts: box.Write(dir), Masks: []string{filepath.Join(dir, "sub", ".env"), filepath.Join(dir, "keys")},
+					Nests: nests, Whole: whole, Network: whole}
+				if said := run(t, m, b, uid, "cat a.txt; echo new > b.txt && cat b.txt && rm b.txt; ls sub/.env"); !strings.Contains(said,
+					"hello\nnew\n") {
 					t.Fatalf("uid %d, nests %q: the box does not work: %s", uid, nests, said)
 				}
 				for name, line := range escapes(dir) {
@@ -166,7 +168,8 @@ func TestNobodyLeavesABox(t *testing.T) {
 				if nests == "" {
 					continue
 				}
-				own := "bwrap --unshare-user --unshare-pid --ro-bind / / --dev /dev --bind " + dir + " " + dir + " -- sh -c 'echo in > nested.txt; cat nested.txt; rm nested.txt'"
+				own := "bwrap --unshare-user --unshare-pid --ro-bind / / --dev /dev --bind " + dir + " " + dir +
+					" -- sh -c 'echo in > nested.txt; cat nested.txt; rm nested.txt'"
 				if said := run(t, m, b, uid, own); said != "in\n" {
 					t.Errorf("uid %d: its own sandbox does not work in there: %s", uid, said)
 				}
@@ -184,8 +187,10 @@ func TestEscapesAreEscapes(t *testing.T) {
 	dir := project(t)
 	var led []string
 	for name, line := range escapes(dir) {
-		args := []string{"--die-with-parent", "--unshare-all", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
-			"--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--bind", dir, dir, "--ro-bind", "/dev/null", dir + "/sub/.env", "--tmpfs", dir + "/keys", "--dir", "/mnt",
+		args := []string{"--die-with-parent", "--unshare-all", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr",
+			"--symlink", "usr/bin", "/bin",
+			"--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--bind", dir, dir, "--ro-bind",
+			"/dev/null", dir + "/sub/.env", "--tmpfs", dir + "/keys", "--dir", "/mnt",
 			"--", "/bin/sh", "-c", line}
 		if said, _ := exec.CommandContext(t.Context(), "bwrap", args...).CombinedOutput(); out(string(said)) != "" {
 			led = append(led, name)
@@ -224,7 +229,8 @@ func TestAbstractSocketsStayOutside(t *testing.T) {
 			}
 		}()
 	}
-	line := `perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sxa*", AF_UNIX, "` + name + `")) or die "$!\n"; print <S>'`
+	line := `perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sxa*", AF_UNIX, "` + name +
+		`")) or die "$!\n"; print <S>'`
 	line = strings.Replace(line, `"Sxa*"`, `"S x a*"`, 1)
 	own := `perl -e 'use Socket; $a = pack("S x a*", AF_UNIX, "own-$$"); socket(L, PF_UNIX, SOCK_STREAM, 0); bind(L, $a) or die "$!\n"; listen(L, 1); socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, $a) or die "$!\n"; print "OWN\n"'`
 	loop := fmt.Sprintf(`perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => "%s") or die "$@\n"; print <$s>'`, tcp.Addr())
@@ -255,7 +261,8 @@ func TestBoxesThatCannotBe(t *testing.T) {
 	}
 	dir := project(t)
 	land := &box.Machine{Kind: box.Landlock}
-	for _, b := range []box.Box{{Mounts: box.Read(dir), Masks: []string{dir + "/keys"}}, {Whole: true}, {Terminal: true}, {Nests: "codex"}, {Mounts: []box.Mount{{From: dir, At: "/x"}}}} {
+	for _, b := range []box.Box{{Mounts: box.Read(dir), Masks: []string{dir + "/keys"}}, {Whole: true}, {Terminal: true}, {Nests: "codex"},
+		{Mounts: []box.Mount{{From: dir, At: "/x"}}}} {
 		b.Argv = []string{"/bin/true"}
 		if _, _, err := land.Command(t.Context(), b); !fault.Is(err, fault.Conflict) {
 			t.Errorf("Landlock, %+v: %v", b, err)

@@ -9,7 +9,8 @@ import (
 
 // bubblewrapped is the command line of a box under bubblewrap, and its environment.
 func (m *Machine) bubblewrapped(b Box) (argv, env []string) {
-	args := []string{m.bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"}
+	args := []string{m.bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop",
+		"ALL"}
 	if !b.Network {
 		args = append(args, "--unshare-net")
 	}
@@ -29,7 +30,8 @@ func (m *Machine) bubblewrapped(b Box) (argv, env []string) {
 	args = append(args, "--proc", "/proc")
 	// The kernel's own switches belong to root by name and not by capability: whoever is root outside could name the program that
 	// the kernel starts when another one crashes.
-	for _, switches := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/fs", "/proc/scsi", "/proc/mtrr"} {
+	for _, switches := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/fs", "/proc/scsi",
+		"/proc/mtrr"} {
 		args = append(args, "--ro-bind-try", switches, switches)
 	}
 	args = append(args, "--dev", "/dev", "--tmpfs", "/run")
@@ -100,7 +102,8 @@ func system(whole bool) []string {
 func private(whole bool) []string {
 	patterns := []string{"/etc/ssl/private"}
 	if whole {
-		patterns = append(patterns, "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*", "/etc/ssh/*_key", "/etc/security/opasswd", "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/krb5.keytab")
+		patterns = append(patterns, "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*", "/etc/ssh/*_key", "/etc/security/opasswd",
+			"/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/krb5.keytab")
 	}
 	var out []string
 	for _, p := range patterns {
@@ -111,5 +114,6 @@ func private(whole bool) []string {
 }
 
 // publicFiles are the files of /etc that programs need and that tell nothing.
-var publicFiles = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts",
+var publicFiles = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf",
+	"/etc/hosts",
 	"/etc/resolv.conf", "/etc/ssl", "/etc/ca-certificates", "/etc/alternatives", "/etc/localtime", "/etc/mime.types"}

@@ -91,7 +91,8 @@ func findBubblewrap(ctx context.Context) (*Machine, error) {
 	if err != nil {
 		return nil, errors.New("it is not installed")
 	}
-	for _, m := range []*Machine{{users: true, noUsers: true, scopes: true}, {users: true, noUsers: true}, {users: true, scopes: true}, {users: true}, {scopes: true}, {}} {
+	for _, m := range []*Machine{{users: true, noUsers: true, scopes: true}, {users: true, noUsers: true}, {users: true, scopes: true},
+		{users: true}, {scopes: true}, {}} {
 		if m.scopes && !confine.Scopes() {
 			continue
 		}
@@ -114,7 +115,8 @@ func (m *Machine) try(ctx context.Context) error {
 	err = cmd.Run()
 	done()
 	if ctx.Err() != nil {
-		return fault.New(fault.Unavailable, "sandbox", "%s did not answer within %s", m.Kind, patience).WithNext("look what holds it up: %s --ro-bind / / true", m.bwrap)
+		return fault.New(fault.Unavailable, "sandbox", "%s did not answer within %s", m.Kind, patience).
+			WithNext("look what holds it up: %s --ro-bind / / true", m.bwrap)
 	}
 	return err
 }

@@ -153,16 +153,21 @@ func (p *settingsReader) one() (setting, bool) {
 }
 
 // quiet are the settings of a repository that name neither a program nor a place from which more is read. A * stands for a name between.
-var quiet = []string{"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode",
-	"core.symlinks", "core.autocrlf", "core.eol", "core.safecrlf", "core.quotepath", "core.abbrev", "core.compression", "core.sparsecheckout", "core.sparsecheckoutcone",
+var quiet = []string{"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
+	"core.precomposeunicode",
+	"core.symlinks", "core.autocrlf", "core.eol", "core.safecrlf", "core.quotepath", "core.abbrev", "core.compression", "core.sparsecheckout",
+	"core.sparsecheckoutcone",
 	"core.untrackedcache", "core.commitgraph", "core.multipackindex", "core.longpaths", "core.protectntfs", "core.protecthfs",
 	"extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig", "extensions.partialclone", "extensions.relativeworktrees",
 	"user.name", "user.email", "init.defaultbranch", "remote.pushdefault",
-	"remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "remote.*.tagopt", "remote.*.prune", "remote.*.mirror", "remote.*.promisor", "remote.*.partialclonefilter",
+	"remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "remote.*.tagopt", "remote.*.prune", "remote.*.mirror",
+	"remote.*.promisor", "remote.*.partialclonefilter",
 	"branch.*.remote", "branch.*.merge", "branch.*.rebase", "branch.*.pushremote", "branch.autosetuprebase", "branch.autosetupmerge",
 	"submodule.*.url", "submodule.*.active", "submodule.*.branch", "submodule.*.ignore", "submodule.active", "submodule.recurse",
-	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "push.followtags", "fetch.prune", "fetch.prunetags", "merge.ff", "merge.conflictstyle", "merge.renames",
-	"rebase.autosquash", "rebase.autostash", "rebase.updaterefs", "gc.auto", "gc.autodetach", "gc.pruneexpire", "index.version", "color.ui", "commit.gpgsign", "tag.gpgsign",
+	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "push.followtags", "fetch.prune", "fetch.prunetags", "merge.ff",
+	"merge.conflictstyle", "merge.renames",
+	"rebase.autosquash", "rebase.autostash", "rebase.updaterefs", "gc.auto", "gc.autodetach", "gc.pruneexpire", "index.version", "color.ui",
+	"commit.gpgsign", "tag.gpgsign",
 	"rerere.enabled", "diff.renames", "diff.algorithm", "status.showuntrackedfiles", "advice.detachedhead", "receive.denycurrentbranch"}
 
 // harmless is a file of git's settings without those that name programs or places, and the ones that were left out, as name=value. inside
@@ -191,7 +196,8 @@ func harmless(data []byte, inside func(place string) bool) (clean []byte, left [
 var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
 
 func isQuiet(s setting) bool {
-	if strings.HasPrefix(s.value, "-") || strings.Contains(s.value, "::") || strings.HasPrefix(s.value, "!") || strings.ContainsAny(s.sub, "\n\t\b") {
+	if strings.HasPrefix(s.value, "-") || strings.Contains(s.value, "::") || strings.HasPrefix(s.value, "!") ||
+		strings.ContainsAny(s.sub, "\n\t\b") {
 		return false // a remote that is a program, or an option
 	}
 	name := s.name()

@@ -9,11 +9,16 @@ import (
 
 // What a person's shell, git, ssh and desktop run or read by themselves, in a home folder. What is in a folder counts as well.
 var (
-	homeFiles = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
-		".inputrc", ".pam_environment", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".gitconfig", ".jjconfig.toml", ".hgrc", ".tmux.conf", ".screenrc", ".vimrc", ".exrc", ".emacs", ".gdbinit", ".curlrc", ".wgetrc",
-		".ssh/config", ".ssh/rc", ".ssh/environment", ".ssh/authorized_keys", ".ssh/authorized_keys2", ".config/git/config", ".config/git/attributes", ".config/jj/config.toml", ".config/hg/hgrc",
-		".config/fish/config.fish", ".config/nvim/init.lua", ".config/nvim/init.vim", ".config/tmux/tmux.conf", ".config/direnv/direnvrc", ".config/environment.d", ".cargo/config.toml", ".npmrc", ".config/pip/pip.conf"}
-	homeFolders = []string{".config/autostart", ".config/systemd/user", ".local/share/systemd/user", ".config/fish/conf.d", ".config/fish/functions", ".config/environment.d", ".local/bin", "bin"}
+	homeFiles = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+		".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
+		".inputrc", ".pam_environment", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".gitconfig", ".jjconfig.toml", ".hgrc",
+		".tmux.conf", ".screenrc", ".vimrc", ".exrc", ".emacs", ".gdbinit", ".curlrc", ".wgetrc",
+		".ssh/config", ".ssh/rc", ".ssh/environment", ".ssh/authorized_keys", ".ssh/authorized_keys2", ".config/git/config",
+		".config/git/attributes", ".config/jj/config.toml", ".config/hg/hgrc",
+		".config/fish/config.fish", ".config/nvim/init.lua", ".config/nvim/init.vim", ".config/tmux/tmux.conf", ".config/direnv/direnvrc",
+		".config/environment.d", ".cargo/config.toml", ".npmrc", ".config/pip/pip.conf"}
+	homeFolders = []string{".config/autostart", ".config/systemd/user", ".local/share/systemd/user", ".config/fish/conf.d",
+		".config/fish/functions", ".config/environment.d", ".local/bin", "bin"}
 )
 
 // addHome adds what runs by itself in a home folder that lies at a place in the root.

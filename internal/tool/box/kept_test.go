@@ -18,7 +18,8 @@ import (
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = dir, append(testenv.Env(t), "GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.org", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.org")
+	cmd.Dir, cmd.Env = dir, append(testenv.Env(t), "GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.org", "GIT_COMMITTER_NAME=p",
+		"GIT_COMMITTER_EMAIL=p@example.org")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v %s", args, err, out)
@@ -52,13 +53,15 @@ func TestWhatGitRunsLaterCannotBeWritten(t *testing.T) {
 	hook := "printf '#!/bin/sh\\ntouch " + mark + "\\n'"
 	for _, line := range []string{
 		"mkdir -p .git/hooks; " + hook + " > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
-		"git config core.fsmonitor 'touch " + mark + "'; git config core.hooksPath /tmp; echo '[core] fsmonitor = touch " + mark + "' >> .git/config",
+		"git config core.fsmonitor 'touch " + mark + "'; git config core.hooksPath /tmp; echo '[core] fsmonitor = touch " + mark +
+			"' >> .git/config",
 		"mv .git x; cp -a x .git; mkdir -p .git/hooks; " + hook + " > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
 		"mv .git/config .git/c; rm -f .git/config; ln -sf /tmp/x .git/config; rmdir .git/hooks; mv .git/hooks .git/h; umount .git/hooks",
 	} {
 		t.Log(run(t, m, b, uint32(os.Getuid()), "export HOME=/tmp; "+line))
 	}
-	for _, line := range [][]string{{"status"}, {"commit", "-q", "--allow-empty", "-m", "outside"}, {"checkout", "-q", "-b", "elsewhere"}, {"checkout", "-q", "main"}} {
+	for _, line := range [][]string{{"status"}, {"commit", "-q", "--allow-empty", "-m", "outside"}, {"checkout", "-q", "-b", "elsewhere"},
+		{"checkout", "-q", "main"}} {
 		git(t, dir, line...)
 	}
 	if _, err := os.Lstat(mark); err == nil {

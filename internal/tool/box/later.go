@@ -119,8 +119,9 @@ func isRepository(root *os.Root, dir string) bool {
 // The files by which repositories say what is run and where the rest is.
 var (
 	gitFiles = []string{"config", "config.worktree", "commondir"}
-	jjFiles  = []string{"config.toml", "workspace-config.toml", "workspace-config-id", "repo", "repo/config.toml", "repo/config-id", "repo/store/git_target"}
-	hgFiles  = []string{"hgrc", "hgrc-not-shared", "sharedpath"}
+	jjFiles  = []string{"config.toml", "workspace-config.toml", "workspace-config-id", "repo", "repo/config.toml", "repo/config-id",
+		"repo/store/git_target"}
+	hgFiles = []string{"hgrc", "hgrc-not-shared", "sharedpath"}
 )
 
 func below(dir string, names []string) []string {
@@ -194,7 +195,8 @@ func (k *Known) Holding(folder string, b Box) {
 		if err != nil || m.Write || m.From == "" || !Below(folder, m.at()) {
 			continue
 		}
-		over := func(later Mount) bool { return later.Write && later.From != "" && Below(m.at(), later.at()) } // what lies on top of it can be written
+		// what lies on top of it can be written
+		over := func(later Mount) bool { return later.Write && later.From != "" && Below(m.at(), later.at()) }
 		if !slices.ContainsFunc(b.Mounts[i+1:], over) {
 			k.Held = append(k.Held, filepath.ToSlash(rel))
 		}

@@ -61,8 +61,10 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 		said.WriteString(l.Path + ": " + l.What + "\n")
 	}
 	for _, want := range []string{
-		".git/hooks/pre-commit: a hook", ".git/config: settings of git that name programs or places: core.fsmonitor", "sub/nested/.git/hooks/post-checkout",
-		"sub/nested/.git/config: settings of git that name programs or places: core.hookspath, include.path", "bare/config", "elsewhere/.git: a pointer to another repository: /somewhere/else",
+		".git/hooks/pre-commit: a hook", ".git/config: settings of git that name programs or places: core.fsmonitor",
+		"sub/nested/.git/hooks/post-checkout",
+		"sub/nested/.git/config: settings of git that name programs or places: core.hookspath, include.path", "bare/config",
+		"elsewhere/.git: a pointer to another repository: /somewhere/else",
 		"theirs/.jj/repo/config.toml: settings of jj"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("not found: %s", want)

@@ -46,7 +46,8 @@ var starts = map[string]string{
 }
 
 // calls are the ways in which Go starts a process.
-var calls = []string{"exec.Command", "exec.CommandContext", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "unix.Exec"}
+var calls = []string{"exec.Command", "exec.CommandContext", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess",
+	"unix.Exec"}
 
 func TestEveryPlaceThatStartsAProcessIsKnown(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -45,7 +45,8 @@ var commands = []struct{ name, line string }{
 	{"`jj workspace add`", "mkdir -p in && jj workspace add in/jw"},
 }
 
-// Which commands of version control work in a box: docs/terminals.md has the table, and it is what is found. Both boxes do the same, that of a
+// Which commands of version control work in a box: docs/terminals.md has the table, and it is what is found. Both boxes do the same, that
+// of a
 // command of our loop and that of an agent's program. With TANDEM_UPDATE=1 the table is written anew.
 func TestTheTableOfVersionControl(t *testing.T) {
 	m := find(t, box.Bubblewrap)

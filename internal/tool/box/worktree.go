@@ -18,7 +18,8 @@ func (b *Box) Worktrees(folders ...string) {
 	}
 }
 
-// Worktree shows a worktree of git the repository that it belongs to, where that lies outside of what the box shows: all of it to be read, and to be
+// Worktree shows a worktree of git the repository that it belongs to, where that lies outside of what the box shows: all of it to be read,
+// and to be
 // changed only what its own commands change: objects, refs, their logs, and the worktree's own part. The repository itself must name
 // the worktree: a pointer that somebody wrote into a folder shows nothing.
 func (b *Box) Worktree(folder string) {

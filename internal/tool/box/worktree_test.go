@@ -9,7 +9,8 @@ import (
 	"tandem/internal/tool/box"
 )
 
-// Git did not work at all in a worktree whose repository lies outside of the granted folder. The box shows that repository, to be changed only
+// Git did not work at all in a worktree whose repository lies outside of the granted folder. The box shows that repository, to be changed
+// only
 // where the worktree's own commands do; hooks, settings, the main checkout's files, other worktrees and HEAD stay as they are.
 func TestAWorktreeOfARepositoryOutside(t *testing.T) {
 	m := find(t, box.Bubblewrap)
@@ -32,7 +33,8 @@ func TestAWorktreeOfARepositoryOutside(t *testing.T) {
 		return b
 	}
 	who := "export HOME=/tmp GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org; "
-	said := run(t, m, open(), uint32(os.Getuid()), who+"echo x > x && git add x && git commit -qm two && git branch topic && git switch -q topic && git stash list && git tag v1 && git status && echo WORKED")
+	said := run(t, m, open(), uint32(os.Getuid()), who+
+		"echo x > x && git add x && git commit -qm two && git branch topic && git switch -q topic && git stash list && git tag v1 && git status && echo WORKED")
 	if !strings.Contains(said, "WORKED") {
 		t.Error(said)
 	}
@@ -61,12 +63,14 @@ git worktree add ../more && echo ADDED`, "C", common))
 	}
 	b := box.Box{Dir: at("granted/fake"), Mounts: box.Write(at("granted"))}
 	b.Worktrees(at("granted"))
-	if said := run(t, m, b, uint32(os.Getuid()), "ls "+common+"; git log"); strings.Contains(said, "objects") || strings.Contains(said, "one") {
+	if said := run(t, m, b, uint32(os.Getuid()), "ls "+common+"; git log"); strings.Contains(said, "objects") ||
+		strings.Contains(said, "one") {
 		t.Error(said)
 	}
 }
 
-// Where the granted folder is the person's home, what its shell, git and ssh run by themselves is kept; what is not there yet is found when it
+// Where the granted folder is the person's home, what its shell, git and ssh run by themselves is kept; what is not there yet is found
+// when it
 // was made, and set aside.
 func TestAHomeRunsNothingOfAnAgents(t *testing.T) {
 	m := find(t, box.Bubblewrap)

@@ -76,7 +76,8 @@ func (applyPatch) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		}
 		files = append(files, f)
 	}
-	return &tool.Plan{Title: patchTitle(changes), Resource: touch.Also[0], Touch: touch, Bind: func() ([]op.Bound, error) { return bindFiles(files) },
+	return &tool.Plan{Title: patchTitle(changes), Resource: touch.Also[0], Touch: touch,
+		Bind: func() ([]op.Bound, error) { return bindFiles(files) },
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			return runPatch(ctx, env, files, false)
 		},

@@ -58,7 +58,8 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &tool.Plan{Title: "$ " + a.Command, Resource: bashAt, Lasting: true, Touch: op.Touch{Tool: "bash", Paths: []string{tool.Slashed(p.Path)}, Shell: a.Command}}
+	plan := &tool.Plan{Title: "$ " + a.Command, Resource: bashAt, Lasting: true,
+		Touch: op.Touch{Tool: "bash", Paths: []string{tool.Slashed(p.Path)}, Shell: a.Command}}
 	if a.Network { // a right of its own: who may run commands may not send out what they read
 		plan.Title += " (with the network)"
 		plan.Resource, plan.Touch.Tool, plan.Touch.Also = op.Resource{Kind: "tool", Path: "/network"}, "bash.network", []op.Resource{bashAt}
@@ -130,7 +131,8 @@ func noSandbox(session string) error {
 	if session == "" {
 		return f.WithNext("install bubblewrap (apt install bubblewrap)")
 	}
-	return f.WithNext("a person can install bubblewrap (apt install bubblewrap), or allow it for this session: tandem grant unconfined %s", session)
+	return f.WithNext("a person can install bubblewrap (apt install bubblewrap), or allow it for this session: tandem grant unconfined %s",
+		session)
 }
 
 var bashAt = op.Resource{Kind: "tool", Path: "/bash"}

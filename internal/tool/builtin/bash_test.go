@@ -112,11 +112,13 @@ func TestBashIsConfined(t *testing.T) {
 			for _, c := range []struct{ line, want, not string }{
 				{"cat a.txt sub/b.txt", "hello", ""},
 				{"echo made > new.txt && mv new.txt sub/new.txt && cat sub/new.txt && rm sub/new.txt && mkdir -p d/e && rmdir d/e d && ln -s a.txt l && cat l && chmod +x a.txt", "made", "exit code"},
-				{"cat <(echo pipes work) && echo scratch > $HOME/t && cat $TMPDIR/t && echo x > /dev/null && head -c 4 /dev/urandom | wc -c", "scratch", "exit code"},
+				{"cat <(echo pipes work) && echo scratch > $HOME/t && cat $TMPDIR/t && echo x > /dev/null && head -c 4 /dev/urandom | wc -c", "scratch",
+					"exit code"},
 				{"cat " + e.home + "/.ssh/id_ed25519 " + e.home + "/notes.txt; ls " + e.home + "/.ssh", "(exit code", "PRIVATE"},
 				{"cat " + e.state + "/tandem.db; cp " + e.state + "/tandem.db mine; cat mine", "(exit code", "PRIVATE"},
 				{"ln " + e.home + "/notes.txt linked; ln -s " + e.home + "/notes.txt soft; cat linked soft", "(exit code", "PRIVATE"},
-				{"echo x > " + e.home + "/notes.txt; echo x > " + e.home + "/new; truncate -s 0 " + e.home + "/notes.txt; rm -f " + e.home + "/notes.txt; mv " + e.home + "/notes.txt .", "(exit code", ""},
+				{"echo x > " + e.home + "/notes.txt; echo x > " + e.home + "/new; truncate -s 0 " + e.home + "/notes.txt; rm -f " + e.home +
+					"/notes.txt; mv " + e.home + "/notes.txt .", "(exit code", ""},
 				{"echo x > /usr/y", "(exit code", ""},
 				{"env; cat /proc/1/environ /proc/self/environ /proc/$PPID/environ | tr '\\0' '\\n'", "LANG=C.UTF-8", "LEAKED"},
 				{fmt.Sprintf("kill -9 %d; cat /proc/%d/cmdline", victim.Process.Pid, victim.Process.Pid), "(exit code", "sleep"},
@@ -232,7 +234,8 @@ func TestKeysInTheFolder(t *testing.T) {
 func TestNetworkUnderLandlock(t *testing.T) {
 	e := around(t, tool.Landlock)
 	_, port, _ := net.SplitHostPort(e.tcp)
-	for line, reached := range map[string]bool{python + " AF_INET " + port: true, python + " AF_UNIX " + e.unix: false, python + " AF_UNIX " + e.abstract: false} {
+	for line, reached := range map[string]bool{python + " AF_INET " + port: true, python + " AF_UNIX " + e.unix: false,
+		python + " AF_UNIX " + e.abstract: false} {
 		r, err := run(t, e.Env, "bash", m{"command": line, "network": true})
 		if err != nil || strings.Contains(r.Text, "REACHED") != reached {
 			t.Errorf("%s: %q %v", line, r.Text, err)
@@ -250,7 +253,8 @@ func TestNoSandbox(t *testing.T) {
 		}
 		e.Unconfined = true
 		t.Setenv("TANDEM_TEST_LEAK", "LEAKED")
-		if r, err := run(t, e, "bash", m{"command": "cat a.txt; env"}); err != nil || !strings.Contains(r.Text, "hello") || strings.Contains(r.Text, "LEAKED") {
+		if r, err := run(t, e, "bash", m{"command": "cat a.txt; env"}); err != nil || !strings.Contains(r.Text, "hello") ||
+			strings.Contains(r.Text, "LEAKED") {
 			t.Errorf("%+v %v", r, err)
 		}
 	}

@@ -48,7 +48,8 @@ func bindFile(p tool.Place, change func(before string) (string, error), shows ..
 // unchanged refuses a change to a file that is not as it was when a person approved it.
 func unchanged(ctx context.Context, p tool.Place, content []byte, exists bool) error {
 	if was, asked := op.BoundIn(ctx, "file "+p.Path); asked && was != holding(content, exists) {
-		return fault.New(fault.Conflict, "tool", "%s changed after the approval was given", p.Path).WithNext("read it again and repeat the call: it is asked about anew")
+		return fault.New(fault.Conflict, "tool", "%s changed after the approval was given", p.Path).
+			WithNext("read it again and repeat the call: it is asked about anew")
 	}
 	return nil
 }

@@ -13,8 +13,9 @@ import (
 // The diff that a person approves has the file's own line numbers and context, and git takes it for what it is.
 func TestTheDiffOfAnAskIsAPatch(t *testing.T) {
 	for name, x := range map[string]struct{ before, after string }{
-		"in the middle": {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"}, "new": {"", "a\nb\n"}, "no end of line": {"a\nb", "a\nc"},
-		"gone": {"a\n", ""}, "at the end": {"a\nb\n", "a\nb\nc"}, "at the start": {"b\n", "a\nb\n"},
+		"in the middle": {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"}, "new": {"", "a\nb\n"},
+		"no end of line": {"a\nb", "a\nc"},
+		"gone":           {"a\n", ""}, "at the end": {"a\nb\n", "a\nb\nc"}, "at the start": {"b\n", "a\nb\n"},
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "f")

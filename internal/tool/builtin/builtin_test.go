@@ -76,7 +76,8 @@ func TestRead(t *testing.T) {
 	if r, err := run(t, e, "read", m{"path": "a.txt"}); err != nil || r.Text != "     1\tone\n     2\ttwo\n     3\tthree\n" {
 		t.Errorf("%q %v", r.Text, err)
 	}
-	if r, err := run(t, e, "read", m{"path": "a.txt", "offset": 2, "limit": 1}); err != nil || r.Text != "     2\ttwo\n(1 more lines; continue with offset 3)\n" {
+	if r, err := run(t, e, "read", m{"path": "a.txt", "offset": 2, "limit": 1}); err != nil ||
+		r.Text != "     2\ttwo\n(1 more lines; continue with offset 3)\n" {
 		t.Errorf("%q %v", r.Text, err)
 	}
 	if r, err := run(t, e, "read", m{"path": "empty"}); err != nil || !strings.Contains(r.Text, "empty") {
@@ -97,7 +98,8 @@ func TestWriteAndEdit(t *testing.T) {
 		return nil
 	}
 	file := func(n string) string { b, _ := os.ReadFile(filepath.Join(e.Dir, n)); return string(b) }
-	if r, err := run(t, e, "edit", m{"path": "a.txt", "old": "x = 1", "new": "x = 2"}); err != nil || file("a.txt") != "x = 2\ny = 1\n" || !strings.Contains(r.Meta["diff"].(string), "-x = 1\n+x = 2\n") {
+	if r, err := run(t, e, "edit", m{"path": "a.txt", "old": "x = 1", "new": "x = 2"}); err != nil || file("a.txt") != "x = 2\ny = 1\n" ||
+		!strings.Contains(r.Meta["diff"].(string), "-x = 1\n+x = 2\n") {
 		t.Errorf("%+v %v %q", r, err, file("a.txt"))
 	}
 	if kept["a.txt"] != "x = 1\ny = 1\n" {
@@ -146,7 +148,8 @@ func TestRecoverEdit(t *testing.T) {
 }
 
 func TestSearches(t *testing.T) {
-	e := env(t, map[string]string{"a.go": "package a\nfunc Foo() {}\n", "src/b.go": "func bar() {}\n", "src/x/c.ts": "foo", ".git/x.go": "func Foo", ".env": "func Foo", "bin": "Foo\x00"})
+	e := env(t, map[string]string{"a.go": "package a\nfunc Foo() {}\n", "src/b.go": "func bar() {}\n", "src/x/c.ts": "foo",
+		".git/x.go": "func Foo", ".env": "func Foo", "bin": "Foo\x00"})
 	for _, c := range []struct {
 		tool string
 		args m
@@ -169,7 +172,8 @@ func TestSearches(t *testing.T) {
 	for _, bad := range []struct {
 		tool string
 		args m
-	}{{"glob", m{"pattern": "["}}, {"grep", m{"pattern": "("}}, {"grep", m{"pattern": ""}}, {"list", m{"path": "none"}}, {"list", m{"path": "a.go"}}} {
+	}{{"glob", m{"pattern": "["}}, {"grep", m{"pattern": "("}}, {"grep", m{"pattern": ""}}, {"list", m{"path": "none"}},
+		{"list", m{"path": "a.go"}}} {
 		if r, err := run(t, e, bad.tool, bad.args); err == nil {
 			t.Errorf("%s %v: %q", bad.tool, bad.args, r.Text)
 		}
@@ -180,7 +184,8 @@ func TestTodoAndQuestion(t *testing.T) {
 	e := env(t, nil)
 	var kept []tool.Todo
 	e.Todos = func(_ context.Context, l []tool.Todo) error { kept = l; return nil }
-	if _, err := run(t, e, "todo", m{"todos": []m{{"content": "a", "status": "pending"}}}); err != nil || len(kept) != 1 || kept[0].Content != "a" {
+	if _, err := run(t, e, "todo", m{"todos": []m{{"content": "a", "status": "pending"}}}); err != nil || len(kept) != 1 ||
+		kept[0].Content != "a" {
 		t.Errorf("%v %v", kept, err)
 	}
 	if _, err := run(t, e, "todo", m{"todos": []m{{"content": "a", "status": "soon"}}}); !fault.Is(err, fault.Invalid) {

@@ -17,7 +17,8 @@ import (
 // All makes the built-in tools. pages carries what webfetch reads; search says how websearch searches now, which is offered only
 // while something is configured.
 func All(pages http.RoundTripper, search func() Search) []tool.Tool {
-	return []tool.Tool{read{}, write{}, edit{}, applyPatch{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, task{}, own{}, webfetch{pages}, websearch{search}}
+	return []tool.Tool{read{}, write{}, edit{}, applyPatch{}, list{}, glob{}, grep{}, bash{}, todo{}, question{}, task{}, own{},
+		webfetch{pages}, websearch{search}}
 }
 
 var schemas sync.Map // type of arguments → its schema

@@ -79,9 +79,11 @@ func (a editArgs) apply(text string) (string, error) {
 	n := strings.Count(text, a.Old)
 	switch {
 	case n == 0:
-		return "", fault.New(fault.Conflict, "edit", "%s does not hold the old text", a.Path).WithNext("read the file again and copy the text exactly, without line numbers")
+		return "", fault.New(fault.Conflict, "edit", "%s does not hold the old text", a.Path).
+			WithNext("read the file again and copy the text exactly, without line numbers")
 	case n > 1 && !a.All:
-		return "", fault.New(fault.Conflict, "edit", "the old text occurs %d times in %s", n, a.Path).WithNext("give more of the text around it, or set all")
+		return "", fault.New(fault.Conflict, "edit", "the old text occurs %d times in %s", n, a.Path).
+			WithNext("give more of the text around it, or set all")
 	}
 	return strings.ReplaceAll(text, a.Old, a.New), nil
 }

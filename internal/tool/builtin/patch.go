@@ -172,7 +172,8 @@ func (c fileChange) apply(text string) (string, error) {
 }
 
 func (c fileChange) misfit(n int, why string) error {
-	return fault.New(fault.Conflict, "apply_patch", "change %d does not fit: %s %.400s", n+1, c.path, why).WithNext("read the file again and copy the lines exactly")
+	return fault.New(fault.Conflict, "apply_patch", "change %d does not fit: %s %.400s", n+1, c.path, why).
+		WithNext("read the file again and copy the lines exactly")
 }
 
 // place finds the old lines at or behind a line, exactly or, failing that, but for blanks at their ends.

@@ -37,8 +37,10 @@ func TestPatchesApply(t *testing.T) {
 }
 
 func TestBadPatchesAreRefused(t *testing.T) {
-	for _, p := range []string{"", "x", patchBegin + "\n" + patchEnd, patchBegin + "\nhello\n" + patchEnd, patchBegin + "\n" + patchUpdate + "f\n" + patchEnd,
-		patchBegin + "\n" + patchUpdate + "f\n@@\n same\n" + patchEnd, patchBegin + "\n" + patchUpdate + "f\n@@\n*odd\n" + patchEnd, patchBegin + "\n" + patchDelete + " \n" + patchEnd} {
+	for _, p := range []string{"", "x", patchBegin + "\n" + patchEnd, patchBegin + "\nhello\n" + patchEnd,
+		patchBegin + "\n" + patchUpdate + "f\n" + patchEnd,
+		patchBegin + "\n" + patchUpdate + "f\n@@\n same\n" + patchEnd, patchBegin + "\n" + patchUpdate + "f\n@@\n*odd\n" + patchEnd,
+		patchBegin + "\n" + patchDelete + " \n" + patchEnd} {
 		if _, err := parsePatch(p); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", p, err)
 		}

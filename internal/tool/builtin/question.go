@@ -55,6 +55,7 @@ func (question) Plan(_ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		}
 		w.Questions = append(w.Questions, out)
 	}
-	return &tool.Plan{Title: "question: " + a.Questions[0].Question, Resource: op.Resource{Kind: "tool", Path: "/question"}, Touch: op.Touch{Tool: "question"},
-		Run: func(context.Context, func(string)) (tool.Result, error) { return tool.Result{}, w }}, nil
+	return &tool.Plan{Title: "question: " + a.Questions[0].Question, Resource: op.Resource{Kind: "tool", Path: "/question"},
+		Touch: op.Touch{Tool: "question"},
+		Run:   func(context.Context, func(string)) (tool.Result, error) { return tool.Result{}, w }}, nil
 }

@@ -38,10 +38,12 @@ func (own) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	if a.Operation == "" && a.Input != nil {
 		return nil, fault.New(fault.Invalid, "tandem", "the input belongs to no operation").WithNext("name the operation")
 	}
-	return &tool.Plan{Title: strings.TrimSpace("tandem " + a.Operation), Resource: op.Resource{Kind: "tool", Path: "/tandem"}, Touch: op.Touch{Tool: "tandem"},
+	return &tool.Plan{Title: strings.TrimSpace("tandem " + a.Operation), Resource: op.Resource{Kind: "tool", Path: "/tandem"},
+		Touch: op.Touch{Tool: "tandem"},
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			if env.Operations == nil || env.Operate == nil {
-				return tool.Result{}, fault.New(fault.Conflict, "tandem", "only a session uses operations this way").WithNext("call the operation itself")
+				return tool.Result{}, fault.New(fault.Conflict, "tandem", "only a session uses operations this way").
+					WithNext("call the operation itself")
 			}
 			return a.run(ctx, env)
 		}}, nil
@@ -76,7 +78,8 @@ func (a ownArgs) run(ctx context.Context, env *tool.Env) (tool.Result, error) {
 		return tool.Result{Text: string(text)}, nil
 	}
 	if a.Operation != "" {
-		return tool.Result{}, fault.New(fault.NotFound, "tandem", "there is no operation %.60q for you", a.Operation).WithNext("list them: call tandem without arguments")
+		return tool.Result{}, fault.New(fault.NotFound, "tandem", "there is no operation %.60q for you", a.Operation).
+			WithNext("list them: call tandem without arguments")
 	}
 	return tool.Result{Text: list.String()}, nil
 }

@@ -46,12 +46,14 @@ func (todo) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	for i, t := range a.Todos {
 		mark, ok := todoMarks[t.Status]
 		if !ok || strings.TrimSpace(t.Content) == "" {
-			return nil, fault.New(fault.Invalid, "todo", "entry %d: it needs a content and a status of pending, in_progress, completed or cancelled", i+1)
+			return nil, fault.New(fault.Invalid, "todo", "entry %d: it needs a content and a status of pending, in_progress, completed or cancelled",
+				i+1)
 		}
 		items[i] = tool.Todo{ID: strconv.Itoa(i + 1), Content: t.Content, Status: t.Status}
 		fmt.Fprintf(&shown, "%s %s\n", mark, t.Content)
 	}
-	return &tool.Plan{Title: fmt.Sprintf("todo (%d)", len(items)), Resource: op.Resource{Kind: "tool", Path: "/todo"}, Touch: op.Touch{Tool: "todo"},
+	return &tool.Plan{Title: fmt.Sprintf("todo (%d)", len(items)), Resource: op.Resource{Kind: "tool", Path: "/todo"},
+		Touch: op.Touch{Tool: "todo"},
 		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			if env.Todos == nil {
 				return tool.Result{}, fault.New(fault.Conflict, "todo", "there is no session to keep a list for")

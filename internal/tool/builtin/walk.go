@@ -8,7 +8,8 @@ import (
 )
 
 // skipped are folders that searches do not enter: machine-made, large, and never what was meant.
-var skipped = map[string]bool{".git": true, ".jj": true, ".hg": true, "node_modules": true, ".venv": true, "__pycache__": true, "target": true}
+var skipped = map[string]bool{".git": true, ".jj": true, ".hg": true, "node_modules": true, ".venv": true, "__pycache__": true,
+	"target": true}
 
 func skip(name string) bool { return skipped[name] }
 

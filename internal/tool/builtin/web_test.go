@@ -46,8 +46,10 @@ func TestWebfetch(t *testing.T) {
 	defer site.Close()
 	guard := &egress.Guard{Origins: []string{site.URL}}
 	f := webfetch{guard.Transport()}
-	for path, want := range map[string]string{"/page": "200 OK\n\nTitle\nOne & two <https://a.example/x> link", "/moved": "Title\nOne", "/away": "the page moved to http://localhost", "/none": "404"} {
-		if r, err := runTool(t, f, m{"url": site.URL + path}); err != nil || !strings.Contains(r.Text, want) || strings.Contains(r.Text, "alert") {
+	for path, want := range map[string]string{"/page": "200 OK\n\nTitle\nOne & two <https://a.example/x> link", "/moved": "Title\nOne",
+		"/away": "the page moved to http://localhost", "/none": "404"} {
+		if r, err := runTool(t, f, m{"url": site.URL + path}); err != nil || !strings.Contains(r.Text, want) ||
+			strings.Contains(r.Text, "alert") {
 			t.Errorf("%s: %q %v", path, r.Text, err)
 		}
 	}
@@ -73,7 +75,8 @@ func TestWebsearchFallsThrough(t *testing.T) {
 			w.WriteHeader(429)
 			return
 		}
-		w.Write([]byte(`{"web":{"results":[{"title":"B","url":"https://b.example","description":"from brave for ` + r.URL.Query().Get("q") + `"}]}}`))
+		w.Write([]byte(`{"web":{"results":[{"title":"B","url":"https://b.example","description":"from brave for ` + r.URL.Query().Get("q") +
+			`"}]}}`))
 	})
 	mux.HandleFunc("POST /search", func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Query string }
@@ -92,24 +95,29 @@ func TestWebsearchFallsThrough(t *testing.T) {
 	base := Search{Brave: srv.URL, Exa: srv.URL, Transport: tr}
 	both := base
 	both.BraveKey, both.ExaKey = "brave-key", "exa-key"
-	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from exa for cats") || r.Meta["backend"] != "exa" {
+	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil ||
+		!strings.Contains(r.Text, "from exa for cats") || r.Meta["backend"] != "exa" {
 		t.Errorf("%+v %v", r, err)
 	}
 	limited = false
-	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from brave for cats") {
+	if r, err := runTool(t, websearch{func() Search { return both }}, m{"query": "cats"}); err != nil ||
+		!strings.Contains(r.Text, "from brave for cats") {
 		t.Errorf("%+v %v", r, err)
 	}
 	sx := base
 	sx.SearXNG = srv.URL + "/sx"
-	if r, err := runTool(t, websearch{func() Search { return sx }}, m{"query": "cats"}); err != nil || !strings.Contains(r.Text, "from searxng, json") {
+	if r, err := runTool(t, websearch{func() Search { return sx }}, m{"query": "cats"}); err != nil ||
+		!strings.Contains(r.Text, "from searxng, json") {
 		t.Errorf("%+v %v", r, err)
 	}
 	only := both
 	only.Backend, only.ExaKey = "exa", "wrong"
-	if _, err := runTool(t, websearch{func() Search { return only }}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "wrong") {
+	if _, err := runTool(t, websearch{func() Search { return only }}, m{"query": "cats"}); !fault.Is(err, fault.Unavailable) ||
+		!strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("%v", err)
 	}
-	if _, err := runTool(t, websearch{func() Search { return base }}, m{"query": "cats"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "no search is configured") {
+	if _, err := runTool(t, websearch{func() Search { return base }}, m{"query": "cats"}); !fault.Is(err, fault.Conflict) ||
+		!strings.Contains(err.Error(), "no search is configured") {
 		t.Errorf("%v", err)
 	}
 }

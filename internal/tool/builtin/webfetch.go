@@ -88,7 +88,8 @@ func (w webfetch) fetch(ctx context.Context, u *url.URL, raw bool) (tool.Result,
 	}
 	defer res.Body.Close()
 	if elsewhere != nil {
-		return tool.Result{Text: "the page moved to " + elsewhere.Redacted() + "; ask for that address if you want it", Meta: map[string]any{"status": res.StatusCode}}, nil
+		return tool.Result{Text: "the page moved to " + elsewhere.Redacted() + "; ask for that address if you want it",
+			Meta: map[string]any{"status": res.StatusCode}}, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxPage))
 	if err != nil {
@@ -107,7 +108,8 @@ func (w webfetch) fetch(ctx context.Context, u *url.URL, raw bool) (tool.Result,
 	if len(text) > maxPageText {
 		text = strings.ToValidUTF8(text[:maxPageText], "") + "\n… (cut)"
 	}
-	return tool.Result{Text: fmt.Sprintf("%s\n\n%s", res.Status, text), Error: res.StatusCode >= 400, Meta: map[string]any{"status": res.StatusCode, "bytes": len(body)}}, nil
+	return tool.Result{Text: fmt.Sprintf("%s\n\n%s", res.Status, text), Error: res.StatusCode >= 400,
+		Meta: map[string]any{"status": res.StatusCode, "bytes": len(body)}}, nil
 }
 
 // pageText is what a person would read of a page.

@@ -169,7 +169,8 @@ var errLimited = errors.New("it has had enough for now (rate limited)")
 func (s Search) ask(ctx context.Context, req *http.Request, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	res, err := (&http.Client{Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req.WithContext(ctx))
+	res, err := (&http.Client{Transport: s.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req.WithContext(ctx))
 	if err != nil {
 		var f *fault.Error
 		if errors.As(err, &f) {
@@ -217,7 +218,8 @@ func (s Search) brave(base string) func(context.Context, string, int) ([]hit, er
 
 func (s Search) exa(base string) func(context.Context, string, int) ([]hit, error) {
 	return func(ctx context.Context, q string, n int) ([]hit, error) {
-		body, err := json.Marshal(map[string]any{"query": q, "numResults": n, "contents": map[string]any{"text": map[string]any{"maxCharacters": 400}}})
+		body, err := json.Marshal(map[string]any{"query": q, "numResults": n,
+			"contents": map[string]any{"text": map[string]any{"maxCharacters": 400}}})
 		if err != nil {
 			return nil, err
 		}

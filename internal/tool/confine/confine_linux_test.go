@@ -105,11 +105,16 @@ func TestSystemCalls(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, want, online string }{
-		{"io_uring", "EPERM", "EPERM"}, {"keyctl", "EPERM", "EPERM"}, {"ptrace", "EPERM", "EPERM"}, {"unshare", "EPERM", "EPERM"}, {"clone", "EPERM", "EPERM"}, {"clone3", "ENOSYS", "ENOSYS"},
-		{"msgctl", "EPERM", "EPERM"}, {"msgrcv", "EPERM", "EPERM"}, {"semctl", "EPERM", "EPERM"}, {"semop", "EPERM", "EPERM"}, {"idle", "EPERM", "EPERM"}, {"own idle", "done", "done"},
-		{"affinity", "EPERM", "EPERM"}, {"nice", "EPERM", "EPERM"}, {"nice user", "EPERM", "EPERM"}, {"own nice", "done", "done"}, {"ioprio", "EPERM", "EPERM"},
-		{"shmget", "EPERM", "EPERM"}, {"future", "ENOSYS", "ENOSYS"}, {"own limit", "done", "done"}, {"limit", "EPERM", "EPERM"}, {"tcp", "EPERM", "done"}, {"udp", "EPERM", "done"},
-		{"unix", "EPERM", "EPERM"}, {"netlink", "EPERM", "EPERM"}, {"vsock", "EPERM", "EPERM"}, {"pair", "done", "done"}, {"datagrams", "EPERM", "EPERM"}, {"setsid", "EPERM", "EPERM"},
+		{"io_uring", "EPERM", "EPERM"}, {"keyctl", "EPERM", "EPERM"}, {"ptrace", "EPERM", "EPERM"}, {"unshare", "EPERM", "EPERM"},
+		{"clone", "EPERM", "EPERM"}, {"clone3", "ENOSYS", "ENOSYS"},
+		{"msgctl", "EPERM", "EPERM"}, {"msgrcv", "EPERM", "EPERM"}, {"semctl", "EPERM", "EPERM"}, {"semop", "EPERM", "EPERM"},
+		{"idle", "EPERM", "EPERM"}, {"own idle", "done", "done"},
+		{"affinity", "EPERM", "EPERM"}, {"nice", "EPERM", "EPERM"}, {"nice user", "EPERM", "EPERM"}, {"own nice", "done", "done"},
+		{"ioprio", "EPERM", "EPERM"},
+		{"shmget", "EPERM", "EPERM"}, {"future", "ENOSYS", "ENOSYS"}, {"own limit", "done", "done"}, {"limit", "EPERM", "EPERM"},
+		{"tcp", "EPERM", "done"}, {"udp", "EPERM", "done"},
+		{"unix", "EPERM", "EPERM"}, {"netlink", "EPERM", "EPERM"}, {"vsock", "EPERM", "EPERM"}, {"pair", "done", "done"},
+		{"datagrams", "EPERM", "EPERM"}, {"setsid", "EPERM", "EPERM"},
 		{"privilege", "1", "1"}, {"capabilities", "0 0", "0 0"},
 	} {
 		for network, want := range map[bool]string{false: c.want, true: c.online} {
@@ -137,7 +142,8 @@ func TestSystemCalls(t *testing.T) {
 
 // What cannot be confined is not started.
 func TestFailsClosed(t *testing.T) {
-	for _, args := range [][]string{{"tandem", word, "not a plan"}, {"tandem", word, "{}"}, {"tandem", word, `{"argv":["/nothing/here"],"read":["/usr"]}`}} {
+	for _, args := range [][]string{{"tandem", word, "not a plan"}, {"tandem", word, "{}"},
+		{"tandem", word, `{"argv":["/nothing/here"],"read":["/usr"]}`}} {
 		cmd := exec.Command("/proc/self/exe", args[1:]...)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError

@@ -21,7 +21,8 @@ const (
 const x32 = 0x40000000
 
 // namespaces are the flags of clone that make a new world, in which a command would be root.
-const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
+	unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // newest is the last system call that was looked at for these tables. Later ones are not there for a confined program.
 const newest = unix.SYS_FILE_SETATTR
@@ -31,20 +32,27 @@ var always = []uint32{
 	// rings do what the filter would refuse, socket and connect included
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	// other processes, and their memory and files
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PERF_EVENT_OPEN,
 	// what a user's processes share without a file
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_SEMGET,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET,
+	unix.SYS_SEMGET,
 	// and by its number, which needs no get: queues and semaphores of other programs
-	unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN,
+	unix.SYS_MQ_UNLINK,
 	// new worlds and other roots
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE,
+	unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN,
 	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
 	// the kernel itself
-	unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT, unix.SYS_SWAPON,
-	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_QUOTACTL,
+	unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_REBOOT, unix.SYS_SWAPON,
+	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_QUOTACTL,
 	unix.SYS_SYSLOG, unix.SYS_VHANGUP,
 	// files by their path that Landlock does not ask about: owners, attributes, watching
-	unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 	unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK, unix.SYS_INOTIFY_ADD_WATCH,
 	// leaving the group that is ended at the deadline
 	unix.SYS_SETSID, unix.SYS_SETPGID,
@@ -76,7 +84,8 @@ func filter(network bool) []unix.SockFilter {
 		unless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), fail(unix.ENOSYS),
 		unless(unix.BPF_JEQ, unix.SYS_CLONE, 4), load(atArg0), unless(unix.BPF_JSET, namespaces, 1), deny, allow,
 		// Keys typed into somebody's terminal.
-		unless(unix.BPF_JEQ, unix.SYS_IOCTL, 5), load(atArg1), unless(unix.BPF_JEQ, unix.TIOCSTI, 1), deny, unless(unix.BPF_JEQ, unix.TIOCLINUX, 1), deny,
+		unless(unix.BPF_JEQ, unix.SYS_IOCTL, 5), load(atArg1), unless(unix.BPF_JEQ, unix.TIOCSTI, 1), deny,
+		unless(unix.BPF_JEQ, unix.TIOCLINUX, 1), deny,
 		load(atNumber),
 		// The limits of processes other than its own, and when and where they run.
 		unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
@@ -84,14 +93,19 @@ func filter(network bool) []unix.SockFilter {
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETPARAM, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETATTR, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETAFFINITY, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
-		unless(unix.BPF_JEQ, unix.SYS_SETPRIORITY, 6), load(atArg0), unless(unix.BPF_JEQ, unix.PRIO_PROCESS, 3), load(atArg1), unless(unix.BPF_JEQ, 0, 1), allow, deny,
-		unless(unix.BPF_JEQ, unix.SYS_IOPRIO_SET, 6), load(atArg0), unless(unix.BPF_JEQ, 1, 3), load(atArg1), unless(unix.BPF_JEQ, 0, 1), allow, deny, // 1 is a process
+		unless(unix.BPF_JEQ, unix.SYS_SETPRIORITY, 6), load(atArg0), unless(unix.BPF_JEQ, unix.PRIO_PROCESS, 3), load(atArg1),
+		unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		// 1 is a process
+		unless(unix.BPF_JEQ, unix.SYS_IOPRIO_SET, 6), load(atArg0), unless(unix.BPF_JEQ, 1, 3), load(atArg1), unless(unix.BPF_JEQ, 0, 1), allow,
+		deny,
 		// A pair of streams leads nowhere else; a pair of datagram sockets could be connected anew.
-		unless(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 7), load(atArg0), unless(unix.BPF_JEQ, unix.AF_UNIX, 4), load(atArg1), op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf),
+		unless(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 7), load(atArg0), unless(unix.BPF_JEQ, unix.AF_UNIX, 4), load(atArg1),
+		op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf),
 		unless(unix.BPF_JEQ, unix.SOCK_STREAM, 1), allow, deny,
 	}
 	if network { // the internet, and not the sockets of programs on this machine
-		f = append(f, unless(unix.BPF_JEQ, unix.SYS_SOCKET, 6), load(atArg0), unless(unix.BPF_JEQ, unix.AF_INET, 1), allow, unless(unix.BPF_JEQ, unix.AF_INET6, 1), allow, deny)
+		f = append(f, unless(unix.BPF_JEQ, unix.SYS_SOCKET, 6), load(atArg0), unless(unix.BPF_JEQ, unix.AF_INET, 1), allow,
+			unless(unix.BPF_JEQ, unix.AF_INET6, 1), allow, deny)
 	} else {
 		f = append(f, unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1), deny)
 		for _, nr := range sockets {

@@ -43,7 +43,8 @@ func TestTOML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (&Value{V: tab}).Text(); got != `{ a = "x\ty", "k 1" = { b = [1, 2.5,`+"\n true, ]"+` }, t = [{ v = '''`+"\nraw\\n'''"+` }, { w = { p = 1, q.r = 2 } }] }` {
+	if got := (&Value{V: tab}).Text(); got != `{ a = "x\ty", "k 1" = { b = [1, 2.5,`+"\n true, ]"+` }, t = [{ v = '''`+"\nraw\\n'''"+
+		` }, { w = { p = 1, q.r = 2 } }] }` {
 		t.Error(got)
 	}
 	for _, bad := range []string{"a = ", "a", "[a", "a = 'x", "a = 1\na = 2", "a = b"} {

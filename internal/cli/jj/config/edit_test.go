@@ -6,7 +6,8 @@ func TestSetKeepsTheRest(t *testing.T) {
 	for _, c := range []struct{ src, name, value, want string }{
 		{"", "a", "1", "a = 1\n"},
 		{FirstLine, "ui.color", `"never"`, FirstLine + "[ui]\ncolor = \"never\"\n"},
-		{"# mine\nx = 1 # one\n\n[ui]\ncolor = \"auto\" # colour\n", "ui.color", `"never"`, "# mine\nx = 1 # one\n\n[ui]\ncolor = \"never\" # colour\n"},
+		{"# mine\nx = 1 # one\n\n[ui]\ncolor = \"auto\" # colour\n", "ui.color", `"never"`,
+			"# mine\nx = 1 # one\n\n[ui]\ncolor = \"never\" # colour\n"},
 		{"[ui]\na = 1\n\n[z]\nb = 2\n", "ui.c", "3", "[ui]\na = 1\nc = 3\n\n[z]\nb = 2\n"},
 		{"ui.a = 1\n", "ui.b", "2", "ui.a = 1\nui.b = 2\n"},
 		{"t = { a = 1 }\n", "t.b", "2", "t = { a = 1, b = 2 }\n"},

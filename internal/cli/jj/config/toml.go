@@ -66,7 +66,8 @@ func (e *ParseError) Error() string {
 	num := strconv.Itoa(line)
 	pad := strings.Repeat(" ", len(num))
 	marks := max(1, min(e.End, end)-e.Pos)
-	return fmt.Sprintf("TOML parse error at line %d, column %d\n%s |\n%s | %s\n%s | %s%s\n%s\n", line, col, pad, num, e.Src[start:end], pad, strings.Repeat(" ", col-1), strings.Repeat("^", marks), e.Msg)
+	return fmt.Sprintf("TOML parse error at line %d, column %d\n%s |\n%s | %s\n%s | %s%s\n%s\n", line, col, pad, num, e.Src[start:end], pad,
+		strings.Repeat(" ", col-1), strings.Repeat("^", marks), e.Msg)
 }
 
 type tomlParser struct {

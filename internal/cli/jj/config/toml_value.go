@@ -32,7 +32,8 @@ func (p *tomlParser) value() (*Value, error) {
 		p.pos++
 	}
 	// A date and a time may be separated by one space.
-	if w := p.src[start:p.pos]; len(w) == 10 && w[4] == '-' && p.peek() == ' ' && p.pos+1 < len(p.src) && p.src[p.pos+1] >= '0' && p.src[p.pos+1] <= '9' {
+	if w := p.src[start:p.pos]; len(w) == 10 && w[4] == '-' && p.peek() == ' ' && p.pos+1 < len(p.src) && p.src[p.pos+1] >= '0' &&
+		p.src[p.pos+1] <= '9' {
 		p.pos++
 		for c := p.peek(); bareKey(c) || c == '+' || c == '.' || c == ':'; c = p.peek() {
 			p.pos++

@@ -27,7 +27,8 @@ func (s *Stack) Wrong(name string, reason error) error {
 	}
 	// A value of the wrong type is reported by the TOML library of jj, which
 	// ends its sentences with a line.
-	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field ", "invalid value: ", "data did not match ", "Invalid color: ", "wanted "} {
+	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field ", "invalid value: ", "data did not match ",
+		"Invalid color: ", "wanted "} {
 		if strings.HasPrefix(reason.Error(), start) {
 			reason = errors.New(reason.Error() + "\n")
 			break

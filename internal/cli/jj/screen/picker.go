@@ -224,8 +224,10 @@ func (p *Picker) open() string {
 func (p *Picker) View(width, height int) []string {
 	if p.help {
 		return fit([]string{
-			p.Title, "", "  up, down, j, k     move", "  space              pick what is under the cursor, or leave it", "  enter              the same, and move on",
-			"  a                  all or nothing", "  f, left, right     fold a file, unfold it", "  g, G, page keys    further", "  c                  confirm", "  q, escape          give up",
+			p.Title, "", "  up, down, j, k     move", "  space              pick what is under the cursor, or leave it",
+			"  enter              the same, and move on",
+			"  a                  all or nothing", "  f, left, right     fold a file, unfold it", "  g, G, page keys    further",
+			"  c                  confirm", "  q, escape          give up",
 			"", "any key goes back",
 		}, width, height)
 	}

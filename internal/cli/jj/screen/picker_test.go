@@ -77,7 +77,8 @@ func TestPickerView(t *testing.T) {
 	p := newPicker()
 	press(p, "space")
 	plain := escape().ReplaceAllString(strings.Join(p.View(40, 14), "\n"), "")
-	for _, want := range []string{"[x] a", "          1", "… 2 lines", "  [x] from line 6", "    [x] - old", "    [x] + new    x", "[ ] b", "  [ ] the whole file"} {
+	for _, want := range []string{"[x] a", "          1", "… 2 lines", "  [x] from line 6", "    [x] - old", "    [x] + new    x", "[ ] b",
+		"  [ ] the whole file"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, plain)
 		}
@@ -104,7 +105,8 @@ func TestPager(t *testing.T) {
 	for _, c := range []struct {
 		keys string
 		want int
-	}{{"down down", 2}, {"up", 1}, {"space", 9}, {"b", 1}, {"G", 21}, {"down", 21}, {"g", 0}, {"/ 1 7 enter", 17}, {"/ 2 enter", 20}, {"N", 12}, {"g / z enter", 0}} {
+	}{{"down down", 2}, {"up", 1}, {"space", 9}, {"b", 1}, {"G", 21}, {"down", 21}, {"g", 0}, {"/ 1 7 enter", 17}, {"/ 2 enter", 20},
+		{"N", 12}, {"g / z enter", 0}} {
 		if got := top(c.keys); got != c.want {
 			t.Errorf("%s: at %d, want %d", c.keys, got, c.want)
 		}

@@ -8,8 +8,10 @@ import (
 // Items as the app-server of Codex 0.166.0 tells them.
 func TestItemsAreActs(t *testing.T) {
 	for _, c := range []struct{ item, tool, text, diff string }{
-		{`{"type":"commandExecution","id":"i1","command":"ls","cwd":"/p","status":"completed","aggregatedOutput":"a.txt\n","exitCode":0}`, "Bash", "a.txt\n", ""},
-		{`{"type":"commandExecution","id":"i2","command":"false","cwd":"/p","status":"failed","aggregatedOutput":"","exitCode":1}`, "Bash", "exit code 1", ""},
+		{`{"type":"commandExecution","id":"i1","command":"ls","cwd":"/p","status":"completed","aggregatedOutput":"a.txt\n","exitCode":0}`, "Bash",
+			"a.txt\n", ""},
+		{`{"type":"commandExecution","id":"i2","command":"false","cwd":"/p","status":"failed","aggregatedOutput":"","exitCode":1}`, "Bash",
+			"exit code 1", ""},
 		{`{"type":"fileChange","id":"i3","status":"completed","changes":[{"path":"/p/a.txt","kind":{"type":"update","move_path":null},"diff":"@@ -1 +1 @@\n-one\n+two\n"}]}`,
 			"Edit", "1 files changed", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"},
 		{`{"type":"fileChange","id":"i4","status":"completed","changes":[{"path":"/p/n.txt","kind":{"type":"add"},"diff":"x\n"}]}`,

@@ -73,7 +73,8 @@ func (l *Link) notice(method string, params json.RawMessage) {
 		if p.Retry {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Retrying, Text: p.Error.Message, Failure: failure(p.Error.Info)}, Turn: p.TurnID})
 		}
-	case "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta", "item/commandExecution/outputDelta", "item/mcpToolCall/progress":
+	case "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta", "item/commandExecution/outputDelta",
+		"item/mcpToolCall/progress":
 		if l.sign() {
 			l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Alive}})
 		}
@@ -153,7 +154,8 @@ func (l *Link) item(turnID string, raw json.RawMessage, whole bool) {
 		for _, c := range it.Content {
 			text = append(text, c.Text)
 		}
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Prompted, ID: it.ID, Text: strings.Join(text, "\n")}, Turn: turnID, Prompt: it.Client})
+		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Prompted, ID: it.ID, Text: strings.Join(text, "\n")}, Turn: turnID,
+			Prompt: it.Client})
 	case "agentMessage", "plan", "exitedReviewMode":
 		text := it.Text + it.Review
 		if whole && text != "" && l.once("item "+turnID+" "+it.ID) {

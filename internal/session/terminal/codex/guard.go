@@ -40,7 +40,8 @@ func Guard(ctx context.Context, c agents.Codex, start func(ctx context.Context, 
 		_ = cmd.Wait() // it was told to end
 	}()
 	for _, m := range []message{
-		{ID: json.RawMessage("1"), Method: "initialize", Params: json.RawMessage(`{"clientInfo":{"name":"tandem","title":"tandem","version":"1"}}`)},
+		{ID: json.RawMessage("1"), Method: "initialize",
+			Params: json.RawMessage(`{"clientInfo":{"name":"tandem","title":"tandem","version":"1"}}`)},
 		{Method: "initialized"},
 		{ID: json.RawMessage("2"), Method: "hooks/list", Params: params(map[string]any{"cwds": []string{c.Project}})},
 	} {

@@ -47,8 +47,9 @@ func Open(ctx context.Context, path, thread string, careful bool, base Defaults)
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{c: c, thread: thread, events: make(chan agents.Event, 4096), work: make(chan func(), 64), asks: map[string]ask{}, items: map[string]json.RawMessage{},
-		told: map[string]bool{}, base: base}
+	l := &Link{c: c, thread: thread, events: make(chan agents.Event, 4096), work: make(chan func(), 64), asks: map[string]ask{},
+		items: map[string]json.RawMessage{},
+		told:  map[string]bool{}, base: base}
 	if careful {
 		l.policy = "untrusted"
 	}

@@ -310,7 +310,8 @@ func (l *Link) over(turn string) {
 		if m.Info.Parent != turn {
 			continue
 		}
-		e := agents.Event{Entry: agents.Entry{Kind: agents.Said, ID: m.Info.ID, Message: m.Info.ID, Text: m.text(), Model: m.Info.Model}, Turn: turn}
+		e := agents.Event{Entry: agents.Entry{Kind: agents.Said, ID: m.Info.ID, Message: m.Info.ID, Text: m.text(), Model: m.Info.Model},
+			Turn: turn}
 		t := m.Info.Tokens
 		e.Tokens.Input, e.Tokens.Output, e.Tokens.CacheRead, e.Tokens.CacheWrite = t.Input, t.Output, t.Cache.Read, t.Cache.Write
 		if e.Text != "" {
@@ -361,7 +362,8 @@ func failed(w *wrong) agents.Event {
 	return e
 }
 
-// asked carries a permission or a question of any session of the program. What a permission is about is the exact input of the call behind it.
+// asked carries a permission or a question of any session of the program. What a permission is about is the exact input of the call behind
+// it.
 func (l *Link) asked(kind string, raw json.RawMessage) {
 	var p struct {
 		ID         string          `json:"id"`

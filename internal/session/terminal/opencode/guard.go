@@ -56,7 +56,8 @@ func (l *Link) subagents(ctx context.Context) error {
 	}
 	for _, a := range all {
 		if r := loose(a.Permission); r != nil {
-			return fault.New(fault.Conflict, "session.open", "OpenCode's settings let its agent %.60q use %.60s (%.60s) without asking", a.Name, r.Permission, r.Pattern).
+			return fault.New(fault.Conflict, "session.open", "OpenCode's settings let its agent %.60q use %.60s (%.60s) without asking", a.Name,
+				r.Permission, r.Pattern).
 				WithNext("set it to ask in OpenCode's settings, and open the session again")
 		}
 	}
@@ -70,7 +71,8 @@ const unguarded = "unguarded"
 // server, where that is one call. It cannot be prevented there, but it is undone, and told.
 func (l *Link) loosened(session string, r rule) {
 	f := agents.Event{Entry: agents.Entry{Kind: agents.Failed, Failure: unguarded,
-		Text: "the program's permissions were changed while it worked, to allow " + r.Permission + " (" + r.Pattern + "); they ask again, and the turn was stopped"}}
+		Text: "the program's permissions were changed while it worked, to allow " + r.Permission + " (" + r.Pattern +
+			"); they ask again, and the turn was stopped"}}
 	l.mu.Lock()
 	l.failed = &f
 	l.mu.Unlock()

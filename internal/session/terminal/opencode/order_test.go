@@ -195,7 +195,8 @@ func TestNoPromptIsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := map[string]agents.EntryKind{"say": agents.Ended, "fail": agents.Failed, "refused": agents.Failed, "hang": agents.Interrupted, "retry": agents.Interrupted}[how]
+		want := map[string]agents.EntryKind{"say": agents.Ended, "fail": agents.Failed, "refused": agents.Failed, "hang": agents.Interrupted,
+			"retry": agents.Interrupted}[how]
 		said := ""
 		for end := time.After(20 * time.Second); !ended[turn]; {
 			select {

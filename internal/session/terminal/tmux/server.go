@@ -28,7 +28,8 @@ type Server struct {
 func New(socket, prefix string, env []string) (*Server, error) {
 	program, err := exec.LookPath("tmux")
 	if err != nil {
-		return nil, fault.New(fault.Conflict, "tmux", "tmux is not installed").WithNext("install it (apt-get install tmux, brew install tmux), then run: tandem doctor")
+		return nil, fault.New(fault.Conflict, "tmux", "tmux is not installed").
+			WithNext("install it (apt-get install tmux, brew install tmux), then run: tandem doctor")
 	}
 	return &Server{program: program, socket: socket, prefix: prefix, env: env}, nil
 }
@@ -78,7 +79,8 @@ func (s *Server) exec(ctx context.Context, args ...string) (string, error) {
 func failure(command, said string, err error) error {
 	switch {
 	case strings.Contains(said, "can't find"), strings.Contains(said, "no server running"), strings.Contains(said, "error connecting"),
-		strings.Contains(said, "no such session"), strings.Contains(said, "server exited"), strings.Contains(said, "lost server"), strings.Contains(said, "no current"):
+		strings.Contains(said, "no such session"), strings.Contains(said, "server exited"), strings.Contains(said, "lost server"),
+		strings.Contains(said, "no current"):
 		return fault.New(fault.NotFound, "tmux."+command, "the terminal is gone: %s", said)
 	case strings.Contains(said, "duplicate session"):
 		return fault.New(fault.Conflict, "tmux."+command, "a terminal of that name exists already")

@@ -42,7 +42,8 @@ func (s *Server) Open(ctx context.Context, spec Spec) error {
 	if strings.ContainsAny(spec.Name, ":.= \t\n'\"#") || spec.Name == "" {
 		return fault.New(fault.Invalid, "tmux.open", "%q cannot name a terminal", spec.Name).WithNext("use letters, digits, - and _")
 	}
-	args := []string{"new-session", "-d", "-s", s.prefix + spec.Name, "-c", spec.Folder, "-x", strconv.Itoa(max(spec.Width, 120)), "-y", strconv.Itoa(max(spec.Height, 40))}
+	args := []string{"new-session", "-d", "-s", s.prefix + spec.Name, "-c", spec.Folder, "-x", strconv.Itoa(max(spec.Width, 120)), "-y",
+		strconv.Itoa(max(spec.Height, 40))}
 	// env -i would need a shell's PATH; exec'ing through env(1) keeps the program's view to what was allowed.
 	args = append(args, "env", "-i")
 	args = append(args, spec.Env...)
@@ -53,7 +54,8 @@ func (s *Server) Open(ctx context.Context, spec Spec) error {
 		}
 	}
 	// As one process: the option must be set before the program can end.
-	args = append(args, ";", "set-option", "-t", s.target(spec.Name), "remain-on-exit", "on", ";", "set-option", "-t", s.target(spec.Name), "history-limit", "50000")
+	args = append(args, ";", "set-option", "-t", s.target(spec.Name), "remain-on-exit", "on", ";", "set-option", "-t", s.target(spec.Name),
+		"history-limit", "50000")
 	_, err := s.exec(ctx, args...)
 	return err
 }
@@ -75,7 +77,8 @@ func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 		if len(f) != 10 || !strings.HasPrefix(f[0], s.prefix) {
 			continue
 		}
-		p := Pane{Session: strings.TrimPrefix(f[0], s.prefix), Dead: f[2] == "1", Code: f[3], Command: f[5], InMode: f[6] == "1", Started: f[8], Title: f[9]}
+		p := Pane{Session: strings.TrimPrefix(f[0], s.prefix), Dead: f[2] == "1", Code: f[3], Command: f[5], InMode: f[6] == "1", Started: f[8],
+			Title: f[9]}
 		p.PID, _ = strconv.Atoi(f[1])
 		p.Clients, _ = strconv.Atoi(f[7])
 		if f[4] != "" {

@@ -46,7 +46,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 func open(t *testing.T, s *Server, name string, argv ...string) {
 	t.Helper()
-	if err := s.Open(t.Context(), Spec{Name: name, Folder: "/", Argv: argv, Env: []string{"PATH=" + os.Getenv("PATH"), "SEAT=" + name}}); err != nil {
+	if err := s.Open(t.Context(), Spec{Name: name, Folder: "/", Argv: argv,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "SEAT=" + name}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -164,7 +165,8 @@ func BenchmarkCommand(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer exec.Command("tmux", "-S", dir+"/s", "kill-server").Run()
-	if err := s.Open(context.Background(), Spec{Name: "b", Folder: "/", Argv: []string{"sleep", "600"}, Env: []string{"PATH=" + os.Getenv("PATH")}}); err != nil {
+	if err := s.Open(context.Background(), Spec{Name: "b", Folder: "/", Argv: []string{"sleep", "600"},
+		Env: []string{"PATH=" + os.Getenv("PATH")}}); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("control", func(b *testing.B) {
