@@ -75,7 +75,7 @@ func newSend(k *kit.Kit) *cobra.Command {
 	var wait int
 	cmd := &cobra.Command{
 		Use: "send NAME [TEXT]", Short: "Send a prompt to a terminal session and wait for the turn", Args: cobra.MinimumNArgs(1),
-		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input.",
+		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input. Exit code 8 says that the turn waits for a person, 1 that it failed.",
 		Example: "  tandem session send builder \"run the tests\"\n  tandem session send builder - <prompt.md\n  tandem session send builder --cursor 12",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Text = args[0], strings.Join(args[1:], " ")
@@ -109,7 +109,10 @@ func newSend(k *kit.Kit) *cobra.Command {
 			if err == nil && !k.JSON && out.Status == "waiting" && out.Ask != "" {
 				err = next(cmd.Context(), k, k.Err, out.Ask)
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return ended(out.Status)
 		},
 	}
 	f := cmd.Flags()
@@ -118,6 +121,17 @@ func newSend(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&cursor, "cursor", 0, "only what is new behind this place")
 	f.IntVar(&wait, "wait", 0, "wait at most so many milliseconds")
 	return cmd
+}
+
+// ended is a turn's end as an exit code: a script goes on only behind one that went well, or that still runs.
+func ended(status string) error {
+	switch status {
+	case "done", "running", "idle":
+		return nil
+	case "waiting":
+		return kit.Silent{Code: 8}
+	}
+	return kit.Silent{Code: 1}
 }
 
 func newLive(k *kit.Kit) *cobra.Command {

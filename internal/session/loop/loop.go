@@ -68,12 +68,23 @@ func (r *Runner) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer r.all.Wait()
 	defer stop(errStopping)
-	head, err := r.journal.Head(ctx)
-	if err != nil {
+	head, err := r.begin(ctx)
+	switch {
+	case ctx.Err() != nil: // stopped before it had begun
+		return nil
+	case err != nil:
 		return err
 	}
+	return r.watch(ctx, head)
+}
+
+// begin closes what a crash left open and wakes the turns that were at work. It says from where in the journal to watch.
+func (r *Runner) begin(ctx context.Context) (head int64, err error) {
+	if head, err = r.journal.Head(ctx); err != nil {
+		return 0, err
+	}
 	if err := r.room.CutParts(ctx); err != nil {
-		return fmt.Errorf("close what a crash left open: %w", err)
+		return 0, fmt.Errorf("close what a crash left open: %w", err)
 	}
 	if err := r.room.SettleLeft(ctx); err != nil {
 		r.log.Error("look for what a command that was cut off left behind", "err", err)
@@ -83,12 +94,12 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.mu.Unlock()
 	open, err := r.room.Open(ctx, session.DriverModel)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, s := range open {
 		r.Wake(s.Tenant, s.ID)
 	}
-	return r.watch(ctx, head)
+	return head, nil
 }
 
 // watch wakes turns whose asks were answered, and, once a minute, those whose asks may have expired.

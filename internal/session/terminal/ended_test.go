@@ -34,3 +34,28 @@ func TestOpeningAProgramThatEndsFails(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// A turn that waited for a person and one that failed looked like success to a script: the command's exit code tells them apart.
+func TestSendExitsAsTheTurnEnds(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.open("a")
+	for prompt, want := range map[string]int{"fine [[say fine]]": 0, `ask [[tool Bash {"command":"touch x","description":"make it"}]] [[say made]]`: 8} {
+		out, err := h.fails(h.project, "session", "send", "a", prompt)
+		var exit *exec.ExitError
+		got := 0
+		if errors.As(err, &exit) {
+			got = exit.ExitCode()
+		}
+		if got != want || want == 8 && !strings.Contains(out, "next:  tandem approvals approve ask_") {
+			t.Errorf("%s ended with %d: %s", prompt, got, out)
+		}
+		if want == 8 {
+			h.decide("cancel", "")
+			h.eventually("it is over", func() bool { return h.poll("a", 0).Idle })
+		}
+	}
+	if out, err := h.fails(h.project, "session", "send", "a", "go [[err 400]]"); err == nil {
+		t.Errorf("a turn that failed: %s", out)
+	}
+}
