@@ -29,10 +29,12 @@ var starts = map[string]string{
 	"cli/session.become":          "what launch.json says: the session's box, built before; or the program itself where the session has none",
 	"cli/session.both":            "inside the session's box, where it has one: Codex's server and its terminal",
 	// version control: no program that a repository names is run
-	"notify.git":          "none: git, told to run neither hooks nor a file system monitor of the repository's",
-	"repo/host.safeGit":   "none: git, in the daemon's own store, with a cleaned configuration",
-	"repo/host.ownConfig": "none: git, which reads the person's own configuration",
-	"repo/host.Git":       "none: git, in the daemon's own store",
+	"notify.git":           "none: git, told to run neither hooks nor a file system monitor of the repository's",
+	"session/since.git":    "none: git, for commands that run no filter, hook or helper, with no configuration but the repository's",
+	"session/checkout.run": "none: git or jj, told to run neither hooks nor filters that the repository's configuration names",
+	"repo/host.safeGit":    "none: git, in the daemon's own store, with a cleaned configuration",
+	"repo/host.ownConfig":  "none: git, which reads the person's own configuration",
+	"repo/host.Git":        "none: git, in the daemon's own store",
 	// what a person installed or typed
 	"notify.show":         "none: notify-send or osascript, with the words as arguments",
 	"tunnel.Open":         "none: the tunnel's program, chosen by a person",
