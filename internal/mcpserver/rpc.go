@@ -30,7 +30,8 @@ func readable(w http.ResponseWriter, r *http.Request) bool {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return false // whoever sends it is gone
+		rpcFail(w, http.StatusRequestEntityTooLarge, json.RawMessage("null"), parseError, "a message arrives whole, and has at most 16 MiB")
+		return false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if len(body) == 0 || len(body) > maxBody {

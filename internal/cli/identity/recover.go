@@ -129,7 +129,7 @@ func newRecoverStop(k *kit.Kit) *cobra.Command {
 func newRecoverRoot(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "root", Short: "Replace the PIN as root of the machine, a day after saying so", Args: cobra.NoArgs,
-		Example: "  sudo tandem recover root --data /home/ann/.tandem",
+		Example: "  tandem recover root --data /home/ann/.tandem",
 		Long: "Replace a forgotten PIN without a recovery code. Only root of the machine can, and only where the server runs as another user. The first call begins it: every browser and every notice tells of it. " +
 			"The same call a day later asks for the new PIN. Until then whoever has a passkey or the old PIN stops it with tandem recover stop.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

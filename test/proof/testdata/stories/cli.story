@@ -19,7 +19,7 @@ your-server> tandem recover status
 your-server> tandem recover codes
 not run: a recovery code is needed, which presence_recovery types: tandem recover
 not run: only root of the machine begins one, which TestRootRecoversAfterADayUnlessStopped does: tandem recover stop
-not run: a server of another user is needed, which TestRootRecoversAfterADayUnlessStopped does: sudo tandem recover root --data /home/ann/.tandem
+not run: a server of another user is needed, which TestRootRecoversAfterADayUnlessStopped does: tandem recover root --data /home/ann/.tandem
 your-server> tandem panel open
   shows signin?code=
 your-server> tandem panel open --print
