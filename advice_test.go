@@ -34,7 +34,6 @@ var looked = []string{
 	"a person opens them: tandem settings set metrics token, then tandem up --replace",
 	// where notices point; nothing opens
 	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…",
-	"  sudo tandem recover root --data /home/ann/.tandem", // it begins a recovery that everybody is told of; never starts a server as root
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 
