@@ -26,7 +26,8 @@ func TestOpeningAProgramThatEndsFails(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 ||
-		!strings.Contains(string(out), "a is crashed (tmux pane): the program ended 3: no library found:\n  libgrün.so\n") ||
+		!strings.Contains(string(out), "a is crashed (tmux pane): the program ended") || // tmux may know that a moment before its code
+		!strings.Contains(string(out), ": no library found:\n  libgrün.so\n") ||
 		!strings.Contains(string(out), "tandem session close a") {
 		t.Errorf("%v\n%s", err, out)
 	}
