@@ -22,6 +22,7 @@ var leftOut = map[string]string{
 	"service install":   "changes the machine",
 	"service uninstall": "changes the machine",
 	"connector add":     "talks to the address it is given, which the example puts outside",
+	"remote trust":      "talks to the address it is given, which the example puts outside",
 	"init":              "talks to the address it is given, which the example puts outside",
 }
 
@@ -89,11 +90,17 @@ func root(t *testing.T) string {
 }
 
 // once runs a command line on a terminal, as a person would, for a few seconds
-// at most; some follow something and never end.
+// at most; some follow something and never end. A leading ~ is the server's
+// home, as in a shell.
 func (s *server) once(line []string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	for i, word := range line {
+		if rest, ok := strings.CutPrefix(word, "~/"); ok {
+			line[i] = filepath.Join(s.home, rest)
+		}
+	}
 	out, err := s.typingUntil(ctx, pin, line...)
 	s.t.Logf("tandem %s: %v", strings.Join(line, " "), err)
 	if strings.Contains(out, "goroutine ") || strings.Contains(out, "internal error") {

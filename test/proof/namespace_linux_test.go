@@ -77,7 +77,7 @@ func quietNetwork(t *testing.T) *quiet {
 // within puts a server and its commands into such a network. The test process
 // is outside of it and reaches the server by its socket.
 func (s *server) within(q *quiet) {
-	s.enter = q.enter
+	s.enter = append(slices.Clone(q.enter), "--wd="+s.home)
 	s.health = func() bool {
 		_, err := s.run("status")
 		return err == nil
