@@ -70,7 +70,7 @@ func houseIn(t *testing.T, dir string, extra ...string) *house {
 	return h
 }
 
-// endTerminals ends the tmux server and waits for the programs in it.
+// endTerminals ends the tmux server, waits for the programs in it, and ends what they started and left behind.
 func (h *house) endTerminals() {
 	sock := filepath.Join(h.dir, "tmux.sock")
 	out, _ := exec.Command("tmux", "-S", sock, "list-panes", "-a", "-F", "#{pane_pid}").Output()
@@ -81,6 +81,7 @@ func (h *house) endTerminals() {
 				break
 			}
 		}
+		exec.Command("kill", "-9", "--", "-"+pid).Run() // there is nobody, as a rule
 	}
 }
 

@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// reap waits until a program that lost its terminal is gone, and ends it for good when it does not go by itself.
+// reap waits until a program that lost its terminal is gone, with what it started, and ends them for good when they do not go by
+// themselves. A pane's program leads its process group; a stray may be a member of another's.
 func reap(pid int) error {
 	if pid <= 1 {
 		return nil
 	}
 	for range 60 {
-		if syscall.Kill(pid, 0) != nil {
+		if syscall.Kill(pid, 0) != nil && syscall.Kill(-pid, 0) != nil {
 			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's program leads its process group
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	return nil
 }
