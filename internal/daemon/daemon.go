@@ -200,6 +200,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer socket.Close() // on every way out, also before anybody serves it
 	var servers sync.WaitGroup
 	var all []*http.Server
 	server := func(auth httpapi.Authenticator, hosts func(*http.Request) bool, around ...func(http.Handler) http.Handler) *http.Server {
@@ -224,7 +225,6 @@ func (d *Daemon) serve(ctx context.Context) error {
 	}
 	d.shared = server(networkAuth(d.identity, false), func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly)
 	if err := d.rooms.tunnel.Recall(ctx); err != nil {
-		socket.Close()
 		return err
 	}
 	var doors []door
@@ -235,8 +235,10 @@ func (d *Daemon) serve(ctx context.Context) error {
 			d.OnDemand, d.cameBack, doors, err = true, false, nil, nil
 		}
 		if err != nil {
-			socket.Close()
 			return err
+		}
+		for _, l := range doors {
+			defer l.Close()
 		}
 		if d.fingerprint() != "" && !d.OnDemand {
 			err := d.db.Write(ctx, func(tx *db.Tx) error {

@@ -125,13 +125,21 @@ func (r *Runner) wake(tenant, id string) {
 	})
 }
 
-// work takes one step after the other until the relay is over.
+// work takes one step after the other until the relay is over. A database that does
+// not answer for a while does not end it: nobody else would look at the relay before
+// the next start.
 func (r *Runner) work(ctx context.Context, tenant, id string, woken chan struct{}) {
 	for ctx.Err() == nil {
 		x, err := r.get(ctx, tenant, id)
-		if err != nil {
-			r.log.Error("read a relay", "relay", id, "err", err)
+		if fault.Is(err, fault.NotFound) {
 			return
+		}
+		if err != nil {
+			if ctx.Err() == nil {
+				r.log.Error("read a relay", "relay", id, "err", err)
+				pause(ctx, woken, time.Second)
+			}
+			continue
 		}
 		switch {
 		case x.Status.Over():
