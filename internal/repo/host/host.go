@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -110,32 +109,6 @@ func (h *Host) Paths() []string {
 	}
 	return out
 }
-
-// Run notices what people do in the served folders with stock jj or git, until
-// ctx ends.
-func (h *Host) Run(ctx context.Context) {
-	if len(h.served) == 0 {
-		return
-	}
-	h.noticeOlder(ctx)
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for _, s := range h.served {
-			if err := h.look(ctx, s); err != nil && ctx.Err() == nil {
-				h.Log.Warn("look at a repository", "repo", s.name, "err", err)
-			}
-		}
-	}
-}
-
-// lookEvery is how often a served folder is looked at; one look is a few stats.
-const lookEvery = 100 * time.Millisecond
 
 func (h *Host) byName(name string) *served {
 	for _, s := range h.served {

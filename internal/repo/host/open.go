@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/fault"
@@ -35,6 +36,7 @@ type served struct {
 	changed chan struct{} // closed when head changes
 	refs    string        // how git's refs looked when they were last imported or exported
 	era     int64         // how often a person decided to keep an older state
+	looks   atomic.Int64  // of Run
 }
 
 // open adopts the jj or git repository in a folder, or makes one there.
