@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -159,9 +160,23 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
+// connOf is the connection that a request came on, as the system gave it.
 func connOf(ctx context.Context) net.Conn {
+	if c := placeOf(ctx); c != nil {
+		return c.Conn
+	}
 	c, _ := ctx.Value(connKey{}).(net.Conn)
 	return c
+}
+
+// placeOf is that connection's place in its pool, nil where it has none.
+func placeOf(ctx context.Context) *place {
+	c, _ := ctx.Value(connKey{}).(net.Conn)
+	if sealed, ok := c.(*tls.Conn); ok {
+		c = sealed.NetConn()
+	}
+	in, _ := c.(*place)
+	return in
 }
 
 // wrongPIN records a wrong PIN or recovery code and tells the person at once: they mistyped, or somebody guesses.

@@ -58,7 +58,8 @@ type Daemon struct {
 	web        *httpapi.Server
 	rooms      rooms
 	sockets    *sockets
-	moves      moves        // of terminals
+	moves      moves // of terminals
+	pools      pools
 	shared     *http.Server // what a tunnel leads to; see listenTunnel
 
 	listens []string
@@ -86,6 +87,7 @@ type Daemon struct {
 // or when it was started on demand and has been idle. It drains before it
 // returns.
 func (d *Daemon) Run(ctx context.Context) (err error) {
+	d.pools = shares(descriptors())
 	d.started, d.stopping, d.data, d.approved = time.Now(), make(chan struct{}), d.Settings.Data(), map[string]bool{}
 	if err := folder(d.data); err != nil {
 		return err
@@ -208,9 +210,9 @@ func (d *Daemon) serve(ctx context.Context) error {
 		for _, a := range around {
 			h = a(h)
 		}
-		srv := &http.Server{Handler: d.counted(host.GitPaths(bridged(h))), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-			MaxHeaderBytes: 64 << 10,
-			ConnContext:    withConn, BaseContext: func(net.Listener) context.Context { return ctx },
+		srv := &http.Server{Handler: paced(d.counted(host.GitPaths(bridged(h)))), ReadHeaderTimeout: 10 * time.Second,
+			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+			ConnContext: withConn, BaseContext: func(net.Listener) context.Context { return ctx },
 			ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 		all = append(all, srv)
 		return srv
@@ -223,13 +225,14 @@ func (d *Daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	d.shared = server(networkAuth(d.identity, false), func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly)
+	through := keeping(networkAuth(d.identity, false))
+	d.shared = server(through, func(r *http.Request) bool { return d.rooms.tunnel.Public(r.Host) }, d.bridgeOnly)
 	if err := d.rooms.tunnel.Recall(ctx); err != nil {
 		return err
 	}
 	var doors []door
 	if !d.OnDemand {
-		doors, err = listenTCP(d.Settings, d.certificate)
+		doors, err = listenTCP(d.Settings, d.certificate, d.pools.network)
 		if err != nil && d.cameBack { // the command that started us can do without
 			d.Log.Error("cannot listen again", "err", err)
 			d.OnDemand, d.cameBack, doors, err = true, false, nil, nil
@@ -280,7 +283,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if !panel {
 			around = append(around, d.withoutPanel)
 		}
-		start(l, server(d.fromOurs(networkAuth(d.identity, panel)), known.answers, around...))
+		start(l, server(keeping(d.fromOurs(networkAuth(d.identity, panel))), known.answers, around...))
 	}
 	start(socket, server(controlAuth(d.identity), nil, d.withoutPanel))
 	defer d.rooms.repo.Close()

@@ -28,8 +28,8 @@ type door struct {
 }
 
 // listenTCP opens the configured address, and loopback beside it when that
-// address is beyond it.
-func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)) ([]door, error) {
+// address is beyond it. Their connections are of the pool.
+func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error), p *pool) ([]door, error) {
 	addr := s.Get("listen")
 	if addr == "" {
 		addr = net.JoinHostPort(s.Get("hostname"), s.Get("port"))
@@ -48,7 +48,7 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 		if err != nil {
 			return nil, err
 		}
-		return []door{{l, true}}, nil
+		return []door{{p.listen(l, ""), true}}, nil
 	}
 	config, err := cert(host)
 	if err != nil {
@@ -58,13 +58,13 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 	if err != nil {
 		return nil, err
 	}
-	doors := []door{{tls.NewListener(far, config), false}}
+	doors := []door{{tls.NewListener(p.listen(far, ""), config), false}}
 	near, err := listenFree("127.0.0.1", defaultPort, false)
 	if err != nil {
 		far.Close()
 		return nil, err
 	}
-	return append(doors, door{near, true}), nil
+	return append(doors, door{p.listen(near, ""), true}), nil
 }
 
 // listenFree opens host:port; when the port was nobody's wish and is taken,

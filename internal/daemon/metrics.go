@@ -44,6 +44,13 @@ func (d *Daemon) measure() {
 		func(tell func(float64, ...string)) { tell(float64(d.gate.Strangers.All())) })
 	m.Gauge("tandem_requests_active", "Requests and streams that are open.",
 		func(tell func(float64, ...string)) { tell(float64(d.active.Load())) })
+	m.Gauge("tandem_connections", "Connections that are open, by the pool that bounds them.", func(tell func(float64, ...string)) {
+		d.pools.each(func(name string, open int, _ int64) { tell(float64(open), name) })
+	}, "pool")
+	m.Total("tandem_connections_ended_total", "Connections that were closed or turned away to keep a pool's limits.",
+		func(tell func(float64, ...string)) {
+			d.pools.each(func(name string, _ int, ended int64) { tell(float64(ended), name) })
+		}, "pool")
 	m.Total("tandem_journal_entries_total", "Entries in the journal.", func(tell func(float64, ...string)) {
 		ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 		defer cancel()

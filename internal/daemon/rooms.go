@@ -211,7 +211,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.web.Mounts["GET /mcp/{name}/auth/callback"] = answer
 	d.web.Compat = http.HandlerFunc(published.Events)
 	d.web.Mounts["/mcp"] = published.MCP(tools)
-	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, open: map[string]*http.Server{}}
+	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, pool: d.pools.sessions,
+		open: map[string]*http.Server{}}
 	return nil
 }
 

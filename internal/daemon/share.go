@@ -63,7 +63,7 @@ func (d *Daemon) listenTunnel(port string) (net.Listener, error) {
 		return nil, err
 	}
 	go func() {
-		if err := d.shared.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := d.shared.Serve(d.pools.tunnelled.listen(l, "")); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			d.Log.Error("the tunnel's listener failed", "address", l.Addr().String(), "err", err)
 		}
 	}()

@@ -25,6 +25,7 @@ type sockets struct {
 	folder string
 	web    *httpapi.Server
 	log    *slog.Logger
+	pool   *pool // of all of them: a session that floods its own takes no place of another
 
 	mu   sync.Mutex
 	open map[string]*http.Server
@@ -53,12 +54,13 @@ func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session 
 		c.Client.Agent, c.Client.Model = about.Agent, about.Model
 		return c, err
 	}
-	srv := &http.Server{Handler: s.web.Handler(auth, nil), ReadHeaderTimeout: 10 * time.Second, ConnContext: withConn}
+	srv := &http.Server{Handler: paced(s.web.Handler(auth, nil)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ConnContext: withConn}
 	s.mu.Lock()
 	s.open[session] = srv
 	s.mu.Unlock()
 	go func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := srv.Serve(s.pool.listen(l, session)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			s.log.Error("a session's socket failed", "session", session, "err", err)
 		}
 	}()

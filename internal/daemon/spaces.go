@@ -20,7 +20,7 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.rooms.space = space.New(d.db, &d.inner)
+	d.rooms.space = space.New(d.db, vouched{&d.inner})
 	d.rooms.board = board.New(d.db, d.rooms.space)
 	wakes, err := strconv.Atoi(d.Settings.Get("wakes_per_hour"))
 	if err != nil || wakes < 1 {
