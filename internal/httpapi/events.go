@@ -35,7 +35,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o := s.Gate.Table().Get("event.stream")
-	in, err := readInput(o, o.Fields(), r)
+	in, err := readInput(o, r)
 	if err != nil {
 		s.Fail(w, r, err)
 		return

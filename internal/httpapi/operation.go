@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,13 +18,12 @@ import (
 
 // operation is the handler of one row.
 func (s *Server) operation(o *op.Op) http.Handler {
-	fields := o.Fields()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.Public && !op.CallerFrom(r.Context()).Known() {
 			s.refuseStranger(w, r, unknown(o.Name))
 			return
 		}
-		in, err := readInput(o, fields, r)
+		in, err := readInput(o, r)
 		if err != nil {
 			s.Fail(w, r, err)
 			return
@@ -42,8 +42,8 @@ func (s *Server) operation(o *op.Op) http.Handler {
 }
 
 // readInput puts body, query and path together; the path wins.
-func readInput(o *op.Op, fields []op.Field, r *http.Request) (any, error) {
-	merged := map[string]json.RawMessage{}
+func readInput(o *op.Op, r *http.Request) (any, error) {
+	fields, merged := o.Fields(), map[string]json.RawMessage{}
 	if err := readBody(r, merged); err != nil {
 		return nil, err
 	}
@@ -51,22 +51,18 @@ func readInput(o *op.Op, fields []op.Field, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, o.Name, "the query is malformed: %w", err)
 	}
-	known := map[string]op.Field{}
-	for _, f := range fields {
-		known[f.Name] = f
-	}
 	for name, values := range query {
-		f, ok := known[name]
-		if !ok {
+		i := slices.IndexFunc(fields, func(f op.Field) bool { return f.Name == name })
+		if i < 0 {
 			return nil, fault.New(fault.Invalid, o.Name, "there is no query parameter %q here", clip(name))
 		}
-		if merged[name], err = fromStrings(f, values); err != nil {
+		if merged[name], err = fromStrings(fields[i], values); err != nil {
 			return nil, err
 		}
 	}
-	for name, f := range known {
-		if v := r.PathValue(name); v != "" {
-			if merged[name], err = fromStrings(f, []string{v}); err != nil {
+	for _, f := range fields {
+		if v := r.PathValue(f.Name); v != "" {
+			if merged[f.Name], err = fromStrings(f, []string{v}); err != nil {
 				return nil, err
 			}
 		}

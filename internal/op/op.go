@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -74,6 +75,7 @@ type Op struct {
 	Spec
 	Class    Class
 	In, Out  reflect.Type
+	fields   []Field // of In
 	resource func(ctx context.Context, in any) Resource
 	read     func(ctx context.Context, in any) (any, error)
 	state    func(ctx context.Context, tx *db.Tx, in any) (any, error)
@@ -135,6 +137,7 @@ func Stream[In any](s Spec, resource func(In) Resource, admit func(ctx context.C
 
 func row[In, Out any](c Class, s Spec, resource func(In) Resource) Op {
 	o := Op{Spec: s, Class: c, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out]()}
+	collectFields(o.In, &o.fields)
 	if resource != nil {
 		o.resource = func(_ context.Context, in any) Resource { return resource(in.(In)) }
 	}
@@ -222,11 +225,14 @@ func (o *Op) Decode(data []byte) (any, error) {
 }
 
 func (o *Op) complete(data []byte) error {
+	if !slices.ContainsFunc(o.fields, func(f Field) bool { return f.Required }) {
+		return nil
+	}
 	var given map[string]json.RawMessage
 	if json.Unmarshal(data, &given) != nil {
 		return nil // not an object: a type of its own reads it
 	}
-	for _, f := range o.Fields() {
+	for _, f := range o.fields {
 		if _, ok := given[f.Name]; !ok && f.Required {
 			return fault.New(fault.Invalid, o.Name, "%q is missing", f.Name)
 		}

@@ -41,11 +41,7 @@ type Field struct {
 }
 
 // Fields lists the input's top-level fields in their order.
-func (o *Op) Fields() []Field {
-	var out []Field
-	collectFields(o.In, &out)
-	return out
-}
+func (o *Op) Fields() []Field { return o.fields }
 
 func collectFields(t reflect.Type, out *[]Field) {
 	if t.Kind() != reflect.Struct {
