@@ -101,7 +101,7 @@ func withCheckouts(q reader, tenant string, all []tool.Folder) ([]tool.Folder, e
 			continue
 		}
 		for _, f := range holding(all, c.Repo) {
-			out = append(out, tool.Folder{Path: c.Path, ReadOnly: f.ReadOnly})
+			out = append(out, tool.Folder{Path: c.Path, ReadOnly: f.ReadOnly, Outfit: f.Outfit})
 		}
 	}
 	return out, err

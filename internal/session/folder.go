@@ -17,16 +17,24 @@ import (
 
 // Folder is a folder that a person granted to sessions.
 type Folder struct {
-	Path      string    `json:"path"`
-	ReadOnly  bool      `json:"read_only,omitempty"`
-	GrantedBy string    `json:"granted_by"`
-	CreatedAt time.Time `json:"created_at"`
+	Path      string      `json:"path"`
+	ReadOnly  bool        `json:"read_only,omitempty"`
+	Outfit    tool.Outfit `json:"outfit,omitzero" jsonschema:"what its commands have beside what was found on the machine"`
+	GrantedBy string      `json:"granted_by"`
+	CreatedAt time.Time   `json:"created_at"`
 }
 
 // FolderIn names a folder.
 type FolderIn struct {
+	Path     string      `json:"path" jsonschema:"absolute path of the folder"`
+	ReadOnly bool        `json:"read_only,omitempty" jsonschema:"its files can be read and not changed"`
+	Outfit   tool.Outfit `json:"outfit,omitzero" jsonschema:"what its commands have beside what is found on the machine"`
+}
+
+// FolderRevokeIn names a folder that is taken back.
+type FolderRevokeIn struct {
 	Path     string `json:"path" jsonschema:"absolute path of the folder"`
-	ReadOnly bool   `json:"read_only,omitempty" jsonschema:"its files can be read and not changed"`
+	ReadOnly bool   `json:"read_only,omitempty" jsonschema:"its files can be read and not changed"` // says nothing here; it was always taken
 }
 
 // FoldersOut lists what was granted.
@@ -60,7 +68,7 @@ func (r *Room) folderOps() []op.Op {
 			func(in FolderIn) op.Resource { return folderAt(in.Path) }, r.grantFolder),
 		op.State(op.Spec{Name: "folder.revoke", Right: "folder.write", Method: "DELETE", Path: "/folders", MCP: "-",
 			Doc: "Take a granted folder back. Calls that come after it no longer reach its files."},
-			func(in FolderIn) op.Resource { return folderAt(in.Path) }, r.revokeFolder),
+			func(in FolderRevokeIn) op.Resource { return folderAt(in.Path) }, r.revokeFolder),
 	}
 }
 
@@ -110,15 +118,20 @@ func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder,
 		return bad("%s may hold keys or passwords and cannot be granted", real)
 	}
 	c := op.CallerFrom(ctx)
-	f := Folder{Path: real, ReadOnly: in.ReadOnly, GrantedBy: c.Name, CreatedAt: tx.Now()}
-	_, err = tx.Exec(`INSERT INTO session_folder (tenant, path, read_only, granted_by, created_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, path) DO UPDATE SET read_only = excluded.read_only, granted_by = excluded.granted_by, created_at = excluded.created_at`,
-		c.Tenant, f.Path, f.ReadOnly, f.GrantedBy, f.CreatedAt)
+	outfit, err := r.outfitted(real, in.Outfit)
+	if err != nil {
+		return Folder{}, err
+	}
+	f := Folder{Path: real, ReadOnly: in.ReadOnly, Outfit: outfit, GrantedBy: c.Name, CreatedAt: tx.Now()}
+	_, err = tx.Exec(`INSERT INTO session_folder (tenant, path, read_only, granted_by, created_at, outfit) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, path) DO UPDATE SET read_only = excluded.read_only, granted_by = excluded.granted_by,
+		created_at = excluded.created_at, outfit = excluded.outfit`,
+		c.Tenant, f.Path, f.ReadOnly, f.GrantedBy, f.CreatedAt, f.worn())
 	op.Row(ctx, f.seal(c.Tenant))
 	return f, err
 }
 
-func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderIn) (OK, error) {
+func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderRevokeIn) (OK, error) {
 	tenant, path := op.CallerFrom(ctx).Tenant, filepath.Clean(in.Path)
 	n, err := tx.Changed("DELETE FROM session_folder WHERE tenant = ? AND path = ?", tenant, path)
 	if err == nil && n == 0 && !r.Vouch.Knows(tenant, "folder", folderSubject(path)) { // its row may be gone, and the journal's word not
@@ -140,7 +153,7 @@ func (r *Room) granted(ctx context.Context, q reader, tenant string) ([]tool.Fol
 	all, err := r.folders(ctx, q, tenant)
 	var out []tool.Folder
 	for _, f := range all {
-		out = append(out, tool.Folder{Path: f.Path, ReadOnly: f.ReadOnly})
+		out = append(out, tool.Folder{Path: f.Path, ReadOnly: f.ReadOnly, Outfit: f.Outfit})
 	}
 	if err != nil {
 		return nil, err

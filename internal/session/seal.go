@@ -12,15 +12,26 @@ import (
 // What people gave to sessions, a folder or commands without a sandbox, counts while the journal vouches for it.
 
 const (
-	folderColumns     = "path, read_only, granted_by, created_at"
+	folderColumns     = "path, read_only, granted_by, created_at, outfit"
 	unconfinedColumns = "session, granted_by, created_at"
 )
 
 func scanFolder(row scanner, more ...any) (f Folder, err error) {
 	var ro, at int64
-	err = row.Scan(append([]any{&f.Path, &ro, &f.GrantedBy, &at}, more...)...)
+	var outfit string
+	if err = row.Scan(append([]any{&f.Path, &ro, &f.GrantedBy, &at, &outfit}, more...)...); err == nil {
+		err = decode(outfit, &f.Outfit)
+	}
 	f.ReadOnly, f.CreatedAt = ro != 0, db.Time(at)
 	return f, err
+}
+
+// worn is a folder's outfit as its row has it; nothing is "".
+func (f Folder) worn() string {
+	if f.Outfit.Empty() {
+		return ""
+	}
+	return encode(f.Outfit)
 }
 
 func scanUnconfined(row scanner, more ...any) (u Unconfined, err error) {
@@ -37,8 +48,11 @@ func (f Folder) seal(tenant string) op.Sealed {
 	if f.ReadOnly {
 		how = "for reading"
 	}
-	return op.Sealed{Tenant: tenant, Subject: folderSubject(f.Path), What: "the folder " + f.Path + ", granted to sessions " + how,
-		Says: []string{f.Path, strconv.FormatBool(f.ReadOnly), f.GrantedBy, strconv.FormatInt(f.CreatedAt.UnixMicro(), 10)}}
+	says := []string{f.Path, strconv.FormatBool(f.ReadOnly), f.GrantedBy, strconv.FormatInt(f.CreatedAt.UnixMicro(), 10)}
+	if worn := f.worn(); worn != "" {
+		says = append(says, worn)
+	}
+	return op.Sealed{Tenant: tenant, Subject: folderSubject(f.Path), What: "the folder " + f.Path + ", granted to sessions " + how, Says: says}
 }
 
 func unconfinedSubject(session string) string { return "unconfined:" + session }

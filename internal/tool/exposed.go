@@ -286,7 +286,7 @@ func (s *Sandbox) Exposed(scope *Scope) (string, error) {
 	if s != nil && s.Kind == Bubblewrap {
 		return "", nil
 	}
-	masks, err := scope.Masks()
+	masks, err := scope.worn().Masks()
 	if err != nil || len(masks) == 0 {
 		return "", err
 	}

@@ -75,6 +75,8 @@ func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, er
 	if err := s.Kit.equip(&b, scope, s.Machine.Kind == Landlock); err != nil {
 		return b, err
 	}
+	scope.outfit().dress(&b)
+	scope = scope.worn()
 	fs := scope.Folders()
 	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
 		b.Mounts = append(b.Mounts, box.Mount{From: fs[i].Path, Write: !fs[i].ReadOnly})

@@ -14,6 +14,7 @@ import (
 type Folder struct {
 	Path     string `json:"path"`
 	ReadOnly bool   `json:"read_only,omitempty"`
+	Outfit   Outfit `json:"-"` // of its commands
 
 	hidden []string // below it, out of reach beside what is sensitive by name
 	sight  *Sight
@@ -93,9 +94,13 @@ func NewScope(folders []Folder, hidden ...string) *Scope {
 		}
 		s.folders = append(s.folders, f)
 	}
-	// The innermost folder speaks for a path.
-	sort.SliceStable(s.folders, func(i, j int) bool { return len(s.folders[i].Path) > len(s.folders[j].Path) })
+	innermostFirst(s.folders)
 	return s
+}
+
+// innermostFirst sorts folders: the innermost speaks for a path.
+func innermostFirst(folders []Folder) {
+	sort.SliceStable(folders, func(i, j int) bool { return len(folders[i].Path) > len(folders[j].Path) })
 }
 
 // Folders lists what was granted.

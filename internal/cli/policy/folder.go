@@ -16,11 +16,15 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 	var take bool
 	cmd := &cobra.Command{
 		Use: "folder [PATH]", Short: "Let sessions work in a folder; without a path, list the folders; needs your PIN",
-		Args:    cobra.MaximumNArgs(1),
-		Long:    "Let sessions work in a folder. Reading is then allowed, changing asks for an approval, and files that may hold keys stay out of reach.",
-		Example: "  tandem grant folder .\n  tandem grant folder ~/docs --read-only\n  tandem grant folder . --revoke\n  tandem grant folder",
+		Args: cobra.MaximumNArgs(1),
+		Long: "Let sessions work in a folder. Reading is then allowed, changing asks for an approval, and files that may hold keys stay " +
+			"out of reach.\n\nCommands find the toolchains of this machine by themselves. --path, --see and --env add to that, for this " +
+			"folder; granting it again without them takes them back.",
+		Example: "  tandem grant folder .\n  tandem grant folder ~/docs --read-only\n" +
+			"  tandem grant folder . --path ~/code/tools/bin --see ~/code/shared --env CI=1\n" +
+			"  tandem grant folder . --revoke\n  tandem grant folder",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && (take || in.ReadOnly) {
+			if len(args) == 0 && (take || in.ReadOnly || !in.Outfit.Empty()) {
 				return kit.Usagef("name the folder; see: %s --help", cmd.CommandPath())
 			}
 			if len(args) == 0 {
@@ -32,13 +36,7 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 					if len(out.Folders) == 0 {
 						fmt.Fprintln(w, "no folder is granted, so agents reach no file; grant this one: tandem grant folder .")
 					}
-					for _, f := range out.Folders {
-						how := "read and change"
-						if f.ReadOnly {
-							how = "read only"
-						}
-						fmt.Fprintf(w, "%s  (%s, by %s)\n", f.Path, how, f.GrantedBy)
-					}
+					printFolders(w, out.Folders)
 				})
 			}
 			abs, err := filepath.Abs(args[0])
@@ -51,10 +49,17 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 					in.Path = real
 				}
 				var out session.OK
-				if err := k.Call(cmd.Context(), "folder.revoke", in, &out); err != nil {
+				if err := k.Call(cmd.Context(), "folder.revoke", session.FolderRevokeIn{Path: in.Path}, &out); err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "sessions no longer work in %s\n", in.Path) })
+			}
+			for _, list := range [][]string{in.Outfit.Path, in.Outfit.See} {
+				for i := range list {
+					if list[i], err = filepath.Abs(list[i]); err != nil {
+						return err
+					}
+				}
 			}
 			var out session.Folder
 			if err := k.Call(cmd.Context(), "folder.grant", in, &out); err != nil {
@@ -64,6 +69,29 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&in.ReadOnly, "read-only", false, "its files can be read and not changed")
+	cmd.Flags().StringSliceVar(&in.Outfit.Path, "path", nil, "a folder of programs that its commands find first; shown read-only")
+	cmd.Flags().StringSliceVar(&in.Outfit.See, "see", nil, "something else that its commands see, read-only")
+	cmd.Flags().StringArrayVar(&in.Outfit.Env, "env", nil, "NAME=value for its commands; HOME may be a folder in it; no place for secrets")
 	cmd.Flags().BoolVar(&take, "revoke", false, "take it back")
 	return cmd
+}
+
+// printFolders says of each folder how it was granted, and what its commands have beside what was found on the machine.
+func printFolders(w io.Writer, folders []session.Folder) {
+	for _, f := range folders {
+		how := "read and change"
+		if f.ReadOnly {
+			how = "read only"
+		}
+		fmt.Fprintf(w, "%s  (%s, by %s)\n", f.Path, how, f.GrantedBy)
+		for _, p := range f.Outfit.Path {
+			fmt.Fprintf(w, "  path %s\n", kit.VisibleLine(p))
+		}
+		for _, p := range f.Outfit.See {
+			fmt.Fprintf(w, "  see %s\n", kit.VisibleLine(p))
+		}
+		for _, kv := range f.Outfit.Env {
+			fmt.Fprintf(w, "  env %s\n", kit.VisibleLine(kv))
+		}
+	}
 }

@@ -17,18 +17,31 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/identity"
 	"tandem/internal/policy/book"
+	"tandem/internal/session"
 )
 
 func newGrantList(k *kit.Kit) *cobra.Command {
 	var in book.GrantsIn
 	cmd := &cobra.Command{
-		Use: "list", Short: "List grants", Args: cobra.NoArgs, Example: "  tandem grant list\n  tandem grant list --house",
+		Use: "list", Short: "List grants, and the folders that sessions may work in", Args: cobra.NoArgs,
+		Example: "  tandem grant list\n  tandem grant list --house",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out book.GrantsOut
 			if err := k.Call(cmd.Context(), "grant.list", in, &out); err != nil {
 				return err
 			}
+			var given session.FoldersOut
+			if in.Principal == "" && !k.JSON {
+				if err := k.Call(cmd.Context(), "folder.list", session.Nothing{}, &given); err != nil {
+					return err
+				}
+			}
 			return k.Show(out, func(w io.Writer) {
+				if len(given.Folders) > 0 {
+					fmt.Fprintln(w, "folders that sessions may work in:")
+					printFolders(w, given.Folders)
+					fmt.Fprintln(w)
+				}
 				if len(out.Grants) == 0 {
 					fmt.Fprintln(w, "no grants but the house's own (tandem grant list --house)")
 					return

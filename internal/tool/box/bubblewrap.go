@@ -98,6 +98,11 @@ func system(whole bool) []string {
 	return args
 }
 
+// Private are the places of the system that hold passwords and keys, or the state of programs that run: no box shows them.
+func Private() []string {
+	return append(private(true), "/proc", "/sys", "/dev", "/run", "/var/run", "/boot")
+}
+
 // private are the files among those of /etc that only root may read, which the program in the box may be.
 func private(whole bool) []string {
 	patterns := []string{"/etc/ssl/private"}

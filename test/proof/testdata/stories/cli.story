@@ -126,6 +126,8 @@ let grt_… your-server$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | he
 your-server> tandem grant revoke grt_…
 your-server> tandem grant folder .
 your-server> tandem grant folder ~/docs --read-only
+your-server$ mkdir -p code/tools/bin code/shared
+your-server> tandem grant folder . --path ~/code/tools/bin --see ~/code/shared --env CI=1
 your-server> tandem grant folder
   shows docs
 your-server> tandem policy explain --actor builder --op resource.put --resource /lock/deploy

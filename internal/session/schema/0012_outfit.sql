@@ -1,0 +1,1 @@
+ALTER TABLE session_folder ADD COLUMN outfit TEXT NOT NULL DEFAULT '';
