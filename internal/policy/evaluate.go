@@ -43,9 +43,28 @@ func (e *evaluation) Get(id cedar.EntityUID) (cedar.Entity, bool) {
 	return cedar.Entity{}, false
 }
 
+// maxNamedPath and maxNamedHost are how long a folder's or a domain's name can be on any system. What is above a longer one is looked at
+// from there on: a line that names a path of very many folders must not take minutes to judge.
+const (
+	maxNamedPath = 4096
+	maxNamedHost = 255
+)
+
+// nameable is the nearest folder above a path that can exist, or the path itself.
+func nameable(p string) string {
+	for len(p) > maxNamedPath {
+		i := strings.LastIndexByte(p[:maxNamedPath], '/')
+		if i < 0 {
+			return p
+		}
+		p = p[:max(i, 1)]
+	}
+	return p
+}
+
 func ancestors(id cedar.EntityUID) cedar.EntityUIDSet {
 	var up []cedar.EntityUID
-	for p := string(id.ID); p != "/"; {
+	for p := nameable(string(id.ID)); p != "/"; {
 		if p = p[:strings.LastIndexByte(p, '/')]; p == "" {
 			p = "/"
 		}
@@ -204,6 +223,9 @@ func stringSet[T any](list []T, expand func(T) []string) cedar.Value {
 
 func foldersAbove(p string) []string {
 	out := []string{p}
+	if short := nameable(p); short != p {
+		p, out = short, append(out, short)
+	}
 	for p != "/" && p != "" {
 		i := strings.LastIndexByte(p, '/')
 		if i < 0 {
@@ -225,8 +247,9 @@ func domainsAbove(h string) []string {
 		if !ok || rest == "" {
 			return out
 		}
-		h = rest
-		out = append(out, h)
+		if h = rest; len(h) <= maxNamedHost {
+			out = append(out, h)
+		}
 	}
 }
 

@@ -50,6 +50,9 @@ func compileRules(text string) (out []*rule, err error) {
 	if len(text) > maxRulesText {
 		return nil, malformed("the rules are longer than %d bytes", maxRulesText)
 	}
+	if err := sized(text); err != nil {
+		return nil, err
+	}
 	list, err := cedar.NewPolicyListFromBytes("rules", []byte(text))
 	if err != nil {
 		return nil, malformed("the rules cannot be read: %v", err)

@@ -73,25 +73,53 @@ func TestRules(t *testing.T) {
 
 func TestRulesThatDoNotCompile(t *testing.T) {
 	for text, wants := range map[string]string{
-		`permit (principal, action, resource`:                                                                 "",
-		`permit (principal, action == Action::"fly", resource);`:                                              "",
-		`permit (principal is Robot, action, resource);`:                                                      "",
-		`permit (principal, action, resource in Moon::"/x");`:                                                 "",
-		`permit (principal, action, resource in Folder::"code");`:                                             "path",
-		`forbid (principal, action, resource) when { resource in Folder::"/code/" };`:                         "path",
-		`forbid (principal, action, resource) when { context.pathes.contains("/x") };`:                        "",
-		`forbid (principal, action, resource) when { context has paths && context.paths.contains("/x") };`:    "has",
-		`forbid (principal, action, resource) when { context.class > 3 };`:                                    "",
-		`@aks permit (principal, action, resource);`:                                                          "@aks",
-		`@approvers("person:ann") permit (principal, action, resource);`:                                      "@ask",
-		`@ask @approvers("agent:b") permit (principal, action, resource);`:                                    "person",
-		`@id("a") permit (principal, action, resource); @id("a") permit (principal, action, resource);`:       "twice",
-		strings.Repeat(`forbid (principal, action, resource) when { context.class == "public" };`+"\n", 1001): "more than",
-		strings.Repeat("// long\n", 40000):                                                                    "longer",
+		`permit (principal, action, resource`:                                                                                   "",
+		`permit (principal, action == Action::"fly", resource);`:                                                                "",
+		`permit (principal is Robot, action, resource);`:                                                                        "",
+		`permit (principal, action, resource in Moon::"/x");`:                                                                   "",
+		`permit (principal, action, resource in Folder::"code");`:                                                               "path",
+		`forbid (principal, action, resource) when { resource in Folder::"/code/" };`:                                           "path",
+		`forbid (principal, action, resource) when { context.pathes.contains("/x") };`:                                          "",
+		`forbid (principal, action, resource) when { context has paths && context.paths.contains("/x") };`:                      "has",
+		`forbid (principal, action, resource) when { context.class > 3 };`:                                                      "",
+		`@aks permit (principal, action, resource);`:                                                                            "@aks",
+		`@approvers("person:ann") permit (principal, action, resource);`:                                                        "@ask",
+		`@ask @approvers("agent:b") permit (principal, action, resource);`:                                                      "person",
+		`@id("a") permit (principal, action, resource); @id("a") permit (principal, action, resource);`:                         "twice",
+		strings.Repeat(`forbid (principal, action, resource) when { context.class == "public" };`+"\n", 1001):                   "more than",
+		`permit (principal, action, resource) when { ` + strings.Repeat("[", 60) + "1" + strings.Repeat("]", 60) + " == [1] };": "nested",
+		`permit (principal, action, resource) when { true` + strings.Repeat(" && true", 300) + " };":                            "operators",
+		`permit (principal, action, resource) when { [` + strings.Repeat("{a: 1}, ", 1200) + "{a: 1}] == [{a: 2}] };":           "lists",
+		strings.Repeat("// long\n", 40000):                                                                                      "longer",
 	} {
 		_, err := Compile(Source{Tenant: "home", Rules: text})
 		if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), wants) {
 			t.Errorf("%.80s: %v", text, err)
+		}
+	}
+}
+
+// What is written in strings and comments counts for nothing.
+func TestOnlyARuleIsSized(t *testing.T) {
+	text := "// " + strings.Repeat("(", 100) + "\nforbid (principal, action, resource) when { context.class == \"" +
+		strings.Repeat(`((&&\"`, 200) + "\" };"
+	for range 3 {
+		text += text
+	}
+	if err := sized(text); err != nil {
+		t.Error(err)
+	}
+}
+
+// A path of very many folders is judged at once, and what is denied above it stays denied.
+func TestALongPathIsJudgedByItsBeginning(t *testing.T) {
+	c := compiled(t, `forbid (principal, action, resource) when { context.paths.contains("/a/a") || context.hosts.contains("b.example") };`,
+		DefaultGrants()...)
+	for _, line := range []string{"cat " + strings.Repeat("/a", 30000), "curl http://" + strings.Repeat("a.", 30000) + "b.example"} {
+		f := ShellFacts("/x", line)
+		d := seen(t, c, "agent:red").Decide(Request{Right: "tool.execute", Resource: ToolRef("bash"), Tool: "bash", Facts: &f})
+		if d.Effect != Deny || d.Code != CodeForbidden {
+			t.Errorf("%.20s: %s %s", line, d.Effect, d.Code)
 		}
 	}
 }

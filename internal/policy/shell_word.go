@@ -62,10 +62,15 @@ func (r *shellReader) word(nested int) shellWord {
 	return w
 }
 
-// plainBrackets are brackets and braces that stand alone as a word: [ a test ], find's {}, a group.
+// plainBrackets are brackets and braces that stand alone as a word: [ a test ], find's {}, a group. It looks no further than the end of
+// such a word, so a line of nothing but braces is read in one go.
 func plainBrackets(rest string, first bool) bool {
-	word, _, _ := strings.Cut(strings.FieldsFunc(rest+" ", func(c rune) bool { return strings.ContainsRune(" \t\n;&|<>()", c) })[0], " ")
-	return first && (word == "[" || word == "]" || word == "{" || word == "}" || word == "{}") || word == "}" && strings.HasPrefix(rest, "}")
+	for _, word := range []string{"[", "]", "{", "}", "{}"} {
+		if strings.HasPrefix(rest, word) && (len(rest) == len(word) || strings.IndexByte(" \t\n;&|<>()", rest[len(word)]) >= 0) {
+			return first || word == "}"
+		}
+	}
+	return false
 }
 
 // double reads the rest of a string in double quotes.
