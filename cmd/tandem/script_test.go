@@ -60,6 +60,8 @@ func TestScripts(t *testing.T) {
 			"sql":        runSQL,
 			"field":      field,
 			"postgres":   postgres,
+			"pgbouncer":  pgbouncer,
+			"role":       role,
 			"model":      model,
 		},
 	})
@@ -155,6 +157,25 @@ func postgres(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: postgres NAME")
 	}
 	ts.Setenv(args[0], testenv.Postgres(ts.Value(tbKey{}).(testing.TB)))
+}
+
+// pgbouncer puts the address of a PgBouncer in MODE, before the database of $OF, into $NAME: pgbouncer NAME OF MODE.
+func pgbouncer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: pgbouncer NAME OF MODE")
+	}
+	ts.Setenv(args[0], testenv.PgBouncer(ts.Value(tbKey{}).(testing.TB), ts.Getenv(args[1]), args[2]))
+}
+
+// role makes a role of PostgreSQL without rights in the database of $OF, and puts its name into $NAME and its address into
+// ${NAME}_ADDRESS: role NAME OF [OPTION …].
+func role(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: role NAME OF [OPTION …]")
+	}
+	name, address := testenv.AsRole(ts.Value(tbKey{}).(testing.TB), ts.Getenv(args[1]), strings.Join(args[2:], " "))
+	ts.Setenv(args[0], name)
+	ts.Setenv(args[0]+"_ADDRESS", address)
 }
 
 type tbKey struct{}

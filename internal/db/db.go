@@ -18,6 +18,7 @@ type DB struct {
 	write   func(ctx context.Context, fn func(*Tx) error) error
 	stop    func() error
 	clock   *clock
+	crowd   *crowd // of connections to PostgreSQL; nil on SQLite
 	path    string
 
 	// Told hears of what went wrong where no caller is left to hear it.

@@ -19,6 +19,7 @@ import (
 func exam(t *testing.T, test func(t *testing.T, d *DB)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, open(t, filepath.Join(t.TempDir(), "a.db"))) })
 	t.Run("postgres", func(t *testing.T) { test(t, open(t, testenv.Postgres(t))) })
+	t.Run("pgbouncer", func(t *testing.T) { test(t, open(t, testenv.PgBouncer(t, testenv.Postgres(t), "transaction"))) })
 }
 
 // open makes a database with one small table.

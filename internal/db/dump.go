@@ -74,6 +74,9 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows i
 	out := &dumper{sum: sha256.New()}
 	out.w = bufio.NewWriterSize(io.MultiWriter(w, out.sum), 1<<16)
 	err = d.Read(ctx, func(tx *Tx) error {
+		if err := tx.Unhurried(); err != nil {
+			return err
+		}
 		versions, err := schemaVersions(tx)
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (d dialect) explain(err error) error {
 	case errors.Is(err, errClosed):
 		return fault.New(fault.Unavailable, "db", "the server is stopping: %w", err).WithNext("try again in a moment")
 	}
-	if told := refusedBy(err); d == postgresDialect && told != nil {
+	if told := refused(err); d == postgresDialect && told != nil {
 		return told
 	}
 	if d == postgresDialect && lostServer(err) {
@@ -77,33 +77,17 @@ func (d dialect) explain(err error) error {
 	return err
 }
 
-// refusedBy explains what PostgreSQL says no to because of how it was set up.
-func refusedBy(err error) error {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return nil
-	}
-	switch pg.Code {
-	case "25006":
-		return fault.New(fault.Unavailable, "db", "PostgreSQL takes no changes: it is a standby, or was set read-only; nothing was changed: %w",
-			err).
-			WithNext("name the server that takes changes: tandem up --database postgres://…")
-	case "42501":
-		return fault.New(fault.Unavailable, "db", "the role of this database address may not do that; nothing was changed: %w", err).
-			WithNext("let it make tables in its schema: GRANT CREATE, USAGE ON SCHEMA public TO the role, or make it the owner of the database")
-	case "42P05", "26000":
-		return fault.New(fault.Unavailable, "db", "something between here and PostgreSQL, such as PgBouncer in transaction mode, gives each statement another connection: %w", err).
-			WithNext("add default_query_exec_mode=exec to the address: tandem up --database 'postgres://…?default_query_exec_mode=exec'; or use session mode")
-	}
-	return nil
-}
-
 // lostServer reports whether the connection to PostgreSQL broke or could not be
 // made, as opposed to an answer that says no.
 func lostServer(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code[:2] == "57" || pg.Code[:2] == "08" || pg.Code == "53300" // shutting down, connection failure, too many connections
+		switch { // shutting down, but not a statement that took too long; connection failure; too many connections
+		case pg.Code == "57014":
+			return false
+		default:
+			return pg.Code[:2] == "57" || pg.Code[:2] == "08" || pg.Code == "53300"
+		}
 	}
 	var connect *pgconn.ConnectError
 	var wire *net.OpError

@@ -20,6 +20,9 @@ import (
 // a newer program changes nothing. Older dumps are brought up to date after.
 func (d *DB) Load(ctx context.Context, r io.Reader, rooms ...Migrations) (rows int64, err error) {
 	err = d.Write(ctx, func(tx *Tx) error {
+		if err := tx.Unhurried(); err != nil {
+			return err
+		}
 		l := &loader{tx: tx, in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
 		err := l.load(rooms)
 		rows = l.rows

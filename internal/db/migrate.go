@@ -36,8 +36,8 @@ type step struct {
 // Migrate brings every room's tables to its newest version, each file in a
 // transaction of its own. It refuses a database that a newer program made.
 func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err error) {
-	if err := d.Write(ctx, func(tx *Tx) error { _, err := tx.Exec(schemaTable); return err }); err != nil {
-		return 0, fmt.Errorf("make the schema table: %w", err)
+	if err := d.makeSchemaTable(ctx); err != nil {
+		return 0, err
 	}
 	for _, room := range rooms {
 		steps, err := readSteps(room)
@@ -61,6 +61,9 @@ func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err err
 				continue
 			}
 			if err := d.apply(ctx, s); err != nil {
+				if denied(err) {
+					return ran, needsOwner(room.Room, err)
+				}
 				return ran, fmt.Errorf("migration %s/%s: %w", s.room, s.name, err)
 			}
 			ran++
@@ -69,11 +72,32 @@ func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err err
 	return ran, nil
 }
 
+// makeSchemaTable makes the table that says which migrations ran. A role that may not make tables may not ask for one that is there,
+// either.
+func (d *DB) makeSchemaTable(ctx context.Context) error {
+	if there, err := d.Has(ctx, "schema_version"); err != nil || there {
+		return err
+	}
+	err := d.Write(ctx, func(tx *Tx) error { _, err := tx.Exec(schemaTable); return err })
+	if err != nil {
+		return fmt.Errorf("make the schema table: %w", err)
+	}
+	return nil
+}
+
+// needsOwner is said to a role that works with the tables and may not change them.
+func needsOwner(room string, err error) error {
+	return fault.New(fault.Unavailable, "db.migrate",
+		"the tables (%s) are older than this program, and the role of this database address may not change them; nothing was changed: %w",
+		room, err).
+		WithNext("change them with the role that owns them, then start again: tandem server migrate --database postgres://OWNER@…")
+}
+
 // Behind is how many migrations Migrate would run, and whether the database
 // holds nothing yet.
 func (d *DB) Behind(ctx context.Context, rooms ...Migrations) (steps int, empty bool, err error) {
-	if err := d.Write(ctx, func(tx *Tx) error { _, err := tx.Exec(schemaTable); return err }); err != nil {
-		return 0, false, fmt.Errorf("make the schema table: %w", err)
+	if err := d.makeSchemaTable(ctx); err != nil {
+		return 0, false, err
 	}
 	empty = true
 	for _, room := range rooms {
@@ -115,6 +139,9 @@ func (d *DB) apply(ctx context.Context, s step) error {
 
 // runStep runs one migration and records that it ran.
 func runStep(tx *Tx, s step) error {
+	if err := tx.Unhurried(); err != nil {
+		return err
+	}
 	for _, stmt := range strings.Split(s.text, ";\n") {
 		if stmt = strings.TrimSpace(stmt); stmt == "" {
 			continue

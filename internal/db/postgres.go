@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"tandem/internal/fault"
 )
@@ -20,19 +20,20 @@ import (
 const idle = 8
 
 func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
-	pool, err := sql.Open("pgx", dsn)
+	at, err := readAddress(dsn)
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(16)
-	pool.SetMaxIdleConns(idle)
-	ping, cancel := context.WithTimeout(ctx, 10*time.Second)
+	first, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if err := pool.PingContext(ping); err != nil {
-		pool.Close()
+	if err := at.meet(first); err != nil {
 		return nil, postgresDialect.explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
-	d := &DB{pool: pool, reader: &reader{pool: pool}, dialect: postgresDialect, clock: &clock{wall: now}} // pgx prepares by itself
+	pool := stdlib.OpenDB(*at.conf)
+	pool.SetMaxOpenConns(at.most)
+	pool.SetMaxIdleConns(min(idle, at.most))
+	d := &DB{pool: pool, dialect: postgresDialect, clock: &clock{wall: now}, crowd: &crowd{pool: pool, most: at.most}}
+	d.reader = &reader{pool: pool, crowd: d.crowd} // pgx prepares by itself
 	var closed atomic.Bool
 	d.stop = func() error { closed.Store(true); return pool.Close() }
 	d.write = func(ctx context.Context, fn func(*Tx) error) error {
@@ -79,7 +80,10 @@ func (d *DB) tryPostgres(ctx context.Context, fn func(*Tx) error) error {
 func (d *DB) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	for try := 0; ; try++ {
 		t, err := d.pool.BeginTx(ctx, opts)
-		if err == nil || try == idle || ctx.Err() != nil || !cutOff(err) {
+		if err == nil || ctx.Err() != nil {
+			return t, err
+		}
+		if !d.crowd.shares(err, try) && (try >= idle || !cutOff(err)) {
 			return t, err
 		}
 	}
@@ -105,5 +109,5 @@ var ErrAgain = fault.New(fault.Conflict, "db.write", "somebody else did the same
 
 func lostRace(err error) bool {
 	var pg *pgconn.PgError
-	return errors.Is(err, ErrAgain) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.Is(err, ErrAgain) || errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }

@@ -14,8 +14,9 @@ const maxPrepared = 256
 // more time than it takes to answer most of ours, so the first ones of the
 // program are prepared once on each connection.
 type reader struct {
-	pool *sql.DB
-	most int // how many to prepare
+	pool  *sql.DB
+	most  int    // how many to prepare
+	crowd *crowd // nil on SQLite
 
 	mu    sync.RWMutex
 	stmts map[string]*sql.Stmt
@@ -50,12 +51,22 @@ func (r *reader) QueryContext(ctx context.Context, query string, args ...any) (*
 	if s := r.stmt(ctx, query); s != nil {
 		return s.QueryContext(ctx, args...)
 	}
-	return r.pool.QueryContext(ctx, query, args...)
+	for try := 0; ; try++ {
+		rows, err := r.pool.QueryContext(ctx, query, args...)
+		if err == nil || ctx.Err() != nil || !r.crowd.shares(err, try) {
+			return rows, err
+		}
+	}
 }
 
 func (r *reader) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if s := r.stmt(ctx, query); s != nil {
 		return s.QueryRowContext(ctx, args...)
 	}
-	return r.pool.QueryRowContext(ctx, query, args...)
+	for try := 0; ; try++ {
+		row := r.pool.QueryRowContext(ctx, query, args...)
+		if err := row.Err(); err == nil || ctx.Err() != nil || !r.crowd.shares(err, try) {
+			return row
+		}
+	}
 }

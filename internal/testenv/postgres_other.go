@@ -16,3 +16,24 @@ func CutPostgres(t testing.TB, dsn string) {
 	t.Helper()
 	t.Skip("a private PostgreSQL is started on Unix only")
 }
+
+// PgBouncer has nothing to stand before: Postgres skipped the test.
+func PgBouncer(t testing.TB, dsn, mode string) string {
+	t.Helper()
+	t.Skip("a private PostgreSQL is started on Unix only")
+	return ""
+}
+
+// PgBouncerTLS has nothing to stand before: Postgres skipped the test.
+func PgBouncerTLS(t testing.TB, dsn string) (address, ca string) {
+	t.Helper()
+	t.Skip("a private PostgreSQL is started on Unix only")
+	return "", ""
+}
+
+// AsRole has no roles: Postgres skipped the test.
+func AsRole(t testing.TB, dsn, options string) (string, string) {
+	t.Helper()
+	t.Skip("a private PostgreSQL is started on Unix only")
+	return "", ""
+}

@@ -84,6 +84,32 @@ func CutPostgres(t testing.TB, dsn string) {
 	}
 }
 
+// AsRole makes a role that is no superuser, with options such as "CONNECTION LIMIT 3", and returns its name and its address of the
+// database at dsn. It may do nothing there yet.
+func AsRole(t testing.TB, dsn, options string) (role, as string) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role = fmt.Sprintf("r%d", databases.Add(1))
+	if _, err := admin.Exec("CREATE ROLE " + role + " LOGIN " + options); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		defer admin.Close()
+		if _, err := admin.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role); err != nil {
+			t.Errorf("drop the test's role: %v", err)
+		}
+	})
+	u.User = url.User(role)
+	return role, u.String()
+}
+
 func address(dir, name string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("tandem"), Path: "/" + name, RawQuery: url.Values{"host": {dir}}.Encode()}).String()
 }
@@ -100,20 +126,10 @@ var cluster = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-		uid, gid, err := unprivileged()
-		if err != nil {
-			return "", err
-		}
-		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-			return "", err
-		}
-		attr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
-	}
 	cmd := exec.Command("sh", "-c", keeper, "sh", bin, dir)
-	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = attr
+	if err := lessThanRoot(cmd, dir); err != nil {
+		return "", err
+	}
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if _, err := cmd.StdinPipe(); err != nil { // held open as long as this process lives
@@ -144,6 +160,27 @@ var cluster = sync.OnceValues(func() (string, error) {
 		}
 	}
 })
+
+// lessThanRoot lets a program have a folder, and be nobody of importance in it:
+// PostgreSQL and PgBouncer refuse to run as root.
+func lessThanRoot(cmd *exec.Cmd, dir string) error {
+	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/sbin:/usr/bin:/bin", "LC_ALL=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if os.Getuid() != 0 {
+		return nil
+	}
+	uid, gid, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(uid), int(gid))
+	})
+}
 
 // postgresPrograms is the folder of the newest installed PostgreSQL.
 func postgresPrograms() (string, error) {

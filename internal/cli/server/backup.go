@@ -18,8 +18,8 @@ import (
 )
 
 func newServer(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "server", Short: "Copies of the server's data, and its keys: backup, restore, rotate"}
-	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newRotate(k))
+	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, rotate, migrate"}
+	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newRotate(k), newMigrate(k))
 	return cmd
 }
 
