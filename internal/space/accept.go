@@ -126,6 +126,9 @@ func (r *Room) fits(tx *db.Tx, tenant string, s *row, from *Member, env *seal.En
 	if env.Seq != from.Seq+1 {
 		return fault.New(fault.Conflict, "space.post", "%s's next number is %d, not %d", from.ID, from.Seq+1, env.Seq).With("reason", "sequence")
 	}
+	if err := seen(tx, tenant, s, env); err != nil {
+		return err
+	}
 	if env.To != "" {
 		to, err := member(tx, tenant, s.id, env.To)
 		if err != nil {
@@ -136,6 +139,27 @@ func (r *Room) fits(tx *db.Tx, tenant string, s *row, from *Member, env *seal.En
 		}
 	}
 	return r.rate(tx, tenant, s, env)
+}
+
+// seen refuses an envelope whose sender had seen another history than this one: the others would take the host for a liar.
+func seen(tx *db.Tx, tenant string, s *row, env *seal.Envelope) error {
+	have := s.hash
+	switch {
+	case env.SeenSeq == 0:
+		return nil
+	case env.SeenSeq < s.seq:
+		err := tx.QueryRow("SELECT hash FROM space_log WHERE tenant = ? AND space = ? AND seq = ?", tenant, s.id, env.SeenSeq).Scan(&have)
+		if err != nil && !db.NoRows(err) {
+			return err
+		}
+	case env.SeenSeq > s.seq:
+		have = ""
+	}
+	if have != env.Seen {
+		return fault.New(fault.Conflict, "space.post", "%s has seen another entry %d than this host's", env.From, env.SeenSeq).
+			With("reason", "seen").WithNext("compare safety phrases with the other members")
+	}
+	return nil
 }
 
 func steppedDown(s *row) error {

@@ -31,7 +31,7 @@ func (r *Room) invite(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, e
 	if err != nil {
 		return InviteOut{}, err
 	}
-	if err := proven(tx, tenant, in.Space, "space.invite_open", in.Proof); err != nil {
+	if err := proven(tx, tenant, in.Space, "space.invite_open", in.Proof, in); err != nil {
 		return InviteOut{}, err
 	}
 	if s.state != stateOpen {
@@ -78,7 +78,7 @@ type OK struct {
 
 func (r *Room) uninvite(ctx context.Context, tx *db.Tx, in UninviteIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	if err := proven(tx, tenant, in.Space, "space.invite_close", in.Proof); err != nil {
+	if err := proven(tx, tenant, in.Space, "space.invite_close", in.Proof, in); err != nil {
 		return OK{}, err
 	}
 	if in.Why != "used" && in.Why != "burned" && in.Why != "revoked" {
@@ -90,18 +90,6 @@ func (r *Room) uninvite(ctx context.Context, tx *db.Tx, in UninviteIn) (OK, erro
 		err = fault.New(fault.NotFound, "space.invite_close", "there is no open invite %s in this space", clip(in.Plate))
 	}
 	return OK{err == nil}, err
-}
-
-// proven is check inside a transaction.
-func proven(tx *db.Tx, tenant, space, what string, p Proof) error {
-	m, err := member(tx, tenant, space, p.Member)
-	if err != nil {
-		return err
-	}
-	if m == nil || m.Removed != nil || m.Left != nil || !m.Verify("call/"+what, p.bytes(space), p.Sig) {
-		return notFound(space)
-	}
-	return nil
 }
 
 // KnockIn begins to join: the joiner's first CPace message.
@@ -214,7 +202,7 @@ type ReplyIn struct {
 
 func (r *Room) reply(ctx context.Context, in ReplyIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	m, err := r.check(ctx, tenant, in.Space, "space.knock_reply", in.Proof)
+	m, err := r.check(ctx, tenant, in.Space, "space.knock_reply", in.Proof, in)
 	if err != nil {
 		return OK{}, err
 	}

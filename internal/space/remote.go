@@ -51,6 +51,11 @@ func (r *Room) remote(ctx context.Context, in RemoteIn) (RemoteOut, error) {
 		}
 		spc, id = who.Envelope.Space, who.Envelope.From
 	}
+	if !sealed { // before anything is looked up: how it is signed says nothing about the space
+		if err := who.Proof.known(); err != nil {
+			return RemoteOut{}, err
+		}
+	}
 	var tenant string
 	err := r.db.QueryRow(ctx, "SELECT tenant FROM space WHERE id = ?", spc).Scan(&tenant)
 	if db.NoRows(err) {
@@ -68,7 +73,7 @@ func (r *Room) remote(ctx context.Context, in RemoteIn) (RemoteOut, error) {
 		if err != nil || who.Envelope.Verify(spc, m.Card) != nil {
 			return RemoteOut{}, notFound(spc)
 		}
-	} else if _, err := r.check(ctx, tenant, spc, in.Op, who.Proof); err != nil {
+	} else if _, err := r.check(ctx, tenant, spc, in.Op, who.Proof, in.Input); err != nil {
 		return RemoteOut{}, err
 	}
 	ctx = op.WithCaller(ctx, op.Caller{Tenant: tenant, Actor: string(id), Name: string(id), Kind: op.Service, Door: op.DoorHTTP})

@@ -3,7 +3,6 @@ package space
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -40,38 +39,6 @@ func New(d *db.DB, invoke op.Invoker) *Room {
 	return &Room{db: d, invoke: invoke, seen: map[sight]time.Time{}, views: map[string]*view{}}
 }
 
-// Proof shows that a call comes from the holder of a member's key.
-type Proof struct {
-	Member seal.MemberID `json:"member"`
-	At     int64         `json:"at"`
-	Sig    []byte        `json:"sig"`
-}
-
-// Prove signs a call: what names it, space is where.
-func Prove(me *seal.Identity, what, space string, at time.Time) Proof {
-	p := Proof{Member: me.Card().ID, At: at.UnixMilli()}
-	p.Sig = me.Sign("call/"+what, p.bytes(space))
-	return p
-}
-
-func (p Proof) bytes(space string) []byte {
-	return binary.BigEndian.AppendUint64([]byte(space+"\x00"), uint64(p.At))
-}
-
-// check finds the member behind a proof. Everybody else is told that there is
-// no such space.
-func (r *Room) check(ctx context.Context, tenant, space, what string, p Proof) (*Member, error) {
-	m, err := scanMember(r.db.QueryRow(ctx, "SELECT "+memberColumns+" FROM space_member WHERE tenant = ? AND space = ? AND id = ?", tenant,
-		space, p.Member))
-	if err != nil && !db.NoRows(err) {
-		return nil, err
-	}
-	if err != nil || !m.Verify("call/"+what, p.bytes(space), p.Sig) {
-		return nil, notFound(space)
-	}
-	return m, m.belongs()
-}
-
 // belongs refuses a member that was removed.
 func (m *Member) belongs() error {
 	if m.Removed == nil {
@@ -104,8 +71,11 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 	if err := in.Card.Check(); err != nil {
 		return StartOut{}, refused("space.start", err)
 	}
-	if in.Proof.Member != in.Card.ID || !in.Card.Verify("call/space.start", in.Proof.bytes(in.Space), in.Proof.Sig) {
+	first := &Member{Card: in.Card}
+	if err := in.Proof.holds(first, in.Space, "space.start", in, tx.Now()); fault.Is(err, fault.NotFound) {
 		return StartOut{}, fault.New(fault.Invalid, "space.start", "the first member has not signed")
+	} else if err != nil {
+		return StartOut{}, err
 	}
 	if in.Members == 0 {
 		in.Members = DefaultMembers
@@ -236,9 +206,6 @@ type PullOut struct {
 
 func (r *Room) pull(ctx context.Context, in PullIn) (PullOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	if in.Limit <= 0 || in.Limit > PullLimit {
-		in.Limit = PullLimit
-	}
 	deadline := time.NewTimer(time.Duration(min(max(in.Wait, 0), 25_000)) * time.Millisecond)
 	defer deadline.Stop()
 	for {
@@ -257,9 +224,12 @@ func (r *Room) pullOnce(ctx context.Context, tenant string, in PullIn, deadline 
 	if err != nil {
 		return PullOut{}, false, err
 	}
-	m, err := r.pulls(ctx, l, in.Proof)
+	m, err := r.pulls(ctx, l, in)
 	if err != nil {
 		return PullOut{}, false, err
+	}
+	if in.Limit <= 0 || in.Limit > PullLimit {
+		in.Limit = PullLimit
 	}
 	out, err = r.read(ctx, tenant, l, m.ID, in)
 	if err != nil || len(out.Entries) > 0 || len(out.Knocks) > 0 || in.Wait <= 0 || out.State != stateOpen || out.Taken != nil {

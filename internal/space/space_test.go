@@ -47,7 +47,9 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	err = d.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := d.room.start(ctx, tx, StartIn{Space: d.space, Card: d.me.Card(), Members: 2, Proof: Prove(d.me, "space.start", d.space, d.now)})
+		in := StartIn{Space: d.space, Card: d.me.Card(), Members: 2}
+		in.Proof = Prove(d.me, "space.start", in, d.now)
+		_, err := d.room.start(ctx, tx, in)
 		return err
 	})
 	if err != nil {
@@ -225,7 +227,9 @@ func TestTheChainHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := d.room.pull(d.ctx(), PullIn{Space: d.space, Proof: Prove(d.me, "space.pull", d.space, d.now)})
+	pull := PullIn{Space: d.space}
+	pull.Proof = Prove(d.me, "space.pull", pull, d.now)
+	out, err := d.room.pull(d.ctx(), pull)
 	if err != nil || len(out.Entries) != 6 {
 		t.Fatalf("%d entries, %v", len(out.Entries), err)
 	}
@@ -262,8 +266,8 @@ func TestTheChainHolds(t *testing.T) {
 			t.Errorf("%s went unnoticed", name)
 		}
 	}
-	if _, err := d.room.pull(d.ctx(), PullIn{Space: d.space, Proof: Proof{Member: d.me.Card().ID, Sig: []byte("x")}}); !fault.Is(err,
-		fault.NotFound) {
+	unsigned := Proof{V: proofVersion, Member: d.me.Card().ID, At: d.now.UnixMilli(), Sig: []byte("x")}
+	if _, err := d.room.pull(d.ctx(), PullIn{Space: d.space, Proof: unsigned}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a pull without proof: %v", err)
 	}
 }
@@ -273,7 +277,9 @@ func TestKnocksAreLimitedByInvite(t *testing.T) {
 	d := newDesk(t)
 	for _, plate := range []string{"AB", "CD"} {
 		err := d.write(func(ctx context.Context, tx *db.Tx) error {
-			_, err := d.room.invite(ctx, tx, InviteIn{Space: d.space, Plate: plate, Proof: Prove(d.me, "space.invite_open", d.space, d.now)})
+			in := InviteIn{Space: d.space, Plate: plate}
+			in.Proof = Prove(d.me, "space.invite_open", in, d.now)
+			_, err := d.room.invite(ctx, tx, in)
 			return err
 		})
 		if err != nil {

@@ -196,7 +196,7 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, in HandOverIn) (OK, erro
 	if err != nil {
 		return OK{}, err
 	}
-	if err := proven(tx, tenant, in.Space, "space.hand_over", in.Proof); err != nil {
+	if err := proven(tx, tenant, in.Space, "space.hand_over", in.Proof, in); err != nil {
 		return OK{}, err
 	}
 	if m, err := member(tx, tenant, in.Space, in.To); err != nil {

@@ -122,11 +122,15 @@ func (r *Room) look(ctx context.Context, tenant, space string) (*look, error) {
 
 // pulls finds the member behind a pull. The members' side of this very daemon
 // vouches for its own seats; everybody else has to sign.
-func (r *Room) pulls(ctx context.Context, l *look, p Proof) (*Member, error) {
+func (r *Room) pulls(ctx context.Context, l *look, in PullIn) (*Member, error) {
 	c := op.CallerFrom(ctx)
-	m := l.member(p.Member)
-	if m == nil || !(c.Door == op.DoorInside && c.Kind == op.Service) && !m.Verify("call/space.pull", p.bytes(l.id), p.Sig) {
-		return nil, notFound(l.id)
+	m := l.member(in.Proof.Member)
+	if c.Door == op.DoorInside && c.Kind == op.Service {
+		if m == nil {
+			return nil, notFound(l.id)
+		}
+	} else if err := in.Proof.holds(m, l.id, "space.pull", in, r.db.Now()); err != nil {
+		return nil, err
 	}
 	return m, m.belongs()
 }

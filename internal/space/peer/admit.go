@@ -31,8 +31,9 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 			}
 		}
 		var out space.InviteOut
-		err = s.link.call(ctx, "space.invite_open", space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds(),
-			Proof: space.Prove(s.me, "space.invite_open", s.space, r.now())}, &out)
+		in := space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds()}
+		in.Proof = space.Prove(s.me, "space.invite_open", in, r.now())
+		err = s.link.call(ctx, "space.invite_open", in, &out)
 		if reason(err) == "plate" {
 			continue
 		}
@@ -67,8 +68,9 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 	if n == 0 {
 		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
 	}
-	return s.link.call(ctx, "space.invite_close", space.UninviteIn{Space: s.space, Plate: plate, Why: why,
-		Proof: space.Prove(s.me, "space.invite_close", s.space, r.now())}, nil)
+	in := space.UninviteIn{Space: s.space, Plate: plate, Why: why}
+	in.Proof = space.Prove(s.me, "space.invite_close", in, r.now())
+	return s.link.call(ctx, "space.invite_close", in, nil)
 }
 
 // joining is somebody who knocks, as the inviter knows them. A stranger may
@@ -103,7 +105,8 @@ func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) 
 }
 
 func (r *Room) reply(ctx context.Context, s *seat, in space.ReplyIn) error {
-	in.Space, in.Proof = s.space, space.Prove(s.me, "space.knock_reply", s.space, r.now())
+	in.Space = s.space
+	in.Proof = space.Prove(s.me, "space.knock_reply", in, r.now())
 	return s.link.call(ctx, "space.knock_reply", in, nil)
 }
 

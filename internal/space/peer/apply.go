@@ -25,7 +25,7 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 	for {
 		in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Wait: wait, Proof: space.Proof{Member: s.me.Card().ID}}
 		if _, ok := s.link.(inside); !ok { // the host in this same daemon takes this room's word
-			in.Proof = space.Prove(s.me, "space.pull", s.space, r.now())
+			in.Proof = space.Prove(s.me, "space.pull", in, r.now())
 		}
 		var out space.PullOut
 		link := s.link
@@ -103,8 +103,15 @@ func (r *Room) follow(ctx context.Context, s *seat, entries []*space.Entry) erro
 		return nil
 	}
 	var notes []note
-	for _, e := range entries {
-		content, err := s.take(e)
+	for i, e := range entries {
+		var content []byte
+		err := r.forked(ctx, s, entries[:i], e)
+		if err != nil && !errors.Is(err, errForked) {
+			return errors.Join(err, r.reload(ctx, s)) // it could not be read, which says nothing about the host
+		}
+		if err == nil {
+			content, err = s.take(e)
+		}
 		if err != nil {
 			if rerr := r.reload(ctx, s); rerr != nil {
 				return rerr
@@ -178,6 +185,7 @@ func (s *seat) take(e *space.Entry) ([]byte, error) {
 		s.host, s.pin, s.dirty = s.next.host, s.next.pin, true // the new term and its host are one fact
 	}
 	s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term
+	s.trail.add(e)
 	if e.Seq == s.joined {
 		if e.Hash != s.sec.Joined {
 			return nil, fmt.Errorf("entry %d is not the one the inviter saw: the host shows another history", e.Seq)

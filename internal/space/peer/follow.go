@@ -69,7 +69,8 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 	}
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Limit: 1, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+	in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Limit: 1}
+	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
 	var out space.PullOut
 	s.mu.Unlock()
 	err := l.call(try, "space.pull", in, &out)
@@ -112,7 +113,8 @@ func (r *Room) sameHost(ctx context.Context, s *seat, at place) bool {
 	l := newOutside(at.host, at.pin)
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	in := space.PullIn{Space: s.space, Since: s.seq - 1, Limit: 1, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+	in := space.PullIn{Space: s.space, Since: s.seq - 1, Limit: 1}
+	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
 	var out space.PullOut
 	s.mu.Unlock()
 	err := l.call(try, "space.pull", in, &out)

@@ -66,7 +66,8 @@ func (r *Room) fork(ctx context.Context, s *seat, l link, at place, theirs []*sp
 func (r *Room) ahead(ctx context.Context, s *seat, l link, to int64) ([]*space.Entry, error) {
 	var all []*space.Entry
 	for {
-		in := space.PullIn{Space: s.space, Since: to + int64(len(all)), Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+		in := space.PullIn{Space: s.space, Since: to + int64(len(all))}
+		in.Proof = space.Prove(s.me, "space.pull", in, r.now())
 		var out space.PullOut
 		if err := l.call(ctx, "space.pull", in, &out); err != nil {
 			return nil, err

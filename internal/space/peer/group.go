@@ -48,7 +48,7 @@ func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (sea
 		if err == nil && s.group.Epoch() > epoch {
 			return c, s.posted.at[t.id], nil
 		}
-		if reason(err) != "epoch" && reason(err) != "sequence" {
+		if reason(err) != "epoch" && reason(err) != "sequence" && reason(err) != "seen" {
 			return c, 0, err
 		}
 		last = err

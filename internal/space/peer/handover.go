@@ -24,7 +24,8 @@ func (r *Room) heirOf(s *seat) (seal.MemberID, bool) {
 // handOver names the heir in the log, as the host's own word. The heir takes
 // over as soon as it reads it, and then this host steps down.
 func (r *Room) handOver(ctx context.Context, s *seat, to seal.MemberID) error {
-	in := space.HandOverIn{Space: s.space, To: to, Proof: space.Prove(s.me, "space.hand_over", s.space, r.now())}
+	in := space.HandOverIn{Space: s.space, To: to}
+	in.Proof = space.Prove(s.me, "space.hand_over", in, r.now())
 	return s.link.call(ctx, "space.hand_over", in, nil)
 }
 

@@ -66,8 +66,8 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 	if err := r.db.Write(ctx, func(tx *db.Tx) error { return r.saveSeat(tx, s) }); err != nil {
 		return nil, err
 	}
-	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute,
-		Proof: space.Prove(me, "space.start", s.space, r.now())}
+	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute}
+	start.Proof = space.Prove(me, "space.start", start, r.now())
 	begin := s.link
 	if token != "" {
 		o := newOutside(at.host, at.pin)

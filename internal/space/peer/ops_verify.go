@@ -44,6 +44,9 @@ func (r *Room) opVerify(ctx context.Context, _ Nothing) (Verified, error) {
 			if err := e.Env.Verify(s.space, card); err != nil {
 				return Verified{}, fault.New(fault.Conflict, "space.verify", "entry %d: %s", e.Seq, err)
 			}
+			if n := e.Env.SeenSeq; n > 0 && (n > seq || entries[n-1].Hash != e.Env.Seen) {
+				return Verified{}, fault.New(fault.Conflict, "space.verify", "entry %d: %s had seen another entry %d", e.Seq, e.Env.From, n)
+			}
 			if err := window.Advance(e.Env.From, e.Env.Seq); err != nil {
 				return Verified{}, fault.New(fault.Conflict, "space.verify", "entry %d: %s", e.Seq, err)
 			}

@@ -48,6 +48,7 @@ type seat struct {
 	why        string
 	seq        int64
 	hash       string
+	trail      trail // of the entries up to it
 	term       int64
 	joined     int64
 	sec        secrets

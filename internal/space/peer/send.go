@@ -77,7 +77,7 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 		case err == nil:
 			s.online, s.lost, s.said = true, nil, env.Seq
 			return a, r.catchUp(ctx, s, a.Seq)
-		case reason(err) == "epoch" || reason(err) == "sequence":
+		case reason(err) == "epoch" || reason(err) == "sequence" || reason(err) == "seen":
 			last, s.said = err, 0
 			if err := r.sync(ctx, s, 0); err != nil {
 				return none, err
@@ -120,7 +120,7 @@ func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, er
 		to = &c
 	}
 	env, err := key.Seal(s.me, to, seal.Envelope{Space: s.space, Seq: max(s.window[s.me.Card().ID], s.said) + 1, ID: t.id, Class: t.class,
-		At: at, Clear: clear}, content)
+		At: at, Clear: clear, SeenSeq: s.seq, Seen: s.hash}, content)
 	if err != nil {
 		return env, fault.New(fault.Invalid, "space.send", "%s", err).WithNext("say less, or share a file piece by piece")
 	}

@@ -54,7 +54,8 @@ func (r *Room) rivals(ctx context.Context, s *seat) {
 func (r *Room) meet(ctx context.Context, s *seat, at place) error {
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	in := space.PullIn{Space: s.space, Terms: true, Limit: 1, Proof: space.Prove(s.me, "space.pull", s.space, r.now())}
+	in := space.PullIn{Space: s.space, Terms: true, Limit: 1}
+	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
 	var out space.PullOut
 	s.mu.Unlock()
 	err := newOutside(at.host, at.pin).call(try, "space.pull", in, &out)

@@ -31,9 +31,13 @@ type Envelope struct {
 	To    MemberID `json:"to,omitempty"`    // one member alone can open it; empty means all
 	At    int64    `json:"at"`              // the sender's clock, milliseconds
 	Clear []byte   `json:"clear,omitempty"` // what the host referees by
-	Nonce []byte   `json:"nonce"`
-	Box   []byte   `json:"box"`
-	Sig   []byte   `json:"sig"`
+	// SeenSeq and Seen are the number and hash of the last entry that the sender had seen: whoever was shown another history notices.
+	// Envelopes of version 1 have neither.
+	SeenSeq int64  `json:"seen_seq,omitempty"`
+	Seen    string `json:"seen,omitempty"`
+	Nonce   []byte `json:"nonce"`
+	Box     []byte `json:"box"`
+	Sig     []byte `json:"sig"`
 }
 
 // EpochKey seals and opens the envelopes of one epoch.
@@ -45,8 +49,12 @@ type EpochKey struct {
 // header is every field but nonce, box and signature, each with its length, so
 // that no two envelopes have the same bytes. It is the AEAD's associated data.
 func (e *Envelope) header() []byte {
-	return lvCat([]byte("tandem-envelope-v1"), num(uint64(e.V)), []byte(e.Space), num(e.Epoch), []byte(e.From),
+	v1 := lvCat([]byte("tandem-envelope-v1"), num(uint64(e.V)), []byte(e.Space), num(e.Epoch), []byte(e.From),
 		num(e.Seq), []byte(e.ID), []byte(e.Class), []byte(e.To), num(uint64(e.At)), e.Clear)
+	if e.V == 1 {
+		return v1
+	}
+	return append(v1, lvCat([]byte("tandem-envelope-v2"), num(uint64(e.SeenSeq)), []byte(e.Seen))...)
 }
 
 // signed is what the signature covers.
@@ -58,7 +66,7 @@ func (e *Envelope) Hash() [32]byte {
 }
 
 // Seal fills in the sealed part and the signature. The caller sets Space, Seq,
-// ID, Class, To, At and Clear. When to is not nil only that member (and the
+// ID, Class, To, At, Clear, SeenSeq and Seen. When to is not nil only that member (and the
 // sender) can open it.
 func (k EpochKey) Seal(me *Identity, to *Card, e Envelope, content []byte) (Envelope, error) {
 	if len(content) > MaxContent {
@@ -67,7 +75,7 @@ func (k EpochKey) Seal(me *Identity, to *Card, e Envelope, content []byte) (Enve
 	if len(e.Clear) > MaxClear {
 		return Envelope{}, refuse("the clear part of %d bytes is too long", len(e.Clear))
 	}
-	e.V, e.Epoch, e.From, e.To = 1, k.Epoch, me.card.ID, ""
+	e.V, e.Epoch, e.From, e.To = 2, k.Epoch, me.card.ID, ""
 	if to != nil {
 		e.To = to.ID
 	}
@@ -120,8 +128,12 @@ func (e *Envelope) Verify(space string, from Card) error {
 		return err
 	}
 	switch {
-	case e.V != 1:
+	case e.V != 1 && e.V != 2:
 		return refuse("envelope version %d is not known here", e.V)
+	case e.V == 1 && (e.SeenSeq != 0 || e.Seen != ""):
+		return refuse("an envelope of version 1 says nothing about what its sender had seen")
+	case e.SeenSeq < 0 || (e.SeenSeq == 0) != (e.Seen == "") || e.Seen != "" && len(e.Seen) != 64:
+		return refuse("the envelope does not say what its sender had seen")
 	case e.Space != space:
 		return refuse("the envelope belongs to another space")
 	case e.From != from.ID:
