@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -107,13 +108,22 @@ func (r *Room) Due(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// sees says whether the caller's inbox holds the ask. Agents and sessions see their own, and those of whoever acts for them;
-// what is not theirs does not exist for them.
-func sees(c op.Caller, a *Ask) bool {
-	if c.Kind != op.Agent && c.Kind != op.Session {
-		return true
+// sees says whether the caller's inbox holds the ask. Agents and sessions see their own, and those of whoever acts for them; a service
+// sees no ask about a file that is kept from it. What is not theirs does not exist for them. People and the programs of this user see all.
+func sees(ctx context.Context, c op.Caller, a *Ask) bool {
+	switch c.Kind {
+	case op.Agent, op.Session:
+		return a.AskerID == c.Actor || slices.Contains(a.For, string(c.Kind)+":"+c.Name)
+	case op.Service:
+		path, file := strings.CutPrefix(a.Resource, "folder:")
+		return !file || c.Decides || op.Sees(ctx, path)
 	}
-	return a.AskerID == c.Actor || slices.Contains(a.For, string(c.Kind)+":"+c.Name)
+	return true
+}
+
+// onlyLooks says whether the caller decides about nothing: what is there for those who do is not shown to it.
+func onlyLooks(c op.Caller) bool {
+	return c.Kind == op.Agent || c.Kind == op.Session || c.Kind == op.Service && !c.Decides
 }
 
 func missing(where, askID string) error {
@@ -151,7 +161,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 		}
 		for _, a := range asks {
 			after = a.ID
-			if a = a.At(now); !sees(c, a) || !op.May(ctx, "approval.read", at(a.ID)) {
+			if a = a.At(now); !sees(ctx, c, a) || !op.May(ctx, "approval.read", at(a.ID)) {
 				continue
 			}
 			if len(out.Asks) == in.Limit {
@@ -172,14 +182,14 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 	}
 	c := op.CallerFrom(ctx)
 	a, err := scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM approval WHERE tenant = ? AND id = ?", c.Tenant, in.ID))
-	if db.NoRows(err) || (err == nil && !sees(c, a)) {
+	if db.NoRows(err) || (err == nil && !sees(ctx, c, a)) {
 		return nil, missing("approval.get", in.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	a = a.At(r.db.Now())
-	if a.Title = title(a); c.Kind == op.Agent || c.Kind == op.Session {
+	if a.Title = title(a); onlyLooks(c) {
 		a.Bound = bindings(a.Bound)
 	}
 	a.First = &a.Pages()[0]

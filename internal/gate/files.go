@@ -2,9 +2,26 @@ package gate
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
+	"tandem/internal/op"
 	"tandem/internal/policy"
 )
+
+// sight answers rooms that show what files hold.
+func (c *call) sight() op.Sight {
+	slashed := func(path string) string { return "/" + strings.TrimPrefix(filepath.ToSlash(path), "/") }
+	return op.Sight{
+		File: func(path string) bool {
+			s := c.view.Sight("", c.kin, c.real).Named(slashed(path))
+			return !s.Hidden && s.Asks == ""
+		},
+		Tracked: func(path string, repository op.Resource) bool {
+			return !c.view.Sight("", c.kin, c.real).Kept(slashed(path), c.ref(repository))
+		},
+	}
+}
 
 // changing are the tools of agent programs that change the files they name.
 var changing = map[string]bool{"write": true, "edit": true, "apply_patch": true}

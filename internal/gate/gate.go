@@ -202,7 +202,7 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	if len(c.bound) > 0 {
 		ctx = op.WithBound(ctx, c.bound)
 	}
-	ctx = op.WithAllowed(op.WithMay(ctx, c.may), c.allowed)
+	ctx = op.WithSight(op.WithAllowed(op.WithMay(ctx, c.may), c.allowed), c.sight())
 	if t := c.touches(ctx); t != nil {
 		ctx = op.WithJudged(ctx, op.Judged{Resource: c.resource, Touch: t})
 	}

@@ -45,6 +45,8 @@ func (g *Gate) Admit(ctx context.Context, name string, in any) (context.Context,
 		now.Store(next)
 		return nil
 	})
+	ctx = op.WithSight(ctx, op.Sight{File: func(path string) bool { return now.Load().sight().File(path) },
+		Tracked: func(path string, r op.Resource) bool { return now.Load().sight().Tracked(path, r) }})
 	return op.WithMay(ctx, func(right string, r op.Resource) bool { return now.Load().may(right, r) }), nil
 }
 

@@ -232,6 +232,16 @@ func (s *Sight) Denied(path string, repository ResourceRef) bool {
 	return labelled && s.view.Decide(Request{Right: "repo.read", Resource: repository, Class: class}).Effect != Allow
 }
 
+// Kept says whether a path of a repository is not shown to the caller: somebody denied it, or it is a file that holds keys and the house
+// keeps those from the caller.
+func (s *Sight) Kept(path string, repository ResourceRef) bool {
+	if s.Denied(path, repository) {
+		return true
+	}
+	seen := s.askTwin(path, path)
+	return seen.Hidden && seen.House()
+}
+
 // Whole says whether nothing of a checkout is denied, so that a copy of its repository may be given away: history cannot be handed out
 // in parts. Of a pattern nobody knows what it will fit in a history, so one is enough for a no.
 func (s *Sight) Whole(root string, repository ResourceRef) bool {

@@ -79,7 +79,7 @@ func (r *Room) listAside(ctx context.Context, in wire.AsideListIn) (wire.AsideLi
 	all, err := r.asideWhere(ctx, where, args...)
 	out := wire.AsideListOut{Aside: []*wire.Aside{}}
 	for _, a := range all {
-		if op.May(ctx, "session.read", at(a.Session)) {
+		if op.May(ctx, "session.read", at(a.Session)) && op.Sees(ctx, filepath.Join(a.Folder, a.Path)) {
 			out.Aside = append(out.Aside, a)
 		}
 	}
@@ -90,14 +90,21 @@ func (r *Room) oneAside(ctx context.Context, id string) (*wire.Aside, fs.FileMod
 	a, mode, err := r.scanAside(r.db.QueryRow(ctx, "SELECT "+asideColumns+" FROM session_aside WHERE tenant = ? AND id = ?",
 		op.CallerFrom(ctx).Tenant, id))
 	if db.NoRows(err) {
-		return nil, 0, fault.New(fault.NotFound, "aside", "nothing with the id %.60s was set aside", id).
-			WithNext("list what was: tandem session set-aside list")
+		return nil, 0, noAside(id)
 	}
 	return a, mode, err
 }
 
+func noAside(id string) error {
+	return fault.New(fault.NotFound, "aside", "nothing with the id %.60s was set aside", id).
+		WithNext("list what was: tandem session set-aside list")
+}
+
 func (r *Room) getAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
 	a, _, err := r.oneAside(ctx, in.ID)
+	if err == nil && !op.Sees(ctx, filepath.Join(a.Folder, a.Path)) {
+		return nil, noAside(in.ID)
+	}
 	if err != nil || a.File == "" {
 		return a, err
 	}

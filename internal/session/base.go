@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tandem/internal/db"
+	"tandem/internal/op"
 	"tandem/internal/session/since"
 	"tandem/internal/tool"
 )
@@ -111,10 +112,7 @@ func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
 	if err != nil {
 		return out, err
 	}
-	sees, err := r.sees(ctx)
-	if err != nil {
-		return out, err
-	}
+	sees := func(path string) bool { return op.Sees(ctx, path) }
 	base, err := r.base(ctx, s)
 	if err != nil {
 		return out, err

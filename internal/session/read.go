@@ -7,7 +7,6 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
-	"tandem/internal/tool"
 )
 
 // ToolInfo describes a tool.
@@ -72,18 +71,6 @@ func (r *Room) sessionOfTurn(turn string) string {
 
 func (r *Room) oneTurn(ctx context.Context, in OneTurnIn) (*Turn, error) {
 	return r.Turn(ctx, op.CallerFrom(ctx).Tenant, in.Turn)
-}
-
-// sees says what files the caller of ctx may look at.
-func (r *Room) sees(ctx context.Context) (func(path string) bool, error) {
-	if r.house.Sight == nil {
-		return func(string) bool { return false }, nil
-	}
-	sight, err := r.house.Sight(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return func(path string) bool { s := sight.Of(tool.Slashed(path)); return !s.Hidden && s.Asks == "" }, nil
 }
 
 func (r *Room) messagesOp(ctx context.Context, in IDIn) (MessagesOut, error) {

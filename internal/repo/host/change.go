@@ -76,11 +76,7 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 		return out, err
 	}
 	out.Text = c.Description
-	see, err := h.sight(ctx, s)
-	if err != nil {
-		return out, err
-	}
-	if err := s.paths(ctx, r, c, see.shows, &out); err != nil {
+	if err := s.paths(ctx, r, c, &out); err != nil {
 		return out, err
 	}
 	out.Operations, err = s.operationsOf(ctx, r, c.ChangeID)
@@ -88,7 +84,7 @@ func (h *Host) changeOf(ctx context.Context, in ChangeIn) (ChangeOut, error) {
 }
 
 // paths lists what a commit touches, of what the caller may see.
-func (s *served) paths(ctx context.Context, r *repo.Repo, c *repo.Commit, shows func(path string) bool, out *ChangeOut) error {
+func (s *served) paths(ctx context.Context, r *repo.Repo, c *repo.Commit, out *ChangeOut) error {
 	base, err := repo.ParentTree(ctx, s.store, r.Index, c)
 	if err != nil {
 		return err
@@ -97,7 +93,7 @@ func (s *served) paths(ctx context.Context, r *repo.Repo, c *repo.Commit, shows 
 	listed := map[repo.Path]bool{}
 	add := func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		listed[p] = true
-		if !shows(string(p)) {
+		if !s.shows(ctx, string(p)) {
 			return nil
 		}
 		if len(out.Paths) == maxPaths {

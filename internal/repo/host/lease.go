@@ -85,6 +85,7 @@ func (h *Host) listLeases(ctx context.Context, in RepoIn) (LeasesOut, error) {
 		return LeasesOut{}, err
 	}
 	list, err := h.leases(ctx, s)
+	list = slices.DeleteFunc(list, func(l Lease) bool { return !s.showsLease(ctx, l.Path) })
 	return LeasesOut{Items: append([]Lease{}, list...)}, err
 }
 
@@ -106,6 +107,10 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if life < 0 || life > maxLease {
 		return Lease{}, fault.New(fault.Invalid, "repo.lease", "a lease lasts between a minute and %d hours", int(maxLease.Hours()))
 	}
+	if !s.showsLease(ctx, p) {
+		return Lease{}, fault.New(fault.NotFound, "repo.lease", "there is no %s in %s for you", clip(p), s.name).
+			WithNext("lease what you can see; or ask the server's owner for the right")
+	}
 	me := op.CallerFrom(ctx)
 	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), actor: me.Actor}
 	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
@@ -124,6 +129,10 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	for _, o := range list {
 		if !o.held(me, in.Workspace) {
 			if lease.Overlap(o.Path, p) {
+				if !s.showsLease(ctx, o.Path) {
+					return Lease{}, fault.New(fault.Conflict, "repo.lease", "part of %s is %s", p, o).With("holder", o.Holder).
+						WithNext("lease less of it, or wait until then")
+				}
 				return Lease{}, fault.New(fault.Conflict, "repo.lease", "%s is %s", o.Path, o).With("holder", o.Holder).
 					WithNext("ask %s to release it (tandem repo release %s), or work on something else meanwhile", o.Holder, o.Path)
 			}

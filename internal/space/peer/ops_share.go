@@ -68,8 +68,10 @@ func readPiece(ctx context.Context, folder string, in ShareIn) (*Ref, error) {
 	if !filepath.IsLocal(rel) {
 		return nil, denied
 	}
-	if !op.May(ctx, "folder.read", op.Resource{Kind: "folder", Path: filepath.ToSlash(filepath.Join(folder, rel))}) {
-		return nil, fault.New(fault.NotFound, "space.share", "File not found: %s", clip(in.File))
+	gone := fault.New(fault.NotFound, "space.share", "File not found: %s", clip(in.File))
+	named := filepath.Join(folder, rel)
+	if !op.Sees(ctx, named) {
+		return nil, gone
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -78,14 +80,18 @@ func readPiece(ctx context.Context, folder string, in ShareIn) (*Ref, error) {
 	defer root.Close()
 	f, err := root.Open(rel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "space.share", "File not found: %s", clip(in.File))
+		return nil, gone
 	}
 	if err != nil {
 		return nil, denied
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
 		return nil, fault.New(fault.Invalid, "space.share", "%s is not a plain file", clip(in.File))
+	}
+	if !seesOpened(ctx, named, st) {
+		return nil, gone
 	}
 	var b strings.Builder
 	scan := bufio.NewScanner(f)
@@ -112,4 +118,14 @@ func readPiece(ctx context.Context, folder string, in ShareIn) (*Ref, error) {
 		return nil, fault.New(fault.Invalid, "space.share", "%s has %d lines", clip(in.File), n)
 	}
 	return &Ref{File: filepath.ToSlash(rel), Start: in.Start, End: min(in.End, n), Snippet: b.String()}, nil
+}
+
+// seesOpened judges the file that was opened, not the name that was looked at: a link can be swapped in between.
+func seesOpened(ctx context.Context, named string, opened fs.FileInfo) bool {
+	at, err := filepath.EvalSymlinks(named)
+	if err != nil || !op.Sees(ctx, at) {
+		return false
+	}
+	is, err := os.Lstat(at)
+	return err == nil && os.SameFile(is, opened)
 }

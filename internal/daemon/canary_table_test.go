@@ -1,0 +1,92 @@
+package daemon
+
+// Why an operation's answer holds nothing of a file.
+const (
+	ownRows     = "rows of ours: who, what and when, and nothing out of folders"
+	forPeople   = "only a person who is present does it"
+	areWords    = "what people, agents or programs said: whoever may read a conversation, a mail or the journal reads it"
+	namesNoFile = "ids, bookmarks, workspaces and what people wrote about commits; or what the caller itself said of files"
+	endsWalk    = "it ends, begins or moves what the walk stands on, and its answer names that; it is not called here"
+)
+
+// carriers are the operations whose answers can hold what is in a file, or what it is called. Of those that are true the walk shows that
+// they do while nothing is denied; the others need a program, a crash or another server, or show it
+// only to those who decide.
+var carriers = map[string]bool{
+	"git clone":        true,
+	"approval.content": false,
+	"approval.get":     false,
+	"approval.list":    false,
+	"approval.page":    false,
+	"approval.wait":    false,
+	"aside.get":        false,
+	"aside.list":       false,
+	"repo.change":      true,
+	"repo.lease":       false,
+	"repo.leases":      true,
+	"repo.pull":        false,
+	"repo.release":     false,
+	"session.diff":     true,
+	"session.revert":   false,
+	"session.tool":     false,
+	"session.unrevert": false,
+	"space.inbox":      true,
+	"space.share":      false,
+	"space.wait":       false,
+	"tool.apply_patch": false,
+	"tool.bash":        true,
+	"tool.edit":        true,
+	"tool.glob":        true,
+	"tool.grep":        true,
+	"tool.list":        true,
+	"tool.read":        true,
+	"tool.tandem":      true,
+	"tool.write":       true,
+}
+
+// quiet are all other operations, each with its reason.
+var quiet = map[string]string{}
+
+func saying(why string, names ...string) {
+	for _, n := range names {
+		quiet[n] = why
+	}
+}
+
+func init() {
+	saying(ownRows, "actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
+		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
+		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list",
+		"join.enter", "join.redeem", "oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain",
+		"policy.show", "policy.test", "provider.add", "provider.default", "provider.key", "provider.list", "provider.models",
+		"provider.remove", "question.answer", "recovery.begin", "recovery.show", "recovery.use", "relay.enqueue", "relay.inject",
+		"relay.stop", "resource.delete", "resource.sweep", "secret.delete", "secret.list", "secret.set", "server.findings", "server.health",
+		"server.invite", "server.logs", "server.metrics", "server.ready", "server.settings", "server.status", "server.tls_moves",
+		"session.cancel", "session.confine", "session.create", "session.probe", "session.programs", "session.skip", "session.skips",
+		"session.tools", "session.unconfined", "session.unskip", "setting.set", "signin.link", "signin.list",
+		"signin.start", "space.hand_over", "space.hosted", "space.invite", "space.invite_close", "space.invite_open", "space.knock",
+		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
+		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
+		"tunnel.stop", "workspace.reach", "workspace.trust")
+	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
+		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",
+		"grant.revoke", "join.invite", "oauth.consent", "oauth.look", "passkey.add", "passkey.remove", "policy.edit", "policy.label",
+		"recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "server.backup", "server.restore",
+		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
+		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
+	saying(areWords, "audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.change", "board.claim",
+		"board.depend", "board.expire", "board.finding", "board.findings", "board.handoff", "board.plan", "board.show", "board.structure",
+		"board.take_back", "board.unclaim", "board.update", "connector.call", "event.stream", "inbox.list", "question.list", "relay.do",
+		"relay.list", "relay.read", "relay.start", "resource.get", "resource.list", "resource.put", "session.events", "session.follow",
+		"session.fork", "session.get", "session.hook", "session.interrupt", "session.list", "session.live", "session.messages",
+		"session.model_call", "session.prompt", "session.screen", "session.send", "session.turn", "session.turns", "session.watch",
+		"space.activity", "space.get_var", "space.post", "space.pull", "space.send", "space.set_var", "tool.question", "tool.task",
+		"tool.todo", "tool.webfetch", "tool.websearch")
+	saying(namesNoFile, "repo.check", "repo.cross", "repo.gc", "repo.git_fetch", "repo.git_push", "repo.graph", "repo.list", "repo.mend",
+		"repo.older", "repo.push", "repo.return", "repo.return_unsigned", "repo.status", "repo.watch", "space.changed", "space.leases",
+		"space.moved", "space.release", "workspace.admit", "workspace.claim", "workspace.forward", "workspace.list")
+	saying(endsWalk, "folder.revoke", "session.update", "space.reserve", "server.stop", "session.checkout", "session.close", "session.delete",
+		"session.discard", "session.keep",
+		"session.open", "session.reap", "signin.leave", "space.create", "space.join", "space.leave", "space.rejoin", "space.remove",
+		"space.step_down")
+}
