@@ -12,7 +12,7 @@ var present = map[string]bool{
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true, "server.rotate": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
-	"signin.end": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
+	"signin.end": true, "signin.key": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
 }
 
 // NeedsPresence reports whether an operation is known to be refused without a

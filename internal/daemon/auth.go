@@ -87,6 +87,10 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 			return c, nil
 		}
 		if c, err := r.Cookie(CookieName); err == nil && panel {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead && !page(r.URL.Path) {
+				return op.Caller{}, fault.New(fault.Denied, "panel", "a browser's sign-in acts through the panel's own pages, where its key signs").
+					With("reason", "not signed").WithNext("send a token instead: Authorization: Bearer …; make one with: tandem token new")
+			}
 			caller, err := who.Cookie(r.Context(), c.Value)
 			if fault.Is(err, fault.Unauthenticated) {
 				return op.Caller{}, nil // a browser that was signed out is a stranger, and is shown how to sign in

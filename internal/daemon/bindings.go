@@ -132,6 +132,7 @@ var bindings = map[string]string{
 	"session.update":          byID,
 	"setting.set":             byValue,
 	"signin.end":              byPerson,
+	"signin.key":              byPerson,
 	"signin.start":            byValue,
 	"space.changed":           byValue,
 	"space.create":            byValue,

@@ -29,6 +29,12 @@ type BrowsersOut struct {
 type StartIn struct {
 	Code  string `json:"code" jsonschema:"of the link, tds_…"`
 	Agent string `json:"agent,omitempty" jsonschema:"what the browser calls itself"`
+	Key   string `json:"key,omitempty" jsonschema:"the public key with which the browser signs what it does"`
+}
+
+// KeyIn is the public key of the browser that asks.
+type KeyIn struct {
+	Key string `json:"key" jsonschema:"the public key with which the browser signs what it does"`
 }
 
 // StartOut is what the browser keeps.
@@ -53,6 +59,9 @@ func (r *Room) browserOps() []op.Op {
 		op.State(op.Spec{Name: "signin.leave", Right: "server.view", MCP: "-",
 			Doc: "Sign out of the panel, in the browser that asks."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.leave),
+		op.State(op.Spec{Name: "signin.key", Right: "server.view", Present: true, People: true, MCP: "-",
+			Doc: "Keep the public key of a browser that signed in before it had one. From then on whatever it does is signed."},
+			func(KeyIn) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.keepKey),
 		op.Read(op.Spec{Name: "signin.list", Right: "token.read", Masked: true, Method: "GET", Path: "/signin/browsers", MCP: "-",
 			Doc: "List the browsers that are signed in to the panel."},
 			func(Nothing) op.Resource { return tokenAt("") }, r.browsers),
@@ -73,7 +82,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 		return StartOut{}, err
 	}
 	out := StartOut{Cookie: newSecret("tdc_"), LifeSecs: int(cookieLife.Seconds())}
-	if err := putSignin(ctx, tx, kindCookie, link.tenant, link.actor, out.Cookie, cookieLife); err != nil {
+	if err := putSignin(ctx, tx, kindCookie, link.tenant, link.actor, out.Cookie, in.Key, cookieLife); err != nil {
 		return StartOut{}, err
 	}
 	hash := hashOf(kindCookie + out.Cookie)
@@ -88,6 +97,28 @@ func (r *Room) leave(ctx context.Context, tx *db.Tx, _ Nothing) (OK, error) {
 		return OK{}, fault.New(fault.Invalid, "signin.leave", "only a browser signs out").WithNext("end another one: tandem panel signout ID")
 	}
 	return r.endBrowser(ctx, tx, BrowserIn{ID: c.Token})
+}
+
+// keepKey takes a browser's key once. One that has a key keeps it: another is another browser.
+func (r *Room) keepKey(ctx context.Context, tx *db.Tx, in KeyIn) (OK, error) {
+	c := op.CallerFrom(ctx)
+	rows, err := tx.Query("SELECT "+signinColumns+" FROM signin WHERE tenant = ? AND kind = ? AND public_key = ''", c.Tenant, kindCookie)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (signinRow, error) { return scanSignin(rows) })
+	if err != nil {
+		return OK{}, err
+	}
+	for _, s := range all {
+		if c.Door != op.DoorPanel || browserID(s.hash) != c.Token {
+			continue
+		}
+		s.key = in.Key
+		op.Row(ctx, s.Seal())
+		op.Note(ctx, "browser", c.Token)
+		_, err := tx.Exec("UPDATE signin SET public_key = ? WHERE hash = ?", in.Key, s.hash)
+		return OK{err == nil}, err
+	}
+	return OK{}, fault.New(fault.Conflict, "signin.key", "only a browser that is signed in and has no key yet shows one").
+		WithNext("sign in again: tandem panel open")
 }
 
 func (r *Room) browsers(ctx context.Context, _ Nothing) (BrowsersOut, error) {

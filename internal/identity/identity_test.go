@@ -258,12 +258,12 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 			t.Fatal(err)
 		}
 		newcomer := op.WithCaller(t.Context(), op.Caller{Tenant: LocalTenant, Actor: WellKnown(Newcomer), Name: Newcomer, Kind: op.Service})
-		signed, err := do(t, h, newcomer, h.start, StartIn{link.Code, "Firefox on a phone"})
+		signed, err := do(t, h, newcomer, h.start, StartIn{Code: link.Code, Agent: "Firefox on a phone"})
 		if err != nil || signed.LifeSecs <= 0 {
 			t.Fatal(err)
 		}
 		cookie := signed.Cookie
-		if _, err := do(t, h, newcomer, h.start, StartIn{link.Code, "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := do(t, h, newcomer, h.start, StartIn{Code: link.Code, Agent: "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("the link again: %v", err)
 		}
 		c, err := h.Cookie(t.Context(), cookie)
@@ -294,7 +294,7 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(linkLife)
-		if _, err := do(t, h, newcomer, h.start, StartIn{late.Code, "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := do(t, h, newcomer, h.start, StartIn{Code: late.Code, Agent: "Firefox on a phone"}); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("an old link: %v", err)
 		}
 	})
@@ -308,7 +308,7 @@ func TestASignedInBrowserIsEndedFromElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			signed, err := do(t, h, owner(""), h.start, StartIn{link.Code, "a browser\x00\xff" + strings.Repeat("!", 900)})
+			signed, err := do(t, h, owner(""), h.start, StartIn{Code: link.Code, Agent: "a browser\x00\xff" + strings.Repeat("!", 900)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -146,5 +146,5 @@ func (r *Room) Invite(ctx context.Context, tx *db.Tx, tenant string, life time.D
 		life = inviteLife
 	}
 	out := InviteOut{Invite: newSecret("tdj_"), ExpiresAt: tx.Now().Add(life)}
-	return out, putSignin(ctx, tx, kindInvite, tenant, WellKnown(Newcomer), out.Invite, life)
+	return out, putSignin(ctx, tx, kindInvite, tenant, WellKnown(Newcomer), out.Invite, "", life)
 }

@@ -305,5 +305,5 @@ func (r *Room) link(ctx context.Context, tx *db.Tx, _ Nothing) (LinkOut, error) 
 		return LinkOut{}, fault.New(fault.Denied, "signin.link", "only a person signs in to the panel")
 	}
 	out := LinkOut{Code: newSecret("tds_"), ExpiresAt: tx.Now().Add(linkLife)}
-	return out, putSignin(ctx, tx, kindLink, c.Tenant, WellKnown(Owner), out.Code, linkLife)
+	return out, putSignin(ctx, tx, kindLink, c.Tenant, WellKnown(Owner), out.Code, "", linkLife)
 }

@@ -107,18 +107,23 @@ type signinRow struct {
 	tenant, actor, kind string
 	hash                []byte
 	expires             int64
+	key                 string // of a browser: what signs whatever it does
 }
 
-const signinColumns = "tenant, actor, kind, hash, expires_at"
+const signinColumns = "tenant, actor, kind, hash, expires_at, public_key"
 
 func scanSignin(row interface{ Scan(...any) error }) (s signinRow, err error) {
-	return s, row.Scan(&s.tenant, &s.actor, &s.kind, &s.hash, &s.expires)
+	return s, row.Scan(&s.tenant, &s.actor, &s.kind, &s.hash, &s.expires, &s.key)
 }
 
 func (s signinRow) Seal() op.Sealed {
-	return op.Sealed{Tenant: s.tenant, Subject: "signin:" + hex.EncodeToString(s.hash),
+	out := op.Sealed{Tenant: s.tenant, Subject: "signin:" + hex.EncodeToString(s.hash),
 		Says: []string{s.kind, s.actor, strconv.FormatInt(s.expires, 10)},
 		What: "the sign-in " + browserID(s.hash) + " (" + s.kind + ") of " + s.actor}
+	if s.key != "" {
+		out.Says = append(out.Says, s.key)
+	}
+	return out
 }
 
 // Seal is a program that a person consented to.

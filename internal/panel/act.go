@@ -47,6 +47,9 @@ func (v *visit) do(a act) error {
 		return a.refused(v, err)
 	}
 	proof := v.r.PostFormValue("pin") != "" || v.r.PostFormValue("passkey") != ""
+	if v.keyless && !proof {
+		return v.needsYou(a, "This browser signed in before the panel gave it a key. Show once that you are here; then it has one.")
+	}
 	if o := v.p.Gate.Table().Get(a.op); o != nil && (o.Present || proof) {
 		if err := v.prove(a.op, in); err != nil {
 			if !o.Present {
@@ -115,14 +118,14 @@ func (v *visit) prove(name string, in any) error {
 	if err != nil {
 		return err
 	}
-	v.isPresent(how)
-	return nil
+	return v.isPresent(how)
 }
 
 // isPresent marks the visitor as present for what this request does.
-func (v *visit) isPresent(how string) {
+func (v *visit) isPresent(how string) error {
 	v.caller.Present = how
 	v.ctx = op.WithCaller(v.ctx, v.caller)
+	return v.keepKey()
 }
 
 // challenge asks the visitor's device for presence, bound to what the form says.
@@ -146,6 +149,17 @@ func (v *visit) json(status int, what any) error {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.WriteHeader(status)
 	return json.NewEncoder(v.w).Encode(what)
+}
+
+// failAs fails as the request wants to read it: a script reads JSON.
+func (v *visit) failAs(err error) {
+	if v.r.Header.Get("Accept") != "application/json" {
+		v.fail(err)
+		return
+	}
+	if err := v.failJSON(err); err != nil {
+		v.p.Log.Warn("an answer was not written", "path", v.r.URL.Path, "err", err)
+	}
 }
 
 func (v *visit) failJSON(err error) error {

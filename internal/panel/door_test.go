@@ -9,13 +9,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/internal/panel/browsertest"
 )
 
 // browser is somebody's HTTP client with a cookie jar. It reaches the panel by
 // address and names it in Host, since not every resolver knows *.localhost.
 type browser struct {
 	*http.Client
-	h *house
+	h   *house
+	key *browsertest.Key // signs what is posted
 }
 
 func (h *house) browser(t *testing.T) *browser {
@@ -24,12 +27,16 @@ func (h *house) browser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, h}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{Client: &http.Client{Jar: jar, CheckRedirect: stay}, h: h}
 }
 
 // ask sends a request; headers are "Name: value".
 func (b *browser) ask(t *testing.T, method, path string, form url.Values, headers ...string) (int, string, http.Header) {
 	t.Helper()
+	if method == "POST" && b.key != nil {
+		form = b.key.Sign(t, path, form)
+	}
 	req, err := http.NewRequest(method, b.h.near+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +66,8 @@ func (b *browser) ask(t *testing.T, method, path string, form url.Values, header
 
 func (b *browser) signIn(t *testing.T) {
 	t.Helper()
+	key := browsertest.NewKey(t)
+	b.key = &key
 	if code, body, _ := b.ask(t, "POST", "/signin", url.Values{"code": {b.h.code(t)}}); code != http.StatusSeeOther {
 		t.Fatalf("sign-in answered %d %s", code, body)
 	}

@@ -28,38 +28,49 @@ type house struct {
 	base  string // by the panel's name
 	sock  *http.Client
 	agent string // the agent's token
+
+	restart func()
 }
 
 func startHouse(t *testing.T, env ...string) *house {
 	t.Helper()
 	data, port := filepath.Join(testenv.Dir(t), "data"), testenv.Port(t)
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
-	cmd := exec.Command(testenv.Tandem(t), "serve", "--data", data, "--listen", listen)
-	cmd.Env = testenv.Env(t, env...)
 	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	var cmd *exec.Cmd
+	start := func() {
+		cmd = exec.Command(testenv.Tandem(t), "serve", "--data", data, "--listen", listen)
+		cmd.Env, cmd.Stdout, cmd.Stderr = testenv.Env(t, env...), &log, &log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() {
+	stop := func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the server ended with %v\n%s", err, log.String())
 		}
-	})
+	}
+	start()
+	t.Cleanup(func() { stop() })
 	h := &house{near: "http://" + listen}
+	answers := func() {
+		t.Helper()
+		for until := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if res, err := http.Get(h.near + "/global/health"); err == nil {
+				res.Body.Close()
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatalf("the server did not start\n%s", log.String())
+			}
+		}
+	}
+	h.restart = func() { stop(); start(); answers() }
 	h.sock = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(data, "tandem.sock"))
 	}}}
-	for until := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if res, err := http.Get(h.near + "/global/health"); err == nil {
-			res.Body.Close()
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatalf("the server did not start\n%s", log.String())
-		}
-	}
+	answers()
 	h.base = h.do(t, "server.status", "", nil)["panel"].(string)
 	h.do(t, "pin.set", "", map[string]any{"pin": testPIN})
 	h.do(t, "actor.add", testPIN, map[string]any{"name": "builder", "kind": "agent"})
@@ -130,7 +141,7 @@ func TestJourney(t *testing.T) {
 		"cookieAlone": "this needs you: a passkey or the PIN — answer with your passkey, or type the PIN", "wrongPin": "the PIN is wrong",
 		"otherVerdict": "the passkey answered another question, or too late — try again",
 		"otherDigest":  "the passkey answered another question, or too late — try again",
-		"stillPending": "pending", "rightVerdict": "done", "apiWithCookie": "403", "replay": "true",
+		"stillPending": "pending", "rightVerdict": "done", "apiWithCookie": "403", "replay": "true", "replayAsItWas": "true",
 		"put": "The key was stored.", "odd": "U+202E", "staleEdit": "That was refused",
 		"found": "1", "payload": "true", "proof": "The proof holds", "explained": "A person must approve", "actor": "builder",
 		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true",

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/panel/sign"
 	"tandem/internal/panel/static"
 )
 
@@ -47,11 +48,12 @@ type Panel struct {
 	Config
 	mux   *http.ServeMux
 	pages []pageGroup
+	seen  sign.Seen // signatures that were used
 }
 
 // New makes a panel.
 func New(c Config) *Panel {
-	p := &Panel{Config: c, mux: http.NewServeMux(), pages: pages()}
+	p := &Panel{Config: c, mux: http.NewServeMux(), pages: pages(), seen: sign.Seen{Began: c.Now()}}
 	p.mux.Handle("GET "+static.Prefix, static.Handler())
 	p.mux.HandleFunc("GET /signin", p.signIn)
 	p.mux.HandleFunc("POST /signin", p.exchange)
@@ -88,6 +90,12 @@ func (p *Panel) page(show func(v *visit) error) http.HandlerFunc {
 		if c.Kind != op.Person || c.Door != op.DoorPanel {
 			v.render(http.StatusUnauthorized, signInPage(SignInView{Host: p.Machine}))
 			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if err := v.signed(); err != nil {
+				v.failAs(err)
+				return
+			}
 		}
 		if from, _, err := p.Feed(v.ctx, Place{Seq: -1}); err == nil {
 			v.from = from

@@ -65,7 +65,9 @@ func (v *visit) addPasskey() error {
 	if err := v.p.Identity.ProvePIN(v.ctx, v.caller.Tenant, v.caller.Actor, pin, "browser "+v.caller.Token); err != nil {
 		return v.newPasskey(words(err))
 	}
-	v.isPresent("pin")
+	if err := v.isPresent("pin"); err != nil {
+		return v.newPasskey(words(err))
+	}
 	in := map[string]any{"name": v.r.PostFormValue("name"), "site": v.site(), "answer": json.RawMessage(v.r.PostFormValue("passkey"))}
 	if _, err := call[json.RawMessage](v, "passkey.add", in); err != nil {
 		return v.newPasskey(words(err))

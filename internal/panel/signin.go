@@ -36,7 +36,11 @@ func (p *Panel) signIn(w http.ResponseWriter, r *http.Request) {
 // look around; it is never presence.
 func (p *Panel) exchange(w http.ResponseWriter, r *http.Request) {
 	v := &visit{p: p, w: w, r: r, ctx: r.Context()}
-	signed, err := v.spend(r.PostFormValue("code"))
+	act, err := p.signature(r)
+	if err != nil {
+		p.Log.Debug("a browser signs in without a key", "err", err) // it looks around; acting needs presence then
+	}
+	signed, err := v.spend(r.PostFormValue("code"), act.Key)
 	if err != nil {
 		f := fault.Public(err)
 		if f.Kind == fault.Internal {
@@ -50,13 +54,13 @@ func (p *Panel) exchange(w http.ResponseWriter, r *http.Request) {
 }
 
 // spend signs the browser in. Until then it is a newcomer.
-func (v *visit) spend(code string) (out identity.StartOut, err error) {
+func (v *visit) spend(code, key string) (out identity.StartOut, err error) {
 	newcomer, err := v.p.Identity.Caller(v.ctx, identity.LocalTenant, identity.Newcomer, op.DoorPanel)
 	if err != nil {
 		return out, err
 	}
 	v.ctx = op.WithCaller(v.ctx, newcomer)
-	return call[identity.StartOut](v, "signin.start", identity.StartIn{Code: code, Agent: v.r.UserAgent()})
+	return call[identity.StartOut](v, "signin.start", identity.StartIn{Code: code, Agent: v.r.UserAgent(), Key: key})
 }
 
 func (p *Panel) signOut(w http.ResponseWriter, r *http.Request) {

@@ -53,11 +53,17 @@ func resumeInput(v *visit) (any, error) {
 
 var noTerminal = fault.New(fault.NotFound, "panel", "This session has no terminal.")
 
+// maxTyped is how much one request may type.
+const maxTyped = 192 << 10
+
 // typed takes keys for a terminal that this browser took over.
 func (v *visit) typed() error {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 256<<10)
+	if v.keyless {
+		return v.failJSON(fault.New(fault.Denied, "panel", "this browser has no key yet").
+			WithNext("give the terminal back and take it over again"))
+	}
 	data, err := base64.StdEncoding.DecodeString(v.r.PostFormValue("data"))
-	if err != nil || len(data) == 0 {
+	if err != nil || len(data) == 0 || len(data) > maxTyped {
 		return v.failJSON(fault.New(fault.Invalid, "panel", "nothing was typed"))
 	}
 	o := v.p.Gate.Table().Get("session.type")

@@ -27,6 +27,9 @@ type visit struct {
 	from   Place // what happened before this is in the page
 
 	inboxRead *wire.Out // once it was
+
+	keyless bool   // the browser signed in before it had a key
+	shows   string // the key that such a browser shows
 }
 
 var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or it does not exist for you.")

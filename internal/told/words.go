@@ -71,6 +71,7 @@ var phrases = map[string][2]string{
 	"setting.keep":            {"kept how the server was started", "keep how the server was started"},
 	"signin.link":             {"made a link that signs in", "make a link that signs in"},
 	"signin.start":            {"signed in to the panel", "sign in to the panel"},
+	"signin.key":              {"gave a browser its key", "give a browser its key"},
 	"signin.end":              {"signed a browser out", "sign a browser out"},
 	"signin.leave":            {"signed out of the panel", "sign out of the panel"},
 	"space.inbox":             {"read the mail of a space", "read the mail of a space"},

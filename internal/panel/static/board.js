@@ -20,7 +20,8 @@ function dropped(e) {
   const dialog = document.getElementById('task-words');
   const form = dialog.querySelector('[data-move]');
   send(form, e.item, to);
-  if (!asks.has(to)) { form.submit(); return; }
+  form.elements.words.required = false;
+  if (!asks.has(to)) { form.requestSubmit(); return; }
   form.elements.words.required = to === 'blocked';
   dialog.addEventListener('close', () => location.reload(), { once: true });
   dialog.showModal();

@@ -3,13 +3,14 @@
 // being decided), has the authenticator answer it, and carries the answer in
 // its field "passkey". The server checks everything; this file only translates.
 import { toast } from './dialog.js';
+import { post } from './sign.js';
 
 const bytes = (s) => Uint8Array.from(atob(s.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
 const text = (b) => btoa(String.fromCharCode(...new Uint8Array(b))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 const known = (list) => (list ?? []).map((c) => ({ ...c, id: bytes(c.id) }));
 
 async function challenge(form) {
-  const res = await fetch(form.dataset.passkey, { method: 'POST', body: new URLSearchParams(new FormData(form)), headers: { Accept: 'application/json' } });
+  const res = await post(form.dataset.passkey, new FormData(form));
   if (!res.ok) throw new Error((await res.json().catch(() => null))?.error?.message ?? `The server answered ${res.status}.`);
   return (await res.json()).publicKey;
 }

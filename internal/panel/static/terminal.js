@@ -3,6 +3,7 @@
 // the cursor and change colours, and nothing else: no clipboard, no links, no
 // title, no mouse, and no answers to what it asks the terminal.
 import { Terminal } from './xterm.mjs';
+import { post } from './sign.js';
 
 const box = document.querySelector('[data-terminal]');
 
@@ -80,7 +81,7 @@ function start() {
     const data = base64(new TextEncoder().encode(waiting.join('')));
     waiting = [];
     try {
-      const res = await fetch(typing(), { method: 'POST', body: new URLSearchParams({ data }), headers: { Accept: 'application/json' } });
+      const res = await post(typing(), { data });
       said.textContent = res.ok ? '' : (await res.json().catch(() => null))?.error?.message ?? `The server answered ${res.status}.`;
     } catch {
       said.textContent = 'What you typed may not have arrived.';

@@ -108,11 +108,15 @@ async function attacks() {
   await open(`approvals/${id}`);
   const digest = await page.locator('#decide-approve input[name=digest]').inputValue();
   const decide = (fields) => page.evaluate(async ([id, fields]) => {
-    const res = await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+    const { field, signature } = await import(document.querySelector('script[src$="/sign.js"]').src);
+    const body = new URLSearchParams(fields);
+    body.set(field, await signature(`/panel/approvals/${id}/decide`, body));
+    const res = await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', body, redirect: 'manual' });
     return res.type === 'opaqueredirect' ? 'done' : new DOMParser().parseFromString(await res.text(), 'text/html').querySelector('.ask-body .notice bdi + *, .ask-body .notice p + p')?.textContent.trim() ?? 'no notice';
   }, [id, fields]);
   const assertion = (verdict) => page.evaluate(async ([id, verdict, digest]) => {
-    const res = await fetch(`/panel/approvals/${id}/decide/challenge`, { method: 'POST', body: new URLSearchParams({ verdict, digest }) });
+    const { post } = await import(document.querySelector('script[src$="/sign.js"]').src);
+    const res = await post(`/panel/approvals/${id}/decide/challenge`, { verdict, digest });
     const key = (await res.json()).publicKey;
     const c = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(key) });
     return JSON.stringify(c.toJSON());
@@ -138,8 +142,15 @@ async function replayed() {
   await page.getByRole('button', { name: 'Cancel with passkey' }).click();
   const body = (await sent).postData();
   await page.waitForSelector('.toast');
-  const status = await page.evaluate(async ([id, body]) => (await (await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body })).text()).includes('answered another question'), [id, body]);
-  out.seen.replay = status;
+  const again = (body) => page.evaluate(async ([id, body]) => (await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body })).text(), [id, body]);
+  out.seen.replayAsItWas = (await again(body)).includes('not signed by the browser');
+  const anew = await page.evaluate(async ([id, body]) => {
+    const { field, signature } = await import(document.querySelector('script[src$="/sign.js"]').src);
+    const form = new URLSearchParams(body);
+    form.set(field, await signature(`/panel/approvals/${id}/decide`, form));
+    return form.toString();
+  }, [id, body]);
+  out.seen.replay = (await again(anew)).includes('answered another question');
 }
 
 async function resources() {
@@ -207,7 +218,7 @@ async function tabs() {
   const second = await context.newPage();
   await second.goto(`${input.base}/panel/resources`);
   await second.waitForFunction(() => document.getElementById('live')?.dataset.state === 'on');
-  const put = (key) => page.evaluate((key) => fetch(`/resource/${key}`, { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"value":1}' }).then((r) => r.status), key);
+  const put = (key) => fetch(`${input.near}/resource/${key}`, { method: 'PUT', headers: { Authorization: `Bearer ${input.agent}`, 'Content-Type': 'application/json' }, body: '{"value":1}' });
   await put('tabs/one');
   await second.waitForSelector('text=tabs/one');
   await page.waitForSelector('text=tabs/one');

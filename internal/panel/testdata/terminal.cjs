@@ -23,7 +23,8 @@ async function signIn(p, code) {
 
 // What a page's own script could try.
 const type = (p, text) => p.evaluate(async ([id, text]) => {
-  const res = await fetch(`/panel/sessions/${id}/type`, { method: 'POST', body: new URLSearchParams({ data: btoa(text) }) });
+  const { post } = await import(document.querySelector('script[src$="/sign.js"]').src);
+  const res = await post(`/panel/sessions/${id}/type`, { data: btoa(text) });
   const body = await res.json();
   return `${res.status} ${body.error?.message ?? ''}`.trim();
 }, [id, text]);

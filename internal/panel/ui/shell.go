@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -75,12 +77,15 @@ func Live(here, id string, topics ...string) templ.Attributes {
 
 var styles = []string{"tokens.css", "base.css", "shell.css", "parts.css", "pages.css"}
 
-var scripts = []string{"keys.js", "dialog.js", "list.js", "live.js", "small.js", "passkey.js"}
+var scripts = []string{"keys.js", "dialog.js", "list.js", "live.js", "small.js", "passkey.js", "sign.js"}
 
 // Asset is the address of a file of the panel, for an island that a page needs.
 func Asset(name string) string { return static.URL(name) }
 
 func asset(name string) string { return Asset(name) }
+
+// millis is the time by which a page signs what it does.
+func millis() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
 func tabTitle(s Shell) string {
 	t := Plain(s.Title) + " · tandem"
