@@ -121,13 +121,7 @@ func killDaemon(getenv func(string) string) bool {
 	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
 		return false
 	}
-	for range 500 {
-		if syscall.Kill(status.PID, 0) != nil {
-			return true
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return false
+	return testenv.Within(5*time.Second, func() bool { return syscall.Kill(status.PID, 0) != nil })
 }
 
 // check compares how a command ended with what the script expects.
@@ -187,13 +181,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	limit, err := time.ParseDuration(args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
-		err := ts.Exec(args[1], args[2:]...)
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("still failing after %s: %v", limit, err)
-		}
+	if !testenv.Within(limit, func() bool { err = ts.Exec(args[1], args[2:]...); return err == nil }) {
+		ts.Fatalf("still failing after %s: %v", limit, err)
 	}
 }

@@ -35,8 +35,10 @@ func TestCutConnections(t *testing.T) {
 			}
 		})
 	}
-	for ctx.Err() == nil {
-		time.Sleep(150 * time.Millisecond)
+	for range time.Tick(150 * time.Millisecond) {
+		if ctx.Err() != nil {
+			break
+		}
 		testenv.CutPostgres(t, dsn)
 	}
 	wg.Wait()

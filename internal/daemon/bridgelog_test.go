@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/logfile"
+	"tandem/internal/testenv"
 )
 
 func TestBridgeLogGoesOnBehindItsLastWholeLine(t *testing.T) {
@@ -60,17 +61,16 @@ func TestBridgeLogRotates(t *testing.T) {
 	}
 	wrote := func(n int) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-			got, err := os.ReadFile(path)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
+		var got []byte
+		whole := func() bool {
+			var err error
+			if got, err = os.ReadFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				t.Fatal(err)
 			}
-			if bytes.Count(got, []byte("session.create")) == n && len(got) < 1<<20 {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%d bytes, not %d lines: %.300s", len(got), n, got)
-			}
+			return bytes.Count(got, []byte("session.create")) == n && len(got) < 1<<20
+		}
+		if !testenv.Within(time.Minute, whole) {
+			t.Fatalf("%d bytes, not %d lines: %.300s", len(got), n, got)
 		}
 	}
 	create := func() {

@@ -19,15 +19,15 @@ func (k *kept) ready(status int, token string) string {
 	if token != "" {
 		header["Authorization"] = "Bearer " + token
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		got, body := send(k.t, http.MethodGet, "http://"+k.d.listens[0]+"/ready", nil, header)
-		if got == status {
-			return body
-		}
-		if time.Now().After(end) {
-			k.t.Fatalf("/ready still says %d %s", got, body)
-		}
+	got, body := 0, ""
+	says := func() bool {
+		got, body = send(k.t, http.MethodGet, "http://"+k.d.listens[0]+"/ready", nil, header)
+		return got == status
 	}
+	if !testenv.Within(30*time.Second, says) {
+		k.t.Fatalf("/ready still says %d %s", got, body)
+	}
+	return body
 }
 
 // Health was a constant: a server without a disk or a database was healthy. Readiness says no when it cannot work, and why only to

@@ -241,9 +241,12 @@ func TestIdleConnectionsThatWereCut(t *testing.T) {
 	d := open(t, dsn)
 	for range 20 {
 		var wg sync.WaitGroup
-		for range idle { // so that as many lie idle afterwards
+		var inside sync.WaitGroup
+		inside.Add(idle)
+		for range idle { // at the same time, so that as many lie idle afterwards
+			enter := sync.OnceFunc(inside.Done)
 			wg.Go(func() {
-				if err := d.Read(t.Context(), func(tx *Tx) error { time.Sleep(time.Millisecond); return nil }); err != nil {
+				if err := d.Read(t.Context(), func(tx *Tx) error { enter(); inside.Wait(); return nil }); err != nil {
 					t.Error(err)
 				}
 			})

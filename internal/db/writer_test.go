@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tandem/internal/fault"
@@ -17,32 +18,34 @@ import (
 // Whoever waits while another's transaction runs joins the same sync, and one
 // that gave up before it began leaves nothing behind.
 func TestThoseWhoWaitShareASync(t *testing.T) {
-	d := open(t, filepath.Join(t.TempDir(), "a.db"))
-	inside, release := make(chan struct{}), make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		d.Write(t.Context(), func(*Tx) error { close(inside); <-release; return nil })
-	})
-	<-inside
-	gone, giveUp := context.WithCancel(t.Context())
-	left := make(chan error, 1)
-	go func() {
-		left <- d.Write(gone, func(*Tx) error { t.Error("ran after it was cancelled"); return nil })
-	}()
-	for range 20 {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, filepath.Join(t.TempDir(), "a.db"))
+		inside, release := make(chan struct{}), make(chan struct{})
+		var wg sync.WaitGroup
 		wg.Go(func() {
-			if err := insert(t.Context(), d, fault.Internal.String()+time.Now().String()); err != nil && !Exists(err) {
-				t.Error(err)
-			}
+			d.Write(t.Context(), func(*Tx) error { close(inside); <-release; return nil })
 		})
-	}
-	time.Sleep(20 * time.Millisecond) // they queue; if some do not yet, the test is only weaker
-	giveUp()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("the one who gave up: %v", err)
-	}
-	close(release)
-	wg.Wait()
+		<-inside
+		gone, giveUp := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			left <- d.Write(gone, func(*Tx) error { t.Error("ran after it was cancelled"); return nil })
+		}()
+		for range 20 {
+			wg.Go(func() {
+				if err := insert(t.Context(), d, fault.Internal.String()+time.Now().String()); err != nil && !Exists(err) {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait() // until they queue
+		giveUp()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("the one who gave up: %v", err)
+		}
+		close(release)
+		wg.Wait()
+	})
 }
 
 // A failure that makes SQLite give a whole batch up (a full disk does) is every
@@ -82,11 +85,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	for i, next := range []struct{ key, query string }{{"there", "INSERT OR ROLLBACK INTO thing VALUES (?)"}, {"behind", plain},
 		{"last", plain}} {
 		start(next.key, next.query, func() {})
-		for queued := 0; queued <= i; time.Sleep(time.Millisecond) {
-			w.mu.Lock()
-			queued = len(w.queue)
-			w.mu.Unlock()
-		}
+		testenv.Eventually(t, next.key+" queues", time.Minute, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.queue) > i })
 	}
 	close(release)
 	answers := map[string]error{}

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 // Who follows one type does not look at, or wake for, the others again and
@@ -88,11 +89,9 @@ func TestAFarReaderHidesNothing(t *testing.T) {
 		go func() { ended <- j.Wait(waits, 1<<60) }()
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel() // so that only what is known already is told
-		for end := time.Now().Add(30 * time.Second); j.Wait(cancelled, 0) != nil; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("what the far reader found is not told to the others")
-			}
-		}
+		testenv.Eventually(t, "what the far reader found is told to the others", 30*time.Second, func() bool {
+			return j.Wait(cancelled, 0) == nil
+		})
 		stop()
 		if err := <-ended; err == nil {
 			t.Error("the far reader was told of an event that is not there")

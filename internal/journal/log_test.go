@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 func seqs(out LogOut) string {
@@ -29,7 +30,7 @@ func TestWordsAndTimesNarrowTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			if last = e.Time; i < 2 {
-				time.Sleep(2 * time.Millisecond) // the next one is later
+				testenv.Eventually(t, "a later moment", time.Minute, func() bool { return time.Since(last) > time.Millisecond })
 			}
 		}
 		for want, in := range map[string]LogIn{

@@ -21,6 +21,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/logfile"
+	"tandem/internal/testenv"
 )
 
 func open(t *testing.T, path string) *db.DB {
@@ -71,28 +72,14 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	}
 	n, stop := start()
 	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"}})
-	for mu.Lock(); !failed; mu.Lock() { // until the webhook refused it once
-		mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
-	mu.Unlock()
+	testenv.Eventually(t, "the webhook refuses it once", time.Minute, func() bool { mu.Lock(); defer mu.Unlock(); return failed })
 	stop()
 	// What was not told is told after the next start.
 	n, stop = start()
 	defer stop()
 	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"},
 		Push: Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		mu.Lock()
-		done := len(all) == 3
-		mu.Unlock()
-		if done {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d deliveries", len(all))
-		}
-	}
+	testenv.Eventually(t, "three deliveries", 10*time.Second, func() bool { mu.Lock(); defer mu.Unlock(); return len(all) == 3 })
 	mu.Lock()
 	defer mu.Unlock()
 	hooks, pushes := 0, 0
@@ -131,16 +118,11 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	if lines != 2 {
 		t.Errorf("%d lines", lines)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	testenv.Eventually(t, "notices that were told are forgotten", 10*time.Second, func() bool {
 		var left int
-		if err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left); err == nil &&
-			left == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("notices that were told are kept")
-		}
-	}
+		err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left)
+		return err == nil && left == 0
+	})
 }
 
 // What is told goes to the configured address and nowhere else: neither a redirect nor the environment's proxy leads it inside.

@@ -56,14 +56,15 @@ func startHouse(t *testing.T, env ...string) *house {
 	h := &house{near: "http://" + listen}
 	answers := func() {
 		t.Helper()
-		for until := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			if res, err := http.Get(h.near + "/global/health"); err == nil {
+		healthy := func() bool {
+			res, err := http.Get(h.near + "/global/health")
+			if err == nil {
 				res.Body.Close()
-				break
 			}
-			if time.Now().After(until) {
-				t.Fatalf("the server did not start\n%s", log.String())
-			}
+			return err == nil
+		}
+		if !testenv.Within(15*time.Second, healthy) {
+			t.Fatalf("the server did not start\n%s", log.String())
 		}
 	}
 	h.restart = func() { stop(); start(); answers() }

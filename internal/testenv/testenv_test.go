@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestPostgresGivesEachTestItsOwnDatabase(t *testing.T) {
@@ -75,4 +77,21 @@ func TestToolsAreThere(t *testing.T) {
 			t.Errorf("%s: %q is not a whole path", name, path)
 		}
 	}
+}
+
+func TestWithinSaysWhetherItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, asked := time.Now(), 0
+		if !Within(time.Second, func() bool { asked++; return asked == 3 }) || time.Since(began) > 10*time.Millisecond {
+			t.Errorf("what came at the third look took %s", time.Since(began))
+		}
+		began = time.Now()
+		if Within(time.Second, func() bool { return false }) || time.Since(began) < time.Second || time.Since(began) > 2*time.Second {
+			t.Errorf("what never comes was waited for %s", time.Since(began))
+		}
+		began = time.Now()
+		if !Within(0, func() bool { return true }) || time.Since(began) != 0 {
+			t.Error("what is there already was waited for")
+		}
+	})
 }

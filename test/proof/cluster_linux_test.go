@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tandem/internal/testenv"
 )
 
 // cluster is a PostgreSQL of a test's own that archives its log.
@@ -82,16 +84,11 @@ func (p *cluster) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		// It answers before it has reached the point it is restored to; then it takes no changes.
-		ready := p.command(filepath.Join(p.bin, "psql"), "-h", p.dir, "-U", "tandem", "-d", "postgres", "-qAtc", "CREATE TEMP TABLE x (y int)")
-		if ready.Run() == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatal("PostgreSQL does not take changes")
-		}
-	}
+	// It answers before it has reached the point it is restored to; then it takes no changes.
+	testenv.Eventually(p.t, "PostgreSQL takes changes", time.Minute, func() bool {
+		return p.command(filepath.Join(p.bin, "psql"), "-h", p.dir, "-U", "tandem", "-d", "postgres", "-qAtc", "CREATE TEMP TABLE x (y int)").
+			Run() == nil
+	})
 }
 
 func (p *cluster) stop() {

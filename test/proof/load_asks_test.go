@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/testenv"
 )
 
 // asking is the part of the load that needs people: an agent's call that waits
@@ -176,12 +177,12 @@ func (a *asking) mint(ctx context.Context) {
 // unmask reads a secret back, once the pause after wrong PINs is over.
 func (a *asking) unmask(name string) (string, error) {
 	var out struct{ Value string }
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(500 * time.Millisecond) {
-		err := a.present().Call(context.Background(), "secret.unmask", map[string]any{"name": name}, &out)
-		if fault.KindOf(err) != fault.Exhausted || time.Now().After(deadline) {
-			return out.Value, err
-		}
-	}
+	var err error
+	testenv.Within(2*time.Minute, func() bool {
+		err = a.present().Call(context.Background(), "secret.unmask", map[string]any{"name": name}, &out)
+		return fault.KindOf(err) != fault.Exhausted
+	})
+	return out.Value, err
 }
 
 // settle finishes what was under way and checks that each call was asked once,

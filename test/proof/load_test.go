@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tandem/internal/testenv"
 )
 
 // load is a crowd of writers that remember what the server acknowledged. Every
@@ -62,9 +64,7 @@ func (l *load) awaitProgress(limit time.Duration) {
 		return len(l.acked)
 	}
 	before := count()
-	for deadline := time.Now().Add(limit); count() == before && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.Within(limit, func() bool { return count() != before })
 }
 
 func (l *load) create(ctx context.Context) {

@@ -174,10 +174,8 @@ func (b *box) kill() {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	for range 300 {
-		if _, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID))); err != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Within(3*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
+		return err != nil
+	})
 }

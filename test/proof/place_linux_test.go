@@ -188,10 +188,8 @@ func (p *place) end() {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	for range 300 {
-		if _, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID))); err != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Within(3*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
+		return err != nil
+	})
 }

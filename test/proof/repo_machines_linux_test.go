@@ -79,15 +79,9 @@ func TestWorkspaceOnAnotherMachine(t *testing.T) {
 		t.Errorf("without a cable: %s", out)
 	}
 	laptop.mend()
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(500 * time.Millisecond) { // the bridge needs a moment
-		out := in(work, "st")
-		if !strings.Contains(out, "to be sent") {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatalf("with the cable again: %s", out)
-		}
-	}
+	testenv.Eventually(t, "all is sent, with the cable again", 30*time.Second, func() bool { // the bridge needs a moment
+		return !strings.Contains(in(work, "st"), "to be sent")
+	})
 	if out := server.must("repo", "workspaces", "project"); !strings.Contains(string(out), "without a cable") {
 		t.Errorf("the server knows: %s", out)
 	}

@@ -37,11 +37,7 @@ func TestWhatWaitsGoesUpByItself(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return err == nil && strings.Contains(string(out), "made alone")
 	}
-	for end := time.Now().Add(2 * time.Minute); !arrived(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing came to the server by itself")
-		}
-	}
+	testenv.Eventually(t, "it comes to the server by itself", 2*time.Minute, arrived)
 	if now := f.heads(away); now != heads {
 		t.Errorf("the workspace moved from %s to %s with nobody there", heads, now)
 	}

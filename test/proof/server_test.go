@@ -89,24 +89,33 @@ func (s *server) tryStart() error {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		<-done
 	})
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		select {
-		case <-done:
-			return fmt.Errorf("it ended: %v", cmd.ProcessState)
-		default:
-		}
-		if s.health != nil {
-			if s.health() {
-				return nil
+	health := s.health
+	if health == nil {
+		health = func() bool {
+			resp, err := http.Get(s.url + "/global/health")
+			if err == nil {
+				resp.Body.Close()
 			}
-		} else if resp, err := http.Get(s.url + "/global/health"); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == 200 {
-				return nil
-			}
+			return err == nil && resp.StatusCode == 200
 		}
 	}
-	return fmt.Errorf("it is not healthy after 30 s")
+	ended := false
+	started := testenv.Within(30*time.Second, func() bool {
+		select {
+		case <-done:
+			ended = true
+			return true
+		default:
+			return health()
+		}
+	})
+	switch {
+	case ended:
+		return fmt.Errorf("it ended: %v", cmd.ProcessState)
+	case !started:
+		return fmt.Errorf("it is not healthy after 30 s")
+	}
+	return nil
 }
 
 // kill9 ends the server as a crash does.

@@ -25,6 +25,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tandem/internal/testenv"
 )
 
 // outside is the world beyond a tunnel, on loopback: a proxy that answers for every https host with a certificate of its own
@@ -273,12 +275,7 @@ func alive(pid int) bool {
 
 func (x *shared) eventually(what string, ok func() bool) {
 	x.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	x.t.Fatalf("never: %s", what)
+	testenv.Eventually(x.t, what, 30*time.Second, ok)
 }
 
 // A quick tunnel: the bridge and nothing else is served through it, the token is in no log, a dropped tunnel is told, and no

@@ -115,11 +115,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	if box := bob.use("intandem_inbox", `{}`); msg == "" || !strings.Contains(box, msg) || !strings.Contains(box, "Which quay is it?") {
 		t.Errorf("bob's inbox lacks %q: %s", msg, box)
 	}
-	for end := time.Now().Add(20 * time.Second); !bobDesk.transcriptHas(msg); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) { // the program writes its transcript a moment after it answered
-			t.Fatalf("message %q is not in bob's transcript", msg)
-		}
-	}
+	// The program writes its transcript a moment after it answered.
+	testenv.Eventually(t, "message "+msg+" is in bob's transcript", 20*time.Second, func() bool { return bobDesk.transcriptHas(msg) })
 	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "BobTheHeron: read") &&
 		!strings.Contains(r, `"BobTheHeron":"read"`) {
 		t.Errorf("receipt: %s", r)
@@ -347,14 +344,10 @@ func (w *desk) claude() *agent {
 	})
 	// On a busy machine the program takes its first prompt before its MCP
 	// servers are connected.
-	for range 20 {
-		if !strings.Contains(a.use("intandem_whoami", `{}`), "No such tool available") {
-			return a
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
-	w.t.Fatal("the agent never got the space's tools")
-	return nil
+	testenv.Eventually(w.t, "the agent has the space's tools", time.Minute, func() bool {
+		return !strings.Contains(a.use("intandem_whoami", `{}`), "No such tool available")
+	})
+	return a
 }
 
 // use has the agent call one tool of the space and returns what it was told.

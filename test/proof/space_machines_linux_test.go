@@ -210,19 +210,16 @@ func (w *witness) seat(b *box) seatIs {
 func (w *witness) until(what string, b *box, ok func(seatIs) bool) {
 	w.t.Helper()
 	var s seatIs
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if s = w.seat(b); ok(s) {
-			return
-		}
+	if !testenv.Within(time.Minute, func() bool { s = w.seat(b); return ok(s) }) {
+		w.t.Fatalf("never: %s; %s sits at %+v", what, b.name, s)
 	}
-	w.t.Fatalf("never: %s; %s sits at %+v", what, b.name, s)
 }
 
 // finds waits until a machine knows everything that was acknowledged, once.
 func (w *witness) finds(b *box) {
 	w.t.Helper()
 	var missing string
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(500 * time.Millisecond) {
+	all := testenv.Within(time.Minute, func() bool {
 		missing = ""
 		seen := map[string]map[string]int{"message": b.history(), "task": b.tasks(), "var": b.vars()}
 		for kind, words := range w.acked {
@@ -237,11 +234,9 @@ func (w *witness) finds(b *box) {
 				}
 			}
 		}
-		if missing == "" || time.Now().After(end) {
-			break
-		}
-	}
-	if missing != "" {
+		return missing == ""
+	})
+	if !all {
 		w.t.Error(missing)
 	}
 }
@@ -255,7 +250,7 @@ func (w *witness) agree(boxes []*box) {
 		Term    int64
 	}
 	var heads []head
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+	same := testenv.Within(30*time.Second, func() bool {
 		heads = heads[:0]
 		for _, b := range boxes {
 			var h head
@@ -263,12 +258,13 @@ func (w *witness) agree(boxes []*box) {
 			b.json(&h, "space", "verify")
 			heads = append(heads, h)
 		}
-		if heads[0] == heads[1] && heads[1] == heads[2] && heads[0].Entries > 0 {
-			w.t.Logf("all verified %d entries to %.16s…, acknowledged by the hosts of %d terms", heads[0].Entries, heads[0].Hash, heads[0].Term)
-			return
-		}
+		return heads[0] == heads[1] && heads[1] == heads[2] && heads[0].Entries > 0
+	})
+	if !same {
+		w.t.Errorf("the histories differ: %+v", heads)
+		return
 	}
-	w.t.Errorf("the histories differ: %+v", heads)
+	w.t.Logf("all verified %d entries to %.16s…, acknowledged by the hosts of %d terms", heads[0].Entries, heads[0].Hash, heads[0].Term)
 }
 
 // history counts every message this member knows.

@@ -67,13 +67,10 @@ func (s *seat) tmux(args ...string) string {
 func (s *seat) sees(want string) string {
 	s.t.Helper()
 	screen := ""
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
-		if screen = s.tmux("capture-pane", "-p"); strings.Contains(screen, want) {
-			return screen
-		}
+	if !testenv.Within(90*time.Second, func() bool { screen = s.tmux("capture-pane", "-p"); return strings.Contains(screen, want) }) {
+		s.t.Fatalf("%q does not appear:\n%s", want, screen)
 	}
-	s.t.Fatalf("%q does not appear:\n%s", want, screen)
-	return ""
+	return screen
 }
 
 func (s *seat) keys(keys ...string) { s.tmux(append([]string{"send-keys"}, keys...)...) }

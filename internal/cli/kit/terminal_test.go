@@ -11,6 +11,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"tandem/internal/testenv"
 )
 
 // What is typed at a question for a secret, and what becomes of it. The terminal is afterwards as it was.
@@ -58,16 +60,13 @@ func typing(t *testing.T, keys, tty *os.File, before term.State, text string) (s
 		line, err := hidden(tty, "")
 		done <- answer{line, err}
 	}()
-	for end := time.Now().Add(time.Minute); ; {
+	testenv.Eventually(t, "the terminal is made ready", time.Minute, func() bool {
 		now, err := term.GetState(int(tty.Fd()))
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("the terminal was never made ready: %v", err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if *now != before {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return *now != before
+	})
 	if _, err := keys.WriteString(text); err != nil {
 		t.Fatal(err)
 	}

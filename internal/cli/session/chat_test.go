@@ -43,20 +43,19 @@ func (s *screen) read() {
 // until waits for a text behind the last one, then types.
 func (s *screen) until(want, typed string) {
 	s.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	shown := ""
+	comes := func() bool {
 		s.mu.Lock()
-		shown := s.all.String()[s.seen:]
+		defer s.mu.Unlock()
+		shown = s.all.String()[s.seen:]
 		i := strings.Index(shown, want)
 		if i >= 0 {
 			s.seen += i + len(want)
 		}
-		s.mu.Unlock()
-		if i >= 0 {
-			break
-		}
-		if time.Now().After(end) {
-			s.t.Fatalf("it does not show %q, but %q", want, shown)
-		}
+		return i >= 0
+	}
+	if !testenv.Within(20*time.Second, comes) {
+		s.t.Fatalf("it does not show %q, but %q", want, shown)
 	}
 	if _, err := s.tty.WriteString(typed); err != nil {
 		s.t.Fatal(err)

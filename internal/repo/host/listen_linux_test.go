@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"tandem/internal/testenv"
 )
 
 // What git does in a served folder is noticed at once, in folders of refs that were
@@ -23,11 +25,7 @@ func TestAServedFolderIsHeard(t *testing.T) {
 	}()
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(lookAnyway - time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: not noticed", what)
-			}
-		}
+		testenv.Eventually(t, what+" is noticed", lookAnyway-time.Second, done)
 	}
 	until("the start", func() bool { return s.looks.Load() > 0 })
 	for _, branch := range []string{"plain", "in/a/folder", "in/a/second"} {

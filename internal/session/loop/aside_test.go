@@ -11,6 +11,7 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
 	"tandem/internal/session/wire"
+	"tandem/internal/testenv"
 	"tandem/internal/tool"
 )
 
@@ -58,14 +59,10 @@ func TestACutOffCommandLeavesNoHook(t *testing.T) {
 	h.write("sub/.git/hooks/pre-commit", "#!/bin/sh\n")
 	h.close()
 	h.open()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Lstat(filepath.Join(h.dir, "sub/.git/hooks/pre-commit")); err != nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("it is still there")
-		}
-	}
+	testenv.Eventually(t, "the hook is set aside", 10*time.Second, func() bool {
+		_, err := os.Lstat(filepath.Join(h.dir, "sub/.git/hooks/pre-commit"))
+		return err != nil
+	})
 	list := h.do(person, "aside.list", wire.AsideListIn{Session: s.ID}).(wire.AsideListOut)
 	if len(list.Aside) != 1 || list.Aside[0].Path != "sub/.git/hooks/pre-commit" {
 		t.Errorf("%+v", list.Aside)

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/session"
+	"tandem/internal/testenv"
 )
 
 // An edit was approved by its arguments, whatever the file had become. The approval is bound to what the file held, and what is
@@ -37,10 +38,11 @@ func TestAnApprovedEditIsBoundToItsFile(t *testing.T) {
 	}
 	h.do(person, "approval.decide", h.yes(first))
 	next := first
-	for end := time.Now().Add(10 * time.Second); (next == first || next == "") && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	asksAnew := testenv.Within(10*time.Second, func() bool {
 		next = h.until(turn, session.Waiting, session.Running).Ask // none while the turn runs between its two asks
-	}
-	if next == first || next == "" || h.read("f.txt") != "a\nb\none\nmore\n" {
+		return next != first && next != ""
+	})
+	if !asksAnew || h.read("f.txt") != "a\nb\none\nmore\n" {
 		t.Fatalf("the approval of another file was used: %q, %q", next, h.read("f.txt"))
 	}
 	if got := shown(next); !strings.Contains(got, " more\n") {

@@ -120,15 +120,14 @@ func TestKilledAtRandomInstants(t *testing.T) {
 
 func (x *machine) wait(id, turn string) session.Turn {
 	x.t.Helper()
-	deadline := time.Now().Add(90 * time.Second)
-	for {
+	var last session.Turn
+	testenv.Within(90*time.Second, func() bool { // the caller says what it is otherwise
 		var out session.TurnsOut
 		x.call(x.c, "session.turns", m{"id": id, "turn": turn}, &out)
-		if t := out.Turns[0]; t.State.Ended() || time.Now().After(deadline) {
-			return *t
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		last = *out.Turns[0]
+		return last.State.Ended()
+	})
+	return last
 }
 
 // check looks at what round i left, and returns how many outcomes are unknown.

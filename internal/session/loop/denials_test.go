@@ -16,6 +16,7 @@ import (
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
+	"tandem/internal/testenv"
 	"tandem/internal/tool"
 )
 
@@ -178,11 +179,7 @@ func TestANewDenialEndsARunningCommand(t *testing.T) {
 	s := h.session()
 	got := make(chan string, 1)
 	go func() { got <- h.call(s, "bash", args{"command": "touch started; sleep 60; cat priv/p.txt"}) }()
-	for end := time.Now().Add(30 * time.Second); h.read("started") != ""; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the command did not start")
-		}
-	}
+	testenv.Eventually(t, "the command starts", 30*time.Second, func() bool { return h.read("started") == "" })
 	// One that takes nothing from it lets it go on.
 	h.do(person, "grant.add", book.GrantIn{Principal: "agent:other", Effect: "deny", Resource: "folder:" + h.dir + "/priv",
 		Permissions: []string{"view"}})

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"tandem/internal/provider/scripted"
 	"tandem/internal/repo/kin"
 	"tandem/internal/session"
+	"tandem/internal/testenv"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
 	"tandem/internal/tool/confine"
@@ -193,22 +195,18 @@ func (h *house) prompt(s *session.Session, text string) *session.Turn {
 // until waits for a turn's state.
 func (h *house) until(turn *session.Turn, want ...session.TurnState) *session.Turn {
 	h.t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
-	for {
-		t, err := h.room.Turn(context.Background(), "local", turn.ID)
-		if err != nil {
+	var t *session.Turn
+	testenv.Within(15*time.Second, func() bool {
+		var err error
+		if t, err = h.room.Turn(context.Background(), "local", turn.ID); err != nil {
 			h.t.Fatal(err)
 		}
-		for _, w := range want {
-			if t.State == w {
-				return t
-			}
-		}
-		if t.State.Ended() || time.Now().After(deadline) {
-			h.t.Fatalf("turn is %s (%s), not %v", t.State, t.Reason, want)
-		}
-		time.Sleep(2 * time.Millisecond)
+		return slices.Contains(want, t.State) || t.State.Ended()
+	})
+	if !slices.Contains(want, t.State) {
+		h.t.Fatalf("turn is %s (%s), not %v", t.State, t.Reason, want)
 	}
+	return t
 }
 
 // said is the last text of the assistant.
@@ -254,22 +252,16 @@ func (h *house) yes(ask string) approval.DecideIn {
 // decide answers the ask that a turn waits for.
 func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback string) {
 	h.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	var a *approval.Ask
+	testenv.Eventually(h.t, "something is asked", 10*time.Second, func() bool {
 		t := h.until(turn, session.Waiting, session.Running)
 		if t.Ask != "" {
-			a := h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
-			if a.State == approval.Pending {
-				h.do(person, "approval.decide", approval.DecideIn{ID: t.Ask, Verdict: verdict, Feedback: feedback, Digest: a.Digest,
-					Pages: a.PageDigests()})
-				return
-			}
+			a = h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)
 		}
-		if time.Now().After(deadline) {
-			h.t.Fatal("nothing was asked")
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+		return a != nil && a.State == approval.Pending
+	})
+	h.do(person, "approval.decide", approval.DecideIn{ID: a.ID, Verdict: verdict, Feedback: feedback, Digest: a.Digest,
+		Pages: a.PageDigests()})
 }
 
 // open lets everybody pass whom the policy lets pass.

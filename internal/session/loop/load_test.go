@@ -71,9 +71,7 @@ func TestManySessionsStreamAtOnce(t *testing.T) {
 			t.Fatalf("session %d of %d: %v", i, n, err)
 		}
 	}
-	for h.run.Busy() && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Eventually(t, "all turns are over", time.Minute, func() bool { return !h.run.Busy() })
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	idle := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / int64(n)

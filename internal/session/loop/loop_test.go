@@ -119,7 +119,7 @@ func TestCancelAtEveryPlace(t *testing.T) {
 	slow := h.prompt(s, "[[slow 30]]")
 	queued := h.prompt(s, "[[say never]]")
 	h.until(slow, session.Running)
-	time.Sleep(50 * time.Millisecond)
+	testenv.Eventually(t, "the model is asked", 10*time.Second, func() bool { return len(h.model.Requests()) > 0 })
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: queued.ID})
 	h.until(queued, session.Cancelled)
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: slow.ID})
@@ -132,10 +132,10 @@ func TestCancelAtEveryPlace(t *testing.T) {
 	if h.until(h.prompt(s, "[[say alive]]"), session.Done); h.said(s) != "alive" {
 		t.Errorf("%q", h.said(s))
 	}
-	ran := h.prompt(s, `[[tool bash {"command":"sleep 30"}]]`)
+	ran := h.prompt(s, `[[tool bash {"command":"touch begun; sleep 30"}]]`)
 	h.decide(ran, approval.Approve, "")
 	h.until(ran, session.Running)
-	time.Sleep(100 * time.Millisecond)
+	testenv.Eventually(t, "the command begins", 10*time.Second, func() bool { return h.read("begun") == "" })
 	start := time.Now()
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID})
 	if h.until(ran, session.Cancelled); time.Since(start) > 5*time.Second {
@@ -403,10 +403,9 @@ func TestOnPostgres(t *testing.T) {
 	s := h.session()
 	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"new"}]] [[tool question {"questions":[{"question":"Sure?"}]}]] [[result]]`)
 	h.decide(turn, approval.Approve, "")
-	for h.until(turn, session.Waiting, session.Running).Ask == "" ||
-		!strings.HasPrefix(h.until(turn, session.Waiting, session.Running).Ask, "que_") {
-		time.Sleep(2 * time.Millisecond)
-	}
+	testenv.Eventually(t, "the question is put", time.Minute, func() bool {
+		return strings.HasPrefix(h.until(turn, session.Waiting, session.Running).Ask, "que_")
+	})
 	h.restart()
 	list := h.do(local, "question.list", session.Nothing{}).(session.QuestionsOut)
 	h.do(local, "question.answer", session.AnswerIn{ID: list.Questions[0].ID, Answer: "yes"})

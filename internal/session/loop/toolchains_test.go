@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
+	"tandem/internal/testenv"
 	"tandem/internal/tool"
 )
 
@@ -70,15 +71,16 @@ func TestMakeTheTestsPass(t *testing.T) {
 					t.Fatal(err)
 				}
 				turn := h.prompt(s, "make the tests pass [[tool "+tool+" "+string(raw)+"]] [[result]]")
-				for end := time.Now().Add(4 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-					now, err := h.room.Turn(t.Context(), "local", turn.ID)
-					if err != nil || now.State == session.Waiting || time.Now().After(end) {
-						t.Fatalf("%v: the turn is %s (%s)", err, now.State, now.Reason)
+				ends := testenv.Within(4*time.Minute, func() bool {
+					if turn, err = h.room.Turn(t.Context(), "local", turn.ID); err != nil {
+						t.Fatal(err)
 					}
-					if now.State.Ended() {
-						return h.said(s)
-					}
+					return turn.State == session.Waiting || turn.State.Ended()
+				})
+				if !ends || turn.State == session.Waiting {
+					t.Fatalf("the turn is %s (%s)", turn.State, turn.Reason)
 				}
+				return h.said(s)
 			}
 			passes := func(said string) bool {
 				for word := range strings.SplitSeq(c.passed, "|") {

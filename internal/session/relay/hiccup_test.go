@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 // told hands on what is logged.
@@ -59,11 +60,7 @@ func TestARelaySurvivesAHiccup(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for deadline := time.Now().Add(10 * time.Second); !r.Busy(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nobody looks at the relay")
-		}
-	}
+	testenv.Eventually(t, "somebody looks at the relay", 10*time.Second, r.Busy)
 	rename("relay", "away")
 	r.wake("local", "loop_x")
 	for said := ""; !strings.Contains(said, "read a relay"); {

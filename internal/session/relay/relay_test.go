@@ -12,6 +12,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 func TestWhatTheLeadMeans(t *testing.T) {
@@ -119,7 +120,7 @@ func TestOrphansAreClosedAtStart(t *testing.T) {
 	go func() { done <- r.Run(ctx) }()
 	got := []string{<-closed, <-closed}
 	slices.Sort(got)
-	time.Sleep(50 * time.Millisecond)
+	testenv.Eventually(t, "somebody looks at the living relay", time.Minute, r.Busy)
 	cancel()
 	if err := <-done; err != nil || len(closed) != 0 || strings.Join(got, " ") != "ses_never ses_over" {
 		t.Errorf("closed %v and %d more, %v", got, len(closed), err)

@@ -76,11 +76,10 @@ func (h *house) endTerminals() {
 	out, _ := exec.Command("tmux", "-S", sock, "list-panes", "-a", "-F", "#{pane_pid}").Output()
 	exec.Command("tmux", "-S", sock, "kill-server").Run()
 	for _, pid := range strings.Fields(string(out)) {
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err != nil || strings.Contains(string(stat), ") Z ") {
-				break
-			}
-		}
+		testenv.Within(20*time.Second, func() bool {
+			stat, err := os.ReadFile("/proc/" + pid + "/stat")
+			return err != nil || strings.Contains(string(stat), ") Z ")
+		})
 		exec.Command("kill", "-9", "--", "-"+pid).Run() // there is nobody, as a rule
 	}
 }
@@ -199,10 +198,8 @@ func (h *house) shown(name string) string {
 
 func (h *house) eventually(what string, ok func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if ok() {
-			return
-		}
+	if testenv.Within(2*time.Minute, ok) {
+		return
 	}
 	var seats terminal.SeatsOut
 	_ = h.c.Call(h.t.Context(), "session.live", terminal.LiveIn{}, &seats)

@@ -81,9 +81,9 @@ func TestMailWakesRealAgents(t *testing.T) {
 			return s.State == "ready" && !strings.Contains(h.shown("a"), "half a thought")
 		})
 
-		out := h.begin("a", `[[tool Bash {"command":"sleep 3; echo ran > ran.txt","description":"wait"}]] [[say went on]]`)
+		out := h.begin("a", `[[tool Bash {"command":"touch begun.txt; sleep 3; echo ran > ran.txt","description":"wait"}]] [[say went on]]`)
 		h.decide(approval.Approve, "")
-		time.Sleep(500 * time.Millisecond)
+		h.eventually("the command begins", func() bool { _, err := os.Stat(filepath.Join(h.project, "begun.txt")); return err == nil })
 		id := send("opened", "while you are busy")
 		if out = h.ended("a", out.Cursor); !strings.Contains(out.Report, "went on") {
 			t.Errorf("%+v", out)
@@ -164,9 +164,8 @@ func TestMailWakesRealAgents(t *testing.T) {
 			h.eventually("the text stands there", func() bool { // what is typed too early is dropped
 				if !strings.Contains(shown(), text[len(text)-15:]) {
 					h.tmux("send-keys", "-l", "-t", "=hers:", text)
-					time.Sleep(2 * time.Second)
 				}
-				return strings.Contains(shown(), text[len(text)-15:])
+				return testenv.Within(2*time.Second, func() bool { return strings.Contains(shown(), text[len(text)-15:]) })
 			})
 			h.tmux("send-keys", "-t", "=hers:", "Enter")
 		}

@@ -30,6 +30,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
+	"tandem/internal/testenv"
 )
 
 // machine is a house with a TLS listener: what another machine reaches.
@@ -106,13 +107,7 @@ func (m *machine) listen(l net.Listener) {
 	m.t.Helper()
 	if l == nil {
 		var err error
-		for range 50 { // the port may linger for a moment
-			if l, err = net.Listen("tcp", m.addr); err == nil {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		if err != nil {
+		if !testenv.Within(time.Second, func() bool { l, err = net.Listen("tcp", m.addr); return err == nil }) { // it may linger for a moment
 			m.t.Fatal(err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/space"
+	"tandem/internal/testenv"
 )
 
 // house is a daemon without its doors: real gate, journal, policy and storage.
@@ -152,13 +153,7 @@ func (h *house) contains(text string, want ...string) {
 // eventually waits for what happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	// a busy machine is slow, not wrong
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("%s did not happen", what)
+	testenv.Eventually(t, what, time.Minute, ok) // a busy machine is slow, not wrong
 }
 
 // open lets everybody pass whom the policy lets pass.

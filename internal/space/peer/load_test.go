@@ -159,11 +159,7 @@ func relay(t *testing.T, peers, messages int) []time.Duration {
 			}
 		}()
 	}
-	for ready := false; !ready; time.Sleep(time.Millisecond) {
-		mu.Lock()
-		ready = len(conns) == peers
-		mu.Unlock()
-	}
+	testenv.Eventually(t, "all are connected", time.Minute, func() bool { mu.Lock(); defer mu.Unlock(); return len(conns) == peers })
 	var took []time.Duration
 	for i := range messages {
 		begin := time.Now()

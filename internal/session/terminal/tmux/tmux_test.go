@@ -36,12 +36,7 @@ func within(t *testing.T, locale string) *Server {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("never: %s", what)
+	testenv.Eventually(t, what, 20*time.Second, ok)
 }
 
 func open(t *testing.T, s *Server, name string, argv ...string) {
