@@ -172,13 +172,12 @@ func steppedDown(s *row) error {
 }
 
 // rate keeps the published limit on messages and a wide one on the rest.
-// Commits are free: they are bounded by one per epoch.
 func (r *Room) rate(tx *db.Tx, tenant string, s *row, env *seal.Envelope) error {
 	since := tx.Now().Add(-time.Minute)
 	var n, limit int64
 	var err error
 	switch env.Class {
-	case ClassCommit, ClassLeave, ClassTakeOver:
+	case ClassLeave, ClassTakeOver:
 		return nil
 	case ClassMessage:
 		limit = s.perMinute
@@ -215,8 +214,11 @@ func (r *Room) commit(tx *db.Tx, tenant string, s *row, env *seal.Envelope) erro
 		if err != nil {
 			return err
 		}
-		if m == nil || m.Removed != nil {
+		if m == nil {
 			return fault.New(fault.NotFound, "space.commit", "%s is not a member of this space", id)
+		}
+		if m.Removed != nil {
+			continue // by a commit that did not hold: the host cannot know, and the members still have to put it out
 		}
 		if m.Left == nil && string(env.From) != may {
 			return fault.New(fault.Denied, "space.commit", "only %s, who keeps this space, may remove a member that did not leave", may).

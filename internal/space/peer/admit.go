@@ -218,7 +218,8 @@ func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
 	snap := s.snapshot()
 	snap.Profiles[string(card.ID)] = Profile{Name: o.Name}
 	_, pin := r.reach(s)
-	plain, err := json.Marshal(bundle{Space: s.space, Welcome: c.Welcome, Key: s.sec.Space, Seq: seq, Hash: hash, Pin: pin, Snapshot: snap})
+	plain, err := json.Marshal(bundle{Space: s.space, Welcome: c.Welcome, Key: s.sec.Space, Seq: seq, Hash: hash, Pin: pin,
+		Snapshot: snap, Void: s.sec.Void})
 	if err != nil {
 		return err
 	}

@@ -258,9 +258,22 @@ func (s *seat) move(e *space.Entry) error {
 			return fmt.Errorf("entry %d: %s removes %s, and only %s may", e.Seq, e.Env.From, id, s.keeper())
 		}
 	}
+	next, err := s.after(e, c)
+	if errors.Is(err, seal.ErrRefused) {
+		return s.skip(e, err)
+	}
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	s.sec.Pending, s.sec.Commit = nil, ""
+	return s.enter(next)
+}
+
+// after is the group that a commit makes. It refuses one that does not hold, or does something else than its clear part says.
+func (s *seat) after(e *space.Entry, c space.CommitClear) (*seal.Group, error) {
 	before, err := s.group.Roster()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var next *seal.Group
 	if e.Env.ID == s.sec.Commit && s.sec.Pending != nil {
@@ -269,22 +282,32 @@ func (s *seat) move(e *space.Entry) error {
 		next, err = s.group.Apply(c.Commit)
 	}
 	if err != nil {
-		return fmt.Errorf("entry %d: %w", e.Seq, err)
+		return nil, err
 	}
 	if next.Epoch() != s.group.Epoch()+1 {
-		return fmt.Errorf("entry %d: a commit from epoch %d to %d", e.Seq, s.group.Epoch(), next.Epoch())
+		return nil, fmt.Errorf("%w: a commit from epoch %d to %d", seal.ErrRefused, s.group.Epoch(), next.Epoch())
 	}
 	after, err := next.Roster()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want := slices.DeleteFunc(slices.Clone(before), func(x seal.Card) bool { return slices.Contains(c.Remove, x.ID) })
 	want = append(want, c.Add...)
 	if !sameCards(want, after) {
-		return fmt.Errorf("entry %d: the host's word on who joined or left is not what the commit does", e.Seq)
+		return nil, fmt.Errorf("%w: the commit does something else than its sender says", seal.ErrRefused)
 	}
+	return next, nil
+}
+
+// skip goes on after a commit that does not hold. It was signed by a member and stands in its place, so the history holds: what is
+// wrong is its sender's fault, and stops nobody. The host has counted an epoch; the group stays as it is, and so does its key.
+func (s *seat) skip(e *space.Entry, why error) error {
+	s.sec.Void = append(s.sec.Void, e.Seq)
 	s.sec.Pending, s.sec.Commit = nil, ""
-	return s.enter(next)
+	s.unreadable[e.Env.From]++
+	s.tellLater(fmt.Sprintf("%s sent a change of members that does not hold, and nothing came of it (entry %d: %s); %s may remove it",
+		escape(s.name(e.Env.From)), e.Seq, clip(why.Error()), escape(s.name(s.keeper()))))
+	return s.enter(s.group)
 }
 
 func sameCards(a, b []seal.Card) bool {

@@ -120,9 +120,9 @@ func (s *seat) began(taken *space.Entry) error {
 
 // rewind goes back to an entry and takes the undone ones behind it off the log.
 func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []*space.Entry) error {
-	epoch := s.group.Epoch()
+	epoch, void := s.group.Epoch(), slices.DeleteFunc(slices.Clone(s.sec.Void), func(seq int64) bool { return seq > last.Seq })
 	for _, e := range undone {
-		if e.Class == space.ClassCommit {
+		if e.Class == space.ClassCommit && !slices.Contains(s.sec.Void, e.Seq) {
 			epoch--
 		}
 	}
@@ -142,7 +142,8 @@ func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []
 		return err
 	}
 	s.queued, s.said = true, 0
-	s.sec.Keys = slices.DeleteFunc(slices.Clone(s.sec.Keys), func(k seal.EpochKey) bool { return k.Epoch > epoch })
+	s.sec.Void = void
+	s.sec.Keys = slices.DeleteFunc(slices.Clone(s.sec.Keys), func(k seal.EpochKey) bool { return k.Epoch > epoch+uint64(len(void)) })
 	s.seq, s.hash, s.term = last.Seq, last.Hash, last.Term
 	if err = s.enter(g); err == nil {
 		err = r.db.Write(ctx, func(tx *db.Tx) error {

@@ -134,9 +134,9 @@ func (r *Room) removeLeft(ctx context.Context, s *seat) {
 	}
 }
 
-// due lists members who left and are still in the group.
+// due lists members who left and are still in the group, and those whose removal did not hold.
 func (s *seat) due() []seal.MemberID {
-	going := false
+	going := len(s.sec.Void) > 0
 	for _, how := range s.gone {
 		going = going || how == left
 	}
@@ -149,7 +149,7 @@ func (s *seat) due() []seal.MemberID {
 	}
 	var out []seal.MemberID
 	for _, c := range roster {
-		if s.gone[c.ID] == left {
+		if s.gone[c.ID] != "" {
 			out = append(out, c.ID)
 		}
 	}
@@ -187,7 +187,15 @@ func (r *Room) removeMember(ctx context.Context, s *seat, who seal.MemberID) err
 		return fault.New(fault.Invalid, "space.remove", "you cannot remove yourself").WithNext("call intandem_leave")
 	}
 	_, _, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
-		c, err := g.Remove(who)
+		in, err := g.Has(who)
+		if err != nil {
+			return seal.Change{}, space.CommitClear{}, err
+		}
+		out := g.Refresh // whom a commit added that did not hold is a member for the host alone
+		if in {
+			out = func() (seal.Change, error) { return g.Remove(who) }
+		}
+		c, err := out()
 		return c, space.CommitClear{Remove: []seal.MemberID{who}}, err
 	})
 	return err

@@ -29,6 +29,7 @@ type bundle struct {
 	Seq      int64    `json:"seq"` // the entry that took the newcomer in
 	Hash     string   `json:"hash"`
 	Pin      string   `json:"pin"` // the host's key as the inviter knows it
+	Void     []int64  `json:"void,omitempty"`
 	Snapshot Snapshot `json:"snapshot"`
 }
 
@@ -153,7 +154,7 @@ func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*s
 		return nil, fault.New(fault.Invalid, "space.join", "the welcome is for another space")
 	}
 	s.space, s.joined, s.term = b.Space, b.Seq, 1
-	s.sec = secrets{Seed: me.Seed(), Space: b.Key, Base: b.Snapshot, Joined: b.Hash}
+	s.sec = secrets{Seed: me.Seed(), Space: b.Key, Base: b.Snapshot, Joined: b.Hash, Void: b.Void}
 	s.link = r.linkTo(s)
 	if err := s.enter(g); err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (s.owner == owner(c) || c.Kind == op.Person) }) {
 		s.mu.Lock()
 		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why,
-			Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.group.Epoch(), Term: s.term, Seq: s.seq}
+			Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.epoch(), Term: s.term, Seq: s.seq}
 		mine, from := s.owner == owner(c), s.unread
 		s.mu.Unlock()
 		if mine && from.n > 0 {
@@ -119,7 +119,7 @@ func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {
 	}
 	defer s.mu.Unlock()
 	return Said{Text: fmt.Sprintf("%s\n(epoch %d, %d members; read it out to the others: it is the same for all)", s.group.Phrase(),
-		s.group.Epoch(), len(s.members()))}, nil
+		s.epoch(), len(s.members()))}, nil
 }
 
 // Who is a username.

@@ -33,6 +33,7 @@ type secrets struct {
 	Joined  string            `json:"joined,omitempty"`  // hash of the entry that took this member in, by the inviter's word
 	Pending []byte            `json:"pending,omitempty"` // the group after a commit that the host has not answered yet
 	Commit  string            `json:"commit,omitempty"`  // that commit's envelope
+	Void    []int64           `json:"void,omitempty"`    // entries whose commit did not hold: epochs for the host alone
 }
 
 // seat is one member's chair in one space. mu guards everything below it;
@@ -135,12 +136,19 @@ func (s *seat) key(epoch uint64) (seal.EpochKey, bool) {
 	return seal.EpochKey{}, false
 }
 
+// epochOf is the number that the host has for the epoch of a group of this space.
+func (s *seat) epochOf(g *seal.Group) uint64 { return g.Epoch() + uint64(len(s.sec.Void)) }
+
+// epoch is the one that envelopes are sealed for now.
+func (s *seat) epoch() uint64 { return s.epochOf(s.group) }
+
 // enter makes g the seat's group and keeps its key.
 func (s *seat) enter(g *seal.Group) error {
 	k, err := g.EpochKey()
 	if err != nil {
 		return err
 	}
+	k.Epoch = s.epochOf(g)
 	if s.group != nil && s.group.Epoch()+1 == g.Epoch() {
 		if s.sec.Past == nil {
 			s.sec.Past = map[uint64][]byte{}

@@ -107,9 +107,9 @@ func (r *Room) catchUp(ctx context.Context, s *seat, seq int64) error {
 }
 
 func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, error) {
-	key, ok := s.key(s.group.Epoch())
+	key, ok := s.key(s.epoch())
 	if !ok {
-		return seal.Envelope{}, fmt.Errorf("seat %s has no key for epoch %d", s.id, s.group.Epoch())
+		return seal.Envelope{}, fmt.Errorf("seat %s has no key for epoch %d", s.id, s.epoch())
 	}
 	var to *seal.Card
 	if t.to != "" {

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/thomas-vilte/mls-go/ciphersuite"
@@ -116,6 +117,15 @@ func (g *Group) Roster() ([]Card, error) {
 	return out, nil
 }
 
+// Has says whether somebody is a member of this epoch.
+func (g *Group) Has(id MemberID) (bool, error) {
+	roster, err := g.Roster()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(roster, func(c Card) bool { return c.ID == id }), nil
+}
+
 // EpochKey derives the key that envelopes of this epoch are sealed with. Only
 // members of this epoch can derive it, and members keep it for as long as they
 // want to reread what was sealed with it.
@@ -152,7 +162,8 @@ func NewNewcomer(me *Identity) (*Newcomer, error) {
 func (n *Newcomer) KeyPackage() []byte { return n.kp.Marshal() }
 
 // Join opens a welcome.
-func (n *Newcomer) Join(welcome []byte) (*Group, error) {
+func (n *Newcomer) Join(welcome []byte) (out *Group, err error) {
+	defer malformed("the welcome", &err)
 	w, err := parseWelcome(welcome)
 	if err != nil {
 		return nil, err
@@ -184,7 +195,8 @@ func parseWelcome(data []byte) (*group.Welcome, error) {
 }
 
 // CardOf reads whose key package this is.
-func CardOf(keyPackage []byte) (Card, error) {
+func CardOf(keyPackage []byte) (card Card, err error) {
+	defer malformed("the key package", &err)
 	kp, err := keypackages.UnmarshalKeyPackage(keyPackage)
 	if err != nil || kp.LeafNode == nil || kp.LeafNode.Credential == nil {
 		return Card{}, refuse("these bytes are not a key package")
@@ -320,7 +332,8 @@ func (g *Group) Apply(commit []byte) (*Group, error) {
 
 // follow checks and applies a commit that arrived as a public message, the only
 // wire form this package makes; a private one is refused.
-func follow(inner *group.Group, commit []byte) error {
+func follow(inner *group.Group, commit []byte) (err error) {
+	defer malformed("the commit", &err)
 	msg, err := framing.UnmarshalMLSMessage(commit)
 	if err != nil {
 		return refuse("these bytes are not a commit")
@@ -351,6 +364,13 @@ func follow(inner *group.Group, commit []byte) error {
 		return refuse("the commit does not apply: %v", err)
 	}
 	return nil
+}
+
+// malformed turns a panic over somebody else's bytes into a refusal: the library below is not ours.
+func malformed(what string, err *error) {
+	if p := recover(); p != nil {
+		*err = refuse("%s is malformed: %v", what, p)
+	}
 }
 
 // newcomerState is how a Newcomer survives a restart between knocking and the
