@@ -16,7 +16,6 @@ const (
 	looksOnly  = "a stream that changes nothing by itself"
 	ofSettings = "the folder is read literally; which program an agent is stands in settings, which change only with a person"
 	fromAgent  = "an agent program's own arguments, byte by byte; it has its file or command in hand and waits with it"
-	inRoom     = "members are found in the space's own list, whose keys the message is sealed for; mail needs no approval unless a rule says so"
 )
 
 // bindings says it for each operation. A sentence of its own says what is bound beyond the input.
@@ -32,6 +31,12 @@ var bindings = map[string]string{
 	"session.model_call": "the provider's address and the model's price",
 	"session.prompt":     "the model that it goes to, its provider's address and its price",
 	"repo.cross":         "nothing beyond its input, which names content by its hash and is shown with its diffs",
+	"space.send":         "the member whom the name stands for, or all members",
+	"space.share":        "the member or members whom it goes to, and the piece of the file; shown with its text",
+	"space.remove":       "the member whom the name stands for",
+	"board.handoff":      "the member whom the name stands for",
+	"board.add":          "the member to whom the task is assigned",
+	"board.plan":         "the members to whom tasks are assigned",
 	"tool.edit":          "what the file holds; shown as a diff",
 	"tool.write":         "what the file holds; shown as a diff",
 	"tool.apply_patch":   "what each file holds",
@@ -44,14 +49,11 @@ var bindings = map[string]string{
 	"approval.forget":         byID,
 	"audit.confirm":           byPerson,
 	"audit.forget":            byPerson,
-	"board.add":               byValue,
 	"board.adopt":             byContent,
 	"board.change":            byContent,
 	"board.claim":             byVersion,
 	"board.depend":            byVersion,
 	"board.finding":           byValue,
-	"board.handoff":           inRoom,
-	"board.plan":              byValue,
 	"board.take_back":         byVersion,
 	"board.unclaim":           byVersion,
 	"board.update":            byVersion,
@@ -147,13 +149,10 @@ var bindings = map[string]string{
 	"space.rejoin":            byID,
 	"space.release":           byName,
 	"space.remote":            passesOn,
-	"space.remove":            inRoom,
 	"space.rename":            byName,
 	"space.reserve":           byName,
 	"space.revoke":            byValue,
-	"space.send":              inRoom,
 	"space.set_var":           byName,
-	"space.share":             inRoom,
 	"space.start":             byContent,
 	"space.step_down":         byContent,
 	"space.surfaced":          byValue,

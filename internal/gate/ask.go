@@ -11,6 +11,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/policy"
 )
 
@@ -73,7 +74,7 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 func (c *call) asking(ctx context.Context) (string, error) {
 	exact, err := c.exact()
 	if err == nil {
-		c.bound, err = c.op.Bind(ctx, c.in)
+		c.bound, err = c.op.Bind(op.WithSight(ctx, c.sight()), c.in)
 	}
 	if err != nil {
 		return "", err

@@ -44,6 +44,9 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 	if to != "" {
 		r.fresh(ctx, s) // who is here now is told
 		id, err := s.peer(to)
+		if err == nil {
+			err = meant(ctx, "peer "+to, string(id))
+		}
 		if err != nil {
 			return Said{}, err
 		}
@@ -57,6 +60,8 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 	} else if len(s.members()) < 2 {
 		return Said{}, fault.New(fault.Conflict, "space.send", "nobody else is in this space yet").
 			WithNext("share an invite code: intandem_invite")
+	} else if err := meant(ctx, everybody, s.others()); err != nil {
+		return Said{}, err
 	}
 	a, queued, err := r.sendOrQueue(ctx, s, t)
 	if err != nil {

@@ -17,7 +17,11 @@ func (r *Room) peer(ctx context.Context, s *seat, name string) (seal.MemberID, e
 	if _, ok := s.find(name); !ok {
 		r.fresh(ctx, s)
 	}
-	return s.peer(name)
+	id, err := s.peer(name)
+	if err == nil {
+		err = meant(ctx, "peer "+name, string(id))
+	}
+	return id, err
 }
 
 // peer finds a member by name, or says who there is.

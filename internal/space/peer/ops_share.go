@@ -30,6 +30,21 @@ func (r *Room) opShare(ctx context.Context, in ShareIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
+	if in, err = in.whole(); err != nil {
+		return Said{}, err
+	}
+	ref, err := readPiece(ctx, s.folder, in)
+	if err == nil {
+		err = meant(ctx, piece(ref), ref.sum())
+	}
+	if err != nil {
+		return Said{}, err
+	}
+	return r.say(ctx, s, Words{Type: "context", Text: in.Message, Ref: ref}, in.To, "Shared "+escape(ref.File)+":"+lines(ref))
+}
+
+// whole is the input with the lines that were left out.
+func (in ShareIn) whole() (ShareIn, error) {
 	if in.Start == 0 {
 		in.Start = 1
 	}
@@ -37,13 +52,9 @@ func (r *Room) opShare(ctx context.Context, in ShareIn) (Said, error) {
 		in.End = in.Start + 20
 	}
 	if in.Start < 1 || in.End < in.Start {
-		return Said{}, fault.New(fault.Invalid, "space.share", "lines %d to %d are no piece of a file", in.Start, in.End)
+		return in, fault.New(fault.Invalid, "space.share", "lines %d to %d are no piece of a file", in.Start, in.End)
 	}
-	ref, err := readPiece(ctx, s.folder, in)
-	if err != nil {
-		return Said{}, err
-	}
-	return r.say(ctx, s, Words{Type: "context", Text: in.Message, Ref: ref}, in.To, "Shared "+escape(ref.File)+":"+lines(ref))
+	return in, nil
 }
 
 func lines(f *Ref) string { return fmt.Sprintf("%d-%d", f.Start, f.End) }

@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem/internal/approval"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/policy/book"
+	"tandem/internal/space/peer"
+)
+
+// A message was approved by its recipient's name: that peer took another name, a third one took the old name, and the approved call went
+// to the third. An approval is bound to the members whom names stand for, to all that there are when it is for all, and to the piece of a
+// file that is shared.
+func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
+	d, _ := walked(t)
+	folder := t.TempDir()
+	callers := map[string]op.Caller{}
+	for _, name := range []string{"bob", "ann", "eve", "dan"} {
+		mint(t, d, op.Agent, name)
+		c, err := d.identity.Caller(t.Context(), identity.LocalTenant, name, op.DoorSocket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Client = op.Client{ID: "1." + name, Folder: folder}
+		callers[name] = c
+	}
+	try := func(who, name string, in any) (any, error) {
+		return d.gate.Invoke(op.WithCaller(t.Context(), callers[who]), name, in)
+	}
+	do := func(who, name string, in any) any {
+		t.Helper()
+		out, err := try(who, name, in)
+		if err != nil {
+			t.Fatalf("%s %s: %v", who, name, err)
+		}
+		return out
+	}
+	// asks files an ask for a call of bob's, and a person approves it.
+	asks := func(name string, in any) (id string) {
+		t.Helper()
+		_, err := try("bob", name, in)
+		if !fault.Is(err, fault.Pending) {
+			t.Fatalf("%s does not ask: %v", name, err)
+		}
+		return fault.Public(err).Data["approval"]
+	}
+	approve := func(id string) {
+		t.Helper()
+		a, err := d.gate.Invoke(owner(t, d), "approval.get", approval.IDIn{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := a.(*approval.Ask)
+		if _, err := d.gate.Invoke(owner(t, d), "approval.decide", approval.DecideIn{ID: id, Verdict: approval.Approve, Digest: ask.Digest,
+			Pages: ask.PageDigests()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code := do("bob", "space.create", peer.CreateIn{}).(peer.Created).Code
+	for _, name := range []string{"ann", "eve"} {
+		do(name, "space.join", peer.JoinIn{Code: code})
+		do(name, "space.rename", peer.RenameIn{Name: name})
+		code = do("bob", "space.invite", peer.InviteIn{}).(peer.Invited).Code
+	}
+	if _, err := d.gate.Invoke(owner(t, d), "grant.add", book.GrantIn{Principal: "agent:bob", Effect: "ask", Resource: "space:/",
+		Permissions: []string{"edit"}, Approvers: []string{"person:*"}}); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("what was meant\n")
+	toAnn := peer.SendIn{Type: "chat", Message: "for ann alone", To: "ann"}
+	toAll := peer.SendIn{Type: "chat", Message: "for the two"}
+	share := peer.ShareIn{File: "a.txt", To: "eve"}
+	first := map[string]string{"one": asks("space.send", toAnn), "all": asks("space.send", toAll), "piece": asks("space.share", share)}
+	for _, id := range first {
+		approve(id)
+	}
+
+	do("ann", "space.rename", peer.RenameIn{Name: "former"})
+	do("eve", "space.rename", peer.RenameIn{Name: "ann"})
+	if id := asks("space.send", toAnn); id == first["one"] {
+		t.Error("what was approved for one peer goes to another of that name")
+	}
+	share.To = "former"
+	approve(asks("space.share", share))
+	write("what nobody saw\n")
+	asks("space.share", share)
+	do("dan", "space.join", peer.JoinIn{Code: code})
+	if id := asks("space.send", toAll); id == first["all"] {
+		t.Error("what was approved for two peers goes to three")
+	}
+
+	// As it was approved it passes, once.
+	do("eve", "space.rename", peer.RenameIn{Name: "eve"})
+	do("ann", "space.rename", peer.RenameIn{Name: "ann"})
+	do("bob", "space.send", toAnn)
+}
