@@ -75,6 +75,7 @@ type Daemon struct {
 	restored *time.Time                        // when the copy was made that this start restored
 	replaced *journal.State                    // where the journal stood that it replaced
 	cameBack bool                              // started on demand after a crash, and listening where the one before did
+	arrived  bool                              // the database has the mark of a move
 	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed   []string                          // where the one before the crash listened, which nobody approved to last
 	stopOnce sync.Once

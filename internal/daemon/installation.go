@@ -83,6 +83,14 @@ func (d *Daemon) recognise(ctx context.Context) error {
 	if err := found.Refuse(); err != nil {
 		return err
 	}
+	mark, other, err := installation.Moved(ctx, d.db)
+	if err != nil {
+		return err
+	}
+	if err := d.kept.RefuseMoved(mark, found.Where, other); err != nil {
+		return err
+	}
+	d.arrived = mark != ""
 	if d.kept == nil {
 		d.kept = installation.New(d.db.Now())
 		if base != "" {
@@ -176,6 +184,11 @@ func (d *Daemon) bind(ctx context.Context) error {
 		if err := d.kept.Bind(tx); err != nil {
 			return err
 		}
+		if d.arrived {
+			if err := d.arrive(tx); err != nil {
+				return err
+			}
+		}
 		return d.kept.KnowKeys(tx, d.data)
 	})
 	if err != nil {
@@ -194,6 +207,19 @@ func (d *Daemon) bind(ctx context.Context) error {
 		d.kept.Repos = nil // a file in the folder says it, or nobody does
 	}
 	return d.db.Explain(d.kept.Write(d.data))
+}
+
+// arrive settles that this database is the house: a move brought it here, or one was begun that never left.
+func (d *Daemon) arrive(tx *db.Tx) error {
+	payload, err := json.Marshal(map[string]string{"database": installation.Shown(d.data, d.dsn())})
+	if err != nil {
+		return err
+	}
+	if _, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.moved", Actor: identity.System,
+		Resource: "server:/database", Payload: payload}); err != nil {
+		return err
+	}
+	return installation.Settled(tx)
 }
 
 // SetAside moves everything that is in a data folder aside, unless a daemon

@@ -109,6 +109,28 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows i
 	return out.rows, d.Explain(err)
 }
 
+// Rows is how many rows the rooms' tables have together.
+func (d *DB) Rows(ctx context.Context, rooms ...Migrations) (rows int64, err error) {
+	names, err := tables(rooms, nil)
+	if err != nil {
+		return 0, err
+	}
+	err = d.Read(ctx, func(tx *Tx) error {
+		if err := tx.Unhurried(); err != nil {
+			return err
+		}
+		for _, name := range names {
+			var n int64
+			if err := tx.QueryRow("SELECT count(*) FROM " + name).Scan(&n); err != nil {
+				return err
+			}
+			rows += n
+		}
+		return nil
+	})
+	return rows, err
+}
+
 func schemaVersions(tx *Tx) (map[string]int, error) {
 	rows, err := tx.Query("SELECT room, max(version) FROM schema_version GROUP BY room")
 	if err != nil {

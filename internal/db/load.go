@@ -19,6 +19,11 @@ import (
 // dump came from. It is one transaction: a dump that is cut off, damaged or of
 // a newer program changes nothing. Older dumps are brought up to date after.
 func (d *DB) Load(ctx context.Context, r io.Reader, rooms ...Migrations) (rows int64, err error) {
+	return d.LoadThen(ctx, r, func(*Tx) error { return nil }, rooms...)
+}
+
+// LoadThen is Load, and then, in the same transaction, what then does.
+func (d *DB) LoadThen(ctx context.Context, r io.Reader, then func(*Tx) error, rooms ...Migrations) (rows int64, err error) {
 	err = d.Write(ctx, func(tx *Tx) error {
 		if err := tx.Unhurried(); err != nil {
 			return err
@@ -26,7 +31,10 @@ func (d *DB) Load(ctx context.Context, r io.Reader, rooms ...Migrations) (rows i
 		l := &loader{tx: tx, in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
 		err := l.load(rooms)
 		rows = l.rows
-		return err
+		if err != nil {
+			return err
+		}
+		return then(tx)
 	})
 	if err != nil {
 		return 0, err

@@ -41,7 +41,7 @@ func (k *Kept) Address(keepers []secret.Keeper) (string, error) {
 // Settle remembers where the database is. Only the seal keeps an address that
 // has a password from whoever reads the file.
 func (k *Kept) Settle(keepers []secret.Keeper, data, dsn string) error {
-	k.Database = Database{Shown: Shown(data, dsn)}
+	k.Database = Database{Shown: Shown(data, dsn), Move: k.Database.Move}
 	if dsn == "" {
 		return nil
 	}

@@ -32,6 +32,7 @@ type Kept struct {
 type Database struct {
 	Shown  string `json:"shown"`            // for people: without a password
 	Sealed []byte `json:"sealed,omitempty"` // the whole address; empty for the file in the data folder
+	Move   string `json:"move,omitempty"`   // the number of the move by which the rows came there
 }
 
 // New is an installation that never was before.

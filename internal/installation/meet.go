@@ -34,7 +34,7 @@ func (f Found) Refuse() error {
 	case f.Folder != nil && f.Base == "" && f.Empty:
 		return fault.New(fault.Conflict, "installation", "the database %s is empty, and installation %s of %s has its data in %s", f.Where,
 			f.Folder.ID, f.Data, f.Folder.Database.Shown).
-			WithNext("%sstart without --database; to move, write a copy (tandem server backup PATH), begin anew there (tandem up --new --database …) and restore it", no)
+			WithNext("%sstart without --database; to move there: tandem server move postgres://…", no)
 	case f.Folder == nil && f.Base == "" && f.Empty && len(f.Keys) > 0:
 		return fault.New(fault.Unavailable, "installation", "%s has the keys of an installation (%s) and %s has no data of it", f.Data,
 			strings.Join(f.Keys, ", "), f.Where).

@@ -53,6 +53,7 @@ var phrases = map[string][2]string{
 	"server.backup":           {"made a copy of everything", "make a copy of everything"},
 	"server.clock":            {"noticed that the clock moved", "notice that the clock moved"},
 	"server.key_rotated":      {"replaced a key of the server", "replace a key of the server"},
+	"server.moved":            {"began to use another database", "begin to use another database"},
 	"server.rotate":           {"replaced a key of the server", "replace a key of the server"},
 	"server.stop":             {"stopped the server", "stop the server"},
 	"session.cancel":          {"cancelled a turn of", "cancel a turn of"},

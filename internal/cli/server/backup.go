@@ -18,8 +18,8 @@ import (
 )
 
 func newServer(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, rotate, migrate"}
-	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newRotate(k), newMigrate(k))
+	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, rotate, migrate, move"}
+	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newRotate(k), newMigrate(k), newMove(k))
 	return cmd
 }
 

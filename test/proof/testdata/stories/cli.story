@@ -251,6 +251,8 @@ your-server> tandem server rotate journal
   shows sealed anew
 not run: programs of this story hold the old ones; TestDefaultTokensHaveNewValues does it: tandem server rotate tokens
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem server migrate --database postgres://owner@db.example.org/tandem --for tandem
+not run: a PostgreSQL is needed, which server_move has: tandem server move postgres://tandem@db.example.org/tandem
+not run: a PostgreSQL is needed, which server_move has: tandem server move sqlite
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem up --database postgres://tandem@db.example.org/tandem
 not run: a server that lost its key is needed, which server_rotate has: tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
 your-server> tandem server backup-key ~/copies.identity > ~/copies.recipient
