@@ -45,6 +45,19 @@ const (
 	typed  = "Enter right behind typed words is taken for a part of something pasted"
 )
 
+// backgrounds are the files below the daemon that begin a context of their own, each with its reason. Everything else is given one,
+// so that whoever asked can stop it.
+var backgrounds = map[string]string{
+	"internal/client/move.go":      "crypto/tls asks whether a key is right without a context",
+	"internal/db/sqlite.go":        "a transaction of several callers begins and ends whoever of them leaves",
+	"internal/session/aside.go":    naming,
+	"internal/session/question.go": naming,
+	"internal/session/read.go":     naming,
+	"internal/space/peer/room.go":  "seats work from New until Stop",
+}
+
+const naming = "whose it is has to be known before the operation, which has the context, is decided about"
+
 func TestNobodySleepsForAFixedTime(t *testing.T) {
 	used := map[string]bool{}
 	source(t, func(file string, tree *ast.File) {
@@ -78,6 +91,30 @@ func TestNobodySleepsForAFixedTime(t *testing.T) {
 	for at := range still {
 		if !used[at] {
 			t.Errorf("%s sleeps no more: take it off the list", at)
+		}
+	}
+}
+
+func TestNobodyBelowTheDaemonBeginsAContext(t *testing.T) {
+	used := map[string]bool{}
+	source(t, func(file string, tree *ast.File) {
+		if strings.HasSuffix(file, "_test.go") || !strings.HasPrefix(file, "internal/") || strings.HasPrefix(file, "internal/daemon/") ||
+			strings.HasPrefix(file, "internal/cli/") || strings.HasPrefix(file, "internal/testenv/") {
+			return
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); !ok || !calls(call, "context", "Background") && !calls(call, "context", "TODO") {
+				return true
+			}
+			if used[file] = true; backgrounds[file] == "" {
+				t.Errorf("%s begins a context of its own: take the caller's", file)
+			}
+			return true
+		})
+	})
+	for file := range backgrounds {
+		if !used[file] {
+			t.Errorf("%s begins no context any more: take it off the list", file)
 		}
 	}
 }

@@ -39,8 +39,9 @@ func (d *Daemon) buildTunnel() {
 			return token, err
 		},
 		Told: func(s tunnelwire.Status) {
-			d.rooms.notify.Tell(identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel", Status: string(s.State),
-				ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
+			// A tunnel that ends because the server does is told, too.
+			d.rooms.notify.Tell(context.Background(), identity.LocalTenant, notify.Notice{Event: notify.Event{TS: d.db.Now(), Type: "tunnel",
+				Status: string(s.State), ID: string(s.Mode), Summary: s.URL, Reason: s.Reason},
 				Next: "Share again: tandem share", Push: notify.Urgent, Page: "/panel/system"})
 		}})
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -161,7 +160,7 @@ func (s *Server) public(pattern string) bool {
 func missing(mux *http.ServeMux, r *http.Request) error {
 	var other []string
 	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-		probe := r.Clone(context.Background())
+		probe := r.Clone(r.Context())
 		probe.Method = m
 		if _, p := mux.Handler(probe); p != "" {
 			other = append(other, m)

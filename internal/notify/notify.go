@@ -122,8 +122,8 @@ func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
 }
 
 // Tell stores a notice by itself.
-func (n *Notifier) Tell(tenant string, e Notice) {
-	if err := n.db.Write(context.Background(), func(tx *db.Tx) error { return n.Put(tx, tenant, e) }); err != nil {
+func (n *Notifier) Tell(ctx context.Context, tenant string, e Notice) {
+	if err := n.db.Write(ctx, func(tx *db.Tx) error { return n.Put(tx, tenant, e) }); err != nil {
 		n.log.Error("a notice was not stored", "id", e.ID, "err", err)
 	}
 }

@@ -71,14 +71,16 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 		return n, func() { cancel(); <-done }
 	}
 	n, stop := start()
-	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"}})
+	n.Tell(t.Context(), "local", Notice{
+		Event: Event{TS: time.Now(), Type: "relay", Status: "parked", ID: "loop_1", Summary: "a routine task"}})
 	testenv.Eventually(t, "the webhook refuses it once", time.Minute, func() bool { mu.Lock(); defer mu.Unlock(); return failed })
 	stop()
 	// What was not told is told after the next start.
 	n, stop = start()
 	defer stop()
-	n.Tell("local", Notice{Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"},
-		Push: Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
+	n.Tell(t.Context(), "local", Notice{
+		Event: Event{TS: time.Now(), Type: "relay", Status: "needs input", ID: "loop_1", Summary: "Which colour?"},
+		Push:  Answer, Folder: t.TempDir(), Page: "/panel/relays/loop_1"})
 	testenv.Eventually(t, "three deliveries", 10*time.Second, func() bool { mu.Lock(); defer mu.Unlock(); return len(all) == 3 })
 	mu.Lock()
 	defer mu.Unlock()

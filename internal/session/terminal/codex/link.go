@@ -13,6 +13,7 @@ import (
 // Link is one session's connection. It is an agents.Link.
 type Link struct {
 	c      *client
+	ctx    context.Context // of what run asks by itself; every call also ends with the connection
 	events chan agents.Event
 	work   chan func() // what needs an answer from the server, off the reading side
 
@@ -47,7 +48,8 @@ func Open(ctx context.Context, path, thread string, careful bool, base Defaults)
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{c: c, thread: thread, events: make(chan agents.Event, 4096), work: make(chan func(), 64), asks: map[string]ask{},
+	l := &Link{c: c, ctx: context.WithoutCancel(ctx), thread: thread, events: make(chan agents.Event, 4096), work: make(chan func(), 64),
+		asks:  map[string]ask{},
 		items: map[string]json.RawMessage{},
 		told:  map[string]bool{}, base: base}
 	if careful {
@@ -127,7 +129,7 @@ func (l *Link) find() {
 	var list struct {
 		Data []string `json:"data"`
 	}
-	if l.c.call(context.Background(), "thread/loaded/list", map[string]any{}, &list) != nil {
+	if l.c.call(l.ctx, "thread/loaded/list", map[string]any{}, &list) != nil {
 		return
 	}
 	for _, id := range list.Data {
@@ -145,7 +147,7 @@ func (l *Link) main(id string) bool {
 	var out struct {
 		Thread thread `json:"thread"`
 	}
-	return l.c.call(context.Background(), "thread/read", map[string]any{"threadId": id}, &out) == nil && out.Thread.main()
+	return l.c.call(l.ctx, "thread/read", map[string]any{"threadId": id}, &out) == nil && out.Thread.main()
 }
 
 type thread struct {
@@ -164,7 +166,7 @@ func (l *Link) move(id string) {
 	policy := l.policy
 	l.mu.Unlock()
 	if policy != "" {
-		_ = l.c.call(context.Background(), "thread/settings/update", map[string]any{"threadId": id, "approvalPolicy": policy}, nil)
+		_ = l.c.call(l.ctx, "thread/settings/update", map[string]any{"threadId": id, "approvalPolicy": policy}, nil)
 	}
 	l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Moved}, Conversation: id, Version: l.version})
 	l.subscribe()
@@ -183,7 +185,7 @@ func (l *Link) subscribe() {
 			Status status `json:"status"`
 		} `json:"thread"`
 	}
-	if l.c.call(context.Background(), "thread/resume", map[string]any{"threadId": id, "excludeTurns": true}, &out) != nil {
+	if l.c.call(l.ctx, "thread/resume", map[string]any{"threadId": id, "excludeTurns": true}, &out) != nil {
 		return
 	}
 	l.mu.Lock()
@@ -219,7 +221,7 @@ func (l *Link) turns(id string, n int) ([]turn, error) {
 	var out struct {
 		Data []turn `json:"data"`
 	}
-	err := l.c.call(context.Background(), "thread/turns/list", map[string]any{"threadId": id, "itemsView": "full", "limit": n}, &out)
+	err := l.c.call(l.ctx, "thread/turns/list", map[string]any{"threadId": id, "itemsView": "full", "limit": n}, &out)
 	for i, j := 0, len(out.Data)-1; i < j; i, j = i+1, j-1 {
 		out.Data[i], out.Data[j] = out.Data[j], out.Data[i]
 	}

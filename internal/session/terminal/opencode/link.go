@@ -68,7 +68,7 @@ func Open(ctx context.Context, at Server, session string) (*Link, error) {
 	if err := l.show(ctx); err != nil {
 		return nil, err
 	}
-	l.ctx, l.stop = context.WithCancel(context.Background())
+	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	body, err := l.stream()
 	if err != nil {
 		l.stop()
