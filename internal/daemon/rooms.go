@@ -122,6 +122,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
+	if err := d.firstPIN(ctx); err != nil {
+		return err
+	}
 	d.rooms.resource = resource.New(d.db)
 	spaces, err := d.makeSpaces()
 	if err != nil {

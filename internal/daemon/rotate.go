@@ -111,7 +111,7 @@ func (d *Daemon) rotateSecret(ctx context.Context) (RotateOut, error) {
 func (d *Daemon) rotateTokens(ctx context.Context) (RotateOut, error) {
 	var out RotateOut
 	for _, t := range givenTokens {
-		given, err := d.givenToken(t.setting)
+		given, err := d.given(t.setting)
 		if err != nil {
 			return out, err
 		}

@@ -27,7 +27,7 @@ var ownTokens = secret.Owned{Prefix: "token/"}
 // they do not name. They are sealed, so that a person can be shown them again.
 func (d *Daemon) keepTokens(ctx context.Context) error {
 	for _, t := range givenTokens {
-		given, err := d.givenToken(t.setting)
+		given, err := d.given(t.setting)
 		if err != nil {
 			return err
 		}
@@ -100,9 +100,9 @@ func (d *Daemon) recordToken(tx *db.Tx, row op.Sealed) error {
 	return err
 }
 
-// givenToken is the value of a setting, or what the file holds that
+// given is the value of a setting, or what the file holds that
 // SETTING_file names.
-func (d *Daemon) givenToken(setting string) (string, error) {
+func (d *Daemon) given(setting string) (string, error) {
 	if v := d.Settings.Get(setting); v != "" {
 		return v, nil
 	}

@@ -36,6 +36,9 @@ var table = []Setting{
 	{Key: "connector_token", Env: []string{"TANDEM_TOKEN"},
 		Doc: "the bridge's token: drives sessions and spaces, never decides; made when absent", Secret: true},
 	{Key: "connector_token_file", Env: []string{"TANDEM_TOKEN_FILE"}, Doc: "a file that holds the bridge's token", Guard: true},
+	{Key: "pin_hash", Env: []string{"TANDEM_PIN_HASH"}, Doc: "the hash of the first PIN (tandem pin hash), for a machine that is set up " +
+		"without a person; it counts once, where none was ever set", Secret: true},
+	{Key: "pin_hash_file", Env: []string{"TANDEM_PIN_HASH_FILE"}, Doc: "a file that holds the hash of the first PIN", Guard: true},
 	{Key: "secret_keeper", Env: []string{"TANDEM_SECRET_KEEPER"}, Default: "auto",
 		Doc: "where a new master key for secrets goes: keyring, file, or auto for the keyring where there is one", Guard: true,
 		OneOf: []string{"auto", "keyring", "file"}},

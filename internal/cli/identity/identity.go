@@ -28,7 +28,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	token := &cobra.Command{Use: "token", Short: "Credentials of actors"}
 	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
-	pin.AddCommand(newPINSet(k))
+	pin.AddCommand(newPINSet(k), newPINHash(k))
 	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k), newRecover(k)}
 }
 
@@ -239,6 +239,33 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
 	return cmd
+}
+
+func newPINHash(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "hash", Short: "Turn a PIN into a hash that sets up a machine", Args: cobra.NoArgs, Example: "  tandem pin hash",
+		Long: "Turn a PIN into a hash, for a machine that is set up without a person: its first start takes it from TANDEM_PIN_HASH, from the file that TANDEM_PIN_HASH_FILE names, or from pin_hash in its config.toml. It counts once, where no PIN was ever set. Nothing is stored here. Without a terminal the PIN is read from standard input.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			pin, err := pinToHash(k)
+			if err != nil {
+				return err
+			}
+			hash, err := room.HashPIN(pin)
+			if err != nil {
+				return err
+			}
+			return k.Show(map[string]string{"pin_hash": hash}, func(w io.Writer) { fmt.Fprintln(w, hash) })
+		},
+	}
+}
+
+// pinToHash is typed twice, or comes through a pipe.
+func pinToHash(k *kit.Kit) (string, error) {
+	if k.Asks() {
+		return newPIN(k)
+	}
+	data, err := io.ReadAll(io.LimitReader(k.In, 1<<10))
+	return strings.TrimRight(string(data), "\r\n"), err
 }
 
 func newPINSet(k *kit.Kit) *cobra.Command {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -9,6 +11,8 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/settings"
 )
 
@@ -19,7 +23,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := k.Call(cmd.Context(), "setting.set", daemon.SetIn{Key: args[0], Value: args[1]}, nil); err != nil {
-				return err
+				return withoutPIN(cmd.Context(), k, err)
 			}
 			return k.Show(map[string]any{"key": args[0], "value": args[1]}, func(w io.Writer) {
 				when := "it takes effect at the next start"
@@ -71,4 +75,15 @@ func newSettings(k *kit.Kit) *cobra.Command {
 	}
 	cmd.AddCommand(set, keep)
 	return cmd
+}
+
+// withoutPIN says what to do about an ask that nobody can answer yet.
+func withoutPIN(ctx context.Context, k *kit.Kit, err error) error {
+	var f *fault.Error
+	var who identity.WhoOut
+	if !fault.Is(err, fault.Pending) || !errors.As(err, &f) || k.Call(ctx, "actor.whoami", nil, &who) != nil || who.PIN {
+		return err
+	}
+	return f.WithNext("set the PIN that such an answer needs: tandem pin set; then: tandem approvals approve %s. On a machine that is set up without a "+
+		"person, write it into config.toml or the environment before the first start", f.Data["approval"])
 }

@@ -21,6 +21,7 @@ import (
 // unit is what both service managers are told.
 type unit struct {
 	Program, Data, Path string
+	User                string // of a service of the machine
 }
 
 const systemdUnit = `[Unit]
@@ -75,20 +76,34 @@ const launchdPlist = `<?xml version="1.0" encoding="UTF-8"?>
 
 func newService(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "service", Short: "Start tandem with the machine (systemd, launchd)"}
-	var noStart bool
+	var noStart, system bool
+	var as string
 	install := &cobra.Command{
 		Use: "install", Short: "Install and start the service of this user", Args: cobra.NoArgs,
 		Long: "Install and start the service of this user: systemd on Linux, launchd on macOS. A server that runs already gives way to it. " +
 			"What was said to tandem up on the command line is not passed on unless it was kept: start it as you want it (tandem up --listen 0.0.0.0:13013), keep that (tandem settings keep), then install the service. " +
-			"On Linux the service runs while this user is logged in; with loginctl enable-linger it starts with the machine.",
-		Example: "  tandem service install\n  tandem service install --no-start",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return installService(cmd.Context(), k, !noStart) },
-	}
-	install.Flags().BoolVar(&noStart, "no-start", false, "only write the file")
-	cmd.AddCommand(install, &cobra.Command{
-		Use: "uninstall", Short: "Stop and remove the service", Args: cobra.NoArgs, Example: "  tandem service uninstall",
+			"On Linux the service runs while this user is logged in; with loginctl enable-linger it starts with the machine. " +
+			"With --system it is a service of the machine, for systemd and as root: it runs as the account that --as names, keeps its data in /var/lib/tandem, and reads what it is to be told from /etc/tandem/tandem.env.",
+		Example: "  tandem service install\n  tandem service install --no-start\n  tandem service install --system --as tandem",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			removed, err := uninstallService(k)
+			if system {
+				return installSystem(k, as, !noStart)
+			}
+			return installService(cmd.Context(), k, !noStart)
+		},
+	}
+	install.Flags().BoolVar(&system, "system", false, "a service of the machine, not of this user")
+	install.Flags().StringVar(&as, "as", "", "the account that a service of the machine runs as")
+	install.Flags().BoolVar(&noStart, "no-start", false, "only write the file")
+	uninstall := &cobra.Command{
+		Use: "uninstall", Short: "Stop and remove the service; its data stays", Args: cobra.NoArgs,
+		Example: "  tandem service uninstall\n  tandem service uninstall --system",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			remove := uninstallService
+			if system {
+				remove = uninstallSystem
+			}
+			removed, err := remove(k)
 			if err != nil {
 				return err
 			}
@@ -98,7 +113,9 @@ func newService(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(map[string]any{"removed": removed}, func(w io.Writer) { fmt.Fprintln(w, said) })
 		},
-	})
+	}
+	uninstall.Flags().BoolVar(&system, "system", false, "the service of the machine, not of this user")
+	cmd.AddCommand(install, uninstall)
 	return cmd
 }
 
@@ -151,7 +168,7 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 		return fault.New(fault.Conflict, "service", "the service of this user is of another data folder, %s", theirs).
 			WithNext("remove that one first: tandem service uninstall --data %s", theirs)
 	}
-	content, err := render(text, unit{self, s.Data(), search})
+	content, err := render(text, unit{Program: self, Data: s.Data(), Path: search})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,14 @@ import (
 
 var sample = unit{Program: "/usr/local/bin/tandem", Data: "/home/ada/.tandem", Path: "/usr/local/bin:/usr/bin:/bin"}
 
-func TestSystemdAcceptsTheUnit(t *testing.T) {
-	text, err := render(systemdUnit, unit{Program: "/bin/true", Data: sample.Data, Path: sample.Path + ":/mnt/c/Program Files/100%/bin"})
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	t.Run("of a user", func(t *testing.T) { accepted(t, systemdUnit, "--user") })
+	t.Run("of the machine", func(t *testing.T) { accepted(t, systemUnit, "--system") })
+}
+
+func accepted(t *testing.T, form, of string) {
+	odd := sample.Path + ":/mnt/c/Program Files/100%/bin"
+	text, err := render(form, unit{Program: "/bin/true", Data: sample.Data, Path: odd, User: "daemon"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +29,7 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(analyze, "verify", "--man=no", "--user", file)
+	cmd := exec.Command(analyze, "verify", "--man=no", of, file)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "XDG_RUNTIME_DIR=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Contains(string(out), "tandem.service") {

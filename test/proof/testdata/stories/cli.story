@@ -12,6 +12,8 @@ your-server> tandem status --json
 your-server> tandem doctor
 your-server> tandem doctor --json
 your-server> tandem whoami
+your-server> tandem pin hash
+  shows argon2id$
 your-server> tandem pin set
   shows recovery codes
 your-server> tandem recover status
@@ -391,6 +393,8 @@ not run: man is not on a test's machine: man tandem-session-open
 your-server> tandem actor disable builder
 your-server> tandem service install --no-start
 not run: there is no systemd in a test's machine: tandem service install
+not run: there is no systemd in a test's machine, and it writes below /etc: tandem service install --system --as tandem
 your-server> tandem service uninstall
+your-server> tandem service uninstall --system
 your-server> tandem uninstall
 your-server> tandem uninstall --purge --yes
