@@ -55,6 +55,7 @@ func (v *visit) do(a act) error {
 			if !o.Present {
 				return v.needsYou(a, words(err))
 			}
+			v.unproven = words(err)
 			return a.refused(v, err)
 		}
 	}

@@ -37,7 +37,7 @@ func TestChatAndConnectors(t *testing.T) {
 	for _, p := range got.Problems {
 		t.Error(p)
 	}
-	for _, want := range []string{"attached", "always", "rule", "search", "accepted"} {
+	for _, want := range []string{"attached", "always", "phone", "rule", "search", "accepted"} {
 		if !got.Seen[want] {
 			t.Errorf("%s was not seen", want)
 		}

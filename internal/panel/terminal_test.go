@@ -54,7 +54,9 @@ func TestTerminalAndRelay(t *testing.T) {
 	for name, want := range map[string]string{
 		"ready": "ready", "looking": "For looking only.", "live": "true", "said": "the word is plover", "row": "ready",
 		"driver":      "claude in a terminal",
-		"typedUnheld": "403 the terminal is not taken over", "typedWhileLooking": "false", "wrongPin": "That was refused", "held": "owner has it",
+		"typedUnheld": "403 the terminal is not taken over", "typedWhileLooking": "false",
+		"wrongPin": "That was refused", "wrongPinSaid": "the PIN is wrong",
+		"held":      "owner has it",
 		"typed":     "true",
 		"clipboard": "mine", "printedTitle": "true", "printedLinks": "0", "printedPages": "0",
 		"otherSees": "owner has the terminal, elsewhere.", "otherTypes": "403 owner has the terminal, in another browser", "foreign": "403",

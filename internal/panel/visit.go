@@ -28,6 +28,8 @@ type visit struct {
 
 	inboxRead *wire.Out // once it was
 
+	unproven string // why a proof of presence did not hold
+
 	keyless bool   // the browser signed in before it had a key
 	shows   string // the key that such a browser shows
 }
@@ -143,7 +145,7 @@ var said = map[string]string{
 // shell is what surrounds a page.
 func (v *visit) shell(id, title string) ui.Shell {
 	s := ui.Shell{Title: title, Here: v.here(), Person: v.caller.Name, Host: v.p.Machine, Build: v.p.Version, From: v.from.String(),
-		Said: said[v.r.URL.Query().Get("said")]}
+		Said: said[v.r.URL.Query().Get("said")], Unproven: v.unproven}
 	asks := 0
 	if waits, err := v.waiting(); err == nil {
 		s.Alert, asks = waits.Count, asksIn(waits)

@@ -39,7 +39,18 @@ function follow() {
 if (box) {
   document.addEventListener('htmx:after:swap', clear);
   follow();
-  if (document.querySelector('.talk')) scrollTo(0, document.body.scrollHeight);
+  readable([...document.querySelectorAll('.talk > li, .chat-ask, .chat-question')].at(-1));
+}
+
+// readable brings what was said last between the header and the box to write
+// in: its end, or its beginning where it is longer than that.
+function readable(last) {
+  if (!last) return;
+  const above = (document.querySelector('.top')?.getBoundingClientRect().bottom ?? 0) + 12;
+  const below = innerHeight - (document.querySelector('.chat-send')?.offsetHeight ?? 0) - 36;
+  const r = last.getBoundingClientRect();
+  if (r.top >= above && r.bottom <= below) return;
+  scrollBy(0, Math.min(r.top - above, r.bottom - below));
 }
 
 // An ask or a question that is new comes into sight, above the box to write in.

@@ -32,6 +32,41 @@ function freeze(d) {
   }, { once: true });
 }
 
+// A dialog in which a wrong PIN was typed is open again on the page that says
+// so, with what else was filled in, and asks for the PIN once more.
+const inDialog = 'tandem-dialog';
+const filled = (form) => form.querySelectorAll('textarea, select, input:not([type=hidden], [type=password], [type=file])');
+
+document.addEventListener('submit', (e) => {
+  const d = e.target.closest('dialog[open]');
+  if (!d?.id || !e.target.querySelector('[name=pin]')) return;
+  sessionStorage.setItem(inDialog, JSON.stringify({ id: d.id, fields: [...filled(e.target)].map((el) => [el.name, el.value, !!el.checked]) }));
+});
+
+function reopen(kept, why) {
+  const d = document.getElementById(kept.id);
+  const pin = d?.querySelector('[name=pin]');
+  if (!pin || d.open) return;
+  [...filled(pin.form)].forEach((el, i) => {
+    const [name, value, checked] = kept.fields[i] ?? [];
+    if (el.name !== name) return;
+    if (el.matches('[type=checkbox], [type=radio]')) el.checked = checked; else el.value = value;
+  });
+  const about = document.getElementById(`${pin.id}-about`);
+  about.className = 'field-problem';
+  about.role = 'alert';
+  about.textContent = why;
+  pin.closest('.field').classList.add('field-bad');
+  pin.setAttribute('aria-invalid', 'true');
+  freeze(d);
+  d.showModal();
+  pin.focus();
+}
+
+const kept = sessionStorage.getItem(inDialog);
+sessionStorage.removeItem(inDialog);
+if (kept && document.body.dataset.unproven) reopen(JSON.parse(kept), document.body.dataset.unproven);
+
 // toast(tone, text) tells what just happened. Errors stay until dismissed.
 export function toast(tone, text) {
   const box = document.getElementById('toasts');

@@ -51,6 +51,19 @@ async function chat() {
   if (!page.url().includes('/panel/sessions/')) out.problems.push(`after the answer the page is ${page.url()}`);
   await text('both ran');
   out.seen.always = true;
+  // On a phone the conversation opens where its last words are read, with the header above and what is about it further down.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${input.base}/panel/sessions/${input.session}`);
+  await page.waitForFunction(() => window.htmx);
+  const phone = await page.evaluate(() => {
+    const at = (s) => [...document.querySelectorAll(s)].at(-1).getBoundingClientRect();
+    return { head: at('.top').top, above: at('.top').bottom, from: at('.talk > li').top, to: at('.talk > li').bottom, below: at('.chat-send').top, scrolled: scrollY,
+      left: document.body.scrollHeight - innerHeight - scrollY };
+  });
+  await page.screenshot({ path: path.join(input.shots, 'live-chat-phone.png') });
+  out.seen.phone = phone.head >= 0 && phone.from >= phone.above && phone.to <= phone.below && phone.scrolled > 0 && phone.left > 0;
+  if (!out.seen.phone) out.problems.push(`on a phone: ${JSON.stringify(phone)}`);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${input.base}/panel/models`);
   await text('bash(command: echo one)');
   out.seen.rule = true;

@@ -76,8 +76,9 @@ async function takeOver() {
   await page.getByRole('button', { name: 'Take over with PIN' }).click();
   await page.waitForSelector('.notice-title');
   out.seen.wrongPin = await page.locator('.notice-title').first().innerText();
-  await page.getByRole('button', { name: 'Take over' }).click();
-  await page.getByLabel('PIN').fill(input.pin);
+  // The dialog is open as it was, says so, and the next keys are the PIN.
+  out.seen.wrongPinSaid = (await page.locator('dialog[open] .field-problem').innerText()).trim();
+  await page.keyboard.type(input.pin);
   await page.getByRole('button', { name: 'Take over with PIN' }).click();
   await page.waitForSelector('[data-type]');
   await shows('plover');

@@ -23,6 +23,8 @@ type Shell struct {
 	Keys   []KeyHelp  // the page's own shortcuts, for the help
 	Said   string     // what just happened, told once
 	From   string     // how far the page has heard when it was made
+
+	Unproven string // why the person was not taken for present: the dialog they were in says it
 }
 
 // NavGroup is a titled run of pages; the first has no title.
@@ -86,6 +88,13 @@ func asset(name string) string { return Asset(name) }
 
 // millis is the time by which a page signs what it does.
 func millis() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
+
+func unproven(s Shell) templ.Attributes {
+	if s.Unproven == "" {
+		return nil
+	}
+	return templ.Attributes{"data-unproven": Plain(s.Unproven)}
+}
 
 func tabTitle(s Shell) string {
 	t := Plain(s.Title) + " · tandem"
