@@ -86,16 +86,24 @@ func (s *Scope) Trees() []Mask {
 }
 
 // Narrowed is a place that the scope shows and the next one does not, or not to be changed; "" when there is none.
-func (s *Scope) Narrowed(next *Scope) (string, error) {
+func (s *Scope) Narrowed(next *Scope) (string, error) { return s.narrowed(next, (*Scope).Masks) }
+
+// NarrowedTrees is Narrowed by what policy names alone: see Trees.
+func (s *Scope) NarrowedTrees(next *Scope) (string, error) {
+	return s.narrowed(next, func(s *Scope) ([]Mask, error) { return s.Trees(), nil })
+}
+
+func (s *Scope) narrowed(next *Scope, masksOf func(*Scope) ([]Mask, error)) (string, error) {
 	for _, f := range s.folders {
 		if !slices.ContainsFunc(next.folders, func(n Folder) bool { return n.Path == f.Path && (f.ReadOnly || !n.ReadOnly) }) {
 			return f.Path, nil
 		}
 	}
-	masks, err := next.Masks()
+	masks, err := masksOf(next)
 	if err != nil {
 		return "", err
 	}
+	var had []Mask // what is hidden already; the store of a repository is, by what lies beside it
 	for _, m := range masks {
 		for _, f := range s.folders { // the innermost speaks first
 			rel, in := below(f.Path, m.Path)
@@ -103,7 +111,12 @@ func (s *Scope) Narrowed(next *Scope) (string, error) {
 				continue
 			}
 			if was := f.seen(rel); m.How == Hide && !was.Hidden && was.Asks == "" || m.How == Fix && !was.Hidden && !was.Fixed && !f.ReadOnly {
-				return m.Path, nil
+				if had == nil {
+					had, err = masksOf(s)
+				}
+				if err != nil || !slices.ContainsFunc(had, func(k Mask) bool { return k.Path == m.Path && k.How == m.How }) {
+					return m.Path, err
+				}
 			}
 			break
 		}

@@ -26,7 +26,7 @@ const (
 	Connector Kind = "connector"
 	Aside     Kind = "aside" // a file that version control would have run outside of a sandbox
 	Mail      Kind = "mail"
-	Ended     Kind = "ended" // an ask that nobody can answer any more, with its reason
+	Ended     Kind = "ended" // an ask that nobody can answer any more, or a turn that a denial ended, with its reason
 )
 
 // Kinds are all of them, in the order in which they are listed.

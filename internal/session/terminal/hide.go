@@ -43,6 +43,15 @@ func (s *seat) seen(ctx context.Context, c op.Caller, with string) (*view, error
 	return &view{tool.NewScope([]tool.Folder{{Path: s.row.Folder}}).Seeing(see), sight, true}, nil
 }
 
+// masks is what a box takes out of the folder; of one that is too large to be looked through, what policy names.
+func (v *view) masks() ([]tool.Mask, error) {
+	masks, err := v.scope.Masks()
+	if fault.Is(err, fault.Exhausted) {
+		return v.scope.Trees(), nil
+	}
+	return masks, err
+}
+
 // hide is what takes out of the working folder what policy keeps from the session, on top of that folder. The program's own state lies
 // elsewhere.
 func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
@@ -53,10 +62,7 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
-	masks, err := now.scope.Masks()
-	if fault.Is(err, fault.Exhausted) {
-		masks, err = now.scope.Trees(), nil
-	}
+	masks, err := now.masks()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +78,10 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 		}
 	}
 	s.looked.Store(now)
+	s.judged = now.sight
+	hides := denied(masks)
 	s.update(func(r *row) bool {
+		r.Hides = &hides
 		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks)
 		return true
 	})

@@ -3,3 +3,5 @@
 package terminal
 
 func reap(int) error { return nil }
+
+func slay(int) error { return nil }

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/policy"
 	"tandem/internal/provider"
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
@@ -50,12 +51,14 @@ type seat struct {
 	marks    *since.Marks // how the folder stood when the turn began; nil when nobody looked
 	heard    map[string]bool
 	pane     tmux.Pane
-	lookedAt time.Time // at the screen
-	weighed  time.Time // against its budget
-	spent    error     // the budget that ends the turn
-	signals  []string  // of the program, that were there
-	moved    time.Time // last sign of life
-	tended   time.Time // its home
+	lookedAt time.Time     // at the screen
+	weighed  time.Time     // against its budget
+	spent    error         // the budget that ends the turn
+	signals  []string      // of the program, that were there
+	moved    time.Time     // last sign of life
+	tended   time.Time     // its home
+	glanced  time.Time     // at the policy
+	judged   *policy.Sight // that its box was held against
 }
 
 // program is what differs between agent programs: Claude Code is typed to and watched, Codex and OpenCode are spoken to.
@@ -201,6 +204,10 @@ func (s *seat) step(ctx context.Context) {
 	if s.view().State.Gone() || ctx.Err() != nil {
 		return
 	}
+	if denied := s.outgrown(ctx); denied != "" {
+		s.rebox(ctx, denied)
+		return
+	}
 	if s.turn != nil && time.Since(s.weighed) > time.Second {
 		s.weighed = time.Now()
 		if s.spent == nil {
@@ -219,6 +226,11 @@ func (s *seat) step(ctx context.Context) {
 		if err != nil {
 			s.d.log.Error("look for a turn", "session", s.row.Session, "err", err)
 		} else if t != nil {
+			s.glanced = time.Time{} // the prompt is for a box that holds
+			if denied := s.outgrown(ctx); denied != "" {
+				s.rebox(ctx, denied)
+				return
+			}
 			s.prog.deliver(ctx, t)
 			s.nudge()
 		}

@@ -85,6 +85,8 @@ type row struct {
 	Limit        string `json:"limit,omitempty"`   // what the provider said when it refused the last turn for its rate
 	Limited      string `json:"limited,omitempty"` // the turn whose rate limit was told
 	Known        string `json:"known,omitempty"`   // the program's own name for it, where it has one
+	// Hides is what people's denials took out of the box that the program runs in; nil where nobody noted it.
+	Hides *[]string `json:"hides,omitempty"`
 }
 
 // Prefix is how tmux knows these sessions; others are not drivable.

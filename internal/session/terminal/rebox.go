@@ -1,0 +1,94 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+)
+
+// DeniedOutcome is the outcome of a turn that ended because something was denied that the program's box shows.
+const DeniedOutcome = "error: denied"
+
+// glance is how often the box of a running program is held against the policy. Looking costs little while the policy stands.
+const glance = 300 * time.Millisecond
+
+// outgrown is a place that the program's box shows, or lets it change, and that policy keeps from the session by now; "" when there is
+// none. What is denied to whoever prompts it alone is not in any box: see hears.
+func (s *seat) outgrown(ctx context.Context) string {
+	was := s.looked.Load()
+	if was == nil && s.row.Hides == nil || s.row.Confined != "bwrap" || s.stage != nil || time.Since(s.glanced) < glance {
+		return ""
+	}
+	s.glanced = time.Now()
+	now, err := s.scope(ctx, false)
+	if err != nil || now.sight == s.judged {
+		return "" // a storage that does not answer says nothing
+	}
+	var path string
+	if was == nil { // the server was started anew, and what its box hides is in its row
+		path, err = s.unhidden(now)
+	} else if path, err = was.scope.Narrowed(now.scope); fault.Is(err, fault.Exhausted) { // its box was built by what policy names alone
+		path, err = was.scope.NarrowedTrees(now.scope)
+	}
+	if err != nil {
+		s.d.log.Error("hold a program's box against the policy", "session", s.row.Session, "err", err)
+		return ""
+	}
+	s.judged = now.sight
+	return path
+}
+
+// unhidden is what policy hides from the session and a box that was built before the server started does not.
+func (s *seat) unhidden(now *view) (string, error) {
+	masks, err := now.masks()
+	if err != nil {
+		return "", err
+	}
+	for _, m := range denied(masks) {
+		if !slices.Contains(*s.row.Hides, m) {
+			_, path, _ := strings.Cut(m, " ")
+			return path, nil
+		}
+	}
+	s.looked.Store(now)
+	return "", nil
+}
+
+// denied are the masks that a person's word made, each as one word on how and the place.
+func denied(masks []tool.Mask) []string {
+	out := []string{}
+	for _, m := range masks {
+		switch {
+		case m.House() || m.How == tool.Show:
+		case m.How == tool.Fix:
+			out = append(out, "fix "+m.Path)
+		default:
+			out = append(out, "hide "+m.Path)
+		}
+	}
+	return out
+}
+
+// rebox ends a program whose box shows what was denied since it was started, with all that it runs, and starts it again in one that does
+// not. Its turn ends with that reason, and its conversation goes on.
+func (s *seat) rebox(ctx context.Context, path string) {
+	if err := slay(s.pane.PID); err != nil {
+		s.d.log.Error("end a program that sees what was denied", "session", s.row.Session, "err", err)
+	}
+	s.prog.read(ctx)
+	why := fmt.Sprintf("%s was denied while the program ran, which saw it: the program was ended", path)
+	s.set(Starting, "policy", why)
+	if s.turn != nil {
+		s.finish(ctx, session.Failed, DeniedOutcome, "policy", why+"; the conversation goes on in a new box: send the prompt again if it still holds")
+	}
+	s.d.log.Info("a program was ended and is started in a new box", "session", s.row.Session, "denied", path)
+	if err := s.launch(ctx); err != nil {
+		s.gone(ctx, Crashed, "policy", why+", and could not be started again: "+fault.Public(err).Msg)
+	}
+}
