@@ -173,7 +173,24 @@ func (c *cell) run(t *testing.T, line string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt := map[string]any{"type": "text", "text": "[[tool bash " + string(args) + "]] [[result]]"}
+	return c.said(t, "[[tool bash "+string(args)+"]] [[result]]")
+}
+
+// prompt says something to a session of its own, which does what it is told.
+func (c *cell) prompt(s *stage, text string) string {
+	s.Helper()
+	var made struct{ ID string }
+	c.call(s.T, "session.create", fields{"model": "fake/scripted-1", "directory": c.inside("")}, &made)
+	first := c.session
+	defer func() { c.session = first }()
+	c.session = made.ID
+	return c.said(s.T, text)
+}
+
+// said prompts the session and returns what it answered.
+func (c *cell) said(t *testing.T, text string) string {
+	t.Helper()
+	prompt := map[string]any{"type": "text", "text": text}
 	body, err := json.Marshal(map[string]any{"parts": []any{prompt}})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +204,7 @@ func (c *cell) run(t *testing.T, line string) string {
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatalf("%s: %q: %v", c.name, line, err)
+		t.Fatalf("%s: %q: %v", c.name, text, err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
@@ -209,6 +226,14 @@ func (c *cell) works(t *testing.T, w way) bool {
 		t.Fatalf("%s: the sign %q is in the line itself", w.name, x.sign)
 	}
 	said := c.run(t, x.line)
+	if x.tidy != nil {
+		defer x.tidy()
+	}
+	return x.worked(said)
+}
+
+// worked says whether a way led out, by what it printed.
+func (x try) worked(said string) bool {
 	if x.outside != nil {
 		return x.outside(said)
 	}

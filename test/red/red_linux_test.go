@@ -10,7 +10,7 @@ import (
 	"tandem/internal/testenv"
 )
 
-const patient = 40 * time.Second // how long a sample of one table may last
+const patient = 18 * time.Second // how long a sample of one table may last
 
 // boxes are the columns of the table.
 var boxes = []struct {

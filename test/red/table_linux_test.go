@@ -19,12 +19,20 @@ type table struct {
 
 var (
 	boxTable   = table{"<!-- red cell: generated -->\n", "<!-- end of the red cell -->\n", boxTitles(), wayRows()}
+	agentTable = table{"<!-- red agents: generated -->\n", "<!-- end of the red agents -->\n", agentTitles(), wayRows()}
 	houseTable = table{"<!-- red house: generated -->\n", "<!-- end of the red house -->\n", []string{"as it is"}, trialRows()}
 )
 
 func boxTitles() (out []string) {
 	for _, b := range boxes {
 		out = append(out, b.title)
+	}
+	return out
+}
+
+func agentTitles() (out []string) {
+	for _, a := range agents {
+		out = append(out, a.title)
 	}
 	return out
 }
@@ -103,7 +111,7 @@ func (x table) save(t *testing.T, found map[string][]string) {
 
 // The tables name the ways that there are, no more and no less.
 func TestTheTableNamesEveryWay(t *testing.T) {
-	for _, x := range []table{boxTable, houseTable} {
+	for _, x := range []table{boxTable, agentTable, houseTable} {
 		rows := x.read(t)
 		for i, row := range x.rows {
 			if slices.Contains(x.rows[:i], row) {
@@ -118,5 +126,22 @@ func TestTheTableNamesEveryWay(t *testing.T) {
 				t.Errorf("docs/THREATS.md has a row %q, which is no way", row)
 			}
 		}
+	}
+}
+
+// Many ways of one cause show little: there are at least 150, and eight in every chapter.
+func TestEveryChapterHasEightWays(t *testing.T) {
+	count := map[string]int{}
+	for _, row := range slices.Concat(boxTable.rows, houseTable.rows) {
+		chapter, _, _ := strings.Cut(row, " | ")
+		count[chapter]++
+	}
+	for chapter, n := range count {
+		if n < 8 {
+			t.Errorf("the chapter %s has %d ways", chapter, n)
+		}
+	}
+	if n := len(boxTable.rows) + len(houseTable.rows); n < 150 {
+		t.Errorf("there are %d ways", n)
 	}
 }

@@ -11,10 +11,11 @@ func (c *cell) configures(line, file, word string) try {
 	before, _ := os.ReadFile(at) // most are not there yet
 	return try{line: line, outside: func(string) bool {
 		text, err := os.ReadFile(at)
+		return err == nil && strings.Contains(string(text), word)
+	}, tidy: func() {
 		if before != nil {
 			os.WriteFile(at, before, 0o644) //nolint:errcheck // the next way would find it
 		}
-		return err == nil && strings.Contains(string(text), word)
 	}}
 }
 
@@ -22,8 +23,9 @@ func (c *cell) configures(line, file, word string) try {
 func (c *cell) leaves(line, file, tidy string) try {
 	return try{line: line, outside: func(string) bool {
 		_, err := os.Lstat(c.inside(file))
-		os.RemoveAll(c.inside(tidy)) //nolint:errcheck // the next way would find it
 		return err == nil
+	}, tidy: func() {
+		os.RemoveAll(c.inside(tidy)) //nolint:errcheck // the next way would find it
 	}}
 }
 

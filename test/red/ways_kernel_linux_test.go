@@ -79,7 +79,7 @@ var kernelWays = []way{
 		return says("mkdir -p m; mount -t tmpfs x m && printf MOU%s NTED; umount m; rmdir m", "MOUNTED")
 	}},
 	{"nest", "a mount in a namespace of its own", false, func(c *cell) try {
-		return says("mkdir -p m; unshare -Urm sh -c 'mount -t tmpfs x m && printf MOU%s NTED'; rmdir m", "MOUNTED")
+		return says("mkdir -p own; unshare -Urm sh -c 'mount -t tmpfs x own && printf MOU%s NTED'; rmdir own", "MOUNTED")
 	}},
 	{"nest", "uncovering what is hidden", true, func(c *cell) try {
 		return says("unshare -m sh -c 'umount -l "+c.home+"; umount -l /; cat "+c.home+"/.ssh/id_ed25519'", c.canary)
@@ -168,5 +168,17 @@ assert libc.process_vm_readv(pid, ctypes.byref(V(ctypes.addressof(into), 16)), 1
 	}},
 	{"exhaust", "open files, 900 of them", false, func(c *cell) try {
 		return says(python(`x=[open("/dev/null") for _ in range(900)]; print("GOT"+str(len(x)))`), "GOT900")
+	}},
+	{"exhaust", "the processors, before everybody else", true, func(c *cell) try {
+		return says(python(`import os; os.nice(-10); print("FIR"+"ST")`), "FIRST")
+	}},
+	{"exhaust", "the processors, without a pause", true, func(c *cell) try {
+		return says(python(`import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); print("REA"+"LTIME")`), "REALTIME")
+	}},
+	{"exhaust", "memory that cannot be moved away, 100 MB of it", true, func(c *cell) try {
+		return c.calls("b = ctypes.create_string_buffer(100 << 20)\nassert libc.mlock(b, 100 << 20) == 0")
+	}},
+	{"exhaust", "the disk, before everybody else", true, func(c *cell) try {
+		return says("ionice -c 1 -n 0 true && printf FIR%s ST", "FIRST")
 	}},
 }

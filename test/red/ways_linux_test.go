@@ -13,6 +13,7 @@ type try struct {
 	line    string
 	sign    string                 // a word in what it printed; never in the line itself
 	outside func(said string) bool // or something to be seen from outside
+	tidy    func()                 // what has to be put back before the next way, if anything
 }
 
 // way is a way out. Rooted ones work for root alone, so in no box of another user.
@@ -145,7 +146,7 @@ var everyday = []way{
 	}},
 	{"persist", "in the person's services", false, func(c *cell) try {
 		return exists("mkdir -p "+c.home+"/.config/systemd/user && touch "+c.home+"/.config/systemd/user/x.service",
-			filepath.Join(c.home, ".config"))
+			filepath.Join(c.home, ".config", "systemd"))
 	}},
 	{"persist", "in the person's git", false, func(c *cell) try {
 		return exists("echo '[core]' >> "+c.home+"/.gitconfig", filepath.Join(c.home, ".gitconfig"))

@@ -87,8 +87,9 @@ func filter(network bool) []unix.SockFilter {
 		unless(unix.BPF_JEQ, unix.SYS_IOCTL, 5), load(atArg1), unless(unix.BPF_JEQ, unix.TIOCSTI, 1), deny,
 		unless(unix.BPF_JEQ, unix.TIOCLINUX, 1), deny,
 		load(atNumber),
-		// The limits of processes other than its own, and when and where they run.
+		// The limits and sessions of processes other than its own, and when and where they run.
 		unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
+		unless(unix.BPF_JEQ, unix.SYS_GETSID, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETSCHEDULER, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETPARAM, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
 		unless(unix.BPF_JEQ, unix.SYS_SCHED_SETATTR, 4), load(atArg0), unless(unix.BPF_JEQ, 0, 1), allow, deny,
