@@ -52,6 +52,7 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		if err := r.follow(ctx, s, out.Entries); err != nil {
 			return err
 		}
+		s.hostNow = out.Now
 		clear(s.here)
 		for _, p := range out.Members {
 			s.here[p.Member] = p

@@ -219,6 +219,10 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 			s.mu.Unlock()
 		})
 	}
+	if s.stale() && !s.rekeying && r.now().Sub(s.rekeyed) > rekeyPause {
+		s.rekeying = true
+		r.later(func(ctx context.Context) { r.rekey(ctx, s) })
+	}
 	if s.apart() && !s.looking && r.now().Sub(s.looked) > lookEvery/2 {
 		s.looking = true
 		r.later(func(ctx context.Context) {

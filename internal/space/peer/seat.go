@@ -66,6 +66,9 @@ type seat struct {
 	committing bool      // a change of members is with the host
 	announcing bool      // what this member brings is about to be told again
 	removing   bool
+	rekeying   bool
+	rekeyed    time.Time     // when this member last tried to renew the group's secret
+	hostNow    int64         // the host's clock at the last answer, microseconds
 	looking    bool          // for another host of this space
 	looked     time.Time     // when that was done last
 	moved      string        // where the old host says the space went
@@ -80,6 +83,8 @@ type seat struct {
 	cards   map[seal.MemberID]seal.Card
 	order   []seal.MemberID // by joining
 	gone    map[seal.MemberID]string
+	keyed   int64                   // when the group's secret was made, by the host's clock
+	brought map[seal.MemberID]int64 // when each member last brought secrets of its own
 	creator seal.MemberID
 	// since this daemon started: how many envelopes of a member did not open
 	unreadable map[seal.MemberID]int
@@ -114,7 +119,8 @@ type place struct{ host, pin string }
 
 func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
-		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{}, window: seal.Window{}, board: board.Board{},
+		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{},
+		brought: map[seal.MemberID]int64{}, window: seal.Window{}, board: board.Board{},
 		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
 		here: map[seal.MemberID]space.Presence{}, unreadable: map[seal.MemberID]int{}, queued: true,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1), joins: map[string]*joining{}}
@@ -222,7 +228,11 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 		if err := space.Clear(env, &c); err != nil {
 			return err
 		}
+		if !slices.Contains(s.sec.Void, e.Seq) {
+			s.keyed, s.brought[from] = e.At, e.At
+		}
 		for _, card := range c.Add {
+			s.brought[card.ID] = e.At
 			s.cards[card.ID] = card
 			s.order = append(s.order, card.ID)
 		}
@@ -279,6 +289,7 @@ func (s *seat) foldHost(e *space.Entry) error {
 	}
 	s.cards[f.Creator.ID], s.creator, s.max = f.Creator, f.Creator.ID, f.Members
 	s.order = append(s.order, f.Creator.ID)
+	s.keyed, s.brought[f.Creator.ID] = e.At, e.At
 	return nil
 }
 

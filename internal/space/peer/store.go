@@ -185,7 +185,7 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 		return fmt.Errorf("read seat %s again: %w", s.id, err)
 	}
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
-	s.host, s.pin, s.trail = fresh.host, fresh.pin, fresh.trail
+	s.host, s.pin, s.trail, s.keyed, s.brought = fresh.host, fresh.pin, fresh.trail, fresh.keyed, fresh.brought
 	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words = fresh.cards, fresh.order, fresh.gone, fresh.creator,
 		fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words
 	s.vars, s.paths, s.profiles, s.findings, s.posted, s.unread = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted,
