@@ -15,6 +15,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
+	"tandem/internal/session/terminal/renew"
 	"tandem/internal/session/terminal/tmux"
 	"tandem/internal/tool/box"
 )
@@ -72,7 +73,8 @@ type Driver struct {
 	all     sync.WaitGroup
 	taken   chan struct{} // closed when what ran before the start was taken up
 
-	holds    holds // terminals that people took over
+	renews   *renew.Broker // the person's sign-ins, which sessions are lent
+	holds    holds         // terminals that people took over
 	watching atomic.Int64
 	// Ended is told of a turn's end, in the transaction in which it ends.
 	Ended func(tx *db.Tx, seat Seat, s *session.Session, t *session.Turn, left Left) error
@@ -85,7 +87,7 @@ var _ session.Driver = (*Driver)(nil)
 // New makes the driver. It does nothing until Run.
 func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o Options) *Driver {
 	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, probing: map[string]bool{},
-		taken: make(chan struct{})}
+		taken: make(chan struct{}), renews: renew.New(o.Env, time.Now, log)}
 	t.holds.now = d.Now
 	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
 	return t

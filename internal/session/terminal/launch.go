@@ -138,7 +138,7 @@ func (s *seat) launch(ctx context.Context) error {
 		return err
 	}
 	if s.row.Own = s.row.Confined == "bwrap" && s.stage == nil; s.row.Own {
-		if err := s.furnish(); err != nil {
+		if err := s.furnish(ctx); err != nil {
 			return err
 		}
 	}

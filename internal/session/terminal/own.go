@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func (s *seat) host(path string) string {
 }
 
 // furnish makes the session's home, with the person's sign-in and without what renews it.
-func (s *seat) furnish() error {
+func (s *seat) furnish(ctx context.Context) error {
 	for _, dir := range []string{s.host(s.homeAt()), s.host(s.configAt())} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -63,13 +64,25 @@ func (s *seat) furnish() error {
 	if err := s.bringBack(); err != nil {
 		return err
 	}
+	notRenewed := s.d.renews.Renew(ctx, s.row.Agent, s.row.Config)
+	if notRenewed != nil {
+		s.d.log.Warn("a sign-in was not renewed", "agent", s.row.Agent, "err", notRenewed)
+	}
 	ends, err := s.lendSignIn()
 	if err == nil && !ends.IsZero() && time.Now().After(ends) && !agents.SignedIn(s.row.Agent, s.d.Env) {
 		return fault.New(fault.Conflict, "session.open",
-			"the sign-in of %s ran out at %s, and a confined session cannot renew it: what renews it works once, so a session that used it would sign you out",
-			s.row.Agent, ends.Format(time.DateTime)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
+			"the sign-in of %s ran out at %s, and could not be renewed for the session (%s): what renews it works once, so no session gets it",
+			s.row.Agent, ends.Format(time.DateTime), because(notRenewed)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
 	}
 	return err
+}
+
+// because is why a sign-in was not renewed.
+func because(err error) string {
+	if err == nil {
+		return "it holds nothing that renews it, or its issuer refused before"
+	}
+	return err.Error()
 }
 
 // clear removes links that the agent put where something of the person's will be mounted in its home: the mount would lie elsewhere.
@@ -181,11 +194,19 @@ func (s *seat) bringBack() error {
 
 // tend carries between a live session's home and the person's, now and then: a sign-in that was renewed comes in, and what was said in
 // the session's own conversation goes out, so that the person's program can resume it.
-func (s *seat) tend() {
+func (s *seat) tend(ctx context.Context) {
 	if !s.row.Own || time.Since(s.tended) < 5*time.Second {
 		return
 	}
 	s.tended = time.Now()
+	if s.d.renews.Due(s.row.Agent, s.row.Config) {
+		agent, config := s.row.Agent, s.row.Config
+		s.d.all.Go(func() {
+			if err := s.d.renews.Renew(ctx, agent, config); err != nil {
+				s.d.log.Warn("a sign-in was not renewed", "agent", agent, "err", err)
+			}
+		})
+	}
 	if _, err := s.lendSignIn(); err != nil {
 		s.d.log.Warn("lend a sign-in", "session", s.row.Session, "err", err)
 	}

@@ -220,7 +220,7 @@ func (s *seat) step(ctx context.Context) {
 	if s.turn != nil {
 		s.prog.follow(ctx)
 	}
-	s.tend()
+	s.tend(ctx)
 	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State.Rests() && !held {
 		t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
 		if err != nil {
