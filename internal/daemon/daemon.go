@@ -78,6 +78,7 @@ type Daemon struct {
 	arrived  bool                              // the database has the mark of a move
 	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed   []string                          // where the one before the crash listened, which nobody approved to last
+	forgot   chan struct{}                     // somebody had something forgotten
 	stopOnce sync.Once
 	stopping chan struct{}
 	active   atomic.Int64
@@ -159,6 +160,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	if ran > 0 {
 		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
 	}
+	d.shrinkable(ctx)
 	if err := d.checkKeys(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}

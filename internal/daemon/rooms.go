@@ -99,6 +99,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.journal = journal.New(d.db, key)
+	d.forgot = make(chan struct{}, 1)
+	d.journal.Forgot = d.forgotten
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
@@ -265,6 +267,9 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		case <-d.stopping:
 			return
+		case <-d.forgot:
+			d.shrink(ctx)
+			continue
 		case <-tick.C:
 		}
 		d.tellRefused(time.Now())

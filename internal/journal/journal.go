@@ -26,7 +26,9 @@ type Journal struct {
 	// Mend is what a person's word sets back.
 	Mend Mend
 	// Lives are the kinds that end by themselves, with how long one of them lasts at most: after that its row is nowhere missed.
-	Lives    map[string]time.Duration
+	Lives map[string]time.Duration
+	// Forgot is called after somebody had payloads forgotten; nil for nobody.
+	Forgot   func()
 	standing standing
 
 	mu     sync.Mutex

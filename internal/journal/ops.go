@@ -133,6 +133,9 @@ func (j *Journal) forget(ctx context.Context, tx *db.Tx, in ForgetIn) (ForgetOut
 	}
 	n, err := Forget(tx, op.CallerFrom(ctx).Tenant, in.Before)
 	op.Note(ctx, "forgotten", n)
+	if j.Forgot != nil && n > 0 {
+		tx.AfterCommit(j.Forgot)
+	}
 	return ForgetOut{n}, err
 }
 

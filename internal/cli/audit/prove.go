@@ -117,7 +117,7 @@ func newForget(k *kit.Kit) *cobra.Command {
 	var age time.Duration
 	cmd := &cobra.Command{
 		Use: "forget", Short: "Delete the details of old events", Args: cobra.NoArgs,
-		Long:    "Delete the payloads of events that are older than --older-than. The events, their order and every proof stay. A person must be present.",
+		Long:    "Delete the payloads of events that are older than --older-than. The events, their order and every proof stay. With SQLite the file is written anew a moment later: what was forgotten is not in it any more, and its room is given back. A person must be present.",
 		Example: "  tandem audit forget --older-than 8760h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if age <= 0 {
