@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"flood":      flood,
 			"eventually": eventually,
 			"typed":      typed,
+			"elsewhere":  elsewhere,
 			"sql":        runSQL,
 			"field":      field,
 			"postgres":   postgres,

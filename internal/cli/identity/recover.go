@@ -56,17 +56,19 @@ func replacePIN(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	})
 }
 
-// newPIN asks for a PIN twice.
+// newPIN asks for a PIN twice, and again until both are the same.
 func newPIN(k *kit.Kit) (string, error) {
-	pin, err := k.Secret("New PIN: ")
-	if err != nil {
-		return "", err
+	for {
+		pin, err := k.Secret("New PIN: ")
+		if err != nil {
+			return "", err
+		}
+		again, err := k.Secret("Once more: ")
+		if err != nil || pin == again {
+			return pin, err
+		}
+		fmt.Fprintln(k.Err, "the two PINs differ; once again, or leave with Ctrl-C")
 	}
-	again, err := k.Secret("Once more: ")
-	if err == nil && pin != again {
-		err = kit.Usagef("the two PINs differ; nothing was changed")
-	}
-	return pin, err
 }
 
 func showCodes(w io.Writer, codes []string) {

@@ -33,7 +33,8 @@ type Kit struct {
 	Flags    map[string]string // settings given on the command line
 	EnvFiles []string
 
-	pin string // that was typed and found right
+	pin    string          // that was typed and found right
+	asking context.Context // how long questions on the terminal stand; nil for as long as nobody answers
 }
 
 // Settings reads the configuration.

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,10 +31,10 @@ func (k *Kit) Secret(prompt string) (string, error) {
 			WithNext("run it in a terminal, or use the panel: tandem panel open")
 	}
 	defer tty.Close()
-	secret, err := hidden(tty, prompt)
+	secret, err := hidden(tty, k.keys(tty), prompt)
 	fmt.Fprintln(tty)
 	switch {
-	case err == context.Canceled:
+	case errors.Is(err, context.Canceled):
 		return "", err
 	case err != nil:
 		return "", fault.New(fault.Denied, "presence", "nothing was typed: %w", err)
@@ -44,7 +45,7 @@ func (k *Kit) Secret(prompt string) (string, error) {
 // hidden asks for a line that is not shown, not even what is typed while the question appears. The terminal hands over every key, one
 // by one: so Ctrl-C ends the question at once, and what was typed ahead is left
 // for the next one.
-func hidden(tty *os.File, prompt string) (string, error) {
+func hidden(tty *os.File, keys io.Reader, prompt string) (string, error) {
 	was, err := term.MakeRaw(int(tty.Fd()))
 	if err != nil {
 		return "", err
@@ -53,7 +54,7 @@ func hidden(tty *os.File, prompt string) (string, error) {
 	fmt.Fprint(tty, prompt)
 	var line []byte
 	for key := make([]byte, 1); ; {
-		if _, err := tty.Read(key); err != nil {
+		if _, err := keys.Read(key); err != nil {
 			return "", err
 		}
 		switch key[0] {
@@ -91,12 +92,13 @@ func (k *Kit) Ask(prompt string) (string, bool, error) {
 	line, err := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{in, k.Err}, prompt).ReadLine()
+	}{k.keys(in), k.Err}, prompt).ReadLine()
 	switch err {
 	case nil, term.ErrPasteIndicator:
 		return strings.TrimSpace(line), true, nil
-	case io.EOF:
-		fmt.Fprint(k.Err, "\r\n")
+	}
+	fmt.Fprint(k.Err, "\r\n")
+	if err == io.EOF {
 		return "", false, nil
 	}
 	return "", false, err
@@ -104,3 +106,32 @@ func (k *Kit) Ask(prompt string) (string, bool, error) {
 
 // Asks says whether somebody sits at a terminal who can be asked.
 func (k *Kit) Asks() bool { return isTerminal(k.In) && isTerminal(k.Err) }
+
+// AskWhile lets questions on the terminal stand only as long as ctx does: when it ends, Ask and Secret end with its cause. The function
+// that it gives lets them stand again.
+func (k *Kit) AskWhile(ctx context.Context) func() {
+	was := k.asking
+	k.asking = ctx
+	return func() { k.asking = was }
+}
+
+// keys are what is typed on a terminal while the question stands.
+func (k *Kit) keys(tty *os.File) io.Reader {
+	if k.asking == nil {
+		return tty
+	}
+	return &typist{tty: tty, ctx: k.asking}
+}
+
+// typist reads a terminal until ctx ends.
+type typist struct {
+	tty *os.File
+	ctx context.Context
+}
+
+func (t *typist) Read(p []byte) (int, error) {
+	if err := awaitKey(t.ctx, t.tty); err != nil {
+		return 0, err
+	}
+	return t.tty.Read(p)
+}

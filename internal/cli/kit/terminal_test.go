@@ -4,6 +4,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -57,7 +58,7 @@ func typing(t *testing.T, keys, tty *os.File, before term.State, text string) (s
 	}
 	done := make(chan answer, 1)
 	go func() {
-		line, err := hidden(tty, "")
+		line, err := hidden(tty, tty, "")
 		done <- answer{line, err}
 	}()
 	testenv.Eventually(t, "the terminal is made ready", time.Minute, func() bool {
@@ -76,5 +77,40 @@ func typing(t *testing.T, keys, tty *os.File, before term.State, text string) (s
 	case <-time.After(time.Minute):
 		t.Fatalf("%q did not end the question", text)
 		return "", nil
+	}
+}
+
+// A question that was answered elsewhere ends, and leaves the next key for the next question.
+func TestAQuestionEndsWithItsContext(t *testing.T) {
+	keys, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keys.Close()
+	defer tty.Close()
+	elsewhere := errors.New("answered elsewhere")
+	ctx, end := context.WithCancelCause(t.Context())
+	k := &Kit{In: tty, Err: io.Discard}
+	over := k.AskWhile(ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := k.Ask("yes? ")
+		done <- err
+	}()
+	end(elsewhere)
+	select {
+	case err := <-done:
+		if !errors.Is(err, elsewhere) {
+			t.Fatalf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the question stands though it has its answer")
+	}
+	over()
+	if _, err := keys.WriteString("y\r"); err != nil {
+		t.Fatal(err)
+	}
+	if line, ok, err := k.Ask("and this? "); line != "y" || !ok || err != nil {
+		t.Errorf("the next question got %q, %v, %v", line, ok, err)
 	}
 }

@@ -32,6 +32,7 @@ type viewer struct {
 	asked   map[string]bool
 	spoken  map[string]bool // messages whose words came in as they were written
 	aside   bool            // it is another's work: what is said is no answer to the person's prompt
+	place   string          // behind the newest event that was shown
 }
 
 // watch follows a turn to its end. Ctrl-C leaves the turn running.
@@ -45,10 +46,9 @@ func (v *viewer) follow() error {
 	if err != nil {
 		return err
 	}
-	place := ""
 	for {
-		err := c.Follow(ctx, "/sessions/"+url.PathEscape(id)+"/stream?from="+place, func(e client.Event) error {
-			place = e.ID
+		err := c.Follow(ctx, v.stream(), func(e client.Event) error {
+			v.place = e.ID
 			return v.event(e.Data)
 		})
 		switch {
@@ -58,7 +58,7 @@ func (v *viewer) follow() error {
 			v.newline()
 			fmt.Fprintf(k.Err, "the turn goes on: tandem session follow %s\n", id)
 			return ctx.Err()
-		case fault.Is(err, fault.Unavailable) && place != "":
+		case fault.Is(err, fault.Unavailable) && v.place != "":
 			// The server went away: one more try, from the place where it broke off.
 			if c, err = k.Client(ctx); err == nil {
 				continue
@@ -67,6 +67,9 @@ func (v *viewer) follow() error {
 		return err
 	}
 }
+
+// stream is where the session's events are, from the newest that was shown on.
+func (v *viewer) stream() string { return "/sessions/" + url.PathEscape(v.session) + "/stream?from=" + v.place }
 
 func (v *viewer) newline() {
 	if v.line != nil {
@@ -233,6 +236,11 @@ func (v *viewer) waiting(t *room.Turn) error {
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return v.leave(t)
 	}
+	return v.unlessAnswered(t, v.answerHere)
+}
+
+// answerHere asks for the answer until it is one.
+func (v *viewer) answerHere(t *room.Turn) error {
 	if strings.HasPrefix(t.Ask, "que_") {
 		return v.answer(t)
 	}
@@ -241,6 +249,8 @@ func (v *viewer) waiting(t *room.Turn) error {
 		err := v.decide(t)
 		var f *fault.Error
 		switch {
+		case errors.Is(err, errElsewhere):
+			return err
 		case errors.Is(err, context.Canceled):
 			return v.leave(t)
 		case errors.As(err, &f) && f.Kind == fault.Denied && f.Op == "presence" && f.Next == "":
