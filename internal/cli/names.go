@@ -43,7 +43,7 @@ var arguments = map[string][]source{
 	"session SESSION": sessions, "session NAME": sessions, "session ID": sessions, "session send NAME": live, "session attach NAME": live,
 	"session interrupt NAME":  live,
 	"session answer QUESTION": waiting, "grant unconfined SESSION": sessions,
-	"approvals ID": asks, "actor disable NAME": actors, "token new ACTOR": actors,
+	"approvals ID": asks, "approve ID": asks, "deny ID": asks, "actor disable NAME": actors, "token new ACTOR": actors,
 	"token revoke ID": {{"token.list", "tokens", nil, []string{"id"}, "actor"}},
 	"repo NAME":       repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
 	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,

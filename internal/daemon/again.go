@@ -34,8 +34,7 @@ func (d *Daemon) openingFile() string { return filepath.Join(d.data, "listening.
 func (d *Daemon) lasts(key string) bool {
 	s := settings.Known(key)
 	from := d.Settings.Source(key)
-	return s == nil || !s.Guard || d.approved[key] || from == "default" || from == beforeCrash ||
-		strings.HasPrefix(from, filepath.Clean(d.data)+string(filepath.Separator))
+	return s == nil || !s.Guard || d.approved[key] || from == "default" || from == beforeCrash || d.inFolder(key)
 }
 
 // keepOpening remembers how the doors were opened: where on loopback whoever said so, beyond it as far as a person approved.

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -10,9 +12,11 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/inbox"
 	"tandem/internal/notify"
+	"tandem/internal/provider"
 	"tandem/internal/session"
 	relays "tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
+	"tandem/internal/settings"
 )
 
 // listenForNotices is the one place that hears what people are told of. Each of these runs in the transaction of what it tells of,
@@ -20,6 +24,7 @@ import (
 func (d *Daemon) listenForNotices() {
 	d.rooms.approval.Filed = d.askFiled
 	d.rooms.session.Questioned = d.questioned
+	d.rooms.session.Retried = d.retried
 	d.rooms.terminal.Became = d.programBecame
 	d.rooms.terminal.Ended = d.turnEnded
 	d.rooms.relay.Told = d.relayTold
@@ -27,12 +32,12 @@ func (d *Daemon) listenForNotices() {
 
 // askFiled tells people that a call waits for them, with the name by which they know who asks.
 func (d *Daemon) askFiled(tx *db.Tx, a *approval.Ask) error {
-	name := d.rooms.session.CalledIn(tx, a.Tenant, a.Session)
-	if name == "" {
-		name = a.Asker
+	name, public := a.Asker, ""
+	if called := d.rooms.session.CalledIn(tx, a.Tenant, a.Session); called != "" {
+		name, public = called, d.rooms.session.NamedIn(tx, a.Tenant, a.Session)
 	}
 	return d.rooms.notify.Put(tx, a.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "ask", Status: "waits", ID: name,
-		Summary: summary(a.Title), Reason: a.Reason},
+		Summary: summary(a.Title), Reason: a.Reason}, Name: public,
 		Says: "needs an approval", Push: notify.Answer, Next: "tandem approvals approve " + a.ID, Page: "/panel/approvals/" + a.ID})
 }
 
@@ -44,8 +49,19 @@ func (d *Daemon) questioned(tx *db.Tx, s *session.Session, q *session.Question) 
 	}
 	tx.AfterCommit(d.moves.add) // no event of the journal tells pages of it
 	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "question", Status: "waits", ID: s.Title,
-		Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))},
+		Cursor: s.Events, Summary: summary(strings.Join(texts, " / "))}, Name: d.rooms.session.NamedIn(tx, s.Tenant, s.ID),
 		Says: "asks a question", Push: notify.Answer, Next: inbox.AnswerWith(q), Page: "/panel/sessions/" + s.ID})
+}
+
+// retried tells people at the first refusal for the rate that a turn waits for its provider, and not only when it gave up.
+func (d *Daemon) retried(tx *db.Tx, s *session.Session, t *session.Turn, r session.Retry) error {
+	if r.Attempt != 1 || r.Failure != string(provider.RateLimited) {
+		return nil
+	}
+	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: "rate-limited",
+		ID: s.Title, Cursor: s.Events, Summary: summary(r.Reason), Reason: fmt.Sprintf("it is tried again in %.0f s", r.Seconds)},
+		Name: d.rooms.session.NamedIn(tx, s.Tenant, s.ID), Says: says[terminal.RateLimited], Push: notify.Normal,
+		Next: fmt.Sprintf("tandem session follow %s", s.ID), Page: "/panel/sessions/" + s.ID})
 }
 
 // says is what is told of a program that cannot go on by itself.
@@ -98,6 +114,32 @@ func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
 		e.Push = notify.Normal
 	}
 	return d.rooms.notify.Put(tx, r.Tenant, e)
+}
+
+// Told is a way on which people hear that something needs them.
+type Told struct {
+	Way  string `json:"way" jsonschema:"events.log, webhook, ntfy or desktop"`
+	Env  string `json:"env,omitempty" jsonschema:"the variable that sets it up"`
+	Ends bool   `json:"ends,omitempty" jsonschema:"it was set for this start alone: the next one does not have it"`
+}
+
+// told are the ways that are set up.
+func (d *Daemon) told() []Told {
+	ways := []Told{{Way: "events.log"}}
+	for _, w := range []struct{ way, key string }{{"webhook", "done_webhook"}, {"ntfy", "ntfy_topic"}} {
+		if d.Settings.Get(w.key) != "" {
+			ways = append(ways, Told{Way: w.way, Env: settings.Known(w.key).Env[0], Ends: !d.inFolder(w.key)})
+		}
+	}
+	if len(d.rooms.notify.Desktop) > 0 {
+		ways = append(ways, Told{Way: "desktop"})
+	}
+	return ways
+}
+
+// inFolder says whether a setting is written down in the data folder, where every start finds it.
+func (d *Daemon) inFolder(key string) bool {
+	return strings.HasPrefix(d.Settings.Source(key), filepath.Clean(d.data)+string(filepath.Separator))
 }
 
 // summary is the first line of what was said.

@@ -33,6 +33,7 @@ type Event struct {
 // Notice is an event with how it is told.
 type Notice struct {
 	Event
+	Name   string `json:"name,omitempty"`   // who it is for somebody else's server, where the id says more than that
 	Folder string `json:"folder,omitempty"` // for the commit in the handoff
 	Left   *Left  `json:"left,omitempty"`   // or what is known of it already
 	Next   string `json:"next,omitempty"`

@@ -71,6 +71,9 @@ func (n *Notifier) push(ctx context.Context, x item) error {
 	if n.Topic == "" {
 		return nil
 	}
+	if x.notice.Name != "" && !n.Details {
+		x.notice.ID = x.notice.Name
+	}
 	h := map[string]string{"Title": mime.QEncoding.Encode("utf-8", x.notice.title())}
 	if x.notice.Push == Answer || x.notice.Push == Urgent {
 		h["Priority"] = "urgent"

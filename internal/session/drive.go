@@ -243,7 +243,14 @@ func (r *Room) Spend(ctx context.Context, t *Turn, u provider.Usage, cost provid
 
 // Retry tells watchers that a model call failed and is tried again.
 func (r *Room) Retry(ctx context.Context, t *Turn, body Retry) error {
-	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error { return tell(tx, s, t.ID, EventRetry, body) })
+	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		if r.Retried != nil {
+			if err := r.Retried(tx, s, t, body); err != nil {
+				return err
+			}
+		}
+		return tell(tx, s, t.ID, EventRetry, body)
+	})
 	return err
 }
 

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -47,6 +49,8 @@ type Room struct {
 	Live      func(session string) bool
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
+	// Retried is told that a model call failed and is tried again, in its transaction; nil where nobody listens.
+	Retried func(tx *db.Tx, s *Session, t *Turn, body Retry) error
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.
 	Questioned func(tx *db.Tx, s *Session, q *Question) error
 }
@@ -135,6 +139,26 @@ func (r *Room) Called(ctx context.Context, tenant, id string) string {
 
 // CalledIn is Called for whoever writes.
 func (r *Room) CalledIn(tx *db.Tx, tenant, id string) string { return called(inTx{tx}, tenant, id) }
+
+// NamedIn is what a session may be called before others: its title, unless that is the beginning of what it was told first, as a session
+// has it that nobody named.
+func (r *Room) NamedIn(tx *db.Tx, tenant, session string) string {
+	title := called(inTx{tx}, tenant, session)
+	var said string
+	var blocks []provider.Block
+	err := tx.QueryRow("SELECT blocks FROM session_message WHERE tenant = ? AND session = ? AND role = ? ORDER BY seq LIMIT 1", tenant, session,
+		string(RoleUser)).Scan(&said)
+	if err == nil {
+		err = decode(said, &blocks)
+	}
+	prompted := slices.ContainsFunc(blocks, func(b provider.Block) bool {
+		return strings.HasPrefix(strings.TrimSpace(b.Text), strings.TrimSuffix(title, "…"))
+	})
+	if prompted || title == "" || err != nil && !db.NoRows(err) {
+		return "session " + id.Short(session)
+	}
+	return title
+}
 
 func called(from reader, tenant, id string) (title string) {
 	_ = from.row("SELECT title FROM session WHERE tenant = ? AND id = ?", tenant, id).Scan(&title) // one that is gone has no name

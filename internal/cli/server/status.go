@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -32,10 +33,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				if told, err := starting(k); told || err != nil {
 					return err
 				}
-				if err := k.Show(map[string]any{"running": false}, func(w io.Writer) { fmt.Fprintln(w, "tandem is not running") }); err != nil {
-					return err
-				}
-				return kit.Silent{Code: 1}
+				return errors.Join(notRunning(k), kit.Silent{Code: 1})
 			}
 			if err != nil {
 				return err
@@ -76,6 +74,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
 				}
 				fmt.Fprintf(w, "Sandbox: %s\n", sandbox(st))
+				told(w, st.Told)
 				if st.Waiting > 0 {
 					fmt.Fprintf(w, "Not confirmed yet: %d grants, tokens and the like from before the journal vouched for them: tandem audit confirm\n",
 						st.Waiting)
@@ -91,6 +90,37 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				}
 			})
 		},
+	}
+}
+
+// notRunning says how it is started, and on a machine where nothing was done yet how to begin.
+func notRunning(k *kit.Kit) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	next := "start it: tandem up"
+	if _, err := os.Stat(s.Data()); errors.Is(err, os.ErrNotExist) {
+		next = "begin here: tandem setup"
+	}
+	return k.Show(map[string]any{"running": false}, func(w io.Writer) { fmt.Fprintf(w, "tandem is not running\nnext:  %s\n", next) })
+}
+
+// told says on which ways people hear that something needs them, and what ends with this start.
+func told(w io.Writer, ways []daemon.Told) {
+	if len(ways) == 0 {
+		return
+	}
+	var names, passing []string
+	for _, t := range ways {
+		names = append(names, t.Way)
+		if t.Ends {
+			passing = append(passing, t.Env)
+		}
+	}
+	fmt.Fprintf(w, "You are told by: %s, and the panel\n", strings.Join(names, ", "))
+	if len(passing) > 0 {
+		fmt.Fprintf(w, "  %s came with this start alone; kept in .env in the data folder, the next start has it, too\n", strings.Join(passing, ", "))
 	}
 }
 

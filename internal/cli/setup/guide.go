@@ -28,6 +28,8 @@ type Step struct {
 	State  string `json:"state"` // done, already or left
 	Detail string `json:"detail"`
 	Next   string `json:"next,omitempty"` // what is typed for what is left
+
+	failed bool // it was tried
 }
 
 // guide leads through the first ten minutes. It does nothing itself: it runs the commands that people type later, and shows each.
@@ -46,7 +48,8 @@ func newSetup(k *kit.Kit) *cobra.Command {
 		Long: "Lead through the beginning, one question at a time: start the server, set the PIN that proves that you are a person, look which agents are installed, " +
 			"let sessions work in a folder, choose a model (or the built-in echo, which needs no key), and take one real turn. Each step is a command that is shown, so that it can be typed again. " +
 			"What is done already is left as it is.\n" +
-			"Where nobody can be asked, --yes does what needs no person and lists the rest; a key for --provider is then read from standard input.",
+			"Where nobody can be asked, --yes does what needs no person and lists the rest; a key for --provider is then read from standard input. " +
+			"The exit code is 1 when a step failed, and 8 while the PIN or the folder is left for a person.",
 		Example: "  tandem setup\n  tandem setup --folder ~/code/app\n  tandem setup --yes\n  pass show anthropic | tandem setup --yes --provider anthropic",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.root = cmd.Root()
@@ -69,7 +72,27 @@ func (g *guide) lead(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.k.Show(map[string]any{"steps": g.steps}, g.tell)
+	if err := g.k.Show(map[string]any{"steps": g.steps}, g.tell); err != nil {
+		return err
+	}
+	return g.ended()
+}
+
+// ended is the exit code: 1 when a step failed, 8 while one waits for a person. A model or an agent program is nobody's duty.
+func (g *guide) ended() error {
+	code := 0
+	for _, s := range g.steps {
+		switch {
+		case s.failed:
+			return kit.Silent{Code: 1}
+		case s.State == "left" && (s.Name == "pin" || s.Name == "folder"):
+			code = 8
+		}
+	}
+	if code != 0 {
+		return kit.Silent{Code: code}
+	}
+	return nil
 }
 
 // types runs a command of ours and shows it as it would be typed.
@@ -105,25 +128,26 @@ func (g *guide) types(ctx context.Context, words ...string) error {
 func (g *guide) note(name, detail, next string, err error) error {
 	switch {
 	case err == nil:
-		g.steps = append(g.steps, Step{name, "done", detail, ""})
+		g.steps = append(g.steps, Step{Name: name, State: "done", Detail: detail})
 		return nil
 	case errors.Is(err, context.Canceled):
 		return err
 	}
 	g.k.Fail(err)
-	g.steps = append(g.steps, Step{name, "left", err.Error(), next})
+	g.steps = append(g.steps, Step{Name: name, State: "left", Detail: err.Error(), Next: next, failed: true})
 	return nil
 }
 
 func (g *guide) already(name, detail string) {
-	g.steps = append(g.steps, Step{name, "already", detail, ""})
+	g.steps = append(g.steps, Step{Name: name, State: "already", Detail: detail})
 }
 
 func (g *guide) left(name, detail, next string) {
-	g.steps = append(g.steps, Step{name, "left", detail, next})
+	g.steps = append(g.steps, Step{Name: name, State: "left", Detail: detail, Next: next})
 }
 
 func (g *guide) server(ctx context.Context) error {
+	_, before := g.k.Running(ctx)
 	if err := server.Ensure(ctx, g.k); err != nil {
 		return err
 	}
@@ -131,7 +155,10 @@ func (g *guide) server(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.already("server", fmt.Sprintf("running, the panel is at %s", st.Panel))
+	if before != nil {
+		return g.note("server", "started; the panel is at "+st.Panel, "", nil)
+	}
+	g.already("server", "it runs; the panel is at "+st.Panel)
 	return nil
 }
 

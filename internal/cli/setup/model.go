@@ -15,10 +15,15 @@ func (g *guide) model(ctx context.Context) error {
 	if err := g.k.Call(ctx, "provider.list", session.Nothing{}, &have); err != nil {
 		return err
 	}
+	if g.provider == "" && have.Default != session.DefaultModel {
+		g.already("model", have.Default)
+		return nil
+	}
 	var offered []string
 	for _, p := range have.Providers {
-		if p.Source == "store" && g.provider == "" {
-			g.already("model", have.Default)
+		if p.Source == "store" && g.provider == "" && p.Default != "" {
+			g.left("model", "the key for "+p.ID+" is sealed, and sessions still use "+have.Default+", which repeats what it is told",
+				"tandem provider default "+p.ID+"/"+p.Default)
 			return nil
 		}
 		if p.ID != "local" && !p.Connected {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Program names an agent program whose screens are understood.
@@ -85,6 +86,26 @@ var escapes = lazily(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 
 // Plain is a text without the codes by which a terminal colours it and moves about.
 func Plain(text string) string { return escapes().ReplaceAllString(text, "") }
+
+// typed are codes as a terminal shows them that were typed after their program ended: its answer to a question of the program's.
+var typed = lazily(`\^\[(?:\[[0-9;?]*[ -/]*[@-~]|\][^\^]*(?:\^G|\^\[\\)|[@-Z\\-_])`)
+
+// LastWords are the last lines, at most n, that a program left on its screen, without codes and without what it only drew.
+func LastWords(text string, n int) string {
+	var last []string
+	for _, l := range clean(typed().ReplaceAllString(Plain(text), "")) {
+		l = strings.TrimFunc(l, drawn)
+		if strings.ContainsFunc(l, read) && !strings.HasPrefix(l, "Pane is dead") {
+			last = append(last, l)
+		}
+	}
+	return strings.Join(last[max(0, len(last)-n):], "\n")
+}
+
+// drawn says whether a letter at the edge of a line is a frame's, or nothing that is read.
+func drawn(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x2500 && r <= 0x259f }
+
+func read(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // clean drops trailing blanks and empty lines: programs space their panels by the height of the terminal.
 func clean(text string) []string {

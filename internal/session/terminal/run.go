@@ -272,16 +272,10 @@ func (s *seat) lastLines(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	var last []string
-	for _, l := range strings.Split(text, "\n") {
-		if l = strings.TrimRight(l, " \t\r"); l != "" && !strings.HasPrefix(l, "Pane is dead") {
-			last = append(last, l)
-		}
+	if last := screen.LastWords(text, 5); last != "" {
+		return ": " + last
 	}
-	if len(last) == 0 {
-		return ""
-	}
-	return ": " + strings.TrimSpace(strings.Join(last[max(0, len(last)-5):], "\n"))
+	return ""
 }
 
 // say stores what the agent said, once.

@@ -379,6 +379,7 @@ laptop> tandem space create fix-auth-bug --host build.example.org:39731
   when waiting until: build.example.org$ tandem approvals approve
 # A new machine, and one that knows everything already.
 build.example.org> tandem setup --yes
+  exit 8
   shows a first turn was taken
 build.example.org$ mkdir -p code/app
 build.example.org> tandem setup --folder ~/code/app
