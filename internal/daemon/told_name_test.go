@@ -52,8 +52,8 @@ func TestNtfyIsNotToldThePrompt(t *testing.T) {
 	}
 	err = k.d.db.Write(t.Context(), func(tx *db.Tx) error {
 		for try := range int64(3) {
-			if err := k.d.rooms.session.Retried(tx, one, turn, session.Retry{Failure: string(provider.RateLimited), Reason: "too many", Attempt: try + 1,
-				Seconds: 2}); err != nil {
+			refused := session.Retry{Failure: string(provider.RateLimited), Reason: "too many", Attempt: try + 1, Seconds: 2}
+			if err := k.d.rooms.session.Retried(tx, one, turn, refused); err != nil {
 				return err
 			}
 		}

@@ -69,7 +69,9 @@ func (v *viewer) follow() error {
 }
 
 // stream is where the session's events are, from the newest that was shown on.
-func (v *viewer) stream() string { return "/sessions/" + url.PathEscape(v.session) + "/stream?from=" + v.place }
+func (v *viewer) stream() string {
+	return "/sessions/" + url.PathEscape(v.session) + "/stream?from=" + v.place
+}
 
 func (v *viewer) newline() {
 	if v.line != nil {

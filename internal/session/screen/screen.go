@@ -103,7 +103,9 @@ func LastWords(text string, n int) string {
 }
 
 // drawn says whether a letter at the edge of a line is a frame's, or nothing that is read.
-func drawn(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x2500 && r <= 0x259f }
+func drawn(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x2500 && r <= 0x259f
+}
 
 func read(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
