@@ -26,7 +26,7 @@ func New(d *db.DB, spaces *space.Room) *Room { return &Room{db: d, spaces: space
 func Classes() []string {
 	var out []string
 	for _, k := range []Kind{KindAdd, KindClaim, KindUnclaim, KindStart, KindBlock, KindFinish, KindHandoff, KindRenew, KindDepend,
-		KindTakeBack} {
+		KindTakeBack, KindEdit, KindReopen, KindCancel, KindComment} {
 		out = append(out, "task."+string(k))
 	}
 	return append(out, ClassPlan)
@@ -173,9 +173,13 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, in space.PostIn) (space.Ac
 	return a, nil
 }
 
-// facts are what only the host can know about a take-back.
+// facts are what only the host can know: whether a person is there, and of a take-back whether the holder is gone.
 func (r *Room) facts(ctx context.Context, tx *db.Tx, tenant, spc string, kind Kind, c Clear) (Facts, error) {
-	if kind != KindTakeBack {
+	switch kind {
+	case KindTakeBack:
+	case KindEdit, KindReopen, KindCancel:
+		return Facts{Person: op.CallerFrom(ctx).Present != ""}, nil
+	default:
 		return Facts{}, nil
 	}
 	b := Board{}

@@ -3,7 +3,9 @@
 //
 // It owns tasks' structure: status, priority, creator, holder, dependencies,
 // lease, version. A task is open, blocked (a dependency is not done, or its
-// holder says so), claimed, in progress, or done. Only the holder changes a
+// holder says so), claimed, in progress, done or cancelled. Its creator, its
+// holder or a person may edit, cancel and reopen it; every member may comment
+// on it. What waited for a cancelled task goes on waiting. Otherwise only the holder changes a
 // held task; its creator or a person may take it back from a holder that is
 // gone; a claim is a lease and returns by itself when nobody renews it.
 //

@@ -23,6 +23,10 @@ const (
 	KindDepend   Kind = "depend"
 	KindExpire   Kind = "expire"
 	KindTakeBack Kind = "take_back"
+	KindEdit     Kind = "edit"
+	KindReopen   Kind = "reopen"
+	KindCancel   Kind = "cancel"
+	KindComment  Kind = "comment"
 )
 
 // Event is one change asked for: the clear part of an envelope, with who and
@@ -104,6 +108,14 @@ func (b Board) step(t Task, e Event) (Task, error) {
 		return t.TakeBack(e.By, e.Person, e.Gone, e.At)
 	case KindDepend:
 		return b.depend(t, e)
+	case KindEdit:
+		return t.Edit(e.By, e.Prio, e.Person, e.At)
+	case KindCancel:
+		return t.Cancel(e.By, e.Person, e.At)
+	case KindComment:
+		return t.next(e.At), nil
+	case KindReopen:
+		return b.reopen(t, e)
 	}
 	return t, fault.New(fault.Invalid, "board", "%q is nothing a board does", clip(string(e.Kind)))
 }
@@ -158,8 +170,8 @@ func (b Board) depend(t Task, e Event) (Task, error) {
 	switch {
 	case e.By != t.Creator && e.By != t.Holder:
 		return t, fault.New(fault.Denied, "board.depend", "only the creator or the holder of %s may change what it depends on", t.ID)
-	case t.Status == Done:
-		return t, fault.New(fault.Conflict, "board.depend", "%s is done already", t.ID)
+	case t.Status.Ended():
+		return t, t.over()
 	}
 	waiting, err := b.needs(t.ID, e.Needs)
 	if err != nil {
@@ -179,6 +191,25 @@ func (b Board) depend(t Task, e Event) (Task, error) {
 			WithNext("unclaim it first, or mark it blocked with a reason")
 	case t.Waiting():
 		n = ready(n, e.At)
+	}
+	return n, nil
+}
+
+// reopen lets work on an ended task go on: it is open, or waits for what it depends on.
+func (b Board) reopen(t Task, e Event) (Task, error) {
+	switch {
+	case !t.Status.Ended():
+		return t, fault.New(fault.Conflict, "board.reopen", "%s is %s, so there is nothing to open again", t.ID, t.Status)
+	case !t.concerns(e.By, e.Person):
+		return t, t.notYours()
+	}
+	waiting, err := b.needs(t.ID, t.Needs)
+	if err != nil {
+		return t, err
+	}
+	n := t.release(e.At)
+	if waiting {
+		n.Status = Blocked
 	}
 	return n, nil
 }

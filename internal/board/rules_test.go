@@ -85,6 +85,17 @@ func TestRules(t *testing.T) {
 		{"dropping a dependency opens", []step{ok(add(1, "c")), ok(add(2, "c", tid(1))), ok(depend(2, "c"))}, map[int]Status{2: Open}},
 		{"an id is taken once", []step{ok(add(1, "c")), no(add(1, "a"), fault.Conflict)}, nil},
 		{"an old version is refused", []step{ok(add(1, "c")), no(stale, fault.Conflict)}, map[int]Status{1: Open}},
+		{"its creator, its holder or a person edits", []step{ok(add(1, "c")), ok(do(KindEdit, 1, "c")), no(do(KindEdit, 1, "a"), fault.Denied),
+			ok(do(KindClaim, 1, "a")), ok(do(KindEdit, 1, "a")), ok(Event{Kind: KindEdit, Task: tid(1), By: "p", Person: true, At: t0}),
+			no(Event{Kind: KindEdit, Task: tid(1), By: "c", Prio: "odd", At: t0}, fault.Invalid)}, map[int]Status{1: Claimed}},
+		{"what is cancelled is over, and holds what waits for it", []step{ok(add(1, "c")), ok(add(2, "c", tid(1))),
+			no(do(KindCancel, 1, "a"), fault.Denied), ok(do(KindCancel, 1, "c")), no(do(KindClaim, 1, "a"), fault.Conflict),
+			no(do(KindCancel, 1, "c"), fault.Conflict), no(do(KindEdit, 1, "c"), fault.Conflict), ok(do(KindComment, 1, "b"))},
+			map[int]Status{1: Cancelled, 2: Blocked}},
+		{"reopened", []step{ok(add(1, "c")), no(do(KindReopen, 1, "c"), fault.Conflict), ok(do(KindStart, 1, "a")), ok(do(KindFinish, 1, "a")),
+			no(do(KindReopen, 1, "b"), fault.Denied), ok(do(KindReopen, 1, "a")), ok(do(KindClaim, 1, "b"))}, map[int]Status{1: Claimed}},
+		{"reopened, and waiting again", []step{ok(add(1, "c")), ok(add(2, "c", tid(1))), ok(do(KindCancel, 2, "c")), ok(do(KindReopen, 2, "c"))},
+			map[int]Status{2: Blocked}},
 		{"an unknown kind is invalid", []step{ok(add(1, "c")), no(do("melt", 1, "a"), fault.Invalid)}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,7 +127,7 @@ type step struct {
 // and playing the accepted events again gives the same board.
 func TestBoardIsItsEvents(t *testing.T) {
 	kinds := []Kind{KindAdd, KindClaim, KindUnclaim, KindStart, KindBlock, KindFinish, KindHandoff, KindRenew, KindDepend, KindExpire,
-		KindTakeBack}
+		KindTakeBack, KindEdit, KindReopen, KindCancel, KindComment}
 	who := []string{"a", "b", "c"}
 	rapid.Check(t, func(rt *rapid.T) {
 		b, now := Board{}, t0

@@ -66,6 +66,13 @@ func around(tx *db.Tx, tenant, space string, e Event) (Board, error) {
 			return nil, err
 		}
 	}
+	if e.Kind == KindReopen {
+		for _, n := range b[e.Task].Needs {
+			if err := b.fill(tx, tenant, space, "id = ?", n); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if e.Kind != KindFinish {
 		return b, nil
 	}

@@ -40,7 +40,11 @@ const (
 	Claimed    Status = "claimed"
 	InProgress Status = "in_progress"
 	Done       Status = "done"
+	Cancelled  Status = "cancelled"
 )
+
+// Ended reports whether nothing is left to do.
+func (s Status) Ended() bool { return s == Done || s == Cancelled }
 
 // Priority orders the board.
 type Priority string
@@ -107,10 +111,26 @@ func (t Task) heldByOther() error {
 		WithNext("pick another task, or ask the holder for a handoff with intandem_send type=handoff")
 }
 
+// over refuses what is too late for a task that has ended.
+func (t Task) over() error {
+	return fault.New(fault.Conflict, "board", "%s is %s already", t.ID, t.Status).
+		WithNext("see intandem_board for open tasks; if there is more to do, reopen it: intandem_reopen_task task_id=%s", t.ID)
+}
+
+// concerns says whether somebody may change the task itself: who made it, who holds it, and any person.
+func (t Task) concerns(by string, person bool) bool {
+	return person || by == t.Creator || by == t.Holder
+}
+
+func (t Task) notYours() error {
+	return fault.New(fault.Denied, "board", "only the creator or the holder of %s, or a person, may do that", t.ID).
+		WithNext("say what you think of it: intandem_comment_task task_id=%s", t.ID)
+}
+
 func (t Task) mine(by string) error {
 	switch {
-	case t.Status == Done:
-		return fault.New(fault.Conflict, "board", "%s is done already", t.ID).WithNext("add a new task if there is more to do")
+	case t.Status.Ended():
+		return t.over()
 	case t.Waiting():
 		return fault.New(fault.Conflict, "board", "%s is blocked: its dependencies are not done", t.ID).
 			WithNext("finish what it depends on first; it opens by itself")
@@ -126,8 +146,8 @@ func (t Task) mine(by string) error {
 // Claim gives an open task to by.
 func (t Task) Claim(by string, now time.Time) (Task, error) {
 	switch {
-	case t.Status == Done:
-		return t, fault.New(fault.Conflict, "board", "%s is done already", t.ID).WithNext("see intandem_board for open tasks")
+	case t.Status.Ended():
+		return t, t.over()
 	case t.Waiting():
 		return t, fault.New(fault.Conflict, "board", "%s is blocked: its dependencies are not done", t.ID).
 			WithNext("claim one of the tasks it depends on, or wait: it opens by itself")
@@ -238,4 +258,35 @@ func (t Task) TakeBack(by string, person, gone bool, now time.Time) (Task, error
 			With("holder", t.Holder).WithNext("ask the holder for a handoff")
 	}
 	return t.release(now), nil
+}
+
+// Edit changes a task's priority, if one is named, and its words, which are sealed beside it.
+func (t Task) Edit(by string, prio Priority, person bool, now time.Time) (Task, error) {
+	switch {
+	case !t.concerns(by, person):
+		return t, t.notYours()
+	case t.Status.Ended():
+		return t, t.over()
+	case prio != "" && prio.Rank() < 0:
+		return t, fault.New(fault.Invalid, "board.edit", "priority %q is not known", clip(string(prio))).
+			WithNext("use critical, high, medium or low")
+	}
+	n := t.next(now)
+	if prio != "" {
+		n.Prio = prio
+	}
+	return n, nil
+}
+
+// Cancel ends a task that nobody is to do any more. What waits for it goes on waiting: somebody says what it needs instead.
+func (t Task) Cancel(by string, person bool, now time.Time) (Task, error) {
+	switch {
+	case !t.concerns(by, person):
+		return t, t.notYours()
+	case t.Status.Ended():
+		return t, t.over()
+	}
+	n := t.next(now)
+	n.Status, n.Stuck, n.Until = Cancelled, false, time.Time{}
+	return n, nil
 }

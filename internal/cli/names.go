@@ -27,7 +27,7 @@ var (
 	actors   = []source{{"actor.list", "actors", nil, []string{"name"}, "kind"}}
 	asks     = []source{{"approval.list", "asks", nil, []string{"id"}, "title"}}
 	peers    = []source{{"space.peers", "peers", nil, []string{"username"}, "id"}}
-	tasks    = []source{{"board.show", "tasks", nil, []string{"id"}, "title"}}
+	tasks    = []source{{"board.show", "tasks", map[string]any{"all": true}, []string{"id"}, "title"}}
 	repos    = []source{{"repo.list", "items", nil, []string{"name"}, "path"}}
 	spaces   = []source{{"space.list", "seats", nil, []string{"title"}, "username"}}
 	secrets  = []source{{"secret.list", "secrets", nil, []string{"name"}, "by"}}

@@ -37,14 +37,17 @@ func TestNtfyIsNotToldThePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := out.(*session.Session)
-	if out, err = k.d.gate.Invoke(k.ctx(), "session.prompt", session.PromptIn{ID: one.ID, Text: "move the payroll of Smith & Co"}); err != nil {
+	out, err = k.d.gate.Invoke(k.ctx(), "session.prompt", session.PromptIn{ID: one.ID, Text: "move the payroll of Smith & Co"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	turn := out.(*session.Turn)
-	for end := time.Now().Add(30 * time.Second); !turn.State.Ended(); time.Sleep(5 * time.Millisecond) {
-		if turn, err = k.d.rooms.session.Turn(t.Context(), one.Tenant, turn.ID); err != nil || time.Now().After(end) {
-			t.Fatalf("the turn does not end: %v", err)
-		}
+	testenv.Eventually(t, "the turn ends", 30*time.Second, func() bool {
+		turn, err = k.d.rooms.session.Turn(t.Context(), one.Tenant, turn.ID)
+		return err != nil || turn.State.Ended()
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if _, err := k.d.gate.Invoke(op.WithCaller(t.Context(), one.Caller()), "session.tool", terminal.UseIn{Session: one.ID, Tool: "Bash",
 		Input: json.RawMessage(`{"command":"make"}`), Folder: t.TempDir()}); !fault.Is(err, fault.Pending) {
@@ -63,11 +66,7 @@ func TestNtfyIsNotToldThePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ way, word string }{{"/topic", "needs an approval"}, {"/topic", "is rate-limited"}, {"/hook", "too many"}} {
-		for end := time.Now().Add(30 * time.Second); len(all.about(c.way, c.word)) == 0; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%s was not told %q", c.way, c.word)
-			}
-		}
+		testenv.Eventually(t, c.way+" is told "+c.word, 30*time.Second, func() bool { return len(all.about(c.way, c.word)) > 0 })
 	}
 	if n := len(all.about("/topic", "is rate-limited")); n != 1 {
 		t.Errorf("three tries, and %d pushes", n)

@@ -28,6 +28,14 @@ func boardNav() page {
 				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(taskHref(v.r.PathValue("id")), said) },
 				refused: func(v *visit, err error) error { return v.task(v.r.PathValue("id"), words(err)) }})
 		}
+		on("edit", "board.edit", "task-edited", editInput)
+		on("reopen", "board.reopen", "task-moved", taskInput())
+		on("cancel", "board.cancel", "task-moved", taskInput("reason"))
+		on("comment", "board.comment", "task-commented", func(v *visit) (any, error) {
+			in := formFields(v, "text")
+			in["task_id"] = v.r.PathValue("id")
+			return in, nil
+		})
 		on("take-back", "board.take_back", "task-moved",
 			func(v *visit) (any, error) { return map[string]any{"task_id": v.r.PathValue("id")}, nil })
 		on("handoff", "board.handoff", "task-handed", func(v *visit) (any, error) {
@@ -43,7 +51,7 @@ type TaskRow struct {
 	ID       string
 	Title    string
 	About    string
-	Status   string // open, blocked, claimed, in_progress, done
+	Status   string // open, blocked, claimed, in_progress, done, cancelled
 	Priority string
 	Holder   string
 	Creator  string
@@ -53,7 +61,25 @@ type TaskRow struct {
 	Lease    time.Time
 	Version  int64
 	Changed  time.Time
+	Comments []TaskComment
 }
+
+// TaskComment is what somebody said about a task.
+type TaskComment struct {
+	By, Text string
+	At       time.Time
+}
+
+// ended says whether nothing is left to do.
+func (t TaskRow) ended() bool { return t.Status == "done" || t.Status == "cancelled" }
+
+// BoardFilter is which tasks are shown.
+type BoardFilter struct {
+	Text        string
+	Mine, Ready bool
+}
+
+func (f BoardFilter) on() bool { return f != BoardFilter{} }
 
 // BoardColumn is the tasks of one status.
 type BoardColumn struct {
@@ -70,6 +96,7 @@ type BoardView struct {
 	Away    bool // another machine is the host: nothing tells of changes, so the page asks
 	Columns []BoardColumn
 	Total   int
+	Filter  BoardFilter
 	Peers   []string
 	Problem string
 }
@@ -81,8 +108,12 @@ type TaskView struct {
 	Me      string
 	Peers   []string
 	Moves   []ui.Option // statuses it can be given
+	Titles  map[string]string
 	Problem string
 }
+
+// mayChange says whether the visitor may edit, cancel and reopen it.
+func (t TaskView) mayChange() bool { return t.Me == t.Creator || t.Me == t.Holder }
 
 type wireTask struct {
 	ID          string    `json:"id"`
@@ -98,6 +129,11 @@ type wireTask struct {
 	Reason      string    `json:"reason"`
 	Holder      string    `json:"assignee"`
 	Creator     string    `json:"created_by"`
+	Comments    []struct {
+		By   string `json:"by"`
+		At   int64  `json:"at"`
+		Text string `json:"text"`
+	} `json:"comments"`
 }
 
 // peersWords are words of a space as a person reads them: what the operations
@@ -107,8 +143,13 @@ func peersWords(s string) string {
 }
 
 func (t wireTask) row() TaskRow {
+	var said []TaskComment
+	for _, c := range t.Comments {
+		said = append(said, TaskComment{By: peersWords(c.By), Text: peersWords(c.Text), At: time.UnixMicro(c.At)})
+	}
 	return TaskRow{ID: t.ID, Title: peersWords(t.Title), About: peersWords(t.Description), Status: t.Status, Priority: t.Priority,
-		Holder: peersWords(t.Holder), Creator: peersWords(t.Creator),
+		Comments: said,
+		Holder:   peersWords(t.Holder), Creator: peersWords(t.Creator),
 		Needs: t.Needs, Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
 }
 
@@ -117,7 +158,7 @@ var boardStatuses = []BoardColumn{
 	{Status: "blocked", Label: "Blocked", Hint: "Wait for another task, or for help."},
 	{Status: "claimed", Label: "Claimed", Hint: "Somebody has them and has not begun."},
 	{Status: "in_progress", Label: "In progress", Hint: "Somebody works on them."},
-	{Status: "done", Label: "Done", Hint: "The newest first."},
+	{Status: "done", Label: "Done", Hint: "And what was cancelled; the newest first."},
 }
 
 // doneShown is how many finished tasks the board shows.
@@ -127,7 +168,7 @@ func boardColumns(tasks []TaskRow) []BoardColumn {
 	out := slices.Clone(boardStatuses)
 	for i := range out {
 		for _, t := range tasks {
-			if t.Status == out[i].Status {
+			if t.Status == out[i].Status || t.Status == "cancelled" && out[i].Status == "done" {
 				out[i].Tasks = append(out[i].Tasks, t)
 			}
 		}
@@ -151,7 +192,10 @@ func putOut(err error) bool {
 }
 
 func (v *visit) board(problem string) error {
-	list, err := call[struct{ Tasks []wireTask }](v, "board.show", nil)
+	q := v.r.URL.Query()
+	filter := BoardFilter{Text: strings.TrimSpace(q.Get("q")), Mine: q.Get("show") == "mine", Ready: q.Get("show") == "ready"}
+	list, err := call[struct{ Tasks []wireTask }](v, "board.show",
+		map[string]any{"all": true, "text": filter.Text, "mine": filter.Mine, "ready": filter.Ready})
 	if err != nil {
 		if seated(err) {
 			return err
@@ -163,7 +207,7 @@ func (v *visit) board(problem string) error {
 		}
 		return v.show(noBoardPage(s, problem))
 	}
-	out := BoardView{Now: v.now(), Total: len(list.Tasks), Problem: problem}
+	out := BoardView{Now: v.now(), Total: len(list.Tasks), Filter: filter, Problem: problem}
 	var rows []TaskRow
 	for _, t := range list.Tasks {
 		rows = append(rows, t.row())
@@ -179,12 +223,15 @@ func (v *visit) board(problem string) error {
 	}
 	s := v.shell("board", "Board")
 	s.Here = "/panel/board"
+	if filter.on() {
+		s.Here += "?" + q.Encode()
+	}
 	s.Keys = []ui.KeyHelp{{Keys: "n", Does: "Add a task"}, {Keys: "Enter", Does: "Open the task"}}
 	return v.show(boardPage(s, out))
 }
 
 func (v *visit) task(id, problem string) error {
-	list, err := call[struct{ Tasks []wireTask }](v, "board.show", nil)
+	list, err := call[struct{ Tasks []wireTask }](v, "board.show", map[string]any{"all": true})
 	if err != nil {
 		return err
 	}
@@ -199,6 +246,10 @@ func (v *visit) task(id, problem string) error {
 	out := TaskView{TaskRow: list.Tasks[i].row(), Now: v.now(), Me: seat.Me, Problem: problem}
 	if out.Peers, err = v.peerNames(); err != nil {
 		return err
+	}
+	out.Titles = map[string]string{}
+	for _, t := range list.Tasks {
+		out.Titles[t.ID] = peersWords(t.Title)
 	}
 	for _, c := range boardStatuses {
 		if c.Status != out.Status {
@@ -216,6 +267,37 @@ func addInput(v *visit) (any, error) {
 		in["depends_on"] = needs
 	}
 	return in, nil
+}
+
+// taskInput names a task and the version that its page showed, with fields of the form.
+func taskInput(fields ...string) func(v *visit) (any, error) {
+	return func(v *visit) (any, error) {
+		in := formFields(v, fields...)
+		in["task_id"] = v.r.PathValue("id")
+		rev, err := formRev(v)
+		if rev != nil {
+			in["if_version"] = *rev
+		}
+		return in, err
+	}
+}
+
+func editInput(v *visit) (any, error) { return taskInput("title", "description", "priority")(v) }
+
+// showOptions are which tasks the board shows.
+func (v BoardView) showOptions() []ui.Option {
+	return []ui.Option{{Value: "", Label: "All tasks", Chosen: !v.Filter.Mine && !v.Filter.Ready},
+		{Value: "mine", Label: "Mine", Chosen: v.Filter.Mine}, {Value: "ready", Label: "Can be claimed", Chosen: v.Filter.Ready}}
+}
+
+func priorityOptions(now string) []ui.Option {
+	var out []ui.Option
+	for _, p := range []ui.Option{{Value: "critical", Label: "Critical"}, {Value: "high", Label: "High"}, {Value: "medium", Label: "Medium"},
+		{Value: "low", Label: "Low"}} {
+		p.Chosen = p.Value == now
+		out = append(out, p)
+	}
+	return out
 }
 
 // moveInput gives a task a status. The words are its result when it is done,

@@ -110,7 +110,9 @@ func sampleBoard() BoardView {
 func sampleTask() TaskView {
 	t := sampleTasks()[0]
 	t.Needs = []string{"T-0d4e5f"}
-	return TaskView{TaskRow: t, Now: galleryNow, Me: "swift-otter", Peers: []string{"calm-heron"},
+	t.Comments = []TaskComment{{By: "calm-heron", Text: "The old total is in the report of March, too.", At: before(5 * time.Minute)}}
+	return TaskView{TaskRow: t, Titles: map[string]string{"T-0d4e5f": "Read how credits are kept"},
+		Now: galleryNow, Me: "swift-otter", Peers: []string{"calm-heron"},
 		Moves: []ui.Option{{Value: "open", Label: "Open"}, {Value: "done", Label: "Done"}}}
 }
 

@@ -16,13 +16,21 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
+	var in peer.BoardIn
 	cmd := &cobra.Command{
 		Use: "board", Short: "The task board of your space", Args: cobra.NoArgs,
-		Long:    "Show the task board of the space you are in, and work with it. The first to claim a task wins; a claim is a lease that is renewed while you are here.",
-		Example: "  tandem board\n  tandem board claim T-a1b2c3",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, "board.show", nil) },
+		Long:    "Show the task board of the space you are in, and work with it. What is done or cancelled is left out, unless you ask for it. The first to claim a task wins; a claim is a lease that is renewed while you are here.",
+		Example: "  tandem board\n  tandem board --ready\n  tandem board --mine --text auth\n  tandem board claim T-a1b2c3",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, "board.show", in) },
 	}
+	f := cmd.Flags()
+	f.BoolVar(&in.Mine, "mine", false, "only tasks that you hold or are to get")
+	f.BoolVar(&in.Ready, "ready", false, "only tasks that can be claimed now")
+	f.StringVar(&in.Status, "status", "", "only these states, behind commas: open, blocked, claimed, in_progress, done, cancelled")
+	f.StringVar(&in.Text, "text", "", "only tasks with these words")
+	f.BoolVar(&in.All, "all", false, "done and cancelled ones, too")
 	cmd.AddCommand(newAdd(k), newPlan(k), newUpdate(k), newDone(k), newBlock(k), newHandoff(k), newDepend(k), newFinding(k), newFindings(k),
+		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", "board.reopen"),
 		task(k, "claim", "Claim a task", "board.claim"), task(k, "unclaim", "Release a task back to open", "board.unclaim"),
 		task(k, "take-back", "Free a task whose holder is gone", "board.take_back"), newStart(k))
 	return []*cobra.Command{cmd}

@@ -10,6 +10,8 @@ import (
 
 var (
 	toolName = regexp.MustCompile(`intandem_[a-z_]+`)
+	endedOf  = regexp.MustCompile(`(?m)^([0-9]+ done or cancelled, not shown: )all=true$`)
+	talkOf   = regexp.MustCompile(`(?m)^(  [0-9]+ comments: )task_id=(T-[0-9a-f]{6}) shows them$`)
 	joinLine = regexp.MustCompile(`They just tell their agent: Join intandem workspace: (\S+)`)
 )
 
@@ -23,7 +25,9 @@ var ofSpace = strings.NewReplacer("Workspace \"", "Space \"", "  Workspace: ", "
 var commands = map[string]string{
 	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim",
 	"intandem_unclaim_task": "tandem board unclaim",
-	"intandem_update_task":  "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding",
+	"intandem_edit_task":    "tandem board edit", "intandem_reopen_task": "tandem board reopen", "intandem_cancel_task": "tandem board cancel",
+	"intandem_comment_task": "tandem board comment", "intandem_depend_task": "tandem board depend",
+	"intandem_update_task": "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding",
 	"intandem_findings":     "tandem board findings",
 	"intandem_activity_log": "tandem space log", "intandem_set_var": "tandem space set", "intandem_get_var": "tandem space get",
 	"intandem_spaces": "tandem space list",
@@ -33,7 +37,7 @@ var commands = map[string]string{
 // agent names tools.
 func spoken(s string) string {
 	s = strings.NewReplacer("intandem_send type=handoff", "tandem space send --type handoff", "intandem_inbox with all=true",
-		"tandem space inbox --all", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
+		"tandem space inbox --all", " task_id=", " ", "list all of them with key=*", "list all of them: tandem space get").Replace(s)
 	s = joinLine.ReplaceAllString(s, "They type: tandem space join $1\nor tell their agent: Join the intandem space $1")
 	s = ofSpace.Replace(s)
 	return toolName.ReplaceAllStringFunc(s, func(tool string) string {
@@ -55,10 +59,13 @@ func answer(op, text string) string {
 		return spoken(text)
 	}
 	if head, ok := strings.CutSuffix(text, ": call intandem_inbox"); ok {
-		return head + ": tandem space inbox"
+		text = head + ": tandem space inbox"
 	}
 	if rest, ok := strings.CutPrefix(text, "Workspace variables:"); ok {
 		return "Variables of the space:" + rest
+	}
+	if op == "board.show" {
+		return talkOf.ReplaceAllString(endedOf.ReplaceAllString(text, "${1}tandem board --all"), "${1}tandem board show ${2}")
 	}
 	if text == "No workspace variables set." {
 		return "No variables are set in this space."

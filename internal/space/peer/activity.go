@@ -194,7 +194,9 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a plan", board.KindClaim: "claimed a task",
 	board.KindUnclaim: "released a task", board.KindStart: "began a task",
 	board.KindBlock: "blocked a task", board.KindFinish: "finished a task", board.KindHandoff: "handed a task over",
-	board.KindRenew: "renewed a claim", board.KindDepend: "changed what a task depends on", board.KindTakeBack: "took a task back"}
+	board.KindRenew: "renewed a claim", board.KindDepend: "changed what a task depends on", board.KindTakeBack: "took a task back",
+	board.KindEdit: "edited a task", board.KindReopen: "reopened a task", board.KindCancel: "cancelled a task",
+	board.KindComment: "commented on a task"}
 
 // summary is what a leaver is told about its time here.
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {

@@ -32,10 +32,15 @@ type Line struct {
 type BoardOut struct {
 	Said
 	Tasks []Line `json:"tasks"`
+	Ended int    `json:"ended,omitempty" jsonschema:"how many done and cancelled ones are left out"`
 }
 
 func (s *seat) line(t board.Task) Line {
 	l := Line{Task: t, TaskWords: s.words[t.ID], CreatorName: s.name(seal.MemberID(t.Creator))}
+	l.Comments = slices.Clone(l.Comments)
+	for i := range l.Comments {
+		l.Comments[i].By = s.name(seal.MemberID(l.Comments[i].By))
+	}
 	if t.Holder != "" {
 		l.HolderName = s.name(seal.MemberID(t.Holder))
 	}
@@ -56,7 +61,11 @@ func (l Line) String() string {
 	if len(l.Needs) > 0 {
 		fmt.Fprintf(&b, " (depends on: %s)", join(l.Needs))
 	}
-	for _, f := range [][2]string{{"", l.Description}, {"Blocked: ", l.Reason}, {"Result: ", l.Result}} {
+	why := "Blocked: "
+	if l.Status == board.Cancelled {
+		why = "Cancelled: "
+	}
+	for _, f := range [][2]string{{"", l.Description}, {why, l.Reason}, {"Result: ", l.Result}} {
 		if f[1] != "" {
 			fmt.Fprintf(&b, "\n  %s%s", f[0], strings.ReplaceAll(escape(f[1]), "\n", "\n  "))
 		}
@@ -72,7 +81,7 @@ func join(ids []board.TaskID) string {
 	return strings.Join(out, ", ")
 }
 
-func (r *Room) opBoard(ctx context.Context, _ Nothing) (BoardOut, error) {
+func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return BoardOut{}, err
@@ -80,6 +89,9 @@ func (r *Room) opBoard(ctx context.Context, _ Nothing) (BoardOut, error) {
 	defer s.mu.Unlock()
 	if s.state == removed {
 		return BoardOut{}, s.usable()
+	}
+	if err := in.check(); err != nil {
+		return BoardOut{}, err
 	}
 	stale := r.fresh(ctx, s)
 	out := BoardOut{Tasks: []Line{}}
@@ -89,15 +101,33 @@ func (r *Room) opBoard(ctx context.Context, _ Nothing) (BoardOut, error) {
 	} else {
 		b.WriteString("Task board is empty.")
 	}
+	ended := 0
 	for _, t := range s.board.Sorted() {
 		l := s.line(t)
+		if in.leavesOut(t) {
+			ended++
+			continue
+		}
+		if !in.wants(l, string(s.me.Card().ID)) {
+			continue
+		}
 		out.Tasks = append(out.Tasks, l)
-		b.WriteString("\n" + l.String())
+		b.WriteString("\n" + l.String() + l.remarks(in.TaskID != ""))
+	}
+	if in.TaskID != "" && len(out.Tasks) == 0 {
+		return BoardOut{}, fault.New(fault.NotFound, "board", "there is no task %s in this space", clip(in.TaskID)).
+			WithNext("call intandem_board for the ids of this space")
+	}
+	if len(s.board) > 0 && len(out.Tasks) == 0 {
+		b.WriteString("\nNo task is like that.")
+	}
+	if ended > 0 {
+		fmt.Fprintf(&b, "\n%d done or cancelled, not shown: all=true", ended)
 	}
 	if stale != "" {
 		b.WriteString("\nNot up to date: " + stale)
 	}
-	out.Text = b.String()
+	out.Text, out.Ended = b.String(), ended
 	out.Said, err = r.withMail(ctx, s, out.Said)
 	return out, err
 }
@@ -112,9 +142,14 @@ type AddIn struct {
 }
 
 func checkWords(title, description string) error {
-	switch {
-	case strings.TrimSpace(title) == "":
+	if strings.TrimSpace(title) == "" {
 		return fault.New(fault.Invalid, "board.add", "a task needs a title")
+	}
+	return checkLengths(title, description)
+}
+
+func checkLengths(title, description string) error {
+	switch {
 	case len([]rune(title)) > MaxTitle:
 		return fault.New(fault.Invalid, "board.add", "a title has at most %d characters, this one %d", MaxTitle, len([]rune(title))).
 			WithNext("put the details into the description")

@@ -359,12 +359,31 @@ func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) erro
 		} else {
 			var n TaskWords
 			if json.Unmarshal(content, &n) == nil {
-				w = w.with(n)
+				w = w.after(ev, n, e.At)
 			}
 		}
 		s.words[ev.Task] = w
 	}
 	return nil
+}
+
+// keptComments is how many comments of a task are kept, the newest.
+const keptComments = 200
+
+// after are the words once an event came in with words of its own.
+func (w TaskWords) after(ev board.Event, n TaskWords, at int64) TaskWords {
+	switch ev.Kind {
+	case board.KindComment:
+		w.Comments = slices.Clone(w.Comments)
+		for _, c := range n.Comments {
+			w.Comments = append(w.Comments, Comment{By: ev.By, At: at, Text: c.Text})
+		}
+		w.Comments = w.Comments[max(0, len(w.Comments)-keptComments):]
+		return w
+	case board.KindEdit: // why it is blocked stays
+		n.Reason = w.Reason
+	}
+	return w.with(n)
 }
 
 func (w TaskWords) with(n TaskWords) TaskWords {

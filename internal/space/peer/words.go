@@ -47,7 +47,16 @@ type TaskWords struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Result      string `json:"result,omitempty"`
-	Reason      string `json:"reason,omitempty"` // why it is blocked
+	Reason      string `json:"reason,omitempty"` // why it is blocked or cancelled
+
+	Comments []Comment `json:"comments,omitempty"` // oldest first
+}
+
+// Comment is a member's word on a task.
+type Comment struct {
+	By   string `json:"by"` // a member, and for readers its name
+	At   int64  `json:"at,omitempty"`
+	Text string `json:"text"`
 }
 
 // PlanWords are the words of a plan's tasks, in its order.

@@ -348,6 +348,14 @@ your-server> tandem board add 'Fix auth' --priority critical --depends-on T-a1b2
 your-server$ tandem board add 'Ship it'
 let T-d4e5f6 your-server$ tandem board | sed -n 's/.*\[\(T-[0-9a-f]*\)\].*Ship it.*/\1/p'
 your-server> tandem board depend T-d4e5f6 T-a1b2c3
+your-server> tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high
+  shows Fix auth on mobile
+your-server> tandem board comment T-a1b2c3 'see the log of last night'
+your-server> tandem board show T-a1b2c3
+  shows see the log of last night
+your-server> tandem board --ready
+  shows Fix auth on mobile
+your-server> tandem board --mine --text auth
 your-server> tandem board claim T-a1b2c3
 your-server> tandem board start T-a1b2c3
 your-server> tandem board block T-a1b2c3 'waiting for the staging key'
@@ -360,9 +368,12 @@ your-server> tandem board finding auth 'token leaks into the log' --severity hig
 your-server> tandem board findings --severity high
 your-server$ echo '{"tasks":[{"title":"one","ref":"a"},{"title":"two","depends_on":["a"]}]}' >plan.json
 your-server> tandem board plan plan.json
+your-server> tandem board cancel T-d4e5f6 'the feature was dropped'
+your-server$ tandem board reopen T-d4e5f6
 your-server$ tandem board claim T-d4e5f6
 let T-a1b2c3 your-server$ echo T-d4e5f6
 your-server> tandem board update T-a1b2c3 done --result 'patched in 1.2'
+your-server> tandem board reopen T-a1b2c3
 laptop$ tandem down
 your-server$ tandem down
 laptop$ tandem up --listen 0.0.0.0:39731; tandem pin set
