@@ -127,6 +127,32 @@ func newMachine(t *testing.T, addr, name, hosts string) *place {
 	return p
 }
 
+// leave presses the keys that leave a program, Ctrl-C where none are named, and gives what ends that. tmux takes keys within a
+// millisecond of others, or of attaching, for a paste, and does not obey them. A hand is slower, and presses them again; so does this.
+func leave(tty io.Writer, keys string) (stop func()) {
+	if keys == "" {
+		io.WriteString(tty, "\x03")
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for pause := 100 * time.Millisecond; ; pause = 2 * time.Second {
+			for _, key := range []byte(keys) {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(pause):
+				}
+				tty.Write([]byte{key})
+				pause = 50 * time.Millisecond
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
 // types types a line on the machine's terminal. It answers what is asked, with the given texts and then with the PIN, and interrupts
 // when it sees until. Others act meanwhile, once they are needed. It gives all that was shown, and the exit code.
 func (p *place) types(s *step, line string, others func() error) (string, int, error) {
@@ -156,7 +182,7 @@ func (p *place) types(s *step, line string, others func() error) (string, int, e
 		unanswered.Write(buf[:n])
 		if s.until != "" && !interrupted && pattern("…"+s.until+"…").Match(all.Bytes()) {
 			interrupted = true
-			io.WriteString(tty, cmp.Or(s.leave, "\x03"))
+			defer leave(tty, s.leave)()
 		}
 		if s.when != "" && others != nil && pattern("…"+s.when+"…").Match(all.Bytes()) {
 			go func(f func() error) { met <- f() }(others)
