@@ -30,7 +30,6 @@ const (
 	questionList = op.Def[session.Nothing, session.QuestionsOut]("question.list")
 	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
 	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
-	journalList  = op.Def[journal.LogIn, journal.LogOut]("audit.log")
 	sessionGet   = op.Def[session.IDIn, *session.Session]("session.get")
 	spaceList    = op.Def[peer.Nothing, peer.Seats]("space.list")
 )
@@ -134,7 +133,8 @@ func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {
 
 // pushes are those that failed and did not succeed since.
 func pushes(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	log, err := op.Do(ctx, r.rooms, journalList, journal.LogIn{Type: "repo.git_push", Since: r.now().Add(-recent), Newest: true, Limit: 200})
+	log, err := op.Do(ctx, r.rooms, journal.AuditLog,
+		journal.LogIn{Type: "repo.git_push", Since: r.now().Add(-recent), Newest: true, Limit: 200})
 	settled := map[string]bool{}
 	for _, e := range log.Entries {
 		if settled[e.Resource] || e.Phase != journal.Outcome && e.Phase != journal.Unknown {

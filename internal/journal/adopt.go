@@ -79,10 +79,10 @@ type ConfirmOut struct {
 
 func (j *Journal) adoptOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "audit.adopted", Right: "journal.read", Method: "GET", Path: "/audit/adopted", MCP: "-",
+		AuditAdopted.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/adopted", MCP: "-",
 			Doc: "List what waits for a person's word: grants, tokens and the like that are older than the journal's word about them."},
 			whole[struct{}], func(ctx context.Context, _ struct{}) (*AdoptedOut, error) { return j.Adopted(ctx) }),
-		op.State(op.Spec{Name: "audit.confirm", Right: "journal.admin", Method: "POST", Path: "/audit/confirm", Present: true, People: true,
+		AuditConfirm.State(op.Spec{Right: "journal.admin", Method: "POST", Path: "/audit/confirm", Present: true, People: true,
 			MCP: "-",
 			Doc: "Confirm that what audit.adopted lists is right. Needs a person present; what is not right is revoked before."},
 			whole[ConfirmIn], j.confirm),

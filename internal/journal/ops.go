@@ -76,26 +76,26 @@ func one(in SeqIn) op.Resource {
 // with it: they audit.
 func (j *Journal) Ops() []op.Op {
 	return append(j.adoptOps(), []op.Op{
-		op.Read(op.Spec{Name: "audit.log", Right: "journal.read", Method: "GET", Path: "/audit",
+		AuditLog.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit",
 			Doc: "List events of the journal: who did what to which resource, when, on whose behalf.\nEvents about resources that the caller may not see are left out."},
 			whole[LogIn], j.log),
-		op.Read(op.Spec{Name: "audit.show", Right: "journal.read", Method: "GET", Path: "/audit/{seq}",
+		AuditShow.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/{seq}",
 			Doc: "Show one event of the journal with its payload."}, one, j.show),
-		op.Read(op.Spec{Name: "audit.prove", Right: "journal.read", Method: "GET", Path: "/audit/{seq}/receipt",
+		AuditProve.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/{seq}/receipt",
 			Doc: "Make a receipt of one event: a signed proof that anybody checks with the public key alone."}, one, j.prove),
-		op.Read(op.Spec{Name: "audit.verify", Right: "journal.read", Method: "POST", Path: "/audit/verify",
+		AuditVerify.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/verify",
 			Doc: "Check the whole journal: every entry, payload, tile, checkpoint and receipt.\nSays what it can and cannot exclude; anchors kept elsewhere let it exclude more."},
 			whole[VerifyIn], func(ctx context.Context, in VerifyIn) (*Report, error) { return j.Verify(ctx, in.Anchors) }),
-		op.Read(op.Spec{Name: "audit.anchor", Right: "journal.read", Method: "POST", Path: "/audit/anchor",
+		AuditAnchor.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/anchor",
 			Doc: "Sign the journal as it stands. The signed checkpoint, kept elsewhere, proves later that nothing before it was changed."},
 			whole[struct{}], func(ctx context.Context, _ struct{}) (*Anchor, error) { return j.Anchor(ctx) }),
-		op.Read(op.Spec{Name: "audit.export", Right: "journal.export", Method: "GET", Path: "/audit/export", Present: true, People: true,
+		AuditExport.Read(op.Spec{Right: "journal.export", Method: "GET", Path: "/audit/export", Present: true, People: true,
 			MCP: "-",
 			Doc: "Export the journal page by page as NDJSON lines that verify offline.\nNeeds a person present: it holds every payload."},
 			whole[ExportIn], func(ctx context.Context, in ExportIn) (*Page, error) {
 				return j.Export(ctx, op.CallerFrom(ctx).Tenant, in.After, in.Size, in.Limit)
 			}),
-		op.State(op.Spec{Name: "audit.forget", Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true,
+		AuditForget.State(op.Spec{Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true,
 			MCP: "-",
 			Doc: "Delete the payloads of old events. The events, their order and every proof stay."},
 			whole[ForgetIn], j.forget),

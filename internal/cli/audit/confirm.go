@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 )
 
 func newConfirm(k *kit.Kit) *cobra.Command {
@@ -21,12 +22,12 @@ func newConfirm(k *kit.Kit) *cobra.Command {
 			"somebody changed them, are set back.",
 		Example: "  tandem audit confirm\n  tandem audit confirm --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var list journal.AdoptedOut
-			if err := k.Call(cmd.Context(), "audit.adopted", nil, &list); err != nil {
+			list, err := op.Do(cmd.Context(), k, journal.AuditAdopted, struct{}{})
+			if err != nil {
 				return err
 			}
 			n := len(list.Rows) + len(list.Missing)
-			err := k.Show(list, func(w io.Writer) {
+			err = k.Show(list, func(w io.Writer) {
 				for _, text := range list.Missing {
 					fmt.Fprintf(w, "missing: %s\n", kit.VisibleLine(text))
 				}
@@ -51,8 +52,8 @@ func newConfirm(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(k.Err, "nothing was confirmed; when all of it is right: tandem audit confirm --yes")
 				return nil
 			}
-			var out journal.ConfirmOut
-			if err := k.Call(cmd.Context(), "audit.confirm", journal.ConfirmIn{Digest: list.Digest}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, journal.AuditConfirm, journal.ConfirmIn{Digest: list.Digest})
+			if err != nil {
 				return err
 			}
 			fmt.Fprintf(k.Err, "%d confirmed\n", out.Confirmed)

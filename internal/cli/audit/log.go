@@ -14,6 +14,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/id"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/told"
 )
 
@@ -122,8 +123,8 @@ func read(ctx context.Context, k *kit.Kit, in journal.LogIn) (journal.LogOut, er
 	limit := in.Limit
 	all := journal.LogOut{Entries: []journal.Entry{}}
 	for {
-		var out journal.LogOut
-		if err := k.Call(ctx, "audit.log", in, &out); err != nil {
+		out, err := op.Do(ctx, k, journal.AuditLog, in)
+		if err != nil {
 			return all, err
 		}
 		all.Entries = append(all.Entries, out.Entries...)
@@ -170,11 +171,11 @@ func newShow(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var e journal.Entry
-			if err := k.Call(cmd.Context(), "audit.show", journal.SeqIn{Seq: seq}, &e); err != nil {
+			e, err := op.Do(cmd.Context(), k, journal.AuditShow, journal.SeqIn{Seq: seq})
+			if err != nil {
 				return err
 			}
-			return k.Show(e, func(w io.Writer) { describe(w, e) })
+			return k.Show(e, func(w io.Writer) { describe(w, *e) })
 		},
 	}
 }

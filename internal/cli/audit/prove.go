@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 )
 
 func newProve(k *kit.Kit) *cobra.Command {
@@ -23,8 +24,8 @@ func newProve(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var r journal.Receipt
-			if err := k.Call(cmd.Context(), "audit.prove", journal.SeqIn{Seq: seq}, &r); err != nil {
+			r, err := op.Do(cmd.Context(), k, journal.AuditProve, journal.SeqIn{Seq: seq})
+			if err != nil {
 				return err
 			}
 			write := func(w io.Writer) error {
@@ -55,8 +56,8 @@ func newAnchor(k *kit.Kit) *cobra.Command {
 			"repository. audit verify --anchor then shows that nothing before it was changed since, not even by this server.",
 		Example: "  tandem audit anchor --out ~/usb/anchor-2026-11.txt",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var a journal.Anchor
-			if err := k.Call(cmd.Context(), "audit.anchor", nil, &a); err != nil {
+			a, err := op.Do(cmd.Context(), k, journal.AuditAnchor, struct{}{})
+			if err != nil {
 				return err
 			}
 			if file != "" {
@@ -67,7 +68,7 @@ func newAnchor(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "%d entries are anchored in %s\nkey: %s\n", a.Size, file, a.Key)
 				})
 			}
-			err := k.Show(a, func(w io.Writer) { fmt.Fprint(w, a.Checkpoint) })
+			err = k.Show(a, func(w io.Writer) { fmt.Fprint(w, a.Checkpoint) })
 			if !k.JSON {
 				fmt.Fprintf(k.Err, "key: %s\n", a.Key)
 			}
@@ -88,8 +89,8 @@ func newExport(k *kit.Kit) *cobra.Command {
 			write := func(w io.Writer) error {
 				var in journal.ExportIn
 				for {
-					var p journal.Page
-					if err := k.Call(cmd.Context(), "audit.export", in, &p); err != nil {
+					p, err := op.Do(cmd.Context(), k, journal.AuditExport, in)
+					if err != nil {
 						return err
 					}
 					for _, l := range p.Lines {
@@ -123,8 +124,8 @@ func newForget(k *kit.Kit) *cobra.Command {
 			if age <= 0 {
 				return kit.Usagef("--older-than is needed, e.g. --older-than 8760h")
 			}
-			var out journal.ForgetOut
-			if err := k.Call(cmd.Context(), "audit.forget", journal.ForgetIn{Before: time.Now().Add(-age)}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, journal.AuditForget, journal.ForgetIn{Before: time.Now().Add(-age)})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the details of %d events are gone\n", out.Forgotten) })

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 )
 
 func newVerify(k *kit.Kit) *cobra.Command {
@@ -38,11 +39,11 @@ func newVerify(k *kit.Kit) *cobra.Command {
 			case export != "":
 				return verifyExport(k, export, key, texts)
 			}
-			var out journal.Report
-			if err := k.Call(cmd.Context(), "audit.verify", journal.VerifyIn{Anchors: texts}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, journal.AuditVerify, journal.VerifyIn{Anchors: texts})
+			if err != nil {
 				return err
 			}
-			return report(k, &out)
+			return report(k, out)
 		},
 	}
 	f := cmd.Flags()

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/policy/book"
 )
 
@@ -23,12 +24,11 @@ func newEdit(k *kit.Kit) *cobra.Command {
 		Example: "  tandem policy edit\n  tandem policy edit --file rules.cedar --note \"no pushes on Friday\"",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			var now book.ShowOut
-			if err := k.Call(ctx, "policy.show", book.ShowIn{}, &now); err != nil {
+			now, err := op.Do(ctx, k, book.PolicyShow, book.ShowIn{})
+			if err != nil {
 				return err
 			}
 			var text string
-			var err error
 			if file != "" {
 				text, err = readFile(k, file)
 			} else {
@@ -41,11 +41,11 @@ func newEdit(k *kit.Kit) *cobra.Command {
 				return k.Show(book.EditOut{Version: now.Version}, func(w io.Writer) { fmt.Fprintln(w, "nothing changed") })
 			}
 			// A mistake is better found before the PIN is typed.
-			if err := k.Call(ctx, "policy.test", book.TestIn{Rules: &text}, nil); err != nil {
+			if _, err := op.Do(ctx, k, book.PolicyTest, book.TestIn{Rules: &text}); err != nil {
 				return err
 			}
-			var out book.EditOut
-			if err := k.Call(ctx, "policy.edit", book.EditIn{Rules: text, IfVersion: &now.Version, Note: note}, &out); err != nil {
+			out, err := op.Do(ctx, k, book.PolicyEdit, book.EditIn{Rules: text, IfVersion: &now.Version, Note: note})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "version %d is in force, with %d rules\n", out.Version, out.Rules) })

@@ -16,6 +16,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
 )
@@ -26,8 +27,8 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 		Use: "list", Short: "List grants, and the folders that sessions may work in", Args: cobra.NoArgs,
 		Example: "  tandem grant list\n  tandem grant list --house",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out book.GrantsOut
-			if err := k.Call(cmd.Context(), "grant.list", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.GrantList, in)
+			if err != nil {
 				return err
 			}
 			var given session.FoldersOut
@@ -142,8 +143,8 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("depth") {
 				in.MaxDepth = &depth
 			}
-			var out book.GrantOut
-			if err := k.Call(cmd.Context(), "grant.add", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.GrantAdd, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -200,8 +201,8 @@ func newGrantRevoke(k *kit.Kit) *cobra.Command {
 		Example: "  tandem grant revoke grt_…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
-			var out book.RevokeOut
-			if err := k.Call(cmd.Context(), "grant.revoke", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.GrantRevoke, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

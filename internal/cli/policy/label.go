@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/policy/book"
 )
 
@@ -22,8 +23,8 @@ func newLabel(k *kit.Kit) *cobra.Command {
 			var labels []book.LabelView
 			switch {
 			case len(args) == 0:
-				var out book.ShowOut
-				if err := k.Call(cmd.Context(), "policy.show", book.ShowIn{}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, book.PolicyShow, book.ShowIn{})
+				if err != nil {
 					return err
 				}
 				labels = out.Labels
@@ -34,8 +35,8 @@ func newLabel(k *kit.Kit) *cobra.Command {
 				if !remove {
 					in.Class = args[1]
 				}
-				var out book.LabelOut
-				if err := k.Call(cmd.Context(), "policy.label", in, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, book.PolicyLabel, in)
+				if err != nil {
 					return err
 				}
 				labels = out.Labels

@@ -13,6 +13,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/policy/book"
 )
 
@@ -33,8 +34,8 @@ func newShow(k *kit.Kit) *cobra.Command {
 		Use: "show", Short: "Show the rules in force, or those of an earlier version", Args: cobra.NoArgs,
 		Example: "  tandem policy show\n  tandem policy show --history\n  tandem policy show --schema",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out book.ShowOut
-			if err := k.Call(cmd.Context(), "policy.show", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.PolicyShow, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -75,8 +76,8 @@ func newExplain(k *kit.Kit) *cobra.Command {
 			if in.Op == "" && in.Right == "" && in.Tool == "" {
 				return kit.Usagef("name what is done: --op, --right or --tool")
 			}
-			var out book.ExplainOut
-			if err := k.Call(cmd.Context(), "policy.explain", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.PolicyExplain, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -133,11 +134,11 @@ func newTest(k *kit.Kit) *cobra.Command {
 						WithNext("see an example: tandem policy test --help")
 				}
 			}
-			var out book.TestOut
-			if err := k.Call(cmd.Context(), "policy.test", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, book.PolicyTest, in)
+			if err != nil {
 				return err
 			}
-			err := k.Show(out, func(w io.Writer) {
+			err = k.Show(out, func(w io.Writer) {
 				for i, r := range out.Results {
 					word := "ok"
 					if !r.OK {

@@ -67,13 +67,13 @@ func atGrant(grantID string) op.Resource { return op.Resource{Kind: "grant", Pat
 
 func (b *Book) grantOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "grant.list", Right: "grant.read", Masked: true, Method: "GET", Path: "/grant",
+		GrantList.Read(op.Spec{Right: "grant.read", Masked: true, Method: "GET", Path: "/grant",
 			Doc: "List grants: who may do what to which resources, until when."},
 			func(GrantsIn) op.Resource { return atGrant("") }, b.grants),
-		op.State(op.Spec{Name: "grant.add", Right: "grant.write", Method: "POST", Path: "/grant", Status: 201, Present: true, People: true,
+		GrantAdd.State(op.Spec{Right: "grant.write", Method: "POST", Path: "/grant", Status: 201, Present: true, People: true,
 			Doc: "Grant somebody a right, or deny it. Needs a person present."},
 			func(GrantIn) op.Resource { return atGrant("") }, b.add),
-		op.State(op.Spec{Name: "grant.revoke", Right: "grant.revoke", Method: "DELETE", Path: "/grant/{id}", Present: true, People: true,
+		GrantRevoke.State(op.Spec{Right: "grant.revoke", Method: "DELETE", Path: "/grant/{id}", Present: true, People: true,
 			Doc: "Take a grant back, and with it every grant that was passed on from it."},
 			func(in GrantIDIn) op.Resource { return atGrant(in.ID) }, b.revoke),
 	}

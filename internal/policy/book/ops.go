@@ -75,19 +75,19 @@ func atPolicy() op.Resource { return op.Resource{Kind: "policy", Path: "/"} }
 // Ops is this package's front door.
 func (b *Book) Ops() []op.Op {
 	return append([]op.Op{
-		op.Read(op.Spec{Name: "policy.show", Right: "policy.read", Method: "GET", Path: "/policy",
+		PolicyShow.Read(op.Spec{Right: "policy.read", Method: "GET", Path: "/policy",
 			Doc: "Show the rules in force, or those of an earlier version."},
 			func(ShowIn) op.Resource { return atPolicy() }, b.show),
-		op.Read(op.Spec{Name: "policy.explain", Right: "policy.read", Method: "POST", Path: "/policy/explain",
+		PolicyExplain.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/explain",
 			Doc: "Say whether an actor may do something, why, and which grant or rule decides."},
 			func(Case) op.Resource { return atPolicy() }, b.explain),
-		op.Read(op.Spec{Name: "policy.test", Right: "policy.read", Method: "POST", Path: "/policy/test",
+		PolicyTest.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/test",
 			Doc: "Try rules against questions with known answers, without putting them in force."},
 			func(TestIn) op.Resource { return atPolicy() }, b.test),
-		op.State(op.Spec{Name: "policy.edit", Right: "policy.edit", Method: "PUT", Path: "/policy", Present: true, People: true,
+		PolicyEdit.State(op.Spec{Right: "policy.edit", Method: "PUT", Path: "/policy", Present: true, People: true,
 			Doc: "Replace the rules. What does not compile is refused. Needs a person present."},
 			func(EditIn) op.Resource { return atPolicy() }, b.edit),
-		op.State(op.Spec{Name: "policy.label", Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
+		PolicyLabel.State(op.Spec{Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
 			Doc: "Say which class of data lies in a tree, or take that back. Grants and the boundary then treat it so. Needs a person present."},
 			func(LabelIn) op.Resource { return atPolicy() }, b.label),
 	}, b.grantOps()...)
