@@ -74,14 +74,14 @@ type Nothing struct{}
 
 func (r *Room) ruleOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "approval.always", Right: "approval.decide", Method: "POST", Path: "/approval/{id}/always", Present: true,
+		AskAlways.State(op.Spec{Right: "approval.decide", Method: "POST", Path: "/approval/{id}/always", Present: true,
 			People: true, MCP: "-",
 			Doc: "Approve an ask, and calls like it in this session or folder until an end.\nWhat passes from then on is the pattern that the ask shows; what is denied stays denied."},
 			func(in AlwaysIn) op.Resource { return at(in.ID) }, r.always),
-		op.Read(op.Spec{Name: "approval.rules", Right: "approval.read", Masked: true, Method: "GET", Path: "/approval-rules",
+		RuleList.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/approval-rules",
 			Doc: "List the standing answers that are in force."},
 			func(Nothing) op.Resource { return at("") }, r.rules),
-		op.State(op.Spec{Name: "approval.forget", Right: "approval.write", Method: "DELETE", Path: "/approval-rules/{id}", MCP: "-",
+		RuleForget.State(op.Spec{Right: "approval.write", Method: "DELETE", Path: "/approval-rules/{id}", MCP: "-",
 			Doc: "End a standing answer. The next call asks again."},
 			func(in IDIn) op.Resource { return at(in.ID) }, r.forget),
 	}

@@ -26,7 +26,6 @@ const recent = 24 * time.Hour
 
 // What the other rooms are asked.
 const (
-	askList      = op.Def[approval.ListIn, approval.ListOut]("approval.list")
 	questionList = op.Def[session.Nothing, session.QuestionsOut]("question.list")
 	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
 	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
@@ -35,14 +34,14 @@ const (
 )
 
 func asks(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	waiting, err := op.Do(ctx, r.rooms, askList, approval.ListIn{Limit: 1000})
+	waiting, err := op.Do(ctx, r.rooms, approval.AskList, approval.ListIn{Limit: 1000})
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range waiting.Asks {
 		out = append(out, askRow(wire.Ask, a, a.Title, a.CreatedAt, "approve"))
 	}
-	gone, err := op.Do(ctx, r.rooms, askList, approval.ListIn{State: string(approval.Cancelled), Limit: 1000})
+	gone, err := op.Do(ctx, r.rooms, approval.AskList, approval.ListIn{State: string(approval.Cancelled), Limit: 1000})
 	for _, a := range gone.Asks {
 		if a.DecidedBy == approval.Abandoned && a.DecidedAt != nil && r.now().Sub(*a.DecidedAt) < recent {
 			out = append(out, askRow(wire.Ended, a, a.Title+": "+a.Feedback, *a.DecidedAt, "show"))

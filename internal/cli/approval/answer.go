@@ -13,6 +13,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/op"
 )
 
 func newApprove(k *kit.Kit) *cobra.Command {
@@ -45,9 +46,9 @@ func newApprove(k *kit.Kit) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var out room.AlwaysOut
-		if err := k.Call(cmd.Context(), "approval.always",
-			room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest, Pages: pages}, &out); err != nil {
+		out, err := op.Do(cmd.Context(), k, room.AskAlways,
+			room.AlwaysIn{ID: a.ID, Scope: room.Scope(scope), TTL: secs, Digest: a.Digest, Pages: pages})
+		if err != nil {
 			return err
 		}
 		return k.Show(out, func(w io.Writer) {
@@ -98,9 +99,9 @@ func newAnswer(k *kit.Kit, v room.Verdict, use, short, example string) *cobra.Co
 			if err != nil {
 				return err
 			}
-			var out room.Ask
-			in := room.DecideIn{ID: a.ID, Verdict: v, Feedback: feedback, Digest: a.Digest, Pages: pages}
-			if err := k.Call(cmd.Context(), "approval.decide", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.AskDecide,
+				room.DecideIn{ID: a.ID, Verdict: v, Feedback: feedback, Digest: a.Digest, Pages: pages})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", id.Short(out.ID), out.State) })
@@ -124,8 +125,8 @@ func answerSeveral(ctx context.Context, k *kit.Kit, names []string, in room.Seve
 		}
 		in.Asks = append(in.Asks, room.Looked{ID: a.ID, Digest: a.Digest, Pages: pages})
 	}
-	var out room.SeveralOut
-	if err := k.Call(ctx, "approval.decide_several", in, &out); err != nil {
+	out, err := op.Do(ctx, k, room.AskDecideSeveral, in)
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) {
@@ -162,8 +163,8 @@ func newSave(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.ContentOut
-			if err := k.Call(cmd.Context(), "approval.content", room.ContentIn{ID: a.ID, Name: args[1]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.AskContent, room.ContentIn{ID: a.ID, Name: args[1]})
+			if err != nil {
 				return err
 			}
 			f, err := os.OpenFile(args[2], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // never over a file that is there

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/op"
 )
 
 // Commands are this package's commands.
@@ -43,8 +44,8 @@ func newList(k *kit.Kit) *cobra.Command {
 		Use: "list", Short: "List what waits, oldest first", Args: cobra.NoArgs,
 		Example: "  tandem approvals list\n  tandem approvals list --state all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.ListOut
-			if err := k.Call(cmd.Context(), "approval.list", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.AskList, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -81,17 +82,16 @@ func newShow(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := a.First
 			if cmd.Flags().Changed("page") {
-				p = new(room.Page)
-				if err := k.Call(cmd.Context(), "approval.page", room.PageIn{ID: a.ID, Page: page}, p); err != nil {
+				p, err := op.Do(cmd.Context(), k, room.AskPage, room.PageIn{ID: a.ID, Page: page})
+				if err != nil {
 					return err
 				}
-				return k.Show(p, func(w io.Writer) { turnPage(w, p) })
+				return k.Show(p, func(w io.Writer) { turnPage(w, &p) })
 			}
 			return k.Show(a, func(w io.Writer) {
 				describe(w, a)
-				turnPage(w, p)
+				turnPage(w, a.First)
 			})
 		},
 	}
@@ -122,8 +122,8 @@ func newWait(k *kit.Kit) *cobra.Command {
 			for {
 				left := time.Until(deadline(ctx))
 				in := room.WaitIn{ID: a.ID, Timeout: min(60, max(1, int(left.Seconds())))}
-				var out room.WaitOut
-				if err := k.Call(cmd.Context(), "approval.wait", in, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, room.AskWait, in)
+				if err != nil {
 					return err
 				}
 				if out.Answered || left <= time.Second {
@@ -149,8 +149,8 @@ func deadline(ctx context.Context) time.Time {
 // just one.
 func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 	if len(args) == 0 {
-		var out room.ListOut
-		if err := k.Call(ctx, "approval.list", room.ListIn{Limit: 2}, &out); err != nil {
+		out, err := op.Do(ctx, k, room.AskList, room.ListIn{Limit: 2})
+		if err != nil {
 			return nil, err
 		}
 		if len(out.Asks) != 1 {
@@ -182,16 +182,15 @@ func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 
 // get reads an ask whole: a list may have left out arguments.
 func get(ctx context.Context, k *kit.Kit, name string) (*room.Ask, error) {
-	var a room.Ask
-	return &a, k.Call(ctx, "approval.get", room.IDIn{ID: name}, &a)
+	return op.Do(ctx, k, room.AskGet, room.IDIn{ID: name})
 }
 
 // ending finds the asks in a state by the end of their ids.
 func ending(ctx context.Context, k *kit.Kit, state, name string) (matches []*room.Ask, err error) {
 	tail := strings.TrimPrefix(name, "ask_")
 	for in := (room.ListIn{State: state, Limit: 1000}); len(tail) >= 4; {
-		var out room.ListOut
-		if err := k.Call(ctx, "approval.list", in, &out); err != nil {
+		out, err := op.Do(ctx, k, room.AskList, in)
+		if err != nil {
 			return nil, err
 		}
 		for _, a := range out.Asks {

@@ -9,14 +9,15 @@ import (
 
 	room "tandem/internal/approval"
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 )
 
 func newRules(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "List the standing answers that are in force", Args: cobra.NoArgs, Example: "  tandem approvals rules",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.RulesOut
-			if err := k.Call(cmd.Context(), "approval.rules", room.Nothing{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.RuleList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -45,8 +46,8 @@ func newForget(k *kit.Kit) *cobra.Command {
 		Use: "forget RULE", Short: "End a standing answer; the next call asks again", Args: cobra.ExactArgs(1),
 		Example: "  tandem approvals forget rul_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.OK
-			if err := k.Call(cmd.Context(), "approval.forget", room.IDIn{ID: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.RuleForget, room.IDIn{ID: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })

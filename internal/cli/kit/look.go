@@ -9,6 +9,7 @@ import (
 	"tandem/internal/approval"
 	"tandem/internal/fault"
 	"tandem/internal/foreign"
+	"tandem/internal/op"
 )
 
 // Look shows a whole ask on standard error, page by page, and gives the digests of the pages, which an answer names. At a
@@ -17,10 +18,11 @@ func (k *Kit) Look(ctx context.Context, a *approval.Ask) (seen []string, err err
 	page := a.First
 	for n := 1; ; n++ {
 		if page == nil || n > 1 {
-			page = new(approval.Page)
-			if err := k.Call(ctx, "approval.page", approval.PageIn{ID: a.ID, Page: n}, page); err != nil {
+			next, err := op.Do(ctx, k, approval.AskPage, approval.PageIn{ID: a.ID, Page: n})
+			if err != nil {
 				return nil, err
 			}
+			page = &next
 		}
 		ShowPage(k.Screen(k.Err), page)
 		seen = append(seen, page.Digest)
