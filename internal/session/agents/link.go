@@ -45,6 +45,7 @@ type Event struct {
 	Tool      string
 	Input     json.RawMessage
 	Questions []Question
+	Always    bool // on Settled: the answer was meant for later calls, too
 }
 
 // Question is one part of what an agent asks.

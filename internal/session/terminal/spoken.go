@@ -23,6 +23,7 @@ type spoken struct {
 	linked bool // there was a link since the launch
 	joined bool // the terminal's program is attached to its server
 	busy   bool
+	always bool          // somebody allowed calls for good at its dialog
 	retry  *agents.Event // the provider failed, and is tried again
 	own    string        // the program's name for the turn
 	over   *agents.Event
@@ -54,7 +55,18 @@ func (s *spoken) hear(_ context.Context, h hooked)            { s.mark("hook " +
 
 func (s *spoken) launched() {
 	s.close()
-	s.linked, s.joined, s.busy, s.retry, s.born = false, false, false, nil, time.Now()
+	s.linked, s.joined, s.busy, s.always, s.retry, s.born = false, false, false, false, nil, time.Now()
+}
+
+// forget starts the program anew once the turn is over in which somebody said "always" at its dialog: the program would keep that for
+// later calls, and neither policy nor a later denial would be asked about them.
+func (s *spoken) forget(ctx context.Context) {
+	if !s.always || s.turn != nil {
+		return
+	}
+	if err := s.launch(ctx); err != nil {
+		s.gone(ctx, Crashed, "launch", fault.Public(err).Msg)
+	}
 }
 
 func (s *spoken) close() {
@@ -125,6 +137,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 		link := s.link
 		s.d.all.Go(func() { s.questioned(s.caller(s.d.base), link, e) })
 	case agents.Settled:
+		s.always = s.always || e.Always
 		s.settleWaits("answered at the terminal, presence unproven", func(key string, _ *wait) bool { return key == "ask "+e.Ask })
 	case agents.Ended, agents.Interrupted, agents.Failed:
 		if s.mine(e) {
@@ -225,6 +238,7 @@ func (s *spoken) look(ctx context.Context) {
 		}
 	}
 	s.judge(ctx)
+	s.forget(ctx)
 }
 
 func (s *spoken) connectNow(ctx context.Context) {

@@ -63,6 +63,7 @@ func (s *spoken) pickUp(ctx context.Context) error {
 
 // follow looks whether the turn is over.
 func (s *spoken) follow(ctx context.Context) {
+	defer s.forget(ctx)
 	if t, err := s.d.room.Turn(ctx, s.turn.Tenant, s.turn.ID); err == nil {
 		if t.State.Ended() { // a waiting turn that was cancelled ends at once in its rows; the program has to follow
 			s.interrupt(ctx)

@@ -115,6 +115,7 @@ func (l *Link) heard(data []byte) {
 		Session string `json:"sessionID"`
 		ID      string `json:"id"`
 		Request string `json:"requestID"`
+		Reply   string `json:"reply"`
 		Status  struct {
 			Type    string `json:"type"`
 			Message string `json:"message"`
@@ -134,7 +135,7 @@ func (l *Link) heard(data []byte) {
 	case "permission.asked", "question.asked":
 		l.asked(e.Type, e.Properties)
 	case "permission.replied", "question.replied", "question.rejected":
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Settled}, Ask: p.Request + p.ID})
+		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Settled}, Ask: p.Request + p.ID, Always: p.Reply == "always"})
 	case "message.part.delta":
 		if time.Since(l.signed) > time.Second {
 			l.signed = time.Now()
