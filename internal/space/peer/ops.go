@@ -56,6 +56,12 @@ func row(name, right, method, path, mcp, doc string, secret ...string) op.Spec {
 	return op.Spec{Name: name, Right: right, Method: method, Path: path, MCP: mcp, Doc: doc, Secret: secret, Sealed: true}
 }
 
+// waits is for an operation that lasts until something comes.
+func waits(s op.Spec) op.Spec {
+	s.Waits = true
+	return s
+}
+
 // Who becomes the host decides which history counts, so a person decides it.
 var takeOverRow = op.Spec{Name: "space.take_over", Right: "space.create", Method: "POST", Path: "/space/take_over", MCP: "-", Present: true,
 	Sealed: true,
@@ -126,8 +132,8 @@ func (r *Room) spaceOps() []op.Op {
 		op.Effect(row("space.rename", "space.post", "POST", "/space/rename", "intandem_rename",
 			"Change your username in spaces.", "name"), here[RenameIn], data(r.opRename), nil),
 		op.Effect(takeOverRow, here[TakeOverIn], data(r.opTakeOver), nil),
-		op.Read(row("space.wait", "space.read", "POST", "/space/wait", "-",
-			"Wait for a message, and answer with one fixed sentence that names it. For hooks that wake an idle agent."), here[WaitIn],
+		op.Read(waits(row("space.wait", "space.read", "POST", "/space/wait", "-",
+			"Wait for a message, and answer with one fixed sentence that names it. For hooks that wake an idle agent.")), here[WaitIn],
 			data(r.opWait)),
 		op.Effect(row("space.surfaced", "space.post", "POST", "/space/surfaced", "-",
 			"Report that messages came into an agent's conversation. For hooks.", "texts"), here[SurfacedIn], data(r.opSurfaced), nil),

@@ -125,7 +125,7 @@ func (r *Room) opSurfaced(ctx context.Context, in SurfacedIn) (Said, error) {
 		return Said{}, fault.New(fault.Invalid, "space.surfaced", "a message is surfaced by hook or transcript")
 	}
 	s, err := r.hookSeat(ctx, in.Parents)
-	if fault.Is(err, fault.Conflict) { // a hook tells of every turn, also of agents that are in no space
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Denied) { // a hook tells of every turn, also of agents in no space, or no longer
 		return Said{Text: "0 surfaced"}, nil
 	}
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/internal/fault"
 )
 
 // A wake is one fixed sentence with ids and no words; there are twenty an hour,
@@ -92,5 +94,29 @@ func TestOneWaiterASeat(t *testing.T) {
 		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("the older hook still waits")
+	}
+}
+
+// A hook tells of every turn, also when its agent was removed from its space: nothing failed, and nothing of it belongs into the
+// journal as a failure. Waiting for mail is no slowness, either.
+func TestHooksMakeNoNoise(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob")
+	do[Said](h, "ann", "space.remove", RemoveIn{Peer: "bob"})
+	h.refused("bob", "space.send", SendIn{Type: "chat", Message: "still here?"}, fault.Denied)
+	if said := do[Said](h, "bob", "space.surfaced", SurfacedIn{Texts: []string{"a prompt"}, How: "hook"}); said.Text != "0 surfaced" {
+		t.Errorf("%q", said.Text)
+	}
+	waiting := 0
+	for _, o := range h.gate.Table().All() {
+		if o.Name == "space.wait" || o.Name == "space.pull" {
+			waiting++
+			if !o.Waits {
+				t.Errorf("%s would be called slow", o.Name)
+			}
+		}
+	}
+	if waiting != 2 {
+		t.Errorf("%d operations wait", waiting)
 	}
 }
