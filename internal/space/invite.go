@@ -106,25 +106,20 @@ type KnockOut struct {
 }
 
 func (r *Room) knock(ctx context.Context, in KnockIn) (KnockOut, error) {
-	gone := fault.New(fault.NotFound, "space.knock", "no invite with that code is open here").
-		WithNext("check the code and the host, or ask for a new one: a code works once and expires")
+	if len(in.SID) != 16 || len(in.Hello) != 32 || in.Card.Check() != nil || !seal.IsPlate(in.Plate) {
+		return KnockOut{}, fault.New(fault.Invalid, "space.knock", "the knock is malformed")
+	}
 	var tenant, space, inviter string
 	// nobody answers for an inviter who is no longer a member
 	err := r.db.QueryRow(ctx, `SELECT i.tenant, i.space, i.inviter FROM space_invite i JOIN space_member m ON m.tenant = i.tenant AND m.space = i.space AND m.id = i.inviter
 		WHERE i.plate = ? AND i.state = 'open' AND i.expires_at > ? AND m.left_at = 0 AND m.removed_at = 0`, in.Plate, r.db.Now()).Scan(&tenant, &space, &inviter)
-	if db.NoRows(err) {
-		return KnockOut{}, gone
-	}
-	if err != nil {
+	if err != nil && !db.NoRows(err) { // where no invite is open somebody who pretends answers
 		return KnockOut{}, err
-	}
-	if len(in.SID) != 16 || len(in.Hello) != 32 || in.Card.Check() != nil {
-		return KnockOut{}, fault.New(fault.Invalid, "space.knock", "the knock is malformed")
 	}
 	ticket, ok := r.knocks.open(tenant, in.Plate, seal.MemberID(inviter), Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card},
 		r.db.Now())
 	if !ok {
-		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this invite was tried %d times in the last minute", KnocksPerMinute).
+		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this code was tried %d times in the last minute", KnocksPerMinute).
 			WithNext("wait a minute and try again")
 	}
 	r.wake.ring(tenant + "/" + space)
@@ -178,6 +173,9 @@ func (r *Room) nextOnce(ctx context.Context, ticket string, deadline <-chan time
 	}
 	if n.Refused != "" || n.Bundle != nil || n.Answer != nil && n.Confirm == nil {
 		return n.Knock, false, nil
+	}
+	if n.decoy {
+		return r.pretend(ctx, n)
 	}
 	select {
 	case <-rung:

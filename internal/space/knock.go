@@ -31,30 +31,31 @@ type knock struct {
 	Knock
 	tenant  string
 	inviter seal.MemberID
+	decoy   bool // no invite is open there; see decoy.go
 	until   time.Time
 }
 
 type knocks struct {
 	mu    sync.Mutex
 	all   map[string]*knock
-	tries map[string][]time.Time // tenant/plate → attempts of the last minute
+	tries map[string][]time.Time // plate → attempts of the last minute
 }
 
 // open files a knock, or says that the invite has had its share of attempts.
 func (k *knocks) open(tenant, plate string, inviter seal.MemberID, in Knock, now time.Time) (string, bool) {
+	decoy := inviter == ""
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.all == nil {
 		k.all, k.tries = map[string]*knock{}, map[string][]time.Time{}
 	}
 	k.sweep(now)
-	key := tenant + "/" + plate
-	if len(k.tries[key]) >= KnocksPerMinute {
+	if len(k.tries[plate]) >= KnocksPerMinute {
 		return "", false
 	}
-	k.tries[key] = append(k.tries[key], now)
+	k.tries[plate] = append(k.tries[plate], now)
 	in.ID, in.Plate = id.New("knk"), plate
-	k.all[in.ID] = &knock{Knock: in, tenant: tenant, inviter: inviter, until: now.Add(KnockLife)}
+	k.all[in.ID] = &knock{Knock: in, tenant: tenant, inviter: inviter, decoy: decoy, until: now.Add(KnockLife)}
 	return in.ID, true
 }
 
@@ -109,7 +110,7 @@ func (k *knocks) pending(tenant, space string, inviter seal.MemberID, now time.T
 	defer k.mu.Unlock()
 	var out []Knock
 	for _, n := range k.all {
-		if n.tenant != tenant || n.Space != space || n.inviter != inviter || now.After(n.until) || n.Refused != "" || n.Bundle != nil {
+		if n.decoy || n.tenant != tenant || n.Space != space || n.inviter != inviter || now.After(n.until) || n.Refused != "" || n.Bundle != nil {
 			continue
 		}
 		if n.Answer == nil || n.Confirm != nil {

@@ -21,6 +21,7 @@ type Room struct {
 	invoke op.Invoker // the gate, for members that call from afar
 	wake   bells
 	knocks knocks
+	decoys decoys
 
 	mu    sync.Mutex
 	seen  map[sight]time.Time // the last pull; lost at a restart, told again in seconds
@@ -36,7 +37,7 @@ type sight struct {
 // New makes the room over an open database. Calls of members on other machines
 // re-enter through invoke.
 func New(d *db.DB, invoke op.Invoker) *Room {
-	return &Room{db: d, invoke: invoke, seen: map[sight]time.Time{}, views: map[string]*view{}}
+	return &Room{db: d, invoke: invoke, decoys: newDecoys(), seen: map[sight]time.Time{}, views: map[string]*view{}}
 }
 
 // belongs refuses a member that was removed.

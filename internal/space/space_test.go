@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -305,11 +304,59 @@ func TestKnocksAreLimitedByInvite(t *testing.T) {
 	if err := knock("CD"); err != nil {
 		t.Fatalf("another invite was locked out: %v", err)
 	}
-	if err := knock("ZZ"); !fault.Is(err, fault.NotFound) || strings.Contains(err.Error(), d.space) {
-		t.Fatalf("an unknown code: %v", err)
+	for range KnocksPerMinute { // where no invite is open it is no different
+		if err := knock("ZZ"); err != nil {
+			t.Fatalf("an unknown code: %v", err)
+		}
 	}
-	d.now = d.now.Add(25 * time.Hour)
-	if err := knock("CD"); !fault.Is(err, fault.NotFound) {
-		t.Fatalf("an expired invite: %v", err)
+	if err := knock("ZZ"); !fault.Is(err, fault.Exhausted) {
+		t.Fatalf("the sixth knock where no invite is: %v", err)
+	}
+	if err := knock("no plate"); !fault.Is(err, fault.Invalid) {
+		t.Fatalf("what is no plate: %v", err)
+	}
+}
+
+// A stranger could tell from the first answer which of the 1,024 plates are open invites. Where none is, the host answers as an
+// inviter does who is guessed wrongly.
+func TestEveryPlateAnswersAlike(t *testing.T) {
+	d := newDesk(t)
+	who, err := seal.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := json.Marshal(who.Card())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var by []seal.Card
+	for range 2 {
+		h, err := seal.StartHandshake([]byte("ABCD"), seal.Invite{Plate: "ZZ"}.Channel(), mine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket, err := d.room.knock(d.ctx(), KnockIn{Plate: "ZZ", SID: h.SessionID(), Hello: h.Message(), Card: who.Card()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := d.room.next(d.ctx(), NextIn{Knock: ticket.Knock, Wait: 5000})
+		if err != nil || k.By.Check() != nil || k.Refused != "" {
+			t.Fatalf("%+v %v", k, err)
+		}
+		theirs, err := json.Marshal(k.By)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Finish(k.Answer, theirs); err != nil {
+			t.Fatalf("the answer is none: %v", err)
+		}
+		k, err = d.room.next(d.ctx(), NextIn{Knock: ticket.Knock, Confirm: h.Tag(), Offer: []byte("x"), Wait: 5000})
+		if err != nil || k.Refused != NoInvite {
+			t.Fatalf("%+v %v", k, err)
+		}
+		by = append(by, k.By)
+	}
+	if !by[0].Equal(by[1]) {
+		t.Error("one plate has two inviters")
 	}
 }

@@ -117,7 +117,7 @@ func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
 	var box []byte
 	err := r.db.QueryRow(ctx, "SELECT secret FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open' AND expires_at > ?", s.tenant, s.id, k.Plate, r.db.Now()).Scan(&box)
 	if db.NoRows(err) {
-		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite is no longer open"})
+		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: space.NoInvite})
 	}
 	if err != nil {
 		return err
@@ -162,16 +162,16 @@ func (r *Room) guessed(ctx context.Context, s *seat, plate string) (last bool, e
 func (r *Room) wrong(ctx context.Context, s *seat, k space.Knock, short bool) error {
 	refuse := func(why string) error { return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: why}) }
 	if !short {
-		return refuse("the link is wrong")
+		return refuse(space.NoInvite)
 	}
 	last, err := r.guessed(ctx, s, k.Plate)
 	switch {
 	case err != nil:
 		return errors.Join(err, refuse("the code could not be checked; try again"))
 	case last:
-		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), refuse("the code is wrong, and after so many guesses this invite has ended"))
+		return errors.Join(r.endInvite(ctx, s, k.Plate, "burned"), refuse(space.NoInvite))
 	}
-	return refuse("the code is wrong")
+	return refuse(space.NoInvite)
 }
 
 // admit checks the joiner's confirmation. A right one makes the joiner a member.
@@ -202,7 +202,7 @@ func (r *Room) admit(ctx context.Context, s *seat, k space.Knock) error {
 		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "the key package is not the knocker's"})
 	}
 	if err := r.endInvite(ctx, s, k.Plate, "used"); err != nil {
-		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: "this invite was used already"}))
+		return errors.Join(err, r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: space.NoInvite}))
 	}
 	c, seq, err := r.commit(ctx, s, func(g *seal.Group) (seal.Change, space.CommitClear, error) {
 		c, err := g.Add(o.KeyPackage)

@@ -38,6 +38,9 @@ func NewCode() (Invite, error) {
 	return Invite{Plate: s[:plateLen], Secret: s[plateLen:]}, nil
 }
 
+// IsPlate reports whether a text can be what names an invite.
+func IsPlate(s string) bool { return letters(s, plateLen) }
+
 // NewLink makes a long invite for the same plate.
 func NewLink(plate, host, pin string) (Invite, error) {
 	b := make([]byte, 16)
