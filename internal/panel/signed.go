@@ -37,7 +37,7 @@ func (v *visit) signed() error {
 	v.p.Log.Warn("an act without the signature of its browser was refused", "path", v.r.URL.Path, "browser", v.caller.Token, "err", err)
 	return fault.New(fault.Denied, "panel", "This was not signed by the browser that signed in, or too late, or twice.").
 		With("reason", "not signed").
-		WithNext("Reload the page and try again. If it stays so, this browser has lost its key: sign in again with tandem panel open.")
+		WithNext("Reload the page and try again. If it stays so, this browser has lost its key: sign in again: tandem panel open")
 }
 
 // signature checks the signature of a form, uses it up and takes it out of the
