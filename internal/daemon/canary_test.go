@@ -404,6 +404,14 @@ func TestACanaryOfARepositoryStaysWhereItIs(t *testing.T) {
 			if said := h.clone(); !strings.Contains(said, "403") {
 				t.Errorf("a clone is not refused: %s", said)
 			}
+			bob := op.WithCaller(t.Context(), h.callers["bob"])
+			if _, err := h.d.gate.Invoke(bob, "workspace.claim", host.ClaimIn{Repo: "project", Name: "bobs"}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := h.d.gate.Invoke(bob, "repo.lease", host.LeaseIn{Repo: "project", Workspace: "bobs", Path: "priv/p.txt"})
+			if !fault.Is(err, fault.NotFound) {
+				t.Errorf("what is denied can be leased: %v", err)
+			}
 		})
 	}
 }

@@ -7,11 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/policy"
+	"tandem/internal/repo/host"
 )
 
 // smallBody is what is kept in memory, so that a request that met a connection
@@ -20,13 +24,13 @@ const smallBody = 1 << 20
 
 // ServeHTTP passes a request on: /remote/{host}/{path...}.
 func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	host, path := r.PathValue("host"), "/"+r.PathValue("path")
-	a, err := client.ParseAddress(host)
+	server, path := r.PathValue("host"), "/"+r.PathValue("path")
+	a, err := client.ParseAddress(server)
 	if err != nil {
 		m.d.web.Fail(w, r, err)
 		return
 	}
-	ctx, err := m.d.gate.Admit(r.Context(), "workspace.forward", ReachIn{Server: host})
+	ctx, err := m.d.gate.Admit(r.Context(), "workspace.forward", ReachIn{Server: server})
 	if err == nil && op.CallerFrom(ctx).Door != op.DoorSocket {
 		err = fault.New(fault.Denied, "workspace.forward", "requests are passed on for programs of this machine only")
 	}
@@ -36,12 +40,16 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	if dir := r.Header.Get("Tandem-Replica"); dir != "" && op.CallerFrom(ctx).Kind == op.Local {
-		m.watch(host, dir, r.Header.Get("Tandem-Remote-Token"))
+		m.watch(server, dir, r.Header.Get("Tandem-Remote-Token"))
 	}
 	if m.own(ctx, a) {
 		to := r.Clone(r.Context())
-		to.URL.Path, to.URL.RawPath, to.Host = path, "", host
+		to.URL.Path, to.URL.RawPath, to.Host = path, "", server
 		m.inner.ServeHTTP(w, to)
+		return
+	}
+	if err := m.mayPass(ctx, path); err != nil {
+		m.d.web.Fail(w, r, err)
 		return
 	}
 	resp, err := m.send(r, a, path)
@@ -57,6 +65,32 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(resp.StatusCode)
 	relay(w, resp.Body)
+}
+
+// mayPass refuses what would bring somebody a part of a repository that is denied to them in a copy of it on this machine: the server
+// there knows this machine, and not who asks. Copies say the repository's id; where a request does not, all copies count. The user
+// whose machine this is reads the copy itself.
+func (m *remotes) mayPass(ctx context.Context, path string) error {
+	if op.CallerFrom(ctx).Kind == op.Local {
+		return nil
+	}
+	sight, err := m.d.gate.Sight(ctx, "")
+	if err != nil {
+		return err
+	}
+	ref, _, _ := strings.Cut(strings.TrimPrefix(path, "/repo/"), "/")
+	exact := strings.HasPrefix(path, "/repo/") && host.IsID(ref) && !strings.Contains(path, "..")
+	kept := sight.Withheld(func(names []string) bool {
+		return slices.ContainsFunc(names, func(n string) bool {
+			id, served := strings.CutPrefix(n, "served:")
+			return served && (!exact || id == ref)
+		})
+	}, policy.ResourceRef{Kind: policy.KindRepo, Path: "/"})
+	if !kept {
+		return nil
+	}
+	return fault.New(fault.Denied, "workspace.forward", "part of this repository is kept from you, so nothing of it is fetched for you").
+		WithNext("work with what you see of it; or ask whoever owns this machine for the right")
 }
 
 // relay copies an answer as it comes.

@@ -250,3 +250,16 @@ func (s *Sight) Whole(root string, repository ResourceRef) bool {
 	}
 	return !slices.ContainsFunc(s.Edges(root), func(e string) bool { return s.Denied(e, repository) })
 }
+
+// Withheld says whether something is denied of a checkout on this machine whose repository is meant, by the names that Kin knows it by.
+func (s *Sight) Withheld(meant func(names []string) bool, repository ResourceRef) bool {
+	if s.kin == nil || s.view == nil || s.view.policy == nil {
+		return true
+	}
+	for edge := range s.edges {
+		if names, root := s.kin(edge); len(names) > 0 && meant(names) && !s.Whole(root, repository) {
+			return true
+		}
+	}
+	return false
+}

@@ -139,6 +139,9 @@ func (h *Host) called(ref string) string {
 	return ref
 }
 
+// IsID says whether a word is the id of a repository, and not a name.
+func IsID(ref string) bool { return id.Check(idPrefix, ref) == nil }
+
 // at is the resource of a repository, or of something in it, by id or name.
 func (h *Host) at(ref string, below ...string) op.Resource { return repoAt(h.called(ref), below...) }
 
