@@ -148,7 +148,7 @@ func (h *house) everything(who string) map[string]int {
 	for _, v := range do[Vars](h, who, "space.get_var", GetVarIn{Key: "*"}).Vars {
 		found["variable "+v.Key]++
 	}
-	for _, l := range do[BoardOut](h, who, "board.show", nil).Tasks {
+	for _, l := range do[BoardOut](h, who, "board.show", BoardIn{All: true}).Tasks {
 		found["task "+l.Title]++
 		if l.HolderName != "" {
 			found["claim "+l.Title+" "+l.HolderName]++

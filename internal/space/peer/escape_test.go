@@ -48,7 +48,7 @@ func TestNoFieldCarriesATag(t *testing.T) {
 	for name, in := range map[string]any{
 		"space.inbox": InboxIn{All: true}, "space.get_var": GetVarIn{Key: "*"}, "space.reserve": ReserveIn{}, "space.peers": nil,
 		"space.activity": ActivityIn{Limit: 100},
-		"space.list":     nil, "board.show": nil, "board.findings": FindingsIn{}, "space.rejoin": RejoinIn{},
+		"space.list":     nil, "board.show": BoardIn{All: true}, "board.findings": FindingsIn{}, "space.rejoin": RejoinIn{},
 	} {
 		out, err := h.gate.Invoke(h.as("bob"), name, in)
 		if err != nil {

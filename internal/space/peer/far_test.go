@@ -188,7 +188,7 @@ func TestTwoMachines(t *testing.T) {
 	link := do[Invited](b.house, "bob", "space.invite", InviteIn{Link: true}).Code
 	c := newMachine(t)
 	do[Joined](c.house, "cy", "space.join", JoinIn{Code: link})
-	a.contains(do[BoardOut](c.house, "cy", "board.show", nil).Text, "far task (ann)")
+	a.contains(do[BoardOut](c.house, "cy", "board.show", BoardIn{All: true}).Text, "far task (ann)")
 }
 
 // A stranger on the network reaches the member's door and learns nothing.
@@ -256,7 +256,7 @@ func TestTheHostIsAwayForAWhile(t *testing.T) {
 	if said.State != "queued" {
 		t.Fatalf("state %s", said.State)
 	}
-	b.contains(do[BoardOut](b.house, "bob", "board.show", nil).Text, "Not up to date")
+	b.contains(do[BoardOut](b.house, "bob", "board.show", BoardIn{All: true}).Text, "Not up to date")
 	b.refused("bob", "board.claim", TaskIn{TaskID: "T-000000"}, fault.Unavailable)
 	a.listen(nil)
 	eventually(t, "the delivery of queued mail", func() bool {
@@ -316,7 +316,7 @@ func TestTakeOver(t *testing.T) {
 				t.Errorf("%s has %q %d times", m.who, want, strings.Count(text, want))
 			}
 		}
-		m.h.contains(do[BoardOut](m.h, m.who, "board.show", nil).Text, "survives (bob)")
+		m.h.contains(do[BoardOut](m.h, m.who, "board.show", BoardIn{All: true}).Text, "survives (bob)")
 		m.h.contains(do[Vars](m.h, m.who, "space.get_var", GetVarIn{Key: "k"}).Text, "k = v")
 	}
 	heads := map[string]bool{}

@@ -34,7 +34,7 @@ func TestALeavingHostHandsOver(t *testing.T) {
 		h   *house
 		who string
 	}{{b.house, "bob"}, {c.house, "cy"}} {
-		m.h.contains(do[BoardOut](m.h, m.who, "board.show", nil).Text, task.ID, "outlives its maker")
+		m.h.contains(do[BoardOut](m.h, m.who, "board.show", BoardIn{All: true}).Text, task.ID, "outlives its maker")
 		m.h.contains(do[Vars](m.h, m.who, "space.get_var", GetVarIn{Key: "k"}).Text, "k = v")
 	}
 	x, y := do[Verified](b.house, "bob", "space.verify", nil), do[Verified](c.house, "cy", "space.verify", nil)

@@ -111,7 +111,7 @@ func joinsTheLosers(t *testing.T, firstWins bool) {
 		eventually(t, m.who+" having everything once", func() bool {
 			mail := do[Inbox](m.house, m.who, "space.inbox", InboxIn{All: true, Limit: 100}).Text
 			vars := do[Vars](m.house, m.who, "space.get_var", GetVarIn{Key: "*"}).Text
-			tasks := do[BoardOut](m.house, m.who, "board.show", nil).Text
+			tasks := do[BoardOut](m.house, m.who, "board.show", BoardIn{All: true}).Text
 			found := do[Findings](m.house, m.who, "board.findings", FindingsIn{}).Text
 			seen = strings.Join([]string{mail, vars, tasks, found}, "\n")
 			for _, n := range []string{"eve", "fay"} {

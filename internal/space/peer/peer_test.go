@@ -82,7 +82,7 @@ func TestDirectMailIsForOneAlone(t *testing.T) {
 func TestBoardThroughMembers(t *testing.T) {
 	h := newHouse(t)
 	seated(h, "ann", "bob")
-	h.contains(do[BoardOut](h, "ann", "board.show", nil).Text, "Task board is empty.")
+	h.contains(do[BoardOut](h, "ann", "board.show", BoardIn{All: true}).Text, "Task board is empty.")
 	p := do[Planned](h, "ann", "board.plan", PlanIn{Tasks: []PlanTask{
 		{Title: "Fix auth vulnerability", Priority: "critical", Ref: "auth"},
 		{Title: "Redis pool tuning", Priority: "high", Assignee: "bob"},
@@ -97,7 +97,7 @@ func TestBoardThroughMembers(t *testing.T) {
 	do[Tasked](h, "bob", "board.claim", TaskIn{TaskID: auth})
 	h.contains(h.refused("ann", "board.claim", TaskIn{TaskID: auth}, fault.Conflict), "held by bob")
 	h.refused("ann", "board.update", UpdateIn{TaskID: auth, Status: "done"}, fault.Conflict)
-	h.contains(do[BoardOut](h, "ann", "board.show", nil).Text, "["+auth+"] CLAIMED [CRITICAL] - Fix auth vulnerability (bob)",
+	h.contains(do[BoardOut](h, "ann", "board.show", BoardIn{All: true}).Text, "["+auth+"] CLAIMED [CRITICAL] - Fix auth vulnerability (bob)",
 		"["+deploy+"] BLOCKED - Deploy to staging (depends on: "+auth+", "+redis+")")
 	done := do[Tasked](h, "bob", "board.update", UpdateIn{TaskID: auth, Status: "done", Result: "patched"})
 	h.contains(done.Text, "Updated task "+auth+" -> done (result attached)")
@@ -106,7 +106,7 @@ func TestBoardThroughMembers(t *testing.T) {
 	h.refused("ann", "board.update", UpdateIn{TaskID: deploy, Status: "blocked"}, fault.Invalid)
 	do[Tasked](h, "ann", "board.claim", TaskIn{TaskID: deploy})
 	do[Tasked](h, "ann", "board.update", UpdateIn{TaskID: deploy, Status: "blocked", Reason: "no <key>"})
-	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "Blocked: no &lt;key&gt;", "Result: patched")
+	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "Blocked: no &lt;key&gt;", "Result: patched")
 	do[Tasked](h, "ann", "board.handoff", HandoffIn{TaskID: deploy, To: "bob"})
 	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "handoff from ann")
 	h.refused("ann", "board.plan", PlanIn{Tasks: []PlanTask{{Title: "a", DependsOn: []string{"b"}}, {Title: "b"}}}, fault.Invalid)
@@ -248,13 +248,13 @@ func TestARestartLosesNothing(t *testing.T) {
 	do[Said](h, "bob", "space.set_var", SetVarIn{Key: "k", Value: "v"})
 	h.restart()
 	h.contains(do[Inbox](h, "bob", "space.inbox", InboxIn{}).Text, "before")
-	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "one", "two")
+	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "one", "two")
 	h.contains(do[Vars](h, "ann", "space.get_var", GetVarIn{Key: "k"}).Text, "v (set by bob)")
 	do[Tasked](h, "bob", "board.update", UpdateIn{TaskID: string(p.Tasks[0].ID), Status: "in_progress"})
 	do[Tasked](h, "bob", "board.update", UpdateIn{TaskID: string(p.Tasks[0].ID), Status: "done"})
 	code := do[Invited](h, "bob", "space.invite", InviteIn{}).Code
 	do[Joined](h, "cy", "space.join", JoinIn{Code: code})
-	h.contains(do[BoardOut](h, "cy", "board.show", nil).Text, "DONE - one", "OPEN - two")
+	h.contains(do[BoardOut](h, "cy", "board.show", BoardIn{All: true}).Text, "DONE - one", "OPEN - two")
 }
 
 // Several changes of members at once, by one seat and by several: each is made
@@ -314,12 +314,12 @@ func TestChangesAreTold(t *testing.T) {
 	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "port", Value: "<8443>"})
 	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "gone", Value: "soon"})
 	do[Said](h, "ann", "space.set_var", SetVarIn{Key: "gone"})
-	text := do[BoardOut](h, "bob", "board.show", nil).Text
+	text := do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text
 	h.contains(text, "Changed meanwhile:", `ann set the variable "port" = "&lt;8443&gt;"`, `ann deleted the variable "gone"`)
-	if again := do[BoardOut](h, "bob", "board.show", nil).Text; strings.Contains(again, "Changed meanwhile") {
+	if again := do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text; strings.Contains(again, "Changed meanwhile") {
 		t.Errorf("told twice: %s", again)
 	}
-	if own := do[BoardOut](h, "ann", "board.show", nil).Text; strings.Contains(own, "Changed meanwhile") {
+	if own := do[BoardOut](h, "ann", "board.show", BoardIn{All: true}).Text; strings.Contains(own, "Changed meanwhile") {
 		t.Errorf("ann is told what she did: %s", own)
 	}
 	for i := range maxNews + 3 {
@@ -341,7 +341,7 @@ func TestChangesAreTold(t *testing.T) {
 		}
 		s.mu.Unlock()
 	}
-	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "your claim of "+p.IDs[1]+" ran out; it is open again")
+	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "your claim of "+p.IDs[1]+" ran out; it is open again")
 }
 
 // A seat that waits for its host keeps no other seat of the machine waiting.

@@ -28,7 +28,7 @@ func TestTwoTakeOversOfOneTerm(t *testing.T) {
 		who string
 	}{{a, "ann"}, {b, "bob"}, {b, "bea"}, {c, "cy"}, {d, "dee"}}
 	for _, m := range people {
-		m.contains(do[BoardOut](m.house, m.who, "board.show", nil).Text, "wanted by both")
+		m.contains(do[BoardOut](m.house, m.who, "board.show", BoardIn{All: true}).Text, "wanted by both")
 	}
 	w := &watch{t: t, hosts: map[string]map[int64]string{}}
 
@@ -76,7 +76,7 @@ func TestTwoTakeOversOfOneTerm(t *testing.T) {
 			return strings.Count(text, "said in the first half") == 1 && strings.Count(text, "said in the second half") == 1 &&
 				strings.Contains(vars, "first = half") && strings.Contains(vars, "second = half")
 		})
-		m.contains(do[BoardOut](m.house, m.who, "board.show", nil).Text, "wanted by both ("+winner+")")
+		m.contains(do[BoardOut](m.house, m.who, "board.show", BoardIn{All: true}).Text, "wanted by both ("+winner+")")
 		if m.who == loser {
 			m.contains(do[Inbox](m.house, m.who, "space.inbox", InboxIn{}).Text, "is refused", "is held by")
 		}

@@ -99,14 +99,14 @@ func TestUnread(t *testing.T) {
 	reads(InboxIn{Limit: 4}, sent[:4]...)
 	reads(InboxIn{All: true, Limit: 3}, sent[9:]...)
 	for range 2 {
-		h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "5 messages, "+sent[4]+", ")
+		h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "5 messages, "+sent[4]+", ")
 		h.restart()
 	}
 	reads(InboxIn{Limit: 2}, sent[4:6]...)
-	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "3 messages, "+sent[6]+", ")
+	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "3 messages, "+sent[6]+", ")
 	reads(InboxIn{}, sent[6:9]...)
 	reads(InboxIn{})
 	last := do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "x", To: "bob"}).ID
-	h.contains(do[BoardOut](h, "bob", "board.show", nil).Text, "1 message, "+last+": call")
+	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "1 message, "+last+": call")
 	reads(InboxIn{}, last)
 }
