@@ -74,8 +74,9 @@ func init() {
 		"recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "server.backup", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
-	saying(areWords, "audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.change", "board.claim",
-		"board.depend", "board.expire", "board.finding", "board.findings", "board.handoff", "board.plan", "board.show", "board.structure",
+	saying(areWords, "audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",
+		"board.claim", "board.comment", "board.depend", "board.edit", "board.expire", "board.finding", "board.findings", "board.handoff",
+		"board.plan", "board.reopen", "board.show", "board.structure",
 		"board.take_back", "board.unclaim", "board.update", "connector.call", "event.stream", "inbox.list", "question.list", "relay.do",
 		"relay.list", "relay.read", "relay.start", "resource.get", "resource.list", "resource.put", "session.events", "session.follow",
 		"session.fork", "session.get", "session.hook", "session.interrupt", "session.list", "session.live", "session.messages",
