@@ -54,7 +54,8 @@ func saying(why string, names ...string) {
 }
 
 func init() {
-	saying(ownRows, "actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
+	saying(ownRows, "signin.key",
+		"actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
 		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
 		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list",
 		"join.enter", "join.redeem", "oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain",
