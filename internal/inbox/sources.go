@@ -96,7 +96,7 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		if s.ClosedAt.IsZero() && s.Outcome == terminal.DeniedOutcome && r.now().Sub(s.Since) < recent {
 			out = append(out, wire.Row{Kind: wire.Ended, ID: s.Session, Name: s.Name, Session: s.Session, Since: s.Since,
 				What: "its turn was ended, for something was denied that its program saw; it goes on in a new box",
-				Next: "tandem session show " + s.Name, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
+				Next: fmt.Sprintf("tandem session show %s", s.Name), Page: "/panel/sessions/" + url.PathEscape(s.Session)})
 		}
 		if !known || !s.ClosedAt.IsZero() {
 			continue
