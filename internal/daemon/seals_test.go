@@ -22,6 +22,7 @@ type ward struct {
 	t    *testing.T
 	home string
 	dsn  string
+	hash string // of a first PIN, in the settings
 	*Daemon
 	*client.Client
 	end func()
@@ -40,7 +41,7 @@ func newWard(t *testing.T, dsn string) *ward {
 
 func (w *ward) start() {
 	w.t.Helper()
-	s, err := settings.Load(map[string]string{"secret_keeper": "file", "database": w.dsn}, []string{"HOME=" + w.home})
+	s, err := settings.Load(map[string]string{"secret_keeper": "file", "database": w.dsn, "pin_hash": w.hash}, []string{"HOME=" + w.home})
 	w.must(err)
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	w.Daemon = &Daemon{Settings: s, Version: "test", OnDemand: true, Ready: func(*Daemon) { close(ready) }}
@@ -115,7 +116,7 @@ func (w *ward) bearer(secret string) error {
 func (w *ward) confers(secret string, given op.Caller, what string) {
 	w.t.Helper()
 	c, err := w.identity.Bearer(w.t.Context(), secret, op.DoorHTTP)
-	c.Request = given.Request
+	c.Request, c.Since = given.Request, given.Since
 	if err == nil && !reflect.DeepEqual(c, given) || err != nil && !fault.Is(err, fault.Unauthenticated) {
 		w.t.Errorf("%s: %+v %v", what, c, err)
 	}
@@ -287,6 +288,23 @@ func TestAPINOutlivesItsRow(t *testing.T) {
 		if _, err := w.gate.Invoke(op.WithCaller(ctx, newcomer), "signin.start", identity.StartIn{Code: link.Code}); !fault.Is(err,
 			fault.Unauthenticated) {
 			t.Errorf("a link for somebody else: %v", err)
+		}
+	})
+}
+
+// The hash that set a machine up stays in its settings. Whoever could write to the database took the person's PIN away, with every
+// word about it, and the next start set the first one again.
+func TestTheFirstPINComesOnce(t *testing.T) {
+	wards(t, func(w *ward) {
+		hash, err := identity.HashPIN("11112222")
+		w.must(err)
+		w.hash = hash
+		w.again("DELETE FROM pin", "DELETE FROM journal_seal WHERE subject LIKE 'pin:%'")
+		if err := w.WithPIN("11112222").Call(t.Context(), "token.list", nil, nil); err == nil {
+			t.Error("the hash was taken, though words about authority are missing")
+		}
+		if len(w.journal.Broken()) == 0 {
+			t.Error("nobody noticed that they are")
 		}
 	})
 }

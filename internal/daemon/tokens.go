@@ -114,5 +114,8 @@ func (d *Daemon) given(setting string) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.Invalid, "settings", "%s_file cannot be read: %w", setting, err).WithNext("check the path and its permissions")
 	}
+	if strings.TrimSpace(string(data)) == "" {
+		return "", fault.New(fault.Invalid, "settings", "%s_file is empty", setting).WithNext("write it first, or leave the setting out")
+	}
 	return strings.TrimSpace(string(data)), nil
 }

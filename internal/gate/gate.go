@@ -181,7 +181,8 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 		return nil, fault.New(fault.Unauthenticated, o.Name, "tandem does not know you").
 			WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
 	}
-	if c.caller.Kind == op.Session { // its door knows the session; whom it acts for may have been disabled since
+	// Its door knows a session; whom it acts for may have been disabled since. A request may have come slowly, and what let it in ended.
+	if c.caller.Kind == op.Session || c.caller.Aged() {
 		if err := g.still(ctx, c.caller); err != nil {
 			return nil, err
 		}

@@ -119,12 +119,14 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		}
 		_, pattern := mux.Handler(r)
 		r.Body = http.MaxBytesReader(w, r.Body, max(MaxBody, s.Bodies[pattern]))
+		began := time.Now()
 		caller, err := auth(r)
 		if err != nil && !s.public(pattern) {
 			s.refuseStranger(w, r, s.Gate.Explain(err))
 			return
 		}
 		if caller.Known() {
+			caller.Since = began
 			if caller.Request == "" {
 				caller.Request = request
 			}

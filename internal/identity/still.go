@@ -19,10 +19,23 @@ func (r *Room) Still(ctx context.Context, c op.Caller) error {
 	if err == nil && in {
 		in, err = r.enabled(ctx, c)
 	}
+	if err == nil && in {
+		in, err = r.present(ctx, c)
+	}
 	if err == nil && !in {
 		err = fault.New(fault.Unauthenticated, "identity", "what let %s in has ended", c.Name).WithNext("sign in again, or use a new token")
 	}
 	return err
+}
+
+// present reports whether the PIN that proved a caller's presence is still the PIN.
+func (r *Room) present(ctx context.Context, c op.Caller) (bool, error) {
+	if c.Present != "pin" || c.Since.IsZero() {
+		return true, nil
+	}
+	var n int
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM pin WHERE tenant = ? AND actor = ? AND set_at > ?", c.Tenant, c.Actor, c.Since).Scan(&n)
+	return n == 0, err
 }
 
 // holds reports whether the caller's own credential is good; who has none came

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // Kind says what sort of actor calls.
@@ -51,6 +52,8 @@ type Caller struct {
 	Decides bool `json:"decides,omitempty"`
 	// Recovers says by what the caller may replace a forgotten PIN, and nothing else: the id of a recovery code, or root.
 	Recovers string `json:"-"`
+	// Since is when a door let the caller in.
+	Since time.Time `json:"-"`
 	// Idempotency is the caller's key for this one call.
 	Idempotency string `json:"-"`
 }
@@ -67,6 +70,12 @@ type Client struct {
 
 // As is an agent at work for a caller: it may do what both may, and no more. Without a name it is whoever calls over MCP.
 type As func(ctx context.Context, c Caller, name string) (Caller, error)
+
+// aMoment is how long a door's word about a caller is taken as it stands: the rest of a request may come hours later.
+const aMoment = time.Second
+
+// Aged reports whether a while has passed since a door let the caller in, so that what let it in may have ended.
+func (c Caller) Aged() bool { return !c.Since.IsZero() && time.Since(c.Since) > aMoment }
 
 // Known reports whether the caller is anybody.
 func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -55,14 +56,15 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 	}
 	cmd.WaitDelay = gitTime
 	if !ask {
-		body := io.Reader(r.Body)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			if body, err = gzip.NewReader(r.Body); err != nil {
-				h.Fail(w, r, fault.New(fault.Invalid, "repo.git", "the request is not what it says: %w", err))
-				return
-			}
+		body, err := gitRequest(r)
+		if err == nil { // it may have come slowly, and something been denied meanwhile
+			err = h.mayCopy(ctx, s)
 		}
-		cmd.Stdin = body
+		if err != nil {
+			h.Fail(w, r, err)
+			return
+		}
+		cmd.Stdin = bytes.NewReader(body)
 	}
 	w.Header().Set("Content-Type", kind)
 	if ask {
@@ -76,6 +78,27 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 		h.Log.Warn("git upload-pack", "repo", s.name, "err", err)
 		panic(http.ErrAbortHandler) // what was sent is not the whole answer
 	}
+}
+
+// maxGitRequest bounds what git says of the commits that it wants and has.
+const maxGitRequest = 16 << 20
+
+// gitRequest reads what git asks for, whole, before anything is answered.
+func gitRequest(r *http.Request) ([]byte, error) {
+	body, err := io.Reader(r.Body), error(nil)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(r.Body); err != nil {
+			return nil, fault.New(fault.Invalid, "repo.git", "the request is not what it says: %w", err)
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(body, maxGitRequest+1))
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.Invalid, "repo.git", "the request broke off: %w", err)
+	case len(data) > maxGitRequest:
+		return nil, fault.New(fault.Invalid, "repo.git", "the request is larger than %d MiB", maxGitRequest>>20)
+	}
+	return data, nil
 }
 
 // gitEnv is the environment of a git that acts for somebody else: no settings

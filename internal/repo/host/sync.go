@@ -44,6 +44,9 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	have, head, version, err := h.takeIn(ctx, s, q, in)
+	if err == nil { // the request may have come slowly, and something been denied meanwhile
+		err = h.mayCopy(ctx, s)
+	}
 	if err != nil {
 		h.Fail(w, r, err)
 		return
