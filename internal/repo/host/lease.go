@@ -184,6 +184,7 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 		return l.held(op.CallerFrom(ctx), in.Workspace) || in.Workspace == "" && op.May(ctx, "repo.admin", repoAt(s.name))
 	})
 	if i < 0 {
+		list = slices.DeleteFunc(list, func(l Lease) bool { return !s.showsLease(ctx, l.Path) })
 		held := "nobody has leased it"
 		if len(list) > 0 {
 			held = "it is " + list[0].String()
