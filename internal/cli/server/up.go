@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -159,6 +160,10 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		return err
 	}
 	name := daemon.Callable(self)
+	program, err := mcpProgram(k, self, st.Data)
+	if err != nil {
+		return err
+	}
 	out := upOut{Status: st}
 	if invite.Invite != "" {
 		if out.Join, err = kit.JoinLine(ctx, c, &st, invite.Invite); err != nil {
@@ -177,7 +182,7 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key,
 				out.Join)
 		}
-		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":{\"command\":%q,\"args\":[\"mcp\",\"--only\",\"bridge,space\"]}}}\n", self)
+		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":%s}}\n", program)
 		fmt.Fprintln(w, "Next:")
 		if !st.PIN {
 			fmt.Fprintf(w, "  %s pin set                 until then nobody can decide asks\n", name)
@@ -187,6 +192,22 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n",
 			name, name)
 	})
+}
+
+// mcpProgram is how a program starts tandem for its tools: on this data folder, also where the command line named it.
+func mcpProgram(k *kit.Kit, self, data string) ([]byte, error) {
+	s, err := k.Settings()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"mcp", "--only", "bridge,space"}
+	if s.Source("data") == "flag" {
+		args = append(args, "--data", data)
+	}
+	return json.Marshal(struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}{self, args})
 }
 
 // upOut is the server that was started, and how the first machine joins it.
