@@ -95,6 +95,7 @@ func (d *Daemon) recognise(ctx context.Context) error {
 		d.kept = installation.New(d.db.Now())
 		if base != "" {
 			d.kept.ID = base
+			d.Log.Warn("installation.json was gone and is made anew; which repositories were served it no longer knows: tandem up --repo PATH")
 		}
 	}
 	return nil
