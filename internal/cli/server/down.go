@@ -45,10 +45,10 @@ func newDown(k *kit.Kit) *cobra.Command {
 func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	var st daemon.Status
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
-		return err
+		return unanswered(k, err)
 	}
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
-		return err
+		return unanswered(k, err)
 	}
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
 		return err
@@ -68,4 +68,15 @@ func forced(ctx context.Context, k *kit.Kit) error {
 	}
 	return k.Show(map[string]any{"stopped": true, "pid": pid, "forced": true},
 		func(w io.Writer) { fmt.Fprintf(w, "tandem was made to stop (PID %d)\n", pid) })
+}
+
+// unanswered says of a server that runs and cannot answer, because its database is away, that it runs, and how it is ended.
+func unanswered(k *kit.Kit, err error) error {
+	pid := daemon.Holder(k.Data())
+	if !fault.Is(err, fault.Unavailable) || pid == 0 {
+		return err
+	}
+	f := fault.Public(err)
+	return fault.New(fault.Unavailable, "server", "tandem runs (PID %d) and cannot answer: %s", pid, f.Msg).
+		WithNext("%s; to end it as it is: tandem down --force", f.Next)
 }

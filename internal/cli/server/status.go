@@ -41,7 +41,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			var out statusOut
 			st := &out.Status
 			if err := c.Call(ctx, "server.status", nil, st); err != nil {
-				return err
+				return unanswered(k, err)
 			}
 			if out.Repositories, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
 				return err

@@ -85,7 +85,7 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	}
 	var st daemon.Status
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
-		return false, err
+		return false, unanswered(k, err)
 	}
 	if more := unserved(k, &st); !replace && len(more) > 0 {
 		if err := adopt(ctx, k, c, &st, more); err != nil {
