@@ -25,12 +25,16 @@ type Work struct {
 	ID                    string // of the call, or of the session for as long as its program runs
 }
 
+// key tells a work from all others, for as long as this program runs.
+func (w Work) key() string { return w.Tenant + "/" + w.ID }
+
 // maxAside is how many files of one look are set aside each by itself. What is more is taken out all the same, and is gone.
 const maxAside = 500
 
 // Look notes what version control would run in folders before the work begins. box says what the program cannot change; nil is nothing.
 // Work that was noted before keeps its first note.
 func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) error {
+	r.begun.Store(w.key(), true)
 	for _, folder := range outermost(folders) {
 		known, err := box.Look(folder, r.Home, r.Hidden...)
 		if err != nil && !errors.Is(err, box.ErrTooMuch) {
@@ -61,9 +65,8 @@ func outermost(folders []string) []string {
 	return out
 }
 
-// Settle looks again, takes out of the folders what appeared since and would run later, and says what that was. The work goes on with what
-// is
-// there now, or is over.
+// Settle looks again, takes out of the folders what appeared since and would run later, and says what that was. The work goes on with
+// what is there now, or is over.
 func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, error) {
 	looks, err := r.looks(ctx, "tenant = ? AND work = ?", w.Tenant, w.ID)
 	var out []*wire.Aside
@@ -71,14 +74,21 @@ func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, er
 		list, again := r.settle(ctx, w, l, over)
 		out, err = append(out, list...), errors.Join(err, again)
 	}
+	if over {
+		r.begun.Delete(w.key())
+	}
 	return out, err
 }
 
-// SettleLeft settles calls that a crash cut off. Programs in terminals run on.
+// SettleLeft settles calls that a crash cut off. Programs in terminals run on, and so do calls that began since.
 func (r *Room) SettleLeft(ctx context.Context) error {
 	looks, err := r.looks(ctx, "work <> session")
 	for _, l := range looks {
-		_, again := r.settle(ctx, Work{Tenant: l.tenant, Session: l.session, ID: l.work}, l, true)
+		w := Work{Tenant: l.tenant, Session: l.session, ID: l.work}
+		if _, runs := r.begun.Load(w.key()); runs {
+			continue
+		}
+		_, again := r.settle(ctx, w, l, true)
 		err = errors.Join(err, again)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -33,6 +34,7 @@ type Room struct {
 	hub     *hub
 	drivers map[string]Driver
 	outputs outputs
+	begun   sync.Map // works that this process looked at and has not settled, by their keys
 	keys    Keys
 	house   House
 	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
