@@ -24,7 +24,7 @@ func TestAForkShows(t *testing.T) {
 		do[Verified](h, who, "space.verify", nil)
 	}
 	// In cy's copy of the log the two messages change places, and the chain is made anew: a host can do that.
-	cy := h.seat("cy")
+	ann, cy := h.seat("ann"), h.seat("cy")
 	cy.mu.Lock() // to the end: it follows nothing by itself
 	defer cy.mu.Unlock()
 	entries, err := h.peers.entries(t.Context(), cy)
@@ -61,7 +61,6 @@ func TestAForkShows(t *testing.T) {
 	}
 	// The host goes on with that history for cy; here its next entry is made to follow it.
 	do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "third"})
-	ann := h.seat("ann")
 	ann.mu.Lock()
 	all, err := h.peers.entries(t.Context(), ann)
 	ann.mu.Unlock()
