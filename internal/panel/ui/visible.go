@@ -16,6 +16,9 @@ func Visible(s string, keepLines bool) []foreign.Piece { return foreign.Drawn(s,
 // Plain is Visible for places that hold no elements: attributes and titles.
 func Plain(s string) string { return spelled(s, false) }
 
+// PlainLines is Plain for a field of several lines: what a person edits there is what they see.
+func PlainLines(s string) string { return spelled(s, true) }
+
 func spelled(s string, keepLines bool) string {
 	return foreign.Spelled(foreign.Drawn(s, keepLines), "⟨", "⟩")
 }

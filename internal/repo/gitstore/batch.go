@@ -112,10 +112,11 @@ func syncFile(path string) error {
 }
 
 // tempPrefix begins the name of a file that is being written: git's own, so that
-// git passes by, and clears away in time, what a crash leaves. oldTemp was its name
-// before.
+// git passes by, and clears away in time, what a crash leaves. tempEnd ends it, so
+// that among refs it is none. oldTemp was its name before.
 const (
 	tempPrefix = "tmp_obj_"
+	tempEnd    = ".lock"
 	oldTemp    = ".tmp-"
 )
 
@@ -127,7 +128,7 @@ var (
 
 // writeUnsynced writes a file under a temporary name.
 func writeUnsynced(dir string, data []byte, perm fs.FileMode) (name string, err error) {
-	name = filepath.Join(dir, fmt.Sprintf("%s%s-%d", tempPrefix, tempStart(), tempCount.Add(1)))
+	name = filepath.Join(dir, fmt.Sprintf("%s%s-%d%s", tempPrefix, tempStart(), tempCount.Add(1), tempEnd))
 	made, err := createFile(name, data, perm)
 	if err != nil && made {
 		os.Remove(name)
