@@ -94,7 +94,7 @@ var typed = lazily(`\^\[(?:\[[0-9;?]*[ -/]*[@-~]|\][^\^]*(?:\^G|\^\[\\)|[@-Z\\-_
 func LastWords(text string, n int) string {
 	var last []string
 	for _, l := range clean(typed().ReplaceAllString(Plain(text), "")) {
-		l = strings.TrimFunc(l, drawn)
+		l = unframed(l)
 		if strings.ContainsFunc(l, read) && !strings.HasPrefix(l, "Pane is dead") {
 			last = append(last, l)
 		}
@@ -102,10 +102,20 @@ func LastWords(text string, n int) string {
 	return strings.Join(last[max(0, len(last)-n):], "\n")
 }
 
-// drawn says whether a letter at the edge of a line is a frame's, or nothing that is read.
-func drawn(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x2500 && r <= 0x259f
+// unframed is a line without the frame around it; one without a frame keeps how far it is indented.
+func unframed(l string) string {
+	l = strings.TrimRightFunc(l, drawn)
+	inner := strings.TrimLeftFunc(l, drawn)
+	if strings.ContainsFunc(strings.TrimSuffix(l, inner), frame) {
+		return inner
+	}
+	return l
 }
+
+// drawn says whether a letter at the edge of a line is a frame's, or nothing that is read.
+func drawn(r rune) bool { return unicode.IsSpace(r) || frame(r) }
+
+func frame(r rune) bool { return unicode.IsControl(r) && r != '\t' || r >= 0x2500 && r <= 0x259f }
 
 func read(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
