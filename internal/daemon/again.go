@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/settings"
@@ -19,10 +21,13 @@ import (
 type opening struct {
 	Listens []string          `json:"listens"` // where it listened
 	Set     map[string]string `json:"set"`     // what made it so and may outlive the start
+	Files   map[string]string `json:"files"`   // what the data folder's files said then
 }
 
 // openings are the settings that make the same doors again.
 var openings = []string{"listen", "hostname", "port", "hosts", "panel_public", "tls_cert", "tls_key"}
+
+var addressed = []string{"listen", "hostname", "port"}
 
 const beforeCrash = "kept from before a crash"
 
@@ -48,6 +53,10 @@ func (d *Daemon) keepOpening() error {
 	if d.fingerprint() == "" || !d.lasts("listen") || !d.lasts("hostname") || !d.lasts("port") {
 		o.Set["listen"] = d.near
 	}
+	var err error
+	if o.Files, err = inFiles(d.data); err != nil {
+		return err
+	}
 	data, err := json.Marshal(o)
 	if err != nil {
 		return err
@@ -64,13 +73,10 @@ func (d *Daemon) forgetOpening() {
 	}
 }
 
-// comeBack makes a daemon that a command started on demand listen where the
-// one before it listened, when that one crashed: panels, phones, programs and
-// other machines know it by that address and have nobody else to ask.
+// comeBack makes a daemon listen where the one before it listened, when that one crashed or was replaced: panels, phones, programs
+// and other machines know it by that address and have nobody else to ask. One that a command started on demand takes all of it; one
+// that a person starts takes what the command line and the environment leave open.
 func (d *Daemon) comeBack() error {
-	if !d.OnDemand {
-		return nil
-	}
 	data, err := os.ReadFile(d.openingFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -83,15 +89,74 @@ func (d *Daemon) comeBack() error {
 		d.Log.Warn("the kept address cannot be read", "file", d.openingFile(), "err", err)
 		return nil
 	}
-	d.Settings = d.Settings.With(o.Set, beforeCrash)
-	d.OnDemand, d.cameBack = false, true
-	if host, _, err := net.SplitHostPort(o.Set["listen"]); err == nil && loopback(host) {
+	set := o.Set
+	if !d.OnDemand {
+		if set, err = o.open(d.Settings, d.data); err != nil || len(set) == 0 {
+			return err
+		}
+	}
+	d.asked = d.Settings
+	d.Settings = d.Settings.With(set, beforeCrash)
+	d.cameBack, d.OnDemand = d.OnDemand, false
+	if listen := set["listen"]; listen != "" && near(listen) {
 		for _, l := range o.Listens {
-			if h, _, err := net.SplitHostPort(l); err == nil && !loopback(h) {
+			if !near(l) {
 				d.closed = append(d.closed, l)
 			}
 		}
 	}
-	d.Log.Warn("listening again after a crash", "listen", strings.Join(o.Listens, " "), "not_reopened", strings.Join(d.closed, " "))
+	d.Log.Warn("listening where the one before did", "listen", strings.Join(o.Listens, " "), "not_reopened", strings.Join(d.closed, " "))
 	return nil
+}
+
+// inFiles is what the files of the data folder say about doors.
+func inFiles(data string) (map[string]string, error) {
+	s, err := settings.Load(map[string]string{"data": data}, nil)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]string{}
+	for _, key := range openings {
+		said[key] = s.Get(key)
+	}
+	return said, nil
+}
+
+// open is what a start that a person made takes over: what this command line and the environment do not say, and nobody changed in a
+// file since. The address is one thing, though three settings make it.
+func (o opening) open(now *settings.Settings, data string) (map[string]string, error) {
+	files, err := inFiles(data)
+	if err != nil || o.Files == nil {
+		return nil, err
+	}
+	set := maps.Clone(o.Set)
+	for _, key := range openings {
+		from := now.Source(key)
+		if from != "flag" && !strings.HasPrefix(from, "environment") && files[key] == o.Files[key] {
+			continue
+		}
+		delete(set, key)
+		if slices.Contains(addressed, key) {
+			maps.DeleteFunc(set, func(k, _ string) bool { return slices.Contains(addressed, k) })
+		}
+	}
+	return set, nil
+}
+
+func near(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopback(host)
+}
+
+// Reopening remembers how a running daemon opened its doors, and lets the start that takes its place open them again: an orderly
+// end forgets it.
+func Reopening(data string) (reopen func() error) {
+	d := &Daemon{data: data}
+	kept, err := os.ReadFile(d.openingFile())
+	return func() error {
+		if err != nil { // it opened none
+			return nil
+		}
+		return wholefile.Write(d.openingFile(), kept)
+	}
 }

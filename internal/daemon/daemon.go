@@ -78,6 +78,7 @@ type Daemon struct {
 	arrived  bool                              // the database has the mark of a move
 	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed   []string                          // where the one before the crash listened, which nobody approved to last
+	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten
 	stopOnce sync.Once
 	stopping chan struct{}
@@ -239,6 +240,11 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if err != nil && d.cameBack { // the command that started us can do without
 			d.Log.Error("cannot listen again", "err", err)
 			d.OnDemand, d.cameBack, doors, err = true, false, nil, nil
+		}
+		if err != nil && d.asked != nil && near(d.Settings.Get("listen")) { // somebody else has taken that port, and nobody named it now
+			d.Log.Warn("cannot listen where the one before did", "err", err)
+			d.Settings = d.asked
+			doors, err = listenTCP(d.Settings, d.certificate, d.pools.network)
 		}
 		if err != nil {
 			return err

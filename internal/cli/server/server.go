@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,4 +88,12 @@ func describe(s *daemon.Status) string {
 		return "its socket only"
 	}
 	return s.Listen
+}
+
+// notReopened names where the server before this one listened, which nobody approved to last.
+func notReopened(w io.Writer, s *daemon.Status) {
+	if len(s.Closed) > 0 {
+		fmt.Fprintf(w, "Not opened again: %s. Nobody approved that it outlives its start: open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",
+			strings.Join(s.Closed, ", "), s.Closed[0])
+	}
 }

@@ -82,9 +82,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				if st.CameBack {
 					fmt.Fprintln(w, "Came back by itself after a crash, and listens where it did (tandem down closes it)")
 				}
-				if len(st.Closed) > 0 {
-					fmt.Fprintf(w, "Not opened again: %s. Nobody approved that it outlives a crash: open it with tandem up --listen, then keep it with tandem settings keep\n", strings.Join(st.Closed, ", "))
-				}
+				notReopened(w, st)
 				if st.OnDemand {
 					fmt.Fprintln(w, "Started on demand: it ends when idle (tandem up keeps it)")
 				}

@@ -101,10 +101,14 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if !same {
 		fmt.Fprintf(k.Err, "replacing version %s by %s\n", st.Version, k.Version)
 	}
+	reopen := daemon.Reopening(st.Data)
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return false, err
 	}
-	if err := k.Gone(ctx, 15*time.Second); err != nil || same {
+	if err := k.Gone(ctx, 15*time.Second); err != nil {
+		return false, err
+	}
+	if err := reopen(); err != nil || same {
 		return false, err
 	}
 	copied, err := copyAside(st.Data)
@@ -173,6 +177,7 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	return k.Show(out, func(w io.Writer) {
 		kit.Paint(w, kit.Green, "tandem is running")
 		fmt.Fprintf(w, "\nPID: %d\nListen: %s\n", st.PID, describe(&st))
+		notReopened(w, &st)
 		if refused != nil { // the server runs; what its policy keeps from whoever is not present is told, and is no failed start
 			fmt.Fprintf(w, "Panel: %s\nRefused for now: %s\n", st.Panel, kit.VisibleLine(refused.Error()))
 		} else {
