@@ -11,7 +11,8 @@ import (
 var (
 	toolName = regexp.MustCompile(`intandem_[a-z_]+`)
 	endedOf  = regexp.MustCompile(`(?m)^([0-9]+ done or cancelled, not shown: )all=true$`)
-	talkOf   = regexp.MustCompile(`(?m)^(  [0-9]+ comments: )task_id=(T-[0-9a-f]{6}) shows them$`)
+	talkOf   = regexp.MustCompile(`(?m)^(  [0-9]+ comments?: )task_id=(T-[0-9a-f]{6}) shows (?:them|it)$`)
+	openOf   = regexp.MustCompile(`(?m)^Nothing is open: intandem_add_task adds a task$`)
 	joinLine = regexp.MustCompile(`They just tell their agent: Join intandem workspace: (\S+)`)
 )
 
@@ -65,6 +66,7 @@ func answer(op, text string) string {
 		return "Variables of the space:" + rest
 	}
 	if op == "board.show" {
+		text = openOf.ReplaceAllString(text, "Nothing is open. Add a task: tandem board add TITLE")
 		return talkOf.ReplaceAllString(endedOf.ReplaceAllString(text, "${1}tandem board --all"), "${1}tandem board show ${2}")
 	}
 	if text == "No workspace variables set." {

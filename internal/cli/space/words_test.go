@@ -25,6 +25,15 @@ func TestPeopleAreToldCommands(t *testing.T) {
 	if got := answer("board.show", "Task board is empty.\n\n1 message, m_1: call intandem_inbox"); got != "Task board is empty.\n\n1 message, m_1: tandem space inbox" {
 		t.Errorf("%q", got)
 	}
+	for said, want := range map[string]string{
+		"Shared Task Board:\nNothing is open: intandem_add_task adds a task": "Shared Task Board:\nNothing is open. Add a task: tandem board add TITLE",
+		"x\n  1 comment: task_id=T-a1b2c3 shows it":                          "x\n  1 comment: tandem board show T-a1b2c3",
+		"x\n  2 comments: task_id=T-a1b2c3 shows them":                       "x\n  2 comments: tandem board show T-a1b2c3",
+	} {
+		if got := answer("board.show", said); got != want {
+			t.Errorf("%q", got)
+		}
+	}
 	err := spokenError(fault.New(fault.Conflict, "space", "Not connected.").WithNext("call intandem_join"))
 	if f := fault.Public(err); f.Kind != fault.Conflict || f.Next != "call tandem space join" {
 		t.Errorf("%+v", f)

@@ -79,6 +79,7 @@ func (r *Room) bindShare(ctx context.Context, in ShareIn) ([]op.Bound, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	r.settle(ctx, s)
 	if in, err = in.whole(); err != nil {
 		return nil, err
 	}

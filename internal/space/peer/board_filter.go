@@ -42,6 +42,9 @@ func (in BoardIn) check() error {
 	return nil
 }
 
+// filters says whether some kind of task was asked for.
+func (in BoardIn) filters() bool { return in.Mine || in.Ready || in.Status != "" || in.Text != "" }
+
 // leavesOut says whether a task is not shown only because it has ended.
 func (in BoardIn) leavesOut(t board.Task) bool {
 	return t.Status.Ended() && !in.All && in.Status == "" && in.TaskID == ""
@@ -73,10 +76,14 @@ func (in BoardIn) wants(l Line, me string) bool {
 // remarks are what was said about a task, or how much.
 func (l Line) remarks(whole bool) string {
 	if !whole {
-		if n := len(l.Comments); n > 0 {
+		switch n := len(l.Comments); n {
+		case 0:
+			return ""
+		case 1:
+			return fmt.Sprintf("\n  1 comment: task_id=%s shows it", l.ID)
+		default:
 			return fmt.Sprintf("\n  %d comments: task_id=%s shows them", n, l.ID)
 		}
-		return ""
 	}
 	var b strings.Builder
 	for _, c := range l.Comments {

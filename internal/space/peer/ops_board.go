@@ -118,8 +118,12 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 		return BoardOut{}, fault.New(fault.NotFound, "board", "there is no task %s in this space", clip(in.TaskID)).
 			WithNext("call intandem_board for the ids of this space")
 	}
-	if len(s.board) > 0 && len(out.Tasks) == 0 {
+	switch {
+	case len(s.board) == 0 || len(out.Tasks) > 0:
+	case in.filters():
 		b.WriteString("\nNo task is like that.")
+	default:
+		b.WriteString("\nNothing is open: intandem_add_task adds a task")
 	}
 	if ended > 0 {
 		fmt.Fprintf(&b, "\n%d done or cancelled, not shown: all=true", ended)

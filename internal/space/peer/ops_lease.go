@@ -61,6 +61,7 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	if err := r.inTheWay(s, p); err != nil {
 		return err
 	}
+	r.settle(ctx, s)
 	var served bool
 	if r.ground.Lease != nil && s.folder != "" {
 		if served, err = r.ground.Lease(ctx, s.folder, p, in.Minutes); err != nil {

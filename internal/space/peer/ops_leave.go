@@ -16,6 +16,11 @@ func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
+	return r.leave(ctx, s)
+}
+
+// leave ends a seat. The caller holds s.mu.
+func (r *Room) leave(ctx context.Context, s *seat) (Said, error) {
 	summary, err := r.summary(ctx, s)
 	if err != nil {
 		return Said{}, err

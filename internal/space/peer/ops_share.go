@@ -30,6 +30,7 @@ func (r *Room) opShare(ctx context.Context, in ShareIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
+	r.settle(ctx, s)
 	if in, err = in.whole(); err != nil {
 		return Said{}, err
 	}

@@ -74,6 +74,9 @@ func New(c Config) *Room {
 // Start reads the seats and begins to follow their spaces. Those that stopped
 // are there too: a person has to decide about them.
 func (r *Room) Start(ctx context.Context) error {
+	if err := r.moveSeats(ctx); err != nil {
+		return err
+	}
 	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state IN (?, ?) ORDER BY created_at", active, broken)
 	ids, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	if err != nil {
@@ -87,7 +90,7 @@ func (r *Room) Start(ctx context.Context) error {
 		}
 		r.add(s)
 	}
-	return nil
+	return r.dropTwins(ctx)
 }
 
 // Stop ends the following and waits for it.

@@ -13,13 +13,15 @@ import (
 )
 
 // owner is who sits: a session, a program that speaks for an actor, or an
-// actor.
+// actor. A person has one seat in a space, whichever door they came by.
 func owner(c op.Caller) string {
 	switch {
 	case c.Session != "":
 		return "session/" + c.Session
 	case c.Client.ID != "":
 		return "client/" + program(c) + "/" + c.Client.ID
+	case c.Kind == op.Local: // the commands of the person whose machine it is
+		return theOwner
 	}
 	return "actor/" + c.Actor
 }
