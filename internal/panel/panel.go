@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"tandem/internal/gate"
@@ -81,6 +83,15 @@ func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
+// lineFeeds ends lines as everybody else here does. Browsers send a carriage return, too, which would be drawn as a hidden character.
+func lineFeeds(form url.Values) {
+	for _, values := range form {
+		for i := range values {
+			values[i] = strings.ReplaceAll(values[i], "\r\n", "\n")
+		}
+	}
+}
+
 // page is a handler for somebody who is signed in; everybody else is told how
 // to sign in. A token is no browser: pages are for the cookie alone.
 func (p *Panel) page(show func(v *visit) error) http.HandlerFunc {
@@ -96,6 +107,8 @@ func (p *Panel) page(show func(v *visit) error) http.HandlerFunc {
 				v.failAs(err)
 				return
 			}
+			lineFeeds(r.PostForm)
+			lineFeeds(r.Form)
 		}
 		if from, _, err := p.Feed(v.ctx, Place{Seq: -1}); err == nil {
 			v.from = from

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -68,6 +69,27 @@ func TestACookieAloneDoesNothing(t *testing.T) {
 	}
 	if code, _, _ := owner.ask(t, "POST", "/panel/resources", put("later")); code != http.StatusSeeOther {
 		t.Errorf("after a restart the browser's own form answers %d", code)
+	}
+}
+
+// A browser ends lines with a carriage return, too. It was kept, and stood in red behind every line of a task.
+func TestLinesOfAFormEndAsEverywhere(t *testing.T) {
+	h := startHouse(t)
+	owner := h.browser(t)
+	owner.signIn(t)
+	for _, act := range []struct {
+		page string
+		form url.Values
+	}{{"/panel/spaces", url.Values{"name": {"team"}}},
+		{"/panel/board", url.Values{"title": {"Totals"}, "description": {"one\r\ntwo"}}}} {
+		if code, body, _ := owner.ask(t, "POST", act.page, act.form); code != http.StatusSeeOther {
+			t.Fatalf("%s answers %d %s", act.page, code, body)
+		}
+	}
+	_, board, _ := owner.ask(t, "GET", "/panel/board", nil)
+	_, task, _ := owner.ask(t, "GET", regexp.MustCompile(`/panel/board/[^"/?]+`).FindString(board), nil)
+	if !strings.Contains(task, "two") || strings.Contains(task, "000D") || strings.Contains(task, "\r") {
+		t.Errorf("the task is not there, or a carriage return is shown: %s", task)
 	}
 }
 
