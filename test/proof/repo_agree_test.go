@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/repo"
 	"tandem/internal/repo/stocktest"
 	"tandem/internal/testenv"
 )
@@ -21,7 +22,7 @@ func TestReplicasAndServerAgree(t *testing.T) {
 		f := newFleet(t, 2)
 		j := stocktest.New(t)
 		// The server's own working copy is not the agents' to move.
-		j.Run(f.repo, "workspace", "forget", "default")
+		j.Run(f.repo, "workspace", "forget", repo.ServerWorkspace)
 		for _, a := range f.agents {
 			f.must(t, a.dir, "st")                                       // everybody has heard of it
 			j.Run(a.dir, "--ignore-working-copy", "log", "-r", "root()") // and says once that its settings are elsewhere

@@ -115,7 +115,7 @@ assert libc.process_vm_readv(pid, ctypes.byref(V(ctypes.addressof(into), 16)), 1
 	{"spy", "the server's scheduling", false, func(c *cell) try {
 		return c.calls("os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))")
 	}},
-	{"spy", "the server's session", false, func(c *cell) try { return c.calls("assert os.getsid(pid) > 0") }},
+	{"spy", "the server's session", false, func(c *cell) try { return c.calls("os.getsid(pid)") }},
 	{"spy", "what others share in memory", false, func(c *cell) try {
 		at := c.shared()
 		return try{line: "cat " + at, outside: func(said string) bool { return os.Remove(at) == nil && strings.Contains(said, c.canary) }}

@@ -63,6 +63,11 @@ func TestAHostRefusesLeasesInsideOthers(t *testing.T) {
 	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "src/auth"})
 	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "docs/deep/a.md"})
 	for _, s := range h.peers.all() { // a program that does not look
+		eventually(t, "both leases being known", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.paths) == 2
+		})
 		s.mu.Lock()
 		clear(s.paths)
 		s.mu.Unlock()
