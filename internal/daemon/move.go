@@ -17,7 +17,6 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/installation"
 	"tandem/internal/settings"
-	"tandem/internal/wholefile"
 )
 
 // MovedOut is what Move did.
@@ -201,14 +200,5 @@ func (d *Daemon) leave(from string) (string, error) {
 	if err := d.db.Close(); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(d.data, "set-aside-"+time.Now().UTC().Format("20060102-150405.000000"))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(from+end, filepath.Join(dir, "tandem.db"+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-	}
-	return dir, wholefile.SyncFolder(d.data)
+	return d.fileAside()
 }

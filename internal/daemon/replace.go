@@ -197,7 +197,12 @@ func (d *Daemon) setPresentAside(ctx context.Context, readable bool) (string, er
 	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	to := filepath.Join(d.data, "set-aside-"+time.Now().UTC().Format("20060102-150405.000000"))
+	return d.fileAside()
+}
+
+// fileAside moves the SQLite file of the data folder into a folder beside it, and names that.
+func (d *Daemon) fileAside() (string, error) {
+	file, to := filepath.Join(d.data, "tandem.db"), filepath.Join(d.data, "set-aside-"+time.Now().UTC().Format("20060102-150405.000000"))
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return "", err
 	}
