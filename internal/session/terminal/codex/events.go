@@ -59,7 +59,7 @@ func (l *Link) notice(method string, params json.RawMessage) {
 		l.mu.Unlock()
 		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}, Turn: p.Turn.ID})
 	case "turn/completed":
-		l.ended(p.Turn)
+		l.completed(p.Turn)
 	case "item/started":
 		l.item(p.TurnID, p.Item, false)
 	case "item/completed":
@@ -110,24 +110,25 @@ type usage struct {
 
 // status is told to everybody, subscribed or not.
 func (l *Link) status(id string, s status) {
+	known := l.noteStatus(s)
 	l.mu.Lock()
 	subscribed := l.subscribed
-	if s.Type == "active" && l.active == "" {
+	if s.kind() == agents.Working && l.active == "" {
 		l.active = "?"
 	}
 	l.mu.Unlock()
-	if s.Type == "active" {
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
+	if s.kind() == agents.Working {
+		l.tellStatus(agents.Working, known)
 		if !subscribed {
 			l.later(l.subscribe)
 		}
 		return
 	}
 	if !subscribed { // a turn so short that it ended before it could be followed
-		l.later(func() { l.subscribe(); l.catchUp(id) })
+		l.later(func() { l.subscribe(); l.catchUp(id); l.tellStatus(agents.Idle, known) })
 		return
 	}
-	l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Idle}})
+	l.tellStatus(agents.Idle, known)
 }
 
 // item tells of a piece of a turn: what somebody asked, what the agent said.
@@ -173,6 +174,11 @@ func (l *Link) item(turnID string, raw json.RawMessage, whole bool) {
 
 // ended tells how a turn ended, once.
 func (l *Link) ended(t turn) {
+	l.mu.Lock()
+	if l.doubted == t.ID {
+		l.doubted = ""
+	}
+	l.mu.Unlock()
 	if !l.once("end " + t.ID) {
 		return
 	}

@@ -28,6 +28,14 @@ type Link struct {
 	policy     string
 	base       Defaults
 	signed     time.Time // the last sign of life that was told
+	behind     int       // how many look up what happened before; ends that are told meanwhile wait in ends
+	ends       []turn
+	works      bool   // by the newest status
+	doubted    string // the newest turn, when a list calls it interrupted
+	doubtedAt  time.Time
+
+	order    sync.Mutex // held while a status is told
+	statuses int        // that the server told by itself
 }
 
 // Defaults are what a turn runs with when nobody says otherwise.
@@ -90,11 +98,14 @@ func (l *Link) run() {
 			f()
 		case <-tick.C:
 			l.mu.Lock()
-			late := l.thread != "" && !l.subscribed && l.active != ""
-			none := l.thread == ""
+			id, late := l.thread, l.thread != "" && !l.subscribed && l.active != ""
+			none, doubted := l.thread == "", l.doubted != ""
 			l.mu.Unlock()
 			if late {
 				l.subscribe()
+			}
+			if doubted {
+				l.catchUp(id)
 			}
 			if none {
 				l.find()
@@ -162,7 +173,7 @@ func (t thread) main() bool { return t.ID != "" && !t.Ephemeral && t.Parent == "
 // move follows a conversation.
 func (l *Link) move(id string) {
 	l.mu.Lock()
-	l.thread, l.subscribed, l.active = id, false, ""
+	l.thread, l.subscribed, l.active, l.doubted, l.works = id, false, "", "", false
 	policy := l.policy
 	l.mu.Unlock()
 	if policy != "" {
@@ -172,38 +183,15 @@ func (l *Link) move(id string) {
 	l.subscribe()
 }
 
-// subscribe asks for the conversation's events, and tells what happened before they come. A conversation without a turn
-// cannot be subscribed to yet.
-func (l *Link) subscribe() {
-	l.mu.Lock()
-	id := l.thread
-	l.mu.Unlock()
-	var out struct {
-		Model  string `json:"model"`
-		Effort string `json:"reasoningEffort"`
-		Thread struct {
-			Status status `json:"status"`
-		} `json:"thread"`
-	}
-	if l.c.call(l.ctx, "thread/resume", map[string]any{"threadId": id, "excludeTurns": true}, &out) != nil {
-		return
-	}
-	l.mu.Lock()
-	l.subscribed = true
-	if l.base.Model == "" {
-		l.base.Model = out.Model
-	}
-	l.mu.Unlock()
-	l.catchUp(id)
-	if out.Thread.Status.Type == "active" {
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Working}})
-	} else {
-		l.tell(agents.Event{Entry: agents.Entry{Kind: agents.Idle}})
-	}
-}
-
 type status struct {
 	Type string `json:"type"`
+}
+
+func (s status) kind() agents.EntryKind {
+	if s.Type == "active" {
+		return agents.Working
+	}
+	return agents.Idle
 }
 
 type turn struct {
@@ -226,26 +214,6 @@ func (l *Link) turns(id string, n int) ([]turn, error) {
 		out.Data[i], out.Data[j] = out.Data[j], out.Data[i]
 	}
 	return out.Data, err
-}
-
-// catchUp tells what the newest turns hold that was not told.
-func (l *Link) catchUp(id string) {
-	ts, err := l.turns(id, 3)
-	if err != nil {
-		return
-	}
-	for _, t := range ts {
-		for _, raw := range t.Items {
-			l.item(t.ID, raw, true)
-		}
-		if t.Status != "inProgress" {
-			l.ended(t)
-		} else {
-			l.mu.Lock()
-			l.active = t.ID
-			l.mu.Unlock()
-		}
-	}
 }
 
 // once says whether something is told for the first time.
