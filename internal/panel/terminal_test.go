@@ -3,7 +3,6 @@ package panel
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func TestTerminalAndRelay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(`{"hasCompletedOnboarding":true}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { exec.Command("tmux", "-S", sock, "kill-server").Run() })
+	t.Cleanup(func() { testenv.EndTerminals(sock) })
 	h := startHouse(t, "HOME="+home, "ANTHROPIC_BASE_URL="+model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1", "TANDEM_CLAUDE="+testenv.Tool(t, "claude"),

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,6 +78,26 @@ func TestToolsAreThere(t *testing.T) {
 		if path := Tool(t, name); !filepath.IsAbs(path) {
 			t.Errorf("%s: %q is not a whole path", name, path)
 		}
+	}
+}
+
+// A program that goes on after its terminal, and one that it left behind, write until they are ended; then the folder stays empty.
+func TestEndTerminalsLeavesNobodyBehind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it looks at /proc")
+	}
+	dir := Dir(t)
+	writes := `trap "" HUP; while :; do : > "$0/$1$$"; rm "$0/$1$$"; sleep 0.01; done`
+	left := `setsid sh -c '` + writes + `' "$0" child & ` + `trap "sleep 0.3; exit" HUP; : > "$0/ready"; while :; do sleep 0.05; done`
+	sock := filepath.Join(Dir(t), "s")
+	tmux := exec.Command(Tool(t, "tmux"), "-S", sock, "-f", "/dev/null", "new-session", "-d", "sh", "-c", left, dir)
+	if out, err := tmux.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	Eventually(t, "it runs", time.Minute, func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+	EndTerminals(sock)
+	if out, _ := exec.Command("ps", "-eo", "pid,args").Output(); strings.Contains(string(out), dir) {
+		t.Errorf("somebody still runs:\n%s", out)
 	}
 }
 

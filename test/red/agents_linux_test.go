@@ -162,7 +162,7 @@ func enlist(t *testing.T) (*cell, *client.Client) {
 		}
 	}
 	sock := filepath.Join(dir, "tmux.sock")
-	t.Cleanup(func() { exec.Command("tmux", "-S", sock, "kill-server").Run() }) //nolint:errcheck // the session was closed
+	t.Cleanup(func() { testenv.EndTerminals(sock) })
 	cmd := exec.Command(c.bin, "serve", "--port", "0")
 	cmd.Dir = c.home
 	cmd.Env = []string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "TANDEM_API_TOKEN=" + token,

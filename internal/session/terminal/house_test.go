@@ -70,19 +70,8 @@ func houseIn(t *testing.T, dir string, extra ...string) *house {
 	return h
 }
 
-// endTerminals ends the tmux server, waits for the programs in it, and ends what they started and left behind.
-func (h *house) endTerminals() {
-	sock := filepath.Join(h.dir, "tmux.sock")
-	out, _ := exec.Command("tmux", "-S", sock, "list-panes", "-a", "-F", "#{pane_pid}").Output()
-	exec.Command("tmux", "-S", sock, "kill-server").Run()
-	for _, pid := range strings.Fields(string(out)) {
-		testenv.Within(20*time.Second, func() bool {
-			stat, err := os.ReadFile("/proc/" + pid + "/stat")
-			return err != nil || strings.Contains(string(stat), ") Z ")
-		})
-		exec.Command("kill", "-9", "--", "-"+pid).Run() // there is nobody, as a rule
-	}
-}
+// endTerminals ends the tmux server and the programs in it.
+func (h *house) endTerminals() { testenv.EndTerminals(filepath.Join(h.dir, "tmux.sock")) }
 
 func (h *house) write(path, text string) {
 	h.t.Helper()

@@ -29,14 +29,14 @@ func within(t *testing.T, locale string) *Server {
 	}
 	t.Cleanup(func() {
 		s.Close()
-		exec.Command("tmux", "-S", dir+"/tmux.sock", "kill-server").Run()
+		testenv.EndTerminals(dir + "/tmux.sock")
 	})
 	return s
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	testenv.Eventually(t, what, 20*time.Second, ok)
+	testenv.Eventually(t, what, time.Minute, ok)
 }
 
 func open(t *testing.T, s *Server, name string, argv ...string) {
