@@ -122,7 +122,8 @@ var cluster = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	// Below /tmp: another user must reach it, and a socket's path is short.
-	dir, err := os.MkdirTemp("/tmp", "tandem-pg")
+	sweep("/tmp", time.Now())
+	dir, err := os.MkdirTemp("/tmp", clusterFolder)
 	if err != nil {
 		return "", err
 	}
