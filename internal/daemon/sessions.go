@@ -69,7 +69,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
 	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
-	return d.buildTerminals(ctx)
+	return d.buildTerminals(ctx, box.Kit)
 }
 
 // driven refuses to let anybody but its relay drive a relay's session.
@@ -81,7 +81,7 @@ func (d *Daemon) driven(ctx context.Context, tx *db.Tx, tenant, session string) 
 }
 
 // buildTerminals makes the driver of agent programs in terminals.
-func (d *Daemon) buildTerminals(ctx context.Context) error {
+func (d *Daemon) buildTerminals(ctx context.Context, kit *tool.Kit) error {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0] // no /proc, as in an empty root: everything but hooks works
@@ -104,7 +104,7 @@ func (d *Daemon) buildTerminals(ctx context.Context) error {
 		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {
 			return d.sockets.Open(caller, id)
 		},
-		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add}
+		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add, Kit: kit}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
 	d.rooms.session.Checkouts, d.rooms.session.Live = checkout.Tools{Self: self, Env: o.Env}, d.rooms.terminal.Runs

@@ -161,6 +161,15 @@ func (r *Room) granted(ctx context.Context, q reader, tenant string) ([]tool.Fol
 	return withCheckouts(q, tenant, out)
 }
 
+// Outfit is what a person gave the commands of a folder: that of the innermost granted folder which holds it and has one.
+func (r *Room) Outfit(ctx context.Context, tenant, dir string) (tool.Outfit, error) {
+	all, err := r.granted(ctx, outside{ctx, r.db}, tenant)
+	if err != nil {
+		return tool.Outfit{}, err
+	}
+	return tool.NewScope(holding(all, dir)).Outfit(), nil
+}
+
 // Scope is the files of a session: the granted folders that hold its directory, and those of every session with a model that opened it.
 // Without such a folder it has none.
 func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {

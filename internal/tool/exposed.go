@@ -299,7 +299,7 @@ func (s *Sandbox) Exposed(scope *Scope) (string, error) {
 	if s != nil && s.Kind == Bubblewrap {
 		return "", nil
 	}
-	masks, err := scope.worn().Masks()
+	masks, err := scope.Worn().Masks()
 	if err != nil || len(masks) == 0 {
 		return "", err
 	}

@@ -1,9 +1,6 @@
 package tool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,19 +9,18 @@ import (
 	"tandem/internal/tool/box"
 )
 
-// Kit is the toolchains of this machine that commands get, beside the system's own, and caches for each granted folder. Of the folders in
+// Kit is the toolchains of this machine that boxes get, beside the system's own, and caches for each granted folder. Of the folders in
 // which toolchains keep themselves only these parts are shown, and never a tool's own home, which holds credentials.
 type Kit struct {
 	path   []string // folders of programs, in order
 	see    []string // shown to be read
 	env    []string
-	caches string            // where the caches of commands are kept
-	links  map[string]string // what a person has downloaded, shown in a cache
+	caches string // where the caches of boxes are kept
+	had    had
 }
 
-// cached are the variables that tell a tool where its cache is. Nothing that configures a tool outlives a command.
-var cached = map[string]string{"XDG_CACHE_HOME": "xdg", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip",
-	"UV_CACHE_DIR": "uv", "CARGO_HOME": "cargo", "GRADLE_USER_HOME": "gradle"}
+// had is what a person has downloaded: Go's modules, cargo's registry, Maven's repository.
+type had struct{ modules, registry, maven string }
 
 // programs are what is looked for on the path of whoever started the server.
 var programs = []string{"go", "gofmt", "cargo", "rustc", "node", "npm", "npx", "pnpm", "yarn", "bun", "deno", "python3", "python", "pip",
@@ -33,7 +29,7 @@ var programs = []string{"go", "gofmt", "cargo", "rustc", "node", "npm", "npx", "
 
 // FindKit looks for toolchains on a path, for the person whose home it is. caches is a folder of tandem's own.
 func FindKit(home, path, caches string) *Kit {
-	k := &Kit{caches: caches, links: map[string]string{}}
+	k := &Kit{caches: caches}
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
@@ -53,19 +49,15 @@ func FindKit(home, path, caches string) *Kit {
 	}
 	if isFolder(in(".rustup", "toolchains")) {
 		k.show(in(".rustup", "toolchains"), in(".rustup", "settings.toml"))
-		k.env = append(k.env, "RUSTUP_HOME="+in(".rustup"), "CARGO_NET_OFFLINE=true")
+		k.env = append(k.env, "RUSTUP_HOME="+in(".rustup"))
 	}
-	if registry := in(".cargo", "registry"); isFolder(registry) {
-		k.links[filepath.Join("cargo", "registry")] = registry
+	for part, at := range map[*string]string{&k.had.registry: in(".cargo", "registry"), &k.had.modules: in("go", "pkg", "mod"),
+		&k.had.maven: in(".m2", "repository")} { // settings.xml beside it holds passwords
+		if isFolder(at) {
+			*part = at
+		}
 	}
-	if mod := in("go", "pkg", "mod"); isFolder(mod) {
-		k.show(mod)
-		k.env = append(k.env, "GOMODCACHE="+mod)
-	}
-	if m2 := in(".m2", "repository"); isFolder(m2) { // settings.xml beside it holds passwords
-		k.links["m2"] = m2
-	}
-	k.env = append(k.env, "GOTOOLCHAIN=local")
+	k.show(k.had.modules)
 	configured, _ := filepath.Glob("/etc/java*") // the system's Java keeps half of itself there; the pattern is well formed
 	k.show(append(configured, "/etc/maven")...)
 	return k
@@ -132,7 +124,7 @@ func (k *Kit) behind(home, name string) {
 
 func (k *Kit) show(paths ...string) {
 	for _, p := range paths {
-		if _, err := os.Stat(p); err == nil && !slices.Contains(k.see, p) {
+		if _, err := os.Stat(p); p != "" && err == nil && !slices.Contains(k.see, p) {
 			k.see = append(k.see, p)
 		}
 	}
@@ -148,44 +140,4 @@ func systemPlace(p string) bool {
 func isFolder(p string) bool {
 	st, err := os.Stat(p)
 	return err == nil && st.IsDir()
-}
-
-// equip gives a box its toolchains, and the caches that the commands of one granted folder have to themselves: builds stay warm, and
-// nobody else reads what a command left there.
-func (k *Kit) equip(b *box.Box, scope *Scope, landlock bool) error {
-	if k == nil {
-		b.Env = append(b.Env, "PATH="+strings.Join(systemPath, ":"))
-		return nil
-	}
-	b.Env = append(append(b.Env, "PATH="+strings.Join(append(slices.Clone(k.path), systemPath...), ":")), k.env...)
-	b.Mounts = append(b.Mounts, box.Read(k.see...)...)
-	fs := scope.Folders()
-	if k.caches == "" || len(fs) == 0 || slices.ContainsFunc(fs, func(f Folder) bool { return box.Below(f.Path, k.caches) }) {
-		return nil // a folder that holds tandem's own does not show it, caches included
-	}
-	sum := sha256.Sum256([]byte(fs[len(fs)-1].Path))
-	dir := filepath.Join(k.caches, hex.EncodeToString(sum[:8]))
-	for _, sub := range cached {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return err
-		}
-	}
-	b.Mounts = append(b.Mounts, box.Mount{From: dir, Write: true})
-	for _, name := range slices.Sorted(maps.Keys(cached)) {
-		b.Env = append(b.Env, name+"="+filepath.Join(dir, cached[name]))
-	}
-	if landlock {
-		return nil // it shows nothing in another place
-	}
-	for at, from := range k.links {
-		at = filepath.Join(dir, at)
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			return err
-		}
-		b.Mounts = append(b.Mounts, box.Mount{From: from, At: at})
-		if filepath.Base(at) == "m2" {
-			b.Env = append(b.Env, "MAVEN_ARGS=-o -Dmaven.repo.local="+at)
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"slices"
-	"strings"
 
 	"tandem/internal/tool/box"
 )
@@ -17,8 +16,8 @@ type Outfit struct {
 // Empty says that nothing was given.
 func (o Outfit) Empty() bool { return len(o.Path)+len(o.See)+len(o.Env) == 0 }
 
-// outfit is what the innermost folder with one has.
-func (s *Scope) outfit() Outfit {
+// Outfit is what the innermost folder with one has.
+func (s *Scope) Outfit() Outfit {
 	for _, f := range s.folders {
 		if !f.Outfit.Empty() {
 			return f.Outfit
@@ -27,11 +26,14 @@ func (s *Scope) outfit() Outfit {
 	return Outfit{}
 }
 
-// worn is the scope with the places that its outfit shows, to be read: what is hidden in a granted folder is hidden in those, too. A place
+// Worn is the scope with the places that its outfit shows, to be read: what is hidden in a granted folder is hidden in those, too. A place
 // that was exchanged by a link since it was given is another one, and not shown.
-func (s *Scope) worn() *Scope {
-	o := s.outfit()
+func (s *Scope) Worn() *Scope {
+	o := s.Outfit()
 	out := &Scope{folders: s.Folders()}
+	if len(s.folders) == 0 {
+		return out
+	}
 	for _, p := range append(slices.Clone(o.Path), o.See...) {
 		if resolve(p) == p && !slices.ContainsFunc(s.folders, func(f Folder) bool { return box.Below(f.Path, p) }) {
 			out.folders = append(out.folders, Folder{Path: p, ReadOnly: true, sight: s.folders[0].sight})
@@ -41,15 +43,11 @@ func (s *Scope) worn() *Scope {
 	return out
 }
 
-// dress gives a box the programs and variables of an outfit. What a person said stands over what was found.
-func (o Outfit) dress(b *box.Box) {
-	for i, kv := range b.Env {
-		if list, ok := strings.CutPrefix(kv, "PATH="); ok && len(o.Path) > 0 {
-			b.Env[i] = "PATH=" + strings.Join(append(slices.Clone(o.Path), list), ":")
-		}
+// Mounts show the folders of a scope, outer ones first, so that inner ones lie on top.
+func (s *Scope) Mounts() []box.Mount {
+	var out []box.Mount
+	for i := len(s.folders) - 1; i >= 0; i-- {
+		out = append(out, box.Mount{From: s.folders[i].Path, Write: !s.folders[i].ReadOnly})
 	}
-	for _, kv := range o.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		b.Env = append(slices.DeleteFunc(b.Env, func(had string) bool { return strings.HasPrefix(had, name+"=") }), kv)
-	}
+	return out
 }

@@ -72,18 +72,18 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, error) {
 	b := line(dir, text)
 	b.Network, b.Home = network, s.Home
-	if err := s.Kit.equip(&b, scope, s.Machine.Kind == Landlock); err != nil {
+	who := Wearer{InPlace: s.Machine.Kind == Landlock}
+	if fs := scope.Folders(); len(fs) > 0 {
+		who.Folder = fs[len(fs)-1].Path // the outermost
+	}
+	if err := s.Kit.Wear(&b, scope, who); err != nil {
 		return b, err
 	}
-	scope.outfit().dress(&b)
-	scope = scope.worn()
-	fs := scope.Folders()
-	for i := len(fs) - 1; i >= 0; i-- { // outer folders first, so that inner ones lie on top
-		b.Mounts = append(b.Mounts, box.Mount{From: fs[i].Path, Write: !fs[i].ReadOnly})
-	}
+	scope = scope.Worn()
+	b.Mounts = append(b.Mounts, scope.Mounts()...)
 	// it hides nothing: what is to be hidden was asked about before (Exposed), and tandem's own state is never shown
 	if s.Machine.Kind == Landlock {
-		for _, f := range fs {
+		for _, f := range scope.Folders() {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}
 		b.Worktrees(scope.Writable()...)

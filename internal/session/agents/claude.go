@@ -180,14 +180,25 @@ func Environment(agent string, from []string, more ...string) []string {
 	out := []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
 	for _, kv := range from {
 		name, _, _ := strings.Cut(kv, "=")
-		for _, a := range slices.Concat(allowed[""], allowed[agent]) {
-			if begin, star := strings.CutSuffix(a, "*"); name == a || star && strings.HasPrefix(name, begin) {
-				out = append(out, kv)
-				break
-			}
+		if slices.ContainsFunc(slices.Concat(allowed[""], allowed[agent]), func(pattern string) bool { return named(pattern, name) }) {
+			out = append(out, kv)
 		}
 	}
 	return append(out, more...)
+}
+
+// steering are the variables that say where every program keeps its state, what it loads into itself, and by which door it is governed.
+var steering = []string{"HOME", "XDG_*", "TANDEM_*", "NODE_OPTIONS", "BUN_*", "CLAUDE*", "CODEX*", "OPENCODE*", "IS_SANDBOX"}
+
+// Steers says whether a variable steers a program itself: what a person gives the commands of a folder does not reach those.
+func Steers(agent, name string) bool {
+	return slices.ContainsFunc(slices.Concat(steering, allowed[agent]), func(pattern string) bool { return named(pattern, name) })
+}
+
+// named says whether a name is the one of a list's entry; one with a star counts by its beginning.
+func named(pattern, name string) bool {
+	begin, star := strings.CutSuffix(pattern, "*")
+	return name == pattern || star && strings.HasPrefix(name, begin)
 }
 
 // ConfigFolder is where the program keeps its state.

@@ -32,6 +32,8 @@ type Codex struct {
 	Model        string
 	Effort       string
 	Skip         bool
+	// Dressed says that the environment is made for it: its commands do not read a profile, which would set another PATH.
+	Dressed bool
 	// Hash is what Codex calls the guard below; a hook whose hash it was not told to trust does not run.
 	Hash string
 }
@@ -76,6 +78,9 @@ func (c Codex) Flags() []string {
 		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["` + strings.Join(ownTools, `","`) + `"],env={TANDEM_SESSION_SOCKET=` +
 			toml(c.Session) + ",TANDEM_SESSION=" + toml(c.ID) + `},default_tools_approval_mode="approve"}`,
 		"check_for_update_on_startup=false",
+	}
+	if c.Dressed {
+		set = append(set, "allow_login_shell=false")
 	}
 	if c.Model != "" && c.Model != "default" {
 		set = append(set, "model="+toml(c.Model))

@@ -32,3 +32,23 @@ func names(env []string) (out []string) {
 	}
 	return out
 }
+
+// What a person gives the commands of a folder does not move a program's state, load anything into it, or change its door.
+func TestWhatSteersAProgram(t *testing.T) {
+	for _, agent := range Names {
+		for _, name := range []string{"HOME", "XDG_DATA_HOME", "TANDEM_SESSION_SOCKET", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG",
+			"NODE_OPTIONS"} {
+			if !Steers(agent, name) {
+				t.Errorf("%s: %s can be set", agent, name)
+			}
+		}
+		for _, name := range []string{"PATH", "LANG", "GOCACHE", "CI", "HOMEBREW_PREFIX", "CARGO_HOME"} {
+			if Steers(agent, name) {
+				t.Errorf("%s: %s cannot be set", agent, name)
+			}
+		}
+	}
+	if !Steers(ClaudeName, "ANTHROPIC_BASE_URL") || !Steers(CodexName, "OPENAI_BASE_URL") {
+		t.Error("a program's model can be moved")
+	}
+}

@@ -42,6 +42,12 @@ func alone(t *testing.T) bool {
 // scripted model.
 func spokenHouse(t *testing.T, extra ...string) *house {
 	t.Helper()
+	return spokenIn(t, apartDir(t), extra...)
+}
+
+// apartDir is a folder of the test's own outside of /tmp.
+func apartDir(t *testing.T) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "t")
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +57,11 @@ func spokenHouse(t *testing.T, extra ...string) *house {
 			t.Errorf("remove the test's folder: %v", err)
 		}
 	})
+	return dir
+}
+
+func spokenIn(t *testing.T, dir string, extra ...string) *house {
+	t.Helper()
 	h := houseIn(t, dir, extra...)
 	h.write("home/code/AGENTS.md", "The secret word of this project is plover.\n")
 	h.write("home/code/.codex/config.toml", "approval_policy = \"never\"\n[mcp_servers.theirs]\ncommand = \"/bin/false\"\n")

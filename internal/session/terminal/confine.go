@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/session/agents"
+	"tandem/internal/tool"
 	"tandem/internal/tool/box"
 )
 
@@ -53,7 +54,14 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 	if _, nests := box.Nesting[s.row.Agent]; nests {
 		b.Nests = s.row.Agent
 	}
-	project := []box.Mount{{From: s.row.Folder, Write: true}}
+	if s.outfit.Store(nil); s.stage != nil { // it may have been given something else since
+		s.outfit.Store(&tool.Outfit{})
+	}
+	scope, err := s.wearing(ctx, nil)
+	if err != nil {
+		return b, err
+	}
+	project := scope.Mounts()
 	withheld, masks := s.withheld()
 	project, b.Masks = append(project, withheld...), masks
 	hidden, err := s.hide(ctx)
@@ -69,16 +77,20 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		b.Mounts = append(b.Mounts, s.shown(l)...)
 		return b, nil
 	}
+	worn, err := s.wear(&b, scope, l)
+	if err != nil {
+		return b, err
+	}
 	home, err := s.homeMounts()
 	switch {
 	case err != nil:
 		return b, err
 	case box.Below(s.row.Folder, d.Home): // it works in the person's home, and has its own apart
-		b.Mounts = append(project, home...)
+		b.Mounts = slices.Concat(worn, project, home)
 		b.Env = append(slices.DeleteFunc(slices.Clone(b.Env),
 			func(kv string) bool { return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "XDG_") }), "HOME="+s.homeAt())
 	default:
-		b.Mounts = append(home, project...)
+		b.Mounts = slices.Concat(home, worn, project)
 	}
 	b.Mounts = append(b.Mounts, s.shown(l)...)
 	b.Worktree(s.row.Folder)
@@ -118,6 +130,7 @@ func (s *seat) confine(ctx context.Context, l Launch) (Launch, error) {
 	}
 	if len(l.Server) > 0 { // both of them live in the same small world
 		inner := filepath.Join(s.folder(), "inner.json")
+		l.Env = b.Env
 		if err := agents.WriteJSON(inner, l); err != nil {
 			return l, err
 		}

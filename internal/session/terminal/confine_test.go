@@ -79,9 +79,12 @@ func repelled(t *testing.T, report string) {
 // An agent that attacks the house finds nothing of it, confined; and two confined programs do not mistake each other.
 func TestAHostileAgentIsConfined(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "TANDEM_CONFINE=bwrap", "TANDEM_HANG_SECS=3")
+	dir := testenv.Dir(t)
+	h := houseIn(t, dir, "TANDEM_CONFINE=bwrap", "TANDEM_HANG_SECS=3", outfitted(t, dir))
+	h.give()
 	s := h.open("a")
 	want(t, "confined", s.Confined, "bwrap")
+	h.wears(s)
 	other := h.open("b")
 	out := h.begin("a", `go [[tool Bash {"command":`+quote(h.attack(other))+`,"description":"look around"}]] [[result]]`)
 	h.decide(approval.Approve, "")

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/session/agents"
 	"tandem/internal/session/terminal/renew"
 	"tandem/internal/session/terminal/tmux"
+	"tandem/internal/tool"
 	"tandem/internal/tool/box"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 	Answers bool
 	// Skip says that the person asked for sessions that skip permissions.
 	Skip bool
+	// Kit is what confined programs get of the machine's toolchains, as commands of our own loop do.
+	Kit *tool.Kit
 	// Sockets open and close a session's own door.
 	OpenSocket  func(caller func(context.Context) (op.Caller, error), session string) (string, error)
 	CloseSocket func(session string)

@@ -40,7 +40,8 @@ func (s *seat) seen(ctx context.Context, c op.Caller, with string) (*view, error
 		return nil, err
 	}
 	see := &tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}
-	return &view{tool.NewScope([]tool.Folder{{Path: s.row.Folder}}).Seeing(see), sight, true}, nil
+	scope, err := s.wearing(ctx, see)
+	return &view{scope, sight, true}, err
 }
 
 // masks is what a box takes out of the folder; of one that is too large to be looked through, what policy names.

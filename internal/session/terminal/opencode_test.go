@@ -24,11 +24,13 @@ func TestOpenCode(t *testing.T) {
 	if !alone(t) {
 		return
 	}
-	h := spokenHouse(t, "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	dir := apartDir(t)
+	h := spokenIn(t, dir, "TANDEM_CONFINE=bwrap", outfitted(t, dir), "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	h.give()
 	var s terminal.Seat
 	began := time.Now()
-	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 12}}, &s)
+	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 13}}, &s)
 	// on a busy machine after open stopped waiting
 	h.eventually("it is ready", func() bool { s = h.seat("a"); return s.State != terminal.Starting })
 	t.Logf("%s after %s", s.State, time.Since(began))
@@ -43,6 +45,7 @@ func TestOpenCode(t *testing.T) {
 	}
 	h.eventually("the terminal shows it", func() bool { return strings.Contains(h.shown("a"), "plain words") })
 
+	h.wears(s)
 	out = h.begin("a", "make it "+shell("echo made > made.txt")+" [[say done then]]")
 	a := h.decide(approval.Approve, "")
 	if !strings.Contains(string(a.Input), `echo made \u003e made.txt`) {

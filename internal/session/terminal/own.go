@@ -86,13 +86,13 @@ func because(err error) string {
 }
 
 // clear removes links that the agent put where something of the person's will be mounted in its home: the mount would lie elsewhere.
-func (s *seat) clear() error {
+func (s *seat) clear(more ...string) error {
 	root, err := os.OpenRoot(s.host(s.homeAt()))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	places := []string{s.configAt()}
+	places := append([]string{s.configAt()}, more...)
 	for _, b := range agents.Brings(s.row.Agent, s.row.Config, s.d.Home) {
 		places = append(places, s.seenAt(b.Path))
 	}

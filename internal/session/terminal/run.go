@@ -16,6 +16,7 @@ import (
 	"tandem/internal/session/screen"
 	"tandem/internal/session/since"
 	"tandem/internal/session/terminal/tmux"
+	"tandem/internal/tool"
 )
 
 // How often a seat looks at what does not tell by itself, and how long it waits for the better signal.
@@ -35,7 +36,8 @@ type seat struct {
 	socket string
 	born   time.Time
 	looked atomic.Pointer[view] // what its box shows
-	stage  *agents.Stage        // of a seat that only checks a program
+	outfit atomic.Pointer[tool.Outfit]
+	stage  *agents.Stage // of a seat that only checks a program
 
 	mu    sync.Mutex
 	row   row

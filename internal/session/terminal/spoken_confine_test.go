@@ -23,9 +23,12 @@ func TestCodexIsConfined(t *testing.T) {
 	if !alone(t) {
 		return
 	}
-	h := spokenHouse(t, "TANDEM_CONFINE=bwrap")
+	dir := apartDir(t)
+	h := spokenIn(t, dir, "TANDEM_CONFINE=bwrap", outfitted(t, dir))
+	h.give()
 	s := h.openAs("a", "codex")
 	want(t, "confined", s.Confined, "bwrap")
+	h.wears(s)
 	other := h.openAs("b", "codex")
 	if out := h.send("a", "hi [[say plain words]]"); out.Report != "plain words" {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
