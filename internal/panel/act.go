@@ -46,6 +46,7 @@ func (v *visit) do(a act) error {
 	if err != nil {
 		return a.refused(v, err)
 	}
+	in = v.inSpace(a.op, in)
 	proof := v.r.PostFormValue("pin") != "" || v.r.PostFormValue("passkey") != ""
 	if v.keyless && !proof {
 		return v.needsYou(a, "This browser signed in before the panel gave it a key. Show once that you are here; then it has one.")
@@ -135,6 +136,7 @@ func (v *visit) challenge(a act) error {
 	if err != nil {
 		return v.failJSON(err)
 	}
+	in = v.inSpace(a.op, in)
 	why, err := purpose(a.op, in)
 	if err != nil {
 		return v.failJSON(err)

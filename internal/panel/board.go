@@ -99,6 +99,7 @@ type BoardView struct {
 	Filter  BoardFilter
 	Peers   []string
 	Problem string
+	Switch  SpaceSwitch
 }
 
 // TaskView is one task, and what can be done with it.
@@ -219,6 +220,9 @@ func (v *visit) board(problem string) error {
 	}
 	out.Space, out.Me, out.Away = seat.Title, seat.Me, seat.Host != "this machine"
 	if out.Peers, err = v.peerNames(); err != nil {
+		return err
+	}
+	if out.Switch, err = v.spaceSwitch("board"); err != nil {
 		return err
 	}
 	s := v.shell("board", "Board")

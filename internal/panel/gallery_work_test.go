@@ -104,7 +104,7 @@ func sampleTasks() []TaskRow {
 
 func sampleBoard() BoardView {
 	return BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter", Total: 7, Columns: boardColumns(sampleTasks()),
-		Peers: []string{"calm-heron", "brave-lynx"}}
+		Switch: sampleSwitch("board"), Peers: []string{"calm-heron", "brave-lynx"}}
 }
 
 func sampleTask() TaskView {
@@ -116,9 +116,14 @@ func sampleTask() TaskView {
 		Moves: []ui.Option{{Value: "open", Label: "Open"}, {Value: "done", Label: "Done"}}}
 }
 
+func sampleSwitch(to string) SpaceSwitch {
+	return SpaceSwitch{To: to, Options: []ui.Option{{Value: "spc_1", Label: "fix-auth"}, {Value: "spc_2", Label: "release 0.4", Chosen: true}}}
+}
+
 func sampleSpace() SpaceView {
 	return SpaceView{
-		Now: galleryNow, In: true, Title: "release 0.4", Me: "swift-otter", Health: "good", Phrase: "amber violin seven harbor quiet meadow",
+		Switch: sampleSwitch("spaces"),
+		Now:    galleryNow, In: true, Title: "release 0.4", Me: "swift-otter", Health: "good", Phrase: "amber violin seven harbor quiet meadow",
 		Invite: "VPA6KW", InviteEnds: after(24 * time.Hour),
 		Peers: []PeerRow{
 			{ID: "m_1", Name: "swift-otter", You: true, Online: true, Seen: galleryNow},
@@ -144,7 +149,7 @@ func sampleSpace() SpaceView {
 }
 
 func sampleMail() MailView {
-	return MailView{Now: galleryNow, Title: "release 0.4", Peers: []string{"calm-heron", "brave-lynx"},
+	return MailView{Now: galleryNow, Title: "release 0.4", Peers: []string{"calm-heron", "brave-lynx"}, Switch: sampleSwitch("messages"),
 		Waiting: []string{"m_01jcq is queued the host cannot be reached"}, Rows: []MailRow{
 			{ID: "m_1", Type: "question", From: "calm-heron", To: "swift-otter",
 				Text: "Before or after rounding?\nI read <b>before</b> in the old notes.", At: before(12 * time.Minute)},

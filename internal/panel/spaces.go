@@ -14,9 +14,17 @@ func spacesNav() page {
 		p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
 		p.get("/panel/spaces/hosted/{id}", func(v *visit) error { return v.hosted(v.r.PathValue("id")) })
 		p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
+		p.get("/panel/spaces/in", (*visit).switchSpace)
 		form := func(path, op, to, said string, input func(v *visit) (any, error)) {
 			p.act(act{pattern: path, op: op, input: input,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(to, said) },
+				done: func(v *visit, _ any, out json.RawMessage) error {
+					if op != "space.leave" {
+						if err := lookAtNew(v, out); err != nil {
+							return err
+						}
+					}
+					return v.go303(to, said)
+				},
 				refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
 		}
 		form("/panel/spaces", "space.create", "/panel/spaces", "space-made", func(v *visit) (any, error) { return formFields(v, "name"), nil })
@@ -51,7 +59,7 @@ func spacesNav() page {
 // SeatRow is a place in a space that somebody on this machine holds.
 type SeatRow struct {
 	Space, Title, Me, State, Host string
-	Online                        bool
+	Online, Mine                  bool
 }
 
 // PeerRow is a member.
@@ -85,6 +93,7 @@ type SpaceView struct {
 	Invite     string // a code that was made just now
 	InviteEnds time.Time
 	Problem    string
+	Switch     SpaceSwitch
 }
 
 // MailRow is a message.
@@ -103,6 +112,7 @@ type MailView struct {
 	Waiting []string // own messages that the host has not stored
 	Peers   []string
 	Problem string
+	Switch  SpaceSwitch
 }
 
 type wireSeat struct {
@@ -112,6 +122,7 @@ type wireSeat struct {
 	State    string `json:"state"`
 	Host     string `json:"host"`
 	Online   bool   `json:"online"`
+	Yours    bool   `json:"yours"`
 }
 
 type wirePeers struct {
@@ -138,33 +149,9 @@ func (v *visit) seats() ([]SeatRow, error) {
 	var out []SeatRow
 	for _, s := range list.Seats {
 		out = append(out, SeatRow{Space: s.Space, Title: peersWords(s.Title), Me: peersWords(s.Username), State: s.State, Host: s.Host,
-			Online: s.Online})
+			Online: s.Online, Mine: s.Yours})
 	}
 	return out, err
-}
-
-// mySeat is the visitor's own seat: of all on this machine the one in which
-// the members know the visitor by that name.
-func (v *visit) mySeat() (SeatRow, error) {
-	peers, err := call[wirePeers](v, "space.peers", nil)
-	if err != nil {
-		return SeatRow{}, err
-	}
-	me := ""
-	for _, p := range peers.Peers {
-		if p.You {
-			me = peersWords(p.Username)
-		}
-	}
-	seats, err := v.seats()
-	if err != nil {
-		return SeatRow{}, err
-	}
-	i := slices.IndexFunc(seats, func(s SeatRow) bool { return s.Me == me && s.State == "active" })
-	if i < 0 {
-		return SeatRow{Me: me}, nil
-	}
-	return seats[i], nil
 }
 
 // peerNames are the other members.
@@ -231,6 +218,9 @@ func (v *visit) spaceDetails(out *SpaceView) error {
 		return err
 	}
 	out.Title, out.Away = seat.Title, seat.Host != "this machine"
+	if out.Switch, err = v.spaceSwitch("spaces"); err != nil {
+		return err
+	}
 	phrase, err := call[struct {
 		Text string `json:"text"`
 	}](v, "space.phrase", nil)
@@ -302,6 +292,9 @@ func (v *visit) mail(problem string) error {
 		out.Waiting = append(out.Waiting, w.ID+" is "+w.State+" "+peersWords(w.Why))
 	}
 	if out.Peers, err = v.peerNames(); err != nil {
+		return err
+	}
+	if out.Switch, err = v.spaceSwitch("messages"); err != nil {
 		return err
 	}
 	s := v.shell("spaces", "Messages")

@@ -27,6 +27,7 @@ type visit struct {
 	from   Place // what happened before this is in the page
 
 	inboxRead *wire.Out // once it was
+	sitsIn    []SeatRow // once they were read
 
 	unproven string // why a proof of presence did not hold
 
@@ -39,7 +40,7 @@ var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or
 // call runs an operation for the visitor and reads its answer as JSON, as any
 // client would: the panel has no other way to a room.
 func call[T any](v *visit, name string, in any) (out T, err error) {
-	got, err := v.p.Gate.Invoke(v.ctx, name, in)
+	got, err := v.p.Gate.Invoke(v.ctx, name, v.inSpace(name, in))
 	if err != nil {
 		return out, err
 	}

@@ -33,6 +33,9 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", "board.reopen"),
 		task(k, "claim", "Claim a task", "board.claim"), task(k, "unclaim", "Release a task back to open", "board.unclaim"),
 		task(k, "take-back", "Free a task whose holder is gone", "board.take_back"), newStart(k))
+	for _, c := range append(cmd.Commands(), cmd) {
+		space.Choose(c)
+	}
 	return []*cobra.Command{cmd}
 }
 

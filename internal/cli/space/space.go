@@ -27,11 +27,20 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
 		newReserve(k), newRelease(k), newPhrase(k), newVerify(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k))
+	for _, c := range cmd.Commands() {
+		if !apart[c.Name()] {
+			Choose(c)
+		}
+	}
 	return []*cobra.Command{cmd}
 }
 
 // Say runs an operation whose answer has a text, and prints that.
 func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
+	in, err := chosen(k, cmd, in)
+	if err != nil {
+		return err
+	}
 	var raw json.RawMessage
 	if err := k.Call(cmd.Context(), name, in, &raw); err != nil {
 		return spokenError(err)
@@ -39,6 +48,9 @@ func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
 	var said peer.Said
 	if err := json.Unmarshal(raw, &said); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	if said.Space != "" && cmd.Flags().Lookup("space") != nil {
+		fmt.Fprintf(k.Err, "In the space %s; you are in others, too: --space NAME\n", plain(said.Space))
 	}
 	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, answer(name, plain(said.Text))) })
 }
@@ -112,7 +124,6 @@ func newRejoin(k *kit.Kit) *cobra.Command {
 	var in peer.RejoinIn
 	cmd := &cobra.Command{Use: "rejoin", Short: "Take your last seat again", Example: "  tandem space rejoin", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.rejoin", in) }}
-	cmd.Flags().StringVar(&in.Space, "space", "", "the space's id, when you were in several")
 	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of the machine that took the space over, when this one did not find it")
 	return cmd
 }
@@ -286,11 +297,8 @@ func newRename(k *kit.Kit) *cobra.Command {
 }
 
 func newTakeOver(k *kit.Kit) *cobra.Command {
-	var in peer.TakeOverIn
-	cmd := &cobra.Command{Use: "take-over", Short: "Become the host of a space whose host is gone; needs your PIN",
+	return &cobra.Command{Use: "take-over", Short: "Become the host of a space whose host is gone; needs your PIN",
 		Long:    "Make this machine the host of a space whose host does not answer any more. The others find it by themselves, and the old host steps down when it returns. What was said on the old host's side after the lines were cut is said again by those who said it.",
 		Example: "  tandem space take-over", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.take_over", in) }}
-	cmd.Flags().StringVar(&in.Space, "space", "", "the space's id, when this machine is in several")
-	return cmd
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.take_over", peer.TakeOverIn{}) }}
 }

@@ -23,7 +23,11 @@ func newWait(k *kit.Kit) *cobra.Command {
 
 func wait(k *kit.Kit, cmd *cobra.Command, in peer.WaitIn) error {
 	var out peer.Said
-	if err := k.Call(cmd.Context(), "space.wait", in, &out); err != nil {
+	call, err := chosen(k, cmd, in)
+	if err == nil {
+		err = k.Call(cmd.Context(), "space.wait", call, &out)
+	}
+	if err != nil {
 		return err
 	}
 	if out.Text == "" {

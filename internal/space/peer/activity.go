@@ -17,6 +17,7 @@ import (
 type ActivityIn struct {
 	Limit  int   `json:"limit,omitempty" jsonschema:"at most this many, 30 when left out"`
 	Before int64 `json:"before,omitempty" jsonschema:"only entries before this number, to page back"`
+	Which
 }
 
 // Activity is one thing that happened.

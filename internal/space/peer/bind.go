@@ -18,6 +18,7 @@ const everybody = "all peers"
 // bindTo says which members a call is for: a name can be another member's by the time it was approved, and "all" can be more.
 func bindTo[In any](r *Room, names func(In) []string) func(context.Context, In) ([]op.Bound, error) {
 	return func(ctx context.Context, in In) ([]op.Bound, error) {
+		ctx = choosing(ctx, in)
 		s, err := r.enterSeat(ctx)
 		if err != nil {
 			return nil, err
@@ -74,6 +75,7 @@ func (r *Room) bindShare(ctx context.Context, in ShareIn) ([]op.Bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx = choosing(ctx, in)
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ type BoardIn struct {
 	Status string `json:"status,omitempty" jsonschema:"only these states, behind commas: open, blocked, claimed, in_progress, done, cancelled"`
 	Text   string `json:"text,omitempty" jsonschema:"only tasks with these words in title, description, result or comments"`
 	All    bool   `json:"all,omitempty" jsonschema:"done and cancelled ones, too"`
+	Which
 }
 
 var statuses = []board.Status{board.Open, board.Blocked, board.Claimed, board.InProgress, board.Done, board.Cancelled}

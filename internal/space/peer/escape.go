@@ -21,7 +21,11 @@ var brackets = strings.NewReplacer(" -> ", " -> ", "<", "&lt;", ">", "&gt;")
 // structured answer and not its text, so the text alone is not enough.
 func data[In, Out any](run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
+		ctx = choosing(ctx, in)
 		out, err := run(ctx, in)
+		if t, ok := any(&out).(interface{ took(string) }); ok {
+			t.took(choiceFrom(ctx).taken)
+		}
 		escapeAll(reflect.ValueOf(&out).Elem())
 		var f *fault.Error
 		if !errors.As(err, &f) {

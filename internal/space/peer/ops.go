@@ -14,6 +14,7 @@ type Said struct {
 	ID    string   `json:"id,omitempty"`
 	State string   `json:"state,omitempty" jsonschema:"queued: waits here for the host; stored: the host has it"`
 	IDs   []string `json:"ids,omitempty"`
+	Space string   `json:"space,omitempty" jsonschema:"which of your spaces it was, when you are in several and named none"`
 }
 
 // ToolText is what a model reads.
@@ -39,21 +40,18 @@ func (r *Room) where(ctx context.Context, in any) string {
 	case CreateIn, JoinIn: // into one that nobody here knows
 		return ""
 	case RejoinIn:
-		if in.Space != "" {
-			return in.Space
-		}
-		if s := r.mine(op.CallerFrom(ctx)); s != nil {
+		if s, _, err := r.chosen(choosing(ctx, Which{in.Space})); err == nil && s != nil {
 			return s.space
 		}
-		return r.vacant(ctx)
+		return orElse(in.Space, r.vacant(ctx))
 	}
-	if s := r.mine(op.CallerFrom(ctx)); s != nil {
+	if s, _, err := r.chosen(choosing(ctx, in)); err == nil && s != nil {
 		return s.space
 	}
 	return ""
 }
 func row(name, right, method, path, mcp, doc string, secret ...string) op.Spec {
-	return op.Spec{Name: name, Right: right, Method: method, Path: path, MCP: mcp, Doc: doc, Secret: secret, Sealed: true}
+	return op.Spec{Name: name, Right: right, Method: method, Path: path, MCP: mcp, Doc: doc, Secret: append(secret, "space"), Sealed: true}
 }
 
 // waits is for an operation that lasts until something comes.
@@ -83,7 +81,7 @@ func (r *Room) spaceOps() []op.Op {
 		op.Effect(row("space.rejoin", "space.join", "POST", "/space/rejoin", "intandem_rejoin",
 			"Take your last seat again, after a restart or in a new session."), here[RejoinIn], data(r.opRejoin), nil),
 		op.Effect(row("space.leave", "space.post", "POST", "/space/leave", "intandem_leave",
-			"Leave the space and get a summary of the session."), here[Nothing], data(r.opLeave), nil),
+			"Leave the space and get a summary of the session."), here[Which], data(r.opLeave), nil),
 		op.Effect(row("space.invite", "space.post", "POST", "/space/code", "intandem_invite",
 			"Make another invite code, or a link with a 128-bit secret.\nA code works once, expires, and ends with the third wrong guess."),
 			here[InviteIn], data(r.opInvite), nil),
@@ -109,11 +107,11 @@ func (r *Room) spaceOps() []op.Op {
 		op.Read(row("space.activity", "space.read", "GET", "/space/activity", "intandem_activity_log",
 			"Show what happened in the space and when: the whole log, page by page."), here[ActivityIn], data(r.opActivity)),
 		op.Read(row("space.peers", "space.read", "GET", "/space/peers", "intandem_peers",
-			"List the peers, whether they are here, what they work on and what tools they have."), here[Nothing], data(r.opPeers)),
+			"List the peers, whether they are here, what they work on and what tools they have."), here[Which], data(r.opPeers)),
 		op.Effect(row("space.reserve", "space.post", "POST", "/space/reserve", "intandem_reserve",
 			"Lease a file or folder, so that nobody else changes it for a while: changes to it through tandem need a person's approval. Without a path, list the leases.", "path"), here[ReserveIn], data(r.opReserve), nil),
 		op.Read(row("space.leases", "space.read", "GET", "/space/leases", "-",
-			"List the leased files and folders, and who holds them."), here[Nothing], data(r.opLeases)),
+			"List the leased files and folders, and who holds them."), here[Which], data(r.opLeases)),
 		op.Effect(row("space.release", "space.post", "POST", "/space/release", "intandem_release",
 			"Give a leased path free again.", "path"), here[ReleaseIn], data(r.opRelease), nil),
 		op.Effect(row("space.changed", "space.post", "POST", "/space/changed", "-",
@@ -123,10 +121,10 @@ func (r *Room) spaceOps() []op.Op {
 		op.Read(row("space.list", "space.read", "GET", "/space/seats", "intandem_spaces",
 			"List your seats: the spaces you are in, and those that you were removed from."), here[Nothing], data(r.opList)),
 		op.Read(row("space.phrase", "space.read", "GET", "/space/phrase", "intandem_phrase",
-			"Show the safety phrase: equal for two people exactly when they see the same members with the same keys."), here[Nothing],
+			"Show the safety phrase: equal for two people exactly when they see the same members with the same keys."), here[Which],
 			data(r.opPhrase)),
 		op.Read(row("space.verify", "space.read", "GET", "/space/verify", "intandem_verify",
-			"Check your own copy of the space's history: chain, terms and signatures, from the first entry on."), here[Nothing], data(r.opVerify)),
+			"Check your own copy of the space's history: chain, terms and signatures, from the first entry on."), here[Which], data(r.opVerify)),
 		op.Read(row("space.whoami", "space.read", "GET", "/space/whoami", "intandem_whoami",
 			"Show your username in spaces."), here[Nothing], data(r.opWhoami)),
 		op.Effect(row("space.rename", "space.post", "POST", "/space/rename", "intandem_rename",

@@ -143,6 +143,7 @@ type AddIn struct {
 	Priority    string   `json:"priority,omitempty" jsonschema:"critical, high, medium or low; medium when left out"`
 	DependsOn   []string `json:"depends_on,omitempty" jsonschema:"ids of tasks that must be done first"`
 	Assignee    string   `json:"assignee,omitempty" jsonschema:"a peer's username"`
+	Which
 }
 
 func checkWords(title, description string) error {

@@ -16,6 +16,7 @@ type EditIn struct {
 	Description string `json:"description,omitempty" jsonschema:"at most 2000 characters"`
 	Priority    string `json:"priority,omitempty" jsonschema:"critical, high, medium or low"`
 	IfVer       int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
+	Which
 }
 
 func (r *Room) opEdit(ctx context.Context, in EditIn) (Tasked, error) {
@@ -40,6 +41,7 @@ type CancelIn struct {
 	TaskID string `json:"task_id" jsonschema:"the task's id, e.g. T-a1b2c3"`
 	Reason string `json:"reason,omitempty" jsonschema:"why it is not to be done"`
 	IfVer  int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
+	Which
 }
 
 func (r *Room) opCancel(ctx context.Context, in CancelIn) (Tasked, error) {
@@ -56,6 +58,7 @@ func (r *Room) opCancel(ctx context.Context, in CancelIn) (Tasked, error) {
 type CommentIn struct {
 	TaskID string `json:"task_id" jsonschema:"the task's id, e.g. T-a1b2c3"`
 	Text   string `json:"text" jsonschema:"at most 2000 characters"`
+	Which
 }
 
 func (r *Room) opComment(ctx context.Context, in CommentIn) (Tasked, error) {

@@ -22,6 +22,7 @@ type FindingIn struct {
 	Patterns       []Pattern `json:"patterns,omitempty"`
 	Recommendation string    `json:"recommendation,omitempty"`
 	TaskID         string    `json:"task_id,omitempty" jsonschema:"the task it belongs to"`
+	Which
 }
 
 func (r *Room) opFinding(ctx context.Context, in FindingIn) (Said, error) {
@@ -70,6 +71,7 @@ func (r *Room) opFinding(ctx context.Context, in FindingIn) (Said, error) {
 type FindingsIn struct {
 	Severity string `json:"severity,omitempty"`
 	Service  string `json:"service,omitempty"`
+	Which
 }
 
 // Findings are findings.

@@ -13,6 +13,7 @@ import (
 type InviteIn struct {
 	Link    bool  `json:"link,omitempty" jsonschema:"a long link with a 128-bit secret instead of a short code"`
 	Minutes int64 `json:"minutes,omitempty" jsonschema:"how long it is good for; a day when left out"`
+	Which
 }
 
 // Invited is a code.
@@ -39,6 +40,7 @@ func (r *Room) opInvite(ctx context.Context, in InviteIn) (Invited, error) {
 // RevokeIn names a code.
 type RevokeIn struct {
 	Code string `json:"code" jsonschema:"the code, or its first two letters"`
+	Which
 }
 
 func (r *Room) opRevoke(ctx context.Context, in RevokeIn) (Said, error) {
@@ -60,6 +62,7 @@ func (r *Room) opRevoke(ctx context.Context, in RevokeIn) (Said, error) {
 // RemoveIn names a peer.
 type RemoveIn struct {
 	Peer string `json:"peer" jsonschema:"the peer's username or id"`
+	Which
 }
 
 func (r *Room) opRemove(ctx context.Context, in RemoveIn) (Said, error) {

@@ -18,6 +18,7 @@ import (
 type ReserveIn struct {
 	Path    string `json:"path,omitempty" jsonschema:"a file or folder inside the project; left out, the leases are listed"`
 	Minutes int64  `json:"minutes,omitempty" jsonschema:"how long, 60 when left out, 480 at most"`
+	Which
 }
 
 // Leases are leased paths.
@@ -95,7 +96,7 @@ func (r *Room) inTheWay(s *seat, p string) error {
 }
 
 // opLeases lists the leases.
-func (r *Room) opLeases(ctx context.Context, _ Nothing) (Leases, error) {
+func (r *Room) opLeases(ctx context.Context, _ Which) (Leases, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Leases{}, err
@@ -129,6 +130,7 @@ func (r *Room) listLeases(s *seat) Leases {
 // ReleaseIn names a path.
 type ReleaseIn struct {
 	Path string `json:"path" jsonschema:"the leased path"`
+	Which
 }
 
 func (r *Room) opRelease(ctx context.Context, in ReleaseIn) (Said, error) {

@@ -10,7 +10,7 @@ import (
 
 // opLeave ends the caller's seat. A host that has nobody else in the space hands
 // it over first.
-func (r *Room) opLeave(ctx context.Context, _ Nothing) (Said, error) {
+func (r *Room) opLeave(ctx context.Context, _ Which) (Said, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Said{}, err

@@ -19,6 +19,7 @@ type SendIn struct {
 	Type    string `json:"type" jsonschema:"finding, task, question, status, handoff, review, chat or context"`
 	Message string `json:"message" jsonschema:"what to say, 64 KB at most"`
 	To      string `json:"to,omitempty" jsonschema:"a peer's username; all peers when left out"`
+	Which
 }
 
 func (r *Room) opSend(ctx context.Context, in SendIn) (Said, error) {
@@ -105,6 +106,7 @@ type InboxIn struct {
 	All    bool  `json:"all,omitempty" jsonschema:"the history too, newest page first; only unread when left out"`
 	Limit  int   `json:"limit,omitempty" jsonschema:"at most this many, 20 when left out"`
 	Before int64 `json:"before,omitempty" jsonschema:"with all: only messages before this number"`
+	Which
 }
 
 // Message is a message as it is shown.
@@ -310,6 +312,7 @@ func (s *seat) waits(w Waiting) string {
 // ReceiptIn names a message.
 type ReceiptIn struct {
 	ID string `json:"id" jsonschema:"the message's id, from intandem_send"`
+	Which
 }
 
 // Receipt is how far a message has come.

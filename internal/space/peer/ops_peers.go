@@ -27,7 +27,7 @@ type Peers struct {
 	Health string `json:"health" jsonschema:"good, or why the host is not reached"`
 }
 
-func (r *Room) opPeers(ctx context.Context, _ Nothing) (Peers, error) {
+func (r *Room) opPeers(ctx context.Context, _ Which) (Peers, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Peers{}, err

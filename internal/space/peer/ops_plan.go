@@ -25,6 +25,7 @@ type PlanTask struct {
 // PlanIn is a plan.
 type PlanIn struct {
 	Tasks []PlanTask `json:"tasks" jsonschema:"1 to 100 tasks"`
+	Which
 }
 
 // Planned are the tasks of a plan.

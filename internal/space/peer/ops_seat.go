@@ -68,6 +68,7 @@ type Seat struct {
 	Epoch    uint64 `json:"epoch"`
 	Term     int64  `json:"term"`
 	Seq      int64  `json:"seq"`
+	Yours    bool   `json:"yours,omitempty" jsonschema:"you sit there yourself, not an agent of this machine"`
 	// Unread is the caller's own mail: nobody is told how much of another's waits.
 	Unread      int       `json:"unread,omitempty" jsonschema:"messages to you that you have not read"`
 	UnreadSince time.Time `json:"unread_since,omitzero" jsonschema:"when the first of them came"`
@@ -89,6 +90,7 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 			Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.epoch(), Term: s.term, Seq: s.seq}
 		mine, from := s.owner == owner(c), s.unread
 		s.mu.Unlock()
+		v.Yours = mine
 		if mine && from.n > 0 {
 			v.Unread, v.UnreadSince = from.n, r.unreadSince(ctx, s, from)
 		}
@@ -116,7 +118,7 @@ func (r *Room) unreadSince(ctx context.Context, s *seat, u unread) time.Time {
 	return db.Time(at)
 }
 
-func (r *Room) opPhrase(ctx context.Context, _ Nothing) (Said, error) {
+func (r *Room) opPhrase(ctx context.Context, _ Which) (Said, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Said{}, err
@@ -151,12 +153,20 @@ func (r *Room) opRename(ctx context.Context, in RenameIn) (Who, error) {
 	if err := r.setName(ctx, c.Tenant, owner(c), in.Name); err != nil {
 		return Who{}, err
 	}
-	if s, err := r.enterSeat(ctx); err == nil {
-		defer s.mu.Unlock()
-		p := s.profiles[s.me.Card().ID]
-		if err := r.profile(ctx, s, p); err != nil {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && s.owner == owner(c) }) {
+		if err := r.tellName(ctx, s); err != nil {
 			return Who{}, err
 		}
 	}
 	return Who{Said{Text: "You are now " + in.Name + "."}, in.Name}, nil
+}
+
+// tellName tells the members of a space who sits here.
+func (r *Room) tellName(ctx context.Context, s *seat) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != active {
+		return nil
+	}
+	return r.profile(ctx, s, s.profiles[s.me.Card().ID])
 }

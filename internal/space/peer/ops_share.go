@@ -22,6 +22,7 @@ type ShareIn struct {
 	End     int    `json:"end_line,omitempty" jsonschema:"last line; 20 after the first when left out"`
 	Message string `json:"message,omitempty" jsonschema:"what to say about it"`
 	To      string `json:"to,omitempty" jsonschema:"a peer's username; all peers when left out"`
+	Which
 }
 
 func (r *Room) opShare(ctx context.Context, in ShareIn) (Said, error) {

@@ -49,7 +49,8 @@ func (r *Room) folderOf(ctx context.Context, c op.Caller) string {
 }
 
 // free is for a caller who wants another seat: it has none, or one that it was
-// removed from and that is dropped when the other is taken.
+// removed from and that is dropped when the other is taken. A person may have
+// several.
 func (r *Room) free(ctx context.Context) (old *seat, err error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
@@ -58,6 +59,9 @@ func (r *Room) free(ctx context.Context) (old *seat, err error) {
 	defer s.mu.Unlock()
 	if s.state == removed {
 		return s, nil
+	}
+	if mayHoldSeveral(op.CallerFrom(ctx)) {
+		return nil, nil
 	}
 	return nil, fault.New(fault.Conflict, "space.join", "Already connected to %q.", s.sec.Base.Title).
 		WithNext("leave it first: intandem_leave")
@@ -140,6 +144,9 @@ func (r *Room) opJoin(ctx context.Context, in JoinIn) (Joined, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := r.notTwice(ctx, s); err != nil {
+		return Joined{}, err
+	}
 	if err := r.introduce(ctx, s, in.Capabilities); err != nil {
 		return Joined{}, err
 	}
@@ -172,7 +179,7 @@ func (s *seat) connected(verb string) Joined {
 
 // RejoinIn says which seat.
 type RejoinIn struct {
-	Space string `json:"space,omitempty" jsonschema:"the space's id when you were in several; the last one when left out"`
+	Space string `json:"space,omitempty" jsonschema:"name or id of the space when you were in several; the last one when left out"`
 	Host  string `json:"host,omitempty" jsonschema:"HOST:PORT of the machine that took the space over, when your own could not find it"`
 }
 
@@ -180,9 +187,12 @@ type RejoinIn struct {
 // that ran for the same actor in the same folder and has ended.
 func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 	c := op.CallerFrom(ctx)
+	if mayHoldSeveral(c) {
+		ctx = choosing(ctx, Which{in.Space})
+	}
 	if s, err := r.enterSeat(ctx); err == nil {
 		defer s.mu.Unlock()
-		if in.Space != "" && s.space != in.Space {
+		if in.Space != "" && !s.called(in.Space) {
 			return Joined{}, fault.New(fault.Conflict, "space.rejoin", "Already connected to %q.", s.sec.Base.Title).
 				WithNext("leave it first: intandem_leave")
 		}
@@ -211,7 +221,7 @@ func (r *Room) opRejoin(ctx context.Context, in RejoinIn) (Joined, error) {
 	for _, s := range slices.Backward(r.of(func(s *seat) bool { return s.tenant == c.Tenant && orphan(s.owner, program(c)) })) {
 		s.mu.Lock()
 		taken := !orphan(s.owner, program(c)) // by another program, while this one waited for the seat
-		if taken || s.state != active || in.Space != "" && s.space != in.Space || folder == "" || s.folder != folder {
+		if taken || s.state != active || in.Space != "" && !s.called(in.Space) || folder == "" || s.folder != folder {
 			s.mu.Unlock()
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 // TakeOverIn says which space.
 type TakeOverIn struct {
-	Space string `json:"space,omitempty" jsonschema:"the space's id when this machine is in several; the one whose host is gone when left out"`
+	Space string `json:"space,omitempty" jsonschema:"name or id of the space when this machine is in several; the one whose host is gone when left out"`
 }
 
 // opTakeOver is for the machine's owner: it acts on the one seat here whose
@@ -19,9 +19,9 @@ type TakeOverIn struct {
 func (r *Room) opTakeOver(ctx context.Context, in TakeOverIn) (Said, error) {
 	c := op.CallerFrom(ctx)
 	var found *seat
-	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && (in.Space == "" || s.space == in.Space) }) {
+	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant }) {
 		s.mu.Lock()
-		ok := s.host != "" && (s.state == active || s.state == broken)
+		ok := (in.Space == "" || s.called(in.Space)) && s.host != "" && (s.state == active || s.state == broken)
 		lost := !s.online || s.state == broken
 		s.mu.Unlock()
 		if ok && (found == nil || lost) {

@@ -14,6 +14,7 @@ import (
 type TaskIn struct {
 	TaskID string `json:"task_id" jsonschema:"the task's id, e.g. T-a1b2c3"`
 	IfVer  int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
+	Which
 }
 
 // act does one thing to one task and answers with the task as it is then.
@@ -75,6 +76,7 @@ type UpdateIn struct {
 	Result string `json:"result,omitempty" jsonschema:"what came out of it"`
 	Reason string `json:"reason,omitempty" jsonschema:"why it is blocked"`
 	IfVer  int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
+	Which
 }
 
 var kindOfStatus = map[board.Status]board.Kind{board.Open: board.KindUnclaim, board.Claimed: board.KindClaim,
@@ -110,6 +112,7 @@ type HandoffIn struct {
 	TaskID string `json:"task_id" jsonschema:"the task's id, e.g. T-a1b2c3"`
 	To     string `json:"to" jsonschema:"a peer's username"`
 	Note   string `json:"note,omitempty" jsonschema:"what the peer should know"`
+	Which
 }
 
 func (r *Room) opHandoff(ctx context.Context, in HandoffIn) (Tasked, error) {
@@ -139,6 +142,7 @@ func (r *Room) opHandoff(ctx context.Context, in HandoffIn) (Tasked, error) {
 type DependIn struct {
 	TaskID    string   `json:"task_id" jsonschema:"the task's id, e.g. T-a1b2c3"`
 	DependsOn []string `json:"depends_on" jsonschema:"ids of the tasks it depends on from now on; none frees it"`
+	Which
 }
 
 func (r *Room) opDepend(ctx context.Context, in DependIn) (Tasked, error) {

@@ -21,6 +21,7 @@ const (
 type SetVarIn struct {
 	Key   string `json:"key" jsonschema:"at most 100 characters"`
 	Value string `json:"value" jsonschema:"at most 5000 characters; empty deletes the variable"`
+	Which
 }
 
 func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
@@ -56,6 +57,7 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 // GetVarIn names a variable.
 type GetVarIn struct {
 	Key string `json:"key" jsonschema:"the variable's key, or * for all"`
+	Which
 }
 
 // Vars are variables.

@@ -21,7 +21,7 @@ type Verified struct {
 // opVerify checks this member's own copy of the log as it lies on the disk,
 // from the first entry on: chain, terms, signatures, everybody's numbers. It
 // asks no host.
-func (r *Room) opVerify(ctx context.Context, _ Nothing) (Verified, error) {
+func (r *Room) opVerify(ctx context.Context, _ Which) (Verified, error) {
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Verified{}, err

@@ -17,6 +17,7 @@ import (
 type WaitIn struct {
 	Seconds int64 `json:"seconds,omitempty" jsonschema:"how long to wait at most, 25 when left out, 600 at most"`
 	Parents []int `json:"parents,omitempty" jsonschema:"process ids above a hook: its agent is among them"`
+	Which
 }
 
 // hookSeat is the seat that a hook speaks for: that of the agent whose child the

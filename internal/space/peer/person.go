@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
 )
@@ -69,6 +70,26 @@ func (r *Room) dropTwins(ctx context.Context) error {
 		})
 	}
 	return err
+}
+
+// notTwice leaves a seat again whose owner is in that space already. The caller
+// holds s.mu.
+func (r *Room) notTwice(ctx context.Context, s *seat) error {
+	twice := r.of(func(o *seat) bool { return o.tenant == s.tenant && o.owner == s.owner && o.space == s.space && o != s })
+	for _, o := range twice {
+		o.mu.Lock()
+		there := o.state == active
+		o.mu.Unlock()
+		if !there {
+			continue
+		}
+		if _, err := r.leave(ctx, s); err != nil {
+			return err
+		}
+		return fault.New(fault.Conflict, "space.join", "you are in %q already; the code is used up", s.sec.Base.Title).
+			WithNext("work in it: intandem_board; let somebody else in with a new code: intandem_invite")
+	}
+	return nil
 }
 
 // settle gives a person's seat that was taken without a project, as in the

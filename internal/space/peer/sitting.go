@@ -65,7 +65,10 @@ func (r *Room) drop(s *seat) {
 // owner must see why.
 func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
 	c := op.CallerFrom(ctx)
-	out := r.mine(c)
+	out, several, err := r.chosen(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if out == nil {
 		return nil, r.unseated(ctx, c.Tenant, owner(c))
 	}
@@ -74,24 +77,13 @@ func (r *Room) enterSeat(ctx context.Context) (*seat, error) {
 		out.mu.Unlock()
 		return nil, notConnected()
 	}
+	if ch := choiceFrom(ctx); several && ch.which == "" {
+		ch.taken = out.sec.Base.Title
+	}
 	out.used = r.now()
 	out.calls++
 	r.reintroduce(out, c)
 	return out, nil
-}
-
-// mine is the caller's seat, nil when it has none.
-func (r *Room) mine(c op.Caller) (out *seat) {
-	who := owner(c)
-	for _, s := range r.of(func(s *seat) bool { return s.tenant == c.Tenant && s.owner == who }) {
-		s.mu.Lock()
-		use := s.state == active || s.state == broken
-		s.mu.Unlock()
-		if out == nil || use {
-			out = s
-		}
-	}
-	return out
 }
 
 // vacant is the space of the seat that rejoin would take over: that of a program of the caller's that ended in this folder.
