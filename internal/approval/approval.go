@@ -73,15 +73,11 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	if err := c.showable(); err != nil {
 		return nil, false, err
 	}
-	waiting, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor)
+	gone, err := r.makeRoom(tx, c)
 	if err != nil {
 		return nil, false, err
 	}
-	if waiting >= MaxPending {
-		return nil, false, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", waiting).
-			WithNext("wait for answers before asking for more: tandem approvals")
-	}
-	a = &Ask{ID: id.New("ask"), Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest,
+	a = &Ask{ID: id.New("ask"), From: c.Caller.Source, Gone: gone, Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest,
 		Input:   orNothing(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason,
 		By:     c.By,

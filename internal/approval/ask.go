@@ -45,7 +45,12 @@ const (
 	MaxListed = 16 << 10
 	// MaxPending is how many unanswered asks one asker may have, so that nobody drowns the inbox.
 	MaxPending = 200
+	// MaxFrom is how many of them come from one source, where many are one asker: those whom nobody knows yet.
+	MaxFrom = 20
 )
+
+// Settles is how long an ask of a source is safe from the next ones of the same source.
+const Settles = 10 * time.Minute
 
 // Ask is one call that waits for an answer.
 type Ask struct {
@@ -61,6 +66,7 @@ type Ask struct {
 	AskerKind op.Kind         `json:"asker_kind"`
 	For       []string        `json:"for,omitempty" jsonschema:"on whose behalf, nearest first"`
 	Session   string          `json:"session,omitempty"`
+	From      string          `json:"from,omitempty" jsonschema:"where an asker comes from whom nobody knows yet: an address, or the tunnel"`
 	Called    string          `json:"called,omitempty" jsonschema:"the session's name, as people know it"`
 	Reason    string          `json:"reason" jsonschema:"why an answer is needed"`
 	By        string          `json:"by,omitempty" jsonschema:"the grant or rule that says so"`
@@ -78,9 +84,10 @@ type Ask struct {
 	// else, it is another call.
 	Bound []op.Bound `json:"bound,omitempty" jsonschema:"what names in the arguments stood for when it was asked; the approval holds for that alone"`
 	// First, Title and Cut are made when an ask is read.
-	First *Page  `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
-	Title string `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
-	Cut   bool   `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
+	Gone  []string `json:"-"` // of a new ask: those that gave way to it
+	First *Page    `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
+	Title string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
+	Cut   bool     `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
 }
 
 // Verdict is an answer to an ask.

@@ -19,7 +19,7 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "approval", FS: schema}
 
 const columns = `tenant, id, state, op, resource, digest, input, asker_id, asker, asker_kind, acts_for, session, reason, decided_by_policy,
-	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always, bound`
+	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always, bound, source`
 
 func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var a Ask
@@ -27,7 +27,7 @@ func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var created, expires, decided, spent int64
 	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain,
 		&a.Session,
-		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound); err != nil {
+		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound, &a.From); err != nil {
 		return nil, err
 	}
 	a.Input = json.RawMessage(input)
@@ -80,12 +80,6 @@ func standing(tx *db.Tx, tenant, askerID, digest string) (*Ask, error) {
 	return a, err
 }
 
-func pendingOf(tx *db.Tx, tenant, askerID string) (n int, err error) {
-	err = tx.QueryRow("SELECT count(*) FROM approval WHERE tenant = ? AND asker_id = ? AND standing = 1 AND state = 'pending' AND expires_at > ?",
-		tenant, askerID, tx.Now()).Scan(&n)
-	return n, err
-}
-
 func find(tx *db.Tx, tenant, askID string) (*Ask, error) {
 	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM approval WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, askID))
 	if db.NoRows(err) {
@@ -113,10 +107,10 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 		bound = string(data)
 	}
 	n, err := tx.Changed("INSERT INTO approval ("+columns+
-		", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, 1) ON CONFLICT DO NOTHING",
+		", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, ?, 1) ON CONFLICT DO NOTHING",
 		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason,
 		a.By,
-		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound)
+		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound, a.From)
 	return n == 1, err
 }
 

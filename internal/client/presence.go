@@ -6,7 +6,7 @@ var present = map[string]bool{
 	"approval.decide_several": true,
 	"audit.confirm":           true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "folder.grant": true, "grant.add": true, "grant.revoke": true,
-	"join.invite": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true,
+	"join.invite": true, "oauth.clear": true, "oauth.consent": true, "oauth.look": true, "passkey.add": true, "passkey.remove": true, "policy.edit": true,
 	"policy.label":   true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,

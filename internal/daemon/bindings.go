@@ -75,6 +75,7 @@ var bindings = map[string]string{
 	"grant.revoke":            byPerson,
 	"join.enter":              byValue,
 	"join.redeem":             byValue,
+	"oauth.clear":             byPerson,
 	"oauth.consent":           byPerson,
 	"oauth.exchange":          byValue,
 	"oauth.forget":            byValue,

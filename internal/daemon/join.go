@@ -17,12 +17,13 @@ import (
 // join is the one route for those whom nobody knows yet. It lets them ask to
 // join or redeem an invitation, as the actor "newcomer", and nothing else.
 func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
-	source, _, err := net.SplitHostPort(r.RemoteAddr)
+	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		source = "local"
+		from = "local"
 	}
-	if !d.joins.allow(source, time.Now()) {
-		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", source).
+	whence := op.CallerFrom(r.Context()).Whence()
+	if !d.joins.allow(whence, time.Now()) {
+		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", from).
 			WithNext("wait a minute, then try again"))
 		return
 	}
@@ -43,7 +44,7 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if enter, ok := in.(identity.EnterIn); ok { // what a person needs to tell one newcomer from another; nobody says it of themselves
-		enter.From, enter.Key = source, client.RequestKey(enter.Nonce)
+		enter.From, enter.Key = from, client.RequestKey(enter.Nonce)
 		in = enter
 	}
 	c, err := d.identity.Caller(r.Context(), identity.LocalTenant, identity.Newcomer, op.DoorHTTP)
@@ -51,6 +52,7 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		d.web.Fail(w, r, err)
 		return
 	}
+	c.Source = whence
 	out, err := d.gate.Do(op.WithCaller(r.Context(), c), o, in)
 	if err != nil {
 		d.web.Fail(w, r, err)
@@ -68,8 +70,9 @@ type limiter struct {
 	count  map[string]int
 }
 
-// A waiting newcomer asks again every few seconds; more than that is a flood.
-const joinsPerMinute, joinSources = 60, 200
+// A waiting newcomer asks again every few seconds; more than that is a flood. joinSources bounds what is remembered: where more
+// sources than that knock in a minute, counting begins anew, and nobody is turned away for what others did.
+const joinsPerMinute, joinSources = 60, 10_000
 
 func (l *limiter) allow(source string, now time.Time) bool {
 	l.mu.Lock()
@@ -78,7 +81,7 @@ func (l *limiter) allow(source string, now time.Time) bool {
 		l.minute, l.count = m, map[string]int{}
 	}
 	if _, known := l.count[source]; !known && len(l.count) >= joinSources {
-		return false
+		clear(l.count)
 	}
 	l.count[source]++
 	return l.count[source] <= joinsPerMinute

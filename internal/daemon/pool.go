@@ -75,16 +75,16 @@ func (l *pooled) Accept() (net.Conn, error) {
 	}
 	from := l.from
 	if from == "" {
-		from = source(c.RemoteAddr())
+		from = source(c.RemoteAddr().String())
 	}
 	return l.pool.take(c, from), nil
 }
 
 // source is whose address it is: a network of 64 bits in IPv6, all of which one machine can have.
-func source(a net.Addr) string {
-	at, err := netip.ParseAddrPort(a.String())
+func source(a string) string {
+	at, err := netip.ParseAddrPort(a)
 	if err != nil {
-		return a.String()
+		return a
 	}
 	ip := at.Addr().Unmap().WithZone("")
 	if ip.Is4() {
@@ -230,18 +230,15 @@ func (all pools) each(tell func(name string, open int, ended int64)) {
 	}
 }
 
-// keeping is an authenticator whose callers keep their places.
+// keeping is an authenticator whose callers keep their places, and of strangers it is known where they come from.
 func keeping(auth httpapi.Authenticator) httpapi.Authenticator {
 	return func(r *http.Request) (op.Caller, error) {
 		c, err := auth(r)
 		if err != nil || !c.Known() {
+			c.Source = source(r.RemoteAddr)
 			return c, err
 		}
-		credential := c.Token
-		if credential == "" {
-			credential = c.Actor
-		}
-		if err := keepPlace(r.Context(), credential); err != nil {
+		if err := keepPlace(r.Context(), c.Whence()); err != nil {
 			return op.Caller{}, err
 		}
 		return c, nil

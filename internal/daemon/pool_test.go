@@ -92,7 +92,7 @@ func TestSourceOfAnAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := source(a); got != want {
+		if got := source(a.String()); got != want {
 			t.Errorf("%s is of %s, not %s", in, got, want)
 		}
 	}

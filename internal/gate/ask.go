@@ -118,8 +118,11 @@ func (g *Gate) standing(ctx context.Context, c *call) error {
 
 // filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.
 func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
-	_, err := g.append(tx, c, journal.Asked, 0, map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason,
-		"approvers": a.Approvers, "expires_at": a.ExpiresAt})
+	facts := map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason, "approvers": a.Approvers, "expires_at": a.ExpiresAt}
+	if len(a.Gone) > 0 {
+		facts["gave_way"] = a.Gone
+	}
+	_, err := g.append(tx, c, journal.Asked, 0, facts)
 	return err
 }
 

@@ -23,6 +23,8 @@ const (
 	accessLife  = time.Hour
 	refreshLife = 30 * 24 * time.Hour
 	maxClients  = 500 // that nobody has consented to yet
+	maxFrom     = 50  // of them, from one source
+	settles     = 10 * time.Minute
 
 	grantCode    = "code"
 	grantRefresh = "refresh"
@@ -102,6 +104,9 @@ func (r *Room) oauthOps() []op.Op {
 		op.State(op.Spec{Name: "oauth.exchange", Once: true, Right: "join.use", MCP: "-",
 			Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
 			func(in ExchangeIn) op.Resource { return client("exchange") }, r.exchange),
+		op.State(op.Spec{Name: "oauth.clear", Right: "token.revoke", Method: "DELETE", Path: "/oauth/waiting", MCP: "-", Present: true, People: true,
+			Doc: "Forget programs that registered and that nobody has consented to. Needs a person present."},
+			func(ClearIn) op.Resource { return tokenAt("oauth") }, r.clearWaiting),
 		op.State(op.Spec{Name: "oauth.forget", Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"},
 			Doc: "Revoke a token or a refresh token, by its holder."},
 			func(ForgetIn) op.Resource { return client("forget") }, r.forget),
@@ -157,13 +162,8 @@ func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (Register
 		tx.Now().Add(-24*time.Hour)); err != nil {
 		return RegisterOut{}, err
 	}
-	var n int
-	if err := tx.QueryRow("SELECT count(*) FROM oauth_client WHERE tenant = ? AND actor = ''", c.Tenant).Scan(&n); err != nil {
+	if err := roomForClient(tx, c); err != nil {
 		return RegisterOut{}, err
-	}
-	if n >= maxClients {
-		return RegisterOut{}, fault.New(fault.Exhausted, "oauth.register", "too many programs wait for a person's consent").
-			WithNext("try again tomorrow")
 	}
 	redirects, err := json.Marshal(in.Redirects)
 	if err != nil {
@@ -171,8 +171,8 @@ func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (Register
 	}
 	out := RegisterOut{ID: id.New("cli"), Name: slug(in.Name), Redirects: in.Redirects, IssuedAt: tx.Now().Unix(), Auth: "none",
 		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}}
-	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at) VALUES (?, ?, ?, ?, '', ?)", c.Tenant, out.ID,
-		out.Name, string(redirects), tx.Now())
+	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at, source) VALUES (?, ?, ?, ?, '', ?, ?)", c.Tenant,
+		out.ID, out.Name, string(redirects), tx.Now(), c.Source)
 	return out, err
 }
 

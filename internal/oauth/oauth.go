@@ -78,10 +78,7 @@ func (d *Door) server(w http.ResponseWriter, r *http.Request) {
 
 // newcomer is who calls before anybody has consented to anything.
 func (d *Door) newcomer(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
-	source, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		source = "local"
-	}
+	source := op.CallerFrom(r.Context()).Whence()
 	if !d.Allow(source, time.Now()) {
 		w.Header().Set("Retry-After", "60")
 		write(w, http.StatusTooManyRequests, problem{"temporarily_unavailable", "too many requests; wait a minute"})
@@ -92,6 +89,7 @@ func (d *Door) newcomer(w http.ResponseWriter, r *http.Request) (*http.Request, 
 		d.fail(w, err)
 		return nil, false
 	}
+	c.Source = source
 	return r.WithContext(op.WithCaller(r.Context(), c)), true
 }
 

@@ -52,6 +52,8 @@ type Caller struct {
 	Decides bool `json:"decides,omitempty"`
 	// Recovers says by what the caller may replace a forgotten PIN, and nothing else: the id of a recovery code, or root.
 	Recovers string `json:"-"`
+	// Source is where somebody comes from whom nobody knows yet: the tunnel, or an address. No request says it of itself.
+	Source string `json:"-"`
 	// Since is when a door let the caller in.
 	Since time.Time `json:"-"`
 	// Idempotency is the caller's key for this one call.
@@ -79,6 +81,16 @@ func (c Caller) Aged() bool { return !c.Since.IsZero() && time.Since(c.Since) > 
 
 // Known reports whether the caller is anybody.
 func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }
+
+// Whence is whose limits a call counts for: the credential's; without one those of where it comes from.
+func (c Caller) Whence() string {
+	for _, s := range []string{c.Source, c.Token} {
+		if s != "" {
+			return s
+		}
+	}
+	return c.Actor
+}
 
 // Chain is the caller and whom it acts for, as kind:name, nearest first.
 func (c Caller) Chain() []string { return append([]string{string(c.Kind) + ":" + c.Name}, c.For...) }

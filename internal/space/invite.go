@@ -116,10 +116,10 @@ func (r *Room) knock(ctx context.Context, in KnockIn) (KnockOut, error) {
 	if err != nil && !db.NoRows(err) { // where no invite is open somebody who pretends answers
 		return KnockOut{}, err
 	}
-	ticket, ok := r.knocks.open(tenant, in.Plate, seal.MemberID(inviter), Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card},
-		r.db.Now())
+	ticket, ok := r.knocks.open(tenant, in.Plate, op.CallerFrom(ctx).Whence(), seal.MemberID(inviter),
+		Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card}, r.db.Now())
 	if !ok {
-		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this code was tried %d times in the last minute", KnocksPerMinute).
+		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this code was tried %d times from where you are in the last minute", KnocksPerMinute).
 			WithNext("wait a minute and try again")
 	}
 	r.wake.ring(tenant + "/" + space)

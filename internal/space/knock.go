@@ -32,31 +32,67 @@ type knock struct {
 	tenant  string
 	inviter seal.MemberID
 	decoy   bool // no invite is open there; see decoy.go
+	from    string
 	until   time.Time
 }
 
 type knocks struct {
 	mu    sync.Mutex
 	all   map[string]*knock
-	tries map[string][]time.Time // plate → attempts of the last minute
+	tries map[try][]time.Time // attempts of the last minute
 }
 
-// open files a knock, or says that the invite has had its share of attempts.
-func (k *knocks) open(tenant, plate string, inviter seal.MemberID, in Knock, now time.Time) (string, bool) {
+// try is who knocks where: what one source does keeps nobody from elsewhere out.
+type try struct{ from, plate string }
+
+// open files a knock, or says that whoever knocks has had its share of attempts, at this invite or at all of them.
+func (k *knocks) open(tenant, plate, from string, inviter seal.MemberID, in Knock, now time.Time) (string, bool) {
 	decoy := inviter == ""
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.all == nil {
-		k.all, k.tries = map[string]*knock{}, map[string][]time.Time{}
+		k.all, k.tries = map[string]*knock{}, map[try][]time.Time{}
 	}
 	k.sweep(now)
-	if len(k.tries[plate]) >= KnocksPerMinute {
+	at := try{from, plate}
+	if len(k.tries[at]) >= KnocksPerMinute || k.live(from) >= liveKnocks {
 		return "", false
 	}
-	k.tries[plate] = append(k.tries[plate], now)
+	if len(k.all) >= maxKnocks {
+		k.yield()
+	}
+	if len(k.tries) >= 10*maxKnocks { // more sources than anybody counts: counting begins anew
+		clear(k.tries)
+	}
+	k.tries[at] = append(k.tries[at], now)
 	in.ID, in.Plate = id.New("knk"), plate
-	k.all[in.ID] = &knock{Knock: in, tenant: tenant, inviter: inviter, decoy: decoy, until: now.Add(KnockLife)}
+	k.all[in.ID] = &knock{Knock: in, tenant: tenant, inviter: inviter, decoy: decoy, from: from, until: now.Add(KnockLife)}
 	return in.ID, true
+}
+
+// live counts a source's knocks that are under way.
+func (k *knocks) live(from string) (n int) {
+	for _, o := range k.all {
+		if o.from == from {
+			n++
+		}
+	}
+	return n
+}
+
+// yield ends a knock: of the source with most of them, the one that would end first.
+func (k *knocks) yield() {
+	count := map[string]int{}
+	for _, n := range k.all {
+		count[n.from]++
+	}
+	var out *knock
+	for _, n := range k.all {
+		if out == nil || count[n.from] > count[out.from] || n.from == out.from && n.until.Before(out.until) {
+			out = n
+		}
+	}
+	delete(k.all, out.ID)
 }
 
 func (k *knocks) sweep(now time.Time) {

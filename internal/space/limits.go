@@ -15,7 +15,9 @@ const (
 	DefaultMessages = 30 // messages a minute and member
 	MaxMessages     = 100_000
 	otherPerMinute  = 600 // anything else, a minute and member
-	KnocksPerMinute = 5   // join attempts a minute and invite
+	KnocksPerMinute = 5   // join attempts a minute, invite and source
+	liveKnocks      = 100 // joins under way of one source
+	maxKnocks       = 2000
 	KnockLife       = 30 * time.Second
 	InviteLife      = 24 * time.Hour
 	PresentFor      = 45 * time.Second // a member is there this long after its last pull

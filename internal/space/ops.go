@@ -45,7 +45,7 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Carry a member's call from another machine.\nThe member's signature is its credential; it reaches its own space and nothing else."},
 			func(RemoteIn) op.Resource { return At("") }, r.remote),
 		op.Call(op.Spec{Name: "space.knock", Method: "POST", Path: "/space/knock", MCP: "-", Public: true,
-			Doc: "Begin to join a space with an invite code.\nIt carries one CPace message; five attempts a minute and invite."},
+			Doc: "Begin to join a space with an invite code.\nIt carries one CPace message; five attempts a minute and invite from one source."},
 			func(KnockIn) op.Resource { return At("") }, r.knock),
 		op.Call(op.Spec{Name: "space.knock_next", Method: "POST", Path: "/space/knock/next", MCP: "-", Public: true,
 			Doc: "Continue to join: confirm the code and wait for the inviter's next message."},

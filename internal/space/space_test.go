@@ -317,6 +317,53 @@ func TestKnocksAreLimitedByInvite(t *testing.T) {
 	}
 }
 
+// Whoever knocks at a plate, or at all of them, keeps nobody out who comes from elsewhere.
+func TestKnocksAreLimitedBySource(t *testing.T) {
+	d := newDesk(t)
+	who, err := seal.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	knock := func(source, plate string) error {
+		ctx := op.WithCaller(t.Context(), op.Caller{Source: source})
+		_, err := d.room.knock(ctx, KnockIn{Plate: plate, SID: make([]byte, 16), Hello: make([]byte, 32), Card: who.Card()})
+		return err
+	}
+	letters := "ABCDEFGHJKMNPQRSTVWXYZ"
+	knocked := 0
+	for _, a := range letters {
+		for _, b := range letters {
+			for range KnocksPerMinute {
+				if err := knock("10.0.0.1", string([]rune{a, b})); err == nil {
+					knocked++
+				}
+			}
+		}
+	}
+	if knocked != liveKnocks {
+		t.Errorf("one source knocked %d times at once", knocked)
+	}
+	if err := knock("10.0.0.1", "AB"); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("the flood goes on: %v", err)
+	}
+	if err := knock("192.0.2.1", "AB"); err != nil {
+		t.Errorf("from elsewhere: %v", err)
+	}
+	for i := range maxKnocks / liveKnocks {
+		for j := range liveKnocks {
+			if err := knock(fmt.Sprintf("10.0.1.%d", i), string([]byte{letters[j/10], letters[j%10]})); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := knock("192.0.2.2", "AB"); err != nil {
+		t.Errorf("in a full house: %v", err)
+	}
+	if n := len(d.room.knocks.all); n > maxKnocks || d.room.knocks.live("192.0.2.1") != 1 {
+		t.Errorf("%d knocks are kept", n)
+	}
+}
+
 // A stranger could tell from the first answer which of the 1,024 plates are open invites. Where none is, the host answers as an
 // inviter does who is guessed wrongly.
 func TestEveryPlateAnswersAlike(t *testing.T) {

@@ -70,7 +70,50 @@ func newRework(k *kit.Kit) *cobra.Command {
 }
 
 func newCancel(k *kit.Kit) *cobra.Command {
-	return newAnswer(k, room.Cancel, "cancel [ID…]", "Say no to an ask; needs your PIN", "  tandem approvals cancel ask_x4k2p9")
+	cmd := newAnswer(k, room.Cancel, "cancel [ID…]", "Say no to an ask; needs your PIN",
+		"  tandem approvals cancel ask_x4k2p9\n  tandem approvals cancel --from 192.0.2.7")
+	var from string
+	given := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if from == "" {
+			return given(cmd, args)
+		}
+		if len(args) > 0 {
+			return kit.Usagef("name asks, or where they come from")
+		}
+		return cancelFrom(cmd.Context(), k, from)
+	}
+	cmd.Flags().StringVar(&from, "from", "", "all that wait of newcomers from one address, as the list shows it")
+	return cmd
+}
+
+// cancelFrom says no to everybody who asks from one place and whom nobody knows yet.
+func cancelFrom(ctx context.Context, k *kit.Kit, from string) error {
+	in := room.SeveralIn{Verdict: room.Cancel, Feedback: "all from " + from + " were cleared"}
+	for page := (room.ListIn{Limit: 500}); ; {
+		out, err := op.Do(ctx, k, room.AskList, page)
+		if err != nil {
+			return err
+		}
+		for _, a := range out.Asks {
+			if page.After = a.ID; a.From == from && len(in.Asks) < room.MaxSeveral {
+				fmt.Fprintln(k.Err, kit.SeenLine(a.Title))
+				in.Asks = append(in.Asks, room.Looked{ID: a.ID, Digest: a.Digest})
+			}
+		}
+		if !out.More {
+			break
+		}
+	}
+	if len(in.Asks) == 0 {
+		return fault.New(fault.NotFound, "approval.decide_several", "nobody whom you do not know asks from %s", from).
+			WithNext("see what waits, and from where: tandem approvals")
+	}
+	out, err := op.Do(ctx, k, room.AskDecideSeveral, in)
+	if err != nil {
+		return err
+	}
+	return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%d asks from %s are cancelled\n", len(out.Asks), from) })
 }
 
 // newDeny is cancel by the word that people try first.

@@ -240,5 +240,8 @@ func who(a *room.Ask) string {
 	if a.Called != "" {
 		return a.Called
 	}
+	if a.From != "" {
+		return a.Asker + " from " + a.From
+	}
 	return a.Asker
 }

@@ -26,7 +26,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	actor := &cobra.Command{Use: "actor", Short: "People, agents and services that act here"}
 	actor.AddCommand(newActorList(k), newActorAdd(k), newActorDisable(k))
 	token := &cobra.Command{Use: "token", Short: "Credentials of actors"}
-	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k))
+	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k), newTokenClear(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k), newPINHash(k))
 	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k), newRecover(k)}
@@ -191,6 +191,24 @@ func newTokenRevoke(k *kit.Kit) *cobra.Command {
 			return done(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
 		},
 	}
+}
+
+// newTokenClear is for programs that registered and got no token: nobody consented.
+func newTokenClear(k *kit.Kit) *cobra.Command {
+	var in room.ClearIn
+	cmd := &cobra.Command{
+		Use: "clear", Short: "Forget programs that asked to connect and that nobody let in; needs your PIN", Args: cobra.NoArgs,
+		Example: "  tandem token clear",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var out room.ClearOut
+			if err := k.Call(cmd.Context(), "oauth.clear", in, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%d programs that nobody let in are forgotten\n", out.Cleared) })
+		},
+	}
+	cmd.Flags().StringVar(&in.From, "from", "", "only those that asked from this address")
+	return cmd
 }
 
 // inviteOut is an invitation, and the line that uses it.

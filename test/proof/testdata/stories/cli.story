@@ -45,6 +45,7 @@ your-server> tandem token new --person --decide --expires 24h
 your-server> tandem token list
 let tok_… your-server$ tandem token list --json | grep -o 'tok_[a-z0-9]*' | head -1
 your-server> tandem token revoke tok_…
+your-server> tandem token clear
 your-server> tandem token show api
 # Asks and their answers.
 your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level debug
@@ -69,6 +70,8 @@ your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level warn
   exit 8
 let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
 your-server> tandem approvals cancel ask_x4k2p9
+your-server> tandem approvals cancel --from 192.0.2.7
+  exit 1
 your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level info
   exit 8
 let ask_x4k2p9 your-server$ tandem approvals --json | grep -o 'ask_[a-z0-9]*' | head -1
