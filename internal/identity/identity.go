@@ -147,6 +147,24 @@ func (r *Room) Caller(ctx context.Context, tenant, who string, door op.Door) (op
 	return c, nil
 }
 
+// liveIn reports whether an actor and everybody it acts for are there and not disabled, in the eyes of a change under way.
+func (r *Room) liveIn(ctx context.Context, tx *db.Tx, tenant, actorID string) (bool, error) {
+	for next, steps := actorID, 0; next != "" && steps < 16; steps++ {
+		a, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND id = ?", tenant, next))
+		if db.NoRows(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if a = r.asBorn(a); a.DisabledAt != nil || !r.counts(ctx, a) {
+			return false, nil
+		}
+		next = a.For
+	}
+	return true, nil
+}
+
 // Bearer is the caller behind a token.
 func (r *Room) Bearer(ctx context.Context, secret string, door op.Door) (op.Caller, error) {
 	unknown := fault.New(fault.Unauthenticated, "identity", "the token is not known, has expired or was revoked").

@@ -87,6 +87,11 @@ func (r *Room) consent(ctx context.Context, tx *db.Tx, in ConnectIn) (ConsentOut
 		c.actor = a.ID
 	} else if !r.Vouch.Holds(ctx, c.Seal()) {
 		return ConsentOut{}, forged("oauth.consent", c.Seal().What)
+	} else if live, err := r.liveIn(ctx, tx, who.Tenant, c.actor); err != nil {
+		return ConsentOut{}, err
+	} else if !live {
+		return ConsentOut{}, fault.New(fault.Denied, "oauth.consent", "%s was let in before, and is disabled", c.name).
+			WithNext("if it may come back, remove the connector there and add it again")
 	}
 	op.Row(ctx, c.Seal())
 	code := newSecret("tdo_")
@@ -148,6 +153,12 @@ func (r *Room) exchange(ctx context.Context, tx *db.Tx, in ExchangeIn) (Exchange
 		if g.redirect != in.Redirect || subtle.ConstantTimeCompare([]byte(proof), []byte(g.challenge)) != 1 {
 			return ExchangeOut{}, badGrant
 		}
+	}
+	if live, err := r.liveIn(ctx, tx, who.Tenant, c.actor); err != nil || !live {
+		if err == nil {
+			err = badGrant
+		}
+		return ExchangeOut{}, err
 	}
 	if _, err := tx.Exec("UPDATE oauth_grant SET used_at = ? WHERE hash = ?", tx.Now(), hashOf(kind+secret)); err != nil {
 		return ExchangeOut{}, err

@@ -240,6 +240,9 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	case in.Decides && (life == 0 || life > MaxDecideLife):
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token that may decide must expire within %d days",
 			int(MaxDecideLife.Hours()/24)).WithNext("add --expires 24h")
+	case a.DisabledAt != nil:
+		return MintOut{}, fault.New(fault.Conflict, "token.new", "%s is disabled, and a token of it would let nobody in", a.Name).
+			WithNext("make it for another actor: tandem actor list")
 	case a.Kind == op.Local || a.Name == System:
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "%s speaks on this machine only and has no tokens", a.Name)
 	}
