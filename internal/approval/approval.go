@@ -77,7 +77,8 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	a = &Ask{ID: id.New("ask"), From: c.Caller.Source, Gone: gone, Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest,
+	a = &Ask{ID: id.New("ask"), From: c.Caller.Source, Gone: gone,
+		Tenant: c.Caller.Tenant, State: Pending, Op: c.Op, Resource: c.Resource, Digest: c.Digest,
 		Input:   orNothing(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason,
 		By:     c.By,
