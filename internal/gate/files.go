@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/internal/lease"
 	"tandem/internal/op"
 	"tandem/internal/policy"
 )
@@ -19,6 +20,14 @@ func (c *call) sight() op.Sight {
 		},
 		Tracked: func(path string, repository op.Resource) bool {
 			return !c.view.Sight("", c.kin, c.real).Kept(slashed(path), c.ref(repository))
+		},
+		Takes: func(root, leased string, repository op.Resource) bool {
+			plain, pattern := lease.Split(leased)
+			return c.view.Sight("", c.kin, c.real).Takes(slashed(root), plain, pattern, c.ref(repository))
+		},
+		Tells: func(root, leased string, repository op.Resource) bool {
+			plain, pattern := lease.Split(leased)
+			return c.view.Sight("", c.kin, c.real).Tells(slashed(root), plain, pattern, c.ref(repository))
 		},
 	}
 }

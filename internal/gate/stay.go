@@ -46,7 +46,9 @@ func (g *Gate) Admit(ctx context.Context, name string, in any) (context.Context,
 		return nil
 	})
 	ctx = op.WithSight(ctx, op.Sight{File: func(path string) bool { return now.Load().sight().File(path) },
-		Tracked: func(path string, r op.Resource) bool { return now.Load().sight().Tracked(path, r) }})
+		Tracked: func(path string, r op.Resource) bool { return now.Load().sight().Tracked(path, r) },
+		Takes:   func(root, lease string, r op.Resource) bool { return now.Load().sight().Takes(root, lease, r) },
+		Tells:   func(root, lease string, r op.Resource) bool { return now.Load().sight().Tells(root, lease, r) }})
 	return op.WithMay(ctx, func(right string, r op.Resource) bool { return now.Load().may(right, r) }), nil
 }
 

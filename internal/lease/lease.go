@@ -38,6 +38,17 @@ func clip(s string) string {
 	return s
 }
 
+// Split parts a leased path where its pattern begins: the folder or file that it
+// begins with by name, "" where it begins with none, and the pattern in that.
+func Split(p string) (plain, pattern string) {
+	parts := strings.Split(p, "/")
+	i := slices.IndexFunc(parts, wild)
+	if i < 0 {
+		return p, ""
+	}
+	return strings.Join(parts[:i], "/"), strings.Join(parts[i:], "/")
+}
+
 // Above are the folders that a path lies in, the nearest first, as far as they
 // are known by name.
 func Above(p string) []string {

@@ -17,6 +17,15 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestSplit(t *testing.T) {
+	for in, want := range map[string][2]string{"src/a": {"src/a", ""}, "src/*.go": {"src", "*.go"}, "**": {"", "**"},
+		"pri?/x/*": {"", "pri?/x/*"}} {
+		if plain, pattern := Split(in); plain != want[0] || pattern != want[1] {
+			t.Errorf("%s: %q and %q", in, plain, pattern)
+		}
+	}
+}
+
 func TestWhatALeaseCovers(t *testing.T) {
 	for _, c := range []struct {
 		leased, file string

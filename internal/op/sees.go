@@ -10,6 +10,8 @@ type Sight struct {
 	File func(path string) bool
 	// Tracked says whether it may look at a path of a repository that it may read, by where that path lies in a checkout of it.
 	Tracked func(path string, repository Resource) bool
+	// Takes says whether it may have a path or pattern of a checkout to itself, and Tells whether it may hear that somebody else has it.
+	Takes, Tells func(root, lease string, repository Resource) bool
 }
 
 // WithSight gives a context what its caller sees. The gate sets it; rooms ask it with Sees and SeesTracked.
@@ -31,4 +33,19 @@ func Sees(ctx context.Context, path string) bool {
 func SeesTracked(ctx context.Context, path string, repository Resource) bool {
 	s, ok := ctx.Value(seesKey{}).(Sight)
 	return ok && s.Tracked(path, repository)
+}
+
+// Takes reports whether the caller of ctx may lease a path or pattern below a checkout's root: nothing that it covers is kept from the
+// caller, whether it is there and somebody has it or not. Rooms ask it before they look at the leases of others. Without a gate the answer
+// is no.
+func Takes(ctx context.Context, root, lease string, repository Resource) bool {
+	s, ok := ctx.Value(seesKey{}).(Sight)
+	return ok && s.Takes(root, lease, repository)
+}
+
+// Tells reports whether the caller of ctx may hear that somebody else has leased a path or pattern below a checkout's root. Without a gate
+// the answer is no.
+func Tells(ctx context.Context, root, lease string, repository Resource) bool {
+	s, ok := ctx.Value(seesKey{}).(Sight)
+	return ok && s.Tells(root, lease, repository)
 }

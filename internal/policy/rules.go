@@ -34,6 +34,8 @@ type rule struct {
 	toolBound bool
 	// placeBound marks a statement whose conditions look at the place itself: it has to be asked about each.
 	placeBound bool
+	// placed marks one of those that looks at the resource, and not at what a tool's call touches.
+	placed bool
 	// timed marks a statement whose answer changes by itself.
 	timed        bool
 	readsContext bool
@@ -136,10 +138,10 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 				}
 			case ast.NodeTypeVariable:
 				r.readsContext = r.readsContext || n.Name == "context"
-				r.placeBound = r.placeBound || n.Name == "resource"
+				r.placed = r.placed || n.Name == "resource"
 			case ast.NodeTypeAccess:
 				r.reads = append(r.reads, string(n.Value))
-				r.placeBound = r.placeBound || n.Value == "path" || n.Value == "paths"
+				r.placed, r.placeBound = r.placed || n.Value == "path", r.placeBound || n.Value == "paths"
 				switch n.Value {
 				case "paths", "commands", "hosts", "op", "class", "present":
 					r.callBound = true
@@ -155,6 +157,7 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 			return nil, bad
 		}
 	}
+	r.placeBound = r.placeBound || r.placed
 	return r, nil
 }
 

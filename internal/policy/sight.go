@@ -37,7 +37,7 @@ type Sight struct {
 	real  func(path string) string
 	// written are roots by the path that a person wrote for them.
 	written map[string]string
-	globs   bool // a person's denial speaks of a pattern of paths
+	globs   bool // a person's denial speaks of a pattern of paths, or a rule of each path
 
 	mu      sync.Mutex
 	regions map[string]Seen
@@ -101,6 +101,7 @@ func (s *Sight) open(d *drawer) {
 	s.globs = s.globs || slices.ContainsFunc(d.denies, func(g *grant) bool {
 		return !strings.HasPrefix(g.by, "grant:default-") && (len(g.only) > 0 || len(g.tools) > 0)
 	})
+	s.globs = s.globs || slices.ContainsFunc(d.forbids, func(r *rule) bool { return r.placed && r.actions&(bit(CanView)|bit(CanRead)) != 0 })
 	for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
 		s.learn(g)
 	}

@@ -77,6 +77,34 @@ func TestSight(t *testing.T) {
 	}
 }
 
+// Of a rule that looks at each path by itself nobody knows what it forbids of a repository, so that no copy is given and no pattern taken.
+func TestWhatMayBeTaken(t *testing.T) {
+	repo := ResourceRef{Kind: KindRepo, Path: "/p"}
+	sight := func(rules string, g ...ScopedGrant) *Sight {
+		return seen(t, compiled(t, rules, append(DefaultGrants(), g...)...), "agent:a").Sight("", NoKin, nil)
+	}
+	tree := func(g ...ScopedGrant) *Sight { return sight("", g...) }
+	rule := func(text string) *Sight { return sight(text) }
+	denied := tree(give(t, "no", "*", Deny, "folder:/p/src/priv", "view"))
+	for _, c := range []struct {
+		s              *Sight
+		plain, pattern string
+		takes, tells   bool
+	}{
+		{tree(), "", "**", true, true}, {tree(), "src", "*.go", true, true}, {tree(), ".env", "", false, false},
+		{denied, "", "**", false, true}, {denied, "lib", "*.go", false, false}, {denied, "lib", "", true, true}, {denied, "src", "", false, true},
+		{denied, "src/priv/x", "", false, false}, {denied, "src/a.go", "", true, true},
+		{rule(`forbid (principal, action, resource is Folder) when { context.path like "*priv*" };`), "lib", "", false, true},
+		{rule(`forbid (principal, action, resource) when { context.paths.contains("/p/x") };`), "", "**", true, true},
+		{rule(`forbid (principal, action == Action::"edit", resource is Folder) when { context.path like "*x*" };`), "", "**", true, true},
+	} {
+		takes, tells := c.s.Takes("/p", c.plain, c.pattern, repo), c.s.Tells("/p", c.plain, c.pattern, repo)
+		if takes != c.takes || tells != c.tells {
+			t.Errorf("%s %s: takes %v, tells %v", c.plain, c.pattern, takes, tells)
+		}
+	}
+}
+
 func BenchmarkSight(b *testing.B) {
 	s := benchView(b, "").Sight("bash", nil, nil)
 	for b.Loop() {

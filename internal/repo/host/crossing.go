@@ -107,19 +107,26 @@ func (h *Host) cross(ctx context.Context, tx *db.Tx, in CrossIn) (CrossOut, erro
 	return CrossOut{Files: len(in.Files)}, nil
 }
 
-// others are the leases that a push out of a workspace must not cross.
-func (h *Host) others(ctx context.Context, s *served, workspace string) ([]Lease, error) {
+// standing are the leases that a push out of a workspace meets.
+func (h *Host) standing(ctx context.Context, s *served, workspace string) (out ground, err error) {
 	list, err := h.leases(ctx, s)
 	me := op.CallerFrom(ctx)
-	return slices.DeleteFunc(list, func(l Lease) bool { return l.held(me, workspace) }), err
+	for _, l := range list {
+		if l.held(me, workspace) {
+			out.own = append(out.own, l)
+		} else {
+			out.others = append(out.others, l)
+		}
+	}
+	return out, err
 }
 
 // askToCross finds what a push changes of files that others have leased and asks
 // a person for it. It gives what it crosses, for the holders to hear.
 func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quarantine *gitstore.Incoming,
 	tips []repo.OperationID) ([]CrossFile, error) {
-	leases, err := h.others(ctx, s, workspace)
-	if err != nil || len(leases) == 0 {
+	leases, err := h.standing(ctx, s, workspace)
+	if err != nil || len(leases.others) == 0 {
 		return nil, err
 	}
 	head, _, _ := s.now()
@@ -186,8 +193,8 @@ func (h *Host) unlet(ctx context.Context, s *served, files []CrossFile) ([]Cross
 // leased: what others have leased comes in only when a person let it, and was
 // asked for before; here it is held against what is leased now.
 func (h *Host) leased(ctx context.Context, j *judgement, workspace string) error {
-	leases, err := h.others(j.ctx, j.s, workspace)
-	if err != nil || len(leases) == 0 {
+	leases, err := h.standing(j.ctx, j.s, workspace)
+	if err != nil || len(leases.others) == 0 {
 		return err
 	}
 	files, err := j.crossed(ctx, leases)
@@ -204,7 +211,7 @@ func (h *Host) leased(ctx context.Context, j *judgement, workspace string) error
 // crossed are the changes of a push to leased files: what is different from what
 // a commit stands on, and from what its change was before. Work that was there
 // already and is only described, moved or put together anew crosses nothing.
-func (j *judgement) crossed(ctx context.Context, leases []Lease) ([]CrossFile, error) {
+func (j *judgement) crossed(ctx context.Context, leases ground) ([]CrossFile, error) {
 	var out []CrossFile
 	for change, ids := range j.became {
 		for _, id := range ids {
@@ -224,7 +231,7 @@ func (j *judgement) crossed(ctx context.Context, leases []Lease) ([]CrossFile, e
 	return slices.CompactFunc(out, func(a, b CrossFile) bool { return a.Path == b.Path && a.Content == b.Content && a.Lease == b.Lease }), nil
 }
 
-func (j *judgement) crossedBy(ctx context.Context, id repo.CommitID, change repo.ChangeID, leases []Lease) ([]CrossFile, error) {
+func (j *judgement) crossedBy(ctx context.Context, id repo.CommitID, change repo.ChangeID, leases ground) ([]CrossFile, error) {
 	c, err := j.r.Store.Commit(ctx, id)
 	if err != nil {
 		return nil, err
@@ -234,12 +241,12 @@ func (j *judgement) crossedBy(ctx context.Context, id repo.CommitID, change repo
 		return nil, err
 	}
 	var out []CrossFile
-	err = repo.DiffTrees(ctx, j.r.Store, base, c.Tree, below(leases), func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+	err = repo.DiffTrees(ctx, j.r.Store, base, c.Tree, leases, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		if old, err := j.oldWork(ctx, p, after, c, change); err != nil || old {
 			return err
 		}
 		f, err := j.crossFile(ctx, p, before, after)
-		for _, l := range covering(leases, p) {
+		for _, l := range leases.crossed(p) {
 			f.Holder, f.Lease, f.of = l.Holder, l.ID, l
 			out = append(out, f)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/lease"
 	"tandem/internal/op"
 	"tandem/internal/policy"
 )
@@ -17,16 +18,21 @@ func (s *served) shows(ctx context.Context, p string) bool {
 	return op.SeesTracked(ctx, path.Join(s.realRoot(), p), repoAt(s.name))
 }
 
-// showsLease says the same of a leased path, which may be a pattern: what it begins with decides.
-func (s *served) showsLease(ctx context.Context, pattern string) bool {
-	var plain []string
-	for _, word := range strings.Split(pattern, "/") {
-		if strings.Contains(word, "*") {
-			break
-		}
-		plain = append(plain, word)
-	}
-	return s.shows(ctx, strings.Join(plain, "/"))
+// takes says whether the caller may lease a path or pattern: nothing that it covers is kept from it.
+func (s *served) takes(ctx context.Context, leased string) bool {
+	return op.Takes(ctx, s.realRoot(), leased, repoAt(s.name))
+}
+
+// tells says whether the caller may hear of another's lease.
+func (s *served) tells(ctx context.Context, leased string) bool {
+	return op.Tells(ctx, s.realRoot(), leased, repoAt(s.name))
+}
+
+// within says whether the place that a lease begins with is shown to the caller: one that is not covers nothing that the caller could
+// lease.
+func (s *served) within(ctx context.Context, leased string) bool {
+	plain, _ := lease.Split(leased)
+	return s.shows(ctx, plain)
 }
 
 // realRoot is the served folder as policy names it: without links, with slashes.

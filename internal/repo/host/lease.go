@@ -85,7 +85,7 @@ func (h *Host) listLeases(ctx context.Context, in RepoIn) (LeasesOut, error) {
 		return LeasesOut{}, err
 	}
 	list, err := h.leases(ctx, s)
-	list = slices.DeleteFunc(list, func(l Lease) bool { return !s.showsLease(ctx, l.Path) })
+	list = slices.DeleteFunc(list, func(l Lease) bool { return !s.tells(ctx, l.Path) })
 	return LeasesOut{Items: append([]Lease{}, list...)}, err
 }
 
@@ -107,9 +107,9 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if life < 0 || life > maxLease {
 		return Lease{}, fault.New(fault.Invalid, "repo.lease", "a lease lasts between a minute and %d hours", int(maxLease.Hours()))
 	}
-	if !s.showsLease(ctx, p) {
-		return Lease{}, fault.New(fault.NotFound, "repo.lease", "there is no %s in %s for you", clip(p), s.name).
-			WithNext("lease what you can see; or ask the server's owner for the right")
+	if !s.takes(ctx, p) {
+		return Lease{}, fault.New(fault.NotFound, "repo.lease", "there is no %s in %s for you to have to yourself", clip(p), s.name).
+			WithNext("lease a file or folder by its name, of those that you see whole; or ask the server's owner for the right")
 	}
 	me := op.CallerFrom(ctx)
 	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), actor: me.Actor}
@@ -128,8 +128,9 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	}
 	for _, o := range list {
 		if !o.held(me, in.Workspace) {
-			if lease.Overlap(o.Path, p) {
-				if !s.showsLease(ctx, o.Path) {
+			// What lies in a place that is kept from the caller is not told, not even by being in the way (see ground).
+			if lease.Overlap(o.Path, p) && s.within(ctx, o.Path) {
+				if !s.tells(ctx, o.Path) {
 					return Lease{}, fault.New(fault.Conflict, "repo.lease", "part of %s is %s", p, o).With("holder", o.Holder).
 						WithNext("lease less of it, or wait until then")
 				}
@@ -184,7 +185,7 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 		return l.held(op.CallerFrom(ctx), in.Workspace) || in.Workspace == "" && op.May(ctx, "repo.admin", repoAt(s.name))
 	})
 	if i < 0 {
-		list = slices.DeleteFunc(list, func(l Lease) bool { return !s.showsLease(ctx, l.Path) })
+		list = slices.DeleteFunc(list, func(l Lease) bool { return !s.tells(ctx, l.Path) })
 		held := "nobody has leased it"
 		if len(list) > 0 {
 			held = "it is " + list[0].String()
@@ -204,23 +205,28 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 	return list[i], nil
 }
 
-// covering are the leases of others that a path falls under.
-func covering(list []Lease, p repo.Path) []Lease {
+// ground are the leases that a push meets: those of its own workspace, and those that it must not cross. It matches what is leased to
+// others; where a folder may hold some of it, it is looked into.
+type ground struct{ own, others []Lease }
+
+// crossed are the leases of others that a path falls under. Who has leased something in a place that the other one does not see, so that it
+// was not in the way, works on it as before.
+func (g ground) crossed(p repo.Path) []Lease {
 	var out []Lease
-	for _, l := range list {
-		if lease.Covers(l.Path, string(p)) {
+	for _, l := range g.others {
+		mine := func(own Lease) bool { return lease.Covers(own.Path, string(p)) && lease.Covers(l.Path, own.Path) }
+		if lease.Covers(l.Path, string(p)) && !slices.ContainsFunc(g.own, mine) {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// below matches what is leased. Where a folder may hold some of it, it is looked
-// into.
-type below []Lease
+// Match says whether a change to a file would cross a lease.
+func (g ground) Match(p repo.Path) bool { return len(g.crossed(p)) > 0 }
 
-func (b below) Match(p repo.Path) bool { return len(covering(b, p)) > 0 }
-
-func (b below) Visit(dir repo.Path) bool {
-	return dir == "" || slices.ContainsFunc(b, func(l Lease) bool { return lease.Overlap(l.Path, strings.TrimSuffix(string(dir), "/")) })
+// Visit says whether a folder may hold something that is leased.
+func (g ground) Visit(dir repo.Path) bool {
+	folder := strings.TrimSuffix(string(dir), "/")
+	return folder == "" || slices.ContainsFunc(g.others, func(l Lease) bool { return lease.Overlap(l.Path, folder) })
 }

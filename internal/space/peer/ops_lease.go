@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/lease"
+	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
@@ -49,7 +51,7 @@ func (r *Room) opReserve(ctx context.Context, in ReserveIn) (Leases, error) {
 	if err != nil {
 		return Leases{}, err
 	}
-	return r.listLeases(s), nil
+	return r.listLeases(ctx, s), nil
 }
 
 // reserve takes a path at the repository's server, where there is one, and names
@@ -59,7 +61,11 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	if err != nil {
 		return err
 	}
-	if err := r.inTheWay(s, p); err != nil {
+	if s.folder != "" && !op.Takes(ctx, s.folder, p, at(s.folder)) {
+		return fault.New(fault.NotFound, "space.reserve", "there is no %s here for you to have to yourself", escape(clip(p))).
+			WithNext("lease a file or folder by its name, of those that you see whole")
+	}
+	if err := r.inTheWay(ctx, s, p); err != nil {
 		return err
 	}
 	r.settle(ctx, s)
@@ -84,15 +90,29 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 
 // inTheWay refuses what overlaps another member's lease. The host sees no more of
 // a path than the tags of its folders; patterns are for the members to compare.
-func (r *Room) inTheWay(s *seat, p string) error {
+func (r *Room) inTheWay(ctx context.Context, s *seat, p string) error {
 	for _, held := range s.paths {
 		if held.By == string(s.me.Card().ID) || !r.now().Before(micros(held.Until)) || held.Path == "" || !lease.Overlap(held.Path, p) {
 			continue
 		}
-		return fault.New(fault.Conflict, "space.reserve", "%s is leased to %s until %s", held.Path, s.name(seal.MemberID(held.By)),
+		path := held.Path
+		if !tells(ctx, s, path) {
+			path = "part of " + p
+		}
+		return fault.New(fault.Conflict, "space.reserve", "%s is leased to %s until %s", path, s.name(seal.MemberID(held.By)),
 			micros(held.Until).Format(time.RFC3339)).WithNext("ask the holder to release it, or work on something else meanwhile")
 	}
 	return nil
+}
+
+// at is a seat's folder as policy names it.
+func at(folder string) op.Resource {
+	return op.Resource{Kind: "folder", Path: "/" + strings.TrimPrefix(filepath.ToSlash(folder), "/")}
+}
+
+// tells says whether the caller may hear the name of a path that another member has leased.
+func tells(ctx context.Context, s *seat, path string) bool {
+	return s.folder == "" || op.Tells(ctx, s.folder, path, at(s.folder))
 }
 
 // opLeases lists the leases.
@@ -103,15 +123,19 @@ func (r *Room) opLeases(ctx context.Context, _ Which) (Leases, error) {
 	}
 	defer s.mu.Unlock()
 	r.fresh(ctx, s)
-	return r.listLeases(s), nil
+	return r.listLeases(ctx, s), nil
 }
 
 // listLeases are the leases that have not run out.
-func (r *Room) listLeases(s *seat) Leases {
+func (r *Room) listLeases(ctx context.Context, s *seat) Leases {
 	out := Leases{Leases: []Path{}}
 	for _, p := range s.paths {
 		if r.now().Before(micros(p.Until)) {
+			mine := p.By == string(s.me.Card().ID)
 			p.By = s.name(seal.MemberID(p.By))
+			if !mine && p.Path != "" && !tells(ctx, s, p.Path) {
+				continue
+			}
 			out.Leases = append(out.Leases, p)
 		}
 	}
