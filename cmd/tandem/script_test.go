@@ -122,7 +122,7 @@ func killDaemon(getenv func(string) string) bool {
 	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
 		return false
 	}
-	return testenv.Within(5*time.Second, func() bool { return syscall.Kill(status.PID, 0) != nil })
+	return testenv.Within(time.Minute, func() bool { return syscall.Kill(status.PID, 0) != nil })
 }
 
 // check compares how a command ended with what the script expects.

@@ -62,13 +62,23 @@ var errHeld = errors.New("held by another process")
 
 // hold takes the data folder's lock for the life of the process.
 func hold(data string) (release func(), err error) {
+	f, err := take(data)
+	if err != nil {
+		return nil, err
+	}
+	name(f)
+	return func() { f.Truncate(0); unlock(f); f.Close() }, nil //nolint:errcheck // a name that stays is of a process that ends
+}
+
+// take takes the lock without saying who has it.
+func take(data string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(data, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "daemon", "cannot write to the data folder %s: %w", data, err).
 			WithNext("check its owner and that its disk is mounted writable")
 	}
-	err = tryLock(f)
-	for end := time.Now().Add(lingers); errors.Is(err, errHeld) && holderIsGone(f) && time.Now().Before(end); err = tryLock(f) {
+	began := time.Now()
+	for err = tryLock(f); errors.Is(err, errHeld) && time.Since(began) < lasts(f); err = tryLock(f) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if err != nil {
@@ -79,24 +89,32 @@ func hold(data string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
-	name(f)
-	return func() { unlock(f); f.Close() }, nil
+	return f, nil
 }
 
-// lingers is how long the lock of a killed daemon may stay: a program that it was just starting has the lock, too, until it is started.
-const lingers = 10 * time.Second
+// Locks that are not of a daemon: a program that a killed one was just starting has its lock, too, until it is started; and who
+// looks whether the folder is free has it for a moment, and is not named in it.
+const (
+	lingers = 10 * time.Second
+	glance  = 2 * time.Second
+)
 
-// name writes into the lock who holds it. On a full disk it does not, and nobody waits for it then.
+// lasts is how long a lock that somebody has is waited for: a daemon keeps it.
+func lasts(f *os.File) time.Duration {
+	switch pid := holder(f); {
+	case pid == 0:
+		return glance
+	case gone(pid):
+		return lingers
+	}
+	return 0
+}
+
+// name writes into the lock who holds it. On a full disk it does not, and is waited for as who only looks.
 func name(f *os.File) {
 	if f.Truncate(0) == nil {
 		f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0) //nolint:errcheck // see above
 	}
-}
-
-// holderIsGone says whether the process that took the lock has ended. Who does not know says no.
-func holderIsGone(f *os.File) bool {
-	pid := holder(f)
-	return pid > 0 && gone(pid)
 }
 
 // holder is the process that took the lock, 0 when that is not known.
@@ -169,13 +187,13 @@ func Held(err error) bool {
 
 // Free reports whether no daemon holds the data folder.
 func Free(data string) (bool, error) {
-	release, err := hold(data)
+	f, err := take(data)
 	if Held(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	release()
-	return true, nil
+	unlock(f)
+	return true, f.Close()
 }

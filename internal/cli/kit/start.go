@@ -86,12 +86,12 @@ func (k *Kit) Started(ctx context.Context, s *settings.Settings, c *client.Clien
 			}
 		}
 		over := ctx.Err() != nil || time.Now().After(until)
-		if free, held := daemon.Free(s.Data()); over && held == nil && !free {
-			return fault.New(fault.Unavailable, "start", "a server (PID %d) holds %s and does not answer on %s", daemon.Holder(s.Data()), s.Data(),
-				c.Where()).
-				WithNext("it may have another socket: use the --control-socket that it was started with; or end it: tandem down --force")
-		}
 		if over {
+			if free, held := daemon.Free(s.Data()); held == nil && !free {
+				return fault.New(fault.Unavailable, "start", "a server (PID %d) holds %s and does not answer on %s", daemon.Holder(s.Data()), s.Data(),
+					c.Where()).
+					WithNext("it may have another socket: use the --control-socket that it was started with; or end it: tandem down --force")
+			}
 			return fault.New(fault.Unavailable, "start", "the server did not become healthy: %w", err).
 				WithNext("see why: tandem doctor, or in the foreground: tandem serve")
 		}
