@@ -24,7 +24,7 @@ func (k *kept) ready(status int, token string) string {
 		got, body = send(k.t, http.MethodGet, "http://"+k.d.listens[0]+"/ready", nil, header)
 		return got == status
 	}
-	if !testenv.Within(30*time.Second, says) {
+	if !testenv.Within(2*time.Minute, says) {
 		k.t.Fatalf("/ready still says %d %s", got, body)
 	}
 	return body

@@ -63,7 +63,7 @@ func startHouse(t *testing.T, env ...string) *house {
 			}
 			return err == nil
 		}
-		if !testenv.Within(15*time.Second, healthy) {
+		if !testenv.Within(2*time.Minute, healthy) {
 			t.Fatalf("the server did not start\n%s", log.String())
 		}
 	}

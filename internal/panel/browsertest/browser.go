@@ -7,6 +7,7 @@ package browsertest
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -27,6 +28,9 @@ func Shots(t *testing.T, name string) string {
 	return dir
 }
 
+//go:embed patient.cjs
+var patient []byte
+
 // Run runs a script with node, hands it in as JSON, and decodes its answer
 // into out.
 func Run(t *testing.T, script string, in, out any) {
@@ -37,7 +41,11 @@ func Run(t *testing.T, script string, in, out any) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), script)
+	first := filepath.Join(testenv.Dir(t), "patient.cjs")
+	if err := os.WriteFile(first, patient, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), "--require", first, script)
 	cmd.Env = testenv.Env(t, "NODE_PATH="+testenv.NodeModules(t), "CHROMIUM="+testenv.Tool(t, "chromium"), "TZ=UTC")
 	cmd.Stdin = bytes.NewReader(input)
 	var stdout, stderr bytes.Buffer

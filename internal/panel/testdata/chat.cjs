@@ -9,7 +9,7 @@ const out = { seen: {}, problems: [] };
 let browser, page;
 
 const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`), fullPage: true });
-const text = (t) => page.waitForFunction((t) => document.body.innerText.includes(t), t, { timeout: 20000 });
+const text = (t) => page.waitForFunction((t) => document.body.innerText.includes(t), t);
 
 // What leads agents elsewhere is asked of a person who is present: the form comes again with a place for the PIN.
 async function present() {
@@ -55,13 +55,16 @@ async function chat() {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${input.base}/panel/sessions/${input.session}`);
   await page.waitForFunction(() => window.htmx);
-  const phone = await page.evaluate(() => {
+  const measured = () => page.evaluate(() => {
     const at = (s) => [...document.querySelectorAll(s)].at(-1).getBoundingClientRect();
     return { head: at('.top').top, above: at('.top').bottom, from: at('.talk > li').top, to: at('.talk > li').bottom, below: at('.chat-send').top, scrolled: scrollY,
       left: document.body.scrollHeight - innerHeight - scrollY };
   });
+  const reads = (p) => p.head >= 0 && p.from >= p.above && p.to <= p.below && p.scrolled > 0 && p.left > 0;
+  let phone = await measured();
+  for (const end = Date.now() + 60000; !reads(phone) && Date.now() < end; phone = await measured()) await page.waitForTimeout(100); // it scrolls after it is loaded
   await page.screenshot({ path: path.join(input.shots, 'live-chat-phone.png') });
-  out.seen.phone = phone.head >= 0 && phone.from >= phone.above && phone.to <= phone.below && phone.scrolled > 0 && phone.left > 0;
+  out.seen.phone = reads(phone);
   if (!out.seen.phone) out.problems.push(`on a phone: ${JSON.stringify(phone)}`);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${input.base}/panel/models`);

@@ -48,7 +48,6 @@ async function look(context, name, input, source, found) {
   const source = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   const context = await browser.newContext({ viewport: desk });
-  context.setDefaultTimeout(60000); // a busy machine is slow, not wrong
   const found = [];
   for (const name of input.pages) await look(context, name, input, source, found);
   await browser.close();

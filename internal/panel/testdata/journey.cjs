@@ -36,7 +36,14 @@ async function ask(key) {
 }
 
 const notice = () => page.locator('.notice-title').first().innerText();
-const toast = () => page.locator('.toast p').last().innerText();
+// told does what leads to another page, and returns what that page says of it: forms are signed before they are sent, and a page
+// that is left too early sends nothing.
+async function told(act) {
+  const loaded = page.waitForEvent('load');
+  await act();
+  await loaded;
+  return (await page.locator('[data-toast]').last().textContent()).trim();
+}
 
 async function signIn() {
   const before = await page.goto(`${input.base}/panel/approvals`);
@@ -62,9 +69,8 @@ async function registerPasskey() {
   out.seen.passkeyWrongPin = await notice();
   await page.getByLabel('Name').fill('laptop');
   await page.getByLabel('PIN').fill(input.pin);
-  await page.getByRole('button', { name: 'Register' }).click();
+  out.seen.passkey = await told(() => page.getByRole('button', { name: 'Register' }).click());
   await page.waitForURL('**/panel/system');
-  out.seen.passkey = await toast();
   await shot('system');
 }
 
@@ -74,15 +80,13 @@ async function approveLive() {
   out.seen.emptyInbox = await page.locator('.empty-title').innerText();
   const started = Date.now();
   await ask('a');
-  await page.waitForSelector('.ask-item', { timeout: 30000 });
+  await page.waitForSelector('.ask-item');
   out.seen.liveMs = Date.now() - started;
   await page.waitForFunction(() => document.querySelector('#side .count')?.textContent === '1');
   await shot('approvals');
   await page.keyboard.press('a');
   await shot('decide');
-  await page.getByRole('button', { name: 'Approve with passkey' }).click();
-  await page.waitForSelector('.toast');
-  out.seen.approved = await toast();
+  out.seen.approved = await told(() => page.getByRole('button', { name: 'Approve with passkey' }).click());
   out.seen.afterApprove = (await agent('a')).status;
 }
 
@@ -92,9 +96,7 @@ async function reworkWithPin() {
   await page.keyboard.press('r');
   await page.getByLabel('What should change').fill('Put it under staging first.');
   await page.locator('#decide-rework').getByLabel('PIN').fill(input.pin);
-  await page.getByRole('button', { name: 'Send back with PIN' }).click();
-  await page.waitForSelector('.toast');
-  out.seen.rework = await toast();
+  out.seen.rework = await told(() => page.getByRole('button', { name: 'Send back with PIN' }).click());
   const again = await agent('b');
   out.seen.afterRework = [again.status, again.body.error.includes('Put it under staging first.')];
   await open(`approvals/${id}`);
@@ -139,9 +141,8 @@ async function replayed() {
   await open(`approvals/${id}`);
   await page.keyboard.press('c');
   const sent = page.waitForRequest((r) => r.url().endsWith('/decide') && r.method() === 'POST');
-  await page.getByRole('button', { name: 'Cancel with passkey' }).click();
+  await told(() => page.getByRole('button', { name: 'Cancel with passkey' }).click());
   const body = (await sent).postData();
-  await page.waitForSelector('.toast');
   const again = (body) => page.evaluate(async ([id, body]) => (await fetch(`/panel/approvals/${id}/decide`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body })).text(), [id, body]);
   out.seen.replayAsItWas = (await again(body)).includes('not signed by the browser');
   const anew = await page.evaluate(async ([id, body]) => {
@@ -159,9 +160,7 @@ async function resources() {
   await page.keyboard.press('n');
   await page.getByLabel('Key', { exact: true }).fill('lock/deploy');
   await page.locator('#new-value').fill('{"holder":"me","note":"\u202ehidden"}');
-  await page.getByRole('button', { name: 'Make the key' }).click();
-  await page.waitForSelector('.toast');
-  out.seen.put = await toast();
+  out.seen.put = await told(() => page.getByRole('button', { name: 'Make the key' }).click());
   out.seen.odd = await page.locator('.odd').first().innerText();
   await shot('resources');
   const stale = await context.newPage();
@@ -181,7 +180,7 @@ async function resources() {
   await stale.evaluate(() => document.body.dispatchEvent(new CustomEvent('live-resource')));
   await renewed;
   await stale.waitForTimeout(300); // the refusal stays when the page around it is renewed
-  out.seen.staleEdit = await stale.locator('.notice-title').innerText({ timeout: 5000 });
+  out.seen.staleEdit = await stale.locator('.notice-title').innerText();
   await stale.close();
 }
 
@@ -225,7 +224,7 @@ async function tabs() {
   await open('system'); // gives the stream up
   await second.waitForTimeout(300);
   await put('tabs/two');
-  await second.waitForSelector('text=tabs/two', { timeout: 30000 });
+  await second.waitForSelector('text=tabs/two');
   out.seen.tabs = true;
   await second.close();
 }
@@ -237,13 +236,11 @@ async function grants() {
   await page.getByLabel('Effect').selectOption('deny');
   await page.getByLabel('edit', { exact: true }).check();
   await page.getByLabel('On', { exact: true }).fill('resource:/frozen');
-  await page.getByRole('button', { name: 'Grant with passkey' }).click();
-  await page.waitForSelector('.toast');
+  await told(() => page.getByRole('button', { name: 'Grant with passkey' }).click());
   const frozen = () => fetch(`${input.near}/resource/frozen/x`, { method: 'PUT', headers: { Authorization: `Bearer ${input.agent}`, 'Content-Type': 'application/json' }, body: '{"value":1}' }).then((r) => r.status);
   out.seen.denied = await frozen();
   await page.locator('tr', { hasText: 'resource:/frozen' }).getByRole('link', { name: /^Revoke/ }).click();
-  await page.getByRole('button', { name: 'Revoke with passkey' }).click();
-  await page.waitForSelector('.toast');
+  await told(() => page.getByRole('button', { name: 'Revoke with passkey' }).click());
   out.seen.allowedAgain = await frozen();
   await open('journal/verify');
   out.seen.check = await notice();
@@ -280,7 +277,7 @@ async function chat() {
   await page.keyboard.press('i');
   await page.keyboard.type('good <b>morning</b>');
   await page.keyboard.press('Control+Enter');
-  await page.waitForSelector('.say-agent .prose', { timeout: 30000 });
+  await page.waitForSelector('.say-agent .prose');
   await page.waitForFunction(() => document.querySelector('.chat-state .state')?.textContent.trim() === 'done');
   out.seen.said = (await page.locator('.say-agent .prose').first().innerText()).includes('good <b>morning</b>');
   await shot('session');
@@ -338,7 +335,6 @@ async function board() {
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60000); // a busy machine is slow, not wrong
   page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of (401|403|409)/.test(m.text())) out.problems.push(`console: ${m.text()}`); });

@@ -9,7 +9,6 @@ const path = require('path');
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  context.setDefaultTimeout(60000); // a busy machine is slow, not wrong
   const out = { problems: [], seen: {} };
   page.on('console', (m) => { if (m.type() === 'error') out.problems.push(`console: ${m.text()}`); });
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));

@@ -20,7 +20,7 @@ async function watch() {
   const names = await page.locator('table').first().locator('tbody tr td:first-child').allInnerTexts();
   out.seen.workspaces = names.map((s) => s.trim()).filter((s) => s !== 'default').sort().join(' ');
   await step();
-  await page.waitForFunction(() => document.body.innerText.includes("one's idea"), null, { timeout: 30000 });
+  await page.waitForFunction(() => document.body.innerText.includes("one's idea"));
   out.seen.live = true;
 }
 
@@ -41,7 +41,7 @@ async function change() {
 
 async function conflict() {
   await step();
-  await page.waitForFunction(() => document.body.innerText.includes('both ideas'), null, { timeout: 30000 });
+  await page.waitForFunction(() => document.body.innerText.includes('both ideas'));
   out.seen.conflict = /conflict/.test(await page.locator('tr', { hasText: 'both ideas' }).last().innerText());
   await page.locator('tr', { hasText: 'both ideas' }).last().locator('a[data-row-link]').click();
   await page.waitForFunction(() => document.body.innerText.includes('In conflict'));
@@ -54,7 +54,6 @@ async function conflict() {
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
-  page.setDefaultTimeout(30000);
   page.on('pageerror', (e) => out.problems.push(`page error: ${e.message}`));
   for (const part of [watch, change, conflict]) {
     try { await part(); } catch (e) { out.problems.push(`${part.name}: ${e.message}`); await shot(`repos-failed-${part.name}`); break; }

@@ -9,7 +9,6 @@ const out = { put: [], elsewhere: [], problems: [] };
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   const context = await browser.newContext();
-  context.setDefaultTimeout(60000);
   const page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   const ready = () => page.waitForFunction(() => window.htmx && document.getElementById('live')?.dataset.state === 'on');

@@ -13,7 +13,18 @@ const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${na
 const screen = () => page.locator('.xterm-rows').innerText();
 const shows = (text) => page.waitForFunction((t) => document.querySelector('.xterm-rows')?.innerText.replaceAll('\u00a0', ' ').includes(t), text);
 const state = (word) => page.waitForFunction((w) => document.querySelector('.program-state .state')?.innerText.trim() === w, word);
-const toast = () => page.locator('.toast p').last().innerText();
+// The prompt holds the words of the answer, too, in brackets.
+const answered = (text) => page.waitForFunction((t) => document.querySelector('.xterm-rows')?.innerText.replaceAll('\u00a0', ' ').split('\n')
+  .some((line) => line.includes(t) && !line.includes('[[')), text);
+
+// told does what leads to another page, and returns what that page says of it: forms are signed before they are sent, and a page
+// that is left too early sends nothing.
+async function told(act) {
+  const loaded = page.waitForEvent('load');
+  await act();
+  await loaded;
+  return (await page.locator('[data-toast]').last().textContent()).trim();
+}
 
 async function signIn(p, code) {
   await p.goto(`${input.base}/signin?code=${code}`);
@@ -52,7 +63,7 @@ async function turn() {
   const title = await page.title();
   await page.getByLabel('What should be done').fill('say it [[say the word is plover]]');
   await page.getByRole('button', { name: 'Send' }).click();
-  await shows('the word is plover');
+  await answered('the word is plover');
   await state('ready');
   out.seen.live = true;
   out.seen.typedWhileLooking = (await screen()).includes('smuggled');
@@ -64,6 +75,7 @@ async function turn() {
   await shot('terminal-conversation');
   await open('sessions');
   const row = page.locator('tbody tr', { hasText: 'builder' });
+  await row.locator('.state', { hasText: 'ready' }).waitFor(); // the answer is there before the turn's end is known
   out.seen.row = (await row.locator('.state').innerText()).trim();
   out.seen.driver = (await row.locator('td.keep').innerText()).trim();
 }
@@ -101,9 +113,7 @@ async function takeOver() {
   await other.close();
   for (let i = 0; i < 13; i++) await page.keyboard.press('Backspace');
   await page.waitForFunction(() => !document.querySelector('.xterm-rows').innerText.includes('tell me'));
-  await page.getByRole('button', { name: 'Give it back' }).click();
-  await page.waitForSelector('.toast p');
-  out.seen.back = await toast();
+  out.seen.back = await told(() => page.getByRole('button', { name: 'Give it back' }).click());
 }
 
 // What a program prints reaches neither the clipboard nor the page: the test prints in its terminal what a hostile one would.
@@ -113,9 +123,12 @@ async function printed() {
   await page.evaluate(() => navigator.clipboard.writeText('mine'));
   const osc = [`0;owned`, `2;owned`, `52;c;${Buffer.from('stolen').toString('base64')}`, `8;;http://evil.example/`].map((s) => `${esc}]${s}${bel}`).join('');
   const tty = execFileSync('tmux', ['-S', input.tmux, 'display-message', '-p', '-t', '=ccm-builder:', '#{pane_tty}']).toString().trim();
-  fs.writeFileSync(tty, `\r\n${osc}LINKED${esc}]8;;${bel} http://evil.example/plain PRINTED\r\n`);
-  await shows('PRINTED');
-  const box = await page.locator('.xterm-rows > div', { hasText: 'PRINTED' }).last().boundingBox();
+  let box = null;
+  while (!box) { // the program may paint over it
+    fs.writeFileSync(tty, `\r\n${osc}LINKED${esc}]8;;${bel} http://evil.example/plain PRINTED\r\n`);
+    await shows('PRINTED');
+    box = await page.locator('.xterm-rows > div', { hasText: 'PRINTED' }).last().boundingBox({ timeout: 2000 }).catch(() => null);
+  }
   const before = context.pages().length;
   for (const x of [20, 120]) {
     await page.mouse.move(box.x + x, box.y + box.height / 2);
@@ -135,8 +148,7 @@ async function dialog() {
   await shot('terminal-ask');
   await page.getByRole('button', { name: 'Approve' }).first().click();
   await page.locator('dialog[open]').getByLabel('PIN').fill(input.pin);
-  await page.locator('dialog[open]').getByRole('button', { name: 'Approve with PIN' }).click();
-  await page.waitForURL((u) => u.search.includes('said=') || !u.pathname.endsWith('decide'));
+  await told(() => page.locator('dialog[open]').getByRole('button', { name: 'Approve with PIN' }).click());
   await open(`sessions/${id}`);
   await page.waitForFunction(() => [...document.querySelectorAll('.say-agent .prose')].at(-1)?.innerText.trim() === 'hi from a shell');
   out.seen.answered = (await page.locator('.say-agent .prose').last().innerText()).trim();
@@ -193,7 +205,6 @@ async function relay() {
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
   context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60000); // a busy machine is slow, not wrong
   page = await context.newPage();
   page.on('pageerror', (e) => out.problems.push(`script: ${e.message}`));
   page.on('console', (m) => { if (m.type() === 'error' && !/status of 403/.test(m.text())) out.problems.push(`console: ${m.text()}`); });

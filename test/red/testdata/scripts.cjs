@@ -20,7 +20,7 @@ const look = () => {
 };
 
 async function visit(page, address) {
-  const answer = await page.goto(address, { waitUntil: 'domcontentloaded', timeout: 20000 });
+  const answer = await page.goto(address, { waitUntil: 'domcontentloaded' });
   await page.waitForTimeout(input.pause);
   await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
   return { status: answer ? answer.status() : 0, ...(await page.evaluate(look)) };
