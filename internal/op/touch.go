@@ -9,7 +9,7 @@ type Touch struct {
 	Paths []string `json:"paths,omitempty"` // absolute and clean
 	Shell string   `json:"shell,omitempty"` // a shell line that will run
 	Hosts []string `json:"hosts,omitempty"` // without port
-	// Also are further resources of the call's kind that it touches: each needs the right as the first one does.
+	// Also are further resources that it touches: each needs the right's permission as the first one does.
 	Also []Resource `json:"also,omitempty"`
 	// Opaque says that more will happen than is listed.
 	Opaque bool `json:"opaque,omitempty"`

@@ -3,12 +3,15 @@ package session
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/session/checkout"
 	"tandem/internal/tool"
@@ -32,15 +35,26 @@ type DiscardOut struct {
 
 func (r *Room) checkoutOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "session.checkout", Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
+		op.Touching(op.Effect(op.Spec{Name: "session.checkout", Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
 			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is not committed in the repository stays there."},
 			func(CheckoutIn) op.Resource { return at("") }, r.checkout, nil),
+			func(_ context.Context, in CheckoutIn) op.Touch { return Branching(in.Directory) }),
 		op.Effect(op.Spec{Name: "session.keep", Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
 			Doc: "Keep what a session did in its own checkout: its branch or commits stay in the repository, and the checkout's folder goes."}, one,
 			r.keep, nil),
 		op.Effect(op.Spec{Name: "session.discard", Right: "session.write", Method: "POST", Path: "/sessions/{id}/discard", MCP: "-",
 			Doc: "Discard a session's own checkout with all that was done in it. The repository is as if it had not been."}, one, r.discard, nil),
 	}
+}
+
+// Branching is what making a checkout touches: the folder whose repository gets a branch. Who may not change that folder, or only with an
+// approval, makes none, or asks.
+func Branching(folder string) op.Touch {
+	clean := filepath.ToSlash(filepath.Clean(folder))
+	if !filepath.IsAbs(folder) { // it is refused for that
+		return op.Touch{}
+	}
+	return op.Touch{Also: []op.Resource{{Kind: "folder", Path: "/" + strings.TrimPrefix(clean, "/")}}}
 }
 
 func (r *Room) checkout(ctx context.Context, in CheckoutIn) (Checkout, error) {
@@ -73,28 +87,35 @@ func (r *Room) Apart(ctx context.Context, kind checkout.Kind, folder, name strin
 		return made, err
 	}
 	err = r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
-		_, err := tx.Exec("INSERT INTO session_checkout (tenant, path, repo, body, made_by, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-			c.Tenant, made.Path, made.Repo, encode(made), c.Name, tx.Now())
-		return err
+		if _, err := tx.Exec("INSERT INTO session_checkout (tenant, path, repo, body, made_by, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+			c.Tenant, made.Path, made.Repo, encode(made), c.Name, tx.Now()); err != nil {
+			return err
+		}
+		return r.vouchCheckout(tx, c, "session.checkout_made", sealCheckout(made, c.Tenant))
 	})
 	op.Note(ctx, "checkout", made.Path)
 	return made, err
 }
 
-func checkouts(q reader, tenant string) ([]Checkout, error) {
+// vouchCheckout has an event of its own vouch for a checkout's row, or for its end, in the transaction that writes it: what makes a
+// checkout works outside the database, and uses the checkout before its outcome is known.
+func (r *Room) vouchCheckout(tx *db.Tx, c op.Caller, typ string, row op.Sealed) error {
+	payload := encode(map[string]any{"checkout": strings.TrimPrefix(row.Subject, "checkout:")})
+	_, err := r.journal.Append(tx, journal.Event{Tenant: c.Tenant, Type: typ, Actor: c.Name, For: c.For, Resource: at("").String(),
+		Payload: json.RawMessage(payload), Seals: journal.SealsOf([]op.Sealed{row})})
+	return err
+}
+
+// checkouts are those that were made for sessions, as far as the journal vouches for them.
+func (r *Room) checkouts(ctx context.Context, q reader, tenant string) ([]Checkout, error) {
 	rows, err := q.rows("SELECT body FROM session_checkout WHERE tenant = ? ORDER BY path", tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (c Checkout, err error) {
-		var body string
-		if err = rows.Scan(&body); err == nil {
-			err = decode(body, &c)
-		}
-		return c, err
-	})
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (Checkout, error) { return scanCheckout(rows) })
+	return slices.DeleteFunc(all, func(c Checkout) bool { return !r.Vouch.Holds(ctx, sealCheckout(c, tenant)) }), err
 }
 
 // withCheckouts are folders that were granted, and the checkouts of repositories in them: a checkout is granted as its repository is.
-func withCheckouts(q reader, tenant string, all []tool.Folder) ([]tool.Folder, error) {
-	made, err := checkouts(q, tenant)
+func (r *Room) withCheckouts(ctx context.Context, q reader, tenant string, all []tool.Folder) ([]tool.Folder, error) {
+	made, err := r.checkouts(ctx, q, tenant)
 	out := all
 	for _, c := range made {
 		if st, err := os.Lstat(c.Path); err != nil || !st.IsDir() || !beside(c) { // exchanged by a link it is another folder
@@ -121,7 +142,7 @@ func (r *Room) its(ctx context.Context, id string) (*Session, Checkout, error) {
 	if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
 		return nil, Checkout{}, err
 	}
-	made, err := checkouts(outside{ctx, r.db}, s.Tenant)
+	made, err := r.checkouts(ctx, outside{ctx, r.db}, s.Tenant)
 	if err != nil {
 		return nil, Checkout{}, err
 	}
@@ -179,8 +200,12 @@ func (r *Room) Undo(ctx context.Context, tenant string, c Checkout) error {
 }
 
 func (r *Room) forgetCheckout(ctx context.Context, s *Session, c Checkout) error {
+	who := op.CallerFrom(ctx)
+	who.Tenant = s.Tenant
 	return r.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
-		_, err := tx.Exec("DELETE FROM session_checkout WHERE tenant = ? AND path = ?", s.Tenant, filepath.Clean(c.Path))
-		return err
+		if _, err := tx.Exec("DELETE FROM session_checkout WHERE tenant = ? AND path = ?", s.Tenant, filepath.Clean(c.Path)); err != nil {
+			return err
+		}
+		return r.vouchCheckout(tx, who, "session.checkout_gone", op.Sealed{Tenant: s.Tenant, Subject: checkoutSubject(c.Path)})
 	})
 }

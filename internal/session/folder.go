@@ -158,7 +158,7 @@ func (r *Room) granted(ctx context.Context, q reader, tenant string) ([]tool.Fol
 	if err != nil {
 		return nil, err
 	}
-	return withCheckouts(q, tenant, out)
+	return r.withCheckouts(ctx, q, tenant, out)
 }
 
 // Outfit is what a person gave the commands of a folder: that of the innermost granted folder which holds it and has one.

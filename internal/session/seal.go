@@ -3,13 +3,15 @@ package session
 import (
 	"context"
 	"database/sql"
+	"path/filepath"
 	"strconv"
 
 	"tandem/internal/db"
 	"tandem/internal/op"
 )
 
-// What people gave to sessions, a folder or commands without a sandbox, counts while the journal vouches for it.
+// What people gave to sessions, a folder or commands without a sandbox, and a checkout that was made for one count while the journal
+// vouches for them.
 
 const (
 	folderColumns     = "path, read_only, granted_by, created_at, outfit"
@@ -63,7 +65,23 @@ func (u Unconfined) seal(tenant string) op.Sealed {
 		Says: []string{u.Session, u.GrantedBy, strconv.FormatInt(u.CreatedAt.UnixMicro(), 10)}}
 }
 
-// Rows lists what people gave to sessions.
+func checkoutSubject(path string) string { return "checkout:" + filepath.Clean(path) }
+
+func sealCheckout(c Checkout, tenant string) op.Sealed {
+	return op.Sealed{Tenant: tenant, Subject: checkoutSubject(c.Path),
+		What: "the checkout " + c.Path + ", made of " + c.Repo + " for a session",
+		Says: []string{string(c.Kind), c.Repo, c.Path, c.Folder, c.Name, c.Base}}
+}
+
+func scanCheckout(row scanner, more ...any) (c Checkout, err error) {
+	var body string
+	if err = row.Scan(append([]any{&body}, more...)...); err == nil {
+		err = decode(body, &c)
+	}
+	return c, err
+}
+
+// Rows lists what people gave to sessions, and the checkouts that were made for them.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT "+folderColumns+", tenant FROM session_folder")
 	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
@@ -80,5 +98,14 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 		u, err := scanUnconfined(rows, &tenant)
 		return u.seal(tenant), err
 	})
-	return append(out, more...), err
+	if err != nil {
+		return nil, err
+	}
+	rows, err = d.Query(ctx, "SELECT body, tenant FROM session_checkout")
+	made, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+		var tenant string
+		c, err := scanCheckout(rows, &tenant)
+		return sealCheckout(c, tenant), err
+	})
+	return append(append(out, more...), made...), err
 }

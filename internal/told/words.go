@@ -61,6 +61,8 @@ var phrases = map[string][2]string{
 	"server.rotate":           {"replaced a key of the server", "replace a key of the server"},
 	"server.stop":             {"stopped the server", "stop the server"},
 	"session.cancel":          {"cancelled a turn of", "cancel a turn of"},
+	"session.checkout_gone":   {"took a session's checkout away", "take a session's checkout away"},
+	"session.checkout_made":   {"made a checkout for a session", "make a checkout for a session"},
 	"session.create":          {"began a session", "begin a session"},
 	"session.hook":            {"reported from its program", "report from its program"},
 	"session.model_call":      {"asked its model", "ask its model"},

@@ -106,6 +106,25 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	return seat, err
 }
 
+// branching is what opening a session touches beside it: the repository that gets a branch for it.
+func (d *Driver) branching(ctx context.Context, in OpenIn) op.Touch {
+	if !in.Worktree && !in.Workspace {
+		return op.Touch{}
+	}
+	folder := in.Cwd
+	if folder == "" {
+		usual, err := d.usual(ctx, op.CallerFrom(ctx))
+		if err != nil {
+			return op.Touch{Caution: "nobody knows which folder gets a checkout"}
+		}
+		folder = usual
+	}
+	if real, err := d.Allow.Real(folder); err == nil {
+		folder = real
+	}
+	return session.Branching(folder)
+}
+
 // ownCheckout makes the checkout that a session wants for itself; none when it wants none.
 func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (session.Checkout, error) {
 	switch {

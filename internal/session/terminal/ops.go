@@ -96,9 +96,9 @@ func whole[In any](In) op.Resource { return at("") }
 // Ops is the driver's front door: the tools of the bridge, and what programs call.
 func (d *Driver) Ops() []op.Op {
 	return append(slices.Concat(d.watchOps(), d.skipOps(), d.checkOps()),
-		op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
+		op.Touching(op.Effect(op.Spec{Name: "session.open", Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
 			Doc: "Open a real, interactive agent (Claude Code, Codex or OpenCode) in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
-			func(OpenIn) op.Resource { return at("") }, d.Open, nil),
+			func(OpenIn) op.Resource { return at("") }, d.Open, nil), d.branching),
 		op.Read(op.Spec{Name: "session.live", Right: "session.list", Masked: true, Method: "GET", Path: "/terminals", MCP: "list_sessions",
 			Doc: "List sessions with real agent programs: live ones with their state, and recent ones."},
 			func(LiveIn) op.Resource { return at("") }, d.liveOp),
