@@ -9,42 +9,49 @@ import (
 // A program that is told what to do by files it finds in a repository: folders
 // all of whose files count, and files, as paths from wherever they lie.
 type program struct {
-	name        string
+	name string
+	// asOf is the version in which it was looked up what the program reads: a
+	// test runs that one, and shows it.
+	asOf        string
 	dirs, files []string
 }
 
 // commanded are the programs that we drive, and those that people run beside them.
 // Files that a person runs knowingly (Makefile, package.json) are not among them.
 var commanded = []program{
-	{name: "Claude Code", dirs: []string{".claude"}, files: []string{"CLAUDE.md", "CLAUDE.local.md", ".mcp.json"}},
-	{name: "Codex", dirs: []string{".codex", ".agents"}, files: []string{"AGENTS.md", "AGENTS.override.md"}},
-	{name: "OpenCode", dirs: []string{".opencode"}, files: []string{"opencode.json", "opencode.jsonc"}},
-	{name: "Gemini CLI", dirs: []string{".gemini"}, files: []string{"GEMINI.md"}},
-	{name: "Qwen Code", dirs: []string{".qwen"}, files: []string{"QWEN.md"}},
-	{name: "Cursor", dirs: []string{".cursor"}, files: []string{".cursorrules"}},
-	{name: "Copilot", dirs: []string{".github/instructions", ".github/prompts", ".github/agents", ".github/chatmodes", ".github/hooks"},
+	{name: "Claude Code", asOf: "2.1.197", dirs: []string{".claude"}, files: []string{"CLAUDE.md", "CLAUDE.local.md", ".mcp.json"}},
+	{name: "Codex", asOf: "0.166.0", dirs: []string{".codex", ".agents"}, files: []string{"AGENTS.md", "AGENTS.override.md"}},
+	{name: "OpenCode", asOf: "1.18.33", dirs: []string{".opencode"}, files: []string{"opencode.json", "opencode.jsonc"}},
+	{name: "Gemini CLI", asOf: unseen, dirs: []string{".gemini"}, files: []string{"GEMINI.md"}},
+	{name: "Qwen Code", asOf: unseen, dirs: []string{".qwen"}, files: []string{"QWEN.md"}},
+	{name: "Cursor", asOf: unseen, dirs: []string{".cursor"}, files: []string{".cursorrules"}},
+	{name: "Copilot", asOf: unseen,
+		dirs:  []string{".github/instructions", ".github/prompts", ".github/agents", ".github/chatmodes", ".github/hooks"},
 		files: []string{".github/copilot-instructions.md"}},
-	{name: "Windsurf", dirs: []string{".windsurf"}, files: []string{".windsurfrules"}},
-	{name: "Cline", dirs: []string{".clinerules"}},
-	{name: "Roo", dirs: []string{".roo"}, files: []string{".roomodes", ".roorules"}},
-	{name: "Continue", dirs: []string{".continue"}, files: []string{".continuerules"}},
-	{name: "Aider", files: []string{".aider.conf.yml"}},
-	{name: "Goose", dirs: []string{".goose"}, files: []string{".goosehints"}},
-	{name: "Amp", dirs: []string{".amp"}, files: []string{"AGENT.md"}},
-	{name: "Crush", dirs: []string{".crush"}, files: []string{"CRUSH.md", "crush.json", ".crush.json"}},
-	{name: "Junie", dirs: []string{".junie"}},
-	{name: "Kiro", dirs: []string{".kiro"}},
-	{name: "Amazon Q", dirs: []string{".amazonq"}},
-	{name: "Warp", files: []string{"WARP.md"}},
-	{name: "Visual Studio Code", dirs: []string{".vscode"}},
-	{name: "Zed", dirs: []string{".zed"}, files: []string{".rules"}},
-	{name: "Dev Containers", dirs: []string{".devcontainer"}, files: []string{".devcontainer.json"}},
-	{name: "Husky", dirs: []string{".husky"}},
-	{name: "direnv", files: []string{".envrc"}},
-	{name: "mise", dirs: []string{".mise"}, files: []string{"mise.toml", ".mise.toml"}},
-	{name: "Vim", files: []string{".exrc", ".vimrc", ".nvimrc", ".nvim.lua"}},
-	{name: "Emacs", files: []string{".dir-locals.el"}},
+	{name: "Windsurf", asOf: unseen, dirs: []string{".windsurf"}, files: []string{".windsurfrules"}},
+	{name: "Cline", asOf: unseen, dirs: []string{".clinerules"}},
+	{name: "Roo", asOf: unseen, dirs: []string{".roo"}, files: []string{".roomodes", ".roorules"}},
+	{name: "Continue", asOf: unseen, dirs: []string{".continue"}, files: []string{".continuerules"}},
+	{name: "Aider", asOf: unseen, files: []string{".aider.conf.yml"}},
+	{name: "Goose", asOf: unseen, dirs: []string{".goose"}, files: []string{".goosehints"}},
+	{name: "Amp", asOf: unseen, dirs: []string{".amp"}, files: []string{"AGENT.md"}},
+	{name: "Crush", asOf: unseen, dirs: []string{".crush"}, files: []string{"CRUSH.md", "crush.json", ".crush.json"}},
+	{name: "Junie", asOf: unseen, dirs: []string{".junie"}},
+	{name: "Kiro", asOf: unseen, dirs: []string{".kiro"}},
+	{name: "Amazon Q", asOf: unseen, dirs: []string{".amazonq"}},
+	{name: "Warp", asOf: unseen, files: []string{"WARP.md"}},
+	{name: "Visual Studio Code", asOf: unseen, dirs: []string{".vscode"}},
+	{name: "Zed", asOf: unseen, dirs: []string{".zed"}, files: []string{".rules"}},
+	{name: "Dev Containers", asOf: unseen, dirs: []string{".devcontainer"}, files: []string{".devcontainer.json"}},
+	{name: "Husky", asOf: unseen, dirs: []string{".husky"}},
+	{name: "direnv", asOf: unseen, files: []string{".envrc"}},
+	{name: "mise", asOf: unseen, dirs: []string{".mise"}, files: []string{"mise.toml", ".mise.toml"}},
+	{name: "Vim", asOf: unseen, files: []string{".exrc", ".vimrc", ".nvimrc", ".nvim.lua"}},
+	{name: "Emacs", asOf: unseen, files: []string{".dir-locals.el"}},
 }
+
+// unseen is said of programs that we do not drive: their files are known by name, and no version of them was run.
+const unseen = "no version"
 
 // commanding matches the files that tell agents and tools what to do: by their
 // names, anywhere in the tree and in whatever spelling some file system takes for
