@@ -84,6 +84,15 @@ var kernelWays = []way{
 	{"nest", "uncovering what is hidden", true, func(c *cell) try {
 		return says("unshare -m sh -c 'umount -l "+c.home+"; umount -l /; cat "+c.home+"/.ssh/id_ed25519'", c.canary)
 	}},
+	{"nest", "uncovering what is hidden, in a namespace of its own", false, func(c *cell) try {
+		return says("unshare -Urm sh -c 'umount -l "+c.home+"; umount -l /; cat "+c.home+"/.ssh/id_ed25519'", c.canary)
+	}},
+	{"nest", "uncovering the machine's passwords, in a namespace of its own", true, func(c *cell) try {
+		return says("unshare -Urm sh -c 'umount -l /etc/shadow; umount -l /etc; head -c 5 /etc/shadow'", "root:")
+	}},
+	{"nest", "the system made writable, in a namespace of its own", true, func(c *cell) try {
+		return exists("unshare -Urm sh -c 'mount -o remount,rw,bind /usr; mount -o remount,rw /; touch /usr/"+c.mark+"'", "/usr/"+c.mark)
+	}},
 	{"nest", "the server's mounts", true, func(c *cell) try {
 		return says(fmt.Sprintf("nsenter -t %d -m cat %s/.ssh/id_ed25519", c.pid, c.home), c.canary)
 	}},

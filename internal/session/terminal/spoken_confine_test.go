@@ -40,18 +40,19 @@ func TestCodexIsConfined(t *testing.T) {
 		strings.Contains(end.Report, "bwrap:") {
 		t.Errorf("a command in Codex's own sandbox: %s", end.Report)
 	}
-	out = h.begin("a", "look "+escalated(h.attack(other))+" [[result]]")
+	out = h.begin("a", "look "+escalated(h.attack(other)+"; sh bounds.sh")+" [[result]]")
 	h.decide(approval.Approve, "")
-	repelled(t, h.ended("a", out.Cursor).Report)
+	report := h.ended("a", out.Cursor).Report
+	repelled(t, report)
+	h.bounded(s, report)
 	if _, err := os.Stat(filepath.Join(h.project, "made.txt")); err != nil {
 		t.Error(err)
 	}
 	// What was put out of its reach is still within ours, also after a restart.
 	h.stop(os.Kill)
 	h.start()
-	if out := h.send("a", "/new"); out.Status != "done" {
-		t.Errorf("%+v\n%s", out, h.shown("a"))
-	}
+	// On a busy machine its screen may still say that it works, and then nothing is typed.
+	h.eventually("it takes a slash command", func() bool { return h.send("a", "/new").Status == "done" })
 	if out := h.send("a", "on [[say still here]]"); out.Report != "still here" {
 		t.Errorf("%+v\n%s", out, h.shown("a"))
 	}

@@ -71,7 +71,8 @@ func (h *house) wears(s terminal.Seat) {
 		"echo built > $GOCACHE/one && echo cached-$(cat $GOCACHE/one)",
 		"grep -rs CANAR[Y] " + in("home") + " " + in("shared") + " && echo SAW-A-KEY",
 		"touch " + in("shared/made") + " 2>/dev/null && echo CHANGED-SHARED",
-		"[ $HOME = " + h.project + " ] && echo MOVED-HOME", "echo end"}, "\n"))
+		"[ $HOME = " + h.project + " ] && echo MOVED-HOME", "sh bounds.sh", "echo end"}, "\n"))
+	h.write("home/code/bounds.sh", bounds)
 	out := h.begin(s.Name, "look "+ownShell(s.Agent, "sh look.sh")+" [[result]]")
 	h.decide(approval.Approve, "")
 	out = h.ended(s.Name, out.Cursor)
@@ -84,5 +85,31 @@ func (h *house) wears(s terminal.Seat) {
 		if strings.Contains(out.Report, bad) {
 			h.t.Errorf("%s: %s: %s", s.Agent, bad, out.Report)
 		}
+	}
+	if s.Agent != "codex" { // this was in a sandbox of its own, inside of ours
+		h.bounded(s, out.Report)
+	}
+}
+
+// bounds says who a command is, and what it could do.
+const bounds = `echo uid-$(id -u) zero-$(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0000000000000000$' /proc/self/status)
+echo privileges-$(grep -c '^NoNewPrivs:.1$' /proc/self/status); unshare -U true 2> /dev/null && echo NESTED
+`
+
+// bounded shows who a program of an agent is in its box: the user of the server, or root without a capability where that is root, who can
+// gain none; and it makes no namespace of users, but for the one that brings a sandbox of its own, which is nobody special in there.
+func (h *house) bounded(s terminal.Seat, report string) {
+	h.t.Helper()
+	uid := os.Getuid()
+	if uid == 0 && s.Agent == "codex" {
+		uid = 1000
+	}
+	for _, good := range []string{fmt.Sprintf("uid-%d zero-4", uid), "privileges-1"} {
+		if !strings.Contains(report, good) {
+			h.t.Errorf("%s: no %s in %s", s.Agent, good, report)
+		}
+	}
+	if strings.Contains(report, "NESTED") != (s.Agent == "codex") {
+		h.t.Errorf("%s: namespaces of users: %s", s.Agent, report)
 	}
 }
