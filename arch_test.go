@@ -43,6 +43,7 @@ var houseMap = []wall{
 	{pkg: "told", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
+	{pkg: "owner"},
 
 	// spine: who may do what, and what happened
 	{pkg: "identity", may: "secret"},
@@ -155,7 +156,7 @@ var houseMap = []wall{
 // The ground may be imported by all, and has an order of its own.
 var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "",
 	"lease": "fault",
-	"db":    "fault id", "op": "fault id db"}
+	"db":    "fault id", "op": "fault id db", "owner": "fault id db"}
 
 type listed struct {
 	ImportPath string

@@ -24,6 +24,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/logfile"
 	"tandem/internal/op"
+	owners "tandem/internal/owner"
 	"tandem/internal/repo/host"
 	"tandem/internal/secret"
 	"tandem/internal/settings"
@@ -37,6 +38,7 @@ type Daemon struct {
 	Without  []string  // keys that a person said are lost
 	Console  io.Writer // where log lines go beside the file; nil for nowhere
 	Ready    func(*Daemon)
+	Lease    time.Duration // how long it counts as living after it last said so; 0 for owners.Lease
 
 	Log        *slog.Logger
 	redact     *secret.Redactor
@@ -52,6 +54,9 @@ type Daemon struct {
 	keepers    []secret.Keeper
 	started    time.Time
 	db         *db.DB
+	claim      *owners.Claim
+	self       *owners.Held
+	lost       atomic.Pointer[error] // another server took over
 	journal    *journal.Journal
 	identity   *identity.Room
 	gate       *gate.Gate
@@ -115,9 +120,12 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	defer d.db.Close()
+	defer d.closeDB() //nolint:errcheck // nothing is left to be written
 	if err := d.serve(ctx); err != nil {
 		return err
+	}
+	if lost := d.lost.Load(); lost != nil {
+		return *lost
 	}
 	if d.restart.Load() {
 		return ErrRestart
@@ -145,47 +153,53 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.db.Told = func(err error) { d.Log.Error("after a commit", "err", err) }
+	if err := d.alone(ctx); err != nil {
+		return errors.Join(err, d.closeDB())
+	}
 	if err := d.finishRestore(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.recognise(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.backupBeforeMigrating(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	ran, err := d.db.Migrate(ctx, migrations...)
 	if err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if ran > 0 {
 		d.Log.Info("migrated", "steps", ran, "database", d.db.Name())
 	}
+	if err := d.take(ctx); err != nil {
+		return errors.Join(err, d.closeDB())
+	}
 	d.shrinkable(ctx)
 	if err := d.checkKeys(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.comeBack(); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.construct(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.bind(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.settleClock(ctx); err != nil {
-		return errors.Join(fmt.Errorf("settle the clock: %w", err), d.db.Close())
+		return errors.Join(fmt.Errorf("settle the clock: %w", err), d.closeDB())
 	}
 	if err := d.afterRestore(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	if err := d.tellSeals(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(err, d.closeDB())
 	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()))
 	if err != nil {
-		return errors.Join(fmt.Errorf("settle what a crash left: %w", err), d.db.Close())
+		return errors.Join(fmt.Errorf("settle what a crash left: %w", err), d.closeDB())
 	}
 	if unknown > 0 {
 		d.Log.Warn("a crash hid outcomes", "count", unknown)

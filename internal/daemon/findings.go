@@ -31,6 +31,7 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		out.Findings = append(out.Findings, Finding{"authority", "bad", f.What,
 			"look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify"})
 	}
+	out.Findings = append(out.Findings, d.tookOver()...)
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
 	}

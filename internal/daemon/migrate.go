@@ -45,6 +45,9 @@ func Migrate(ctx context.Context, st *settings.Settings, version, role string) (
 		return out, err
 	}
 	defer d.db.Close()
+	if err := d.nobodyElse(ctx); err != nil {
+		return out, err
+	}
 	if err := d.recognise(ctx); err != nil {
 		return out, err
 	}

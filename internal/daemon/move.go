@@ -109,6 +109,9 @@ func (d *Daemon) openToMove(ctx context.Context, in MoveIn) error {
 }
 
 func (d *Daemon) fitToMove(ctx context.Context, in MoveIn) error {
+	if err := d.nobodyElse(ctx); err != nil {
+		return err
+	}
 	if err := d.recognise(ctx); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ type Status struct {
 	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock or none"`
 	SandboxWhy string   `json:"sandbox_why,omitempty" jsonschema:"why it is not a better one"`
 	Told       []Told   `json:"told" jsonschema:"on which ways people hear that something needs them"`
+	Server     Serving  `json:"server" jsonschema:"this server among those that worked with its database"`
 	PIN        bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
 }
 
@@ -121,7 +122,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(),
 		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data,
-		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Told: d.told(), PIN: pin}
+		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Told: d.told(), PIN: pin, Server: d.serving()}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {

@@ -123,6 +123,9 @@ func Replace(ctx context.Context, st *settings.Settings, version string, in Rest
 	readable := d.openPresent(ctx) == nil
 	if readable {
 		defer d.db.Close()
+		if err := d.nobodyElse(ctx); err != nil {
+			return out, err
+		}
 	}
 	err = s.load(ctx, d.data, func(copied *db.DB) error {
 		l, err := look(ctx, s, copied)

@@ -19,6 +19,7 @@ import (
 	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	owners "tandem/internal/owner"
 	"tandem/internal/wholefile"
 )
 
@@ -122,6 +123,9 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	rows, err := d.db.Load(ctx, tables, migrations...)
 	if err != nil {
 		return stuck(err)
+	}
+	if err := d.db.Write(ctx, owners.Forget); err != nil {
+		return err
 	}
 	if err := d.becomeRestored(ctx, head); err != nil {
 		return err

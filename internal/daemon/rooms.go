@@ -25,6 +25,7 @@ import (
 	"tandem/internal/notify"
 	"tandem/internal/oauth"
 	"tandem/internal/op"
+	owners "tandem/internal/owner"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/repo/host"
@@ -44,6 +45,7 @@ import (
 // migrations are all rooms' tables, in the order they may depend on each other.
 var migrations = []db.Migrations{
 	installation.Migrations,
+	owners.Migrations,
 	journal.Migrations,
 	secret.Migrations,
 	identity.Migrations,

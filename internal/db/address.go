@@ -25,6 +25,8 @@ type address struct {
 	conf *pgx.ConnConfig
 	most int  // connections
 	said bool // the address says how queries are sent
+
+	shared bool // something gives our connections to others in between
 }
 
 // readAddress reads what is ours out of an address, and leaves the rest to the
@@ -93,7 +95,7 @@ func (at *address) meet(ctx context.Context) error {
 		return fault.New(fault.Unavailable, "db", "the database keeps text as %s, and tandem's is UTF-8", encoding).
 			WithNext("make one that does: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0")
 	}
-	if process != c.PgConn().PID() && !at.said {
+	if at.shared = process != c.PgConn().PID(); at.shared && !at.said {
 		at.conf.DefaultQueryExecMode = pgx.QueryExecModeExec
 		at.conf.StatementCacheCapacity, at.conf.DescriptionCacheCapacity = 0, 0
 	}

@@ -20,6 +20,8 @@ type DB struct {
 	clock   *clock
 	crowd   *crowd // of connections to PostgreSQL; nil on SQLite
 	path    string
+	fence   *fence
+	link    string // see Link
 
 	// Told hears of what went wrong where no caller is left to hear it.
 	Told func(error)

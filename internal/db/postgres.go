@@ -29,10 +29,12 @@ func openPostgres(ctx context.Context, dsn string, now func() time.Time) (*DB, e
 	if err := at.meet(first); err != nil {
 		return nil, postgresDialect.explain(fmt.Errorf("connect to PostgreSQL: %w", err))
 	}
-	pool := stdlib.OpenDB(*at.conf)
+	fence, link := new(fence), at.named()
+	pool := sql.OpenDB(fencedConnector{stdlib.GetConnector(*at.conf), fence, at.shared || at.said})
 	pool.SetMaxOpenConns(at.most)
 	pool.SetMaxIdleConns(min(idle, at.most))
-	d := &DB{pool: pool, dialect: postgresDialect, clock: &clock{wall: now}, crowd: &crowd{pool: pool, most: at.most}}
+	d := &DB{pool: pool, dialect: postgresDialect, clock: &clock{wall: now}, fence: fence, link: link,
+		crowd: &crowd{pool: pool, most: at.most}}
 	d.reader = &reader{pool: pool, crowd: d.crowd} // pgx prepares by itself
 	var closed atomic.Bool
 	d.stop = func() error { closed.Store(true); return pool.Close() }

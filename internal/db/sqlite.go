@@ -47,8 +47,9 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, er
 	pool.SetConnMaxIdleTime(time.Minute)
 
 	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}}
-	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, clock: &clock{wall: now}, path: path}
-	w.clock, w.told = d.clock, d.tell
+	d := &DB{pool: pool, reader: &reader{pool: pool, most: maxPrepared}, dialect: sqliteDialect, clock: &clock{wall: now}, path: path,
+		fence: new(fence)}
+	w.clock, w.told, w.fence = d.clock, d.tell, d.fence
 	d.write = w.submit
 	d.stop = sync.OnceValue(func() error {
 		w.close()

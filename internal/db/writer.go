@@ -23,6 +23,7 @@ type writer struct {
 	conn  *stmtConn // the leader's
 	clock *clock
 	told  func(error) // of what panicked after a commit
+	fence *fence
 
 	mu     sync.Mutex
 	led    bool // somebody leads
@@ -131,7 +132,11 @@ func (w *writer) batch(first *write) {
 				req.reply <- err
 				continue
 			}
-			if err := w.run(req); err != nil {
+			err := w.look(req.ctx)
+			if err == nil {
+				err = w.run(req)
+			}
+			if err != nil {
 				req.reply <- errors.Join(err, w.conn.exec("ROLLBACK"))
 				continue
 			}
@@ -160,6 +165,20 @@ func (w *writer) batch(first *write) {
 		}
 		req.reply <- lost
 	}
+}
+
+// look looks at the fence. Once for a batch will do: until its commit nobody else writes.
+func (w *writer) look(ctx context.Context) error {
+	set := w.fence.set.Load()
+	if set == nil {
+		return nil
+	}
+	var one int
+	err := w.conn.QueryRowContext(context.WithoutCancel(ctx), set.Live).Scan(&one)
+	if NoRows(err) {
+		return w.fence.refuse(set)
+	}
+	return err
 }
 
 // givenUp is what the others of a batch are told when one of them made SQLite

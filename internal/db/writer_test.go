@@ -61,7 +61,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	w := &writer{conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}, clock: &clock{wall: time.Now}}
+	w := &writer{fence: new(fence), conn: &stmtConn{Conn: conn, stmts: map[string]*sql.Stmt{}}, clock: &clock{wall: time.Now}}
 	for _, query := range []string{"CREATE TABLE thing (key TEXT PRIMARY KEY)", "INSERT INTO thing VALUES ('there')"} {
 		if err := w.conn.exec(query); err != nil {
 			t.Fatal(err)

@@ -66,6 +66,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects,
 						bytesText(r.Bytes))
 				}
+				if st.Server.Lease > 0 {
+					fmt.Fprintf(w, "Server: %s on %s, start %d on this database; others are refused\n", st.Server.ID, st.Server.Host, st.Server.Fence)
+				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
 				if st.Panel != "" {
 					fmt.Fprintf(w, "Panel: %s (a link that signs you in: tandem panel open)\n", st.Panel)

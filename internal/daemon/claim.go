@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	owners "tandem/internal/owner"
+)
+
+// claims is what this daemon says of itself to other servers. A database that is a file needs no lease: whoever else works with it is
+// on this machine and can be seen.
+func (d *Daemon) claims() *owners.Claim {
+	c := &owners.Claim{Folder: d.data, Inside: d.dsn() == "", Gone: gone}
+	if strings.HasPrefix(d.dsn(), "postgres") {
+		c.Lease = owners.Lease
+		if d.Lease > 0 {
+			c.Lease = d.Lease
+		}
+	}
+	return c
+}
+
+// alone refuses to go on while another server works with the database, before anything in it is changed.
+func (d *Daemon) alone(ctx context.Context) error {
+	d.claim = d.claims()
+	told := false
+	return d.claim.Wait(ctx, d.db, func(s owners.Server) {
+		if !told {
+			d.phase("waiting whether the server on " + s.Host + " still lives")
+			d.Log.Warn("another server worked with this database; its lease may still hold", "server", s.String())
+			told = true
+		}
+	})
+}
+
+// take makes this daemon the server of the database. From here on it writes as that, or not at all.
+func (d *Daemon) take(ctx context.Context) (err error) {
+	d.claim.Installation = d.kept.ID
+	if d.self, err = d.claim.Take(ctx, d.db); err != nil {
+		return err
+	}
+	for _, s := range d.self.Before {
+		d.Log.Warn("took over from a server that did not end by itself", "server", s.String())
+	}
+	d.self.Keep(ctx, d.lose, func(err error) { d.Log.Error("the lease was not renewed", "err", err) })
+	return nil
+}
+
+// lose ends a daemon that another one took over from.
+func (d *Daemon) lose(err error) {
+	d.Log.Error("ending", "err", err)
+	d.lost.Store(&err)
+	d.stop()
+}
+
+// closeDB says that this server ended, if it can be said soon, and closes.
+func (d *Daemon) closeDB() error {
+	if d.self != nil {
+		ended := make(chan error, 1)
+		go func() { ended <- d.self.End(context.Background()) }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				d.Log.Warn("the end was not kept; another machine may take over after the lease", "err", err)
+			}
+		case <-time.After(writeTime):
+			d.Log.Warn("the end was not kept: the database does not answer")
+		}
+	}
+	return d.db.Close()
+}
+
+// nobodyElse refuses a command that changes a database on which a server lives, wherever that runs.
+func (d *Daemon) nobodyElse(ctx context.Context) error {
+	return d.claims().Wait(ctx, d.db, func(owners.Server) {})
+}
+
+// Serving is the server's own row.
+type Serving struct {
+	ID    string    `json:"id"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+	Fence int64     `json:"fence" jsonschema:"higher for every later start on this database"`
+	Lease float64   `json:"lease_secs,omitempty" jsonschema:"how long it counts as living after its last word"`
+}
+
+func (d *Daemon) serving() Serving {
+	return Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds()}
+}
+
+// tookOver tells of servers that this one took the database from.
+func (d *Daemon) tookOver() (out []Finding) {
+	for _, s := range d.self.Before {
+		if s.Folder == d.data && s.Place == d.self.Place {
+			continue // this one's own crash
+		}
+		out = append(out, Finding{"server", "note", fmt.Sprintf("this server took over from another one, which did not end by itself: %s", s),
+			"if that one still runs, it ends by itself at its next change; see there: tandem status"})
+	}
+	return out
+}

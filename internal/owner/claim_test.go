@@ -1,0 +1,132 @@
+package owner
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/testenv"
+)
+
+func TestWhatIsKnownOfAnotherServer(t *testing.T) {
+	now := time.Unix(1000, 0)
+	held, over := now.Add(time.Second), now
+	for _, c := range []struct {
+		name   string
+		s      Server
+		inside bool
+		gone   bool
+		want   verdict
+	}{
+		{"a crash on this folder, seen at once", Server{Place: "here", Folder: "/a", Until: held}, false, false, dead},
+		{"the process is gone", Server{Place: "here", Folder: "/b", Until: held}, false, true, dead},
+		{"a copied folder on this machine", Server{Place: "here", Folder: "/b", Until: held}, false, false, lives},
+		{"it sleeps, and its lease has ended", Server{Place: "here", Folder: "/b", Until: over}, false, false, dead},
+		{"another machine", Server{Place: "there", Folder: "/a", Until: held}, false, true, unsure},
+		{"another machine, long ago", Server{Place: "there", Folder: "/a", Until: over}, false, false, dead},
+		{"nothing tells where", Server{Folder: "/a", Until: held}, false, true, unsure},
+		{"a file of this folder", Server{Place: "there", Folder: "/b"}, true, false, dead},
+		{"a file that another daemon here has", Server{Place: "here", Folder: "/b"}, false, false, lives},
+		{"a file that a daemon elsewhere had", Server{Place: "there", Folder: "/b"}, false, false, dead},
+	} {
+		claim := &Claim{Folder: "/a", Inside: c.inside, Lease: Lease, Gone: func(int) bool { return c.gone }, place: "here"}
+		if got := claim.judge(c.s, now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func exam(t *testing.T, test func(t *testing.T, d, other *db.DB)) {
+	for name, dsn := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "a.db") },
+		"postgres": func(t *testing.T) string { return testenv.Postgres(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			at, all := dsn(t), [2]*db.DB{}
+			for i := range all {
+				d, err := db.Open(t.Context(), at, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { d.Close() })
+				if _, err := d.Migrate(t.Context(), Migrations); err != nil {
+					t.Fatal(err)
+				}
+				all[i] = d
+			}
+			test(t, all[0], all[1])
+		})
+	}
+}
+
+func claim(t *testing.T, d *db.DB, folder string, gone bool) (*Held, error) {
+	t.Helper()
+	c := &Claim{Installation: "ins_x", Folder: folder, Lease: Lease, Gone: func(int) bool { return gone }}
+	if err := c.Wait(t.Context(), d, func(Server) {}); err != nil {
+		return nil, err
+	}
+	return c.Take(t.Context(), d)
+}
+
+func put(t *testing.T, d *db.DB) error {
+	return d.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec("UPDATE server SET host = host"); return err })
+}
+
+// One lives; a second one is refused and hears who it is. Dead, it is taken over from at once; and when it was not dead it writes no more.
+func TestOneServerLivesOnADatabase(t *testing.T) {
+	exam(t, func(t *testing.T, d, other *db.DB) {
+		a, err := claim(t, d, "/a", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := make(chan error, 1)
+		a.Keep(t.Context(), func(err error) { lost <- err }, func(err error) { t.Error(err) })
+		if _, err := claim(t, other, "/b", false); fault.KindOf(err) != fault.Conflict {
+			t.Fatalf("a second one: %v", err)
+		}
+		b, err := claim(t, other, "/b", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Before) != 1 || b.Before[0].ID != a.ID || b.Fence != a.Fence+1 {
+			t.Errorf("it took over from %v with fence %d", b.Before, b.Fence)
+		}
+		b.Keep(t.Context(), func(err error) { t.Error(err) }, func(err error) { t.Error(err) })
+		if err := put(t, d); !errors.Is(err, db.ErrFenced) {
+			t.Errorf("the first one wrote on: %v", err)
+		}
+		if err := <-lost; fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("it was told: %v", err)
+		}
+		if err := put(t, other); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(a.End(t.Context()), b.End(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if living, err := Living(t.Context(), d); err != nil || len(living) > 0 {
+			t.Errorf("after both ended: %v, %v", living, err)
+		}
+	})
+}
+
+// Of a server on another machine only its lease is seen: one that renews it is refused to follow, one that does not is followed, whatever
+// the clocks say.
+func TestALeaseIsWatched(t *testing.T) {
+	s := Server{ID: "srv_a", Place: "there", Until: time.Now().Add(time.Hour)}
+	c := &Claim{Lease: time.Minute, place: "here", watched: map[string]Server{}, since: time.Now()}
+	if c.weigh(s, time.Now()) != unsure || c.weigh(s, time.Now()) != unsure {
+		t.Error("at first nothing is known")
+	}
+	c.since = time.Now().Add(-2 * time.Minute)
+	if c.weigh(s, time.Now()) != dead {
+		t.Error("it did not renew its lease, and still lives")
+	}
+	s.Renewed++
+	if c.weigh(s, time.Now()) != lives {
+		t.Error("it renewed its lease, and does not live")
+	}
+}
