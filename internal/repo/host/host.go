@@ -46,6 +46,7 @@ type Host struct {
 	served []*served
 	known  []known // all that were ever served, also those that are not now
 	odd    []odd   // that were named and could not be opened
+	turns  turns   // of callers who bring something
 }
 
 // New opens, adopts or makes every repository.

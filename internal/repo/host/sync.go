@@ -131,6 +131,13 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
 		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
 	}
+	if len(tips) > 0 {
+		done, err := h.turns.take(ctx, op.CallerFrom(ctx).Whence())
+		if err != nil {
+			return nil, "", 0, err
+		}
+		defer done()
+	}
 	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
 	if len(tips) == 0 {
