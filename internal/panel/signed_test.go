@@ -49,7 +49,7 @@ func TestACookieAloneDoesNothing(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/panel/approvals/ask_x/decide/challenge", "/panel/sessions/ses_x/type", "/panel/passkeys",
-		"/panel/nothing"} {
+		"/panel/signout", "/panel/nothing"} {
 		if code, _, _ := thief.ask(t, "POST", path, put("planted"), "Accept: application/json"); code != http.StatusForbidden {
 			t.Errorf("%s answers %d", path, code)
 		}

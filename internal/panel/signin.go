@@ -63,10 +63,17 @@ func (v *visit) spend(code, key string) (out identity.StartOut, err error) {
 	return call[identity.StartOut](v, "signin.start", identity.StartIn{Code: code, Agent: v.r.UserAgent(), Key: key})
 }
 
+// signOut ends the sign-in of the browser that asks. It is signed like every other act: whoever took a copy of the cookie does not
+// end the person's work with it.
 func (p *Panel) signOut(w http.ResponseWriter, r *http.Request) {
-	if op.CallerFrom(r.Context()).Known() {
-		if _, err := p.Gate.Invoke(r.Context(), "signin.leave", nil); err != nil {
-			(&visit{p: p, w: w, r: r, ctx: r.Context()}).fail(err)
+	if c := op.CallerFrom(r.Context()); c.Known() {
+		v := &visit{p: p, w: w, r: r, ctx: r.Context(), caller: c}
+		err := v.signed()
+		if err == nil {
+			_, err = p.Gate.Invoke(r.Context(), "signin.leave", nil)
+		}
+		if err != nil {
+			v.failAs(err)
 			return
 		}
 	}
