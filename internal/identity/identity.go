@@ -31,6 +31,9 @@ type Room struct {
 	Wrong func(tx *db.Tx, w WrongPIN) error
 	// Recovered hears what happens about a forgotten PIN inside the transaction of it.
 	Recovered func(tx *db.Tx, what Recovered) error
+	// Waits lists what an actor would receive by its name alone, as kind:name; in the change under way, or outside of one where tx
+	// is nil. Without it no name is given to a newcomer.
+	Waits func(ctx context.Context, tx *db.Tx, tenant, principal string) ([]string, error)
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 }

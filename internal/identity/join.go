@@ -52,9 +52,9 @@ func joinAt(name string) op.Resource { return op.Resource{Kind: "join", Path: "/
 // joinOps are how others come in.
 func (r *Room) joinOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "join.enter", Once: true, Right: "join.create", MCP: "-", Secret: []string{"nonce"},
+		op.Binding(op.State(op.Spec{Name: "join.enter", Once: true, Right: "join.create", MCP: "-", Secret: []string{"nonce"},
 			Doc: "Ask to join this server. A person approves it; the same request then returns a token, once."},
-			func(in EnterIn) op.Resource { return joinAt(in.Name) }, r.enter),
+			func(in EnterIn) op.Resource { return joinAt(in.Name) }, r.enter), r.receives),
 		op.State(op.Spec{Name: "join.redeem", Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
 			Doc: "Join this server with an invitation, which works once."},
 			func(in RedeemIn) op.Resource { return joinAt(in.Name) }, r.redeem),
@@ -96,6 +96,9 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label string) (MintOu
 	}
 	c := op.CallerFrom(ctx)
 	a, err := freshActor(ctx, tx, c.Tenant, op.Agent, name, WellKnown(Owner))
+	if err == nil {
+		err = r.mayReceive(ctx, tx, a)
+	}
 	if err != nil {
 		return MintOut{}, err
 	}

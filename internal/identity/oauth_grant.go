@@ -76,7 +76,18 @@ func (r *Room) consent(ctx context.Context, tx *db.Tx, in ConnectIn) (ConsentOut
 		return ConsentOut{}, err
 	}
 	if c.actor == "" {
-		a, err := freshActor(ctx, tx, who.Tenant, op.Service, c.name, who.Actor)
+		name := c.name
+		waits, err := r.waiting(ctx, tx, who.Tenant, op.Service, name)
+		if err != nil {
+			return ConsentOut{}, err
+		}
+		if waits != "" { // a program chose its name itself
+			name = "program-" + name
+		}
+		a, err := freshActor(ctx, tx, who.Tenant, op.Service, name, who.Actor)
+		if err == nil {
+			err = r.mayReceive(ctx, tx, a)
+		}
 		if err != nil {
 			return ConsentOut{}, err
 		}

@@ -1,0 +1,46 @@
+package book
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/policy"
+)
+
+// Waits lists, in words, what an actor would receive at once by being called so: grants that are written for that very name, and
+// that the rules speak of it. What holds for everybody of its kind is not among it. tx is the change under way, nil outside of one.
+func (b *Book) Waits(ctx context.Context, tx *db.Tx, tenant, principal string) (out []string, err error) {
+	who, err := policy.ParsePrincipal(principal)
+	if err != nil {
+		return nil, err
+	}
+	read := func(tx *db.Tx) error {
+		out = nil
+		src, _, err := b.inForce(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		for _, g := range src.Grants {
+			if g.Principal == who && g.Effect != policy.Deny && (g.ExpiresAt.IsZero() || tx.Now().Before(g.ExpiresAt)) {
+				var may []string
+				for _, p := range g.Permissions {
+					may = append(may, string(p))
+				}
+				out = append(out, fmt.Sprintf("%s: %s %s on %s", g.ID, g.Effect, strings.Join(may, ", "), g.Scope.Root))
+			}
+		}
+		if strings.Contains(src.Rules, fmt.Sprintf("::%q", who.ID)) {
+			out = append(out, "the rules name it: tandem policy show")
+		}
+		slices.Sort(out)
+		return nil
+	}
+	if tx != nil {
+		return out, read(tx)
+	}
+	err = b.db.Read(ctx, read)
+	return out, err
+}
