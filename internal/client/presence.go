@@ -10,7 +10,8 @@ var present = map[string]bool{
 	"policy.edit": true, "policy.label": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
-	"secret.rotate":   true, "secret.unmask": true, "server.backup": true, "server.restore": true, "server.rotate": true,
+	"secret.rotate":   true, "secret.unmask": true, "schedule.remove": true, "schedule.set": true,
+	"server.backup": true, "server.restore": true, "server.rotate": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
 	"signin.end": true, "signin.key": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
 }

@@ -15,6 +15,7 @@ const (
 	passesOn   = "it passes on to operations that are each asked about"
 	looksOnly  = "a stream that changes nothing by itself"
 	ofSettings = "the folder is read literally; which program an agent is stands in settings, which change only with a person"
+	byServer   = "the server alone calls it, and nobody's approval is spent on it"
 	fromAgent  = "an agent program's own arguments, byte by byte; it has its file or command in hand and waits with it"
 )
 
@@ -113,6 +114,9 @@ var bindings = map[string]string{
 	"server.restore":          byPerson,
 	"aside.discard":           byID,
 	"aside.keep":              byPerson,
+	"schedule.remove":         byPerson,
+	"schedule.run":            byServer,
+	"schedule.set":            byPerson,
 	"server.rotate":           byPerson,
 	"session.cancel":          byID,
 	"session.checkout":        byValue,

@@ -15,7 +15,7 @@ import (
 func TestEveryNameIsBound(t *testing.T) {
 	d, _ := walked(t)
 	reasons := map[string]bool{byValue: true, byID: true, byContent: true, byVersion: true, byName: true, byPerson: true, passesOn: true,
-		looksOnly: true, ofSettings: true, fromAgent: true}
+		looksOnly: true, ofSettings: true, fromAgent: true, byServer: true}
 	seen := map[string]bool{}
 	for _, o := range d.gate.Table().All() {
 		said, listed := bindings[o.Name]

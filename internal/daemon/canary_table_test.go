@@ -72,7 +72,8 @@ func init() {
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",
 		"grant.revoke", "join.invite", "oauth.clear", "oauth.consent", "oauth.look", "passkey.add", "passkey.remove", "policy.edit",
-		"policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "server.backup", "server.restore",
+		"policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "schedule.remove",
+		"schedule.set", "server.backup", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
 	saying(areWords, "audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",

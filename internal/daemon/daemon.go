@@ -322,6 +322,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		}
 	})
 	servers.Go(func() { d.rooms.notify.Run(ctx) })
+	servers.Go(func() { d.rooms.schedule.Run(op.WithCaller(ctx, d.system())) })
 	servers.Go(func() {
 		if err := d.keepBridgeLog(ctx, filepath.Join(d.data, "bridge.log")); err != nil && ctx.Err() == nil {
 			d.Log.Error("bridge.log cannot be kept", "err", err)

@@ -44,6 +44,7 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		return out, err
 	}
 	out.Findings = append(out.Findings, recoveryFindings(rec)...)
+	out.Findings = append(out.Findings, d.scheduleFindings()...)
 	w := &d.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -36,6 +36,7 @@ var confers = []struct{ what, query string }{
 	{"standing answers", "SELECT count(*) FROM approval_rule WHERE expires_at = 0 OR expires_at > NOW"},
 	{"programs that signed in", "SELECT count(*) FROM oauth_grant"},
 	{"connectors", "SELECT count(*) FROM connector"},
+	{"schedules, by which the server acts by itself", "SELECT count(*) FROM schedule"},
 }
 
 // load restores the house of a staged copy into nothing: a database of its own in a

@@ -32,6 +32,7 @@ import (
 	"tandem/internal/repo/kin"
 	"tandem/internal/resource"
 	resourcewire "tandem/internal/resource/wire"
+	"tandem/internal/schedule"
 	"tandem/internal/secret"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
@@ -63,6 +64,7 @@ var migrations = []db.Migrations{
 	relays.Migrations,
 	notify.Migrations,
 	tunnel.Migrations,
+	schedule.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -92,6 +94,7 @@ type rooms struct {
 	relay     *relays.Runner
 	notify    *notify.Notifier
 	tunnel    *tunnel.Room
+	schedule  *schedule.Room
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -139,6 +142,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.buildTunnel()
+	d.makeSchedules()
 	if err := d.openRepos(ctx); err != nil {
 		return err
 	}
@@ -162,6 +166,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.terminal.Ops(),
 		d.rooms.relay.Ops(),
 		d.rooms.tunnel.Ops(),
+		d.rooms.schedule.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
@@ -204,6 +209,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
 	d.measure()
+	d.measureSchedules()
 	d.watched()
 	d.rooms.remotes.inner = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil)
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())

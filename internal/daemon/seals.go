@@ -13,6 +13,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/notify"
 	"tandem/internal/op"
+	"tandem/internal/schedule"
 	"tandem/internal/session"
 )
 
@@ -40,7 +41,8 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 		return err
 	}
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
-		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) }}
+		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
 	d.journal.Lives = identity.Lives

@@ -14,6 +14,7 @@ import (
 	"tandem/internal/inbox/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	schedule "tandem/internal/schedule/wire"
 	"tandem/internal/session"
 	"tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
@@ -186,6 +187,18 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(names[a.Session], a.Folder), Session: a.Session,
 			What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
 			Next: fmt.Sprintf("tandem session set-aside show %s", a.ID), Page: "/panel/aside/" + url.PathEscape(a.ID)})
+	}
+	return out, err
+}
+
+// schedules are those that failed when they were last tried.
+func schedules(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, schedule.List, struct{}{})
+	for _, s := range list.Schedules {
+		if s.Failure != "" {
+			out = append(out, wire.Row{Kind: wire.Schedule, ID: string(s.Kind), Name: string(s.Kind), What: line(s.Failure), Since: s.FailedAt,
+				Next: "tandem server schedule list", Page: "/panel/system"})
+		}
 	}
 	return out, err
 }

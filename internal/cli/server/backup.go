@@ -18,8 +18,8 @@ import (
 )
 
 func newServer(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, rotate, migrate, move"}
-	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newRotate(k), newMigrate(k), newMove(k))
+	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, schedule, rotate, migrate, move"}
+	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newSchedule(k), newRotate(k), newMigrate(k), newMove(k))
 	return cmd
 }
 

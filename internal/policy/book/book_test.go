@@ -83,7 +83,7 @@ func TestGrantsTakeEffectAtOnce(t *testing.T) {
 	exam(t, func(b *bench) {
 		write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/x"}
 		b.want(write, "ask", "grant:default-agent-folder-write")
-		given, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code",
+		given, err := change(b, "home", b.Add, GrantIn{Principal: "agent:builder", Resource: "folder:/code",
 			Permissions: []string{"read", "edit"}, TTL: 3600, Note: "sprint"})
 		if err != nil {
 			t.Fatal(err)
@@ -95,14 +95,14 @@ func TestGrantsTakeEffectAtOnce(t *testing.T) {
 		b.want(write, "ask", "grant:default-agent-folder-write")
 		b.now.Add(-time.Minute.Microseconds()) // what has ended stays so when the clock is set back
 		b.want(write, "ask", "grant:default-agent-folder-write")
-		if _, err := change(b, "home", b.revoke, GrantIDIn{ID: given.ID}); err != nil {
+		if _, err := change(b, "home", b.Revoke, GrantIDIn{ID: given.ID}); err != nil {
 			t.Fatal(err)
 		}
 		b.want(write, "ask", "")
-		if _, err := change(b, "home", b.revoke, GrantIDIn{ID: given.ID}); !fault.Is(err, fault.NotFound) {
+		if _, err := change(b, "home", b.Revoke, GrantIDIn{ID: given.ID}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("revoked twice: %v", err)
 		}
-		deny, err := change(b, "home", b.add, GrantIn{Principal: "*", Effect: "deny", Resource: "folder:/code", Permissions: []string{"edit"}})
+		deny, err := change(b, "home", b.Add, GrantIn{Principal: "*", Effect: "deny", Resource: "folder:/code", Permissions: []string{"edit"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,14 +122,14 @@ func TestHouseGrantsCanBeLifted(t *testing.T) {
 	exam(t, func(b *bench) {
 		env := Case{Actor: "builder", Right: "folder.read", Resource: "/code/.env", Class: "source_code"}
 		b.want(env, "deny", "grant:default-agent-keys")
-		if _, err := change(b, "home", b.revoke, GrantIDIn{ID: "default-agent-keys"}); err != nil {
+		if _, err := change(b, "home", b.Revoke, GrantIDIn{ID: "default-agent-keys"}); err != nil {
 			t.Fatal(err)
 		}
 		b.want(env, "allow", "")
-		if _, err := change(b, "home", b.revoke, GrantIDIn{ID: "default-authority-agent"}); !fault.Is(err, fault.Denied) {
+		if _, err := change(b, "home", b.Revoke, GrantIDIn{ID: "default-authority-agent"}); !fault.Is(err, fault.Denied) {
 			t.Errorf("deciding is given away: %v", err)
 		}
-		if _, err := change(b, "home", b.revoke, GrantIDIn{ID: "default-nonsense"}); !fault.Is(err, fault.NotFound) {
+		if _, err := change(b, "home", b.Revoke, GrantIDIn{ID: "default-nonsense"}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -178,27 +178,27 @@ func TestRulesAreVersioned(t *testing.T) {
 
 func TestPassingOn(t *testing.T) {
 	exam(t, func(b *bench) {
-		root, err := change(b, "home", b.add, GrantIn{Principal: "person:ann", Resource: "folder:/code",
+		root, err := change(b, "home", b.Add, GrantIn{Principal: "person:ann", Resource: "folder:/code",
 			Permissions: []string{"edit", "delegate"}, Redelegate: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		child, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code/app", Permissions: []string{"edit"},
+		child, err := change(b, "home", b.Add, GrantIn{Principal: "agent:builder", Resource: "folder:/code/app", Permissions: []string{"edit"},
 			From: root.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/app/x"}
 		b.want(write, "allow", "grant:"+child.ID)
-		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/etc", Permissions: []string{"edit"},
+		if _, err := change(b, "home", b.Add, GrantIn{Principal: "agent:builder", Resource: "folder:/etc", Permissions: []string{"edit"},
 			From: root.ID}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("more than the parent: %v", err)
 		}
-		if _, err := change(b, "home", b.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
+		if _, err := change(b, "home", b.Add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
 			From: "grt_nothing"}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("from nothing: %v", err)
 		}
-		out, err := change(b, "home", b.revoke, GrantIDIn{ID: root.ID})
+		out, err := change(b, "home", b.Revoke, GrantIDIn{ID: root.ID})
 		if err != nil || len(out.Ended) != 1 || out.Ended[0] != child.ID {
 			t.Fatalf("%+v %v", out, err)
 		}
@@ -252,7 +252,7 @@ func TestMalformedGrantsLeaveNoTrace(t *testing.T) {
 	} {
 		g := good
 		spoil(&g)
-		if _, err := change(b, "home", b.add, g); !fault.Is(err, fault.Invalid) {
+		if _, err := change(b, "home", b.Add, g); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -268,13 +268,13 @@ func TestSharedDatabase(t *testing.T) {
 	write := Case{Actor: "builder", Right: "folder.write", Resource: "/code/x"}
 	two.want(write, "ask", "")
 	for i := range 3 {
-		g, err := change(one, "home", one.add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
+		g, err := change(one, "home", one.Add, GrantIn{Principal: "agent:builder", Resource: "folder:/code", Permissions: []string{"edit"},
 			Note: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		two.want(write, "allow", "grant:"+g.ID)
-		if _, err := change(one, "home", one.revoke, GrantIDIn{ID: g.ID}); err != nil {
+		if _, err := change(one, "home", one.Revoke, GrantIDIn{ID: g.ID}); err != nil {
 			t.Fatal(err)
 		}
 		two.want(write, "ask", "")

@@ -72,10 +72,10 @@ func (b *Book) grantOps() []op.Op {
 			func(GrantsIn) op.Resource { return atGrant("") }, b.grants),
 		GrantAdd.State(op.Spec{Right: "grant.write", Method: "POST", Path: "/grant", Status: 201, Present: true, People: true,
 			Doc: "Grant somebody a right, or deny it. Needs a person present."},
-			func(GrantIn) op.Resource { return atGrant("") }, b.add),
+			func(GrantIn) op.Resource { return atGrant("") }, b.Add),
 		GrantRevoke.State(op.Spec{Right: "grant.revoke", Method: "DELETE", Path: "/grant/{id}", Present: true, People: true,
 			Doc: "Take a grant back, and with it every grant that was passed on from it."},
-			func(in GrantIDIn) op.Resource { return atGrant(in.ID) }, b.revoke),
+			func(in GrantIDIn) op.Resource { return atGrant(in.ID) }, b.Revoke),
 	}
 }
 
@@ -196,7 +196,8 @@ func literal(resource string) error {
 // maxTTL is ten years: longer is meant to be for ever, and that is said by leaving it out.
 const maxTTL = 10 * 365 * 24 * 3600
 
-func (b *Book) add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error) {
+// Add keeps a grant that the caller gives, inside their own change.
+func (b *Book) Add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error) {
 	c := op.CallerFrom(ctx)
 	g, err := in.scoped(c, tx.Now())
 	if err != nil {
@@ -247,7 +248,8 @@ func (b *Book) mayPassOn(ctx context.Context, tx *db.Tx, tenant string, g *polic
 	return fault.New(fault.NotFound, "grant.add", "there is no grant %s to pass on", g.DelegationID).WithNext("list them: tandem grant list")
 }
 
-func (b *Book) revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, error) {
+// Revoke takes a grant back, with what was passed on from it.
+func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, error) {
 	c := op.CallerFrom(ctx)
 	if strings.HasPrefix(in.ID, "default-authority-") {
 		return RevokeOut{}, fault.New(fault.Denied, "grant.revoke", "%s keeps deciding and granting with people; it cannot be taken away", in.ID)

@@ -261,6 +261,13 @@ not run: a PostgreSQL is needed, which server_move has: tandem server move sqlit
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem up --database postgres://tandem@db.example.org/tandem
 not run: a server that lost its key is needed, which server_rotate has: tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
 your-server> tandem server backup-key ~/copies.identity > ~/copies.recipient
+your-server> tandem server schedule backup --to /mnt/copies --recipient-file ~/copies.recipient
+  shows backup is scheduled
+your-server> tandem server schedule backup --to /mnt/copies --recipient-file ~/copies.recipient --when 'every 6h' --keep 28
+your-server> tandem server schedule forget --older-than 8760h
+your-server> tandem server schedule list
+  shows not done yet
+your-server> tandem server schedule remove backup
 your-server> tandem server restore ~/tandem-2026-11-15.backup
 your-server> tandem down --force
 your-server$ rm ~/.tandem/config.toml

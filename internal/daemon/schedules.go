@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tandem/internal/backup"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/notify"
+	"tandem/internal/op"
+	"tandem/internal/policy/book"
+	"tandem/internal/schedule"
+	"tandem/internal/schedule/wire"
+)
+
+// makeSchedules gives the room of schedules what it does not own.
+func (d *Daemon) makeSchedules() {
+	r := schedule.New(d.db, d.Log)
+	r.Vouch, r.Rooms, r.System, r.Failed = d.journal.Vouch(), &d.inner, identity.System, d.scheduleFailed
+	r.Do = map[wire.Kind]func(context.Context, wire.What) (string, error){wire.Backup: d.backupBySchedule, wire.Forget: d.forgetBySchedule}
+	r.Grant = func(ctx context.Context, tx *db.Tx, resource string) (string, error) {
+		out, err := d.rooms.book.Add(ctx, tx, book.GrantIn{Principal: "service:" + identity.System, Resource: resource,
+			Permissions: []string{"execute"}, Note: "tandem itself does what was scheduled"})
+		return out.ID, err
+	}
+	r.Revoke = func(ctx context.Context, tx *db.Tx, grant string) error {
+		_, err := d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the schedule was changed or removed"})
+		return err
+	}
+	d.rooms.schedule = r
+}
+
+// The names of copies that a schedule made. Others in the folder are not its own to remove.
+const scheduledCopies = "tandem-*.scheduled"
+
+// backupBySchedule makes one copy, whole and in a file of its own, and then removes the oldest beyond those that are kept. Pieces that
+// copies share could not be removed without the identity that opens them, so these share none.
+func (d *Daemon) backupBySchedule(ctx context.Context, w wire.What) (string, error) {
+	if st, err := os.Stat(w.Path); err != nil || !st.IsDir() {
+		return "", fault.New(fault.Unavailable, "schedule.run", "the folder for copies is not there: %s", w.Path).
+			WithNext("mount its disk, or name another folder: tandem server schedule backup --to FOLDER")
+	}
+	if err := backup.Halves(w.Path, d.db.Now()); err != nil {
+		return "", err
+	}
+	path := filepath.Join(w.Path, "tandem-"+d.db.Now().UTC().Format("20060102-150405.000000")+".scheduled")
+	out, err := d.backup(ctx, BackupIn{Path: path, Recipient: w.Recipient, Repos: w.Repos})
+	if err != nil {
+		return "", err
+	}
+	copies, err := filepath.Glob(filepath.Join(w.Path, scheduledCopies))
+	slices.Sort(copies)
+	for ; len(copies) > w.Keep; copies = copies[1:] {
+		err = errors.Join(err, os.Remove(copies[0]))
+	}
+	return fmt.Sprintf("%s, %d rows, %d bytes", out.Path, out.Rows, out.Bytes), err
+}
+
+func (d *Daemon) forgetBySchedule(ctx context.Context, w wire.What) (string, error) {
+	var n int64
+	err := d.db.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = journal.Forget(tx, op.CallerFrom(ctx).Tenant, tx.Now().Add(-time.Duration(w.OlderThan)*time.Hour))
+		if n > 0 {
+			tx.AfterCommit(d.journal.Forgot)
+		}
+		return err
+	})
+	return fmt.Sprintf("%d payloads", n), err
+}
+
+// scheduleFailed tells people once that something is not done any more; the inbox and the doctor go on saying so.
+func (d *Daemon) scheduleFailed(ctx context.Context, s wire.Schedule) {
+	d.rooms.notify.Tell(ctx, identity.LocalTenant, notify.Notice{Event: notify.Event{TS: s.FailedAt, Type: "schedule", Status: "failed",
+		ID: string(s.Kind), Summary: "What is scheduled was not done: " + string(s.Kind), Reason: s.Failure}, Push: notify.Urgent,
+		Next: "See it: tandem server schedule list", Page: "/panel/system"})
+}
+
+// scheduleFindings are what the doctor says of schedules.
+func (d *Daemon) scheduleFindings() (out []Finding) {
+	for _, s := range d.rooms.schedule.Set() {
+		if s.Failure != "" {
+			out = append(out, Finding{"schedule", "bad", "the scheduled " + string(s.Kind) + " failed: " + s.Failure,
+				"mend the cause; it is tried again every hour: tandem server schedule list"})
+		}
+	}
+	return out
+}
+
+// measureSchedules adds what an alarm needs: that something fails, and that it has not been done for long.
+func (d *Daemon) measureSchedules() {
+	d.watch.metrics.Gauge("tandem_schedule_failed", "Whether what is scheduled failed when it was last tried, by kind.",
+		func(tell func(float64, ...string)) {
+			for _, s := range d.rooms.schedule.Set() {
+				tell(yes(s.Failure != ""), string(s.Kind))
+			}
+		}, "kind")
+	d.watch.metrics.Gauge("tandem_schedule_done_seconds", "When what is scheduled was last done, in seconds since 1970, by kind; 0 for never.",
+		func(tell func(float64, ...string)) {
+			for _, s := range d.rooms.schedule.Set() {
+				done := 0.0
+				if !s.DoneAt.IsZero() {
+					done = float64(s.DoneAt.Unix())
+				}
+				tell(done, string(s.Kind))
+			}
+		}, "kind")
+}
