@@ -88,7 +88,7 @@ var houseMap = []wall{
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	// reads their operations' answers
-	{pkg: "inbox", may: "inbox/wire approval journal session session/terminal session/relay session/wire connector/wire schedule/wire space/peer"},
+	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire schedule/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun

@@ -253,10 +253,38 @@ func Parts(data string) (id, where string, missing, err error) {
 			return kept.ID, where, f.Lost(data), nil
 		}
 	}
-	if _, err := os.Stat(where); len(kept.Database.Sealed) == 0 && errors.Is(err, os.ErrNotExist) {
+	if len(kept.Database.Sealed) > 0 {
+		return kept.ID, where, nil, nil
+	}
+	if _, err := os.Stat(where); errors.Is(err, os.ErrNotExist) {
 		return kept.ID, where, installation.Found{Data: data, Folder: kept, Where: where, Empty: true, Keys: there}.Refuse(), nil
 	}
+	if !slices.Contains(there, "secret.key") {
+		return kept.ID, where, sealedUnder(data, where), nil
+	}
 	return kept.ID, where, nil, nil
+}
+
+// sealedUnder says what a secret.key that is not there is missed by. Only the database knows: a keyring may hold the keys. One that
+// cannot be read is somebody else's finding.
+func sealedUnder(data, where string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	defer cancel()
+	base, err := db.Open(ctx, where, nil)
+	if err != nil {
+		return nil
+	}
+	defer base.Close()
+	keepers, err := secret.Keepers(data, "file")
+	if err != nil {
+		return nil
+	}
+	gone, err := secret.Missing(ctx, base, keepers)
+	if err != nil || len(gone) == 0 {
+		return nil
+	}
+	f, _ := installation.Known("secret.key")
+	return f.Lost(data)
 }
 
 // short is a list of at most n names.

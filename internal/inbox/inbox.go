@@ -41,7 +41,7 @@ type source struct {
 }
 
 var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.live", seats}, {"relay.list", relays},
-	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"schedule.list", schedules},
+	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"schedule.list", schedules},
 	{"space.list", mail}}
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {

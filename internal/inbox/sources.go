@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/approval"
 	connector "tandem/internal/connector/wire"
+	"tandem/internal/identity"
 	"tandem/internal/inbox/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
@@ -31,6 +32,7 @@ const (
 	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
 	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
 	sessionGet   = op.Def[session.IDIn, *session.Session]("session.get")
+	recoveryShow = op.Def[identity.Nothing, identity.RecoveryOut]("recovery.show")
 	spaceList    = op.Def[peer.Nothing, peer.Seats]("space.list")
 )
 
@@ -187,6 +189,17 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		out = append(out, wire.Row{Kind: wire.Aside, ID: a.ID, Name: first(names[a.Session], a.Folder), Session: a.Session,
 			What: line(a.Path + ": " + a.What), Since: a.CreatedAt,
 			Next: fmt.Sprintf("tandem session set-aside show %s", a.ID), Page: "/panel/aside/" + url.PathEscape(a.ID)})
+	}
+	return out, err
+}
+
+// recovery is a PIN that root of the machine began to replace: whoever has the old one has a day to stop it.
+func recovery(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	said, err := op.Do(ctx, r.rooms, recoveryShow, identity.Nothing{})
+	if p := said.Pending; p != nil {
+		out = append(out, wire.Row{Kind: wire.Recovery, ID: p.ID, Name: "PIN", Since: p.StartedAt,
+			What: "root of this machine began to replace the PIN, which counts from " + p.DueAt.Local().Format("2006-01-02 15:04") + " on",
+			Next: "tandem recover stop", Page: "/panel/system"})
 	}
 	return out, err
 }

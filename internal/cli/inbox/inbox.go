@@ -31,7 +31,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar((*string)(&in.Kind), "kind", "",
-		"only one kind: ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, schedule, mail or ended")
+		"only one kind: ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, recovery, schedule, mail or ended")
 	return []*cobra.Command{cmd}
 }
 
