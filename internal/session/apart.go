@@ -91,11 +91,17 @@ func (r *Room) Apart(ctx context.Context, kind checkout.Kind, folder, name strin
 			c.Tenant, made.Path, made.Repo, encode(made), c.Name, tx.Now()); err != nil {
 			return err
 		}
-		return r.vouchCheckout(tx, c, "session.checkout_made", sealCheckout(made, c.Tenant))
+		return r.vouchCheckout(tx, c, EventCheckoutMade, sealCheckout(made, c.Tenant))
 	})
 	op.Note(ctx, "checkout", made.Path)
 	return made, err
 }
+
+// The events that vouch for a checkout, and for its end.
+const (
+	EventCheckoutMade = "session.checkout_made"
+	EventCheckoutGone = "session.checkout_gone"
+)
 
 // vouchCheckout has an event of its own vouch for a checkout's row, or for its end, in the transaction that writes it: what makes a
 // checkout works outside the database, and uses the checkout before its outcome is known.
@@ -206,6 +212,6 @@ func (r *Room) forgetCheckout(ctx context.Context, s *Session, c Checkout) error
 		if _, err := tx.Exec("DELETE FROM session_checkout WHERE tenant = ? AND path = ?", s.Tenant, filepath.Clean(c.Path)); err != nil {
 			return err
 		}
-		return r.vouchCheckout(tx, who, "session.checkout_gone", op.Sealed{Tenant: s.Tenant, Subject: checkoutSubject(c.Path)})
+		return r.vouchCheckout(tx, who, EventCheckoutGone, op.Sealed{Tenant: s.Tenant, Subject: checkoutSubject(c.Path)})
 	})
 }
