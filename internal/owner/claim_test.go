@@ -118,8 +118,10 @@ func TestOneServerLivesOnADatabase(t *testing.T) {
 func TestALeaseIsWatched(t *testing.T) {
 	s := Server{ID: "srv_a", Place: "there", Until: time.Now().Add(time.Hour)}
 	c := &Claim{Lease: time.Minute, place: "here", watched: map[string]Server{}, since: time.Now()}
-	if c.weigh(s, time.Now()) != unsure || c.weigh(s, time.Now()) != unsure {
-		t.Error("at first nothing is known")
+	for range 2 {
+		if c.weigh(s, time.Now()) != unsure {
+			t.Error("at first nothing is known")
+		}
 	}
 	c.since = time.Now().Add(-2 * time.Minute)
 	if c.weigh(s, time.Now()) != dead {
