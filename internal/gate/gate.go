@@ -220,7 +220,15 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	if err := g.looked(ctx, c); err != nil {
 		return nil, err
 	}
-	return c.run(ctx)
+	began := time.Now()
+	out, err := c.run(ctx)
+	if err == nil && time.Since(began) > waited {
+		err = g.again(ctx, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // errPanic marks a call that a panic cut off: nobody knows how far it came.

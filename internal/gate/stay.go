@@ -97,4 +97,24 @@ func (g *Gate) stay(ctx context.Context, may func(context.Context) error) contex
 	return ctx
 }
 
+// waited is how long a look may take before its caller is asked about again. A variable for the tests alone.
+var waited = time.Second
+
+// again says why a call that took a while, as every wait does, would not be let in any more: what it found came after it was let in.
+func (g *Gate) again(ctx context.Context, c *call) error {
+	if c.caller.Kind == op.Session || c.caller.Aged() {
+		if err := g.still(ctx, c.caller); err != nil {
+			return err
+		}
+	}
+	next, err := g.look(ctx, c.op, c.in)
+	if err != nil {
+		return err
+	}
+	if next.decision.Effect < c.decision.Effect {
+		return g.refuse(ctx, next, g.denial(next))
+	}
+	return nil
+}
+
 func (g *Gate) still(ctx context.Context, c op.Caller) error { return g.guards.Still(ctx, c) }

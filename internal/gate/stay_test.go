@@ -94,3 +94,73 @@ func TestADisabledActorsSessionsStop(t *testing.T) {
 		t.Errorf("%v, %d notes", err, w.notes(t))
 	}
 }
+
+// Who waited for something heard of it after the right to hear it was taken back. Whatever took a while is asked about again before it is
+// answered, whichever operation it is.
+func TestAWaitEndsWithTheRightToIt(t *testing.T) {
+	was := waited
+	waited = 0
+	t.Cleanup(func() { waited = was })
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	at := func(in noteIn) op.Resource { return op.Resource{Kind: "resource", Path: "/" + in.Text} }
+	began, come := make(chan struct{}), make(chan struct{})
+	wait := func(context.Context, noteIn) (noteOut, error) {
+		began <- struct{}{}
+		<-come
+		return noteOut{N: 1}, nil
+	}
+	for _, o := range []op.Op{
+		op.Read(op.Spec{Name: "note.wait", Right: "resource.read", Method: "GET", Path: "/wait", Doc: "Wait for notes."}, at, wait),
+		op.Call(op.Spec{Name: "note.hear", Right: "resource.read", Method: "POST", Path: "/hear", Doc: "Wait for notes."}, at, wait)} {
+		if err := w.table.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rules atomic.Pointer[policy.Compiled]
+	w.policies = func(context.Context, string) (*policy.Compiled, error) { return rules.Load(), nil }
+	set := func(more ...policy.ScopedGrant) {
+		t.Helper()
+		c, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(policy.DefaultGrants(), more...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules.Store(c)
+	}
+	var revoked atomic.Bool
+	w.guards.Still = func(context.Context, op.Caller) error {
+		if revoked.Load() {
+			return fault.New(fault.Unauthenticated, "identity", "the token was revoked")
+		}
+		return nil
+	}
+	none := policy.ScopedGrant{ID: "none", Principal: policy.PrincipalRef{Kind: policy.Agent, ID: "builder"}, Effect: policy.Deny,
+		Source: policy.Direct, Scope: policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindResource, Path: "/"}},
+		Permissions: []policy.AccessPermission{policy.CanRead}}
+	for _, name := range []string{"note.wait", "note.hear"} {
+		for what, c := range map[string]struct {
+			then func()
+			kind fault.Kind
+		}{
+			"nothing":                   {func() {}, 0},
+			"a denial":                  {func() { set(none) }, fault.Denied},
+			"the end of what let it in": {func() { revoked.Store(true) }, fault.Unauthenticated},
+		} {
+			set()
+			revoked.Store(false)
+			ctx := as(op.Agent, "builder", "")
+			caller := op.CallerFrom(ctx)
+			caller.Since = time.Now().Add(-time.Hour)
+			ended := make(chan error, 1)
+			go func() {
+				_, err := w.Invoke(op.WithCaller(ctx, caller), name, noteIn{Text: "a"})
+				ended <- err
+			}()
+			<-began
+			c.then()
+			come <- struct{}{}
+			if err := <-ended; c.kind == 0 && err != nil || c.kind != 0 && !fault.Is(err, c.kind) {
+				t.Errorf("%s, and meanwhile %s: %v", name, what, err)
+			}
+		}
+	}
+}

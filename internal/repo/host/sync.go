@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/repo"
 	"tandem/internal/repo/exchange"
@@ -32,15 +33,15 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	in := exchange.NewReader(r.Body)
 	var q exchange.Question
 	if err := in.Head(&q); err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	if ctx, s, err = h.meant(ctx, s, r.PathValue("repo"), q); err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	if err := h.mayCopy(ctx, s); err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	have, head, version, err := h.takeIn(ctx, s, q, in)
@@ -48,16 +49,16 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		err = h.mayCopy(ctx, s)
 	}
 	if err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	if head, version, err = s.resume(ctx, q, head, version); err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	delta, err := s.store.Delta(ctx, have, []repo.OperationID{head})
 	if err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	objects := 0
@@ -66,7 +67,7 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	}
 	words, err := h.heard(ctx, s, q.Workspace, q.Heard)
 	if err != nil {
-		h.Fail(w, r, err)
+		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
 	w.Header().Set("Content-Type", exchange.ContentType)
@@ -82,6 +83,14 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 			return // the connection is gone, and with it whom to tell
 		}
 	}
+}
+
+// outlived is why a stream failed: when its caller was not let in any more meanwhile, that.
+func outlived(ctx context.Context, err error) error {
+	if ctx.Err() != nil && fault.KindOf(context.Cause(ctx)) != fault.Internal {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // resume is the head that a fetch which was broken off was about, when it is
