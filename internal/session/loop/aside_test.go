@@ -59,7 +59,7 @@ func TestACutOffCommandLeavesNoHook(t *testing.T) {
 	h.write("sub/.git/hooks/pre-commit", "#!/bin/sh\n")
 	h.close()
 	h.open()
-	testenv.Eventually(t, "the hook is set aside", 10*time.Second, func() bool {
+	testenv.Eventually(t, "the hook is set aside", 2*time.Minute, func() bool {
 		_, err := os.Lstat(filepath.Join(h.dir, "sub/.git/hooks/pre-commit"))
 		return err != nil
 	})

@@ -38,7 +38,7 @@ func TestAnApprovedEditIsBoundToItsFile(t *testing.T) {
 	}
 	h.do(person, "approval.decide", h.yes(first))
 	next := first
-	asksAnew := testenv.Within(10*time.Second, func() bool {
+	asksAnew := testenv.Within(2*time.Minute, func() bool {
 		next = h.until(turn, session.Waiting, session.Running).Ask // none while the turn runs between its two asks
 		return next != first && next != ""
 	})

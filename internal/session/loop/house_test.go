@@ -196,7 +196,7 @@ func (h *house) prompt(s *session.Session, text string) *session.Turn {
 func (h *house) until(turn *session.Turn, want ...session.TurnState) *session.Turn {
 	h.t.Helper()
 	var t *session.Turn
-	testenv.Within(15*time.Second, func() bool {
+	testenv.Within(2*time.Minute, func() bool {
 		var err error
 		if t, err = h.room.Turn(context.Background(), "local", turn.ID); err != nil {
 			h.t.Fatal(err)
@@ -253,7 +253,7 @@ func (h *house) yes(ask string) approval.DecideIn {
 func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback string) {
 	h.t.Helper()
 	var a *approval.Ask
-	testenv.Eventually(h.t, "something is asked", 10*time.Second, func() bool {
+	testenv.Eventually(h.t, "something is asked", 2*time.Minute, func() bool {
 		t := h.until(turn, session.Waiting, session.Running)
 		if t.Ask != "" {
 			a = h.do(person, "approval.get", approval.IDIn{ID: t.Ask}).(*approval.Ask)

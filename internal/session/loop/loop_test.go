@@ -116,10 +116,10 @@ func TestQuestionIsAnsweredIntoTheTurn(t *testing.T) {
 func TestCancelAtEveryPlace(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
-	slow := h.prompt(s, "[[slow 30]]")
+	slow := h.prompt(s, "[[slow 300]]")
 	queued := h.prompt(s, "[[say never]]")
 	h.until(slow, session.Running)
-	testenv.Eventually(t, "the model is asked", 10*time.Second, func() bool { return len(h.model.Requests()) > 0 })
+	testenv.Eventually(t, "the model is asked", 2*time.Minute, func() bool { return len(h.model.Requests()) > 0 })
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: queued.ID})
 	h.until(queued, session.Cancelled)
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID, Turn: slow.ID})
@@ -132,13 +132,13 @@ func TestCancelAtEveryPlace(t *testing.T) {
 	if h.until(h.prompt(s, "[[say alive]]"), session.Done); h.said(s) != "alive" {
 		t.Errorf("%q", h.said(s))
 	}
-	ran := h.prompt(s, `[[tool bash {"command":"touch begun; sleep 30"}]]`)
+	ran := h.prompt(s, `[[tool bash {"command":"touch begun; sleep 600"}]]`)
 	h.decide(ran, approval.Approve, "")
 	h.until(ran, session.Running)
-	testenv.Eventually(t, "the command begins", 10*time.Second, func() bool { return h.read("begun") == "" })
+	testenv.Eventually(t, "the command begins", 2*time.Minute, func() bool { return h.read("begun") == "" })
 	start := time.Now()
 	h.do(local, "session.cancel", session.TurnIn{ID: s.ID})
-	if h.until(ran, session.Cancelled); time.Since(start) > 5*time.Second {
+	if h.until(ran, session.Cancelled); time.Since(start) > time.Minute {
 		t.Errorf("stopping a command took %v", time.Since(start))
 	}
 }
@@ -294,7 +294,7 @@ func TestStreamReplaysFromAnyPlace(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
 	turn := h.prompt(s, "[[slow 0.4 ;; say bye]]")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	whole, places := follow(t, ctx, h, s, session.Place{}, turn.ID)
 	if !strings.HasPrefix(whole, "slow words") || !strings.HasSuffix(whole, "bye") {

@@ -138,7 +138,7 @@ func TestAChatAppDrivesASession(t *testing.T) {
 	begun := time.Now()
 	c.tool("send_to_session", map[string]any{"name": "s1", "text": "take your time [[slow 7]]"}, &out)
 	want(t, "status", out.Status, "running")
-	if took := time.Since(begun); took < 3*time.Second || took > 20*time.Second {
+	if took := time.Since(begun); took < 3*time.Second || took > time.Minute {
 		t.Errorf("a bounded wait of 4 s took %s", took)
 	}
 	c.mu.Lock()

@@ -35,10 +35,10 @@ func TestBudgetsStopRealAgents(t *testing.T) {
 
 	open("seconds", session.Budget{Seconds: 2})
 	began := time.Now()
-	if out := h.send("seconds", "slowly [[slow 60]]"); out.Status != "failed" || !strings.Contains(out.Reason, "budget of seconds") {
+	if out := h.send("seconds", "slowly [[slow 300]]"); out.Status != "failed" || !strings.Contains(out.Reason, "budget of seconds") {
 		t.Errorf("%+v", out)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v to stop", took)
 	}
 	h.eventually("the program stays", func() bool { return h.seat("seconds").State == terminal.Ready })

@@ -198,7 +198,7 @@ func TestNoPromptIsLost(t *testing.T) {
 		want := map[string]agents.EntryKind{"say": agents.Ended, "fail": agents.Failed, "refused": agents.Failed, "hang": agents.Interrupted,
 			"retry": agents.Interrupted}[how]
 		said := ""
-		for end := time.After(20 * time.Second); !ended[turn]; {
+		for end := time.After(2 * time.Minute); !ended[turn]; {
 			select {
 			case e := <-l.Events():
 				switch {
