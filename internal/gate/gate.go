@@ -223,12 +223,11 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	began := time.Now()
 	out, err := c.run(ctx)
 	if err == nil && time.Since(began) > waited {
-		err = g.again(ctx, c)
+		if err := g.again(ctx, c); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // errPanic marks a call that a panic cut off: nobody knows how far it came.
