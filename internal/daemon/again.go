@@ -81,11 +81,11 @@ func (d *Daemon) comeBack() error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("read the kept address: %w", err)
-	}
 	var o opening
-	if err := json.Unmarshal(data, &o); err != nil || len(o.Set) == 0 {
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	if err != nil || len(o.Set) == 0 {
 		d.Log.Warn("the kept address cannot be read", "file", d.openingFile(), "err", err)
 		return nil
 	}

@@ -41,15 +41,16 @@ func keptAt(t *testing.T, database string) *kept {
 func (k *kept) start() {
 	k.t.Helper()
 	ready := make(chan struct{})
-	k.ended = make(chan error, 1)
+	ended := make(chan error, 1)
+	k.ended = ended
 	k.d = &Daemon{Settings: k.settings, Version: "test", Ready: func(*Daemon) { close(ready) }}
 	var ctx context.Context
 	ctx, k.cancel = context.WithCancel(context.Background())
-	go func() { k.ended <- k.d.Run(ctx) }()
+	d := k.d
+	go func() { ended <- d.Run(ctx); close(ended) }() // whoever stops it twice does not wait
 	select {
 	case <-ready:
-	case err := <-k.ended:
-		k.ended <- nil
+	case err := <-ended:
 		k.t.Fatal(err)
 	}
 }

@@ -238,7 +238,7 @@ func (h *tracked) inputs(o *op.Op) []map[string]any {
 		all = next
 	}
 	for _, in := range all {
-		for _, name := range []string{"remote", "to"} { // their defaults are what there is
+		for _, name := range []string{"remote", "to", "space"} { // their defaults are what there is
 			delete(in, name)
 		}
 	}
