@@ -56,12 +56,17 @@ func (d *Daemon) backupBySchedule(ctx context.Context, w wire.What) (string, err
 	if err != nil {
 		return "", err
 	}
+	done := fmt.Sprintf("%s, %d rows, %d bytes", out.Path, out.Rows, out.Bytes)
 	copies, err := filepath.Glob(filepath.Join(w.Path, scheduledCopies))
 	slices.Sort(copies)
 	for ; len(copies) > w.Keep; copies = copies[1:] {
 		err = errors.Join(err, os.Remove(copies[0]))
 	}
-	return fmt.Sprintf("%s, %d rows, %d bytes", out.Path, out.Rows, out.Bytes), err
+	if err != nil { // the copy is made: it is not made again for this
+		d.Log.Warn("old copies cannot be removed", "folder", w.Path, "err", err)
+		done += "; old copies cannot be removed"
+	}
+	return done, nil
 }
 
 func (d *Daemon) forgetBySchedule(ctx context.Context, w wire.What) (string, error) {

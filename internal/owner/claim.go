@@ -18,8 +18,13 @@ type Claim struct {
 	Gone         func(pid int) bool // whether this machine has no such process
 
 	place   string
-	watched map[string]Server // as they were seen first
-	since   time.Time
+	watched map[string]sight // as they were seen first
+}
+
+// sight is a server as it was seen first, and when.
+type sight struct {
+	renewed int64
+	at      time.Time
 }
 
 type verdict int
@@ -38,7 +43,7 @@ func (c *Claim) judge(s Server, now time.Time) verdict {
 		return dead
 	case here && c.Gone(s.PID):
 		return dead
-	case !s.Until.IsZero() && !now.Before(s.Until):
+	case here && !s.Until.IsZero() && !now.Before(s.Until): // another machine's clock may be wrong, or this one's
 		return dead
 	case here:
 		return lives
@@ -51,7 +56,7 @@ func (c *Claim) judge(s Server, now time.Time) verdict {
 // Wait returns once no other server lives on the database, and refuses when one does. It changes nothing. Of a server on another machine
 // it only sees whether the lease is renewed, by no clock but this process's own.
 func (c *Claim) Wait(ctx context.Context, d *db.DB, waiting func(Server)) error {
-	c.place, c.watched, c.since = place(), map[string]Server{}, time.Now()
+	c.place, c.watched = place(), map[string]sight{}
 	for {
 		living, err := Living(ctx, d)
 		if err != nil {
@@ -87,10 +92,10 @@ func (c *Claim) weigh(s Server, now time.Time) verdict {
 	was, seen := c.watched[s.ID]
 	switch {
 	case !seen:
-		c.watched[s.ID] = s
-	case was.Renewed != s.Renewed:
+		c.watched[s.ID] = sight{s.Renewed, time.Now()}
+	case was.renewed != s.Renewed:
 		return lives
-	case time.Since(c.since) > c.Lease:
+	case time.Since(was.at) > c.Lease:
 		return dead
 	}
 	return unsure

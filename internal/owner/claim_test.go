@@ -26,7 +26,7 @@ func TestWhatIsKnownOfAnotherServer(t *testing.T) {
 		{"a copied folder on this machine", Server{Place: "here", Folder: "/b", Until: held}, false, false, lives},
 		{"it sleeps, and its lease has ended", Server{Place: "here", Folder: "/b", Until: over}, false, false, dead},
 		{"another machine", Server{Place: "there", Folder: "/a", Until: held}, false, true, unsure},
-		{"another machine, long ago", Server{Place: "there", Folder: "/a", Until: over}, false, false, dead},
+		{"another machine, long ago by our clock", Server{Place: "there", Folder: "/a", Until: over}, false, false, unsure},
 		{"nothing tells where", Server{Folder: "/a", Until: held}, false, true, unsure},
 		{"a file of this folder", Server{Place: "there", Folder: "/b"}, true, false, dead},
 		{"a file that another daemon here has", Server{Place: "here", Folder: "/b"}, false, false, lives},
@@ -116,14 +116,14 @@ func TestOneServerLivesOnADatabase(t *testing.T) {
 // Of a server on another machine only its lease is seen: one that renews it is refused to follow, one that does not is followed, whatever
 // the clocks say.
 func TestALeaseIsWatched(t *testing.T) {
-	s := Server{ID: "srv_a", Place: "there", Until: time.Now().Add(time.Hour)}
-	c := &Claim{Lease: time.Minute, place: "here", watched: map[string]Server{}, since: time.Now()}
+	s := Server{ID: "srv_a", Place: "there", Until: time.Now().Add(-time.Hour)} // its clock, or ours, is wrong
+	c := &Claim{Lease: time.Minute, place: "here", watched: map[string]sight{}}
 	for range 2 {
 		if c.weigh(s, time.Now()) != unsure {
 			t.Error("at first nothing is known")
 		}
 	}
-	c.since = time.Now().Add(-2 * time.Minute)
+	c.watched[s.ID] = sight{s.Renewed, time.Now().Add(-2 * time.Minute)}
 	if c.weigh(s, time.Now()) != dead {
 		t.Error("it did not renew its lease, and still lives")
 	}

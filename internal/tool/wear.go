@@ -145,7 +145,6 @@ func (k *Kit) warm(d *dressing, scope *Scope) error {
 func (k *Kit) fetching(d *dressing, at string) {
 	if k.had.modules != "" {
 		d.found("GOMODCACHE=" + filepath.Join(at, "go-mod"))
-		d.found("GOPROXY=file://" + filepath.Join(k.had.modules, "cache", "download") + ",https://proxy.golang.org,direct")
 	}
 	if k.had.maven != "" && !d.w.InPlace {
 		d.Mounts = append(d.Mounts, box.Read(k.had.maven)...)

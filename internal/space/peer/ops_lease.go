@@ -61,6 +61,7 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	if err != nil {
 		return err
 	}
+	r.settle(ctx, s)
 	if s.folder != "" && !op.Takes(ctx, s.folder, p, at(s.folder)) {
 		return fault.New(fault.NotFound, "space.reserve", "there is no %s here for you to have to yourself", escape(clip(p))).
 			WithNext("lease a file or folder by its name, of those that you see whole")
@@ -68,7 +69,6 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	if err := r.inTheWay(ctx, s, p); err != nil {
 		return err
 	}
-	r.settle(ctx, s)
 	var served bool
 	if r.ground.Lease != nil && s.folder != "" {
 		if served, err = r.ground.Lease(ctx, s.folder, p, in.Minutes); err != nil {

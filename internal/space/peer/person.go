@@ -75,14 +75,12 @@ func (r *Room) dropTwins(ctx context.Context) error {
 // notTwice leaves a seat again whose owner is in that space already. The caller
 // holds s.mu.
 func (r *Room) notTwice(ctx context.Context, s *seat) error {
-	twice := r.of(func(o *seat) bool { return o.tenant == s.tenant && o.owner == s.owner && o.space == s.space && o != s })
-	for _, o := range twice {
-		o.mu.Lock()
-		there := o.state == active
-		o.mu.Unlock()
-		if !there {
-			continue
-		}
+	var there int // asked of the rows: who holds one seat's lock waits for no other's
+	if err := r.db.QueryRow(ctx, "SELECT count(*) FROM peer_seat WHERE tenant = ? AND owner = ? AND space = ? AND state = ? AND id <> ?",
+		s.tenant, s.owner, s.space, active, s.id).Scan(&there); err != nil {
+		return err
+	}
+	if there > 0 {
 		if _, err := r.leave(ctx, s); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
@@ -59,7 +60,11 @@ func (r *Room) chosen(ctx context.Context) (out *seat, several bool, err error) 
 		use, at, called := s.state == active || s.state == broken, s.folder, s.called(which)
 		s.mu.Unlock()
 		if called {
-			named = append(named, s)
+			if twin := slices.IndexFunc(named, func(o *seat) bool { return o.space == s.space }); twin < 0 {
+				named = append(named, s)
+			} else if use { // a seat that was lost before, and taken again
+				named[twin] = s
+			}
 		}
 		if !use {
 			if out == nil {
