@@ -102,7 +102,8 @@ var waited = time.Second
 
 // again says why a call that took a while, as every wait does, would not be let in any more: what it found came after it was let in.
 func (g *Gate) again(ctx context.Context, c *call) error {
-	if c.caller.Kind == op.Session || c.caller.Aged() {
+	// What a call began goes on: whoever is not told of it because a token ran out meanwhile would begin it again.
+	if c.op.Class == op.ClassRead && (c.caller.Kind == op.Session || c.caller.Aged()) {
 		if err := g.still(ctx, c.caller); err != nil {
 			return err
 		}
