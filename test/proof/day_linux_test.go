@@ -24,6 +24,7 @@ var leftOut = map[string]string{
 	"connector add":     "talks to the address it is given, which the example puts outside",
 	"remote trust":      "talks to the address it is given, which the example puts outside",
 	"init":              "talks to the address it is given, which the example puts outside",
+	"space join":        "talks to the address it is given, which the example puts outside",
 }
 
 // Nothing calls home: on a whole day with every command once, idle after it, and

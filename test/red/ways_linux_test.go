@@ -102,7 +102,9 @@ var everyday = []way{
 			`/.tandem/tandem.db").execute("select 1 from sqlite_master").fetchall())>9))`), "ROWSTrue")
 	}},
 	{"mint", "by a row of its own", false, func(c *cell) try {
-		return says(python(`open("`+c.home+`/.tandem/tandem.db","rb+"); print("OPEN"+"ED")`), "OPENED")
+		// The way before may have made a file of that name in the box's own home: it counts when it is the database.
+		return says(python(`f = open("`+c.home+`/.tandem/tandem.db","rb+"); assert f.read(6) == b"SQLite"; print("OPEN"+"ED")`),
+			"OPENED")
 	}},
 	{"mint", "with the journal's key", false, func(c *cell) try {
 		return says("wc -c < "+c.home+"/.tandem/journal.key && printf GOT%s IT", "GOTIT")
