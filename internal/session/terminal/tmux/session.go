@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"tandem/internal/fault"
 )
@@ -56,8 +57,17 @@ func (s *Server) Open(ctx context.Context, spec Spec) error {
 	// As one process: the option must be set before the program can end.
 	args = append(args, ";", "set-option", "-t", s.target(spec.Name), "remain-on-exit", "on", ";", "set-option", "-t", s.target(spec.Name),
 		"history-limit", "50000")
-	_, err := s.exec(ctx, args...)
-	return err
+	for tries := 0; ; tries++ {
+		_, err := s.exec(ctx, args...)
+		if !fault.Is(err, fault.NotFound) || tries == 20 {
+			return err
+		}
+		select { // tmux was about to end with its last session, and took nothing any more: the next one is there at once
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 const paneFormat = "#{session_name}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_current_command}\t#{pane_in_mode}\t#{session_attached}\t#{pane_start_command}\t#{pane_title}"
