@@ -16,9 +16,6 @@ import (
 // A row in the table of checkouts lent sessions any folder beside a granted repository whose name began like it. And an agent made
 // checkouts of a folder in which its every change asks.
 func TestACheckoutIsLentByItsMakerAlone(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
-	}
 	w := newWard(t, "")
 	app := filepath.Join(t.TempDir(), "app")
 	secrets := app + "-secrets"

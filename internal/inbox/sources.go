@@ -223,7 +223,7 @@ func mail(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		if s.Unread > 0 {
 			out = append(out, wire.Row{Kind: wire.Mail, ID: s.Space, Name: s.Title, What: fmt.Sprintf("%d unread for %s", s.Unread, s.Username),
 				Since: s.UnreadSince,
-				Next:  "tandem space inbox", Page: "/panel/spaces/messages"})
+				Next:  fmt.Sprintf("tandem space inbox --space %s", s.Space), Page: "/panel/spaces/in?to=messages&space=" + url.QueryEscape(s.Space)})
 		}
 	}
 	return out, err

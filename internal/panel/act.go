@@ -46,6 +46,9 @@ func (v *visit) do(a act) error {
 	if err != nil {
 		return a.refused(v, err)
 	}
+	if err := v.staysIn(); err != nil {
+		return a.refused(v, err)
+	}
 	in = v.inSpace(a.op, in)
 	proof := v.r.PostFormValue("pin") != "" || v.r.PostFormValue("passkey") != ""
 	if v.keyless && !proof {

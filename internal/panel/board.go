@@ -3,6 +3,7 @@ package panel
 import (
 	"encoding/json"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -111,6 +112,7 @@ type TaskView struct {
 	Moves   []ui.Option // statuses it can be given
 	Titles  map[string]string
 	Problem string
+	Switch  SpaceSwitch
 }
 
 // mayChange says whether the visitor may edit, cancel and reopen it.
@@ -226,10 +228,10 @@ func (v *visit) board(problem string) error {
 		return err
 	}
 	s := v.shell("board", "Board")
-	s.Here = "/panel/board"
-	if filter.on() {
-		s.Here += "?" + q.Encode()
+	if !filter.on() {
+		q = url.Values{}
 	}
+	s.Here = out.Switch.about("/panel/board", q)
 	s.Keys = []ui.KeyHelp{{Keys: "n", Does: "Add a task"}, {Keys: "Enter", Does: "Open the task"}}
 	return v.show(boardPage(s, out))
 }
@@ -261,7 +263,10 @@ func (v *visit) task(id, problem string) error {
 		}
 	}
 	s := v.shell("board", out.Title)
-	s.Here, s.Back = taskHref(id), &ui.Crumb{Label: "Board", Href: "/panel/board"}
+	if out.Switch, err = v.spaceSwitch("board"); err != nil {
+		return err
+	}
+	s.Here, s.Back = out.Switch.about(taskHref(id), url.Values{}), &ui.Crumb{Label: "Board", Href: "/panel/board"}
 	return v.show(taskPage(s, out))
 }
 

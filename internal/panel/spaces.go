@@ -2,6 +2,7 @@ package panel
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -205,7 +206,7 @@ func (v *visit) spaces(out SpaceView) error {
 		}
 	}
 	s := v.shell("spaces", "Spaces")
-	s.Here = "/panel/spaces"
+	s.Here = out.Switch.about("/panel/spaces", url.Values{})
 	if out.Invite != "" {
 		s.Here = "" // a code is shown once
 	}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -41,6 +42,21 @@ func TestSeveralSpacesInThePanel(t *testing.T) {
 	}
 	if _, body, _ = b.ask(t, "GET", "/panel/spaces/messages", nil); !strings.Contains(body, "Switch space") {
 		t.Error("the messages have no switch")
+	}
+	// A page that was open when another space was chosen acts where it is, and goes on to show that one.
+	_, old, _ := b.ask(t, "GET", "/panel/board", nil)
+	h.do(t, "space.create", "", map[string]any{"name": "third"})
+	third := h.do(t, "space.list", "", nil)["seats"].([]any)[2].(map[string]any)["space"].(string)
+	b.ask(t, "GET", "/panel/spaces/in?space="+third+"&to=board", nil)
+	field := `name="space" value="` + billing + `"`
+	if !strings.Contains(old, field) || !strings.Contains(old, "/panel/board?space="+billing) {
+		t.Errorf("the forms and the live part of the board do not name their space %s", billing)
+	}
+	b.ask(t, "POST", "/panel/board", url.Values{"title": {"Sent from an old page"}, "space": {billing}})
+	board("after the act", []string{"Round the cents", "Sent from an old page"}, []string{"Cut the branch"})
+	_, body, _ = b.ask(t, "POST", "/panel/board", url.Values{"title": {"Lost"}, "space": {"spc_none"}})
+	if !strings.Contains(body, "you are not in that space any more") {
+		t.Errorf("an act in a space that one is not in: %s", body)
 	}
 	if code, _, _ := b.ask(t, "GET", "/panel/spaces/in?space=spc_none&to=board", nil); code != 404 {
 		t.Errorf("a space that is none answered %d", code)
