@@ -157,7 +157,6 @@ func TestAStuckRestoreKeepsTheKeys(t *testing.T) {
 	if err := k.stop(); err != nil {
 		t.Fatal(err)
 	}
-	k.ended <- nil // for the cleanup
 	yes := func(Look, string, func(string) bool) error { return nil }
 	if _, err := Replace(t.Context(), k.settings, "test", RestoreIn{Path: copied}, yes); err != nil {
 		t.Fatal(err)
