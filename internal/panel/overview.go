@@ -161,12 +161,16 @@ func (v *visit) public(out *OverviewView) error {
 	if !v.has("tunnel.status") {
 		return nil
 	}
-	t, err := call[struct{ Mode, State, URL, Reason string }](v, "tunnel.status", nil)
+	t, err := call[struct{ Mode, State, URL, Reason, Spreading string }](v, "tunnel.status", nil)
 	switch {
 	case err != nil:
 		return err
 	case t.State == "open":
-		out.Health = append(out.Health, ui.Pair{Key: "Shared as", Value: t.URL + " (" + t.Mode + ")", Mono: true})
+		how := t.Mode
+		if t.Spreading != "" {
+			how += ", does not answer yet: its name is still spreading"
+		}
+		out.Health = append(out.Health, ui.Pair{Key: "Shared as", Value: t.URL + " (" + how + ")", Mono: true})
 	case t.State == "dropped":
 		out.Problems = append(out.Problems, Check{Name: "The public address is gone", Tone: ui.Warn, Said: t.Reason,
 			Mend: "Share again: tandem share"})

@@ -96,17 +96,10 @@ func (r *Room) openOne(ctx context.Context, mode wire.Mode) (wire.Status, error)
 		r.now.Unlock()
 		r.all.Go(func() { r.ended(s, up.Wait()) })
 	}
-	err = r.save(ctx, s)
-	if err == nil {
-		check, cancel := context.WithTimeout(ctx, r.Patience)
-		defer cancel()
-		if err = verify(check, s.URL); err != nil {
-			err = fault.New(fault.Conflict, "tunnel", "%s is there, but the bridge does not answer through it: %w", s.URL, err).
-				WithNext("a new name can take some minutes; share again")
+	if err = r.save(ctx, s); err == nil {
+		if s, err = r.reach(ctx, s); err == nil {
+			return s, nil
 		}
-	}
-	if err == nil {
-		return s, nil
 	}
 	r.shut()
 	undo, cancelUndo := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)

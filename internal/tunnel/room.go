@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -122,6 +121,9 @@ func (r *Room) takeUp(ctx context.Context) error {
 	open := r.door != nil
 	r.mu.Unlock()
 	if open {
+		if s.Spreading != "" {
+			r.follow(s)
+		}
 		r.look(ctx)
 		return nil
 	}
@@ -236,40 +238,6 @@ func (r *Room) Public(hostport string) bool {
 	r.now.Lock()
 	defer r.now.Unlock()
 	return r.host != "" && strings.EqualFold(host, r.host)
-}
-
-// verify asks the bridge for its health through the tunnel, until it answers: names and certificates take a moment.
-func verify(ctx context.Context, base string) error {
-	client := &http.Client{Timeout: 10 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for {
-		err := health(ctx, client, base)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-}
-
-func health(ctx context.Context, client *http.Client, base string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	var h struct{ Healthy bool }
-	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&h) != nil || !h.Healthy {
-		return fault.New(fault.Conflict, "tunnel", "the answer was %s, and not tandem's", resp.Status)
-	}
-	return nil
 }
 
 func (r *Room) load(ctx context.Context) (s wire.Status, err error) {

@@ -14,7 +14,7 @@ import (
 	"tandem/internal/fault"
 )
 
-// funnel is a Tailscale Funnel: public port 443 to a port of loopback. The Tailscale daemon owns it.
+// funnel is a Tailscale Funnel: a public port to a port of loopback. The Tailscale daemon owns it.
 type funnel struct{ program }
 
 // macApp is where the standalone app and the one of the App Store both are; only the latter has a receipt.
@@ -84,9 +84,13 @@ func (f funnel) Open(ctx context.Context, port string) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
+	public, err := f.free(ctx, name, port)
+	if err != nil {
+		return Opened{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, f.path, "funnel", "--bg", "--yes", port)
+	cmd := exec.CommandContext(ctx, f.path, "funnel", "--bg", "--yes", "--https="+public, port)
 	cmd.Env, cmd.WaitDelay = f.env, time.Second
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -109,6 +113,9 @@ func (f funnel) Open(ctx context.Context, port string) (Opened, error) {
 	if err := cmd.Wait(); err != nil {
 		return Opened{}, funnelFault(strings.Join(all, "\n"), err)
 	}
+	if public != "443" {
+		name += ":" + public
+	}
 	return Opened{URL: "https://" + name}, nil
 }
 
@@ -130,19 +137,4 @@ func funnelFault(out string, err error) error {
 		return f.WithNext("let yourself run it: sudo tailscale set --operator=$USER")
 	}
 	return f.WithNext("see: tailscale funnel status")
-}
-
-func (f funnel) Close(ctx context.Context, _ int, _ string) error {
-	if out, err := f.run(ctx, 15*time.Second, "funnel", "reset"); err != nil {
-		return fault.New(fault.Conflict, "tunnel", "the funnel was not taken down: %s", said(out, err)).WithNext("tailscale funnel reset")
-	}
-	return nil
-}
-
-func (f funnel) Up(ctx context.Context, port string) error {
-	out, err := f.run(ctx, 10*time.Second, "funnel", "status")
-	if err != nil || !strings.Contains(out, ":"+port) {
-		return fault.New(fault.Conflict, "tunnel", "the funnel is gone: %s", said(out, err))
-	}
-	return nil
 }

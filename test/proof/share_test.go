@@ -154,14 +154,19 @@ case "$1 $2" in
 	store) echo "The Tailscale App Store build is sandboxed" >&2; exit 1 ;;
 	*) echo '{"BackendState":"Running","CertDomains":["box.tail1234.ts.net"],"Self":{"DNSName":"box.tail1234.ts.net."}}' ;;
 	esac ;;
-"funnel status") if [ -f "$STANDIN/funnel" ]; then echo "https://box.tail1234.ts.net (Funnel on)"; echo "|-- / proxy http://127.0.0.1:$(cat "$STANDIN/funnel")"; else echo "No serve config"; fi ;;
-"funnel reset") rm -f "$STANDIN/funnel" ;;
+"funnel status")
+	ours=""
+	if [ -f "$STANDIN/funnel" ]; then ours=$(printf ',"box.tail1234.ts.net:8443":{"Handlers":{"/":{"Proxy":"http://127.0.0.1:%s"}}}' "$(cat "$STANDIN/funnel")"); fi
+	echo '{"TCP":{"443":{"HTTPS":true}},"Web":{"box.tail1234.ts.net:443":{"Handlers":{"/":{"Proxy":"http://127.0.0.1:3000"}}}'"$ours"'}}' ;;
+"funnel --yes") [ "$3 $4 $5" = "--https=8443 --set-path=/ off" ] && rm -f "$STANDIN/funnel" ;;
+"funnel reset") exit 1 ;;
 "funnel --bg")
 	case $how in
 	no-funnel) echo "Funnel is not enabled on your tailnet."; echo "To enable, visit:"; echo; echo "         https://login.tailscale.com/f/funnel?node=nABC123"; exec sleep 600 ;;
 	shields) echo "Unable to turn on Funnel while shields-up is enabled" >&2; exit 1 ;;
 	esac
-	echo "$4" > "$STANDIN/funnel"; echo "Available on the internet:" ;;
+	[ "$4" = --https=8443 ] || exit 1 # the person serves something of their own at 443
+	echo "$5" > "$STANDIN/funnel"; echo "Available on the internet:" ;;
 esac
 `
 
@@ -376,7 +381,7 @@ func TestShareTailscale(t *testing.T) {
 	}
 	x.how("fine")
 	s := x.share() // the default
-	if s.URL != "https://box.tail1234.ts.net" || read(filepath.Join(x.stand, "funnel")) == "" {
+	if s.URL != "https://box.tail1234.ts.net:8443" || read(filepath.Join(x.stand, "funnel")) == "" {
 		t.Fatalf("%+v", s)
 	}
 	x.stop()

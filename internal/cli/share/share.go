@@ -95,8 +95,13 @@ func show(w io.Writer, out wire.ShareOut) {
 		fmt.Fprintf(w, "%s\n\nSaved to %s. Merge it into the app's configuration (Claude Desktop: claude_desktop_config.json) and restart the app.\n", out.Config, out.Connector)
 		return
 	}
-	fmt.Fprintf(w, "The bridge answers at %s\n\nMCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n",
-		out.URL, out.MCP)
+	if out.Spreading == "" {
+		fmt.Fprintf(w, "The bridge answers at %s\n\n", out.URL)
+	} else {
+		fmt.Fprintf(w, "The bridge is opened at %s, and its name is still spreading: it can take some minutes.\n  %s\n"+
+			"  It stays open and keeps this name; when it answers is shown by: tandem share status\n\n", out.URL, out.Spreading)
+	}
+	fmt.Fprintf(w, "MCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n", out.MCP)
 	fmt.Fprintf(w, "Without a secret: %s\n  for apps that sign in by OAuth; you consent in the panel\n\n%s\n\nSaved to %s.\n", out.OAuth,
 		out.Config, out.Connector)
 	fmt.Fprintf(w, "Next:\n  Claude.ai or ChatGPT: Settings, Connectors, Add custom connector, paste the MCP URL, say \"start tandem\"\n  Claude Code: claude mcp add --transport http tandem %s\n", out.OAuth)
@@ -135,6 +140,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) {
 				if out.State == wire.Open {
 					fmt.Fprintf(w, "%s: %s, since %s\n", out.Mode, out.URL, out.Since.Local().Format("2006-01-02 15:04:05"))
+					if out.Spreading != "" {
+						fmt.Fprintf(w, "its name is still spreading: %s\n", out.Spreading)
+					}
 					return
 				}
 				fmt.Fprint(w, "nothing is shared")

@@ -53,7 +53,9 @@ type Status struct {
 	Apart  bool      `json:"apart,omitempty" jsonschema:"that port is the tunnel's own"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty" jsonschema:"why it is not open"`
-	PID    int       `json:"pid,omitempty" jsonschema:"of the tunnel's program"`
+	// Spreading is set from the opening on until the bridge answered through the address for the first time.
+	Spreading string `json:"spreading,omitempty" jsonschema:"why the address does not answer yet; it is asked again until it does"`
+	PID       int    `json:"pid,omitempty" jsonschema:"of the tunnel's program"`
 }
 
 // Mode is how a chat app reaches the bridge.
