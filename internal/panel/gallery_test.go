@@ -349,6 +349,8 @@ func galleryPages() []struct {
 		{"policy", policyPage(galleryShell("policy", "Policy", nil), samplePolicy())},
 		{"resources", resourcesPage(galleryShell("resources", "Resources", nil), sampleResources())},
 		{"repos", reposPage(galleryShell("repos", "Repositories", nil), sampleRepos())},
+		{"repos-graph", reposPage(galleryShell("repos", "Repositories", nil), reposGraph())},
+		{"repos-beside", reposPage(galleryShell("repos", "Repositories", nil), reposBeside())},
 		{"repos-empty", reposPage(galleryShell("repos", "Repositories", nil), ReposView{Now: galleryNow})},
 		{"system", systemPage(galleryShell("system", "System", nil), sampleSystem())},
 		{"sessions", sessionsPage(galleryShell("sessions", "Sessions", nil), sampleSessions())},
@@ -406,16 +408,21 @@ func galleryHandler() http.Handler {
 
 // sampleRepos is a repository in which two agents and the server work.
 func sampleRepos() ReposView {
-	row := func(rail, commit, change, text, author string, ago time.Duration, workspaces, bookmarks []string) CommitRow {
-		return CommitRow{Rail: rail, Commit: strings.Repeat(commit, 40), Change: strings.Repeat(change, 32), Description: text, Author: author,
+	row := func(commit, change, text, author string, ago time.Duration, workspaces, bookmarks []string, parents ...string) CommitRow {
+		c := CommitRow{Commit: strings.Repeat(commit, 40), Change: strings.Repeat(change, 32), Description: text, Author: author,
 			When: before(ago), Workspaces: workspaces, Bookmarks: bookmarks}
+		for _, p := range parents {
+			c.Parents = append(c.Parents, strings.Repeat(p, 40))
+		}
+		return c
 	}
 	graph := []CommitRow{
-		row("@", "1", "k", "billing: round once", "builder@example.com", 2*time.Minute, []string{"builder"}, nil),
-		row("│ @", "2", "l", "", "reviewer@example.com", 5*time.Minute, []string{"reviewer"}, nil),
-		row("│ │ ○ │ │ │ │ │ │ │ │ │ │ │", "4", "n", "docs: say what rounding does", "writer@example.com", 20*time.Minute, []string{"writer"},
-			nil),
-		row("○ │", "3", "m", "billing: read invoices", "builder@example.com", 30*time.Minute, nil, []string{"main"}),
+		row("1", "k", "billing: round once", "builder@example.com", 2*time.Minute, []string{"builder"}, nil, "5"),
+		row("2", "l", "", "reviewer@example.com", 5*time.Minute, []string{"reviewer"}, nil, "5", "4"),
+		row("4", "n", "docs: say what rounding does, where it is done, and why nobody should do it a second time however tempting it looks",
+			"writer@example.com", 20*time.Minute, []string{"writer"}, nil, "3"),
+		row("5", "p", "billing: credits", "builder@example.com", 25*time.Minute, nil, nil, "3"),
+		row("3", "m", "billing: read invoices", "builder@example.com", 30*time.Minute, nil, []string{"main"}, "0"),
 	}
 	graph[1].Conflict = true
 	return ReposView{Now: galleryNow, Name: "project",
@@ -423,7 +430,7 @@ func sampleRepos() ReposView {
 			{Name: "site", Path: "/srv/site", Version: 3, Workspaces: 1}},
 		Work: []WorkRow{{Name: "builder", Owner: "builder", Change: graph[0].Change, Commit: graph[0].Commit, Description: graph[0].Description,
 			Changed: before(2 * time.Minute)},
-			{Name: "default", Change: graph[3].Change, Commit: graph[3].Commit, Description: graph[3].Description, Changed: before(time.Hour)}},
+			{Name: "default", Change: graph[4].Change, Commit: graph[4].Commit, Description: graph[4].Description, Changed: before(time.Hour)}},
 		Graph: graph, More: true,
 		Selected: &CommitView{CommitRow: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []PathRow{
 			{Status: "M", Path: "internal/billing/invoice.go", Before: sampleBefore, After: sampleAfter},
@@ -434,4 +441,16 @@ func sampleRepos() ReposView {
 				Actor: "builder", Commit: graph[0].Commit, When: before(2 * time.Minute)},
 				{Operation: strings.Repeat("b", 128), Description: "snapshot working copy", Workspace: "builder", Actor: "builder",
 					Commit: graph[0].Commit, When: before(3 * time.Minute)}}}}
+}
+
+func reposGraph() ReposView {
+	v := sampleRepos()
+	v.Selected = nil
+	return v
+}
+
+func reposBeside() ReposView {
+	v := sampleRepos()
+	v.Beside = true
+	return v
 }

@@ -3,6 +3,7 @@ package panel
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"tandem/internal/panel/ui"
@@ -35,10 +36,10 @@ type WorkRow struct {
 
 // CommitRow is a commit of the graph.
 type CommitRow struct {
-	Rail, Commit, Change, Description, Author string
-	When                                      time.Time
-	Workspaces, Bookmarks                     []string
-	Conflict, Divergent                       bool
+	Commit, Change, Description, Author string
+	When                                time.Time
+	Parents, Workspaces, Bookmarks      []string
+	Conflict, Divergent                 bool
 }
 
 // CommitView is one commit with what it touches.
@@ -75,6 +76,20 @@ func conflictWords(n int) string {
 	return fmt.Sprintf("%d files of this commit are in conflict.", n)
 }
 
+// title is a commit's first line, or its change where nobody described it.
+func (c CommitView) title() string {
+	if c.Description != "" {
+		return c.Description
+	}
+	return "Change " + ui.Short(c.Change, 13)
+}
+
+// rest is what a commit's description says below its first line.
+func (c CommitView) rest() string {
+	_, rest, _ := strings.Cut(c.Text, "\n")
+	return strings.TrimSpace(rest)
+}
+
 // conflicts counts the files in conflict.
 func (c CommitView) conflicts() int {
 	n := 0
@@ -96,13 +111,26 @@ type ReposView struct {
 	Graph    []CommitRow
 	More     bool
 	Selected *CommitView
+	Beside   bool // diffs side by side
 	Problem  string
 }
 
-func repoHref(name, commit string) string {
+// tabs lead to the other repositories, when there are any.
+func (v ReposView) tabs() []ui.Tab {
+	var out []ui.Tab
+	for _, r := range v.Rows {
+		out = append(out, ui.Tab{Label: r.Name, Href: repoHref(r.Name, "", false), Active: r.Name == v.Name})
+	}
+	return out
+}
+
+func repoHref(name, commit string, beside bool) string {
 	q := url.Values{"repo": {name}}
 	if commit != "" {
 		q.Set("commit", commit)
+	}
+	if beside {
+		q.Set("diff", "beside")
 	}
 	return "/panel/repos?" + q.Encode()
 }
@@ -113,7 +141,7 @@ func (c CommitView) pairs() []ui.Pair {
 }
 
 func (v *visit) repos() error {
-	out := ReposView{Now: v.now(), Name: v.query("repo")}
+	out := ReposView{Now: v.now(), Name: v.query("repo"), Beside: v.query("diff") == "beside"}
 	list, err := call[struct{ Items []RepoRow }](v, "repo.list", map[string]any{})
 	if err != nil {
 		return err
@@ -148,7 +176,10 @@ func (v *visit) repos() error {
 	s := v.shell("repos", "Repositories")
 	s.Here = "/panel/repos"
 	if out.Name != "" {
-		s.Here = repoHref(out.Name, v.query("commit"))
+		s.Here = repoHref(out.Name, v.query("commit"), out.Beside)
+	}
+	if out.Selected != nil {
+		s.Title, s.Back = out.Selected.title(), &ui.Crumb{Label: out.Name, Href: repoHref(out.Name, "", false)}
 	}
 	return v.show(reposPage(s, out))
 }

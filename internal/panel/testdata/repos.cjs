@@ -8,7 +8,7 @@ const out = { seen: {}, problems: [] };
 let browser, page;
 
 const shot = (name) => page.screenshot({ path: path.join(input.shots, `live-${name}.png`), fullPage: true });
-const row = (text) => page.locator('tr', { hasText: text }).first();
+const row = (text) => page.locator('.graph > li', { hasText: text }).first();
 const step = async () => { await fetch(input.steps); };
 
 async function watch() {
@@ -42,8 +42,8 @@ async function change() {
 async function conflict() {
   await step();
   await page.waitForFunction(() => document.body.innerText.includes('both ideas'));
-  out.seen.conflict = /conflict/.test(await page.locator('tr', { hasText: 'both ideas' }).last().innerText());
-  await page.locator('tr', { hasText: 'both ideas' }).last().locator('a[data-row-link]').click();
+  out.seen.conflict = /conflict/.test(await page.locator('.graph > li', { hasText: 'both ideas' }).innerText());
+  await page.locator('.graph > li', { hasText: 'both ideas' }).locator('a[data-row-link]').click();
   await page.waitForFunction(() => document.body.innerText.includes('In conflict'));
   const text = await page.locator('main').innerText();
   out.seen.markers = text.includes('<<<<<<<') && text.includes('ONE') && text.includes('TWO');
