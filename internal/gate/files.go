@@ -66,6 +66,11 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		return d
 	}
 	sight := view.Sight(t.Tool, c.kin, c.real)
+	if t.Shell != "" && !t.Offline {
+		if by := sight.Offline(); by != "" {
+			narrow(policy.Ask, policy.CodeAsk, by, "this command has the network, which is denied and which nothing keeps from it here")
+		}
+	}
 	// words of a line that a person's denial is about; the house asks about lines that it cannot read
 	if t.Shell != "" && !t.Boxed && c.facts != nil {
 		for _, p := range c.facts.Named {

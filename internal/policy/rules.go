@@ -41,6 +41,8 @@ type rule struct {
 	readsContext bool
 	// reads are the attributes it reads, of whatever.
 	reads []string
+	// words are the texts that its conditions hold.
+	words []string
 }
 
 func compileRules(text string) (out []*rule, err error) {
@@ -133,6 +135,9 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 				// "context has paths && …" would quietly not forbid a call whose paths nobody knows.
 				bad = malformed("%s: every attribute is always there; write it without \"has\"", at)
 			case ast.NodeValue:
+				if w, ok := n.Value.(cedar.String); ok {
+					r.words = append(r.words, string(w))
+				}
 				if e, ok := n.Value.(cedar.EntityUID); ok && kindOf(e.Type) != 0 && !knownPrincipal[principalOf(e.Type)] && !cleanPath(string(e.ID)) {
 					bad = malformed("%s: path %q is not /component/component, so nothing lies there", at, e.ID)
 				}

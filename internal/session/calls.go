@@ -254,7 +254,7 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	}
 	if p.Lasting {
 		var done func()
-		ctx, done = r.whileShown(ctx, t, in, env.Scope)
+		ctx, done = r.whileShown(ctx, t, in, env.Scope, p.Touch.Offline)
 		defer done()
 	}
 	res, err := r.runWatched(ctx, env, p, in)

@@ -12,8 +12,8 @@ import (
 const glance = 200 * time.Millisecond
 
 // whileShown is ctx for as long as policy shows the caller what its scope showed when the call began. A denial that comes while a command
-// runs ends the command: its sandbox was built without it.
-func (r *Room) whileShown(ctx context.Context, t tool.Tool, in CallIn, scope *tool.Scope) (context.Context, func()) {
+// runs ends the command: its sandbox was built without it. One of the network, or of a host, ends each command that has the network.
+func (r *Room) whileShown(ctx context.Context, t tool.Tool, in CallIn, scope *tool.Scope, offline bool) (context.Context, func()) {
 	if r.house.Sight == nil {
 		return ctx, func() {}
 	}
@@ -22,6 +22,7 @@ func (r *Room) whileShown(ctx context.Context, t tool.Tool, in CallIn, scope *to
 	if err != nil {
 		return ctx, func() {}
 	}
+	unreached := began.Unreached()
 	ctx, end := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
 	go func() {
@@ -38,13 +39,20 @@ func (r *Room) whileShown(ctx context.Context, t tool.Tool, in CallIn, scope *to
 			if err != nil || now == last { // a storage that does not answer says nothing
 				continue
 			}
+			ended := func(what string) {
+				end(fault.New(fault.Denied, name, "the command was ended: %s was denied while it ran", what))
+			}
+			if cut := now.CutOff(unreached); cut != "" && !offline {
+				ended(cut)
+				return
+			}
 			env, err := r.envOf(ctx, t, in)
 			if err != nil {
 				continue
 			}
 			last = now
 			if path, err := scope.Narrowed(env.Scope); err != nil || path != "" {
-				end(fault.New(fault.Denied, name, "the command was ended: %s was denied while it ran", path))
+				ended(path)
 				return
 			}
 		}

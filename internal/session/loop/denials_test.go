@@ -201,3 +201,47 @@ func TestANewDenialEndsARunningCommand(t *testing.T) {
 		t.Fatal("it runs on")
 	}
 }
+
+// A denial of the network, or of one host, ends a command that has the network: nobody knows whom it talks to. One without it runs on.
+func TestANetworkDenialEndsARunningCommand(t *testing.T) {
+	h := newHouseWith(t, "", tool.Bubblewrap)
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
+	s := h.session()
+	got, offline := make(chan string, 1), make(chan string, 1)
+	wait := func(name string, network bool) string {
+		return h.call(s, "bash", args{"command": "touch " + name + " && sleep 600", "network": network})
+	}
+	go func() { got <- wait("first", true) }()
+	go func() { offline <- wait("second", false) }()
+	there := func(name string) bool { _, err := os.Stat(filepath.Join(h.dir, name)); return err == nil }
+	testenv.Eventually(t, "the commands start", 2*time.Minute, func() bool { return there("first") && there("second") })
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/", Permissions: []string{"execute"},
+		Tools: []string{"bash(host: b.example)"}})
+	select {
+	case out := <-got:
+		if !strings.Contains(out, "host b.example was denied while it ran") {
+			t.Errorf("%s", out)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("it runs on")
+	}
+	go func() { got <- wait("third", true) }()
+	testenv.Eventually(t, "another one starts", 2*time.Minute, func() bool { return there("third") })
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/network",
+		Permissions: []string{"execute"}})
+	select {
+	case out := <-got:
+		if !strings.Contains(out, "the network was denied while it ran") {
+			t.Errorf("%s", out)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("it runs on")
+	}
+	select {
+	case out := <-offline:
+		t.Errorf("one without the network was ended: %s", out)
+	default:
+	}
+	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir, Permissions: []string{"view"}})
+	<-offline
+}

@@ -19,6 +19,8 @@ type view struct {
 	scope *tool.Scope
 	sight *policy.Sight
 	holds bool // what the box shows is still what policy shows
+	// unreached is what was denied of the network when the box was built.
+	unreached []string
 }
 
 // scope is the working folder as the session may see it now, at work on its turn or by itself.
@@ -41,7 +43,7 @@ func (s *seat) seen(ctx context.Context, c op.Caller, with string) (*view, error
 	}
 	see := &tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}
 	scope, err := s.wearing(ctx, see)
-	return &view{scope, sight, true}, err
+	return &view{scope: scope, sight: sight, holds: true}, err
 }
 
 // masks is what a box takes out of the folder; of one that is too large to be looked through, what policy names.
@@ -78,12 +80,13 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 			out = append(out, box.Mount{From: os.DevNull, At: m.Path})
 		}
 	}
+	now.unreached = now.sight.Unreached()
 	s.looked.Store(now)
 	s.judged = now.sight
-	hides := denied(masks)
+	hides := append(denied(masks), cut(now.unreached)...)
 	s.update(func(r *row) bool {
 		r.Hides = &hides
-		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks)
+		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks) + astray(now.unreached)
 		return true
 	})
 	return out, nil
@@ -106,6 +109,16 @@ func without(folder string, masks []tool.Mask) string {
 	return "; hidden from it: " + strings.Join(hidden, ", ")
 }
 
+// astray says in words what of the network is denied to a program whose box has to have the network, for its model.
+func astray(unreached []string) string {
+	if len(unreached) == 0 {
+		return ""
+	}
+	n := min(len(unreached), maxNamed)
+	return "; denied to it, and within reach of what it runs: " + strings.Join(unreached[:n], ", ") +
+		" (calls that name a denied host are refused, and where the network is denied every command asks)"
+}
+
 // maxNamed bounds the sentence.
 const maxNamed = 8
 
@@ -124,7 +137,7 @@ func (s *seat) boxed(ctx context.Context) bool {
 		return was.holds
 	}
 	path, err := was.scope.Narrowed(now.scope)
-	next := &view{was.scope, now.sight, err == nil && path == ""}
+	next := &view{was.scope, now.sight, err == nil && path == "", was.unreached}
 	s.looked.CompareAndSwap(was, next)
 	return next.holds
 }

@@ -135,3 +135,61 @@ func TestALaterDenialEndsTheTurn(t *testing.T) {
 		t.Errorf("a denial of something else ended it: %s, %s", pid, now)
 	}
 }
+
+// A denied host or network did not hold for an agent at work: its box has to have the network, for its model, and what it had begun went
+// on. Now the program ends with what it runs, and its turn says why; in the new box the denial holds at every call: one that names the
+// host is refused, and where the network is denied each command asks.
+func TestANetworkDenialEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "TANDEM_CONFINE=bwrap")
+	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add",
+		book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	deny := func(at string, patterns ...string) {
+		t.Helper()
+		if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: at,
+			Permissions: []string{"execute"}, Tools: patterns}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.open("a")
+	began := h.begin("a", `remember heron [[tool Bash {"command":"while sleep 0.1; do date >> days; done","description":"wait"}]] [[result]]`)
+	there := func(name string) bool { _, err := os.Stat(filepath.Join(h.project, name)); return err == nil }
+	h.eventually("its command runs", func() bool { return there("days") })
+	deny("tool:/", "bash(host: b.example)")
+	out := h.ended("a", began.Cursor)
+	if out.Status != "failed" || !strings.Contains(out.Reason, "host b.example was denied while the program ran") {
+		t.Fatalf("the turn did not end with that reason: %+v", out)
+	}
+	if err := os.Remove(filepath.Join(h.project, "days")); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually("it is there again", func() bool { return h.seat("a").State == terminal.Ready })
+	if b := h.seat("a").Boundary; !strings.Contains(b, "within reach of what it runs: host b.example") {
+		t.Errorf("it does not say so: %s", b)
+	}
+	got := h.send("a", `look [[tool Bash {"command":"curl http://b.example/","description":"look"}]] [[result]]`).Report
+	if !strings.Contains(got, "denies it") {
+		t.Errorf("a line that names it: %s", got)
+	}
+	if all := h.model.Requests(); !strings.Contains(string(all[len(all)-1].Body), "heron") {
+		t.Error("it is another conversation")
+	}
+	if there("days") {
+		t.Error("its command ran on")
+	}
+	// After a start of the server its box is still held against the policy.
+	h.stop(os.Interrupt)
+	h.start()
+	deny("tool:/network")
+	h.eventually("it is in a new box", func() bool {
+		s := h.seat("a")
+		return s.State == terminal.Ready && strings.Contains(s.Boundary, "the network")
+	})
+	began = h.begin("a", `look [[tool Bash {"command":"echo over","description":"look"}]] [[result]]`)
+	if ask := h.decide(approval.Cancel, ""); !strings.Contains(ask.Reason, "has the network") {
+		t.Errorf("the ask does not say why: %s", ask.Reason)
+	}
+	h.ended("a", began.Cursor)
+}

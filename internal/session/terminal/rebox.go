@@ -18,8 +18,8 @@ const DeniedOutcome = "error: denied"
 // glance is how often the box of a running program is held against the policy. Looking costs little while the policy stands.
 const glance = 300 * time.Millisecond
 
-// outgrown is a place that the program's box shows, or lets it change, and that policy keeps from the session by now; "" when there is
-// none. What is denied to whoever prompts it alone is not in any box: see hears.
+// outgrown is a place that the program's box shows, or lets it change, or a part of the network, that policy keeps from the session by
+// now; "" when there is none. What is denied to whoever prompts it alone is not in any box: see hears.
 func (s *seat) outgrown(ctx context.Context) string {
 	was := s.looked.Load()
 	if was == nil && s.row.Hides == nil || s.row.Confined != "bwrap" || s.stage != nil || time.Since(s.glanced) < glance {
@@ -33,8 +33,10 @@ func (s *seat) outgrown(ctx context.Context) string {
 	var path string
 	if was == nil { // the server was started anew, and what its box hides is in its row
 		path, err = s.unhidden(now)
-	} else if path, err = was.scope.Narrowed(now.scope); fault.Is(err, fault.Exhausted) { // its box was built by what policy names alone
-		path, err = was.scope.NarrowedTrees(now.scope)
+	} else if path = now.sight.CutOff(was.unreached); path == "" {
+		if path, err = was.scope.Narrowed(now.scope); fault.Is(err, fault.Exhausted) { // its box was built by what policy names alone
+			path, err = was.scope.NarrowedTrees(now.scope)
+		}
 	}
 	if err != nil {
 		s.d.log.Error("hold a program's box against the policy", "session", s.row.Session, "err", err)
@@ -50,7 +52,8 @@ func (s *seat) unhidden(now *view) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, m := range denied(masks) {
+	now.unreached = now.sight.Unreached()
+	for _, m := range append(denied(masks), cut(now.unreached)...) {
 		if !slices.Contains(*s.row.Hides, m) {
 			_, path, _ := strings.Cut(m, " ")
 			return path, nil
@@ -58,6 +61,14 @@ func (s *seat) unhidden(now *view) (string, error) {
 	}
 	s.looked.Store(now)
 	return "", nil
+}
+
+// cut are the denied parts of the network, each behind one word as denied has them.
+func cut(unreached []string) (out []string) {
+	for _, u := range unreached {
+		out = append(out, "cut "+u)
+	}
+	return out
 }
 
 // denied are the masks that a person's word made, each as one word on how and the place.
@@ -76,13 +87,13 @@ func denied(masks []tool.Mask) []string {
 }
 
 // rebox ends a program whose box shows what was denied since it was started, with all that it runs, and starts it again in one that does
-// not. Its turn ends with that reason, and its conversation goes on.
+// not; what is denied of the network its calls are held to from then on. Its turn ends with that reason, and its conversation goes on.
 func (s *seat) rebox(ctx context.Context, path string) {
 	if err := slay(s.pane.PID); err != nil {
 		s.d.log.Error("end a program that sees what was denied", "session", s.row.Session, "err", err)
 	}
 	s.prog.read(ctx)
-	why := fmt.Sprintf("%s was denied while the program ran, which saw it: the program was ended", path)
+	why := fmt.Sprintf("%s was denied while the program ran, which could reach it: the program was ended", path)
 	s.set(Starting, "policy", why)
 	if s.turn != nil {
 		s.finish(ctx, session.Failed, DeniedOutcome, "policy", why+"; the conversation goes on in a new box: send the prompt again if it still holds")
