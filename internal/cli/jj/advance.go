@@ -17,15 +17,15 @@ type advanceable struct {
 }
 
 // advanceable lists the bookmarks at commits that the settings let move along.
-func (w *wsEnv) advanceable(from []repo.CommitID) ([]advanceable, error) {
-	match, err := w.advanceMatcher()
+func (st *state) advanceable(from []repo.CommitID) ([]advanceable, error) {
+	match, err := st.advanceMatcher()
 	if err != nil || match == nil {
 		return nil, err
 	}
 	var out []advanceable
 	for _, id := range from {
-		for _, name := range slices.Sorted(maps.Keys(w.repo.View.Bookmarks)) {
-			t := w.repo.View.Bookmarks[name]
+		for _, name := range slices.Sorted(maps.Keys(st.repo.View.Bookmarks)) {
+			t := st.repo.View.Bookmarks[name]
 			if slices.Contains(repo.TargetIDs(t), id) && match(name) {
 				out = append(out, advanceable{name, id})
 			}
@@ -34,9 +34,9 @@ func (w *wsEnv) advanceable(from []repo.CommitID) ([]advanceable, error) {
 	return out, nil
 }
 
-func (w *wsEnv) advanceMatcher() (func(string) bool, error) {
+func (st *state) advanceMatcher() (func(string) bool, error) {
 	read := func(key string) ([]*pattern.Expr, error) {
-		texts, err := w.conf.Strings("experimental-advance-branches", key)
+		texts, err := st.conf.Strings("experimental-advance-branches", key)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (w *wsEnv) advanceMatcher() (func(string) bool, error) {
 		for _, s := range texts {
 			x, err := revset.ParseStringExpr(s)
 			if err != nil {
-				return nil, w.conf.Wrong("experimental-advance-branches."+key, err)
+				return nil, st.conf.Wrong("experimental-advance-branches."+key, err)
 			}
 			out = append(out, x)
 		}

@@ -33,11 +33,11 @@ func runAbandon(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	all, err := w.ids(ctx, x)
+	all, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func runAbandon(ctx context.Context, e *env, p *parsed) error {
 			ids = append(ids, id)
 		}
 	}
-	if err := w.checkRewritable(ctx, ids...); err != nil {
+	if err := w.revs.checkRewritable(ctx, ids...); err != nil {
 		return err
 	}
 	if n := len(all) - len(ids); n > 0 {
@@ -91,7 +91,7 @@ func runAbandon(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if err := w.commitList(ctx, out, cs); err != nil {
+	if err := w.print.commitList(ctx, out, cs); err != nil {
 		return err
 	}
 	if len(deleted) > 0 {
@@ -136,11 +136,11 @@ func (t *tx) deletedBookmarks() []string {
 }
 
 // hintDeleted says how to delete bookmarks on remotes too.
-func (w *wsEnv) hintDeleted(names []string) {
+func (st *state) hintDeleted(names []string) {
 	for _, n := range names {
-		for remote, rv := range w.repo.View.Remotes {
+		for remote, rv := range st.repo.View.Remotes {
 			if ref, ok := rv.Bookmarks[n]; ok && ref.Tracked && remote != repo.GitRemote {
-				w.ui.hintf("Deleted bookmarks can be pushed by name or all at once with `jj git push --deleted`.")
+				st.ui.hintf("Deleted bookmarks can be pushed by name or all at once with `jj git push --deleted`.")
 				return
 			}
 		}

@@ -28,7 +28,7 @@ func absorbCommand() *command {
 
 // absorption is one run of the command.
 type absorption struct {
-	w      *wsEnv
+	w      *session
 	source *repo.Commit
 	parent repo.MergedTree // of the source
 	picked repo.MergedTree // the parent with the changes to be absorbed
@@ -47,17 +47,17 @@ func runAbsorb(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	a := &absorption{w: w, edits: map[repo.CommitID]*repo.TreeEdit{}}
-	if a.source, err = w.single(ctx, p.or("from", "@")); err != nil {
+	if a.source, err = w.revs.single(ctx, p.or("from", "@")); err != nil {
 		return err
 	}
 	into := p.all("into")
 	if len(into) == 0 {
 		into = []string{"mutable()"}
 	}
-	if a.into, err = w.compileAll(into); err != nil {
+	if a.into, err = w.revs.compileAll(into); err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func runAbsorb(ctx context.Context, e *env, p *parsed) error {
 	if err := a.split(ctx, set); err != nil {
 		return err
 	}
-	if err := w.checkRewritable(ctx, a.dests...); err != nil {
+	if err := w.revs.checkRewritable(ctx, a.dests...); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -91,12 +91,12 @@ func (a *absorption) pick(ctx context.Context, p *parsed, match repo.Matcher) er
 		return err
 	}
 	a.picked = a.source.Tree
-	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	sel, err := w.tools.selector(p.str("tool"), p.has("interactive"))
 	if err != nil || sel.tool == nil {
 		return err
 	}
 	a.picked, err = sel.chooseOf(ctx, a.source, a.parent, match, func() (string, error) {
-		s, err := w.summaryText(ctx, a.source)
+		s, err := w.print.summaryText(ctx, a.source)
 		return "You are selecting changes from: " + s + " to be considered for\n" +
 			"absorption into ancestors.\n\n" +
 			"The left side of the diff shows the parent commit. The right side\n" +
@@ -136,7 +136,7 @@ func (a *absorption) split(ctx context.Context, match repo.Matcher) error {
 				return err
 			}
 		}
-		origins, err := annotate.Lines(ctx, w.rev(ctx), a.source.ID, path, old, a.into)
+		origins, err := annotate.Lines(ctx, w.revs.rev(ctx), a.source.ID, path, old, a.into)
 		if err != nil {
 			return err
 		}
@@ -336,13 +336,13 @@ func (a *absorption) finish(ctx context.Context, t *tx) error {
 	o := w.ui.newText()
 	if len(a.done) > 0 {
 		o.Printf("Absorbed changes into %d revisions:\n", len(a.done))
-		l, err := w.newLang(ctx, t.now())
+		l, err := w.print.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
 		children := slices.Clone(a.done)
 		slices.Reverse(children)
-		if err := w.commitListWith(l, o, children); err != nil {
+		if err := w.print.commitListWith(l, o, children); err != nil {
 			return err
 		}
 	}
@@ -357,7 +357,7 @@ func (a *absorption) finish(ctx context.Context, t *tx) error {
 	if err != nil || empty {
 		return err
 	}
-	d, err := w.newDiffer([]string{"summary"}, nil)
+	d, err := w.print.newDiffer([]string{"summary"}, nil)
 	if err != nil {
 		return err
 	}

@@ -27,21 +27,21 @@ func runArrange(ctx context.Context, e *env, p *parsed) error {
 		}
 		texts = []string{text}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(ctx, x); err != nil {
+	if err := w.revs.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	gaps, err := w.ids(ctx, revset.Minus(revset.DagRange(x, x), x))
+	gaps, err := w.revs.ids(ctx, revset.Minus(revset.DagRange(x, x), x))
 	if err != nil {
 		return err
 	}
 	if len(gaps) > 0 {
 		return userf("Cannot arrange revset with gaps in.").hinted("Revision %s would need to be in the set.", gaps[0].Hex()[:12])
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}

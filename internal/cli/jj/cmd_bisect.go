@@ -60,11 +60,11 @@ func runBisect(ctx context.Context, e *env, p *parsed) error {
 	} else if !p.has("command") {
 		return clif("Command argument is required")
 	}
-	x, err := w.compileAll(p.all("range"))
+	x, err := w.revs.compileAll(p.all("range"))
 	if err != nil {
 		return err
 	}
-	b := &bisection{rev: w.rev(ctx)}
+	b := &bisection{rev: w.revs.rev(ctx)}
 	ids, err := b.rev.IDs(ctx, x)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func runBisect(ctx context.Context, e *env, p *parsed) error {
 	if p.has("find-good") {
 		target = "good"
 	}
-	return w.sayFound(ctx, b, target)
+	return w.print.sayFound(ctx, b, target)
 }
 
 func (b *bisection) candidates() *revset.Expr {
@@ -134,7 +134,7 @@ func (b *bisection) mark(id repo.CommitID, v verdict, invert bool) (ended bool) 
 }
 
 // judge checks a revision out and runs the command on it.
-func (w *wsEnv) judge(ctx context.Context, b *bisection, c *repo.Commit, line []string) (verdict, error) {
+func (w *session) judge(ctx context.Context, b *bisection, c *repo.Commit, line []string) (verdict, error) {
 	left, err := b.rev.IDs(ctx, b.candidates())
 	if err != nil {
 		return 0, err
@@ -143,7 +143,7 @@ func (w *wsEnv) judge(ctx context.Context, b *bisection, c *repo.Commit, line []
 		math.Ceil(math.Log2(float64(len(left)+1))))
 	o := w.ui.newText()
 	o.Str("Now evaluating: ")
-	if err := w.summary(ctx, o, c); err != nil {
+	if err := w.print.summary(ctx, o, c); err != nil {
 		return 0, err
 	}
 	o.Str("\n")
@@ -184,7 +184,7 @@ func (w *wsEnv) judge(ctx context.Context, b *bisection, c *repo.Commit, line []
 }
 
 // sayFound prints the first bad revisions and those that may be.
-func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error {
+func (pr *printer) sayFound(ctx context.Context, b *bisection, target string) error {
 	ids, err := b.rev.IDs(ctx, revset.Roots(revset.Commits(b.bad...)))
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error
 	if len(ids) == 0 {
 		return userf("Could not find the first %s revision. Was the input range empty?", target)
 	}
-	found, err := w.commits(ctx, ids)
+	found, err := pr.commits(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error
 	for todo := slices.Clone(found); len(todo) > 0; todo = todo[1:] {
 		for _, id := range todo[0].Parents {
 			if slices.Contains(b.skipped, id) {
-				c, err := w.store.Commit(ctx, id)
+				c, err := pr.store.Commit(ctx, id)
 				if err != nil {
 					return err
 				}
@@ -208,10 +208,10 @@ func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error
 			}
 		}
 	}
-	o := w.ui.newText()
+	o := pr.ui.newText()
 	list := func(cs []*repo.Commit) error {
 		for _, c := range cs {
-			if err := w.summary(ctx, o, c); err != nil {
+			if err := pr.summary(ctx, o, c); err != nil {
 				return err
 			}
 			o.Str("\n")
@@ -232,5 +232,5 @@ func (w *wsEnv) sayFound(ctx context.Context, b *bisection, target string) error
 			return err
 		}
 	}
-	return w.ui.print(o)
+	return pr.ui.print(o)
 }

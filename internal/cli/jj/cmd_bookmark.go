@@ -71,13 +71,13 @@ func trackedRemotely(v *repo.View, name string) bool {
 	return false
 }
 
-func (w *wsEnv) warnEmpty(ctx context.Context, c *repo.Commit) error {
+func (st *state) warnEmpty(ctx context.Context, c *repo.Commit) error {
 	if c.Description != "" {
 		return nil
 	}
-	empty, err := repo.IsEmpty(ctx, w.store, w.repo.Index, c)
+	empty, err := repo.IsEmpty(ctx, st.store, st.repo.Index, c)
 	if err == nil && empty {
-		w.ui.warnf("Target revision is empty.")
+		st.ui.warnf("Target revision is empty.")
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func runBookmarkCreate(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func runBookmarkSet(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}

@@ -67,25 +67,25 @@ func sortChoices() []string {
 	return out
 }
 
-func (w *wsEnv) sortRefs(ctx context.Context, items []refItem, p *parsed, setting string) error {
+func (st *state) sortRefs(ctx context.Context, items []refItem, p *parsed, setting string) error {
 	var keys []string
 	if p.has("sort") {
 		keys = p.all("sort")
 	} else {
 		var err error
-		if keys, err = w.conf.Strings("ui", setting); err != nil {
+		if keys, err = st.conf.Strings("ui", setting); err != nil {
 			return err
 		}
 		for _, k := range keys {
 			if !slices.Contains(sortChoices(), k) {
-				return w.conf.Wrong("ui."+setting, fmt.Errorf("invalid sort key: %s", k))
+				return st.conf.Wrong("ui."+setting, fmt.Errorf("invalid sort key: %s", k))
 			}
 		}
 	}
 	commits := map[*render.Ref]*repo.Commit{}
 	for _, it := range items {
 		if ids := repo.TargetIDs(it.primary.Target); len(ids) > 0 {
-			c, err := w.store.Commit(ctx, ids[0])
+			c, err := st.store.Commit(ctx, ids[0])
 			if err != nil {
 				return err
 			}
@@ -138,15 +138,15 @@ func runBookmarkList(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	f, err := w.refFilter(ctx, p, &pattern.Expr{Op: "|"})
+	f, err := w.revs.refFilter(ctx, p, &pattern.Expr{Op: "|"})
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "bookmark_list", l.Ref)
+	r, err := w.print.templateOpt(l, p, "bookmark_list", l.Ref)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func runBookmarkList(ctx context.Context, e *env, p *parsed) error {
 }
 
 // refFilter reads the options that bookmark and tag lists share.
-func (w *wsEnv) refFilter(ctx context.Context, p *parsed, none *pattern.Expr) (refFilter, error) {
+func (rs *revisions) refFilter(ctx context.Context, p *parsed, none *pattern.Expr) (refFilter, error) {
 	f := refFilter{name: pattern.One(pattern.All()), remote: pattern.One(pattern.All()), conflicted: p.has("conflicted")}
 	var err error
 	if p.has("names") {
@@ -202,11 +202,11 @@ func (w *wsEnv) refFilter(ctx context.Context, p *parsed, none *pattern.Expr) (r
 		f.name = none
 	}
 	if p.has("revisions") {
-		x, err := w.compileAll(p.all("revisions"))
+		x, err := rs.compileAll(p.all("revisions"))
 		if err != nil {
 			return f, err
 		}
-		ids, err := w.ids(ctx, x)
+		ids, err := rs.ids(ctx, x)
 		if err != nil {
 			return f, err
 		}

@@ -12,11 +12,11 @@ import (
 	"tandem/internal/repo/revset"
 )
 
-func (w *wsEnv) fastForward(old repo.RefTarget, to repo.CommitID) bool {
+func (st *state) fastForward(old repo.RefTarget, to repo.CommitID) bool {
 	if repo.IsAbsentTarget(old) {
 		return true
 	}
-	return slices.ContainsFunc(repo.TargetIDs(old), func(id repo.CommitID) bool { return w.repo.Index.IsAncestor(id, to) })
+	return slices.ContainsFunc(repo.TargetIDs(old), func(id repo.CommitID) bool { return st.repo.Index.IsAncestor(id, to) })
 }
 
 func runBookmarkMove(ctx context.Context, e *env, p *parsed) error {
@@ -24,7 +24,7 @@ func runBookmarkMove(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("to", "@"))
+	c, err := w.revs.single(ctx, p.or("to", "@"))
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func runBookmarkMove(ctx context.Context, e *env, p *parsed) error {
 	}
 	names := matching(w.repo.View.Bookmarks, x)
 	if p.has("from") {
-		if names, err = w.atRevs(ctx, names, p.all("from")); err != nil {
+		if names, err = w.revs.atRevs(ctx, names, p.all("from")); err != nil {
 			return err
 		}
 	}
@@ -45,21 +45,21 @@ func runBookmarkMove(ctx context.Context, e *env, p *parsed) error {
 }
 
 // atRevs keeps the bookmarks that point into a revset.
-func (w *wsEnv) atRevs(ctx context.Context, names, texts []string) ([]string, error) {
-	x, err := w.compileAll(texts)
+func (rs *revisions) atRevs(ctx context.Context, names, texts []string) ([]string, error) {
+	x, err := rs.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := rs.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(names, func(n string) bool {
-		return !slices.ContainsFunc(repo.TargetIDs(w.repo.View.Bookmarks[n]), func(id repo.CommitID) bool { return slices.Contains(ids, id) })
+		return !slices.ContainsFunc(repo.TargetIDs(rs.repo.View.Bookmarks[n]), func(id repo.CommitID) bool { return slices.Contains(ids, id) })
 	}), nil
 }
 
-func (w *wsEnv) moveBookmarks(ctx context.Context, names []string, c *repo.Commit, back, named bool, verb, word string) error {
+func (w *session) moveBookmarks(ctx context.Context, names []string, c *repo.Commit, back, named bool, verb, word string) error {
 	names = slices.DeleteFunc(names, func(n string) bool { return w.repo.View.Bookmark(n).Equal(repo.Target(c.ID)) })
 	if len(names) == 0 {
 		w.ui.statusf("No bookmarks to update.\n")
@@ -104,7 +104,7 @@ func runBookmarkAdvance(ctx context.Context, e *env, p *parsed) error {
 	if !given {
 		to = w.conf.Str("revsets.bookmark-advance-to")
 	}
-	c, err := w.single(ctx, to)
+	c, err := w.revs.single(ctx, to)
 	if err != nil {
 		if !given {
 			ce := asCommand(err)
@@ -121,14 +121,14 @@ func runBookmarkAdvance(ctx context.Context, e *env, p *parsed) error {
 		names = matching(w.repo.View.Bookmarks, x)
 		w.warnUnknownRefs(bookmarkKind, x, false)
 	} else {
-		s := w.scope()
+		s := w.revs.scope()
 		hex := c.ID.Hex()
 		s.Locals = map[string]*dsl.Node{"to": {Kind: dsl.String, Name: hex, Span: dsl.Span{Src: hex, End: len(hex)}}}
 		x, err := revset.Compile(w.conf.Str("revsets.bookmark-advance-from"), s)
 		if err != nil {
 			return parseError("revset", err)
 		}
-		ids, err := w.ids(ctx, x)
+		ids, err := w.revs.ids(ctx, x)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func runCommit(ctx context.Context, e *env, p *parsed) error {
 	if c == nil {
 		return userf("This command requires a working copy")
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func runCommit(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	sel, err := w.tools.selector(p.str("tool"), p.has("interactive"))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func runCommit(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	tree, err := sel.chooseOf(ctx, c, base, set, func() (string, error) {
-		s, err := w.summaryText(ctx, c)
+		s, err := w.print.summaryText(ctx, c)
 		return "You are splitting the working-copy commit: " + s + "\n\n" +
 			"The diff initially shows all changes. Adjust the right side until it shows the\n" +
 			"contents you want for the first commit. The remainder will be included in the\n" +

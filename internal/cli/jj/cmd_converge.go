@@ -27,7 +27,7 @@ func convergeCommand() *command {
 // convergence is one run of the command: several visible commits of a change
 // are to become one.
 type convergence struct {
-	w       *wsEnv
+	w       *session
 	t       *tx
 	change  repo.ChangeID
 	commits []*repo.Commit
@@ -44,14 +44,14 @@ func runConverge(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.converge")}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(ctx, x); err != nil {
+	if err := w.revs.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func runConverge(ctx context.Context, e *env, p *parsed) error {
 		}
 		return nil
 	}
-	if err := w.sayDivergent(ctx, changes); err != nil {
+	if err := w.print.sayDivergent(ctx, changes); err != nil {
 		return err
 	}
 	c := &convergence{w: w, ask: !p.has("no-interactive")}
 	ok := false
-	if c.change, ok, err = w.chooseChange(changes, c.ask); err != nil || !ok {
+	if c.change, ok, err = w.print.chooseChange(changes, c.ask); err != nil || !ok {
 		return err
 	}
 	c.commits = changes[c.change]
@@ -96,8 +96,8 @@ func divergent(all []*repo.Commit) map[repo.ChangeID][]*repo.Commit {
 	return out
 }
 
-func (w *wsEnv) sayDivergent(ctx context.Context, changes map[repo.ChangeID][]*repo.Commit) error {
-	o := w.ui.newText()
+func (pr *printer) sayDivergent(ctx context.Context, changes map[repo.ChangeID][]*repo.Commit) error {
+	o := pr.ui.newText()
 	o.Printf("Found %d divergent change(s) in the specified revset:\n", len(changes))
 	for _, id := range slices.Sorted(maps.Keys(changes)) {
 		cs := changes[id]
@@ -108,18 +108,18 @@ func (w *wsEnv) sayDivergent(ctx context.Context, changes map[repo.ChangeID][]*r
 				break
 			}
 			o.Str("    ")
-			if err := w.summary(ctx, o, c); err != nil {
+			if err := pr.summary(ctx, o, c); err != nil {
 				return err
 			}
 			o.Str("\n")
 		}
 		o.Str("\n")
 	}
-	return w.ui.colours.WriteTo(w.ui.io.Stderr, o)
+	return pr.ui.colours.WriteTo(pr.ui.io.Stderr, o)
 }
 
 // chooseChange asks which change is meant when several are divergent.
-func (w *wsEnv) chooseChange(changes map[repo.ChangeID][]*repo.Commit, ask bool) (repo.ChangeID, bool, error) {
+func (pr *printer) chooseChange(changes map[repo.ChangeID][]*repo.Commit, ask bool) (repo.ChangeID, bool, error) {
 	ids := slices.Sorted(maps.Keys(changes))
 	if len(ids) == 1 {
 		return ids[0], true, nil
@@ -128,7 +128,7 @@ func (w *wsEnv) chooseChange(changes map[repo.ChangeID][]*repo.Commit, ask bool)
 		return "", false, userf("Cannot automatically choose which change to converge").
 			hinted("Run `jj converge` in interactive mode, or specify a revset that resolves to only one change ID")
 	}
-	o := w.ui.newText()
+	o := pr.ui.newText()
 	o.Str("Choose which change to converge (jj converge only converges one change at a time):\n")
 	var choices []string
 	for i, id := range ids {
@@ -136,16 +136,16 @@ func (w *wsEnv) chooseChange(changes map[repo.ChangeID][]*repo.Commit, ask bool)
 		choices = append(choices, strconv.Itoa(i+1))
 	}
 	o.Str("q: abort\n")
-	if err := w.ui.colours.WriteTo(w.ui.io.Stderr, o); err != nil {
+	if err := pr.ui.colours.WriteTo(pr.ui.io.Stderr, o); err != nil {
 		return "", false, err
 	}
-	i, err := w.ui.choose("Enter the index of the change to converge", append(choices, "q"))
+	i, err := pr.ui.choose("Enter the index of the change to converge", append(choices, "q"))
 	if err != nil {
 		return "", false, err
 	}
-	w.ui.statusf("\n\n")
+	pr.ui.statusf("\n\n")
 	if i == len(ids) {
-		w.ui.statusf("Aborting... nothing changed.\n")
+		pr.ui.statusf("Aborting... nothing changed.\n")
 		return "", false, nil
 	}
 	return ids[i], true, nil
@@ -157,7 +157,7 @@ func (c *convergence) run(ctx context.Context, changes int) error {
 	w := c.w
 	fmt.Fprintf(w.ui.io.Stderr, "Attempting to converge change %s...\n\n", shortChange(c.change))
 	var err error
-	if c.graph, err = w.evolutionGraph(ctx, c.commits); err != nil {
+	if c.graph, err = w.revs.evolutionGraph(ctx, c.commits); err != nil {
 		return err
 	}
 	authors, err := c.graph.merge(ctx, c.commits, func(x *repo.Commit) (string, error) {
@@ -282,7 +282,7 @@ func (c *convergence) parents(ctx context.Context, m *valueMerge, viable []*repo
 				if err != nil {
 					return err
 				}
-				s, err := c.w.summaryText(ctx, p)
+				s, err := c.w.print.summaryText(ctx, p)
 				if err != nil {
 					return err
 				}

@@ -64,7 +64,7 @@ func runDebugTree(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func runDebugTree(ctx context.Context, e *env, p *parsed) error {
 		}
 		tree.IDs = repo.Resolved(repo.TreeID(raw))
 	} else {
-		c, err := w.single(ctx, p.or("revision", "@"))
+		c, err := w.revs.single(ctx, p.or("revision", "@"))
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func runDebugCopies(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func runDebugCopies(ctx context.Context, e *env, p *parsed) error {
 }
 
 // sayWorkingCopy prints where the working copy stands.
-func (w *wsEnv) sayWorkingCopy() {
+func (w *session) sayWorkingCopy() {
 	tree := w.wc.Tree()
 	var ids []string
 	for _, id := range tree.IDs {
@@ -199,7 +199,7 @@ func runDebugObject(ctx context.Context, e *env, p *parsed, link bool) error {
 	}
 	var id repo.FileID
 	if text, ok := p.get("revision"); ok {
-		c, err := w.single(ctx, text)
+		c, err := w.revs.single(ctx, text)
 		if err != nil {
 			return err
 		}

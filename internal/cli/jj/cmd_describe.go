@@ -25,22 +25,22 @@ func describeCommand() *command {
 }
 
 // targets evaluates revisions given as arguments, or the working copy.
-func (w *wsEnv) targets(ctx context.Context, texts []string) ([]*repo.Commit, error) {
+func (rs *revisions) targets(ctx context.Context, texts []string) ([]*repo.Commit, error) {
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
-	x, err := w.compileAll(texts)
+	x, err := rs.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := rs.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkRewritable(ctx, ids...); err != nil {
+	if err := rs.checkRewritable(ctx, ids...); err != nil {
 		return nil, err
 	}
-	return w.commits(ctx, ids)
+	return rs.commits(ctx, ids)
 }
 
 func runDescribe(ctx context.Context, e *env, p *parsed) error {
@@ -48,7 +48,7 @@ func runDescribe(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	cs, err := w.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
+	cs, err := w.revs.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
 	if err != nil {
 		return err
 	}

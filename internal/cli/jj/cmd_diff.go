@@ -27,11 +27,11 @@ func runDiff(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	s, err := w.diffSides(ctx, p)
+	s, err := w.revs.diffSides(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func runDiff(ctx context.Context, e *env, p *parsed) error {
 	w.ui.page(ctx)
 	o := w.ui.newText()
 	if p.has("template") {
-		l, err := w.language(ctx)
+		l, err := w.print.language(ctx)
 		if err != nil {
 			return err
 		}
-		r, err := w.template(l, p.str("template"), l.TreeDiffEntry)
+		r, err := w.print.template(l, p.str("template"), l.TreeDiffEntry)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func runDiff(ctx context.Context, e *env, p *parsed) error {
 		}
 		o.Pop()
 	} else {
-		d, err := w.differFor(p)
+		d, err := w.print.differFor(p)
 		if err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ type diffSides struct {
 	parents, heads []*repo.Commit
 }
 
-func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err error) {
+func (rs *revisions) diffSides(ctx context.Context, p *parsed) (s diffSides, err error) {
 	if p.has("from") || p.has("to") {
 		at := func(id string) (*repo.Commit, error) {
 			if s, ok := p.get(id); ok {
-				return w.single(ctx, s)
+				return rs.single(ctx, s)
 			}
-			return w.single(ctx, "@")
+			return rs.single(ctx, "@")
 		}
 		a, err := at("from")
 		if err != nil {
@@ -107,11 +107,11 @@ func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err erro
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
-	x, err := w.compileAll(texts)
+	x, err := rs.compileAll(texts)
 	if err != nil {
 		return s, err
 	}
-	rr := w.rev(ctx)
+	rr := rs.rev(ctx)
 	ids, err := rr.IDs(ctx, x)
 	if err != nil {
 		return s, err
@@ -132,11 +132,11 @@ func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err erro
 	if err != nil {
 		return s, err
 	}
-	hc, err := w.commits(ctx, heads)
+	hc, err := rs.commits(ctx, heads)
 	if err != nil {
 		return s, err
 	}
-	rc, err := w.commits(ctx, roots)
+	rc, err := rs.commits(ctx, roots)
 	if err != nil {
 		return s, err
 	}
@@ -146,7 +146,7 @@ func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err erro
 	}
 	var parents []*repo.Commit
 	for _, c := range rc {
-		ps, err := w.commits(ctx, c.Parents)
+		ps, err := rs.commits(ctx, c.Parents)
 		if err != nil {
 			return s, err
 		}
@@ -161,7 +161,7 @@ func (w *wsEnv) diffSides(ctx context.Context, p *parsed) (s diffSides, err erro
 		if len(cs) == 0 {
 			return repo.EmptyTree(), nil
 		}
-		return repo.ParentsTree(ctx, w.store, w.repo.Index, cs)
+		return repo.ParentsTree(ctx, rs.store, rs.repo.Index, cs)
 	}
 	s.parents, s.heads = parents, hc
 	if s.from, err = tree(parents); err != nil {

@@ -25,7 +25,7 @@ func runDiffedit(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -33,31 +33,31 @@ func runDiffedit(ctx context.Context, e *env, p *parsed) error {
 	var bases []*repo.Commit
 	about := "The diff initially shows the commit's changes."
 	if p.has("from") || p.has("to") {
-		if target, err = w.single(ctx, p.or("to", "@")); err != nil {
+		if target, err = w.revs.single(ctx, p.or("to", "@")); err != nil {
 			return err
 		}
-		base, err := w.single(ctx, p.or("from", "@"))
+		base, err := w.revs.single(ctx, p.or("from", "@"))
 		if err != nil {
 			return err
 		}
 		bases = []*repo.Commit{base}
-		s, err := w.summaryText(ctx, base)
+		s, err := w.print.summaryText(ctx, base)
 		if err != nil {
 			return err
 		}
 		about = "The diff initially shows the commit's changes relative to:\n" + s
 	} else {
-		if target, err = w.single(ctx, p.or("revision", "@")); err != nil {
+		if target, err = w.revs.single(ctx, p.or("revision", "@")); err != nil {
 			return err
 		}
 		if bases, err = w.commits(ctx, target.Parents); err != nil {
 			return err
 		}
 	}
-	if err := w.checkRewritable(ctx, target.ID); err != nil {
+	if err := w.revs.checkRewritable(ctx, target.ID); err != nil {
 		return err
 	}
-	d, err := w.diffEditor(p.str("tool"))
+	d, err := w.tools.diffEditor(p.str("tool"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func runDiffedit(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	s, err := w.summaryText(ctx, target)
+	s, err := w.print.summaryText(ctx, target)
 	if err != nil {
 		return err
 	}

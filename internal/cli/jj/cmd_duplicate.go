@@ -27,11 +27,11 @@ func runDuplicate(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func runDuplicate(ctx context.Context, e *env, p *parsed) error {
 	placed := p.has("onto") || p.has("insert-after") || p.has("insert-before")
 	var parents, children []repo.CommitID
 	if placed {
-		if parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
+		if parents, children, err = w.revs.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
 			"duplicated commits"); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func runDuplicate(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	texts2, err := w.templated(ctx, "templates.duplicate_description", ids)
+	texts2, err := w.print.templated(ctx, "templates.duplicate_description", ids)
 	if err != nil {
 		return err
 	}
@@ -84,36 +84,36 @@ func runDuplicate(ctx context.Context, e *env, p *parsed) error {
 	return t.finish(ctx, fmt.Sprintf("duplicate %d commit(s)", len(ids)))
 }
 
-func (w *wsEnv) warnSelf(ids, parents, children []repo.CommitID) {
+func (st *state) warnSelf(ids, parents, children []repo.CommitID) {
 	for _, id := range ids {
-		if slices.ContainsFunc(parents, func(q repo.CommitID) bool { return w.repo.Index.IsAncestor(id, q) }) {
-			w.ui.warnf("Duplicating commit %s as a descendant of itself.", id.Hex()[:12])
+		if slices.ContainsFunc(parents, func(q repo.CommitID) bool { return st.repo.Index.IsAncestor(id, q) }) {
+			st.ui.warnf("Duplicating commit %s as a descendant of itself.", id.Hex()[:12])
 		}
 	}
 	for _, id := range ids {
-		if slices.ContainsFunc(children, func(q repo.CommitID) bool { return w.repo.Index.IsAncestor(q, id) }) {
-			w.ui.warnf("Duplicating commit %s as an ancestor of itself.", id.Hex()[:12])
+		if slices.ContainsFunc(children, func(q repo.CommitID) bool { return st.repo.Index.IsAncestor(q, id) }) {
+			st.ui.warnf("Duplicating commit %s as an ancestor of itself.", id.Hex()[:12])
 		}
 	}
 }
 
 // templated renders a configured template for commits.
-func (w *wsEnv) templated(ctx context.Context, name string, ids []repo.CommitID) (map[repo.CommitID]string, error) {
-	l, err := w.language(ctx)
+func (pr *printer) templated(ctx context.Context, name string, ids []repo.CommitID) (map[repo.CommitID]string, error) {
+	l, err := pr.language(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.template(l, w.conf.Str(name), l.Commit)
+	r, err := pr.template(l, pr.conf.Str(name), l.Commit)
 	if err != nil {
 		return nil, err
 	}
 	out := map[repo.CommitID]string{}
 	for _, id := range ids {
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		o := w.ui.newText()
+		o := pr.ui.newText()
 		o.Colour = false
 		if err := r.Render(o, c); err != nil {
 			return nil, err

@@ -19,11 +19,11 @@ func editCommand() *command {
 			if !p.has("pos") {
 				text = p.str("opt")
 			}
-			c, err := w.single(ctx, text)
+			c, err := w.revs.single(ctx, text)
 			if err != nil {
 				return err
 			}
-			if err := w.checkRewritable(ctx, c.ID); err != nil {
+			if err := w.revs.checkRewritable(ctx, c.ID); err != nil {
 				return err
 			}
 			if w.repo.View.Workspaces[w.name] == c.ID {

@@ -29,24 +29,24 @@ func evologCommand() *command {
 }
 
 // evolution lists the versions that commits came from, latest first.
-func (w *wsEnv) evolution(ctx context.Context, start []repo.CommitID) ([]render.EvolutionEntry, error) {
+func (st *state) evolution(ctx context.Context, start []repo.CommitID) ([]render.EvolutionEntry, error) {
 	var out []render.EvolutionEntry
 	visit := slices.Clone(start)
 	emit := func(id repo.CommitID, op *repo.Operation) error {
-		c, err := w.store.Commit(ctx, id)
+		c, err := st.store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
 		e := render.EvolutionEntry{Commit: c, Operation: op}
 		if op != nil {
-			if e.Predecessors, err = w.commits(ctx, op.Predecessors[id]); err != nil {
+			if e.Predecessors, err = st.commits(ctx, op.Predecessors[id]); err != nil {
 				return err
 			}
 		}
 		out = append(out, e)
 		return nil
 	}
-	err := repo.WalkOperations(ctx, w.store, []repo.OperationID{w.repo.Operation.ID}, func(op *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, st.store, []repo.OperationID{st.repo.Operation.ID}, func(op *repo.Operation) (bool, error) {
 		if op.Predecessors == nil {
 			return false, nil
 		}
@@ -130,27 +130,27 @@ func runEvolog(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{"@"}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}
-	d, err := w.logDiffer(p)
+	d, err := w.print.logDiffer(p)
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	tmpl, err := w.templateOpt(l, p, "evolog", l.Evolution)
+	tmpl, err := w.print.templateOpt(l, p, "evolog", l.Evolution)
 	if err != nil {
 		return err
 	}
-	symbol, err := w.template(l, w.conf.Str("templates.log_node"), l.CommitOpt)
+	symbol, err := w.print.template(l, w.conf.Str("templates.log_node"), l.CommitOpt)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func runEvolog(ctx context.Context, e *env, p *parsed) error {
 	}
 	g := render.NewGraph[repo.CommitID](w.conf.Str("ui.graph.style"))
 	if g == nil {
-		return w.wrongStyle()
+		return w.print.wrongStyle()
 	}
 	for _, n := range nodes {
 		en := byID[n.ID]
@@ -215,7 +215,7 @@ func runEvolog(ctx context.Context, e *env, p *parsed) error {
 		if err != nil {
 			return err
 		}
-		sym, err := w.coloured(symbol, en.Commit, "evolog", "commit", "node")
+		sym, err := w.print.coloured(symbol, en.Commit, "evolog", "commit", "node")
 		if err != nil {
 			return err
 		}
@@ -256,15 +256,15 @@ func interdiffCommand() *command {
 			if err != nil {
 				return err
 			}
-			from, err := w.single(ctx, p.or("from", "@"))
+			from, err := w.revs.single(ctx, p.or("from", "@"))
 			if err != nil {
 				return err
 			}
-			to, err := w.single(ctx, p.or("to", "@"))
+			to, err := w.revs.single(ctx, p.or("to", "@"))
 			if err != nil {
 				return err
 			}
-			set, err := w.fileArgs(p.all("pos"))
+			set, err := w.revs.fileArgs(p.all("pos"))
 			if err != nil {
 				return err
 			}
@@ -279,11 +279,11 @@ func interdiffCommand() *command {
 			if err := w.warnUnmatched(ctx, set, trees...); err != nil {
 				return err
 			}
-			d, err := w.differFor(p)
+			d, err := w.print.differFor(p)
 			if err != nil {
 				return err
 			}
-			l, err := w.language(ctx)
+			l, err := w.print.language(ctx)
 			if err != nil {
 				return err
 			}
@@ -320,7 +320,7 @@ func (d *differ) descriptionDiff(o *text.Text, from []*repo.Commit, to *repo.Com
 		for _, t := range terms {
 			fc.Contents = append(fc.Contents, []byte(t))
 		}
-		style, err := d.w.markerStyle()
+		style, err := d.pr.markerStyle()
 		if err != nil {
 			return err
 		}

@@ -42,19 +42,19 @@ func runFileList(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "file_list", l.TreeEntry)
+	r, err := w.print.templateOpt(l, p, "file_list", l.TreeEntry)
 	if err != nil {
 		return err
 	}
@@ -79,19 +79,19 @@ func runFileShow(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "file_show", l.TreeEntry)
+	r, err := w.print.templateOpt(l, p, "file_show", l.TreeEntry)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runFileShow(ctx context.Context, e *env, p *parsed) error {
 		if err := w.ui.print(o); err != nil {
 			return err
 		}
-		return w.writeFile(ctx, w.ui.out, path, v, c.Tree.Labels, style)
+		return w.print.writeFile(ctx, w.ui.out, path, v, c.Tree.Labels, style)
 	}
 	if path, ok := set.Single(); ok {
 		v, err := repo.ValueAt(ctx, w.store, c.Tree, path)
@@ -132,11 +132,11 @@ func runFileShow(ctx context.Context, e *env, p *parsed) error {
 }
 
 // writeFile writes a file's content, conflicts with markers.
-func (w *wsEnv) writeFile(ctx context.Context, out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels,
+func (pr *printer) writeFile(ctx context.Context, out io.Writer, path repo.Path, v repo.Merge[repo.TreeValue], labels repo.Labels,
 	style repo.MarkerStyle) error {
 	t, ok := v.AsResolved()
 	if !ok {
-		fc, err := repo.ReadFileConflict(ctx, w.store, v, labels)
+		fc, err := repo.ReadFileConflict(ctx, pr.store, v, labels)
 		if err != nil {
 			return err
 		}
@@ -148,10 +148,10 @@ func (w *wsEnv) writeFile(ctx context.Context, out io.Writer, path repo.Path, v 
 		return err
 	}
 	if !t.IsFile() {
-		w.ui.warnf("Path '%s' exists but is not a file.", w.paths().Format(path))
+		pr.ui.warnf("Path '%s' exists but is not a file.", pr.paths().Format(path))
 		return nil
 	}
-	data, err := w.store.File(ctx, t.FileID())
+	data, err := pr.store.File(ctx, t.FileID())
 	if err != nil {
 		return err
 	}
@@ -164,14 +164,14 @@ func runFileChmod(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritable(ctx, c.ID); err != nil {
+	if err := w.revs.checkRewritable(ctx, c.ID); err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func runFileTrack(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func runFileUntrack(ctx context.Context, e *env, p *parsed) error {
 	if w.atOp {
 		return w.needsFiles()
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func runFileUntrack(ctx context.Context, e *env, p *parsed) error {
 }
 
 // untrackFiles forgets files that the rules now ignore.
-func (w *wsEnv) untrackFiles(ctx context.Context, set *fileset.Set) error {
+func (w *session) untrackFiles(ctx context.Context, set *fileset.Set) error {
 	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
@@ -339,8 +339,8 @@ func (w *wsEnv) untrackFiles(ctx context.Context, set *fileset.Set) error {
 	if ctx, err = whole(ctx); err != nil {
 		return fail(err)
 	}
-	if w.colocated() && !w.global.noIntegrate {
-		if err := w.withGit(ctx, t.exportGit); err != nil {
+	if w.git.colocated() && !w.global.noIntegrate {
+		if err := w.git.withGit(ctx, t.exportGit); err != nil {
 			return fail(err)
 		}
 	}
@@ -353,6 +353,6 @@ func (w *wsEnv) untrackFiles(ctx context.Context, set *fileset.Set) error {
 	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
-	w.warnUntracked(stats)
+	w.print.warnUntracked(stats)
 	return nil
 }

@@ -14,7 +14,7 @@ func runFileAnnotate(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -32,11 +32,11 @@ func runFileAnnotate(ctx context.Context, e *env, p *parsed) error {
 	if _, ok := repo.FileIDs(v); !ok {
 		return userf("Path exists but is not a regular file: %s", w.paths().Format(path))
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "file_annotate", l.Annotation)
+	r, err := w.print.templateOpt(l, p, "file_annotate", l.Annotation)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func runFileAnnotate(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	origins, err := annotate.Lines(ctx, w.rev(ctx), c.ID, path, text, revset.All())
+	origins, err := annotate.Lines(ctx, w.revs.rev(ctx), c.ID, path, text, revset.All())
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ func runFileSearch(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -55,15 +55,15 @@ func runFileSearch(ctx context.Context, e *env, p *parsed) error {
 }
 
 // sidesOf is the content of a file, or of each side of one in conflict.
-func (w *wsEnv) sidesOf(ctx context.Context, v repo.Merge[repo.TreeValue]) ([][]byte, error) {
+func (st *state) sidesOf(ctx context.Context, v repo.Merge[repo.TreeValue]) ([][]byte, error) {
 	if t, ok := v.AsResolved(); ok {
 		if !t.IsFile() {
 			return nil, nil
 		}
-		data, err := w.store.File(ctx, t.FileID())
+		data, err := st.store.File(ctx, t.FileID())
 		return [][]byte{data}, err
 	}
-	fc, err := repo.ReadFileConflict(ctx, w.store, v, nil)
+	fc, err := repo.ReadFileConflict(ctx, st.store, v, nil)
 	if err != nil || fc == nil {
 		return nil, err
 	}

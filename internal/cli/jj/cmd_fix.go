@@ -43,7 +43,7 @@ type toFix struct {
 
 // fixing is one run of the command.
 type fixing struct {
-	w        *wsEnv
+	w        *session
 	tools    []fixer
 	match    repo.Matcher
 	all      bool // unchanged files, too
@@ -60,21 +60,21 @@ func runFix(ctx context.Context, e *env, p *parsed) error {
 	}
 	f := &fixing{w: w, all: p.has("include-unchanged-files"), allLines: p.has("all-lines"),
 		paths: map[repo.CommitID]map[repo.Path]repo.FileID{}, fixed: map[toFix]repo.FileID{}}
-	if f.tools, err = w.fixers(); err != nil {
+	if f.tools, err = w.revs.fixers(); err != nil {
 		return err
 	}
 	texts := p.all("source")
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.fix")}
 	}
-	x, err := w.compileAll(texts)
+	x, err := w.revs.compileAll(texts)
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritableExpr(ctx, x); err != nil {
+	if err := w.revs.checkRewritableExpr(ctx, x); err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, revset.Descendants(x))
+	ids, err := w.revs.ids(ctx, revset.Descendants(x))
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func runFix(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func runFix(ctx context.Context, e *env, p *parsed) error {
 }
 
 // fixers reads which programs are configured.
-func (w *wsEnv) fixers() ([]fixer, error) {
-	table := w.conf.Table("fix", "tools")
+func (rs *revisions) fixers() ([]fixer, error) {
+	table := rs.conf.Table("fix", "tools")
 	if table == nil || len(table.Keys) == 0 {
 		return nil, configf(nil, "No `fix.tools` are configured")
 	}
@@ -116,17 +116,17 @@ func (w *wsEnv) fixers() ([]fixer, error) {
 	for _, name := range slices.Sorted(slices.Values(table.Keys)) {
 		t, ok := table.M[name].V.(*config.Table)
 		if !ok {
-			return nil, w.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("invalid type: expected a table"))
+			return nil, rs.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("invalid type: expected a table"))
 		}
 		f := fixer{name: name}
 		var err error
-		if f.cmd, err = w.conf.Cmd("fix", "tools", name, "command"); err != nil {
+		if f.cmd, err = rs.conf.Cmd("fix", "tools", name, "command"); err != nil {
 			return nil, err
 		}
 		if f.cmd == nil {
-			return nil, w.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("missing field `command`"))
+			return nil, rs.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("missing field `command`"))
 		}
-		patterns, err := w.conf.Strings("fix", "tools", name, "patterns")
+		patterns, err := rs.conf.Strings("fix", "tools", name, "patterns")
 		if err != nil {
 			return nil, err
 		}
@@ -134,12 +134,12 @@ func (w *wsEnv) fixers() ([]fixer, error) {
 		for _, text := range patterns {
 			n, err := fileset.Parse(text)
 			if err == nil {
-				n, err = w.filesetAliases.Expand(n, nil)
+				n, err = rs.filesetAliases.Expand(n, nil)
 			}
 			if err != nil {
 				return nil, parseError("fileset", err)
 			}
-			s, err := fileset.Resolve(n, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
+			s, err := fileset.Resolve(n, fileset.Paths{Cwd: rs.ws.root, Root: rs.ws.root})
 			if err != nil {
 				return nil, parseError("fileset", err)
 			}

@@ -108,7 +108,7 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	targets, err := w.gerritTargets(ctx, p)
+	targets, err := w.revs.gerritTargets(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,11 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 		w.ui.statusf("No revisions to upload.\n")
 		return nil
 	}
-	fixed, err := w.immutableExpr()
+	fixed, err := w.revs.immutableExpr()
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, revset.Range(fixed, revset.Commits(targets...)))
+	ids, err := w.revs.ids(ctx, revset.Range(fixed, revset.Commits(targets...)))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	remote, err := w.gerritRemote(ctx, p)
+	remote, err := w.git.gerritRemote(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 		}
 		o := w.ui.newText()
 		o.Str(verb)
-		if err := w.summary(ctx, o, c); err != nil {
+		if err := w.print.summary(ctx, o, c); err != nil {
 			return err
 		}
 		o.Str("\n")
@@ -181,7 +181,7 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 		if p.has("dry-run") {
 			continue
 		}
-		if err := w.gerritPush(ctx, remote, branch, options, sent[id]); err != nil {
+		if err := w.git.gerritPush(ctx, remote, branch, options, sent[id]); err != nil {
 			return err
 		}
 	}
@@ -190,19 +190,19 @@ func runGerritUpload(ctx context.Context, e *env, p *parsed) error {
 
 // gerritTargets are the revisions asked for, or the working copy, or its parent
 // where the working copy has no description.
-func (w *wsEnv) gerritTargets(ctx context.Context, p *parsed) ([]repo.CommitID, error) {
+func (rs *revisions) gerritTargets(ctx context.Context, p *parsed) ([]repo.CommitID, error) {
 	if p.has("revision") {
-		x, err := w.compileAll(p.all("revision"))
+		x, err := rs.compileAll(p.all("revision"))
 		if err != nil {
 			return nil, err
 		}
-		if err := w.checkRewritableExpr(ctx, x); err != nil {
+		if err := rs.checkRewritableExpr(ctx, x); err != nil {
 			return nil, err
 		}
-		return w.ids(ctx, x)
+		return rs.ids(ctx, x)
 	}
 	const hint = "Explicitly specify a revision to upload with `-r`"
-	c, err := w.wcCommit(ctx)
+	c, err := rs.wcCommit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -214,22 +214,22 @@ func (w *wsEnv) gerritTargets(ctx context.Context, p *parsed) ([]repo.CommitID, 
 		if ids = c.Parents; len(ids) != 1 {
 			return nil, userf("No revision provided, and @ is a merge commit with no description. Unable to determine a suitable default commit to upload.").hinted(hint)
 		}
-		w.ui.statusf("No revision provided and @ has no description. Defaulting to @-\n")
+		rs.ui.statusf("No revision provided and @ has no description. Defaulting to @-\n")
 	} else {
-		w.ui.statusf("No revision provided. Defaulting to @\n")
+		rs.ui.statusf("No revision provided. Defaulting to @\n")
 	}
-	return ids, w.checkRewritable(ctx, ids...)
+	return ids, rs.checkRewritable(ctx, ids...)
 }
 
-func (w *wsEnv) gerritRemote(ctx context.Context, p *parsed) (string, error) {
-	all, err := w.remotes(ctx)
+func (gs *gitSide) gerritRemote(ctx context.Context, p *parsed) (string, error) {
+	all, err := gs.remotes(ctx)
 	if err != nil {
 		return "", err
 	}
 	name, by := p.str("remote"), "specified via `--remote`"
 	if !p.has("remote") {
 		by = "configured via `gerrit.default-remote`"
-		name, _, _ = w.conf.String("gerrit.default-remote")
+		name, _, _ = gs.conf.String("gerrit.default-remote")
 	}
 	if name != "" || p.has("remote") {
 		if all[name] == nil {
@@ -237,7 +237,7 @@ func (w *wsEnv) gerritRemote(ctx context.Context, p *parsed) (string, error) {
 		}
 		return name, nil
 	}
-	if out, err := w.git(ctx, "config", "--get", "remote.pushDefault"); err == nil && strings.TrimSpace(out) != "" {
+	if out, err := gs.output(ctx, "config", "--get", "remote.pushDefault"); err == nil && strings.TrimSpace(out) != "" {
 		return strings.TrimSpace(out), nil
 	}
 	switch names := slices.Sorted(maps.Keys(all)); {
@@ -256,7 +256,7 @@ func (w *wsEnv) gerritRemote(ctx context.Context, p *parsed) (string, error) {
 func (t *tx) gerritCommits(ctx context.Context, commits []*repo.Commit) (map[repo.CommitID]repo.CommitID, error) {
 	out := map[repo.CommitID]repo.CommitID{}
 	for _, c := range slices.Backward(commits) {
-		description, err := t.w.gerritDescription(c)
+		description, err := t.w.print.gerritDescription(c)
 		if err != nil {
 			return nil, err
 		}
@@ -285,7 +285,7 @@ func (t *tx) gerritCommits(ctx context.Context, commits []*repo.Commit) (map[rep
 }
 
 // gerritDescription is a commit's description with the change's name.
-func (w *wsEnv) gerritDescription(c *repo.Commit) (string, error) {
+func (pr *printer) gerritDescription(c *repo.Commit) (string, error) {
 	short := c.ChangeID.String()[:12]
 	all := render.DescriptionTrailers(c.Description)
 	var named []render.Trailer
@@ -301,13 +301,13 @@ func (w *wsEnv) gerritDescription(c *repo.Commit) (string, error) {
 		t := named[0]
 		_, id, linked := strings.Cut(t.Value, "/id/I")
 		if t.Key == "Change-Id" && (len(t.Value) != 41 || t.Value[0] != 'I') || t.Key == "Link" && (!linked || len(id) != 40) {
-			w.ui.warnf("Invalid %s trailer in revision %s", t.Key, short)
+			pr.ui.warnf("Invalid %s trailer in revision %s", t.Key, short)
 		}
 		return c.Description, nil
 	}
 	// Gerrit's names are longer by four bytes: they spell "jjid".
 	trailer := fmt.Sprintf("Change-Id: I%x6a6a6964", string(c.ChangeID))
-	if url, ok, _ := w.conf.String("gerrit.review-url"); ok {
+	if url, ok, _ := pr.conf.String("gerrit.review-url"); ok {
 		trailer = fmt.Sprintf("Link: %s/id/I%x6a6a6964", strings.TrimRight(url, "/"), string(c.ChangeID))
 	}
 	gap := "\n\n"
@@ -317,8 +317,8 @@ func (w *wsEnv) gerritDescription(c *repo.Commit) (string, error) {
 	return strings.TrimSpace(c.Description) + gap + trailer + "\n", nil
 }
 
-func (w *wsEnv) gerritPush(ctx context.Context, remote, branch string, options []string, id repo.CommitID) error {
-	if err := w.store.Flush(); err != nil {
+func (gs *gitSide) gerritPush(ctx context.Context, remote, branch string, options []string, id repo.CommitID) error {
+	if err := gs.store.Flush(); err != nil {
 		return err
 	}
 	ref := "refs/for/" + branch
@@ -326,7 +326,7 @@ func (w *wsEnv) gerritPush(ctx context.Context, remote, branch string, options [
 	for _, o := range options {
 		args = append(args, "--push-option="+o)
 	}
-	res, err := w.runGit(ctx, append(args, "--force-with-lease="+ref+":", "--", remote, id.Hex()+":"+ref))
+	res, err := gs.run(ctx, append(args, "--force-with-lease="+ref+":", "--", remote, id.Hex()+":"+ref))
 	if err != nil {
 		return err
 	}
@@ -334,7 +334,7 @@ func (w *wsEnv) gerritPush(ctx context.Context, remote, branch string, options [
 	if err != nil {
 		return userf("Internal git error while pushing to gerrit").because(err)
 	}
-	stats.say(w.ui)
+	stats.say(gs.ui)
 	if len(stats.rejected) > 0 || len(stats.refused) > 0 {
 		return userf("Failed to push all changes to gerrit")
 	}

@@ -31,14 +31,14 @@ func gitCommand() *command {
 	}
 }
 
-// git runs the git program on the repository's store.
-func (w *wsEnv) git(ctx context.Context, args ...string) (string, error) {
-	program := w.conf.Str("git.executable-path")
+// output is what the git program prints, run on the repository's store.
+func (gs *gitSide) output(ctx context.Context, args ...string) (string, error) {
+	program := gs.conf.Str("git.executable-path")
 	if program == "" {
 		program = "git"
 	}
-	cmd := w.ui.command(ctx, program, append([]string{"--git-dir", w.store.GitDir()}, args...)...)
-	cmd.Env, cmd.Dir = w.io.Env, w.ws.root
+	cmd := gs.ui.command(ctx, program, append([]string{"--git-dir", gs.store.GitDir()}, args...)...)
+	cmd.Env, cmd.Dir = gs.io.Env, gs.ws.root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -69,11 +69,11 @@ func runGitImport(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if w.colocated() && !w.atOp {
+	if w.git.colocated() && !w.atOp {
 		w.ui.statusf("No import needed in colocated workspaces.\n")
 		return nil
 	}
-	o, err := w.importOptions()
+	o, err := w.git.importOptions()
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,11 @@ func (t *tx) sayImported(ctx context.Context, stats *gitstore.ImportStats) error
 		if err != nil {
 			return err
 		}
-		l, err := t.w.newLang(ctx, t.now())
+		l, err := t.w.print.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
-		if err := t.w.commitListWith(l, out, cs); err != nil {
+		if err := t.w.print.commitListWith(l, out, cs); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func runGitExport(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if w.colocated() && !w.atOp {
+	if w.git.colocated() && !w.atOp {
 		w.ui.statusf("No export needed in colocated workspaces.\n")
 		return nil
 	}

@@ -49,7 +49,7 @@ type clone struct {
 	remote, source  string
 	dir             string
 	bookmarks, tags *pattern.Expr // named on the command line, or nil
-	w               *wsEnv
+	w               *session
 	branch          string // to start from
 	isDefault       bool   // and the remote calls it its main one
 }
@@ -145,7 +145,7 @@ func (c *clone) fetch(ctx context.Context, colocate bool) error {
 	}
 	c.w = w
 	want := wanted{c.remote, c.bookmarks, c.tags}
-	if err := w.defaultNames(&want, &gitRemote{fetch: []string{"+refs/heads/*:refs/remotes/" + c.remote + "/*"}}); err != nil {
+	if err := w.git.defaultNames(&want, &gitRemote{fetch: []string{"+refs/heads/*:refs/remotes/" + c.remote + "/*"}}); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -181,7 +181,7 @@ func (c *clone) fetch(ctx context.Context, colocate bool) error {
 // chooseBranch finds what to start from: the first branch asked for by name,
 // or the one the remote calls its main one.
 func (c *clone) chooseBranch(ctx context.Context, t *tx, names *pattern.Expr) error {
-	main, err := c.w.mainBranch(ctx, c.remote)
+	main, err := c.w.git.mainBranch(ctx, c.remote)
 	if err != nil {
 		return err
 	}
@@ -211,8 +211,8 @@ func (c *clone) chooseBranch(ctx context.Context, t *tx, names *pattern.Expr) er
 }
 
 // mainBranch asks a remote which branch it calls its main one.
-func (w *wsEnv) mainBranch(ctx context.Context, remote string) (string, error) {
-	res, err := w.runGit(ctx, []string{"remote", "show", "--", remote})
+func (gs *gitSide) mainBranch(ctx context.Context, remote string) (string, error) {
+	res, err := gs.run(ctx, []string{"remote", "show", "--", remote})
 	if err != nil {
 		return "", err
 	}

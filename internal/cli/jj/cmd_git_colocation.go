@@ -25,7 +25,7 @@ func gitColocationCommand() *command {
 }
 
 // openMain opens the workspace that holds the repository.
-func (e *env) openMain(ctx context.Context) (*wsEnv, error) {
+func (e *env) openMain(ctx context.Context) (*session, error) {
 	w, err := e.open(ctx)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func runColocationStatus(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	together := w.colocated()
+	together := w.git.colocated()
 	if together {
 		w.ui.printf("Workspace is currently colocated with Git.\n")
 	} else {
@@ -51,7 +51,7 @@ func runColocationStatus(ctx context.Context, e *env, p *parsed) error {
 	switch {
 	case together:
 		w.ui.hintf("To disable colocation, run: `jj git colocation disable`")
-	case !exists(w.ownGitDir()):
+	case !exists(w.git.ownGitDir()):
 		w.ui.hintf("Colocation cannot be enabled because the workspace is backed by an external Git repository.")
 	default:
 		w.ui.hintf("To enable colocation, run: `jj git colocation enable`")
@@ -60,9 +60,9 @@ func runColocationStatus(ctx context.Context, e *env, p *parsed) error {
 }
 
 // ownGitDir is where the git repository lies that only jj knows of.
-func (w *wsEnv) ownGitDir() string { return filepath.Join(w.ws.repoDir, "store", "git") }
+func (gs *gitSide) ownGitDir() string { return filepath.Join(gs.ws.repoDir, "store", "git") }
 
-func gitHeadText(w *wsEnv) string {
+func gitHeadText(w *session) string {
 	t := w.repo.View.GitHeads[w.name]
 	if len(t) == 0 {
 		t = repo.NoTarget()
@@ -83,7 +83,7 @@ func runColocationEnable(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if w.colocated() {
+	if w.git.colocated() {
 		w.ui.statusf("Workspace is already colocated with Git.\n")
 		return nil
 	}
@@ -95,7 +95,7 @@ func runColocationEnable(ctx context.Context, e *env, p *parsed) error {
 		return userf("This command requires a working copy")
 	}
 	beside := filepath.Join(w.ws.root, ".git")
-	switch err := os.Rename(w.ownGitDir(), beside); {
+	switch err := os.Rename(w.git.ownGitDir(), beside); {
 	case errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTEMPTY):
 		return userf("A .git directory already exists in the workspace root. Cannot colocate.")
 	case errors.Is(err, fs.ErrNotExist):
@@ -130,11 +130,11 @@ func runColocationDisable(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if !w.colocated() {
+	if !w.git.colocated() {
 		w.ui.statusf("Workspace is already not colocated with Git.\n")
 		return nil
 	}
-	if err := os.Rename(filepath.Join(w.ws.root, ".git"), w.ownGitDir()); err != nil {
+	if err := os.Rename(filepath.Join(w.ws.root, ".git"), w.git.ownGitDir()); err != nil {
 		return userf("Failed to move Git repository to .jj/repo/store/git").because(err)
 	}
 	if err := w.moveGit(ctx, "git", true); err != nil {
@@ -159,7 +159,7 @@ func runColocationDisable(ctx context.Context, e *env, p *parsed) error {
 
 // moveGit notes where the git repository is now, tells it whether it has files
 // beside it, and opens it again there.
-func (w *wsEnv) moveGit(ctx context.Context, target string, bare bool) error {
+func (w *session) moveGit(ctx context.Context, target string, bare bool) error {
 	if err := os.WriteFile(filepath.Join(w.ws.repoDir, "store", "git_target"), []byte(target), 0o666); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (w *wsEnv) moveGit(ctx context.Context, target string, bare bool) error {
 	if bare {
 		word = "true"
 	}
-	if _, err := w.git(ctx, "config", "core.bare", word); err != nil {
+	if _, err := w.git.output(ctx, "config", "core.bare", word); err != nil {
 		return err
 	}
 	w.repo, err = store.At(ctx, w.repo.Operation.ID)

@@ -43,11 +43,11 @@ func runGitFetch(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
-	from, err := w.fetchRemotes(p, all)
+	from, err := w.git.fetchRemotes(p, all)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func runGitFetch(ctx context.Context, e *env, p *parsed) error {
 		want := wanted{name, bookmarks, tags}
 		if p.has("tracked") {
 			want = t.trackedNames(name)
-		} else if err := w.defaultNames(&want, all[name]); err != nil {
+		} else if err := w.git.defaultNames(&want, all[name]); err != nil {
 			return err
 		}
 		if err := f.plan(want); err != nil {
@@ -105,22 +105,22 @@ func runGitFetch(ctx context.Context, e *env, p *parsed) error {
 }
 
 // fetchRemotes says which remotes to fetch from.
-func (w *wsEnv) fetchRemotes(p *parsed, all map[string]*gitRemote) (*pattern.Expr, error) {
+func (gs *gitSide) fetchRemotes(p *parsed, all map[string]*gitRemote) (*pattern.Expr, error) {
 	switch {
 	case p.has("all-remotes"):
 		return allNames(), nil
 	case p.has("remote"):
 		return namePatterns(p.all("remote"))
 	}
-	if v := w.conf.Get("git", "fetch"); v != nil {
+	if v := gs.conf.Get("git", "fetch"); v != nil {
 		if s, ok := v.V.(string); ok {
 			return namePatterns([]string{s})
 		}
 		if _, is := v.V.(int64); is {
-			_, _, err := w.conf.String("git.fetch")
+			_, _, err := gs.conf.String("git.fetch")
 			return nil, err
 		}
-		list, err := w.conf.Strings("git", "fetch")
+		list, err := gs.conf.Strings("git", "fetch")
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (w *wsEnv) fetchRemotes(p *parsed, all map[string]*gitRemote) (*pattern.Exp
 	if len(all) == 1 {
 		only = slices.Collect(maps.Keys(all))[0]
 		if only != "origin" {
-			w.ui.hintf("Fetching from the only existing remote: %s", revset.FormatSymbol(only))
+			gs.ui.hintf("Fetching from the only existing remote: %s", revset.FormatSymbol(only))
 		}
 	}
 	return pattern.One(pattern.Exact(only)), nil
@@ -171,10 +171,10 @@ func (t *tx) trackedNames(remote string) wanted {
 
 // defaultNames fills in what nobody asked for specially: the settings, then
 // git's own.
-func (w *wsEnv) defaultNames(want *wanted, git *gitRemote) error {
+func (gs *gitSide) defaultNames(want *wanted, git *gitRemote) error {
 	read := func(key string) (*pattern.Expr, error) {
 		name := "remotes." + quoteKey(want.remote) + "." + key
-		text, ok, err := w.conf.String(name)
+		text, ok, err := gs.conf.String(name)
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -191,7 +191,7 @@ func (w *wsEnv) defaultNames(want *wanted, git *gitRemote) error {
 		}
 	}
 	if want.bookmarks == nil {
-		want.bookmarks = w.refspecNames(want.remote, git)
+		want.bookmarks = gs.refspecNames(want.remote, git)
 	}
 	if want.tags == nil {
 		if want.tags, err = read("fetch-tags"); err != nil {
@@ -205,17 +205,17 @@ func (w *wsEnv) defaultNames(want *wanted, git *gitRemote) error {
 }
 
 // refspecNames reads which branches git's configuration fetches.
-func (w *wsEnv) refspecNames(remote string, git *gitRemote) *pattern.Expr {
+func (gs *gitSide) refspecNames(remote string, git *gitRemote) *pattern.Expr {
 	plus, minus := &pattern.Expr{Op: "|"}, &pattern.Expr{Op: "|"}
 	for _, spec := range git.fetch {
 		name, negative, why := parseFetchSpec(remote, spec)
 		if why != "" {
-			w.ui.warnf("Ignored refspec `%s` from `%s`: %s", spec, revset.FormatSymbol(remote), why)
+			gs.ui.warnf("Ignored refspec `%s` from `%s`: %s", spec, revset.FormatSymbol(remote), why)
 			continue
 		}
 		pat, err := pattern.New("glob", name)
 		if err != nil {
-			w.ui.warnf("Ignored refspec `%s` from `%s`: invalid pattern", spec, revset.FormatSymbol(remote))
+			gs.ui.warnf("Ignored refspec `%s` from `%s`: invalid pattern", spec, revset.FormatSymbol(remote))
 			continue
 		}
 		if negative {

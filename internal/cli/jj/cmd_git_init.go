@@ -133,9 +133,9 @@ func (e *env) gitDirFor(p *parsed, dir string, colocate bool) (string, error) {
 }
 
 // newPlace gives a new repository its first workspace.
-func (e *env) newPlace(ctx context.Context, dir string, store *gitstore.Store) (*wsEnv, error) {
+func (e *env) newPlace(ctx context.Context, dir string, store *gitstore.Store) (*session, error) {
 	e.ws = &place{root: dir, repoDir: filepath.Join(dir, ".jj", "repo")}
-	w := &wsEnv{env: e, store: store, name: repo.DefaultWorkspace}
+	w := e.newSession(store, repo.DefaultWorkspace)
 	var err error
 	if w.repo, err = store.At(ctx, repo.RootOperationID); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (e *env) newPlace(ctx context.Context, dir string, store *gitstore.Store) (
 
 // adoptGit takes the branches, tags and HEAD of a git repository that was
 // there before.
-func (w *wsEnv) adoptGit(ctx context.Context) error {
-	o, err := w.importOptions()
+func (w *session) adoptGit(ctx context.Context) error {
+	o, err := w.git.importOptions()
 	if err != nil {
 		return err
 	}
@@ -161,14 +161,14 @@ func (w *wsEnv) adoptGit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = w.withGit(ctx, func(ctx context.Context) error {
+	err = w.git.withGit(ctx, func(ctx context.Context) error {
 		if _, err := w.store.ImportRefs(ctx, t.Tx, o); err != nil {
 			return internalf(err, "Failed to import refs from underlying Git repo")
 		}
 		if !t.HasChanges() {
 			return nil
 		}
-		if w.colocated() {
+		if w.git.colocated() {
 			failed, err := w.store.ExportRefs(ctx, t.Tx)
 			if err != nil {
 				return err
@@ -188,23 +188,23 @@ func (w *wsEnv) adoptGit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.warnUntracked(stats)
-	if err := w.rememberTrunk(); err != nil {
+	w.print.warnUntracked(stats)
+	if err := w.git.rememberTrunk(); err != nil {
 		return err
 	}
-	if !w.colocated() {
+	if !w.git.colocated() {
 		if err := w.checkOutGitHead(ctx); err != nil {
 			return err
 		}
 	}
-	w.hintUntracked()
+	w.git.hintUntracked()
 	return nil
 }
 
 // rememberTrunk writes down which branch a clone's remote calls its main one.
-func (w *wsEnv) rememberTrunk() error {
+func (gs *gitSide) rememberTrunk() error {
 	for _, remote := range []string{"upstream", "origin"} {
-		ref, ok, err := w.store.ReadRef("refs/remotes/" + remote + "/HEAD")
+		ref, ok, err := gs.store.ReadRef("refs/remotes/" + remote + "/HEAD")
 		if err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (w *wsEnv) rememberTrunk() error {
 		if !ok {
 			return nil
 		}
-		path, err := w.makeScopedConfig(config.Repo)
+		path, err := gs.makeScopedConfig(config.Repo)
 		if err != nil || path == "" {
 			return err
 		}
@@ -224,7 +224,7 @@ func (w *wsEnv) rememberTrunk() error {
 		if err != nil {
 			return err
 		}
-		w.ui.statusf("Setting the revset alias `trunk()` to `%s`.\n", symbol)
+		gs.ui.statusf("Setting the revset alias `trunk()` to `%s`.\n", symbol)
 		return os.WriteFile(path, []byte(text), 0o644)
 	}
 	return nil
@@ -232,20 +232,20 @@ func (w *wsEnv) rememberTrunk() error {
 
 // hintUntracked names remote bookmarks that a local one of the same name does
 // not follow.
-func (w *wsEnv) hintUntracked() {
+func (gs *gitSide) hintUntracked() {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(w.repo.View.Bookmarks)) {
-		for _, remote := range slices.Sorted(maps.Keys(w.repo.View.Remotes)) {
-			if r, ok := w.repo.View.Remotes[remote].Bookmarks[name]; ok && !r.Tracked {
+	for _, name := range slices.Sorted(maps.Keys(gs.repo.View.Bookmarks)) {
+		for _, remote := range slices.Sorted(maps.Keys(gs.repo.View.Remotes)) {
+			if r, ok := gs.repo.View.Remotes[remote].Bookmarks[name]; ok && !r.Tracked {
 				names = append(names, revset.FormatRemote(name, remote))
 			}
 		}
 	}
-	if len(names) == 0 || w.ui.quiet {
+	if len(names) == 0 || gs.ui.quiet {
 		return
 	}
-	w.ui.hintf("The following remote bookmarks aren't associated with the existing local bookmarks:")
-	t := w.ui.newText()
+	gs.ui.hintf("The following remote bookmarks aren't associated with the existing local bookmarks:")
+	t := gs.ui.newText()
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		t.Str("  ")
@@ -253,13 +253,13 @@ func (w *wsEnv) hintUntracked() {
 		t.Str("\n")
 		quoted[i] = shellQuote(n)
 	}
-	w.ui.status(t)
-	w.ui.hintf("Run the following command to keep local bookmarks updated on future pulls:\n  jj bookmark track %s", strings.Join(quoted, " "))
+	gs.ui.status(t)
+	gs.ui.hintf("Run the following command to keep local bookmarks updated on future pulls:\n  jj bookmark track %s", strings.Join(quoted, " "))
 }
 
 // checkOutGitHead starts where the HEAD of a git repository elsewhere is.
-func (w *wsEnv) checkOutGitHead(ctx context.Context) error {
-	out, err := w.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+func (w *session) checkOutGitHead(ctx context.Context) error {
+	out, err := w.git.output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
 		return nil // no commit yet
 	}

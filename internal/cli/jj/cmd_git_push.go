@@ -68,7 +68,7 @@ func runGitPush(ctx context.Context, e *env, p *parsed) error {
 		return missing("signing commits as they are pushed (git.sign-on-push)")
 	}
 	x := &push{p: p, seen: map[refMove]bool{}}
-	if x.remote, err = w.pushRemote(ctx, p); err != nil {
+	if x.remote, err = w.git.pushRemote(ctx, p); err != nil {
 		return err
 	}
 	if x.tx, err = w.begin(); err != nil {
@@ -104,21 +104,21 @@ func runGitPush(ctx context.Context, e *env, p *parsed) error {
 
 // pushRemote is the remote to push to: asked for, configured, the only one, or
 // origin.
-func (w *wsEnv) pushRemote(ctx context.Context, p *parsed) (string, error) {
+func (gs *gitSide) pushRemote(ctx context.Context, p *parsed) (string, error) {
 	if name, ok := p.get("remote"); ok {
 		return name, nil
 	}
-	if name, ok, err := w.conf.String("git.push"); err != nil || ok {
+	if name, ok, err := gs.conf.String("git.push"); err != nil || ok {
 		return name, err
 	}
-	all, err := w.remotes(ctx)
+	all, err := gs.remotes(ctx)
 	if err != nil {
 		return "", err
 	}
 	if len(all) == 1 {
 		name := slices.Collect(maps.Keys(all))[0]
 		if name != "origin" {
-			w.ui.hintf("Pushing to the only existing remote: %s", revset.FormatSymbol(name))
+			gs.ui.hintf("Pushing to the only existing remote: %s", revset.FormatSymbol(name))
 		}
 		return name, nil
 	}
@@ -132,11 +132,11 @@ func (x *push) prepare(ctx context.Context) error {
 	if x.p.has("allow-private") {
 		return nil
 	}
-	e, err := x.w.compile(x.w.conf.Str("git.private-commits"))
+	e, err := x.w.revs.compile(x.w.conf.Str("git.private-commits"))
 	if err != nil {
 		return err
 	}
-	set, err := x.w.rev(ctx).Set(ctx, e)
+	set, err := x.w.revs.rev(ctx).Set(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -201,11 +201,11 @@ type rejected struct {
 // check looks for a commit that must not leave.
 func (x *push) check(ctx context.Context, heads ...repo.CommitID) (*rejected, error) {
 	heads = slices.DeleteFunc(heads, func(id repo.CommitID) bool { return id == "" })
-	fixed, err := x.w.immutableExpr()
+	fixed, err := x.w.revs.immutableExpr()
 	if err != nil {
 		return nil, err
 	}
-	ids, err := x.w.rev(ctx).IDs(ctx, revset.Range(revset.Union(revset.Commits(x.known...), fixed), revset.Commits(heads...)))
+	ids, err := x.w.revs.rev(ctx).IDs(ctx, revset.Range(revset.Union(revset.Commits(x.known...), fixed), revset.Commits(heads...)))
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (x *push) offer(ctx context.Context, k refKind, name string, fresh, deletin
 	x.w.ui.warnf("Won't push %s %s: commit %s %s", k.noun, revset.FormatSymbol(name), bad.commit.ID.Hex()[:12], bad.why)
 	o := x.w.ui.newText()
 	o.Str("  ")
-	if err := x.w.summary(ctx, o, bad.commit); err != nil {
+	if err := x.w.print.summary(ctx, o, bad.commit); err != nil {
 		return err
 	}
 	o.Str("\n")

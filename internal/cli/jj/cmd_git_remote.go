@@ -49,8 +49,8 @@ func (r *gitRemote) pushURL() string {
 }
 
 // remotes reads the remotes of the store's own configuration.
-func (w *wsEnv) remotes(ctx context.Context) (map[string]*gitRemote, error) {
-	out, err := w.git(ctx, "config", "--local", "--list", "-z")
+func (gs *gitSide) remotes(ctx context.Context) (map[string]*gitRemote, error) {
+	out, err := gs.output(ctx, "config", "--local", "--list", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func runRemoteList(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func runRemoteAdd(ctx context.Context, e *env, p *parsed) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,11 +183,11 @@ func (t *tx) addRemote(ctx context.Context, name, url, push string) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	if _, err := t.w.git(ctx, "remote", "add", name, url); err != nil {
+	if _, err := t.w.git.output(ctx, "remote", "add", name, url); err != nil {
 		return err
 	}
 	if push != "" {
-		if _, err := t.w.git(ctx, "config", "remote."+name+".pushurl", push); err != nil {
+		if _, err := t.w.git.output(ctx, "config", "remote."+name+".pushurl", push); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func runRemoteRemove(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	name := p.str("remote")
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func runRemoteRemove(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.git(ctx, "remote", "remove", name); err != nil {
+	if _, err := w.git.output(ctx, "remote", "remove", name); err != nil {
 		return err
 	}
 	if name != repo.GitRemote {
@@ -240,7 +240,7 @@ func runRemoteRename(ctx context.Context, e *env, p *parsed) error {
 	if err := checkRemoteName(now); err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func runRemoteRename(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.git(ctx, "remote", "rename", old, now); err != nil {
+	if _, err := w.git.output(ctx, "remote", "rename", old, now); err != nil {
 		return err
 	}
 	if old != repo.GitRemote {
@@ -295,7 +295,7 @@ func runRemoteSetURL(ctx context.Context, e *env, p *parsed) error {
 	if err := checkRemoteName(name); err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func runRemoteSetURL(ctx context.Context, e *env, p *parsed) error {
 	set := func(key, value string) error {
 		value, err := e.absoluteURL(value)
 		if err == nil {
-			_, err = w.git(ctx, "config", "remote."+name+"."+key, value)
+			_, err = w.git.output(ctx, "config", "remote."+name+"."+key, value)
 		}
 		return err
 	}

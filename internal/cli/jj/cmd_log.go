@@ -43,7 +43,7 @@ func logCommand() *command {
 
 // shower prints one commit of a log.
 type shower struct {
-	w      *wsEnv
+	pr     *printer
 	tmpl   *template.Renderer
 	labels []string
 	diff   *differ
@@ -52,7 +52,7 @@ type shower struct {
 }
 
 func (s *shower) text(self any, width int) (*text.Text, error) {
-	o := s.w.ui.newText()
+	o := s.pr.ui.newText()
 	for _, l := range s.labels {
 		o.Push(l)
 	}
@@ -61,7 +61,7 @@ func (s *shower) text(self any, width int) (*text.Text, error) {
 	if err != nil || !s.wrap {
 		return o, err
 	}
-	wrapped := s.w.ui.newText()
+	wrapped := s.pr.ui.newText()
 	o.Wrap(wrapped, width)
 	return wrapped, nil
 }
@@ -71,18 +71,18 @@ func runLog(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
 	var x *revset.Expr
 	switch {
 	case p.has("revisions"):
-		x, err = w.compileAll(p.all("revisions"))
+		x, err = w.revs.compileAll(p.all("revisions"))
 	case p.has("pos"):
 		x = revset.All()
 	default:
-		x, err = w.compile(w.conf.Str("revsets.log"))
+		x, err = w.revs.compile(w.conf.Str("revsets.log"))
 	}
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func runLog(ctx context.Context, e *env, p *parsed) error {
 	if p.has("pos") {
 		x = revset.And(x, revset.WithFiles(set))
 	}
-	rr := w.rev(ctx)
+	rr := w.revs.rev(ctx)
 	ps, err := rr.Positions(ctx, x)
 	if err != nil {
 		return err
@@ -104,15 +104,15 @@ func runLog(ctx context.Context, e *env, p *parsed) error {
 		w.ui.printf("%d\n", limit)
 		return nil
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	s := &shower{w: w, labels: []string{"log", "commit"}, match: set}
-	if s.diff, err = w.logDiffer(p); err != nil {
+	s := &shower{pr: w.print, labels: []string{"log", "commit"}, match: set}
+	if s.diff, err = w.print.logDiffer(p); err != nil {
 		return err
 	}
-	if s.tmpl, err = w.templateOpt(l, p, "log", l.Commit); err != nil {
+	if s.tmpl, err = w.print.templateOpt(l, p, "log", l.Commit); err != nil {
 		return err
 	}
 	if s.wrap, err = w.conf.Bool("ui.log-word-wrap"); err != nil {
@@ -135,14 +135,14 @@ func runLog(ctx context.Context, e *env, p *parsed) error {
 		}
 		w.ui.warnf("No matching entries for paths: %s", strings.Join(names, ", "))
 	}
-	return w.logHints(p, len(ps) == 0)
+	return w.print.logHints(p, len(ps) == 0)
 }
 
 // dropFound removes the paths that a tree has.
-func (w *wsEnv) dropFound(ctx context.Context, paths *[]repo.Path, t repo.MergedTree) error {
+func (st *state) dropFound(ctx context.Context, paths *[]repo.Path, t repo.MergedTree) error {
 	var left []repo.Path
 	for _, q := range *paths {
-		v, err := repo.ValueAt(ctx, w.store, t, q)
+		v, err := repo.ValueAt(ctx, st.store, t, q)
 		if err != nil {
 			return err
 		}
@@ -155,31 +155,31 @@ func (w *wsEnv) dropFound(ctx context.Context, paths *[]repo.Path, t repo.Merged
 }
 
 func (s *shower) plain(ctx context.Context, rr *revset.Repo, ps []repo.Pos, reversed bool, seen func(*repo.Commit) error) error {
-	w := s.w
-	w.ui.page(ctx)
+	pr := s.pr
+	pr.ui.page(ctx)
 	order := func(i int) repo.CommitID {
 		if reversed {
 			i = len(ps) - 1 - i
 		}
 		return rr.Index.ID(ps[i])
 	}
-	for c, err := range w.ahead(ctx, len(ps), order) {
+	for c, err := range pr.ahead(ctx, len(ps), order) {
 		if err != nil {
 			return err
 		}
 		if err := seen(c); err != nil {
 			return err
 		}
-		o, err := s.text(c, w.ui.width())
+		o, err := s.text(c, pr.ui.width())
 		if err != nil {
 			return err
 		}
 		if s.diff != nil {
-			if err := s.diff.patch(ctx, o, c, s.match, w.ui.width()); err != nil {
+			if err := s.diff.patch(ctx, o, c, s.match, pr.ui.width()); err != nil {
 				return err
 			}
 		}
-		if err := w.ui.print(o); err != nil {
+		if err := pr.ui.print(o); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (s *shower) plain(ctx context.Context, rr *revset.Repo, ps []repo.Pos, reve
 }
 
 // ahead reads commits one after the other while those before are being shown.
-func (w *wsEnv) ahead(ctx context.Context, n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit, error] {
+func (st *state) ahead(ctx context.Context, n int, id func(int) repo.CommitID) iter.Seq2[*repo.Commit, error] {
 	type result struct {
 		c   *repo.Commit
 		err error
@@ -198,7 +198,7 @@ func (w *wsEnv) ahead(ctx context.Context, n int, id func(int) repo.CommitID) it
 		go func() {
 			defer close(results)
 			for i := range n {
-				c, err := w.store.Commit(ctx, id(i))
+				c, err := st.store.Commit(ctx, id(i))
 				select {
 				case results <- result{c, err}:
 				case <-done:
@@ -215,22 +215,22 @@ func (w *wsEnv) ahead(ctx context.Context, n int, id func(int) repo.CommitID) it
 }
 
 // logHints warns about a path that looks like a revision.
-func (w *wsEnv) logHints(p *parsed, empty bool) error {
+func (pr *printer) logHints(p *parsed, empty bool) error {
 	if p.has("revisions") || len(p.all("pos")) != 1 {
 		return nil
 	}
 	only := p.all("pos")[0]
 	if only == "." {
-		if q, err := w.paths().Parse("."); err == nil && q == "" {
-			w.ui.warnf("The argument %q is being interpreted as a fileset expression, but this is often not useful because all non-empty commits touch '.'. If you meant to show the working copy commit, pass -r '@' instead.", only)
+		if q, err := pr.paths().Parse("."); err == nil && q == "" {
+			pr.ui.warnf("The argument %q is being interpreted as a fileset expression, but this is often not useful because all non-empty commits touch '.'. If you meant to show the working copy commit, pass -r '@' instead.", only)
 		}
 		return nil
 	}
 	if !empty {
 		return nil
 	}
-	if _, err := revset.Compile(only, w.scope()); err == nil {
-		w.ui.warnf("The argument %q is being interpreted as a fileset expression. To specify a revset, pass -r %q instead.", only, only)
+	if _, err := revset.Compile(only, pr.revs.scope()); err == nil {
+		pr.ui.warnf("The argument %q is being interpreted as a fileset expression. To specify a revset, pass -r %q instead.", only, only)
 	}
 	return nil
 }

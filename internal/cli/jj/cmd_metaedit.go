@@ -73,7 +73,7 @@ func runMetaedit(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	cs, err := w.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
+	cs, err := w.revs.targets(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...))
 	if err != nil {
 		return err
 	}
@@ -153,11 +153,11 @@ func runMetaedit(ctx context.Context, e *env, p *parsed) error {
 	if len(modified) > 0 {
 		o := w.ui.newText()
 		o.Printf("Modified %d commits:\n", len(modified))
-		l, err := w.newLang(ctx, t.now())
+		l, err := w.print.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
-		if err := w.commitListWith(l, o, modified); err != nil {
+		if err := w.print.commitListWith(l, o, modified); err != nil {
 			return err
 		}
 		w.ui.status(o)

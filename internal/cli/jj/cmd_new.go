@@ -36,7 +36,7 @@ func runNew(ctx context.Context, e *env, p *parsed) error {
 	if dest == nil && !p.has("insert-after") && !p.has("insert-before") {
 		dest = []string{"@"}
 	}
-	parents, children, err := w.location(ctx, dest, p.all("insert-after"), p.all("insert-before"), "new commit")
+	parents, children, err := w.revs.location(ctx, dest, p.all("insert-after"), p.all("insert-before"), "new commit")
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,10 @@ func (t *tx) insertBetween(ctx context.Context, c *repo.Commit, parents, childre
 
 // location finds where a new commit goes: on which parents, below which
 // children.
-func (w *wsEnv) location(ctx context.Context, dest, after, before []string, what string) (parents, children []repo.CommitID, err error) {
+func (rs *revisions) location(ctx context.Context, dest, after, before []string, what string) (
+	parents, children []repo.CommitID, err error) {
 	resolve := func(texts []string) ([]repo.CommitID, error) {
-		cs, err := w.evalOrdered(ctx, texts)
+		cs, err := rs.evalOrdered(ctx, texts)
 		var out []repo.CommitID
 		for _, c := range cs {
 			out = append(out, c.ID)
@@ -158,12 +159,12 @@ func (w *wsEnv) location(ctx context.Context, dest, after, before []string, what
 		parents, children = a, b
 	case after != nil:
 		parents = a
-		if children, err = w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Children(revset.Commits(a...))); err != nil {
+		if children, err = rs.revRepo(ctx, rs.repo, nil).IDs(ctx, revset.Children(revset.Commits(a...))); err != nil {
 			return nil, nil, err
 		}
 	default:
 		children = b
-		cs, err := w.commits(ctx, b)
+		cs, err := rs.commits(ctx, b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -176,10 +177,10 @@ func (w *wsEnv) location(ctx context.Context, dest, after, before []string, what
 		}
 	}
 	if len(children) > 0 {
-		if err := w.checkRewritable(ctx, children...); err != nil {
+		if err := rs.checkRewritable(ctx, children...); err != nil {
 			return nil, nil, err
 		}
-		if err := w.noLoop(ctx, children, parents, what); err != nil {
+		if err := rs.noLoop(ctx, children, parents, what); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -190,8 +191,8 @@ func (w *wsEnv) location(ctx context.Context, dest, after, before []string, what
 }
 
 // noLoop refuses children that are ancestors of the parents.
-func (w *wsEnv) noLoop(ctx context.Context, children, parents []repo.CommitID, what string) error {
-	bad, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.DagRange(revset.Commits(children...), revset.Commits(parents...)))
+func (rs *revisions) noLoop(ctx context.Context, children, parents []repo.CommitID, what string) error {
+	bad, err := rs.revRepo(ctx, rs.repo, nil).IDs(ctx, revset.DagRange(revset.Commits(children...), revset.Commits(parents...)))
 	if err != nil || len(bad) == 0 {
 		return err
 	}

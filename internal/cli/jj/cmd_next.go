@@ -28,7 +28,7 @@ func prevCommand() *command {
 
 // movement is a step along the history.
 type movement struct {
-	w              *wsEnv
+	w              *session
 	next           bool
 	edit, conflict bool
 	offset         uint32
@@ -61,7 +61,7 @@ func runMovement(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	if m.edit {
-		if err := w.checkRewritable(ctx, target.ID); err != nil {
+		if err := w.revs.checkRewritable(ctx, target.ID); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (m *movement) target(ctx context.Context, at repo.CommitID) (*repo.Commit, 
 			x = revset.Heads(revset.And(revset.Ancestors(x), revset.WithConflicts()))
 		}
 	}
-	rr := w.revRepo(ctx, w.repo, nil)
+	rr := w.revs.revRepo(ctx, w.repo, nil)
 	ids, err := rr.IDs(ctx, x)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (m *movement) notFound(ctx context.Context, starts []repo.CommitID) error {
 		} else {
 			t.Str("Working copy parent: ")
 		}
-		if err := m.w.summary(ctx, t, c); err != nil {
+		if err := m.w.print.summary(ctx, t, c); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: t})
@@ -182,7 +182,7 @@ func (m *movement) ask(ctx context.Context, cs []*repo.Commit) (*repo.Commit, er
 	var choices []string
 	for i, c := range cs {
 		t.Printf("%d: ", i+1)
-		if err := w.summary(ctx, t, c); err != nil {
+		if err := w.print.summary(ctx, t, c); err != nil {
 			return nil, err
 		}
 		t.Str("\n")

@@ -61,7 +61,7 @@ func runOpRestore(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	o, err := w.resolveOp(ctx, p.str("op"), w.repo)
+	o, err := w.ops.resolve(ctx, p.str("op"), w.repo)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func runOpRestore(ctx context.Context, e *env, p *parsed) error {
 	if err := t.restoreView(ctx, o, local, remotes); err != nil {
 		return err
 	}
-	if err := w.sayOp(ctx, "Restored to operation: ", o); err != nil {
+	if err := w.print.sayOp(ctx, "Restored to operation: ", o); err != nil {
 		return err
 	}
 	return t.finish(ctx, "restore to operation "+o.ID.Hex())
@@ -88,7 +88,7 @@ func runOpRevert(ctx context.Context, e *env, p *parsed) error {
 	if v, ok := p.get("op"); ok {
 		text = v
 	}
-	o, err := w.resolveOp(ctx, text, w.repo)
+	o, err := w.ops.resolve(ctx, text, w.repo)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func runOpRevert(ctx context.Context, e *env, p *parsed) error {
 	if err := t.takeView(ctx, t.View, local, remotes); err != nil {
 		return err
 	}
-	if err := w.sayOp(ctx, "Reverted operation: ", o); err != nil {
+	if err := w.print.sayOp(ctx, "Reverted operation: ", o); err != nil {
 		return err
 	}
 	return t.finish(ctx, "revert operation "+o.ID.Hex())
@@ -129,19 +129,19 @@ func runOpLog(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	tmpl, err := w.templateOpt(l, p, "op_log", l.Operation)
+	tmpl, err := w.print.templateOpt(l, p, "op_log", l.Operation)
 	if err != nil {
 		return err
 	}
-	symbol, err := w.template(l, w.conf.Str("templates.op_log_node"), l.Operation)
+	symbol, err := w.print.template(l, w.conf.Str("templates.op_log_node"), l.Operation)
 	if err != nil {
 		return err
 	}
-	d, err := w.logDiffer(p)
+	d, err := w.print.logDiffer(p)
 	if err != nil {
 		return err
 	}
@@ -163,13 +163,13 @@ func runOpLog(ctx context.Context, e *env, p *parsed) error {
 			return err
 		}
 	}
-	s := &opShower{w: w, tmpl: tmpl, wrap: wrap}
+	s := &opShower{pr: w.print, tmpl: tmpl, wrap: wrap}
 	if p.has("op-diff") || d != nil {
 		s.diff = func(o *text.Text, op *repo.Operation, width int) error {
 			if len(op.Parents) > 1 {
 				return nil
 			}
-			return w.showOp(ctx, o, op, p, d, width, "op_log")
+			return w.print.showOp(ctx, o, op, p, d, width, "op_log")
 		}
 	}
 	w.ui.page(ctx)
@@ -178,7 +178,7 @@ func runOpLog(ctx context.Context, e *env, p *parsed) error {
 
 // openForOps opens the workspace; operations can be listed even where the
 // working copy must not be touched.
-func (e *env) openForOps(ctx context.Context) (*wsEnv, error) {
+func (e *env) openForOps(ctx context.Context) (*session, error) {
 	if e.global.atOp != "" || e.global.ignoreWorkingCopy {
 		return e.openNoSnapshot(ctx)
 	}
@@ -186,20 +186,20 @@ func (e *env) openForOps(ctx context.Context) (*wsEnv, error) {
 }
 
 type opShower struct {
-	w    *wsEnv
+	pr   *printer
 	tmpl *template.Renderer
 	wrap bool
 	diff func(o *text.Text, op *repo.Operation, width int) error
 }
 
 func (s *opShower) text(op *repo.Operation, width int) (*text.Text, error) {
-	o := s.w.ui.newText()
+	o := s.pr.ui.newText()
 	o.Push("op_log")
 	o.Push("operation")
 	err := s.tmpl.Render(o, op)
 	o.PopN(2)
 	if err == nil && s.wrap {
-		wrapped := s.w.ui.newText()
+		wrapped := s.pr.ui.newText()
 		o.Wrap(wrapped, width)
 		o = wrapped
 	}
@@ -210,18 +210,18 @@ func (s *opShower) text(op *repo.Operation, width int) (*text.Text, error) {
 }
 
 func (s *opShower) run(ops []*repo.Operation, symbol *template.Renderer, plain, reversed bool) error {
-	w := s.w
+	pr := s.pr
 	if plain {
 		for i := range ops {
 			at := i
 			if reversed {
 				at = len(ops) - 1 - i
 			}
-			o, err := s.text(ops[at], w.ui.width())
+			o, err := s.text(ops[at], pr.ui.width())
 			if err != nil {
 				return err
 			}
-			if err := w.ui.print(o); err != nil {
+			if err := pr.ui.print(o); err != nil {
 				return err
 			}
 		}
@@ -240,25 +240,25 @@ func (s *opShower) run(ops []*repo.Operation, symbol *template.Renderer, plain, 
 	if reversed {
 		nodes = render.Reverse(nodes)
 	}
-	g := render.NewGraph[repo.OperationID](w.conf.Str("ui.graph.style"))
+	g := render.NewGraph[repo.OperationID](pr.conf.Str("ui.graph.style"))
 	if g == nil {
-		return w.wrongStyle()
+		return pr.wrongStyle()
 	}
 	for _, n := range nodes {
 		op := byID[n.ID]
-		o, err := s.text(op, max(0, w.ui.width()-g.Width(n.ID, n.Edges)))
+		o, err := s.text(op, max(0, pr.ui.width()-g.Width(n.ID, n.Edges)))
 		if err != nil {
 			return err
 		}
-		sym, err := w.coloured(symbol, op, "op_log", "operation", "node")
+		sym, err := pr.coloured(symbol, op, "op_log", "operation", "node")
 		if err != nil {
 			return err
 		}
 		var b strings.Builder
-		if err := w.ui.colours.WriteTo(&b, o); err != nil {
+		if err := pr.ui.colours.WriteTo(&b, o); err != nil {
 			return err
 		}
-		w.ui.printf("%s", g.Row(n.ID, n.Edges, sym, b.String()))
+		pr.ui.printf("%s", g.Row(n.ID, n.Edges, sym, b.String()))
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func runOpIntegrate(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	o, err := w.resolveOp(ctx, p.str("op"), w.repo)
+	o, err := w.ops.resolve(ctx, p.str("op"), w.repo)
 	if err != nil {
 		return err
 	}

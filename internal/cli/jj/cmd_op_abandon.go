@@ -19,7 +19,7 @@ func runOpAbandon(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	head := w.repo.Operation
-	dest, last, err := w.abandonRange(ctx, p.str("op"))
+	dest, last, err := w.ops.abandonRange(ctx, p.str("op"))
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func runOpAbandon(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	now, err := w.reparentOps(ctx, move, dest)
+	now, err := w.ops.reparentOps(ctx, move, dest)
 	if err != nil {
 		return err
 	}
@@ -64,39 +64,39 @@ func runOpAbandon(ctx context.Context, e *env, p *parsed) error {
 
 // abandonRange reads "a..b", or one operation: what stays last before the gap,
 // and what goes last.
-func (w *wsEnv) abandonRange(ctx context.Context, arg string) (dest, last *repo.Operation, err error) {
+func (l *opLog) abandonRange(ctx context.Context, arg string) (dest, last *repo.Operation, err error) {
 	from, to, ranged := strings.Cut(arg, "..")
 	if !ranged {
-		if last, err = w.resolveOp(ctx, arg, w.repo); err != nil {
+		if last, err = l.resolve(ctx, arg, l.repo); err != nil {
 			return nil, nil, err
 		}
 		switch len(last.Parents) {
 		case 0:
 			return nil, nil, userf("Cannot abandon the root operation")
 		case 1:
-			dest, err = w.store.Operation(ctx, last.Parents[0])
+			dest, err = l.store.Operation(ctx, last.Parents[0])
 			return dest, last, err
 		}
 		return nil, nil, userf("Cannot abandon a merge operation")
 	}
 	if from == "" {
-		dest, err = w.store.Operation(ctx, repo.RootOperationID)
+		dest, err = l.store.Operation(ctx, repo.RootOperationID)
 	} else {
-		dest, err = w.resolveOp(ctx, from, w.repo)
+		dest, err = l.resolve(ctx, from, l.repo)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	last = w.repo.Operation
+	last = l.repo.Operation
 	if to != "" {
-		last, err = w.resolveOp(ctx, to, w.repo)
+		last, err = l.resolve(ctx, to, l.repo)
 	}
 	return dest, last, err
 }
 
 // reparentOps writes operations, latest first, on top of another, and gives
 // the new head.
-func (w *wsEnv) reparentOps(ctx context.Context, ops []*repo.Operation, dest *repo.Operation) (repo.OperationID, error) {
+func (l *opLog) reparentOps(ctx context.Context, ops []*repo.Operation, dest *repo.Operation) (repo.OperationID, error) {
 	at := dest.ID
 	written := map[repo.OperationID]repo.OperationID{}
 	for _, old := range slices.Backward(ops) {
@@ -111,7 +111,7 @@ func (w *wsEnv) reparentOps(ctx context.Context, ops []*repo.Operation, dest *re
 				o.Parents = append(o.Parents, dest.ID)
 			}
 		}
-		if err := w.store.PutOperation(ctx, &o); err != nil {
+		if err := l.store.PutOperation(ctx, &o); err != nil {
 			return "", err
 		}
 		written[old.ID], at = o.ID, o.ID

@@ -11,12 +11,12 @@ import (
 
 // before is the repository as it was before an operation. The root has nothing
 // before it.
-func (w *wsEnv) before(ctx context.Context, op *repo.Operation) (*repo.Repo, error) {
+func (l *opLog) before(ctx context.Context, op *repo.Operation) (*repo.Repo, error) {
 	switch len(op.Parents) {
 	case 0:
-		return w.store.At(ctx, op.ID)
+		return l.store.At(ctx, op.ID)
 	case 1:
-		return w.store.At(ctx, op.Parents[0])
+		return l.store.At(ctx, op.Parents[0])
 	}
 	return nil, missing("comparing with several operations at once")
 }
@@ -26,19 +26,19 @@ func runOpShow(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	op, err := w.resolveOp(ctx, p.or("op", "@"), w.repo)
+	op, err := w.ops.resolve(ctx, p.or("op", "@"), w.repo)
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	tmpl, err := w.templateOpt(l, p, "op_show", l.Operation)
+	tmpl, err := w.print.templateOpt(l, p, "op_show", l.Operation)
 	if err != nil {
 		return err
 	}
-	d, err := w.logDiffer(p)
+	d, err := w.print.logDiffer(p)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func runOpShow(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	if !p.has("no-op-diff") && len(op.Parents) < 2 {
-		if err := w.showOp(ctx, o, op, p, d, w.ui.width(), "op_show"); err != nil {
+		if err := w.print.showOp(ctx, o, op, p, d, w.ui.width(), "op_show"); err != nil {
 			return err
 		}
 	}
@@ -60,16 +60,16 @@ func runOpShow(ctx context.Context, e *env, p *parsed) error {
 }
 
 // showOp writes what one operation did.
-func (w *wsEnv) showOp(ctx context.Context, o *text.Text, op *repo.Operation, p *parsed, d *differ, width int, label string) error {
-	from, err := w.before(ctx, op)
+func (pr *printer) showOp(ctx context.Context, o *text.Text, op *repo.Operation, p *parsed, d *differ, width int, label string) error {
+	from, err := pr.ops.before(ctx, op)
 	if err != nil {
 		return err
 	}
-	to, err := w.store.At(ctx, op.ID)
+	to, err := pr.store.At(ctx, op.ID)
 	if err != nil {
 		return err
 	}
-	x, err := w.newOpDiff(ctx, from, to, p, d, label)
+	x, err := pr.newOpDiff(ctx, from, to, p, d, label)
 	if err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func runOpDiff(ctx context.Context, e *env, p *parsed) error {
 	}
 	var from, to *repo.Repo
 	if p.has("from") || p.has("to") {
-		a, err := w.resolveOp(ctx, p.or("from", "@"), w.repo)
+		a, err := w.ops.resolve(ctx, p.or("from", "@"), w.repo)
 		if err != nil {
 			return err
 		}
-		b, err := w.resolveOp(ctx, p.or("to", "@"), w.repo)
+		b, err := w.ops.resolve(ctx, p.or("to", "@"), w.repo)
 		if err != nil {
 			return err
 		}
@@ -99,30 +99,30 @@ func runOpDiff(ctx context.Context, e *env, p *parsed) error {
 			return err
 		}
 	} else {
-		op, err := w.resolveOp(ctx, p.or("operation", "@"), w.repo)
+		op, err := w.ops.resolve(ctx, p.or("operation", "@"), w.repo)
 		if err != nil {
 			return err
 		}
-		if from, err = w.before(ctx, op); err != nil {
+		if from, err = w.ops.before(ctx, op); err != nil {
 			return err
 		}
 		if to, err = w.store.At(ctx, op.ID); err != nil {
 			return err
 		}
 	}
-	d, err := w.logDiffer(p)
+	d, err := w.print.logDiffer(p)
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.template(l, w.conf.Str("templates.op_summary"), l.Operation)
+	r, err := w.print.template(l, w.conf.Str("templates.op_summary"), l.Operation)
 	if err != nil {
 		return err
 	}
-	x, err := w.newOpDiff(ctx, from, to, p, d, "op_diff")
+	x, err := w.print.newOpDiff(ctx, from, to, p, d, "op_diff")
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func runOpDiff(ctx context.Context, e *env, p *parsed) error {
 
 // predecessorsBetween says which commits of the older operation those of the
 // newer came from, over all operations between.
-func (w *wsEnv) predecessorsBetween(ctx context.Context, now, old *repo.Operation) (map[repo.CommitID][]repo.CommitID, error) {
+func (l *opLog) predecessorsBetween(ctx context.Context, now, old *repo.Operation) (map[repo.CommitID][]repo.CommitID, error) {
 	edges := map[repo.CommitID][]repo.CommitID{}
 	if !(len(now.Parents) == 1 && now.Parents[0] == old.ID) {
 		back := map[repo.CommitID][]repo.CommitID{}
-		if ok, err := w.collectPredecessors(ctx, old, now, back); err != nil || !ok {
+		if ok, err := l.collectPredecessors(ctx, old, now, back); err != nil || !ok {
 			return nil, err
 		}
 		for _, id := range slices.Sorted(maps.Keys(back)) {
@@ -167,7 +167,7 @@ func (w *wsEnv) predecessorsBetween(ctx context.Context, now, old *repo.Operatio
 			}
 		}
 	}
-	ok, err := w.collectPredecessors(ctx, now, old, edges)
+	ok, err := l.collectPredecessors(ctx, now, old, edges)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -207,9 +207,9 @@ func (w *wsEnv) predecessorsBetween(ctx context.Context, now, old *repo.Operatio
 
 // collectPredecessors gathers what operations that lead to one, but not to
 // another, recorded. It is false when one of them recorded nothing.
-func (w *wsEnv) collectPredecessors(ctx context.Context, to, from *repo.Operation, into map[repo.CommitID][]repo.CommitID) (bool, error) {
+func (l *opLog) collectPredecessors(ctx context.Context, to, from *repo.Operation, into map[repo.CommitID][]repo.CommitID) (bool, error) {
 	known := map[repo.OperationID]bool{}
-	err := repo.WalkOperations(ctx, w.store, []repo.OperationID{from.ID}, func(o *repo.Operation) (bool, error) {
+	err := repo.WalkOperations(ctx, l.store, []repo.OperationID{from.ID}, func(o *repo.Operation) (bool, error) {
 		known[o.ID] = true
 		return true, nil
 	})
@@ -217,7 +217,7 @@ func (w *wsEnv) collectPredecessors(ctx context.Context, to, from *repo.Operatio
 		return false, err
 	}
 	all := true
-	err = repo.WalkOperations(ctx, w.store, []repo.OperationID{to.ID}, func(o *repo.Operation) (bool, error) {
+	err = repo.WalkOperations(ctx, l.store, []repo.OperationID{to.ID}, func(o *repo.Operation) (bool, error) {
 		if known[o.ID] {
 			return true, nil
 		}

@@ -22,7 +22,7 @@ func runParallelize(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	cs, err := w.evalCommits(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...)...)
+	cs, err := w.revs.evalCommits(ctx, append(append([]string(nil), p.all("pos")...), p.all("opt")...)...)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func runParallelize(ctx context.Context, e *env, p *parsed) error {
 			touched = append(touched, c.ID) // it has no parents to change
 		}
 	}
-	if err := w.checkRewritable(ctx, touched...); err != nil {
+	if err := w.revs.checkRewritable(ctx, touched...); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -112,22 +112,22 @@ func runSimplifyParents(ctx context.Context, e *env, p *parsed) error {
 	}
 	var x *revset.Expr
 	if !p.has("source") && !p.has("revisions") {
-		x, err = w.compile(w.conf.Str("revsets.simplify-parents"))
+		x, err = w.revs.compile(w.conf.Str("revsets.simplify-parents"))
 	} else {
 		var a, b *revset.Expr
-		if a, err = w.compileAll(p.all("source")); err == nil {
-			b, err = w.compileAll(p.all("revisions"))
+		if a, err = w.revs.compileAll(p.all("source")); err == nil {
+			b, err = w.revs.compileAll(p.all("revisions"))
 			x = revset.Union(revset.Descendants(a), b)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := w.revs.ids(ctx, x)
 	if err != nil {
 		return err
 	}
-	if err := w.checkRewritable(ctx, ids...); err != nil {
+	if err := w.revs.checkRewritable(ctx, ids...); err != nil {
 		return err
 	}
 	t, err := w.begin()

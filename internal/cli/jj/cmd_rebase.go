@@ -48,7 +48,7 @@ func runRebase(ctx context.Context, e *env, p *parsed) error {
 	if p.has("skip-emptied") {
 		o.Empty = repo.AbandonNewlyEmpty
 	}
-	ids, whole, parents, children, err := w.rebasePlan(ctx, p)
+	ids, whole, parents, children, err := w.revs.rebasePlan(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -105,16 +105,17 @@ func rebaseTitle(ids []repo.CommitID, whole bool) string {
 }
 
 // rebasePlan reads what to move and where.
-func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID, whole bool, parents, children []repo.CommitID, err error) {
+func (rs *revisions) rebasePlan(ctx context.Context, p *parsed) (
+	ids []repo.CommitID, whole bool, parents, children []repo.CommitID, err error) {
 	fail := func(err error) ([]repo.CommitID, bool, []repo.CommitID, []repo.CommitID, error) {
 		return nil, false, nil, nil, err
 	}
 	where := func() error {
-		parents, children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "rebased commits")
+		parents, children, err = rs.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "rebased commits")
 		return err
 	}
 	ordered := func(texts []string) ([]repo.CommitID, error) {
-		cs, err := w.evalOrdered(ctx, texts)
+		cs, err := rs.evalOrdered(ctx, texts)
 		var out []repo.CommitID
 		for _, c := range cs {
 			out = append(out, c.ID)
@@ -123,14 +124,14 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 	}
 	switch {
 	case p.has("revisions"):
-		x, err := w.compileAll(p.all("revisions"))
+		x, err := rs.compileAll(p.all("revisions"))
 		if err != nil {
 			return fail(err)
 		}
-		if ids, err = w.ids(ctx, x); err != nil {
+		if ids, err = rs.ids(ctx, x); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ctx, ids...); err != nil {
+		if err := rs.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 		if err := where(); err != nil {
@@ -148,7 +149,7 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 		if ids, err = ordered(p.all("source")); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ctx, ids...); err != nil {
+		if err := rs.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 		if err := where(); err != nil {
@@ -158,7 +159,7 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 		texts := p.all("branch")
 		var branch []repo.CommitID
 		if len(texts) == 0 {
-			c, err := w.single(ctx, "@")
+			c, err := rs.single(ctx, "@")
 			if err != nil {
 				return fail(err)
 			}
@@ -169,11 +170,11 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 		if err := where(); err != nil {
 			return fail(err)
 		}
-		if ids, err = w.revRepo(ctx, w.repo, nil).IDs(ctx,
+		if ids, err = rs.revRepo(ctx, rs.repo, nil).IDs(ctx,
 			revset.Roots(revset.Range(revset.Commits(parents...), revset.Commits(branch...)))); err != nil {
 			return fail(err)
 		}
-		if err := w.checkRewritable(ctx, ids...); err != nil {
+		if err := rs.checkRewritable(ctx, ids...); err != nil {
 			return fail(err)
 		}
 	}
@@ -183,7 +184,7 @@ func (w *wsEnv) rebasePlan(ctx context.Context, p *parsed) (ids []repo.CommitID,
 				if q == id {
 					return fail(userf("Cannot rebase %s onto itself", id.Hex()[:12]))
 				}
-				if w.repo.Index.IsAncestor(id, q) {
+				if rs.repo.Index.IsAncestor(id, q) {
 					return fail(userf("Cannot rebase %s onto descendant %s", id.Hex()[:12], q.Hex()[:12]))
 				}
 			}
@@ -243,7 +244,7 @@ func (m *move) dropPresent(ctx context.Context, roots, parents []repo.CommitID) 
 	}
 	t := w.ui.newText()
 	t.Printf("Abandoned %d divergent commits that were already present in the destination:\n", len(gone))
-	if err := w.commitList(ctx, t, gone); err != nil {
+	if err := w.print.commitList(ctx, t, gone); err != nil {
 		return err
 	}
 	w.ui.status(t)

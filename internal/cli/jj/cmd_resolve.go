@@ -37,11 +37,11 @@ func runResolve(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -64,15 +64,15 @@ func runResolve(ctx context.Context, e *env, p *parsed) error {
 	}
 	if p.has("list") {
 		o := w.ui.newText()
-		if err := w.conflictedPaths(ctx, o, c.Tree, set); err != nil {
+		if err := w.print.conflictedPaths(ctx, o, c.Tree, set); err != nil {
 			return err
 		}
 		return w.ui.print(o)
 	}
-	if err := w.checkRewritable(ctx, c.ID); err != nil {
+	if err := w.revs.checkRewritable(ctx, c.ID); err != nil {
 		return err
 	}
-	tl, err := w.toolFor(p.str("tool"), "merge-editor")
+	tl, err := w.tools.toolFor(p.str("tool"), "merge-editor")
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func runResolve(ctx context.Context, e *env, p *parsed) error {
 		return userf("The tool `%s` cannot be used as a merge tool with `jj resolve`", tl.name).
 			hinted("To use `%s` as a merge tool, the config `merge-tools.%s.merge-args` must be defined (see docs for details)", tl.name, tl.name)
 	}
-	tree, partial, err := w.resolveFiles(ctx, tl, c.Tree, list)
+	tree, partial, err := w.tools.resolveFiles(ctx, tl, c.Tree, list)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func runResolve(ctx context.Context, e *env, p *parsed) error {
 	if w.repo.View.Workspaces[w.name] != now.ID && now.Tree.HasConflict() && !w.ui.quiet {
 		w.ui.warnf("After this operation, some files at this revision still have conflicts:")
 		o := w.ui.newText()
-		if err := w.conflictedPaths(ctx, o, now.Tree, repo.Everything{}); err != nil {
+		if err := w.print.conflictedPaths(ctx, o, now.Tree, repo.Everything{}); err != nil {
 			return err
 		}
 		w.ui.status(o)
@@ -115,11 +115,11 @@ func resolveError(err error) *cmdError { return userf("Failed to resolve conflic
 
 // resolveFiles runs the tool on each file; partial is the error that stopped
 // it after the first.
-func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree,
+func (tb *toolbox) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree, list []conflicted) (out repo.MergedTree,
 	partial, err error) {
 	for i := range list {
 		k := &list[i]
-		if k.file, err = repo.ReadFileConflict(ctx, w.store, k.v, tree.Labels); err != nil {
+		if k.file, err = repo.ReadFileConflict(ctx, tb.store, k.v, tree.Labels); err != nil {
 			return out, nil, err
 		}
 		summary := strings.TrimRight(repo.DescribeConflict(k.v, tree.Labels), "\n")
@@ -136,17 +136,17 @@ func (w *wsEnv) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedTree
 		}
 	}
 	if tl.builtin {
-		out, err = w.pickSides(ctx, tree, list)
+		out, err = tb.pickSides(ctx, tree, list)
 		return out, nil, err
 	}
-	ed := repo.EditTree(w.store, tree)
+	ed := repo.EditTree(tb.store, tree)
 	for i, k := range list {
 		if tl.side > 0 {
 			ed.Set(k.path, k.value(k.file.IDs.Add(tl.side-1)))
 			continue
 		}
-		w.ui.statusf("Resolving conflicts in: %s\n", w.paths().Format(k.path))
-		v, err := w.resolveFile(ctx, tl, k)
+		tb.ui.statusf("Resolving conflicts in: %s\n", tb.paths().Format(k.path))
+		v, err := tb.resolveFile(ctx, tl, k)
 		if err != nil {
 			if i == 0 {
 				return out, nil, resolveError(err)
@@ -188,14 +188,14 @@ func (k conflicted) value(id repo.FileID) repo.Merge[repo.TreeValue] {
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)})
 }
 
-func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.Merge[repo.TreeValue], error) {
+func (tb *toolbox) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.Merge[repo.TreeValue], error) {
 	markerLen := repo.MinMarkerLen
 	if tl.editsMarkers || slices.ContainsFunc(tl.mergeArgs, func(a string) bool { return strings.Contains(a, "$marker_length") }) {
 		markerLen = repo.MarkerLen(k.file.Contents)
 	}
 	var initial []byte
 	if tl.editsMarkers {
-		style, err := w.markerStyle()
+		style, err := tb.markerStyle()
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.M
 		}
 		initial = k.file.Materialize(style, markerLen)
 	}
-	tmp, err := os.MkdirTemp(w.tempDir(), "jj-resolve-")
+	tmp, err := os.MkdirTemp(tb.tempDir(), "jj-resolve-")
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.M
 		}
 		vars[role] = name
 	}
-	code, err := w.runTool(ctx, tl, interpolate(tl.mergeArgs, vars))
+	code, err := tb.runTool(ctx, tl, interpolate(tl.mergeArgs, vars))
 	if err != nil {
 		return nil, err
 	}
@@ -238,14 +238,14 @@ func (w *wsEnv) resolveFile(ctx context.Context, tl *tool, k conflicted) (repo.M
 		return nil, fmt.Errorf("The output file is either unchanged or empty after the editor quit (run with --debug to see the exact invocation).")
 	}
 	if !tl.editsMarkers && !conflict {
-		id, err := w.store.PutFile(ctx, data)
+		id, err := tb.store.PutFile(ctx, data)
 		return k.value(id), err
 	}
 	ids, ok := repo.FileIDs(k.v)
 	if !ok {
 		return nil, fmt.Errorf("the conflict is not between files")
 	}
-	now, err := repo.UpdateConflict(ctx, w.store, ids, data, markerLen)
+	now, err := repo.UpdateConflict(ctx, tb.store, ids, data, markerLen)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,9 @@ func runRestore(ctx context.Context, e *env, p *parsed) error {
 	}
 	at := func(id string) (*repo.Commit, error) {
 		if s, ok := p.get(id); ok {
-			return w.single(ctx, s)
+			return w.revs.single(ctx, s)
 		}
-		return w.single(ctx, "@")
+		return w.revs.single(ctx, "@")
 	}
 	var to *repo.Commit
 	var from []*repo.Commit
@@ -63,14 +63,14 @@ func runRestore(ctx context.Context, e *env, p *parsed) error {
 			return err
 		}
 	}
-	if err := w.checkRewritable(ctx, to.ID); err != nil {
+	if err := w.revs.checkRewritable(ctx, to.ID); err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	sel, err := w.tools.selector(p.str("tool"), p.has("interactive"))
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func runRestore(ctx context.Context, e *env, p *parsed) error {
 		repo.Labelled{Tree: tree, Label: repo.ConflictLabelFor(from)}, set, func() (string, error) {
 			var lines []string
 			for _, c := range from {
-				s, err := w.summaryText(ctx, c)
+				s, err := w.print.summaryText(ctx, c)
 				if err != nil {
 					return "", err
 				}
 				lines = append(lines, s)
 			}
-			s, err := w.summaryText(ctx, to)
+			s, err := w.print.summaryText(ctx, to)
 			return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
 				"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
 		})

@@ -23,7 +23,7 @@ func runRevert(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	cs, err := w.evalCommits(ctx, p.all("revisions")...)
+	cs, err := w.revs.evalCommits(ctx, p.all("revisions")...)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func runRevert(ctx context.Context, e *env, p *parsed) error {
 		w.ui.statusf("No revisions to revert.\n")
 		return nil
 	}
-	parents, children, err := w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "reverted commits")
+	parents, children, err := w.revs.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "reverted commits")
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func runRevert(ctx context.Context, e *env, p *parsed) error {
 	for _, c := range cs {
 		ids = append(ids, c.ID)
 	}
-	texts, err := w.templated(ctx, "templates.revert_description", ids)
+	texts, err := w.print.templated(ctx, "templates.revert_description", ids)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,11 @@ func runRevert(ctx context.Context, e *env, p *parsed) error {
 	}
 	o := w.ui.newText()
 	o.Printf("Reverted %d commits as follows:\n", len(made))
-	l, err := w.newLang(ctx, t.now())
+	l, err := w.print.newLang(ctx, t.now())
 	if err != nil {
 		return err
 	}
-	if err := w.commitListWith(l, o, made); err != nil {
+	if err := w.print.commitListWith(l, o, made); err != nil {
 		return err
 	}
 	if rebased > 0 {

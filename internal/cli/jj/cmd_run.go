@@ -40,7 +40,7 @@ func runCommand() *command {
 
 // runs is one run of the command over many revisions.
 type runs struct {
-	w        *wsEnv
+	w        *session
 	p        *parsed
 	line     []string
 	base     string // the folder of the slots
@@ -69,7 +69,7 @@ func runRun(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.run")}
 	}
-	cs, err := w.evalCommits(ctx, texts...)
+	cs, err := w.revs.evalCommits(ctx, texts...)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func runRun(ctx context.Context, e *env, p *parsed) error {
 		ids = append(ids, c.ID)
 	}
 	if !p.has("ignore-changes") {
-		if err := w.checkRewritable(ctx, ids...); err != nil {
+		if err := w.revs.checkRewritable(ctx, ids...); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (r *runs) take(ctx context.Context, j *runJob) error {
 		e := userf("the command '%s' failed with exit status: %d", strings.Join(r.line, " "), j.code)
 		o := w.ui.newText()
 		o.Str("Failed revision: ")
-		if err := w.summary(ctx, o, j.c); err != nil {
+		if err := w.print.summary(ctx, o, j.c); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: o})

@@ -30,22 +30,22 @@ func runShow(ctx context.Context, e *env, p *parsed) error {
 	if texts == nil {
 		texts = []string{"@"}
 	}
-	cs, err := w.evalCommits(ctx, texts...)
+	cs, err := w.revs.evalCommits(ctx, texts...)
 	if err != nil {
 		return err
 	}
 	if p.has("reversed") {
 		slices.Reverse(cs)
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "show", l.Commit)
+	r, err := w.print.templateOpt(l, p, "show", l.Commit)
 	if err != nil {
 		return err
 	}
-	d, err := w.differFor(p)
+	d, err := w.print.differFor(p)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func runSign(ctx context.Context, e *env, p *parsed) error {
 	if len(texts) == 0 {
 		texts = []string{w.conf.Str("revsets.sign")}
 	}
-	cs, err := w.rewritable(ctx, texts)
+	cs, err := w.revs.rewritable(ctx, texts)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func runUnsign(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	cs, err := w.rewritable(ctx, p.all("revisions"))
+	cs, err := w.revs.rewritable(ctx, p.all("revisions"))
 	if err != nil {
 		return err
 	}
@@ -69,23 +69,23 @@ func runUnsign(ctx context.Context, e *env, p *parsed) error {
 }
 
 // rewritable is the commits of revsets, all of which may be rewritten.
-func (w *wsEnv) rewritable(ctx context.Context, texts []string) ([]*repo.Commit, error) {
-	x, err := w.compileAll(texts)
+func (rs *revisions) rewritable(ctx context.Context, texts []string) ([]*repo.Commit, error) {
+	x, err := rs.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkRewritableExpr(ctx, x); err != nil {
+	if err := rs.checkRewritableExpr(ctx, x); err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := rs.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return w.commits(ctx, ids)
+	return rs.commits(ctx, ids)
 }
 
 // resign rewrites commits with another signature, or none, and tells of it.
-func (w *wsEnv) resign(ctx context.Context, cs []*repo.Commit, verb, past string, how repo.Signing) error {
+func (w *session) resign(ctx context.Context, cs []*repo.Commit, verb, past string, how repo.Signing) error {
 	chosen := newIDSet()
 	for _, c := range cs {
 		chosen.add(c.ID)
@@ -124,11 +124,11 @@ func (w *wsEnv) resign(ctx context.Context, cs []*repo.Commit, verb, past string
 	if len(done) > 0 {
 		o := w.ui.newText()
 		o.Printf("%s %d commits:\n", past, len(done))
-		l, err := w.newLang(ctx, t.now())
+		l, err := w.print.newLang(ctx, t.now())
 		if err != nil {
 			return err
 		}
-		if err := w.commitListWith(l, o, done); err != nil {
+		if err := w.print.commitListWith(l, o, done); err != nil {
 			return err
 		}
 		w.ui.status(o)

@@ -20,7 +20,7 @@ func sparseCommand() *command {
 			{name: "edit", run: runSparseEdit},
 			{name: "list", run: runSparseList},
 			{name: "reset", run: func(ctx context.Context, e *env, p *parsed) error {
-				return setSparse(ctx, e, func(*wsEnv, []repo.Path) ([]repo.Path, error) { return []repo.Path{""}, nil })
+				return setSparse(ctx, e, func(*session, []repo.Path) ([]repo.Path, error) { return []repo.Path{""}, nil })
 			}},
 			{name: "set", opts: []opt{
 				{id: "add", long: "add", value: "ADD", many: true, check: path},
@@ -58,7 +58,7 @@ func runSparseList(ctx context.Context, e *env, p *parsed) error {
 }
 
 func runSparseSet(ctx context.Context, e *env, p *parsed) error {
-	return setSparse(ctx, e, func(_ *wsEnv, old []repo.Path) ([]repo.Path, error) {
+	return setSparse(ctx, e, func(_ *session, old []repo.Path) ([]repo.Path, error) {
 		var out []repo.Path
 		if !p.has("clear") {
 			out = slices.Clone(old)
@@ -76,7 +76,7 @@ func runSparseSet(ctx context.Context, e *env, p *parsed) error {
 }
 
 func runSparseEdit(ctx context.Context, e *env, p *parsed) error {
-	return setSparse(ctx, e, func(w *wsEnv, old []repo.Path) ([]repo.Path, error) {
+	return setSparse(ctx, e, func(w *session, old []repo.Path) ([]repo.Path, error) {
 		var b strings.Builder
 		for _, path := range old {
 			if path == "" {
@@ -104,7 +104,7 @@ func runSparseEdit(ctx context.Context, e *env, p *parsed) error {
 }
 
 // setSparse changes which paths are checked out.
-func setSparse(ctx context.Context, e *env, change func(*wsEnv, []repo.Path) ([]repo.Path, error)) error {
+func setSparse(ctx context.Context, e *env, change func(*session, []repo.Path) ([]repo.Path, error)) error {
 	w, err := e.open(ctx)
 	if err != nil {
 		return err
@@ -146,6 +146,6 @@ func setSparse(ctx context.Context, e *env, change func(*wsEnv, []repo.Path) ([]
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	w.reportStats(stats, c)
+	w.print.reportStats(stats, c)
 	return nil
 }

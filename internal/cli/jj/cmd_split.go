@@ -31,7 +31,7 @@ func splitCommand() *command {
 }
 
 type split struct {
-	w                 *wsEnv
+	w                 *session
 	t                 *tx
 	p                 *parsed
 	k                 chosen
@@ -49,22 +49,22 @@ func runSplit(ctx context.Context, e *env, p *parsed) error {
 	if v, ok := p.get("revision"); ok {
 		text = v
 	}
-	if s.k.c, err = w.single(ctx, text); err != nil {
+	if s.k.c, err = w.revs.single(ctx, text); err != nil {
 		return err
 	}
-	if err := w.checkRewritable(ctx, s.k.c.ID); err != nil {
+	if err := w.revs.checkRewritable(ctx, s.k.c.ID); err != nil {
 		return err
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	sel, err := w.selector(p.str("tool"), p.has("interactive") || !p.has("pos"))
+	sel, err := w.tools.selector(p.str("tool"), p.has("interactive") || !p.has("pos"))
 	if err != nil {
 		return err
 	}
 	if s.moved {
-		if s.parents, s.children, err = w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
+		if s.parents, s.children, err = w.revs.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"),
 			"split-out commit"); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func runSplit(ctx context.Context, e *env, p *parsed) error {
 		return err
 	}
 	s.k.picked, err = sel.chooseOf(ctx, s.k.c, s.k.parent, set, func() (string, error) {
-		one, err := w.summaryText(ctx, s.k.c)
+		one, err := w.print.summaryText(ctx, s.k.c)
 		return "You are splitting a commit into two: " + one + "\n\n" +
 			"The diff initially shows the changes in the commit you're splitting.\n\n" +
 			"Adjust the right side until it shows the contents you want to split into the\nnew commit.\n" +

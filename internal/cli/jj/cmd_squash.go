@@ -37,7 +37,7 @@ func squashCommand() *command {
 
 // squash is one run of the command.
 type squash struct {
-	w       *wsEnv
+	w       *session
 	p       *parsed
 	t       *tx
 	sources []*repo.Commit
@@ -69,7 +69,7 @@ func runSquash(ctx context.Context, e *env, p *parsed) error {
 	} else if len(ids) > 1 {
 		title = fmt.Sprintf("squash commit %s and %d more", ids[0].Hex(), len(ids)-1)
 	}
-	if err := w.checkRewritable(ctx, check...); err != nil {
+	if err := w.revs.checkRewritable(ctx, check...); err != nil {
 		return err
 	}
 	if s.t, err = w.begin(); err != nil {
@@ -93,7 +93,7 @@ func (s *squash) resolve(ctx context.Context) error {
 		if len(texts) == 0 {
 			texts = []string{"@"}
 		}
-		cs, err := w.evalCommits(ctx, texts...)
+		cs, err := w.revs.evalCommits(ctx, texts...)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s *squash) resolve(ctx context.Context) error {
 			if v, ok := p.get("into"); ok {
 				into = v
 			}
-			if s.dest, err = w.single(ctx, into); err != nil {
+			if s.dest, err = w.revs.single(ctx, into); err != nil {
 				return err
 			}
 			cs = slices.DeleteFunc(cs, func(c *repo.Commit) bool { return c.ID == s.dest.ID })
@@ -115,7 +115,7 @@ func (s *squash) resolve(ctx context.Context) error {
 	if v, ok := p.get("revision"); ok {
 		text = v
 	}
-	c, err := w.single(ctx, text)
+	c, err := w.revs.single(ctx, text)
 	if err != nil {
 		if ce, ok := err.(*cmdError); ok && len(ce.hints) > 0 && ce.hints[0].rich != nil {
 			ce.hinted("--revision must resolve to a single revision. Use --from and --into instead if you want to squash multiple revisions.")
@@ -133,7 +133,7 @@ func (s *squash) resolve(ctx context.Context) error {
 // insertDestination makes an empty commit to squash into.
 func (s *squash) insertDestination(ctx context.Context) error {
 	t, p := s.t, s.p
-	parents, children, err := s.w.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "squashed commit")
+	parents, children, err := s.w.revs.location(ctx, p.all("onto"), p.all("insert-after"), p.all("insert-before"), "squashed commit")
 	if err != nil {
 		return err
 	}
@@ -184,11 +184,11 @@ type chosen struct {
 
 func (s *squash) run(ctx context.Context) error {
 	w, t, p := s.w, s.t, s.p
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
-	sel, err := w.selector(p.str("tool"), p.has("interactive"))
+	sel, err := w.tools.selector(p.str("tool"), p.has("interactive"))
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (s *squash) run(ctx context.Context) error {
 }
 
 func (s *squash) instructions(ctx context.Context, c *repo.Commit) (string, error) {
-	a, err := s.w.summaryText(ctx, c)
+	a, err := s.w.print.summaryText(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -246,7 +246,7 @@ func (s *squash) nothing(ctx context.Context, sel *selector) error {
 	}
 	args := s.p.all("pos")
 	if len(args) == 1 && !s.p.has("revision") && !s.p.has("from") && !s.p.has("into") {
-		if _, err := revset.Compile(args[0], s.w.scope()); err == nil {
+		if _, err := revset.Compile(args[0], s.w.revs.scope()); err == nil {
 			s.w.ui.warnf("The argument %q is being interpreted as a fileset expression. To specify a revset, pass -r %q instead.", args[0], args[0])
 		}
 	}

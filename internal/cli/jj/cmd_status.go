@@ -31,9 +31,9 @@ func runStatus(ctx context.Context, e *env, p *parsed) error {
 		if stats, err = w.snapshotFresh(ctx); err != nil {
 			return err
 		}
-		w.warnUntracked(stats)
+		w.print.warnUntracked(stats)
 	}
-	set, err := w.fileArgs(p.all("pos"))
+	set, err := w.revs.fileArgs(p.all("pos"))
 	if err != nil {
 		return err
 	}
@@ -45,19 +45,19 @@ func runStatus(ctx context.Context, e *env, p *parsed) error {
 	o := w.ui.newText()
 	if c == nil {
 		o.Str("No working copy.\n")
-	} else if err := w.statusOf(ctx, o, c, set, stats); err != nil {
+	} else if err := w.print.statusOf(ctx, o, c, set, stats); err != nil {
 		return err
 	}
-	w.statusRefs(o)
+	w.print.statusRefs(o)
 	return w.ui.print(o)
 }
 
-func (w *wsEnv) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set *fileset.Set, stats workcopy.SnapshotStats) error {
-	from, err := repo.ParentTree(ctx, w.store, w.repo.Index, c)
+func (pr *printer) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set *fileset.Set, stats workcopy.SnapshotStats) error {
+	from, err := repo.ParentTree(ctx, pr.store, pr.repo.Index, c)
 	if err != nil {
 		return err
 	}
-	if err := w.warnUnmatched(ctx, set, c.Tree); err != nil {
+	if err := pr.warnUnmatched(ctx, set, c.Tree); err != nil {
 		return err
 	}
 	changed := !from.SameIDs(c.Tree)
@@ -65,12 +65,12 @@ func (w *wsEnv) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set 
 		o.Str("The working copy has no changes.\n")
 	} else {
 		if changed {
-			d, err := w.newDiffer([]string{"summary"}, nil)
+			d, err := pr.newDiffer([]string{"summary"}, nil)
 			if err != nil {
 				return err
 			}
-			diff := w.ui.newText()
-			if err := d.patch(ctx, diff, c, set, w.ui.width()); err != nil {
+			diff := pr.ui.newText()
+			if err := d.patch(ctx, diff, c, set, pr.ui.width()); err != nil {
 				return err
 			}
 			if diff.Len() > 0 {
@@ -78,30 +78,30 @@ func (w *wsEnv) statusOf(ctx context.Context, o *text.Text, c *repo.Commit, set 
 				o.Append(diff)
 			}
 		}
-		if err := w.untrackedList(ctx, o, c.Tree, set, stats); err != nil {
+		if err := pr.untrackedList(ctx, o, c.Tree, set, stats); err != nil {
 			return err
 		}
 	}
 	o.Str("Working copy  (@) : ")
-	if err := w.summary(ctx, o, c); err != nil {
+	if err := pr.summary(ctx, o, c); err != nil {
 		return err
 	}
 	o.Str("\n")
-	parents, err := w.commits(ctx, c.Parents)
+	parents, err := pr.commits(ctx, c.Parents)
 	if err != nil {
 		return err
 	}
 	for _, q := range parents {
 		o.Str("Parent commit (@-): ")
-		if err := w.summary(ctx, o, q); err != nil {
+		if err := pr.summary(ctx, o, q); err != nil {
 			return err
 		}
 		o.Str("\n")
 	}
-	return w.statusConflicts(ctx, o, c, parents, set)
+	return pr.statusConflicts(ctx, o, c, parents, set)
 }
 
-func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.MergedTree, set *fileset.Set,
+func (pr *printer) untrackedList(ctx context.Context, o *text.Text, tree repo.MergedTree, set *fileset.Set,
 	stats workcopy.SnapshotStats) error {
 	var paths []repo.Path
 	for _, u := range stats.Untracked {
@@ -120,7 +120,7 @@ func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.Merge
 		parts := p.Components()
 		for i := 1; i < len(parts); i++ {
 			dir := repo.Path(strings.Join(parts[:i], "/"))
-			v, err := repo.ValueAt(ctx, w.store, tree, dir)
+			v, err := repo.ValueAt(ctx, pr.store, tree, dir)
 			if err != nil {
 				return err
 			}
@@ -134,58 +134,58 @@ func (w *wsEnv) untrackedList(ctx context.Context, o *text.Text, tree repo.Merge
 		}
 		shown[at] = true
 		o.Push("diff")
-		o.Label("untracked", "? "+w.paths().Format(at)+slash+"\n")
+		o.Label("untracked", "? "+pr.paths().Format(at)+slash+"\n")
 		o.Pop()
 	}
 	return nil
 }
 
-func (w *wsEnv) statusConflicts(ctx context.Context, o *text.Text, c *repo.Commit, parents []*repo.Commit, set *fileset.Set) error {
+func (pr *printer) statusConflicts(ctx context.Context, o *text.Text, c *repo.Commit, parents []*repo.Commit, set *fileset.Set) error {
 	if !c.Tree.HasConflict() {
 		for _, q := range parents {
 			if q.Tree.HasConflict() {
-				w.headed(o, "hint", "Hint: ", "Conflict in parent commit has been resolved in working copy.\n")
+				pr.headed(o, "hint", "Hint: ", "Conflict in parent commit has been resolved in working copy.\n")
 				break
 			}
 		}
 		return nil
 	}
-	w.headed(o, "warning", "Warning: ", "There are unresolved conflicts at these paths:\n")
-	if err := w.conflictedPaths(ctx, o, c.Tree, set); err != nil {
+	pr.headed(o, "warning", "Warning: ", "There are unresolved conflicts at these paths:\n")
+	if err := pr.conflictedPaths(ctx, o, c.Tree, set); err != nil {
 		return err
 	}
-	fixed, err := w.immutableExpr()
+	fixed, err := pr.revs.immutableExpr()
 	if err != nil {
 		return err
 	}
 	x := revset.Minus(revset.And(revset.Ancestors(revset.Parents(revset.Commits(c.ID))), revset.WithConflicts()), fixed)
-	ids, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, x)
+	ids, err := pr.revs.revRepo(ctx, pr.repo, nil).IDs(ctx, x)
 	if err != nil {
 		return err
 	}
-	t, err := w.conflictHintText(ctx, ids)
+	t, err := pr.conflictHintText(ctx, ids)
 	if err == nil && t != nil {
 		o.Append(t)
 	}
 	return err
 }
 
-func (w *wsEnv) headed(o *text.Text, label, heading, message string) {
+func (pr *printer) headed(o *text.Text, label, heading, message string) {
 	o.Push(label)
 	o.Label("heading", heading)
 	o.Str(message)
 	o.Pop()
 }
 
-func (w *wsEnv) statusRefs(o *text.Text) {
+func (pr *printer) statusRefs(o *text.Text) {
 	var local, remote []string
-	for _, n := range slices.Sorted(maps.Keys(w.repo.View.Bookmarks)) {
-		if len(w.repo.View.Bookmarks[n]) > 1 {
+	for _, n := range slices.Sorted(maps.Keys(pr.repo.View.Bookmarks)) {
+		if len(pr.repo.View.Bookmarks[n]) > 1 {
 			local = append(local, revset.FormatSymbol(n))
 		}
 	}
-	for _, r := range slices.Sorted(maps.Keys(w.repo.View.Remotes)) {
-		bs := w.repo.View.Remotes[r].Bookmarks
+	for _, r := range slices.Sorted(maps.Keys(pr.repo.View.Remotes)) {
+		bs := pr.repo.View.Remotes[r].Bookmarks
 		for _, n := range slices.Sorted(maps.Keys(bs)) {
 			if len(bs[n].Target) > 1 {
 				remote = append(remote, revset.FormatRemote(n, r))
@@ -196,28 +196,28 @@ func (w *wsEnv) statusRefs(o *text.Text) {
 		if len(names) == 0 {
 			return
 		}
-		w.headed(o, "warning", "Warning: ", title+"\n")
+		pr.headed(o, "warning", "Warning: ", title+"\n")
 		for _, n := range names {
 			o.Str("  ")
 			o.Label("bookmark", n)
 			o.Str("\n")
 		}
-		w.headed(o, "hint", "Hint: ", advice+"\n")
+		pr.headed(o, "hint", "Hint: ", advice+"\n")
 	}
 	list("These bookmarks have conflicts:", "Use `jj bookmark list` to see details. Use `jj bookmark set <name> -r <rev>` to resolve.", local)
 	list("These remote bookmarks have conflicts:", "Use `jj bookmark list` to see details. Resolve by fetching an updated bookmark from the remote.", remote)
 }
 
 // conflictedPaths lists conflicts with how many sides they have.
-func (w *wsEnv) conflictedPaths(ctx context.Context, o *text.Text, tree repo.MergedTree, match repo.Matcher) error {
+func (pr *printer) conflictedPaths(ctx context.Context, o *text.Text, tree repo.MergedTree, match repo.Matcher) error {
 	type item struct {
 		path string
 		v    repo.Merge[repo.TreeValue]
 	}
 	var items []item
 	longest := 0
-	err := repo.Conflicts(ctx, w.store, tree, match, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
-		s := w.paths().Format(p)
+	err := repo.Conflicts(ctx, pr.store, tree, match, func(p repo.Path, v repo.Merge[repo.TreeValue]) error {
+		s := pr.paths().Format(p)
 		longest = max(longest, len(s))
 		items = append(items, item{s, v.Simplify()})
 		return nil

@@ -49,7 +49,7 @@ func runTagSet(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.single(ctx, p.or("revision", "@"))
+	c, err := w.revs.single(ctx, p.or("revision", "@"))
 	if err != nil {
 		return err
 	}
@@ -120,15 +120,15 @@ func runTagList(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	f, err := w.refFilter(ctx, p, &pattern.Expr{Op: "|"})
+	f, err := w.revs.refFilter(ctx, p, &pattern.Expr{Op: "|"})
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "tag_list", l.Ref)
+	r, err := w.print.templateOpt(l, p, "tag_list", l.Ref)
 	if err != nil {
 		return err
 	}

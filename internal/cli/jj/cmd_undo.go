@@ -21,7 +21,7 @@ func redoCommand() *command {
 }
 
 // follow goes from an undo or redo to the operation it restored.
-func (w *wsEnv) follow(ctx context.Context, o *repo.Operation, title string) (*repo.Operation, error) {
+func (l *opLog) follow(ctx context.Context, o *repo.Operation, title string) (*repo.Operation, error) {
 	hex, ok := strings.CutPrefix(o.Meta.Description, title)
 	if !ok {
 		return o, nil
@@ -30,7 +30,7 @@ func (w *wsEnv) follow(ctx context.Context, o *repo.Operation, title string) (*r
 	if !ok {
 		return nil, internalf(nil, "Failed to parse ID of target operation in undo-stack")
 	}
-	return w.store.Operation(ctx, id)
+	return l.store.Operation(ctx, id)
 }
 
 func runUndo(ctx context.Context, e *env, p *parsed) error {
@@ -38,7 +38,7 @@ func runUndo(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	target, err := w.follow(ctx, w.repo.Operation, undoTitle)
+	target, err := w.ops.follow(ctx, w.repo.Operation, undoTitle)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func runUndo(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if parent, err = w.follow(ctx, parent, undoTitle); err != nil {
+	if parent, err = w.ops.follow(ctx, parent, undoTitle); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -67,10 +67,10 @@ func runUndo(ctx context.Context, e *env, p *parsed) error {
 	if err := t.restoreView(ctx, parent, true, true); err != nil {
 		return err
 	}
-	if err := w.sayOp(ctx, "Undid operation: ", target); err != nil {
+	if err := w.print.sayOp(ctx, "Undid operation: ", target); err != nil {
 		return err
 	}
-	if err := w.sayOp(ctx, "Restored to operation: ", parent); err != nil {
+	if err := w.print.sayOp(ctx, "Restored to operation: ", parent); err != nil {
 		return err
 	}
 	return t.finish(ctx, undoTitle+parent.ID.Hex())
@@ -81,7 +81,7 @@ func runRedo(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	target, err := w.follow(ctx, w.repo.Operation, redoTitle)
+	target, err := w.ops.follow(ctx, w.repo.Operation, redoTitle)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func runRedo(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	if parent, err = w.follow(ctx, parent, redoTitle); err != nil {
+	if parent, err = w.ops.follow(ctx, parent, redoTitle); err != nil {
 		return err
 	}
 	t, err := w.begin()
@@ -105,22 +105,22 @@ func runRedo(ctx context.Context, e *env, p *parsed) error {
 	if err := t.restoreView(ctx, parent, true, true); err != nil {
 		return err
 	}
-	if err := w.sayOp(ctx, "Restored to operation: ", parent); err != nil {
+	if err := w.print.sayOp(ctx, "Restored to operation: ", parent); err != nil {
 		return err
 	}
 	return t.finish(ctx, redoTitle+parent.ID.Hex())
 }
 
-func (w *wsEnv) sayOp(ctx context.Context, title string, o *repo.Operation) error {
-	l, err := w.language(ctx)
+func (pr *printer) sayOp(ctx context.Context, title string, o *repo.Operation) error {
+	l, err := pr.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.template(l, w.conf.Str("templates.op_summary"), l.Operation)
+	r, err := pr.template(l, pr.conf.Str("templates.op_summary"), l.Operation)
 	if err != nil {
 		return err
 	}
-	t := w.ui.newText()
+	t := pr.ui.newText()
 	t.Str(title)
 	t.Push("operation")
 	if err := r.Render(t, o); err != nil {
@@ -128,7 +128,7 @@ func (w *wsEnv) sayOp(ctx context.Context, title string, o *repo.Operation) erro
 	}
 	t.Pop()
 	t.Str("\n")
-	w.ui.status(t)
+	pr.ui.status(t)
 	return nil
 }
 

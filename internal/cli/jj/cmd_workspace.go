@@ -82,11 +82,11 @@ func runWorkspaceList(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := w.print.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.templateOpt(l, p, "workspace_list", l.WorkspaceRef)
+	r, err := w.print.templateOpt(l, p, "workspace_list", l.WorkspaceRef)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func runWorkspaceAdd(ctx context.Context, e *env, p *parsed) error {
 	if dest, err = filepath.EvalSymlinks(dest); err != nil {
 		return err
 	}
-	parents, err := w.newWorkspaceParents(ctx, p)
+	parents, err := w.revs.newWorkspaceParents(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -279,21 +279,21 @@ func runWorkspaceAdd(ctx context.Context, e *env, p *parsed) error {
 	return t.finish(ctx, "create initial working-copy commit in workspace "+revset.FormatSymbol(name))
 }
 
-func (w *wsEnv) newWorkspaceParents(ctx context.Context, p *parsed) ([]*repo.Commit, error) {
+func (rs *revisions) newWorkspaceParents(ctx context.Context, p *parsed) ([]*repo.Commit, error) {
 	if p.has("revisions") {
-		return w.evalSome(ctx, p.all("revisions"))
+		return rs.evalSome(ctx, p.all("revisions"))
 	}
-	c, err := w.wcCommit(ctx)
+	c, err := rs.wcCommit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if c == nil {
 		return []*repo.Commit{repo.RootCommit()}, nil
 	}
-	return w.commits(ctx, c.Parents)
+	return rs.commits(ctx, c.Parents)
 }
 
-func (w *wsEnv) inheritSparse(ctx context.Context, how string, old []repo.Path) error {
+func (w *session) inheritSparse(ctx context.Context, how string, old []repo.Path) error {
 	if how == "full" {
 		return nil
 	}
@@ -313,7 +313,7 @@ func (w *wsEnv) inheritSparse(ctx context.Context, how string, old []repo.Path) 
 
 // initWorkspace makes another workspace of the same repository, with an empty
 // commit on the root.
-func (w *wsEnv) initWorkspace(ctx context.Context, root, name string) (*wsEnv, error) {
+func (w *session) initWorkspace(ctx context.Context, root, name string) (*session, error) {
 	dot := filepath.Join(root, ".jj")
 	if err := os.Mkdir(dot, 0o777); err != nil {
 		return nil, err
@@ -330,13 +330,14 @@ func (w *wsEnv) initWorkspace(ctx context.Context, root, name string) (*wsEnv, e
 	}
 	e := *w.env
 	e.ws = &place{root: root, repoDir: w.ws.repoDir}
-	n := &wsEnv{env: &e, store: w.store, repo: w.repo, name: name, revsetAliases: w.revsetAliases, filesetAliases: w.filesetAliases}
+	n := e.newSession(w.store, name)
+	n.repo, n.revs.revsetAliases, n.revs.filesetAliases = w.repo, w.revs.revsetAliases, w.revs.filesetAliases
 	return n, n.firstCheckout(ctx, fmt.Sprintf("add workspace '%s'", revset.FormatSymbol(name)))
 }
 
 // firstCheckout gives a new workspace an empty commit on the root and the
 // state of its files.
-func (w *wsEnv) firstCheckout(ctx context.Context, title string) error {
+func (w *session) firstCheckout(ctx context.Context, title string) error {
 	w.fresh = true
 	t, err := w.begin()
 	w.fresh = false
@@ -367,6 +368,6 @@ func runUpdateStale(ctx context.Context, e *env, p *parsed) error {
 	if err != nil {
 		return err
 	}
-	w.warnUntracked(stats)
+	w.print.warnUntracked(stats)
 	return nil
 }

@@ -16,27 +16,27 @@ import (
 // with every command.
 
 // importOptions are the settings of imports from git.
-func (w *wsEnv) importOptions() (gitstore.ImportOptions, error) {
-	track, err := w.autoTracked()
+func (gs *gitSide) importOptions() (gitstore.ImportOptions, error) {
+	track, err := gs.autoTracked()
 	if err != nil {
 		return gitstore.ImportOptions{}, err
 	}
-	drop, err := w.conf.Bool("git.abandon-unreachable-commits")
+	drop, err := gs.conf.Bool("git.abandon-unreachable-commits")
 	if err != nil {
 		return gitstore.ImportOptions{}, err
 	}
-	link, err := w.conf.Bool("git.record-synthetic-predecessors")
+	link, err := gs.conf.Bool("git.record-synthetic-predecessors")
 	return gitstore.ImportOptions{Track: track, KeepUnreachable: !drop, Unlinked: !link}, err
 }
 
 // autoTracked says which bookmarks of remotes are tracked when they appear.
-func (w *wsEnv) autoTracked() (func(remote, name string) bool, error) {
+func (gs *gitSide) autoTracked() (func(remote, name string) bool, error) {
 	match := map[string]func(string) bool{}
-	remotes := w.conf.Table("remotes")
+	remotes := gs.conf.Table("remotes")
 	if remotes != nil {
 		for _, r := range remotes.Keys {
 			name := "remotes." + quoteKey(r) + ".auto-track-bookmarks"
-			text, ok, err := w.conf.String(name)
+			text, ok, err := gs.conf.String(name)
 			if err != nil {
 				return nil, err
 			}
@@ -45,7 +45,7 @@ func (w *wsEnv) autoTracked() (func(remote, name string) bool, error) {
 			}
 			x, err := revset.ParseStringExpr(text)
 			if err != nil {
-				return nil, w.conf.Wrong(name, err)
+				return nil, gs.conf.Wrong(name, err)
 			}
 			match[r] = x.Match
 		}
@@ -58,7 +58,7 @@ func (w *wsEnv) autoTracked() (func(remote, name string) bool, error) {
 
 // importHead takes a HEAD that git has moved for the parent of the working
 // copy.
-func (w *wsEnv) importHead(ctx context.Context) error {
+func (w *session) importHead(ctx context.Context) error {
 	t, err := w.begin()
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (w *wsEnv) importHead(ctx context.Context) error {
 }
 
 // importRefs takes branches and tags that git has moved.
-func (w *wsEnv) importRefs(ctx context.Context) error {
-	o, err := w.importOptions()
+func (w *session) importRefs(ctx context.Context) error {
+	o, err := w.git.importOptions()
 	if err != nil {
 		return err
 	}
@@ -218,21 +218,21 @@ func refSymbolOf(full string) string {
 }
 
 // withGit runs a step while no other jj imports from or exports to git.
-func (w *wsEnv) withGit(ctx context.Context, step func(context.Context) error) error {
-	if w.gitLocked {
+func (gs *gitSide) withGit(ctx context.Context, step func(context.Context) error) error {
+	if gs.locked {
 		return step(ctx)
 	}
-	unlock, err := w.store.LockGit(ctx)
+	unlock, err := gs.store.LockGit(ctx)
 	if err != nil {
 		return userf("Failed to take lock for Git import/export").because(err)
 	}
-	w.gitLocked = true
+	gs.locked = true
 	defer func() {
-		w.gitLocked = false
+		gs.locked = false
 		unlock()
 	}()
 	return step(ctx)
 }
 
 // colocated says whether git works in the same folder.
-func (w *wsEnv) colocated() bool { return w.store.IsColocated(w.ws.root) }
+func (gs *gitSide) colocated() bool { return gs.store.IsColocated(gs.ws.root) }

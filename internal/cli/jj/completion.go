@@ -229,16 +229,16 @@ func (e *env) valuesFor(ctx context.Context, a *argParser, o *opt) []candidate {
 	case strings.HasPrefix(group, "jj tag") && o.pos:
 		return named(slices.Sorted(maps.Keys(w.repo.View.Tags)))
 	case o.value == "REMOTE" || o.id == "old":
-		all, _ := w.remotes(ctx)
+		all, _ := w.git.remotes(ctx)
 		return named(slices.Sorted(maps.Keys(all)))
 	case o.value == "WORKSPACES" || o.value == "WORKSPACE":
 		return named(slices.Sorted(maps.Keys(w.repo.View.Workspaces)))
 	case strings.HasPrefix(o.value, "REVSET"):
-		return w.revisionWords(ctx, slices.Contains(rewriting, a.cmd.name) && o.id != "onto" && o.id != "insert-after")
+		return w.print.revisionWords(ctx, slices.Contains(rewriting, a.cmd.name) && o.id != "onto" && o.id != "insert-after")
 	case strings.HasPrefix(o.value, "FILESET") || o.value == "PATH":
 		return w.fileWords(ctx)
 	case strings.Contains(o.value, "OPERATION"):
-		return w.operationWords(ctx)
+		return w.ops.words(ctx)
 	}
 	return nil
 }
@@ -282,32 +282,32 @@ var rewriting = []string{
 }
 
 // revisionWords lists names of revisions people may mean.
-func (w *wsEnv) revisionWords(ctx context.Context, mutable bool) []candidate {
-	out := named(slices.Sorted(maps.Keys(w.repo.View.Bookmarks)))
-	set := w.conf.Str("revsets.log")
+func (pr *printer) revisionWords(ctx context.Context, mutable bool) []candidate {
+	out := named(slices.Sorted(maps.Keys(pr.repo.View.Bookmarks)))
+	set := pr.conf.Str("revsets.log")
 	if mutable {
 		set = "(" + set + ") & mutable()"
 	} else {
-		out = append(out, named(slices.Sorted(maps.Keys(w.repo.View.Tags)))...)
+		out = append(out, named(slices.Sorted(maps.Keys(pr.repo.View.Tags)))...)
 	}
-	x, err := w.compile(set)
+	x, err := pr.revs.compile(set)
 	if err != nil {
 		return out
 	}
-	ids, err := w.ids(ctx, revset.Union(x, revset.Present(revset.Commits())))
+	ids, err := pr.revs.ids(ctx, revset.Union(x, revset.Present(revset.Commits())))
 	if err != nil {
 		return out
 	}
-	l, err := w.language(ctx)
+	l, err := pr.language(ctx)
 	if err != nil {
 		return out
 	}
-	tmpl, err := w.template(l, "change_id.shortest() ++ '\n' ++ if(description, description.first_line(), description_placeholder)", l.Commit)
+	tmpl, err := pr.template(l, "change_id.shortest() ++ '\n' ++ if(description, description.first_line(), description_placeholder)", l.Commit)
 	if err != nil {
 		return out
 	}
 	for _, id := range ids[:min(100, len(ids))] {
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return out
 		}
@@ -319,21 +319,21 @@ func (w *wsEnv) revisionWords(ctx context.Context, mutable bool) []candidate {
 	return out
 }
 
-func (w *wsEnv) fileWords(ctx context.Context) (out []candidate) {
-	c, err := w.wcCommit(ctx)
+func (st *state) fileWords(ctx context.Context) (out []candidate) {
+	c, err := st.wcCommit(ctx)
 	if err != nil || c == nil {
 		return nil
 	}
-	repo.WalkTree(ctx, w.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
-		out = append(out, candidate{value: w.paths().Format(p), file: true})
+	repo.WalkTree(ctx, st.store, c.Tree, repo.Everything{}, func(p repo.Path, _ repo.Merge[repo.TreeValue]) error {
+		out = append(out, candidate{value: st.paths().Format(p), file: true})
 		return nil
 	})
 	return out
 }
 
-func (w *wsEnv) operationWords(ctx context.Context) []candidate {
+func (l *opLog) words(ctx context.Context) []candidate {
 	var out []candidate
-	repo.WalkOperations(ctx, w.store, []repo.OperationID{w.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
+	repo.WalkOperations(ctx, l.store, []repo.OperationID{l.repo.Operation.ID}, func(o *repo.Operation) (bool, error) {
 		out = append(out, candidate{value: shortOp(o.ID), about: o.Meta.Description})
 		return len(out) < 100, nil
 	})

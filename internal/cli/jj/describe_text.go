@@ -50,11 +50,11 @@ func (t *tx) renderDraft(ctx context.Context, d *repo.Draft, source string) (str
 	if err != nil {
 		return "", err
 	}
-	l, err := t.w.newLang(ctx, r)
+	l, err := t.w.print.newLang(ctx, r)
 	if err != nil {
 		return "", err
 	}
-	tm, err := t.w.template(l, source, l.Commit)
+	tm, err := t.w.print.template(l, source, l.Commit)
 	if err != nil {
 		return "", err
 	}

@@ -54,40 +54,40 @@ func logDiffOpts() []opt {
 
 // differ shows diffs in the chosen formats.
 type differ struct {
-	w       *wsEnv
+	pr      *printer
 	formats []string
 	tool    *tool // when one of the formats is a program's
 	opts    func(format string) (render.DiffOptions, error)
 }
 
 // diffOptions reads the settings, and the command line where there is one.
-func (w *wsEnv) diffOptions(p *parsed) (render.DiffOptions, error) {
+func (pr *printer) diffOptions(p *parsed) (render.DiffOptions, error) {
 	var o render.DiffOptions
-	n, _, err := w.conf.Int("diff.color-words.context")
+	n, _, err := pr.conf.Int("diff.color-words.context")
 	if err != nil {
 		return o, err
 	}
 	o.Context = int(n)
-	if n, _, err = w.conf.Signed("diff.color-words.max-inline-alternation"); err != nil {
+	if n, _, err = pr.conf.Signed("diff.color-words.max-inline-alternation"); err != nil {
 		return o, err
 	}
 	o.MaxAlternation = int(n)
-	switch how := w.conf.Str("diff.color-words.conflict"); how {
+	switch how := pr.conf.Str("diff.color-words.conflict"); how {
 	case "materialize":
 	case "pair":
 		o.Pairs = true
 	default:
-		return o, w.conf.Wrong("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
+		return o, pr.conf.Wrong("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
 	}
-	if o.Style, err = w.markerStyle(); err != nil {
+	if o.Style, err = pr.markerStyle(); err != nil {
 		return o, err
 	}
-	prefix, err := w.conf.Bool("diff.git.show-path-prefix")
+	prefix, err := pr.conf.Bool("diff.git.show-path-prefix")
 	if err != nil {
 		return o, err
 	}
 	o.NoPrefix = !prefix
-	if n, _, err = w.conf.Int("diff.stat.max-bar-width"); err != nil {
+	if n, _, err = pr.conf.Int("diff.stat.max-bar-width"); err != nil {
 		return o, err
 	}
 	o.MaxBar = int(n)
@@ -112,7 +112,7 @@ func isShort(format string) bool { return slices.Contains(builtinFormats[:4], fo
 
 // chosenFormats are the formats the command line asks for, at most one of each
 // kind; "" is none.
-func (w *wsEnv) chosenFormats(p *parsed, d *differ) (short, long string, err error) {
+func (pr *printer) chosenFormats(p *parsed, d *differ) (short, long string, err error) {
 	for _, f := range builtinFormats {
 		if p.has(f) && isShort(f) {
 			short = f
@@ -137,7 +137,7 @@ func (w *wsEnv) chosenFormats(p *parsed, d *differ) (short, long string, err err
 	}
 	*kind = builtin
 	if !is {
-		d.tool, err = w.diffTool(name)
+		d.tool, err = pr.diffTool(name)
 		*kind = toolFormat
 	}
 	return short, long, err
@@ -147,30 +147,30 @@ func (w *wsEnv) chosenFormats(p *parsed, d *differ) (short, long string, err err
 const toolFormat = "tool"
 
 // diffTool finds a program that shows diffs.
-func (w *wsEnv) diffTool(name string) (*tool, error) {
-	t, err := w.configuredTool(name)
+func (pr *printer) diffTool(name string) (*tool, error) {
+	t, err := pr.tools.configuredTool(name)
 	if err == nil && len(t.diffArgs) == 0 {
 		return nil, clif("The tool `%s` cannot be used for diff formatting", name)
 	}
 	return t, err
 }
 
-func (w *wsEnv) newDiffer(formats []string, p *parsed) (*differ, error) {
-	d := &differ{w: w, formats: formats}
+func (pr *printer) newDiffer(formats []string, p *parsed) (*differ, error) {
+	d := &differ{pr: pr, formats: formats}
 	return d, d.configure(p)
 }
 
 // configure reads the settings of the formats.
 func (d *differ) configure(p *parsed) error {
-	w := d.w
-	base, err := w.diffOptions(p)
+	pr := d.pr
+	base, err := pr.diffOptions(p)
 	if err != nil {
 		return err
 	}
 	d.opts = func(format string) (render.DiffOptions, error) {
 		o := base
 		if format == "git" && (p == nil || !p.has("context")) {
-			n, _, err := w.conf.Int("diff.git.context")
+			n, _, err := pr.conf.Int("diff.git.context")
 			if err != nil {
 				return o, err
 			}
@@ -182,14 +182,14 @@ func (d *differ) configure(p *parsed) error {
 }
 
 // defaultFormat is the configured way to show diffs.
-func (w *wsEnv) defaultFormat(d *differ) (string, error) {
-	v := w.conf.Get("ui", "diff-formatter")
+func (pr *printer) defaultFormat(d *differ) (string, error) {
+	v := pr.conf.Get("ui", "diff-formatter")
 	if v == nil {
 		return "color-words", nil
 	}
 	s, ok := v.V.(string)
 	if !ok {
-		c, err := w.conf.Cmd("ui", "diff-formatter")
+		c, err := pr.conf.Cmd("ui", "diff-formatter")
 		if err != nil {
 			return "", err
 		}
@@ -203,20 +203,20 @@ func (w *wsEnv) defaultFormat(d *differ) (string, error) {
 		return "", configf(fmt.Errorf("Invalid builtin diff format: %s", name), "Invalid type or value for ui.diff-formatter")
 	}
 	var err error
-	if w.conf.Get("merge-tools", s) == nil {
+	if pr.conf.Get("merge-tools", s) == nil {
 		d.tool = commandTool(config.Words(s))
 	} else {
-		d.tool, err = w.diffTool(s)
+		d.tool, err = pr.diffTool(s)
 	}
 	return toolFormat, err
 }
 
 // differFor chooses for commands that always show a diff.
-func (w *wsEnv) differFor(p *parsed) (*differ, error) {
-	d := &differ{w: w}
-	short, long, err := w.chosenFormats(p, d)
+func (pr *printer) differFor(p *parsed) (*differ, error) {
+	d := &differ{pr: pr}
+	short, long, err := pr.chosenFormats(p, d)
 	if err == nil && short == "" && long == "" {
-		long, err = w.defaultFormat(d)
+		long, err = pr.defaultFormat(d)
 	}
 	if err != nil {
 		return nil, err
@@ -226,11 +226,11 @@ func (w *wsEnv) differFor(p *parsed) (*differ, error) {
 }
 
 // logDiffer chooses for logs, where -p or a format asks for a diff; nil is none.
-func (w *wsEnv) logDiffer(p *parsed) (*differ, error) {
-	d := &differ{w: w}
-	short, long, err := w.chosenFormats(p, d)
+func (pr *printer) logDiffer(p *parsed) (*differ, error) {
+	d := &differ{pr: pr}
+	short, long, err := pr.chosenFormats(p, d)
 	if err == nil && p.has("patch") && long == "" {
-		if long, err = w.defaultFormat(d); long == short {
+		if long, err = pr.defaultFormat(d); long == short {
 			long = ""
 		}
 	}
@@ -289,13 +289,13 @@ func (d *differ) show(ctx context.Context, o *text.Text, df *render.Diff, width 
 
 // patch writes what a commit changes.
 func (d *differ) patch(ctx context.Context, o *text.Text, c *repo.Commit, match repo.Matcher, width int) error {
-	from, err := repo.ParentTree(ctx, d.w.store, d.w.repo.Index, c)
+	from, err := repo.ParentTree(ctx, d.pr.store, d.pr.repo.Index, c)
 	if err != nil {
 		return err
 	}
-	copies, err := render.CopiesOf(ctx, d.w.store, c, match)
+	copies, err := render.CopiesOf(ctx, d.pr.store, c, match)
 	if err != nil {
 		return err
 	}
-	return d.show(ctx, o, &render.Diff{Store: d.w.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.w.paths()}, width)
+	return d.show(ctx, o, &render.Diff{Store: d.pr.store, From: from, To: c.Tree, Match: match, Copies: copies, Paths: d.pr.paths()}, width)
 }

@@ -14,19 +14,19 @@ import (
 
 // diffTool is a program in which people adjust one side of a diff.
 type diffTool struct {
-	w *wsEnv
-	t *tool
+	tb *toolbox
+	t  *tool
 }
 
-func (w *wsEnv) diffEditor(name string) (*diffTool, error) {
-	t, err := w.toolFor(name, "diff-editor")
+func (tb *toolbox) diffEditor(name string) (*diffTool, error) {
+	t, err := tb.toolFor(name, "diff-editor")
 	if err != nil {
 		return nil, err
 	}
 	if !t.builtin && len(t.editArgs) == 0 {
 		return nil, userf("Failed to load tool configuration").because(userf("The tool `%s` cannot be used as a diff editor", t.name))
 	}
-	return &diffTool{w, t}, nil
+	return &diffTool{tb, t}, nil
 }
 
 // side is a tree's changed files in a folder.
@@ -47,7 +47,7 @@ type written struct {
 func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match repo.Matcher,
 	instructions string) (repo.MergedTree, error) {
 	if d.t.builtin {
-		return d.w.pickDiff(ctx, left, right, match)
+		return d.tb.pickDiff(ctx, left, right, match)
 	}
 	out, err := d.editTrees(ctx, left, right, match, instructions)
 	if err != nil {
@@ -61,21 +61,21 @@ func (d *diffTool) edit(ctx context.Context, left, right repo.MergedTree, match 
 
 func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, match repo.Matcher,
 	instructions string) (repo.MergedTree, error) {
-	w := d.w
+	tb := d.tb
 	var paths []repo.Path
-	err := repo.DiffTrees(ctx, w.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+	err := repo.DiffTrees(ctx, tb.store, left, right, match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
 		paths = append(paths, p)
 		return nil
 	})
 	if err != nil {
 		return left, err
 	}
-	tmp, err := os.MkdirTemp(w.tempDir(), "jj-diff-")
+	tmp, err := os.MkdirTemp(tb.tempDir(), "jj-diff-")
 	if err != nil {
 		return left, err
 	}
 	defer removeAll(tmp)
-	style, err := w.markerStyle()
+	style, err := tb.markerStyle()
 	if err != nil {
 		return left, err
 	}
@@ -93,7 +93,7 @@ func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, m
 		if !s.on {
 			continue
 		}
-		out, err := w.writeSide(ctx, filepath.Join(tmp, s.name), s.tree, paths, style)
+		out, err := tb.writeSide(ctx, filepath.Join(tmp, s.name), s.tree, paths, style)
 		if err != nil {
 			return left, err
 		}
@@ -105,7 +105,7 @@ func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, m
 		result = sides["output"]
 		readOnly(sides["right"].dir)
 	}
-	on, err := w.conf.Bool("ui.diff-instructions")
+	on, err := tb.conf.Bool("ui.diff-instructions")
 	if err != nil {
 		return left, err
 	}
@@ -121,7 +121,7 @@ func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, m
 	if note != "" {
 		os.Remove(note)
 	}
-	return w.readSide(ctx, result, right)
+	return tb.readSide(ctx, result, right)
 }
 
 func writeNotes(note, rightDir string, three bool, instructions string) error {
@@ -139,7 +139,7 @@ func writeNotes(note, rightDir string, three bool, instructions string) error {
 
 func (d *diffTool) invoke(ctx context.Context, vars map[string]string, paths []repo.Path) error {
 	run := func(v map[string]string) error {
-		code, err := d.w.runTool(ctx, d.t, interpolate(d.t.editArgs, v))
+		code, err := d.tb.runTool(ctx, d.t, interpolate(d.t.editArgs, v))
 		if err == nil && code != 0 {
 			err = toolAborted(code)
 		}
@@ -181,7 +181,8 @@ func readOnly(dir string) {
 func removeAll(dir string) { os.RemoveAll(dir) }
 
 // writeSide puts some files of a tree into a new folder.
-func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree, paths []repo.Path, style repo.MarkerStyle) (*side, error) {
+func (tb *toolbox) writeSide(ctx context.Context, dir string, tree repo.MergedTree, paths []repo.Path,
+	style repo.MarkerStyle) (*side, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree,
 	}
 	defer root.Close()
 	for _, p := range paths {
-		v, err := repo.ValueAt(ctx, w.store, tree, p)
+		v, err := repo.ValueAt(ctx, tb.store, tree, p)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +207,7 @@ func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree,
 		}
 		mode := os.FileMode(0o644)
 		if t, ok := v.AsResolved(); ok {
-			if f.data, err = w.store.File(ctx, t.FileID()); err != nil {
+			if f.data, err = tb.store.File(ctx, t.FileID()); err != nil {
 				return nil, err
 			}
 			if t.Kind == repo.Symlink {
@@ -220,7 +221,7 @@ func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree,
 				mode = 0o755
 			}
 		} else {
-			fc, err := repo.ReadFileConflict(ctx, w.store, v, tree.Labels)
+			fc, err := repo.ReadFileConflict(ctx, tb.store, v, tree.Labels)
 			if err != nil {
 				return nil, err
 			}
@@ -243,8 +244,8 @@ func (w *wsEnv) writeSide(ctx context.Context, dir string, tree repo.MergedTree,
 }
 
 // readSide is a tree with what a folder holds now.
-func (w *wsEnv) readSide(ctx context.Context, s *side, base repo.MergedTree) (repo.MergedTree, error) {
-	ed := repo.EditTree(w.store, base)
+func (tb *toolbox) readSide(ctx context.Context, s *side, base repo.MergedTree) (repo.MergedTree, error) {
+	ed := repo.EditTree(tb.store, base)
 	seen := map[repo.Path]bool{}
 	changed := false
 	err := filepath.WalkDir(s.dir, func(full string, en fs.DirEntry, err error) error {
@@ -260,7 +261,7 @@ func (w *wsEnv) readSide(ctx context.Context, s *side, base repo.MergedTree) (re
 			return nil
 		}
 		seen[p] = true
-		v, err := w.readBack(ctx, s.files[p], full, en)
+		v, err := tb.readBack(ctx, s.files[p], full, en)
 		if err != nil {
 			return err
 		}
@@ -285,13 +286,13 @@ func (w *wsEnv) readSide(ctx context.Context, s *side, base repo.MergedTree) (re
 	return ed.Write(ctx)
 }
 
-func (w *wsEnv) readBack(ctx context.Context, old written, full string, en fs.DirEntry) (repo.Merge[repo.TreeValue], error) {
+func (tb *toolbox) readBack(ctx context.Context, old written, full string, en fs.DirEntry) (repo.Merge[repo.TreeValue], error) {
 	if en.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(full)
 		if err != nil {
 			return nil, err
 		}
-		id, err := w.store.PutFile(ctx, []byte(target))
+		id, err := tb.store.PutFile(ctx, []byte(target))
 		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
 	}
 	data, err := os.ReadFile(full)
@@ -311,7 +312,7 @@ func (w *wsEnv) readBack(ctx context.Context, old written, full string, en fs.Di
 			return old.value, nil
 		}
 		if ids, ok := repo.FileIDs(old.value); ok {
-			now, err := repo.UpdateConflict(ctx, w.store, ids, data, old.markerLen)
+			now, err := repo.UpdateConflict(ctx, tb.store, ids, data, old.markerLen)
 			if err != nil {
 				return nil, err
 			}
@@ -320,7 +321,7 @@ func (w *wsEnv) readBack(ctx context.Context, old written, full string, en fs.Di
 			}
 		}
 	}
-	id, err := w.store.PutFile(ctx, data)
+	id, err := tb.store.PutFile(ctx, data)
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)}), err
 }
 

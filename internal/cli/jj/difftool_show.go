@@ -17,13 +17,13 @@ import (
 // showTool lets a program show a difference: all files at once in two folders,
 // or one pair after the other.
 func (d *differ) showTool(ctx context.Context, o *text.Text, df *render.Diff, width int) error {
-	w := d.w
-	tmp, err := os.MkdirTemp(w.tempDir(), "jj-diff-")
+	pr := d.pr
+	tmp, err := os.MkdirTemp(pr.tempDir(), "jj-diff-")
 	if err != nil {
 		return err
 	}
 	defer removeAll(tmp)
-	style, err := w.markerStyle()
+	style, err := pr.markerStyle()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *differ) showTool(ctx context.Context, o *text.Text, df *render.Diff, wi
 	}
 	if !d.tool.diffFiles {
 		var paths []repo.Path
-		err := repo.DiffTrees(ctx, w.store, df.From, df.To, df.Match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
+		err := repo.DiffTrees(ctx, pr.store, df.From, df.To, df.Match, func(p repo.Path, _, _ repo.Merge[repo.TreeValue]) error {
 			paths = append(paths, p)
 			return nil
 		})
@@ -44,7 +44,7 @@ func (d *differ) showTool(ctx context.Context, o *text.Text, df *render.Diff, wi
 			return err
 		}
 		for name, tree := range map[string]repo.MergedTree{"left": df.From, "right": df.To} {
-			if _, err := w.writeSide(ctx, filepath.Join(tmp, name), tree, paths, style); err != nil {
+			if _, err := pr.tools.writeSide(ctx, filepath.Join(tmp, name), tree, paths, style); err != nil {
 				return err
 			}
 			readOnly(filepath.Join(tmp, name))
@@ -76,7 +76,7 @@ func (d *differ) writeOne(ctx context.Context, tmp, side string, path repo.Path,
 	}
 	var b bytes.Buffer
 	if repo.IsPresent(v) {
-		if err := d.w.writeFile(ctx, &b, path, v, labels, style); err != nil {
+		if err := d.pr.writeFile(ctx, &b, path, v, labels, style); err != nil {
 			return "", err
 		}
 	}
@@ -90,14 +90,14 @@ func (d *differ) writeOne(ctx context.Context, tmp, side string, path repo.Path,
 
 // invokeTool runs the program once and takes over what it prints.
 func (d *differ) invokeTool(ctx context.Context, o *text.Text, tmp, left, right string, width int) error {
-	w, t := d.w, d.tool
+	pr, t := d.pr, d.tool
 	dir := tmp
 	if t.diffElsewhere {
-		dir, left, right = w.io.Dir, filepath.Join(tmp, left), filepath.Join(tmp, right)
+		dir, left, right = pr.io.Dir, filepath.Join(tmp, left), filepath.Join(tmp, right)
 	}
-	cmd := w.ui.command(ctx, t.program, interpolate(t.diffArgs,
+	cmd := pr.ui.command(ctx, t.program, interpolate(t.diffArgs,
 		map[string]string{"left": left, "right": right, "width": strconv.Itoa(width)})...)
-	cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stderr, w.io.Env, dir
+	cmd.Stderr, cmd.Env, cmd.Dir = pr.io.Stderr, pr.io.Env, dir
 	out, err := cmd.Output()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
 		return userf("Failed to generate diff").because(userf("Error executing '%s' (run with --debug to see the exact invocation)", t.program).
@@ -105,7 +105,7 @@ func (d *differ) invokeTool(ctx context.Context, o *text.Text, tmp, left, right 
 	}
 	o.Raw(string(out))
 	if code := cmd.ProcessState.ExitCode(); !slices.Contains(t.diffCodes, code) {
-		w.ui.warnf("Tool exited with exit status: %d (run with --debug to see the exact invocation).", code)
+		pr.ui.warnf("Tool exited with exit status: %d (run with --debug to see the exact invocation).", code)
 	}
 	return nil
 }

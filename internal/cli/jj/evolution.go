@@ -15,7 +15,7 @@ import (
 // other: edges lead from a version to those made of it. It has one start; when
 // the versions have none in common, the root commit stands for it.
 type evolutionGraph struct {
-	w      *wsEnv
+	rs     *revisions
 	change repo.ChangeID
 	ends   []*repo.Commit // the divergent commits, in the order given
 	start  repo.CommitID
@@ -23,15 +23,15 @@ type evolutionGraph struct {
 	next   map[repo.CommitID][]repo.CommitID
 }
 
-func (w *wsEnv) evolutionGraph(ctx context.Context, ends []*repo.Commit) (*evolutionGraph, error) {
-	g := &evolutionGraph{w: w, change: ends[0].ChangeID, ends: ends, next: map[repo.CommitID][]repo.CommitID{}}
+func (rs *revisions) evolutionGraph(ctx context.Context, ends []*repo.Commit) (*evolutionGraph, error) {
+	g := &evolutionGraph{rs: rs, change: ends[0].ChangeID, ends: ends, next: map[repo.CommitID][]repo.CommitID{}}
 	var ids []repo.CommitID
 	open := map[repo.CommitID]bool{}
 	for _, c := range ends {
 		ids = append(ids, c.ID)
 		open[c.ID] = true
 	}
-	entries, err := w.evolution(ctx, ids)
+	entries, err := rs.evolution(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (g *evolutionGraph) dominator(ctx context.Context, ends []*repo.Commit,
 	values := map[repo.CommitID]string{}
 	commits := map[repo.CommitID]*repo.Commit{}
 	for _, id := range g.nodes {
-		c, err := g.w.store.Commit(ctx, id)
+		c, err := g.rs.store.Commit(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -203,7 +203,7 @@ func dominators(nodes []string, before map[string][]string, start string) map[st
 // first chooses among commits of one value: by the number jj gives them, by
 // the order of the divergent commits, the latest.
 func (g *evolutionGraph) first(ctx context.Context, cs []*repo.Commit) *repo.Commit {
-	numbered, _ := g.w.rev(ctx).ChangeTargets(g.change)
+	numbered, _ := g.rs.rev(ctx).ChangeTargets(g.change)
 	rank := func(i int) int {
 		if i < 0 {
 			return math.MaxInt
@@ -264,23 +264,23 @@ func (c *convergence) tree(ctx context.Context, parents []repo.CommitID) (repo.M
 }
 
 // movedTree is the tree of a commit as it would be on other parents.
-func (w *wsEnv) movedTree(ctx context.Context, x *repo.Commit, parents []repo.CommitID, onto repo.MergedTree) (repo.MergedTree, error) {
+func (st *state) movedTree(ctx context.Context, x *repo.Commit, parents []repo.CommitID, onto repo.MergedTree) (repo.MergedTree, error) {
 	if slices.Equal(x.Parents, parents) {
 		return x.Tree, nil
 	}
-	own, err := w.commits(ctx, x.Parents)
+	own, err := st.commits(ctx, x.Parents)
 	if err != nil {
 		return onto, err
 	}
-	from, err := repo.UnresolvedParentsTree(ctx, w.store, w.repo.Index, own)
+	from, err := repo.UnresolvedParentsTree(ctx, st.store, st.repo.Index, own)
 	if err != nil {
 		return onto, err
 	}
-	label, err := render.ParentsLabel(ctx, w.store, x)
+	label, err := render.ParentsLabel(ctx, st.store, x)
 	if err != nil {
 		return onto, err
 	}
-	return repo.MergeMergedTrees(ctx, w.store,
+	return repo.MergeMergedTrees(ctx, st.store,
 		repo.Labelled{Tree: onto, Label: "converge solution parent(s)"},
 		repo.Labelled{Tree: from, Label: label},
 		repo.Labelled{Tree: x.Tree, Label: x.ConflictLabel()})

@@ -144,12 +144,12 @@ func (f *fetch) run(ctx context.Context, depth string) error {
 		if len(p.specs) == 0 {
 			continue
 		}
-		if err := w.fetchOne(ctx, p, depth); err != nil {
+		if err := w.git.fetchOne(ctx, p, depth); err != nil {
 			return err
 		}
 		done = append(done, p)
 	}
-	o, err := w.importOptions()
+	o, err := w.git.importOptions()
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (f *fetch) run(ctx context.Context, depth string) error {
 
 // fetchOne calls git. It gives up at a name the remote does not have, so that
 // name is taken out and git called again.
-func (w *wsEnv) fetchOne(ctx context.Context, p fetchPlan, depth string) error {
+func (gs *gitSide) fetchOne(ctx context.Context, p fetchPlan, depth string) error {
 	var prune []string
 	how := "--porcelain"
 	for {
@@ -183,7 +183,7 @@ func (w *wsEnv) fetchOne(ctx context.Context, p fetchPlan, depth string) error {
 		if len(p.specs) == 0 {
 			break
 		}
-		res, err := w.runGit(ctx, append(args, p.negatives...))
+		res, err := gs.run(ctx, append(args, p.negatives...))
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (w *wsEnv) fetchOne(ctx context.Context, p fetchPlan, depth string) error {
 	if len(prune) == 0 {
 		return nil
 	}
-	res, err := w.runGit(ctx, append([]string{"branch", "--remotes", "--delete", "--"}, prune...))
+	res, err := gs.run(ctx, append([]string{"branch", "--remotes", "--delete", "--"}, prune...))
 	if err == nil && !res.ok && !strings.HasPrefix(res.err, "error: remote-tracking branch '") {
 		err = res.failure()
 	}

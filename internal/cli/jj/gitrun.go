@@ -13,23 +13,30 @@ import (
 	"tandem/internal/repo/revset"
 )
 
+// gitSide is the git repository underneath: its program, remotes and settings,
+// and the lock that keeps imports and exports of two commands apart.
+type gitSide struct {
+	*state
+	locked bool
+}
+
 // gitResult is what a run of git gave.
 type gitResult struct {
 	ok       bool
 	out, err string
 }
 
-// runGit runs git for something that talks to a remote. What it and the remote
+// run runs git for something that talks to a remote. What it and the remote
 // say is passed on, marked; errors are kept for the caller.
-func (w *wsEnv) runGit(ctx context.Context, args []string) (*gitResult, error) {
-	program := w.conf.Str("git.executable-path")
+func (gs *gitSide) run(ctx context.Context, args []string) (*gitResult, error) {
+	program := gs.conf.Str("git.executable-path")
 	if program == "" {
 		program = "git"
 	}
-	all := append([]string{"-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "--git-dir", w.store.GitDir()}, args...)
-	cmd := w.ui.command(ctx, program, all...)
-	cmd.Dir = w.ws.root
-	for _, e := range w.io.Env {
+	all := append([]string{"-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "--git-dir", gs.store.GitDir()}, args...)
+	cmd := gs.ui.command(ctx, program, all...)
+	cmd.Dir = gs.ws.root
+	for _, e := range gs.io.Env {
 		if !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") && !strings.HasPrefix(e, "LC_MESSAGES=") {
 			cmd.Env = append(cmd.Env, e)
 		}
@@ -42,7 +49,7 @@ func (w *wsEnv) runGit(ctx context.Context, args []string) (*gitResult, error) {
 		return nil, userf("Could not execute the git process, found in the OS path '%s'", program).because(err)
 	}
 	res := &gitResult{ok: err == nil, out: out.String()}
-	res.err = w.ui.sideband(errs.String())
+	res.err = gs.ui.sideband(errs.String())
 	return res, nil
 }
 

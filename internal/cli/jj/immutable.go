@@ -7,20 +7,20 @@ import (
 )
 
 // immutableTest is a test for commits that may not be rewritten.
-func (w *wsEnv) immutableTest(ctx context.Context) (func(repo.CommitID) (bool, error), error) {
-	if w.immutable == nil {
-		x, err := w.immutableExpr()
+func (rs *revisions) immutableTest(ctx context.Context) (func(repo.CommitID) (bool, error), error) {
+	if rs.immutable == nil {
+		x, err := rs.immutableExpr()
 		if err != nil {
 			return nil, err
 		}
-		rr := w.revRepo(ctx, w.repo, nil)
+		rr := rs.revRepo(ctx, rs.repo, nil)
 		set, err := rr.Set(ctx, x)
 		if err != nil {
 			return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
 		}
-		w.immutable = &immutability{set, rr}
+		rs.immutable = &immutability{set, rr}
 	}
-	im := w.immutable
+	im := rs.immutable
 	return func(id repo.CommitID) (bool, error) {
 		p, ok := im.rev.Index.Pos(id)
 		return ok && im.set.Has(p), nil
@@ -28,16 +28,16 @@ func (w *wsEnv) immutableTest(ctx context.Context) (func(repo.CommitID) (bool, e
 }
 
 // immutableExpr is the revset of commits that may not be rewritten now.
-func (w *wsEnv) immutableExpr() (*revset.Expr, error) {
-	if w.global.ignoreImmutable {
+func (rs *revisions) immutableExpr() (*revset.Expr, error) {
+	if rs.global.ignoreImmutable {
 		return revset.Root(), nil
 	}
-	return w.protectedExpr()
+	return rs.protectedExpr()
 }
 
 // protectedExpr is the revset of commits that are shown as immutable.
-func (w *wsEnv) protectedExpr() (*revset.Expr, error) {
-	heads, err := revset.Compile("immutable_heads()", w.scope())
+func (rs *revisions) protectedExpr() (*revset.Expr, error) {
+	heads, err := revset.Compile("immutable_heads()", rs.scope())
 	if err != nil {
 		return nil, configf(err, "Invalid `revset-aliases.immutable_heads()`")
 	}
@@ -45,19 +45,19 @@ func (w *wsEnv) protectedExpr() (*revset.Expr, error) {
 }
 
 // checkRewritable refuses to touch commits that may not be rewritten.
-func (w *wsEnv) checkRewritable(ctx context.Context, ids ...repo.CommitID) error {
+func (rs *revisions) checkRewritable(ctx context.Context, ids ...repo.CommitID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return w.checkRewritableExpr(ctx, revset.Commits(ids...))
+	return rs.checkRewritableExpr(ctx, revset.Commits(ids...))
 }
 
-func (w *wsEnv) checkRewritableExpr(ctx context.Context, x *revset.Expr) error {
-	fixed, err := w.immutableExpr()
+func (rs *revisions) checkRewritableExpr(ctx context.Context, x *revset.Expr) error {
+	fixed, err := rs.immutableExpr()
 	if err != nil {
 		return err
 	}
-	rr := w.revRepo(ctx, w.repo, nil)
+	rr := rs.revRepo(ctx, rs.repo, nil)
 	if _, err := rr.Set(ctx, fixed); err != nil {
 		return configf(err, "Invalid `revset-aliases.immutable_heads()`")
 	}
@@ -70,13 +70,13 @@ func (w *wsEnv) checkRewritableExpr(ctx context.Context, x *revset.Expr) error {
 		return userf("The root commit %s is immutable", id.Hex()[:12])
 	}
 	e := userf("Commit %s is immutable", id.Hex()[:12])
-	c, err := w.store.Commit(ctx, id)
+	c, err := rs.store.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
-	t := w.ui.newText()
+	t := rs.ui.newText()
 	t.Str("Could not modify commit: ")
-	if err := w.summary(ctx, t, c); err != nil {
+	if err := rs.summary(ctx, t, c); err != nil {
 		return err
 	}
 	e.hints = append(e.hints, hint{rich: t})

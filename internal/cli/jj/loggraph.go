@@ -20,8 +20,8 @@ type logKey struct {
 
 func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos, limit int, reversed bool,
 	seen func(*repo.Commit) error) error {
-	w := s.w
-	nodes, err := w.logNodes(ctx, rr, x, ps)
+	pr := s.pr
+	nodes, err := pr.logNodes(ctx, rr, x, ps)
 	if err != nil {
 		return err
 	}
@@ -29,25 +29,25 @@ func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps 
 	if reversed {
 		nodes = render.Reverse(nodes)
 	}
-	g := render.NewGraph[logKey](w.conf.Str("ui.graph.style"))
+	g := render.NewGraph[logKey](pr.conf.Str("ui.graph.style"))
 	if g == nil {
-		return w.wrongStyle()
+		return pr.wrongStyle()
 	}
-	elide, err := w.conf.Bool("ui.log-synthetic-elided-nodes")
+	elide, err := pr.conf.Bool("ui.log-synthetic-elided-nodes")
 	if err != nil {
 		return err
 	}
-	l, err := w.language(ctx)
+	l, err := pr.language(ctx)
 	if err != nil {
 		return err
 	}
-	symbol, err := w.template(l, w.conf.Str("templates.log_node"), l.CommitOpt)
+	symbol, err := pr.template(l, pr.conf.Str("templates.log_node"), l.CommitOpt)
 	if err != nil {
 		return err
 	}
-	w.ui.page(ctx)
+	pr.ui.page(ctx)
 	i := -1
-	for c, err := range w.ahead(ctx, len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
+	for c, err := range pr.ahead(ctx, len(nodes), func(i int) repo.CommitID { return rr.Index.ID(nodes[i].ID) }) {
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps 
 		}
 		edges, gaps := logEdges(n, elide)
 		key := logKey{n.ID, false}
-		width := max(0, w.ui.width()-g.Width(key, edges))
+		width := max(0, pr.ui.width()-g.Width(key, edges))
 		o, err := s.text(c, width)
 		if err != nil {
 			return err
@@ -68,14 +68,14 @@ func (s *shower) graph(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps 
 				return err
 			}
 		}
-		if err := w.graphRow(g, key, edges, symbol, c, o); err != nil {
+		if err := pr.graphRow(g, key, edges, symbol, c, o); err != nil {
 			return err
 		}
 		for _, to := range gaps {
-			o := w.ui.newText()
+			o := pr.ui.newText()
 			o.Label("elided", "(elided revisions)\n")
 			below := []render.Edge[logKey]{{To: logKey{to, false}}}
-			if err := w.graphRow(g, logKey{to, true}, below, symbol, nil, o); err != nil {
+			if err := pr.graphRow(g, logKey{to, true}, below, symbol, nil, o); err != nil {
 				return err
 			}
 		}
@@ -104,9 +104,9 @@ func linked(rr *revset.Repo, ps []repo.Pos) []render.Node[repo.Pos] {
 }
 
 // logNodes are the selected commits with their edges, branches together.
-func (w *wsEnv) logNodes(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
+func (pr *printer) logNodes(ctx context.Context, rr *revset.Repo, x *revset.Expr, ps []repo.Pos) ([]render.Node[repo.Pos], error) {
 	nodes := linked(rr, ps)
-	prio, err := w.compile(w.conf.Str("revsets.log-graph-prioritize"))
+	prio, err := pr.revs.compile(pr.conf.Str("revsets.log-graph-prioritize"))
 	if err != nil {
 		return nil, err
 	}
@@ -147,27 +147,27 @@ func logEdges(n render.Node[repo.Pos], elide bool) (edges []render.Edge[logKey],
 }
 
 // graphRow draws a node; self is nil for a gap.
-func (w *wsEnv) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit,
+func (pr *printer) graphRow(g *render.Graph[logKey], key logKey, edges []render.Edge[logKey], symbol *template.Renderer, c *repo.Commit,
 	o *text.Text) error {
 	var self any
 	if c != nil {
 		self = c
 	}
-	sym, err := w.coloured(symbol, self, "log", "commit", "node")
+	sym, err := pr.coloured(symbol, self, "log", "commit", "node")
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	if err := w.ui.colours.WriteTo(&b, o); err != nil {
+	if err := pr.ui.colours.WriteTo(&b, o); err != nil {
 		return err
 	}
-	w.ui.printf("%s", g.Row(key, edges, sym, b.String()))
+	pr.ui.printf("%s", g.Row(key, edges, sym, b.String()))
 	return nil
 }
 
 // coloured renders a template to a string with colours.
-func (w *wsEnv) coloured(r *template.Renderer, self any, labels ...string) (string, error) {
-	o := w.ui.newText()
+func (pr *printer) coloured(r *template.Renderer, self any, labels ...string) (string, error) {
+	o := pr.ui.newText()
 	for _, l := range labels {
 		o.Push(l)
 	}
@@ -176,15 +176,15 @@ func (w *wsEnv) coloured(r *template.Renderer, self any, labels ...string) (stri
 	}
 	o.PopN(len(labels))
 	var b strings.Builder
-	err := w.ui.colours.WriteTo(&b, o)
+	err := pr.ui.colours.WriteTo(&b, o)
 	return b.String(), err
 }
 
 // wrongStyle is the error for a way to draw graphs that does not exist.
-func (w *wsEnv) wrongStyle() error {
-	if _, _, err := w.conf.String("ui.graph.style"); err != nil {
-		return w.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
+func (pr *printer) wrongStyle() error {
+	if _, _, err := pr.conf.String("ui.graph.style"); err != nil {
+		return pr.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
 	}
-	return w.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`",
-		w.conf.Str("ui.graph.style")))
+	return pr.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`",
+		pr.conf.Str("ui.graph.style")))
 }

@@ -59,14 +59,14 @@ func helpCommand() *command {
 	}
 }
 
-// gitConfig reads one value of git's configuration: the repository's, then the
+// config reads one value of git's configuration: the repository's, then the
 // user's.
-func (w *wsEnv) gitConfig(name string) string {
+func (gs *gitSide) config(name string) string {
 	section, key, _ := strings.Cut(name, ".")
-	paths := []string{filepath.Join(w.store.GitDir(), "config")}
-	if g, ok := w.io.lookup("GIT_CONFIG_GLOBAL"); ok {
+	paths := []string{filepath.Join(gs.store.GitDir(), "config")}
+	if g, ok := gs.io.lookup("GIT_CONFIG_GLOBAL"); ok {
 		paths = append(paths, g)
-	} else if h := w.io.getenv("HOME"); h != "" {
+	} else if h := gs.io.getenv("HOME"); h != "" {
 		paths = append(paths, filepath.Join(h, ".gitconfig"), filepath.Join(h, ".config", "git", "config"))
 	}
 	for _, p := range paths {
@@ -99,4 +99,4 @@ func readGitConfig(path, section, key string) (string, bool) {
 	return found, ok
 }
 
-func (w *wsEnv) webURL(remote string) string { return "" }
+func (st *state) webURL(remote string) string { return "" }

@@ -46,7 +46,7 @@ type move struct {
 
 type moveStats struct{ targets, descendants, skipped, emptied int }
 
-func (t *tx) rev(ctx context.Context) *revset.Repo { return t.w.revRepo(ctx, t.now(), nil) }
+func (t *tx) rev(ctx context.Context) *revset.Repo { return t.w.revs.revRepo(ctx, t.now(), nil) }
 
 func (t *tx) commitsOf(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
 	out := make([]*repo.Commit, len(ids))

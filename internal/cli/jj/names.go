@@ -61,12 +61,12 @@ func nameError(what string, err error) error {
 }
 
 // warnUnknownRefs tells of names that stand for nothing.
-func (w *wsEnv) warnUnknownRefs(k refKind, x *pattern.Expr, remotes bool) {
+func (st *state) warnUnknownRefs(k refKind, x *pattern.Expr, remotes bool) {
 	var lost []string
 	for _, n := range x.Exacts() {
-		_, found := k.local(w.repo.View)[n]
+		_, found := k.local(st.repo.View)[n]
 		if remotes {
-			for _, rv := range w.repo.View.Remotes {
+			for _, rv := range st.repo.View.Remotes {
 				_, ok := k.on(rv)[n]
 				found = found || ok
 			}
@@ -76,19 +76,19 @@ func (w *wsEnv) warnUnknownRefs(k refKind, x *pattern.Expr, remotes bool) {
 		}
 	}
 	if len(lost) > 0 {
-		w.ui.warnf("No matching %ss for names: %s", k.noun, symbols(lost))
+		st.ui.warnf("No matching %ss for names: %s", k.noun, symbols(lost))
 	}
 }
 
-func (w *wsEnv) warnUnknownRemotes(x *pattern.Expr) {
+func (st *state) warnUnknownRemotes(x *pattern.Expr) {
 	var lost []string
 	for _, n := range x.Exacts() {
-		if _, ok := w.repo.View.Remotes[n]; !ok {
+		if _, ok := st.repo.View.Remotes[n]; !ok {
 			lost = append(lost, n)
 		}
 	}
 	if len(lost) > 0 {
-		w.ui.warnf("No matching remotes for names: %s", symbols(lost))
+		st.ui.warnf("No matching remotes for names: %s", symbols(lost))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // opDiff shows what changed between two states of the repository.
 type opDiff struct {
-	w        *wsEnv
+	pr       *printer
 	from, to *repo.Repo
 	all      *repo.Repo // to, with an index that knows the commits of both
 	lang     *render.Lang
@@ -28,8 +28,8 @@ type opDiff struct {
 }
 
 // newOpDiff prepares the comparison.
-func (w *wsEnv) newOpDiff(ctx context.Context, from, to *repo.Repo, p *parsed, d *differ, labels ...string) (*opDiff, error) {
-	who, err := w.identity()
+func (pr *printer) newOpDiff(ctx context.Context, from, to *repo.Repo, p *parsed, d *differ, labels ...string) (*opDiff, error) {
+	who, err := pr.identity()
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +38,14 @@ func (w *wsEnv) newOpDiff(ctx context.Context, from, to *repo.Repo, p *parsed, d
 		return nil, err
 	}
 	all := &repo.Repo{Store: to.Store, Operation: to.Operation, View: to.View, Index: t.Index}
-	l, err := w.newLang(ctx, all)
+	l, err := pr.newLang(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	x := &opDiff{w: w, from: from, to: to, all: all, lang: l, labels: labels, differ: d, plain: p.has("no-graph"), width: w.ui.width()}
+	x := &opDiff{pr: pr, from: from, to: to, all: all, lang: l, labels: labels, differ: d, plain: p.has("no-graph"), width: pr.ui.width()}
 	x.in, x.fromArg = p.get("show-changes-in")
 	if !x.fromArg {
-		x.in = w.conf.Str("revsets.op-diff-changes-in")
+		x.in = pr.conf.Str("revsets.op-diff-changes-in")
 	}
 	return x, nil
 }
@@ -63,23 +63,23 @@ type commitsDiff struct {
 }
 
 func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
-	w := x.w
-	e, err := revset.Compile(x.in, w.scope())
+	pr := x.pr
+	e, err := revset.Compile(x.in, pr.revs.scope())
 	if err != nil {
 		if x.fromArg {
 			return nil, userf("Invalid `--show-changes-in` expression: %s", x.in).because(err)
 		}
 		return nil, configf(err, "Invalid `revsets.op-diff-changes-in`")
 	}
-	inFrom, err := w.revRepo(ctx, x.from, w.newPrefixes(ctx, x.from)).Set(ctx, e)
+	inFrom, err := pr.revs.revRepo(ctx, x.from, pr.revs.newPrefixes(ctx, x.from)).Set(ctx, e)
 	if err != nil {
 		return nil, &unresolved{err}
 	}
-	inTo, err := w.revRepo(ctx, x.to, w.newPrefixes(ctx, x.to)).Set(ctx, e)
+	inTo, err := pr.revs.revRepo(ctx, x.to, pr.revs.newPrefixes(ctx, x.to)).Set(ctx, e)
 	if err != nil {
 		return nil, &unresolved{err}
 	}
-	rr := w.revRepo(ctx, x.all, nil)
+	rr := pr.revs.revRepo(ctx, x.all, nil)
 	old, now := revset.Commits(x.from.View.HeadIDs()...), revset.Commits(x.to.View.HeadIDs()...)
 	appeared, err := rr.IDs(ctx, revset.Range(old, now))
 	if err != nil {
@@ -97,7 +97,7 @@ func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
 			out.elided++
 			continue
 		}
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
 		}
 		abandoned[id] = true
 	}
-	olds, err := w.predecessorsBetween(ctx, x.to.Operation, x.from.Operation)
+	olds, err := pr.ops.predecessorsBetween(ctx, x.to.Operation, x.from.Operation)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
 			out.hidden++
 			continue
 		}
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +129,13 @@ func (x *opDiff) commits(ctx context.Context) (*commitsDiff, error) {
 		for _, id := range prev {
 			delete(abandoned, id)
 		}
-		if m.before, err = w.commits(ctx, prev); err != nil {
+		if m.before, err = pr.commits(ctx, prev); err != nil {
 			return nil, err
 		}
 		out.changes[id] = m
 	}
 	for id := range abandoned {
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (x *opDiff) show(ctx context.Context, o *text.Text) error {
 
 func (x *opDiff) showCommits(ctx context.Context, o *text.Text, diff *commitsDiff) error {
 	o.Str("\nChanged commits:\n")
-	rr := x.w.revRepo(ctx, x.all, nil)
+	rr := x.pr.revs.revRepo(ctx, x.all, nil)
 	ps, err := rr.Positions(ctx, revset.Commits(slices.Collect(maps.Keys(diff.changes))...))
 	if err != nil {
 		return err
@@ -194,18 +194,18 @@ func (x *opDiff) showCommits(ctx context.Context, o *text.Text, diff *commitsDif
 }
 
 func (x *opDiff) graph(ctx context.Context, o *text.Text, rr *revset.Repo, ps []repo.Pos, diff *commitsDiff) error {
-	g := render.NewGraph[repo.Pos](x.w.conf.Str("ui.graph.style"))
+	g := render.NewGraph[repo.Pos](x.pr.conf.Str("ui.graph.style"))
 	if g == nil {
-		return x.w.wrongStyle()
+		return x.pr.wrongStyle()
 	}
 	for _, n := range render.Group(linked(rr, ps), nil) {
 		n.Edges = slices.DeleteFunc(n.Edges, func(e render.Edge[repo.Pos]) bool { return e.Kind == render.Missing })
-		t := x.w.ui.newText()
+		t := x.pr.ui.newText()
 		if err := x.change(ctx, t, diff.changes[x.all.Index.ID(n.ID)], max(0, x.width-g.Width(n.ID, n.Edges))); err != nil {
 			return err
 		}
 		var b strings.Builder
-		if err := x.w.ui.colours.WriteTo(&b, t); err != nil {
+		if err := x.pr.ui.colours.WriteTo(&b, t); err != nil {
 			return err
 		}
 		o.Raw(g.Row(n.ID, n.Edges, "○", b.String()))
@@ -214,7 +214,7 @@ func (x *opDiff) graph(ctx context.Context, o *text.Text, rr *revset.Repo, ps []
 }
 
 func (x *opDiff) summary(o *text.Text, c *repo.Commit) error {
-	r, err := x.w.template(x.lang, x.w.conf.Str("templates.commit_summary"), x.lang.Commit)
+	r, err := x.pr.template(x.lang, x.pr.conf.Str("templates.commit_summary"), x.lang.Commit)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (x *opDiff) target(ctx context.Context, o *text.Text, t repo.RefTarget, add
 	line := func(id repo.CommitID, word string) error {
 		mark(o, added)
 		o.Str(state + word)
-		c, err := x.w.store.Commit(ctx, id)
+		c, err := x.pr.store.Commit(ctx, id)
 		if err != nil {
 			return err
 		}

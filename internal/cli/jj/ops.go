@@ -9,17 +9,20 @@ import (
 	"tandem/internal/repo"
 )
 
-// resolveOp finds an operation by "@", an id prefix, and trailing - and +.
+// opLog is the log of operations: which of them a text names, and what they did.
+type opLog struct{ *state }
+
+// resolve finds an operation by "@", an id prefix, and trailing - and +.
 // base is what "@" stands for; nil is the head.
-func (w *wsEnv) resolveOp(ctx context.Context, text string, base *repo.Repo) (*repo.Operation, error) {
+func (l *opLog) resolve(ctx context.Context, text string, base *repo.Repo) (*repo.Operation, error) {
 	stem := strings.TrimRight(text, "-+")
 	steps := text[len(stem):]
-	ops, err := w.opSymbol(ctx, stem, base)
+	ops, err := l.symbol(ctx, stem, base)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range steps {
-		if ops, err = w.opStep(ctx, ops, s == '-', base); err != nil {
+		if ops, err = l.step(ctx, ops, s == '-', base); err != nil {
 			return nil, err
 		}
 	}
@@ -37,28 +40,28 @@ func (w *wsEnv) resolveOp(ctx context.Context, text string, base *repo.Repo) (*r
 	return nil, e.hinted("Try specifying one of the operations by ID: %s", strings.Join(ids, ", "))
 }
 
-func (w *wsEnv) opSymbol(ctx context.Context, s string, base *repo.Repo) ([]*repo.Operation, error) {
+func (l *opLog) symbol(ctx context.Context, s string, base *repo.Repo) ([]*repo.Operation, error) {
 	if s == "@" {
 		if base != nil {
 			return []*repo.Operation{base.Operation}, nil
 		}
-		heads, err := w.store.Heads()
+		heads, err := l.store.Heads()
 		if err != nil {
 			return nil, err
 		}
 		if len(heads) > 1 {
-			who, err := w.identity()
+			who, err := l.identity()
 			if err != nil {
 				return nil, err
 			}
-			r, _, err := w.store.Head(ctx, who, repo.MergeOptions{Workspace: w.name, Attributes: map[string]string{"args": w.commandLine()}})
+			r, _, err := l.store.Head(ctx, who, repo.MergeOptions{Workspace: l.name, Attributes: map[string]string{"args": l.commandLine()}})
 			if err != nil {
 				return nil, err
 			}
-			w.ui.statusf("Concurrent modification detected, resolving automatically.\n")
+			l.ui.statusf("Concurrent modification detected, resolving automatically.\n")
 			return []*repo.Operation{r.Operation}, nil
 		}
-		o, err := w.store.Operation(ctx, heads[0])
+		o, err := l.store.Operation(ctx, heads[0])
 		return []*repo.Operation{o}, err
 	}
 	low := strings.ToLower(s)
@@ -69,12 +72,12 @@ func (w *wsEnv) opSymbol(ctx context.Context, s string, base *repo.Repo) ([]*rep
 	if strings.HasPrefix(repo.RootOperationID.Hex(), low) {
 		found = append(found, repo.RootOperation())
 	}
-	ids, err := w.operationsWithPrefix(low)
+	ids, err := l.withPrefix(low)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		o, err := w.store.Operation(ctx, id)
+		o, err := l.store.Operation(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +92,7 @@ func (w *wsEnv) opSymbol(ctx context.Context, s string, base *repo.Repo) ([]*rep
 	return nil, userf("Operation ID prefix %q is ambiguous", s)
 }
 
-func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, base *repo.Repo) ([]*repo.Operation, error) {
+func (l *opLog) step(ctx context.Context, ops []*repo.Operation, down bool, base *repo.Repo) ([]*repo.Operation, error) {
 	seen := map[repo.OperationID]bool{}
 	var out []*repo.Operation
 	if down {
@@ -99,7 +102,7 @@ func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, ba
 					continue
 				}
 				seen[id] = true
-				p, err := w.store.Operation(ctx, id)
+				p, err := l.store.Operation(ctx, id)
 				if err != nil {
 					return nil, err
 				}
@@ -108,7 +111,7 @@ func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, ba
 		}
 		return out, nil
 	}
-	heads, err := w.opHeads(base)
+	heads, err := l.heads(base)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, ba
 	for _, o := range ops {
 		want[o.ID] = true
 	}
-	err = repo.WalkOperations(ctx, w.store, heads, func(o *repo.Operation) (bool, error) {
+	err = repo.WalkOperations(ctx, l.store, heads, func(o *repo.Operation) (bool, error) {
 		for _, p := range o.Parents {
 			if want[p] && !seen[o.ID] {
 				seen[o.ID] = true
@@ -128,18 +131,18 @@ func (w *wsEnv) opStep(ctx context.Context, ops []*repo.Operation, down bool, ba
 	return out, err
 }
 
-func (w *wsEnv) opHeads(base *repo.Repo) ([]repo.OperationID, error) {
+func (l *opLog) heads(base *repo.Repo) ([]repo.OperationID, error) {
 	if base != nil {
 		return []repo.OperationID{base.Operation.ID}, nil
 	}
-	return w.store.Heads()
+	return l.store.Heads()
 }
 
 func shortOp(id repo.OperationID) string { return id.Hex()[:12] }
 
-// operationsWithPrefix lists the stored operations whose id starts so.
-func (w *wsEnv) operationsWithPrefix(hex string) ([]repo.OperationID, error) {
-	entries, err := os.ReadDir(filepath.Join(w.store.Dir(), "op_store", "operations"))
+// withPrefix lists the stored operations whose id starts so.
+func (l *opLog) withPrefix(hex string) ([]repo.OperationID, error) {
+	entries, err := os.ReadDir(filepath.Join(l.store.Dir(), "op_store", "operations"))
 	if err != nil {
 		return nil, err
 	}

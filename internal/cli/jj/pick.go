@@ -21,23 +21,23 @@ type picking struct {
 
 // pickDiff lets people choose, on the screen, what of the right tree's changes
 // stays. Nothing is chosen at first.
-func (w *wsEnv) pickDiff(ctx context.Context, left, right repo.MergedTree, match repo.Matcher) (repo.MergedTree, error) {
+func (tb *toolbox) pickDiff(ctx context.Context, left, right repo.MergedTree, match repo.Matcher) (repo.MergedTree, error) {
 	var parts []picking
 	p := &screen.Picker{Title: "Pick the changes to take"}
-	err := repo.DiffTrees(ctx, w.store, left, right, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
-		part, file, err := w.pickingOf(ctx, path, before, after)
+	err := repo.DiffTrees(ctx, tb.store, left, right, match, func(path repo.Path, before, after repo.Merge[repo.TreeValue]) error {
+		part, file, err := tb.pickingOf(ctx, path, before, after)
 		parts, p.Files = append(parts, part), append(p.Files, file)
 		return err
 	})
 	if err != nil {
 		return left, err
 	}
-	if err := w.runPicker(p); err != nil {
+	if err := tb.runPicker(p); err != nil {
 		return left, userf("Failed to edit diff").because(err)
 	}
-	ed := repo.EditTree(w.store, right)
+	ed := repo.EditTree(tb.store, right)
 	for i, part := range parts {
-		v, err := w.pickedValue(ctx, part, p.Files[i])
+		v, err := tb.pickedValue(ctx, part, p.Files[i])
 		if err != nil {
 			return left, err
 		}
@@ -48,18 +48,18 @@ func (w *wsEnv) pickDiff(ctx context.Context, left, right repo.MergedTree, match
 	return ed.Write(ctx)
 }
 
-func (w *wsEnv) runPicker(p *screen.Picker) error {
-	out, _ := w.io.Stdout.(*os.File)
-	if !isTerminal(w.io.Stdout) {
-		out, _ = w.io.Stderr.(*os.File)
+func (tb *toolbox) runPicker(p *screen.Picker) error {
+	out, _ := tb.io.Stdout.(*os.File)
+	if !isTerminal(tb.io.Stdout) {
+		out, _ = tb.io.Stderr.(*os.File)
 	}
 	return p.Run(out)
 }
 
 // pickingOf makes a file of the picker from a path that differs.
-func (w *wsEnv) pickingOf(ctx context.Context, path repo.Path, before, after repo.Merge[repo.TreeValue]) (picking, screen.File, error) {
+func (tb *toolbox) pickingOf(ctx context.Context, path repo.Path, before, after repo.Merge[repo.TreeValue]) (picking, screen.File, error) {
 	part := picking{path: path, before: before, after: after, mode: -1}
-	file := screen.File{Title: w.paths().Format(path)}
+	file := screen.File{Title: tb.paths().Format(path)}
 	whole := func(title string) (picking, screen.File, error) {
 		file.Groups = []screen.Group{{Title: title, Pick: true}}
 		return part, file, nil
@@ -70,11 +70,11 @@ func (w *wsEnv) pickingOf(ctx context.Context, path repo.Path, before, after rep
 	if !okA || !okB || !plain(a) || !plain(b) {
 		return whole("the whole file: " + kindWord(before) + " → " + kindWord(after))
 	}
-	x, err := w.contentOf(ctx, b)
+	x, err := tb.contentOf(ctx, b)
 	if err != nil {
 		return part, file, err
 	}
-	y, err := w.contentOf(ctx, a)
+	y, err := tb.contentOf(ctx, a)
 	if err != nil {
 		return part, file, err
 	}
@@ -131,15 +131,15 @@ func kindWord(v repo.Merge[repo.TreeValue]) string {
 		repo.Subtree: "folder", repo.Submodule: "submodule"}[t.Kind]
 }
 
-func (w *wsEnv) contentOf(ctx context.Context, v repo.TreeValue) ([]byte, error) {
+func (tb *toolbox) contentOf(ctx context.Context, v repo.TreeValue) ([]byte, error) {
 	if v.IsAbsent() {
 		return nil, nil
 	}
-	return w.store.File(ctx, v.FileID())
+	return tb.store.File(ctx, v.FileID())
 }
 
 // pickedValue is what a file becomes by what was chosen.
-func (w *wsEnv) pickedValue(ctx context.Context, part picking, file screen.File) (repo.Merge[repo.TreeValue], error) {
+func (tb *toolbox) pickedValue(ctx context.Context, part picking, file screen.File) (repo.Merge[repo.TreeValue], error) {
 	on, all := file.Picked()
 	switch {
 	case on == 0:
@@ -161,6 +161,6 @@ func (w *wsEnv) pickedValue(ctx context.Context, part picking, file screen.File)
 			}
 		}
 	}
-	id, err := w.store.PutFile(ctx, text)
+	id, err := tb.store.PutFile(ctx, text)
 	return repo.Resolved(repo.TreeValue{Kind: kind, ID: string(id)}), err
 }

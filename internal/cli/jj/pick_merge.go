@@ -11,15 +11,15 @@ import (
 
 // pickSides lets people settle files in conflict on the screen: for each place
 // they take lines of the sides and of the base, or nothing.
-func (w *wsEnv) pickSides(ctx context.Context, tree repo.MergedTree, list []conflicted) (repo.MergedTree, error) {
+func (tb *toolbox) pickSides(ctx context.Context, tree repo.MergedTree, list []conflicted) (repo.MergedTree, error) {
 	p := &screen.Picker{Title: "Pick the lines that settle each conflict"}
 	for _, k := range list {
-		p.Files = append(p.Files, screen.File{Title: w.paths().Format(k.path), Groups: sideGroups(k.file)})
+		p.Files = append(p.Files, screen.File{Title: tb.paths().Format(k.path), Groups: sideGroups(k.file)})
 	}
-	if err := w.runPicker(p); err != nil {
+	if err := tb.runPicker(p); err != nil {
 		return tree, resolveError(err)
 	}
-	ed := repo.EditTree(w.store, tree)
+	ed := repo.EditTree(tb.store, tree)
 	for i, k := range list {
 		var text []byte
 		for _, g := range p.Files[i].Groups {
@@ -29,7 +29,7 @@ func (w *wsEnv) pickSides(ctx context.Context, tree repo.MergedTree, list []conf
 				}
 			}
 		}
-		id, err := w.store.PutFile(ctx, text)
+		id, err := tb.store.PutFile(ctx, text)
 		if err != nil {
 			return tree, err
 		}

@@ -54,7 +54,7 @@ func (x *push) chooseNamed(ctx context.Context) error {
 		e := userf("Won't push commit %s since it %s", bad.commit.ID.Hex()[:12], bad.why)
 		o := w.ui.newText()
 		o.Str("Rejected commit: ")
-		if err := w.summary(ctx, o, bad.commit); err != nil {
+		if err := w.print.summary(ctx, o, bad.commit); err != nil {
 			return err
 		}
 		e.hints = append(e.hints, hint{rich: o})
@@ -125,15 +125,15 @@ func (x *push) byPattern(k refKind, take func(k refKind, name string, fresh, del
 func (x *push) newBookmarks(ctx context.Context) ([]string, error) {
 	var names []string
 	if x.p.has("change") {
-		cs, err := x.w.evalSome(ctx, x.p.all("change"))
+		cs, err := x.w.revs.evalSome(ctx, x.p.all("change"))
 		if err != nil {
 			return nil, err
 		}
-		l, err := x.w.language(ctx)
+		l, err := x.w.print.language(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r, err := x.w.template(l, x.w.conf.Str("templates.git_push_bookmark"), l.Commit)
+		r, err := x.w.print.template(l, x.w.conf.Str("templates.git_push_bookmark"), l.Commit)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (x *push) newBookmarks(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, clif("Could not parse '%s' as a bookmark name", name).because(err).hinted(hint)
 		}
-		c, err := x.w.single(ctx, rev)
+		c, err := x.w.revs.single(ctx, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -204,11 +204,11 @@ func (x *push) mustBeNew(name string) error {
 func (x *push) revisions(ctx context.Context, named bool) (map[repo.CommitID]bool, error) {
 	out := map[repo.CommitID]bool{}
 	add := func(text string) (int, error) {
-		e, err := x.w.compile("(" + text + ") & (bookmarks() | tags())")
+		e, err := x.w.revs.compile("(" + text + ") & (bookmarks() | tags())")
 		if err != nil {
 			return 0, err
 		}
-		ids, err := x.w.ids(ctx, e)
+		ids, err := x.w.revs.ids(ctx, e)
 		for _, id := range ids {
 			out[id] = true
 		}
@@ -222,7 +222,7 @@ func (x *push) revisions(ctx context.Context, named bool) (map[repo.CommitID]boo
 		return out, err
 	}
 	for _, r := range x.p.all("revisions") {
-		if _, err := x.w.compile(r); err != nil {
+		if _, err := x.w.revs.compile(r); err != nil {
 			return nil, err
 		}
 		n, err := add(r)

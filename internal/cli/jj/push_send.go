@@ -16,7 +16,7 @@ func (x *push) send(ctx context.Context) error {
 	if err := checkRemoteName(x.remote); err != nil {
 		return err
 	}
-	all, err := w.remotes(ctx)
+	all, err := w.git.remotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (x *push) send(ctx context.Context) error {
 		specs = append(specs, fmt.Sprintf("%x:%s", objects[i], u.full()))
 	}
 	args = append(append(args, "--", x.remote), specs...)
-	res, err := w.runGit(ctx, args)
+	res, err := w.git.run(ctx, args)
 	if err != nil {
 		return err
 	}

@@ -107,11 +107,11 @@ func (k refKind) runTrack(ctx context.Context, e *env, p *parsed) error {
 	if err := t.finish(ctx, fmt.Sprintf("%s remote %s %s", verb, k.noun, strings.Join(shown, ", "))); err != nil || !track || k == tagKind {
 		return err
 	}
-	return w.listConflicted(ctx, todo)
+	return w.print.listConflicted(ctx, todo)
 }
 
 // trackable keeps the symbols that stand for something, in order.
-func (k refKind) trackable(w *wsEnv, list []remoteName) []remoteName {
+func (k refKind) trackable(w *session, list []remoteName) []remoteName {
 	v := w.repo.View
 	var out []remoteName
 	var lost []string
@@ -162,18 +162,18 @@ func (k refKind) trackableMatching(v *repo.View, x, rx *pattern.Expr) []remoteNa
 }
 
 // listConflicted shows the bookmarks that tracking made conflicted.
-func (w *wsEnv) listConflicted(ctx context.Context, done []remoteName) error {
-	l, err := w.language(ctx)
+func (pr *printer) listConflicted(ctx context.Context, done []remoteName) error {
+	l, err := pr.language(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := w.template(l, w.conf.Str("templates.bookmark_list"), l.Ref)
+	r, err := pr.template(l, pr.conf.Str("templates.bookmark_list"), l.Ref)
 	if err != nil {
 		return err
 	}
-	o := w.ui.newText()
+	o := pr.ui.newText()
 	o.Push("bookmark_list")
-	for _, n := range render.Refs(w.repo.View, false) {
+	for _, n := range render.Refs(pr.repo.View, false) {
 		if len(n.Local.Target) < 2 || !slices.ContainsFunc(done, func(d remoteName) bool { return d.name == n.Name }) {
 			continue
 		}
@@ -189,6 +189,6 @@ func (w *wsEnv) listConflicted(ctx context.Context, done []remoteName) error {
 		}
 	}
 	o.Pop()
-	w.ui.status(o)
+	pr.ui.status(o)
 	return nil
 }

@@ -10,17 +10,17 @@ import (
 )
 
 // report tells about conflicts that came or went.
-func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
-	if w.ui.quiet {
+func (pr *printer) report(ctx context.Context, old *repo.Repo) error {
+	if pr.ui.quiet {
 		return nil
 	}
-	_, was := old.View.Workspaces[w.name]
-	if _, is := w.repo.View.Workspaces[w.name]; was && !is {
-		w.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.",
-			revset.FormatSymbol(w.name))
-		w.ui.hintf("Restore to an operation that contains the workspace (e.g. `jj undo` or `jj redo`).")
+	_, was := old.View.Workspaces[pr.name]
+	if _, is := pr.repo.View.Workspaces[pr.name]; was && !is {
+		pr.ui.warnf("The current workspace '%s' no longer exists after this operation. The working copy was left untouched.",
+			revset.FormatSymbol(pr.name))
+		pr.ui.hintf("Restore to an operation that contains the workspace (e.g. `jj undo` or `jj redo`).")
 	}
-	rr := w.revRepo(ctx, w.repo, nil)
+	rr := pr.revs.revRepo(ctx, pr.repo, nil)
 	conflicted := func(from, to *repo.Repo) ([]*repo.Commit, error) {
 		x := revset.And(revset.Range(revset.Commits(from.View.HeadIDs()...), revset.Commits(to.View.HeadIDs()...)),
 			revset.And(revset.WithConflicts(), revset.WithFiles(fileset.All())))
@@ -30,7 +30,7 @@ func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
 		}
 		var out []*repo.Commit
 		for _, id := range ids {
-			c, err := w.store.Commit(ctx, id)
+			c, err := pr.store.Commit(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -38,11 +38,11 @@ func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
 		}
 		return out, nil
 	}
-	removed, err := conflicted(w.repo, old)
+	removed, err := conflicted(pr.repo, old)
 	if err != nil {
 		return err
 	}
-	added, err := conflicted(old, w.repo)
+	added, err := conflicted(old, pr.repo)
 	if err != nil {
 		return err
 	}
@@ -60,27 +60,27 @@ func (w *wsEnv) report(ctx context.Context, old *repo.Repo) error {
 	}
 	resolved, fresh := inChanges(removed, added), inChanges(added, removed)
 	if len(resolved) > 0 {
-		w.ui.statusf("Existing conflicts were resolved or abandoned from %d commits.\n", len(resolved))
+		pr.ui.statusf("Existing conflicts were resolved or abandoned from %d commits.\n", len(resolved))
 	}
 	if len(fresh) > 0 {
-		t := w.ui.newText()
+		t := pr.ui.newText()
 		t.Printf("New conflicts appeared in %d commits:\n", len(fresh))
-		if err := w.commitList(ctx, t, fresh); err != nil {
+		if err := pr.commitList(ctx, t, fresh); err != nil {
 			return err
 		}
-		w.ui.status(t)
+		pr.ui.status(t)
 	}
 	if len(added) == 0 || len(resolved) == 0 && len(fresh) == 0 {
 		return nil
 	}
 	if len(fresh) == 0 {
-		w.ui.statusf("There are still unresolved conflicts in rebased descendants.\n")
+		pr.ui.statusf("There are still unresolved conflicts in rebased descendants.\n")
 	}
 	var ids []repo.CommitID
 	for _, c := range added {
 		ids = append(ids, c.ID)
 	}
-	return w.conflictHint(ctx, ids)
+	return pr.conflictHint(ctx, ids)
 }
 
 // groupByChange puts commits of one change together, in order of the first.
@@ -102,20 +102,20 @@ func groupByChange(cs []*repo.Commit) []*repo.Commit {
 }
 
 // conflictHint says how to begin resolving.
-func (w *wsEnv) conflictHint(ctx context.Context, ids []repo.CommitID) error {
-	t, err := w.conflictHintText(ctx, ids)
+func (pr *printer) conflictHint(ctx context.Context, ids []repo.CommitID) error {
+	t, err := pr.conflictHintText(ctx, ids)
 	if err == nil && t != nil {
-		w.ui.status(t)
+		pr.ui.status(t)
 	}
 	return err
 }
 
-func (w *wsEnv) conflictHintText(ctx context.Context, ids []repo.CommitID) (*text.Text, error) {
-	on, err := w.conf.Bool("hints.resolving-conflicts")
+func (pr *printer) conflictHintText(ctx context.Context, ids []repo.CommitID) (*text.Text, error) {
+	on, err := pr.conf.Bool("hints.resolving-conflicts")
 	if err != nil || !on || len(ids) == 0 {
 		return nil, err
 	}
-	roots, err := w.revRepo(ctx, w.repo, nil).IDs(ctx, revset.Roots(revset.Commits(ids...)))
+	roots, err := pr.revs.revRepo(ctx, pr.repo, nil).IDs(ctx, revset.Roots(revset.Commits(ids...)))
 	if err != nil {
 		return nil, err
 	}
@@ -126,20 +126,20 @@ func (w *wsEnv) conflictHintText(ctx context.Context, ids []repo.CommitID) (*tex
 	case len(roots) == 1:
 		which = "the first conflicted commit"
 	}
-	l, err := w.language(ctx)
+	l, err := pr.language(ctx)
 	if err != nil {
 		return nil, err
 	}
-	short, err := w.template(l, "format_short_change_id_with_change_offset(self)", l.Commit)
+	short, err := pr.template(l, "format_short_change_id_with_change_offset(self)", l.Commit)
 	if err != nil {
 		return nil, err
 	}
-	t := w.ui.newText()
+	t := pr.ui.newText()
 	t.Push("hint")
 	t.Label("heading", "Hint: ")
 	t.Printf("To resolve the conflicts, start by creating a commit on top of\n%s:\n", which)
 	for _, id := range roots {
-		c, err := w.store.Commit(ctx, id)
+		c, err := pr.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -157,15 +157,15 @@ func (w *wsEnv) conflictHintText(ctx context.Context, ids []repo.CommitID) (*tex
 }
 
 // commitList writes indented summaries, at most ten.
-func (w *wsEnv) commitList(ctx context.Context, t *text.Text, cs []*repo.Commit) error {
-	l, err := w.language(ctx)
+func (pr *printer) commitList(ctx context.Context, t *text.Text, cs []*repo.Commit) error {
+	l, err := pr.language(ctx)
 	if err != nil {
 		return err
 	}
-	return w.commitListWith(l, t, cs)
+	return pr.commitListWith(l, t, cs)
 }
 
-func (w *wsEnv) commitListWith(l *render.Lang, t *text.Text, cs []*repo.Commit) error {
+func (pr *printer) commitListWith(l *render.Lang, t *text.Text, cs []*repo.Commit) error {
 	const most = 10
 	for i, c := range cs {
 		if i == most {
@@ -173,7 +173,7 @@ func (w *wsEnv) commitListWith(l *render.Lang, t *text.Text, cs []*repo.Commit) 
 			break
 		}
 		t.Str("  ")
-		if err := w.summaryWith(l, t, c); err != nil {
+		if err := pr.summaryWith(l, t, c); err != nil {
 			return err
 		}
 		t.Str("\n")

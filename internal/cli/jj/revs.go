@@ -12,20 +12,81 @@ import (
 	"tandem/internal/repo/fileset"
 	"tandem/internal/repo/render"
 	"tandem/internal/repo/revset"
+	"tandem/internal/repo/text"
 )
 
+// revisions answers which commits, files and operations a text names, and which
+// commits may be rewritten. It prints nothing but warnings.
+type revisions struct {
+	*state
+	ops     *opLog
+	summary func(context.Context, *text.Text, *repo.Commit) error // the printer's: a hint lists commits
+
+	prefixes       *revset.Prefixes
+	revsetAliases  *dsl.Aliases
+	filesetAliases *dsl.Aliases
+	immutable      *immutability
+	trunkChecked   bool
+}
+
+// bind reads the aliases once, and makes what depends on the repository's state.
+func (rs *revisions) bind(ctx context.Context) error {
+	rs.immutable = nil
+	var err error
+	if rs.revsetAliases == nil {
+		if rs.revsetAliases, err = rs.aliasTable("revset-aliases", revset.Parse, revset.ParseDecl); err != nil {
+			return err
+		}
+		if rs.filesetAliases, err = rs.aliasTable("fileset-aliases", fileset.Parse, fileset.ParseDecl); err != nil {
+			return err
+		}
+	}
+	if err := rs.checkTrunk(ctx); err != nil {
+		return err
+	}
+	rs.prefixes, err = rs.shortPrefixes(ctx, rs.repo)
+	return err
+}
+
+// checkTrunk tells of a configured trunk() that does not exist, once, and goes
+// on without: everything else depends on it.
+func (rs *revisions) checkTrunk(ctx context.Context) error {
+	body, ok := rs.revsetAliases.FuncBody("trunk")
+	if !ok || rs.trunkChecked {
+		return nil
+	}
+	rs.trunkChecked = true
+	x, err := revset.Compile(body, rs.scope())
+	if err != nil {
+		return nil // said where it is used
+	}
+	if err = rs.revRepo(ctx, rs.repo, nil).Resolve(x); err == nil {
+		return nil
+	}
+	rs.ui.warnf("Failed to resolve `revset-aliases.trunk()`: %s", err)
+	t := rs.ui.newText()
+	t.Label("warning", "The `trunk()` alias is temporarily set to `root()`.\n")
+	rs.ui.colours.WriteTo(rs.io.Stderr, t)
+	rs.ui.hintf("Use `jj config edit --repo` to adjust the `trunk()` alias.")
+	d, err := revset.ParseDecl("trunk()")
+	if err == nil {
+		rs.revsetAliases.Set(d, "root()")
+	}
+	return err
+}
+
 // revRepo is a repository as revsets see it.
-func (w *wsEnv) revRepo(ctx context.Context, r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
+func (rs *revisions) revRepo(ctx context.Context, r *repo.Repo, prefixes *revset.Prefixes) *revset.Repo {
 	rr := &revset.Repo{Repo: r, Prefixes: prefixes}
 	rr.AtOp = func(op string) (*repo.Repo, error) {
-		o, err := w.resolveOp(ctx, op, w.repo)
+		o, err := rs.ops.resolve(ctx, op, rs.repo)
 		if err != nil {
 			return nil, err
 		}
-		return w.store.At(ctx, o.ID)
+		return rs.store.At(ctx, o.ID)
 	}
 	rr.Changes = func(c *repo.Commit, set *fileset.Set) (bool, error) { return changes(ctx, r, c, set) }
-	rr.Lines = w.changedLines(ctx, r)
+	rr.Lines = rs.changedLines(ctx, r)
 	return rr
 }
 
@@ -71,30 +132,30 @@ func (m matchFunc) Match(p repo.Path) bool { return m(p) }
 // Visit is always true.
 func (m matchFunc) Visit(repo.Path) bool { return true }
 
-func (w *wsEnv) scope() *revset.Scope {
-	now := time.Now().In(w.io.zone())
-	if ts, ok, _ := w.timeSetting("debug.commit-timestamp"); ok {
+func (rs *revisions) scope() *revset.Scope {
+	now := time.Now().In(rs.io.zone())
+	if ts, ok, _ := rs.timeSetting("debug.commit-timestamp"); ok {
 		if t, err := time.Parse(time.RFC3339, ts); err == nil {
-			now = t.In(w.io.zone())
+			now = t.In(rs.io.zone())
 		}
 	}
 	return &revset.Scope{
-		Aliases: w.revsetAliases, FilesetAliases: w.filesetAliases, Paths: w.paths(), Workspace: w.name,
-		UserEmail: w.conf.Str("user.email"), IgnoredRemote: repo.GitRemote, Now: now,
-		Warn: func(err *dsl.Error) { w.ui.warnf("In revset expression"); fmt.Fprintln(w.ui.io.Stderr, err) },
+		Aliases: rs.revsetAliases, FilesetAliases: rs.filesetAliases, Paths: rs.paths(), Workspace: rs.name,
+		UserEmail: rs.conf.Str("user.email"), IgnoredRemote: repo.GitRemote, Now: now,
+		Warn: func(err *dsl.Error) { rs.ui.warnf("In revset expression"); fmt.Fprintln(rs.ui.io.Stderr, err) },
 	}
 }
 
 // shortPrefixes is newPrefixes that refuses settings that cannot be read.
-func (w *wsEnv) shortPrefixes(ctx context.Context, r *repo.Repo) (*revset.Prefixes, error) {
-	quiet := w.scope()
+func (rs *revisions) shortPrefixes(ctx context.Context, r *repo.Repo) (*revset.Prefixes, error) {
+	quiet := rs.scope()
 	quiet.Warn = func(*dsl.Error) {} // told where it is used
 	if _, err := revset.Compile("immutable_heads()", quiet); err != nil {
 		return nil, configf(inAlias(err), "Invalid `revset-aliases.immutable_heads()`")
 	}
-	text, ok, err := w.conf.String("revsets.short-prefixes")
+	text, ok, err := rs.conf.String("revsets.short-prefixes")
 	if !ok && err == nil {
-		text, _, err = w.conf.String("revsets.log")
+		text, _, err = rs.conf.String("revsets.log")
 	}
 	if err != nil || text == "" {
 		return nil, err
@@ -102,7 +163,7 @@ func (w *wsEnv) shortPrefixes(ctx context.Context, r *repo.Repo) (*revset.Prefix
 	if _, err := revset.Compile(text, quiet); err != nil {
 		return nil, configf(err, "Invalid `revsets.short-prefixes`")
 	}
-	return w.newPrefixes(ctx, r), nil
+	return rs.newPrefixes(ctx, r), nil
 }
 
 // inAlias is what is wrong inside an alias that was named alone.
@@ -115,20 +176,20 @@ func inAlias(err error) error {
 
 // newPrefixes is the set of commits whose ids are shortened against each
 // other.
-func (w *wsEnv) newPrefixes(ctx context.Context, r *repo.Repo) *revset.Prefixes {
-	text, ok, _ := w.conf.String("revsets.short-prefixes")
+func (rs *revisions) newPrefixes(ctx context.Context, r *repo.Repo) *revset.Prefixes {
+	text, ok, _ := rs.conf.String("revsets.short-prefixes")
 	if !ok {
-		text = w.conf.Str("revsets.log")
+		text = rs.conf.Str("revsets.log")
 	}
 	if text == "" {
 		return nil
 	}
 	return &revset.Prefixes{Load: func() ([]repo.CommitID, []repo.ChangeID, error) {
-		x, err := revset.Compile(text, w.scope())
+		x, err := revset.Compile(text, rs.scope())
 		if err != nil {
 			return nil, nil, err
 		}
-		ps, err := w.revRepo(ctx, r, nil).Positions(ctx, x)
+		ps, err := rs.revRepo(ctx, r, nil).Positions(ctx, x)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -140,21 +201,23 @@ func (w *wsEnv) newPrefixes(ctx context.Context, r *repo.Repo) *revset.Prefixes 
 	}}
 }
 
-func (w *wsEnv) rev(ctx context.Context) *revset.Repo { return w.revRepo(ctx, w.repo, w.prefixes) }
+func (rs *revisions) rev(ctx context.Context) *revset.Repo {
+	return rs.revRepo(ctx, rs.repo, rs.prefixes)
+}
 
 // compile reads a revset.
-func (w *wsEnv) compile(text string) (*revset.Expr, error) {
-	x, err := revset.Compile(text, w.scope())
+func (rs *revisions) compile(text string) (*revset.Expr, error) {
+	x, err := revset.Compile(text, rs.scope())
 	if err != nil {
 		return nil, parseError("revset", err)
 	}
 	return x, nil
 }
 
-func (w *wsEnv) compileAll(texts []string) (*revset.Expr, error) {
+func (rs *revisions) compileAll(texts []string) (*revset.Expr, error) {
 	var xs []*revset.Expr
 	for _, t := range texts {
-		x, err := w.compile(t)
+		x, err := rs.compile(t)
 		if err != nil {
 			return nil, err
 		}
@@ -164,14 +227,14 @@ func (w *wsEnv) compileAll(texts []string) (*revset.Expr, error) {
 }
 
 // ids evaluates a revset, newest first.
-func (w *wsEnv) ids(ctx context.Context, x *revset.Expr) ([]repo.CommitID, error) {
-	return w.rev(ctx).IDs(ctx, x)
+func (rs *revisions) ids(ctx context.Context, x *revset.Expr) ([]repo.CommitID, error) {
+	return rs.rev(ctx).IDs(ctx, x)
 }
 
-func (w *wsEnv) commits(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
+func (st *state) commits(ctx context.Context, ids []repo.CommitID) ([]*repo.Commit, error) {
 	out := make([]*repo.Commit, len(ids))
 	for i, id := range ids {
-		c, err := w.store.Commit(ctx, id)
+		c, err := st.store.Commit(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -181,24 +244,24 @@ func (w *wsEnv) commits(ctx context.Context, ids []repo.CommitID) ([]*repo.Commi
 }
 
 // evalCommits evaluates revset texts as one union.
-func (w *wsEnv) evalCommits(ctx context.Context, texts ...string) ([]*repo.Commit, error) {
-	x, err := w.compileAll(texts)
+func (rs *revisions) evalCommits(ctx context.Context, texts ...string) ([]*repo.Commit, error) {
+	x, err := rs.compileAll(texts)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := w.ids(ctx, x)
+	ids, err := rs.ids(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return w.commits(ctx, ids)
+	return rs.commits(ctx, ids)
 }
 
 // evalOrdered evaluates each text by itself and keeps their order.
-func (w *wsEnv) evalOrdered(ctx context.Context, texts []string) ([]*repo.Commit, error) {
+func (rs *revisions) evalOrdered(ctx context.Context, texts []string) ([]*repo.Commit, error) {
 	var out []*repo.Commit
 	seen := map[repo.CommitID]bool{}
 	for _, t := range texts {
-		cs, err := w.evalCommits(ctx, t)
+		cs, err := rs.evalCommits(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -213,8 +276,8 @@ func (w *wsEnv) evalOrdered(ctx context.Context, texts []string) ([]*repo.Commit
 }
 
 // evalSome is evalOrdered that must find something.
-func (w *wsEnv) evalSome(ctx context.Context, texts []string) ([]*repo.Commit, error) {
-	cs, err := w.evalOrdered(ctx, texts)
+func (rs *revisions) evalSome(ctx context.Context, texts []string) ([]*repo.Commit, error) {
+	cs, err := rs.evalOrdered(ctx, texts)
 	if err == nil && len(cs) == 0 {
 		return nil, userf("Empty revision set")
 	}
@@ -222,8 +285,8 @@ func (w *wsEnv) evalSome(ctx context.Context, texts []string) ([]*repo.Commit, e
 }
 
 // single evaluates a revset that must name one commit.
-func (w *wsEnv) single(ctx context.Context, text string) (*repo.Commit, error) {
-	cs, err := w.evalCommits(ctx, text)
+func (rs *revisions) single(ctx context.Context, text string) (*repo.Commit, error) {
+	cs, err := rs.evalCommits(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -234,15 +297,15 @@ func (w *wsEnv) single(ctx context.Context, text string) (*repo.Commit, error) {
 		return nil, userf("Revset `%s` didn't resolve to any revisions", text)
 	}
 	e := userf("Revset `%s` resolved to more than one revision", text)
-	if err := w.listHint(ctx, e, fmt.Sprintf("The revset `%s` resolved to these revisions:", text), cs); err != nil {
+	if err := rs.listHint(ctx, e, fmt.Sprintf("The revset `%s` resolved to these revisions:", text), cs); err != nil {
 		return nil, err
 	}
 	return nil, e
 }
 
 // listHint adds a hint with some commits.
-func (w *wsEnv) listHint(ctx context.Context, e *cmdError, title string, cs []*repo.Commit) error {
-	t := w.ui.newText()
+func (rs *revisions) listHint(ctx context.Context, e *cmdError, title string, cs []*repo.Commit) error {
+	t := rs.ui.newText()
 	t.Str(title + "\n")
 	const most = 5
 	for i, c := range cs {
@@ -251,7 +314,7 @@ func (w *wsEnv) listHint(ctx context.Context, e *cmdError, title string, cs []*r
 			break
 		}
 		t.Str("  ")
-		if err := w.summary(ctx, t, c); err != nil {
+		if err := rs.summary(ctx, t, c); err != nil {
 			return err
 		}
 		t.Str("\n")
@@ -261,10 +324,10 @@ func (w *wsEnv) listHint(ctx context.Context, e *cmdError, title string, cs []*r
 }
 
 // files resolves one fileset text.
-func (w *wsEnv) files(text string, paths fileset.Paths) (*fileset.Set, error) {
+func (rs *revisions) files(text string, paths fileset.Paths) (*fileset.Set, error) {
 	n, err := fileset.ParseArgument(text)
 	if err == nil {
-		n, err = w.filesetAliases.Expand(n, nil)
+		n, err = rs.filesetAliases.Expand(n, nil)
 	}
 	if err == nil {
 		var s *fileset.Set
@@ -276,13 +339,13 @@ func (w *wsEnv) files(text string, paths fileset.Paths) (*fileset.Set, error) {
 }
 
 // fileArgs is the union of path arguments, or everything when there are none.
-func (w *wsEnv) fileArgs(args []string) (*fileset.Set, error) {
+func (rs *revisions) fileArgs(args []string) (*fileset.Set, error) {
 	if len(args) == 0 {
 		return fileset.All(), nil
 	}
 	var sets []*fileset.Set
 	for _, a := range args {
-		s, err := w.files(a, w.paths())
+		s, err := rs.files(a, rs.paths())
 		if err != nil {
 			return nil, err
 		}
@@ -292,23 +355,23 @@ func (w *wsEnv) fileArgs(args []string) (*fileset.Set, error) {
 }
 
 // warnUnmatched tells about paths given that are in none of the trees.
-func (w *wsEnv) warnUnmatched(ctx context.Context, set *fileset.Set, trees ...repo.MergedTree) error {
+func (st *state) warnUnmatched(ctx context.Context, set *fileset.Set, trees ...repo.MergedTree) error {
 	var lost []string
 	for _, p := range set.Paths() {
 		found := false
 		for _, t := range trees {
-			v, err := repo.ValueAt(ctx, w.store, t, p)
+			v, err := repo.ValueAt(ctx, st.store, t, p)
 			if err != nil {
 				return err
 			}
 			found = found || repo.IsPresent(v)
 		}
 		if !found {
-			lost = append(lost, w.paths().Format(p))
+			lost = append(lost, st.paths().Format(p))
 		}
 	}
 	if len(lost) > 0 {
-		w.ui.warnf("No matching entries for paths: %s", joinComma(lost))
+		st.ui.warnf("No matching entries for paths: %s", joinComma(lost))
 	}
 	return nil
 }
@@ -325,7 +388,8 @@ func joinComma(s []string) string {
 }
 
 // changedLines gives the lines a commit removes and adds.
-func (w *wsEnv) changedLines(ctx context.Context, r *repo.Repo) func(*repo.Commit, func(repo.Path) bool, func(int, string) bool) error {
+func (rs *revisions) changedLines(ctx context.Context, r *repo.Repo,
+) func(*repo.Commit, func(repo.Path) bool, func(int, string) bool) error {
 	return func(c *repo.Commit, match func(repo.Path) bool, yield func(int, string) bool) error {
 		from, err := repo.ParentTree(ctx, r.Store, r.Index, c)
 		if err != nil {

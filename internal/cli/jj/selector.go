@@ -10,29 +10,29 @@ import (
 // selector chooses part of a change: the files given, or what a diff editor
 // leaves.
 type selector struct {
-	w    *wsEnv
+	tb   *toolbox
 	tool *diffTool // nil without interaction
 }
 
-func (w *wsEnv) selector(tool string, interactive bool) (*selector, error) {
-	s := &selector{w: w}
+func (tb *toolbox) selector(tool string, interactive bool) (*selector, error) {
+	s := &selector{tb: tb}
 	if tool == "" && !interactive {
 		return s, nil
 	}
 	var err error
-	s.tool, err = w.diffEditor(tool)
+	s.tool, err = tb.diffEditor(tool)
 	return s, err
 }
 
 // choose returns the left tree with the chosen changes of the right one.
 func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match repo.Matcher,
 	instructions func() (string, error)) (repo.MergedTree, error) {
-	picked, err := restoreTree(ctx, s.w.store, right, left, match)
+	picked, err := restoreTree(ctx, s.tb.store, right, left, match)
 	if err != nil || s.tool == nil {
 		return picked, err
 	}
 	if picked.SameIDs(left.Tree) {
-		s.w.ui.warnf("Empty diff - won't run diff editor.")
+		s.tb.ui.warnf("Empty diff - won't run diff editor.")
 		return picked, nil
 	}
 	text, err := instructions()
@@ -45,7 +45,7 @@ func (s *selector) choose(ctx context.Context, left, right repo.Labelled, match 
 // chooseOf is choose among what a commit changes against its parents' tree.
 func (s *selector) chooseOf(ctx context.Context, c *repo.Commit, parent repo.MergedTree, match repo.Matcher,
 	instructions func() (string, error)) (repo.MergedTree, error) {
-	parents, err := s.w.commits(ctx, c.Parents)
+	parents, err := s.tb.commits(ctx, c.Parents)
 	if err != nil {
 		return parent, err
 	}
@@ -132,8 +132,8 @@ func (s pathSet) Visit(dir repo.Path) bool {
 }
 
 // summaryText is a commit's one line without colours.
-func (w *wsEnv) summaryText(ctx context.Context, c *repo.Commit) (string, error) {
-	o := w.ui.newText()
-	err := w.summary(ctx, o, c)
+func (pr *printer) summaryText(ctx context.Context, c *repo.Commit) (string, error) {
+	o := pr.ui.newText()
+	err := pr.summary(ctx, o, c)
 	return o.String(), err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // snapshotIfWanted takes the state of the files into the repository.
-func (w *wsEnv) snapshotIfWanted(ctx context.Context) error {
+func (w *session) snapshotIfWanted(ctx context.Context) error {
 	if w.atOp || w.global.ignoreWorkingCopy {
 		return nil
 	}
@@ -24,13 +24,13 @@ func (w *wsEnv) snapshotIfWanted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.warnUntracked(stats)
+	w.print.warnUntracked(stats)
 	return nil
 }
 
 // snapshotFresh is takeIn that first brings a stale working copy up to date
 // when the settings ask for that.
-func (w *wsEnv) snapshotFresh(ctx context.Context) (workcopy.SnapshotStats, error) {
+func (w *session) snapshotFresh(ctx context.Context) (workcopy.SnapshotStats, error) {
 	stats, err := w.takeIn(ctx)
 	if err == errStale {
 		return w.updateStale(ctx)
@@ -44,11 +44,11 @@ var errStale = errors.New("the working copy is stale")
 
 // takeIn takes in what happened outside: files, and git's own moves when it
 // works in the same folder.
-func (w *wsEnv) takeIn(ctx context.Context) (stats workcopy.SnapshotStats, err error) {
-	if !w.colocated() {
+func (w *session) takeIn(ctx context.Context) (stats workcopy.SnapshotStats, err error) {
+	if !w.git.colocated() {
 		return w.snapshot(ctx, nil)
 	}
-	err = w.withGit(ctx, func(ctx context.Context) error {
+	err = w.git.withGit(ctx, func(ctx context.Context) error {
 		if err := w.importHead(ctx); err != nil {
 			return err
 		}
@@ -60,9 +60,9 @@ func (w *wsEnv) takeIn(ctx context.Context) (stats workcopy.SnapshotStats, err e
 	return stats, err
 }
 
-func (w *wsEnv) ignores() (*workcopy.Ignores, error) {
+func (w *session) ignores() (*workcopy.Ignores, error) {
 	var g *workcopy.Ignores
-	path := w.gitConfig("core.excludesFile")
+	path := w.git.config("core.excludesFile")
 	if path == "" {
 		dir := w.io.getenv("XDG_CONFIG_HOME")
 		if dir == "" && w.io.getenv("HOME") != "" {
@@ -83,13 +83,13 @@ func (w *wsEnv) ignores() (*workcopy.Ignores, error) {
 	return g.WithFile("", filepath.Join(w.store.GitDir(), "info", "exclude"))
 }
 
-func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, error) {
+func (w *session) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, error) {
 	var o workcopy.SnapshotOptions
 	track, _, err := w.conf.String("snapshot.auto-track")
 	if err != nil {
 		return o, err
 	}
-	set, err := w.files(track, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
+	set, err := w.revs.files(track, fileset.Paths{Cwd: w.ws.root, Root: w.ws.root})
 	if err != nil {
 		return o, err
 	}
@@ -115,7 +115,7 @@ func (w *wsEnv) snapshotOptions(force repo.Matcher) (workcopy.SnapshotOptions, e
 
 // snapshot makes an operation of changed files. force chooses files that are
 // tracked whatever the rules say.
-func (w *wsEnv) snapshot(ctx context.Context, force repo.Matcher) (workcopy.SnapshotStats, error) {
+func (w *session) snapshot(ctx context.Context, force repo.Matcher) (workcopy.SnapshotStats, error) {
 	var none workcopy.SnapshotStats
 	commit, err := w.wcCommit(ctx)
 	if err != nil {
@@ -190,13 +190,13 @@ func (w *wsEnv) snapshot(ctx context.Context, force repo.Matcher) (workcopy.Snap
 	return stats, locked.Finish(w.repo.Operation.ID)
 }
 
-func (w *wsEnv) commitSnapshot(ctx context.Context, old *repo.Commit, tree repo.MergedTree) error {
+func (w *session) commitSnapshot(ctx context.Context, old *repo.Commit, tree repo.MergedTree) error {
 	t, err := w.begin()
 	if err != nil {
 		return err
 	}
 	t.SetSnapshot()
-	fixed, err := w.isImmutable(ctx, old.ID)
+	fixed, err := w.revs.isImmutable(ctx, old.ID)
 	if err != nil {
 		return err
 	}
@@ -225,8 +225,8 @@ func (w *wsEnv) commitSnapshot(ctx context.Context, old *repo.Commit, tree repo.
 	if ctx, err = whole(ctx); err != nil {
 		return err
 	}
-	if w.colocated() && !w.global.noIntegrate {
-		if err := w.withGit(ctx, t.exportGit); err != nil {
+	if w.git.colocated() && !w.global.noIntegrate {
+		if err := w.git.withGit(ctx, t.exportGit); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (w *wsEnv) commitSnapshot(ctx context.Context, old *repo.Commit, tree repo.
 }
 
 // publish makes a finished transaction the state to go on from.
-func (w *wsEnv) publish(ctx context.Context, t *tx, description string) error {
+func (w *session) publish(ctx context.Context, t *tx, description string) error {
 	r, err := t.Finish(ctx, description)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (w *wsEnv) publish(ctx context.Context, t *tx, description string) error {
 	return w.bind(ctx)
 }
 
-func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
+func (w *session) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 	op := w.wc.Operation().Hex()[:12]
 	switch f {
 	case workcopy.Stale:
@@ -267,15 +267,15 @@ func (w *wsEnv) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 }
 
 // warnUntracked tells about files that were left out, and what to do.
-func (w *wsEnv) warnUntracked(s workcopy.SnapshotStats) {
-	if biggest := w.warnLeftOut(s); biggest > 0 {
-		w.hintLarge(biggest, nil)
+func (pr *printer) warnUntracked(s workcopy.SnapshotStats) {
+	if biggest := pr.warnLeftOut(s); biggest > 0 {
+		pr.hintLarge(biggest, nil)
 	}
 }
 
 // warnLeftOut lists files that were left out for their size or their name, and
 // gives the biggest size.
-func (w *wsEnv) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
+func (pr *printer) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 	var lines []string
 	slices.SortFunc(s.Untracked, func(a, b workcopy.Untracked) int { return repo.ComparePaths(a.Path, b.Path) })
 	for _, u := range s.Untracked {
@@ -284,18 +284,18 @@ func (w *wsEnv) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 		}
 		biggest = max(biggest, u.Size)
 		lines = append(lines, fmt.Sprintf("  %s: %s (%d bytes); the maximum size allowed is %s (%d bytes)",
-			w.paths().Format(u.Path), humanSize(u.Size), u.Size, humanSize(u.MaxSize), u.MaxSize))
+			pr.paths().Format(u.Path), humanSize(u.Size), u.Size, humanSize(u.MaxSize), u.MaxSize))
 	}
 	if len(lines) > 0 {
-		w.ui.warnf("Refused to snapshot some files:")
-		fmt.Fprintln(w.ui.io.Stderr, strings.Join(lines, "\n"))
+		pr.ui.warnf("Refused to snapshot some files:")
+		fmt.Fprintln(pr.ui.io.Stderr, strings.Join(lines, "\n"))
 	}
 	if len(s.InvalidNames) > 0 {
-		w.ui.warnf("Skipped some paths because they are not valid UTF-8:")
+		pr.ui.warnf("Skipped some paths because they are not valid UTF-8:")
 		slices.Sort(s.InvalidNames)
 		for _, name := range s.InvalidNames {
 			dir, base := filepath.Split(name)
-			fmt.Fprintf(w.ui.io.Stderr, "  %s: %q\n", w.paths().Format(repo.Path(strings.TrimSuffix(filepath.ToSlash(dir), "/"))), base)
+			fmt.Fprintf(pr.ui.io.Stderr, "  %s: %q\n", pr.paths().Format(repo.Path(strings.TrimSuffix(filepath.ToSlash(dir), "/"))), base)
 		}
 	}
 	return biggest
@@ -303,7 +303,7 @@ func (w *wsEnv) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 
 // hintLarge says what can be done about files that are too large; named are
 // those that were asked for by name.
-func (w *wsEnv) hintLarge(size int64, named []string) {
+func (pr *printer) hintLarge(size int64, named []string) {
 	command, more := "status", ""
 	if len(named) > 0 {
 		var quoted []string
@@ -314,7 +314,7 @@ func (w *wsEnv) hintLarge(size int64, named []string) {
 		command = "file track " + list
 		more = "\n  * Run `jj file track --include-ignored " + list + "`\n    This will track the file(s) regardless of size."
 	}
-	w.ui.hintf("This is to prevent large files from being added by accident. To fix this:\n"+
+	pr.ui.hintf("This is to prevent large files from being added by accident. To fix this:\n"+
 		"  * Add the file(s) to `.gitignore`\n"+
 		"  * Run `jj config set --repo snapshot.max-new-file-size %d`\n"+
 		"    This will increase the maximum file size allowed for new files, in this repository only.\n"+
@@ -337,8 +337,8 @@ func humanSize(n int64) string {
 }
 
 // isImmutable asks for one commit.
-func (w *wsEnv) isImmutable(ctx context.Context, id repo.CommitID) (bool, error) {
-	in, err := w.immutableTest(ctx)
+func (rs *revisions) isImmutable(ctx context.Context, id repo.CommitID) (bool, error) {
+	in, err := rs.immutableTest(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -354,4 +354,21 @@ type immutability struct {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// parseSize reads "1MiB", "10k" or plain bytes.
+func parseSize(s string) (int64, bool) {
+	i := 0
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
+		i++
+	}
+	var n float64
+	if _, err := fmt.Sscanf(s[:i], "%g", &n); err != nil {
+		return 0, false
+	}
+	unit := strings.ToLower(strings.TrimSpace(s[i:]))
+	mult := map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1000, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6, "g": 1 << 30,
+		"gib": 1 << 30, "gb": 1e9}
+	f, ok := mult[unit]
+	return int64(n * f), ok
 }

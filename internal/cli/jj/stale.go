@@ -11,7 +11,7 @@ import (
 // updateStale brings the files of a workspace up to what the repository says
 // its commit is. Edits made to stale files are saved first, in the operation
 // they belong to, so that they meet the repository's own line by merging.
-func (w *wsEnv) updateStale(ctx context.Context) (workcopy.SnapshotStats, error) {
+func (w *session) updateStale(ctx context.Context) (workcopy.SnapshotStats, error) {
 	var stats workcopy.SnapshotStats
 	if w.global.ignoreWorkingCopy || w.global.atOp != "" {
 		return stats, w.needsFiles()
@@ -66,7 +66,7 @@ func (w *wsEnv) updateStale(ctx context.Context) (workcopy.SnapshotStats, error)
 }
 
 // catchUp checks out the commit that the repository has for the workspace.
-func (w *wsEnv) catchUp(ctx context.Context, before, now *repo.Commit) error {
+func (w *session) catchUp(ctx context.Context, before, now *repo.Commit) error {
 	if err := w.io.admit(ctx, w.store, w.name, w.wc.Tree(), now); err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (w *wsEnv) catchUp(ctx context.Context, before, now *repo.Commit) error {
 	if err != nil {
 		return err
 	}
-	if w.colocated() {
-		if err := w.withGit(ctx, func(ctx context.Context) error {
+	if w.git.colocated() {
+		if err := w.git.withGit(ctx, func(ctx context.Context) error {
 			t, err := w.begin()
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ func (w *wsEnv) catchUp(ctx context.Context, before, now *repo.Commit) error {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	if err := w.reportFiles(ctx, before, now, stats); err != nil {
+	if err := w.print.reportFiles(ctx, before, now, stats); err != nil {
 		return err
 	}
 	w.ui.statusf("Updated working copy to fresh commit %s\n", now.ID.Hex()[:12])
@@ -123,7 +123,7 @@ const recoveryText = "RECOVERY COMMIT FROM `jj workspace update-stale`\n\n" +
 
 // recoverLost saves the files of a workspace whose operation is gone in a
 // commit of their own.
-func (w *wsEnv) recoverLost(ctx context.Context) (workcopy.SnapshotStats, error) {
+func (w *session) recoverLost(ctx context.Context) (workcopy.SnapshotStats, error) {
 	var none workcopy.SnapshotStats
 	old, err := w.wcCommit(ctx)
 	if err != nil {

@@ -17,6 +17,16 @@ import (
 	"tandem/internal/repo/text"
 )
 
+// printer shows commits, operations, differences and what a command did, by the
+// templates and settings. It changes nothing.
+type printer struct {
+	*state
+	ops   *opLog
+	revs  *revisions
+	tools *toolbox
+	lang  *render.Lang // over the current state, once it was asked for
+}
+
 // baseLanguage is the template language without a repository.
 func (e *env) baseLanguage() *template.Language {
 	return &template.Language{
@@ -49,36 +59,36 @@ func (e *env) baseLanguage() *template.Language {
 }
 
 // language is the template language over the current state.
-func (w *wsEnv) language(ctx context.Context) (*render.Lang, error) {
-	if w.lang == nil {
-		l, err := w.newLang(ctx, w.repo)
+func (pr *printer) language(ctx context.Context) (*render.Lang, error) {
+	if pr.lang == nil {
+		l, err := pr.newLang(ctx, pr.repo)
 		if err != nil {
 			return nil, err
 		}
-		w.lang = l
+		pr.lang = l
 	}
-	return w.lang, nil
+	return pr.lang, nil
 }
 
-func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error) {
-	prefixes := w.prefixes
-	if r != w.repo {
-		prefixes = w.newPrefixes(ctx, r)
+func (pr *printer) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error) {
+	prefixes := pr.revs.prefixes
+	if r != pr.repo {
+		prefixes = pr.revs.newPrefixes(ctx, r)
 	}
-	rr := w.revRepo(ctx, r, prefixes)
-	opts, err := w.diffOptions(nil)
+	rr := pr.revs.revRepo(ctx, r, prefixes)
+	opts, err := pr.diffOptions(nil)
 	if err != nil {
 		return nil, err
 	}
 	l := &render.Lang{
-		Repo: rr, Workspace: w.name, UserEmail: w.conf.Str("user.email"), Paths: w.paths(), Diff: opts,
-		Base: w.baseLanguage(), CurrentOp: w.repo.Operation.ID,
+		Repo: rr, Workspace: pr.name, UserEmail: pr.conf.Str("user.email"), Paths: pr.paths(), Diff: opts,
+		Base: pr.baseLanguage(), CurrentOp: pr.repo.Operation.ID,
 	}
 	l.GitContext = func() (int, error) {
-		n, _, err := w.conf.Int("diff.git.context")
+		n, _, err := pr.conf.Int("diff.git.context")
 		return int(n), err
 	}
-	signs, err := w.signer()
+	signs, err := pr.signer()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +96,7 @@ func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error)
 	var fixed repo.PosSet
 	l.Immutable = func(id repo.CommitID) (bool, error) {
 		if fixed == nil {
-			x, err := w.protectedExpr()
+			x, err := pr.revs.protectedExpr()
 			if err != nil {
 				return false, err
 			}
@@ -98,7 +108,7 @@ func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error)
 		return ok && fixed.Has(p), nil
 	}
 	l.Contained = func(t string) (func(repo.CommitID) (bool, error), error) {
-		x, err := revset.Compile(t, w.scope())
+		x, err := revset.Compile(t, pr.revs.scope())
 		if err != nil {
 			return nil, err
 		}
@@ -116,13 +126,13 @@ func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error)
 		if err != nil {
 			return nil, err
 		}
-		if n, err = w.filesetAliases.Expand(n, nil); err != nil {
+		if n, err = pr.revs.filesetAliases.Expand(n, nil); err != nil {
 			return nil, err
 		}
-		return fileset.Resolve(n, w.paths())
+		return fileset.Resolve(n, pr.paths())
 	}
 	l.WorkspaceRoot = func(name string) (string, error) {
-		p, err := w.workspacePath(name)
+		p, err := pr.workspacePath(name)
 		if err != nil || p == "" {
 			return "", err
 		}
@@ -133,14 +143,14 @@ func (w *wsEnv) newLang(ctx context.Context, r *repo.Repo) (*render.Lang, error)
 		}
 		return "", nil
 	}
-	l.WebURL = w.webURL
+	l.WebURL = pr.webURL
 	l.Bind(ctx)
 	return l, nil
 }
 
 // template builds a template given as text.
-func (w *wsEnv) template(l *render.Lang, source string, self *template.Type) (*template.Renderer, error) {
-	aliases, err := w.templateAliases()
+func (pr *printer) template(l *render.Lang, source string, self *template.Type) (*template.Renderer, error) {
+	aliases, err := pr.templateAliases()
 	if err != nil {
 		return nil, err
 	}
@@ -152,28 +162,28 @@ func (w *wsEnv) template(l *render.Lang, source string, self *template.Type) (*t
 }
 
 // templateOpt is -T or the configured template.
-func (w *wsEnv) templateOpt(l *render.Lang, p *parsed, name string, self *template.Type) (*template.Renderer, error) {
+func (pr *printer) templateOpt(l *render.Lang, p *parsed, name string, self *template.Type) (*template.Renderer, error) {
 	text, ok := p.get("template")
 	if !ok {
 		var err error
-		if text, _, err = w.conf.String("templates." + name); err != nil {
+		if text, _, err = pr.conf.String("templates." + name); err != nil {
 			return nil, err
 		}
 	}
-	return w.template(l, text, self)
+	return pr.template(l, text, self)
 }
 
 // summary writes a commit's one line.
-func (w *wsEnv) summary(ctx context.Context, o *text.Text, c *repo.Commit) error {
-	l, err := w.language(ctx)
+func (pr *printer) summary(ctx context.Context, o *text.Text, c *repo.Commit) error {
+	l, err := pr.language(ctx)
 	if err != nil {
 		return err
 	}
-	return w.summaryWith(l, o, c)
+	return pr.summaryWith(l, o, c)
 }
 
-func (w *wsEnv) summaryWith(l *render.Lang, o *text.Text, c *repo.Commit) error {
-	r, err := w.template(l, w.conf.Str("templates.commit_summary"), l.Commit)
+func (pr *printer) summaryWith(l *render.Lang, o *text.Text, c *repo.Commit) error {
+	r, err := pr.template(l, pr.conf.Str("templates.commit_summary"), l.Commit)
 	if err != nil {
 		return err
 	}

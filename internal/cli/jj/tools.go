@@ -11,6 +11,10 @@ import (
 	"tandem/internal/repo"
 )
 
+// toolbox runs the programs, and the screens of our own, in which people choose,
+// edit and merge.
+type toolbox struct{ *state }
+
 // tool is an outside program for diffs and merges.
 type tool struct {
 	name, program                 string
@@ -25,22 +29,22 @@ type tool struct {
 }
 
 // toolFor finds a tool by name or by the setting of that purpose.
-func (w *wsEnv) toolFor(name, setting string) (*tool, error) {
+func (tb *toolbox) toolFor(name, setting string) (*tool, error) {
 	if name == "" {
-		v := w.conf.Get("ui", setting)
+		v := tb.conf.Get("ui", setting)
 		if v == nil {
-			w.ui.hintf("Using default editor ':builtin'; run `jj config set --user ui.%s :builtin` to disable this message.", setting)
+			tb.ui.hintf("Using default editor ':builtin'; run `jj config set --user ui.%s :builtin` to disable this message.", setting)
 			return &tool{name: ":builtin", builtin: true}, nil
 		}
 		if _, ok := v.V.(string); !ok {
-			c, err := w.conf.Cmd("ui", setting)
+			c, err := tb.conf.Cmd("ui", setting)
 			if err != nil {
 				return nil, err
 			}
 			return commandTool(c.Args), nil
 		}
 		name = v.V.(string)
-		if w.conf.Get("merge-tools", name) == nil && !strings.HasPrefix(name, ":") {
+		if tb.conf.Get("merge-tools", name) == nil && !strings.HasPrefix(name, ":") {
 			t := commandTool(config.Words(name))
 			t.name = name
 			return t, nil
@@ -54,7 +58,7 @@ func (w *wsEnv) toolFor(name, setting string) (*tool, error) {
 	case ":theirs":
 		return &tool{name: name, side: 2}, nil
 	}
-	return w.configuredTool(name)
+	return tb.configuredTool(name)
 }
 
 func newTool(program string) *tool {
@@ -71,9 +75,9 @@ func commandTool(words []string) *tool {
 	return t
 }
 
-func (w *wsEnv) configuredTool(name string) (*tool, error) {
+func (tb *toolbox) configuredTool(name string) (*tool, error) {
 	t := newTool(name)
-	table := w.conf.Table("merge-tools", name)
+	table := tb.conf.Table("merge-tools", name)
 	if table == nil {
 		return t, nil
 	}
@@ -89,7 +93,7 @@ func (w *wsEnv) configuredTool(name string) (*tool, error) {
 	}
 	for key, dst := range map[string]*[]string{"edit-args": &t.editArgs, "merge-args": &t.mergeArgs, "diff-args": &t.diffArgs} {
 		if table.Get(key) != nil {
-			args, err := w.conf.Strings("merge-tools", name, key)
+			args, err := tb.conf.Strings("merge-tools", name, key)
 			if err != nil {
 				return nil, err
 			}
@@ -139,9 +143,9 @@ func interpolate(args []string, vars map[string]string) []string {
 }
 
 // run starts the tool and returns its exit code.
-func (w *wsEnv) runTool(ctx context.Context, t *tool, args []string) (int, error) {
-	cmd := w.ui.command(ctx, t.program, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = w.io.Stdin, w.io.Stdout, w.io.Stderr, w.io.Env, w.io.Dir
+func (tb *toolbox) runTool(ctx context.Context, t *tool, args []string) (int, error) {
+	cmd := tb.ui.command(ctx, t.program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = tb.io.Stdin, tb.io.Stdout, tb.io.Stderr, tb.io.Env, tb.io.Dir
 	err := cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok {
 		return exit.ExitCode(), nil

@@ -8,7 +8,7 @@ import (
 )
 
 // trackFiles takes files in that the settings leave out.
-func (w *wsEnv) trackFiles(ctx context.Context, set *fileset.Set, ignored bool, auto workcopy.SnapshotStats) error {
+func (w *session) trackFiles(ctx context.Context, set *fileset.Set, ignored bool, auto workcopy.SnapshotStats) error {
 	c, err := w.wcCommit(ctx)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *wsEnv) trackFiles(ctx context.Context, set *fileset.Set, ignored bool, 
 			stats.Untracked[i] = old
 		}
 	}
-	w.warnLeftOut(stats)
+	w.print.warnLeftOut(stats)
 	size, names := int64(0), []string{}
 	for _, u := range stats.Untracked {
 		if u.Size > 0 {
@@ -74,13 +74,13 @@ func (w *wsEnv) trackFiles(ctx context.Context, set *fileset.Set, ignored bool, 
 		}
 	}
 	if len(names) > 0 {
-		w.hintLarge(size, names)
+		w.print.hintLarge(size, names)
 	}
 	return nil
 }
 
 // needsFiles is the error for a command that was told to leave the files alone.
-func (w *wsEnv) needsFiles() error {
+func (w *session) needsFiles() error {
 	hint := "Don't use --ignore-working-copy."
 	if w.global.atOp != "" {
 		hint = "Don't use --at-op."

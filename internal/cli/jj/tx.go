@@ -13,10 +13,10 @@ import (
 // tx is a transaction of a command.
 type tx struct {
 	*repo.Tx
-	w *wsEnv
+	w *session
 }
 
-func (w *wsEnv) begin() (*tx, error) {
+func (w *session) begin() (*tx, error) {
 	who, err := w.identity()
 	if err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func (t *tx) now() *repo.Repo {
 
 // summary writes a commit's one line as of the transaction.
 func (t *tx) summary(ctx context.Context, o *text.Text, c *repo.Commit) error {
-	l, err := t.w.newLang(ctx, t.now())
+	l, err := t.w.print.newLang(ctx, t.now())
 	if err != nil {
 		return err
 	}
-	return t.w.summaryWith(l, o, c)
+	return t.w.print.summaryWith(l, o, c)
 }
 
 // finish rebases what follows, publishes, updates the files and reports.
@@ -86,8 +86,8 @@ func (t *tx) conclude(ctx context.Context, description string) error {
 	if err := t.admit(ctx); err != nil {
 		return err
 	}
-	if w.colocated() && !w.global.noIntegrate {
-		return w.withGit(ctx, func(ctx context.Context) error {
+	if w.git.colocated() && !w.global.noIntegrate {
+		return w.git.withGit(ctx, func(ctx context.Context) error {
 			ctx, err := whole(ctx)
 			if err != nil {
 				return err
@@ -133,13 +133,13 @@ func (t *tx) publishAndReport(ctx context.Context, description string, old *repo
 			return err
 		}
 	}
-	if err := w.report(ctx, old); err != nil {
+	if err := w.print.report(ctx, old); err != nil {
 		return err
 	}
 	if w.global.noIntegrate {
 		w.ui.statusf("Operation left uncommitted because --no-integrate-operation was requested: %s\n", w.repo.Operation.ID.Hex()[:12])
 	}
-	w.warnIdentity()
+	w.print.warnIdentity()
 	return nil
 }
 
@@ -151,11 +151,11 @@ func (t *tx) keepMutable(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	x, err := w.immutableExpr()
+	x, err := w.revs.immutableExpr()
 	if err != nil {
 		return nil // said when something is rewritten
 	}
-	ids, err := w.revRepo(ctx, t.now(), nil).IDs(ctx, revset.And(x, revset.Commits(id)))
+	ids, err := w.revs.revRepo(ctx, t.now(), nil).IDs(ctx, revset.And(x, revset.Commits(id)))
 	if err != nil || len(ids) == 0 {
 		return nil
 	}
@@ -172,8 +172,8 @@ func (t *tx) keepMutable(ctx context.Context) error {
 	return nil
 }
 
-func (w *wsEnv) warnIdentity() {
-	name, email := w.conf.Str("user.name") == "", w.conf.Str("user.email") == ""
+func (pr *printer) warnIdentity() {
+	name, email := pr.conf.Str("user.name") == "", pr.conf.Str("user.email") == ""
 	if !name && !email {
 		return
 	}
@@ -183,20 +183,20 @@ func (w *wsEnv) warnIdentity() {
 	} else if name {
 		msg = "Name not configured."
 	}
-	w.ui.warnf("%s Until configured, your commits will be created with the empty identity, and can't be pushed to remotes.", msg)
-	w.ui.hintf("To configure, run:")
-	t := w.ui.newText()
+	pr.ui.warnf("%s Until configured, your commits will be created with the empty identity, and can't be pushed to remotes.", msg)
+	pr.ui.hintf("To configure, run:")
+	t := pr.ui.newText()
 	if name {
 		t.Label("hint", "  jj config set --user user.name \"Some One\"\n")
 	}
 	if email {
 		t.Label("hint", "  jj config set --user user.email \"someone@example.com\"\n")
 	}
-	w.ui.status(t)
+	pr.ui.status(t)
 }
 
 // updateFiles makes the files those of the new working-copy commit and says so.
-func (w *wsEnv) updateFiles(ctx context.Context, old, now *repo.Commit) error {
+func (w *session) updateFiles(ctx context.Context, old, now *repo.Commit) error {
 	locked, err := w.wc.Lock(ctx)
 	if err != nil {
 		return internalf(err, "Failed to access working copy state")
@@ -217,50 +217,50 @@ func (w *wsEnv) updateFiles(ctx context.Context, old, now *repo.Commit) error {
 	if err := locked.Finish(w.repo.Operation.ID); err != nil {
 		return err
 	}
-	return w.reportFiles(ctx, old, now, stats)
+	return w.print.reportFiles(ctx, old, now, stats)
 }
 
-func (w *wsEnv) reportFiles(ctx context.Context, old, now *repo.Commit, stats workcopy.CheckoutStats) error {
+func (pr *printer) reportFiles(ctx context.Context, old, now *repo.Commit, stats workcopy.CheckoutStats) error {
 	moved := old == nil || old.ID != now.ID
 	if moved {
-		t := w.ui.newText()
+		t := pr.ui.newText()
 		t.Str("Working copy  (@) now at: ")
-		if err := w.summary(ctx, t, now); err != nil {
+		if err := pr.summary(ctx, t, now); err != nil {
 			return err
 		}
 		t.Str("\n")
-		parents, err := w.commits(ctx, now.Parents)
+		parents, err := pr.commits(ctx, now.Parents)
 		if err != nil {
 			return err
 		}
 		for _, p := range parents {
 			t.Str("Parent commit (@-)      : ")
-			if err := w.summary(ctx, t, p); err != nil {
+			if err := pr.summary(ctx, t, p); err != nil {
 				return err
 			}
 			t.Str("\n")
 		}
-		w.ui.status(t)
+		pr.ui.status(t)
 	}
-	w.reportStats(stats, now)
-	if moved && now.Tree.HasConflict() && !w.ui.quiet {
-		w.ui.warnf("There are unresolved conflicts at these paths:")
-		t := w.ui.newText()
-		if err := w.conflictedPaths(ctx, t, now.Tree, repo.Everything{}); err != nil {
+	pr.reportStats(stats, now)
+	if moved && now.Tree.HasConflict() && !pr.ui.quiet {
+		pr.ui.warnf("There are unresolved conflicts at these paths:")
+		t := pr.ui.newText()
+		if err := pr.conflictedPaths(ctx, t, now.Tree, repo.Everything{}); err != nil {
 			return err
 		}
-		w.ui.status(t)
+		pr.ui.status(t)
 	}
 	return nil
 }
 
-func (w *wsEnv) reportStats(s workcopy.CheckoutStats, c *repo.Commit) {
+func (pr *printer) reportStats(s workcopy.CheckoutStats, c *repo.Commit) {
 	if s.Added > 0 || s.Updated > 0 || s.Removed > 0 {
-		w.ui.statusf("Added %d files, modified %d files, removed %d files\n", s.Added, s.Updated, s.Removed)
+		pr.ui.statusf("Added %d files, modified %d files, removed %d files\n", s.Added, s.Updated, s.Removed)
 	}
 	if s.Skipped > 0 {
-		w.ui.warnf("%d of those updates were skipped because there were conflicting changes in the working copy.", s.Skipped)
+		pr.ui.warnf("%d of those updates were skipped because there were conflicting changes in the working copy.", s.Skipped)
 		id := c.ID.Hex()[:12]
-		w.ui.hintf("Inspect the changes compared to the intended target with `jj diff --from %s`.\nDiscard the conflicting changes with `jj restore --from %s`.", id, id)
+		pr.ui.hintf("Inspect the changes compared to the intended target with `jj diff --from %s`.\nDiscard the conflicting changes with `jj restore --from %s`.", id, id)
 	}
 }

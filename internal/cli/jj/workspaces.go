@@ -21,8 +21,8 @@ func recordWorkspace(ctx context.Context, s *gitstore.Store, name, root string) 
 }
 
 // workspacePath is where a workspace lies, or "".
-func (w *wsEnv) workspacePath(name string) (string, error) {
-	list, err := w.store.Workspaces()
+func (st *state) workspacePath(name string) (string, error) {
+	list, err := st.store.Workspaces()
 	if err != nil {
 		return "", err
 	}
@@ -33,5 +33,5 @@ func (w *wsEnv) workspacePath(name string) (string, error) {
 	case filepath.IsAbs(list[i].Path):
 		return list[i].Path, nil
 	}
-	return filepath.Join(w.ws.repoDir, filepath.FromSlash(list[i].Path)), nil
+	return filepath.Join(st.ws.repoDir, filepath.FromSlash(list[i].Path)), nil
 }
