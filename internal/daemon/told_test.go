@@ -115,7 +115,7 @@ func TestEveryAskIsToldAtOnce(t *testing.T) {
 	}
 	testenv.Eventually(t, "what was told is settled: a stop in between would tell it again", 30*time.Second, func() bool {
 		var left int
-		return k.d.db.QueryRow(t.Context(), "SELECT count(*) FROM notice").Scan(&left) == nil && left == 0
+		return k.d.db.QueryRow(t.Context(), "SELECT count(*) FROM notice_way").Scan(&left) == nil && left == 0
 	})
 	if err := k.stop(); err != nil {
 		t.Fatal(err)

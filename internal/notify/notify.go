@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"log/slog"
-	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -107,18 +106,14 @@ func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
 	if err != nil {
 		return err
 	}
-	notice := id.New("note")
-	if _, err := tx.Exec("INSERT INTO notice (tenant, id, body, created_at) VALUES (?, ?, ?, ?)", tenant, notice, string(body),
-		tx.Now()); err != nil {
-		return err
-	}
-	for _, way := range n.ways(e) {
-		if _, err := tx.Exec("INSERT INTO notice_send (tenant, notice, channel, tries, due) VALUES (?, ?, ?, 0, ?)", tenant, notice, way,
-			db.Micros(tx.Now())); err != nil {
+	notice, ways := id.New("note"), n.ways(e)
+	for _, way := range ways {
+		if _, err := tx.Exec(`INSERT INTO notice_way (channel, due, notice, tenant, tries, created_at, body)
+			VALUES (?, ?, ?, ?, 0, ?, ?)`, way, db.Micros(tx.Now()), notice, tenant, tx.Now(), string(body)); err != nil {
 			return err
 		}
 	}
-	tx.AfterCommit(n.wake)
+	tx.AfterCommit(func() { n.wake(ways) })
 	return nil
 }
 
@@ -143,97 +138,11 @@ func (n *Notifier) ways(e Notice) []string {
 	return ways
 }
 
-func (n *Notifier) wake() {
-	for _, c := range n.kick {
+func (n *Notifier) wake(ways []string) {
+	for _, way := range ways {
 		select {
-		case c <- struct{}{}:
+		case n.kick[way] <- struct{}{}:
 		default:
 		}
 	}
-}
-
-// Run tells until ctx ends, each way by itself. While nothing is due it does nothing.
-func (n *Notifier) Run(ctx context.Context) {
-	var all sync.WaitGroup
-	for way, tell := range map[string]func(context.Context, item) error{toLog: n.write, toWebhook: n.call, toPhone: n.push,
-		toDesktop: n.show} {
-		all.Go(func() { n.deliver(ctx, way, tell) })
-	}
-	all.Wait()
-}
-
-// item is a notice on one way.
-type item struct {
-	tenant, id string
-	tries      int64
-	due        time.Time
-	created    time.Time
-	notice     Notice
-}
-
-func (n *Notifier) deliver(ctx context.Context, way string, tell func(context.Context, item) error) {
-	for ctx.Err() == nil {
-		x, ok, err := n.next(ctx, way)
-		pause := time.Hour
-		switch {
-		case err != nil:
-			n.log.Error("look for notices", "err", err)
-			pause = 10 * time.Second
-		case ok && !n.db.Now().Before(x.due):
-			if err := n.settle(ctx, way, x, tell(ctx, x)); err != nil && ctx.Err() == nil {
-				n.log.Error("store that a notice was told", "err", err)
-				pause = 10 * time.Second
-			} else {
-				continue
-			}
-		case ok:
-			pause = time.Until(x.due)
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-n.kick[way]:
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-}
-
-// next is what is due first on a way.
-func (n *Notifier) next(ctx context.Context, way string) (x item, ok bool, err error) {
-	var body string
-	var due, created int64
-	err = n.db.QueryRow(ctx, `SELECT s.tenant, s.notice, s.tries, s.due, o.created_at, o.body FROM notice_send s JOIN notice o ON o.tenant = s.tenant AND o.id = s.notice
-		WHERE s.channel = ? ORDER BY s.due, s.notice LIMIT 1`, way).Scan(&x.tenant, &x.id, &x.tries, &due, &created, &body)
-	if db.NoRows(err) {
-		return x, false, nil
-	}
-	if err != nil {
-		return x, false, err
-	}
-	x.due, x.created = db.Time(due), db.Time(created)
-	return x, true, json.Unmarshal([]byte(body), &x.notice)
-}
-
-// settle takes a notice off a way that took it, or puts it back for later.
-func (n *Notifier) settle(ctx context.Context, way string, x item, failed error) error {
-	if failed != nil && ctx.Err() != nil {
-		return nil // we are ending; the next start tries again
-	}
-	return n.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
-		if failed != nil && tx.Now().Sub(x.created) < giveUp {
-			n.log.Warn("notice not delivered", "to", way, "try", x.tries+1, "err", failed)
-			_, err := tx.Exec("UPDATE notice_send SET tries = ?, due = ? WHERE tenant = ? AND notice = ? AND channel = ?", x.tries+1,
-				db.Micros(tx.Now().Add(n.wait(x.tries))), x.tenant, x.id, way)
-			return err
-		}
-		if failed != nil {
-			n.log.Error("notice given up", "to", way, "id", x.notice.ID, "err", failed)
-		}
-		if _, err := tx.Exec("DELETE FROM notice_send WHERE tenant = ? AND notice = ? AND channel = ?", x.tenant, x.id, way); err != nil {
-			return err
-		}
-		_, err := tx.Exec("DELETE FROM notice WHERE tenant = ? AND id = ? AND NOT EXISTS (SELECT 1 FROM notice_send s WHERE s.tenant = ? AND s.notice = ?)", x.tenant, x.id, x.tenant, x.id)
-		return err
-	})
 }

@@ -122,7 +122,7 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	}
 	testenv.Eventually(t, "notices that were told are forgotten", 10*time.Second, func() bool {
 		var left int
-		err := d.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM notice) + (SELECT count(*) FROM notice_send)").Scan(&left)
+		err := d.QueryRow(t.Context(), "SELECT count(*) FROM notice_way").Scan(&left)
 		return err == nil && left == 0
 	})
 }
@@ -157,5 +157,35 @@ func TestTheEventsLogIsRotated(t *testing.T) {
 	}
 	if st, err := os.Stat(file + ".1"); err != nil || st.Size() != logfile.Size {
 		t.Errorf("the full one: %v, %v", st, err)
+	}
+}
+
+// Lines that were written lose their rows together, and none is written again after a stop.
+func TestWhatWasWrittenIsNotWrittenAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events.log")
+	d := open(t, filepath.Join(t.TempDir(), "db"))
+	lines := func() int {
+		data, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return bytes.Count(data, []byte("\n"))
+	}
+	for range 2 {
+		n := New(d, Config{File: file}, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { n.Run(ctx); close(done) }()
+		had := lines()
+		for range 20 {
+			n.Tell(t.Context(), "local", Notice{Event: Event{Type: "ask", ID: "ask_1"}})
+		}
+		testenv.Eventually(t, "all are written", time.Minute, func() bool { return lines() >= had+20 })
+		cancel()
+		<-done
+		var left int
+		if err := d.QueryRow(t.Context(), "SELECT count(*) FROM notice_way").Scan(&left); err != nil || left != 0 || lines() != had+20 {
+			t.Errorf("%d rows are left, %d lines written, %v", left, lines()-had, err)
+		}
 	}
 }
