@@ -87,8 +87,8 @@ func init() {
 		"space.activity", "space.get_var", "space.post", "space.pull", "space.send", "space.set_var", "tool.question", "tool.task",
 		"tool.todo", "tool.webfetch", "tool.websearch")
 	saying(namesNoFile, "repo.check", "repo.cross", "repo.gc", "repo.git_fetch", "repo.git_push", "repo.graph", "repo.list", "repo.mend",
-		"repo.older", "repo.push", "repo.return", "repo.return_unsigned", "repo.status", "repo.watch", "space.changed", "space.leases",
-		"space.moved", "space.release", "workspace.admit", "workspace.claim", "workspace.forward", "workspace.list")
+		"repo.older", "repo.push", "repo.return", "repo.return_unsigned", "repo.status", "repo.watch", "space.changed", "space.guard",
+		"space.leases", "space.moved", "space.release", "workspace.admit", "workspace.claim", "workspace.forward", "workspace.list")
 	saying(endsWalk, "folder.revoke", "session.update", "space.reserve", "server.stop", "session.checkout", "session.close", "session.delete",
 		"session.discard", "session.keep",
 		"session.open", "session.reap", "signin.leave", "space.create", "space.join", "space.leave", "space.rejoin", "space.remove",

@@ -237,9 +237,12 @@ func (h *tracked) inputs(o *op.Op) []map[string]any {
 		}
 		all = next
 	}
-	for _, in := range all {
-		for _, name := range []string{"remote", "to", "space"} { // their defaults are what there is
-			delete(in, name)
+	for _, f := range o.Fields() { // without these an operation is about all there is
+		if f.Required || !slices.Contains([]string{"remote", "reply_to", "space", "text", "thread", "to"}, f.Name) {
+			continue
+		}
+		for _, in := range all {
+			delete(in, f.Name)
 		}
 	}
 	return all

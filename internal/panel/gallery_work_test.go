@@ -156,6 +156,8 @@ func sampleMail() MailView {
 			{ID: "m_2", Type: "context", From: "calm-heron", Text: "This is the place.", File: "internal/billing/credit.go",
 				Snippet: "func (c Credit) Off(m Money) Money {\n\treturn m - c.Amount\n}", At: before(8 * time.Minute)},
 			{ID: "m_3", Type: "chat", From: "brave-lynx", Text: "Back tomorrow.\u200b", New: true, At: before(time.Minute)},
+			{ID: "m_4", Type: "chat", From: "swift-otter", To: "calm-heron, brave-lynx", Text: "After it.", Thread: "m_1", At: before(time.Minute),
+				Far: []string{"brave-lynx: stored", "calm-heron: read"}},
 		}}
 }
 

@@ -1,7 +1,9 @@
 package panel
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,7 +48,7 @@ func spacesNav() page {
 			},
 			refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
 		p.act(act{pattern: "/panel/spaces/messages", op: "space.send",
-			input: func(v *visit) (any, error) { return formFields(v, "message", "to", "type"), nil },
+			input: func(v *visit) (any, error) { return sendInput(v), nil },
 			done: func(v *visit, _ any, _ json.RawMessage) error {
 				return v.go303("/panel/spaces/messages", "message-sent")
 			},
@@ -101,8 +103,10 @@ type SpaceView struct {
 type MailRow struct {
 	ID, Type, From, To, Text string
 	File, Snippet            string
+	Thread                   string // the message that its conversation began with, when it answers
 	New                      bool
 	At                       time.Time
+	Far                      []string // of the visitor's own: how far it came with each
 }
 
 // MailView is the messages of the visitor's own seat, opened on this machine.
@@ -112,6 +116,10 @@ type MailView struct {
 	Rows    []MailRow
 	Waiting []string // own messages that the host has not stored
 	Peers   []string
+	Away    bool
+	Words   string // what is searched for
+	Thread  string // the conversation that is shown
+	Reply   string // the message that is answered
 	Problem string
 	Switch  SpaceSwitch
 }
@@ -249,8 +257,8 @@ func (v *visit) spaceDetails(out *SpaceView) error {
 	return v.spaceThings(out)
 }
 
-// mail shows the newest messages. To look is to read: the senders are told,
-// which is why this page does not open or renew itself.
+// mail shows the newest messages, or those that are searched for. To look is to
+// read: the senders are told.
 func (v *visit) mail(problem string) error {
 	seat, err := v.mySeat()
 	if err != nil {
@@ -258,14 +266,16 @@ func (v *visit) mail(problem string) error {
 	}
 	in, err := call[struct {
 		Messages []struct {
-			ID   string `json:"id"`
-			Type string `json:"type"`
-			From string `json:"from"`
-			To   string `json:"to"`
-			At   string `json:"at"`
-			Text string `json:"text"`
-			Read bool   `json:"read"`
-			Ref  *struct {
+			ID     string            `json:"id"`
+			Type   string            `json:"type"`
+			From   string            `json:"from"`
+			To     string            `json:"to"`
+			At     string            `json:"at"`
+			Text   string            `json:"text"`
+			Read   bool              `json:"read"`
+			Thread string            `json:"thread"`
+			Peers  map[string]string `json:"peers"`
+			Ref    *struct {
 				File    string `json:"file"`
 				Snippet string `json:"snippet"`
 			} `json:"ref"`
@@ -275,15 +285,19 @@ func (v *visit) mail(problem string) error {
 			State string `json:"state"`
 			Why   string `json:"why"`
 		} `json:"outbox"`
-	}](v, "space.inbox", map[string]any{"all": true, "limit": 100})
+	}](v, "space.inbox", map[string]any{"all": true, "limit": 100, "text": v.query("q"), "thread": v.query("thread")})
 	if err != nil {
 		return err
 	}
-	out := MailView{Now: v.now(), Title: seat.Title, Problem: problem}
+	out := MailView{Now: v.now(), Title: seat.Title, Problem: problem, Away: seat.Host != "this machine", Words: v.query("q"),
+		Thread: v.query("thread"), Reply: cmp.Or(v.r.PostFormValue("reply_to"), v.query("reply"))}
 	for _, m := range in.Messages {
 		at, _ := time.Parse(time.RFC3339, m.At) // written by our own daemon
 		row := MailRow{ID: m.ID, Type: peersWords(m.Type), From: peersWords(m.From), To: peersWords(m.To), Text: peersWords(m.Text), New: !m.Read,
-			At: at}
+			At: at, Thread: m.Thread}
+		for _, name := range slices.Sorted(maps.Keys(m.Peers)) {
+			row.Far = append(row.Far, peersWords(name)+": "+m.Peers[name])
+		}
 		if m.Ref != nil {
 			row.File, row.Snippet = peersWords(m.Ref.File), peersWords(m.Ref.Snippet)
 		}
@@ -299,6 +313,27 @@ func (v *visit) mail(problem string) error {
 		return err
 	}
 	s := v.shell("spaces", "Messages")
-	s.Here, s.Back = "", &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}
+	s.Here = out.href("q", out.Words, "thread", out.Thread)
+	s.Back = &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}
 	return v.show(mailPage(s, out))
+}
+
+// href is the page with some of its queries, in the space that it shows.
+func (v MailView) href(pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return v.Switch.about("/panel/spaces/messages", q)
+}
+
+// sendInput is a message: an answer goes to those whom it answers unless somebody was chosen.
+func sendInput(v *visit) map[string]any {
+	in := formFields(v, "message", "type", "reply_to")
+	if to := v.r.PostForm["to"]; len(to) > 0 {
+		in["to"] = strings.Join(to, ",")
+	}
+	return in
 }

@@ -40,8 +40,12 @@ func TestSeveralSpacesInThePanel(t *testing.T) {
 	if head, _, _ = strings.Cut(head, "</h1>"); !strings.Contains(head, "billing") {
 		t.Errorf("the space that is shown is %s", head)
 	}
-	if _, body, _ = b.ask(t, "GET", "/panel/spaces/messages", nil); !strings.Contains(body, "Switch space") {
-		t.Error("the messages have no switch")
+	_, body, _ = b.ask(t, "GET", "/panel/spaces/messages", nil)
+	live := `hx-get="/panel/spaces/messages?space=` + billing + `"`
+	for _, want := range []string{"Switch space", live, "live-space from:body", "Search the messages"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the messages lack %q", want)
+		}
 	}
 	// A page that was open when another space was chosen acts where it is, and goes on to show that one.
 	_, old, _ := b.ask(t, "GET", "/panel/board", nil)

@@ -11,7 +11,8 @@ import (
 )
 
 // apart are the commands that are about no space, or about one that is not there yet.
-var apart = map[string]bool{"create": true, "join": true, "list": true, "whoami": true, "rename": true, "init": true, "hook": true}
+var apart = map[string]bool{"create": true, "join": true, "list": true, "whoami": true, "rename": true, "init": true, "hook": true,
+	"guard": true}
 
 // Choose gives a command the flag that says which space is meant.
 func Choose(cmd *cobra.Command) {

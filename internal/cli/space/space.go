@@ -26,7 +26,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
-		newReserve(k), newRelease(k), newPhrase(k), newVerify(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k))
+		newReserve(k), newRelease(k), newPhrase(k), newVerify(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k),
+		newGuard(k))
 	for _, c := range cmd.Commands() {
 		if !apart[c.Name()] {
 			Choose(c)
@@ -166,24 +167,29 @@ func newRemove(k *kit.Kit) *cobra.Command {
 func newSend(k *kit.Kit) *cobra.Command {
 	var in peer.SendIn
 	cmd := &cobra.Command{Use: "send MESSAGE", Short: "Send a message to a peer or to all",
-		Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter", Args: cobra.ExactArgs(1),
+		Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter\n" +
+			"  tandem space send 'I have it' --reply-to m_01j…",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Message = args[0]
 			return Say(k, cmd, "space.send", in)
 		}}
 	cmd.Flags().StringVar(&in.Type, "type", "chat", strings.Join(peer.MessageTypes, ", "))
-	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username; all peers when left out")
+	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username, or several with commas; all peers when left out")
+	cmd.Flags().StringVar(&in.ReplyTo, "reply-to", "", "id of the message that this one answers; it goes to whoever wrote that")
 	return cmd
 }
 
 func newInbox(k *kit.Kit) *cobra.Command {
 	var in peer.InboxIn
 	cmd := &cobra.Command{Use: "inbox", Short: "Read your unread messages, or the history",
-		Example: "  tandem space inbox\n  tandem space inbox --all", Args: cobra.NoArgs,
+		Example: "  tandem space inbox\n  tandem space inbox --all\n  tandem space inbox --text staging", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.inbox", in) }}
 	cmd.Flags().BoolVar(&in.All, "all", false, "the history too")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (20)")
 	cmd.Flags().Int64Var(&in.Before, "before", 0, "with --all: only messages before this number")
+	cmd.Flags().StringVar(&in.Text, "text", "", "only messages with these words, read or not")
+	cmd.Flags().StringVar(&in.Thread, "thread", "", "only the conversation that this message is in, by its id")
 	return cmd
 }
 
@@ -213,7 +219,7 @@ func newShare(k *kit.Kit) *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&lines, "lines", "", "which lines, e.g. 10-40 (1-21)")
 	cmd.Flags().StringVar(&in.Message, "message", "", "what to say about it")
-	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username; all peers when left out")
+	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username, or several with commas; all peers when left out")
 	return cmd
 }
 
@@ -248,6 +254,7 @@ func newLog(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.activity", in) }}
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (30)")
 	cmd.Flags().Int64Var(&in.Before, "before", 0, "only entries before this number")
+	cmd.Flags().BoolVar(&in.Receipts, "receipts", false, "what was told about how far messages came, too")
 	return cmd
 }
 

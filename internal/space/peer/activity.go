@@ -15,8 +15,9 @@ import (
 
 // ActivityIn asks for a page of the log.
 type ActivityIn struct {
-	Limit  int   `json:"limit,omitempty" jsonschema:"at most this many, 30 when left out"`
-	Before int64 `json:"before,omitempty" jsonschema:"only entries before this number, to page back"`
+	Limit    int   `json:"limit,omitempty" jsonschema:"at most this many, 30 when left out"`
+	Before   int64 `json:"before,omitempty" jsonschema:"only entries before this number, to page back"`
+	Receipts bool  `json:"receipts,omitempty" jsonschema:"what was told about how far messages came, too"`
 	Which
 }
 
@@ -50,7 +51,12 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 		in.Before = s.seq + 1
 	}
 	out := Activities{Entries: []Activity{}}
-	rows, err := r.db.Query(ctx, "SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? ORDER BY seq DESC LIMIT ?", s.tenant, s.id, in.Before, in.Limit)
+	but := space.ClassReceipt // they are many, and the messages' own receipts tell more
+	if in.Receipts {
+		but = ""
+	}
+	rows, err := r.db.Query(ctx, "SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
+		s.tenant, s.id, in.Before, but, in.Limit)
 	if err != nil {
 		return out, err
 	}

@@ -71,7 +71,7 @@ func meant(ctx context.Context, name, now string) error {
 
 // bindShare adds the piece of the file to whom it is for.
 func (r *Room) bindShare(ctx context.Context, in ShareIn) ([]op.Bound, error) {
-	out, err := bindTo(r, func(in ShareIn) []string { return []string{in.To} })(ctx, in)
+	out, err := bindTo(r, func(in ShareIn) []string { return split(in.To) })(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f *Ref) sum() string {
 }
 
 // Whom the calls are for.
-func (in SendIn) whom() []string    { return []string{in.To} }
+func (in SendIn) whom() []string    { return split(in.To) }
 func (in HandoffIn) whom() []string { return []string{in.To} }
 func (in RemoveIn) whom() []string  { return []string{in.Peer} }
 

@@ -56,12 +56,17 @@ func (r *Room) publish(s *seat) {
 // than the caller in a space that is at work in their folder. A leased folder
 // holds all that is below it.
 func (r *Room) Held(c op.Caller, files []string) []Holding {
+	return r.held(c.Tenant, func(who string) bool { return who == owner(c) }, files)
+}
+
+// held is Held for everybody whose seats are meant.
+func (r *Room) held(tenant string, mine func(owner string) bool, files []string) []Holding {
 	var all []*leases
 	own := map[seal.MemberID]bool{} // the caller's own members
 	r.leased.Range(func(_, v any) bool {
-		if l := v.(*leases); l.tenant == c.Tenant {
+		if l := v.(*leases); l.tenant == tenant {
 			all = append(all, l)
-			if l.owner == owner(c) {
+			if mine(l.owner) {
 				own[l.me] = true
 			}
 		}

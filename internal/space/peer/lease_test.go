@@ -78,3 +78,22 @@ func TestAHostRefusesLeasesInsideOthers(t *testing.T) {
 	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "src/authority"})
 	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "docs/other"})
 }
+
+// A commit that an agent makes is the agent's, though git runs its hook as a program of the person.
+func TestTheGuardKnowsWhoseCommitItIs(t *testing.T) {
+	h := newHouse(t)
+	agent := op.CallerFrom(h.local())
+	agent.Actor, agent.Name, agent.Kind, agent.Via, agent.Client.ID = "act_mcp", "mcp", op.Agent, "act_local", "71.4242.x"
+	as := op.WithCaller(t.Context(), agent)
+	by[Created](h, as, "space.create", CreateIn{Name: "work"})
+	by[Leases](h, as, "space.reserve", ReserveIn{Path: "src"})
+	for _, c := range []struct {
+		parents []int
+		held    int
+	}{{nil, 1}, {[]int{9, 17}, 1}, {[]int{9, 4242}, 0}} {
+		got := by[Guarded](h, h.local(), "space.guard", GuardIn{Folder: h.dir, Paths: []string{"src/a.go", "b.go"}, Parents: c.parents})
+		if len(got.Held) != c.held || c.held == 1 && (got.Held[0].File != "src/a.go" || got.Held[0].Space != "work") {
+			t.Errorf("below %v: %+v", c.parents, got.Held)
+		}
+	}
+}

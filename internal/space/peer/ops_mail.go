@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ import (
 type SendIn struct {
 	Type    string `json:"type" jsonschema:"finding, task, question, status, handoff, review, chat or context"`
 	Message string `json:"message" jsonschema:"what to say, 64 KB at most"`
-	To      string `json:"to,omitempty" jsonschema:"a peer's username; all peers when left out"`
+	To      string `json:"to,omitempty" jsonschema:"a peer's username, or several with commas; all peers when left out"`
+	ReplyTo string `json:"reply_to,omitempty" jsonschema:"id of the message that this one answers; it goes to whoever wrote that, or to all if that did, unless you say to whom"`
 	Which
 }
 
@@ -35,49 +37,45 @@ func (r *Room) opSend(ctx context.Context, in SendIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	return r.say(ctx, s, Words{Type: in.Type, Text: in.Message}, in.To, "Sent "+in.Type)
+	root, to, err := r.replying(ctx, s, in)
+	if err != nil {
+		return Said{}, err
+	}
+	return r.say(ctx, s, Words{Type: in.Type, Text: in.Message, Re: root}, to, "Sent "+in.Type)
 }
 
 // say sends a message and tells honestly how far it came.
 func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said, error) {
-	t := thing{class: space.ClassMessage, content: w}
-	whom, away := "to all peers", ""
-	if to != "" {
-		r.fresh(ctx, s) // who is here now is told
-		id, err := s.peer(to)
-		if err == nil {
-			err = meant(ctx, "peer "+to, string(id))
-		}
-		if err != nil {
-			return Said{}, err
-		}
-		if id == s.me.Card().ID {
-			return Said{}, fault.New(fault.Invalid, "space.send", "that is you").WithNext("name another peer, see intandem_peers")
-		}
-		t.to, whom = id, "to "+escape(s.name(id))
-		if !s.here[id].Here {
-			away = fmt.Sprintf(" %s is not here now; it waits for them.", escape(s.name(id)))
-		}
-	} else if len(s.members()) < 2 {
-		return Said{}, fault.New(fault.Conflict, "space.send", "nobody else is in this space yet").
-			WithNext("share an invite code: intandem_invite")
-	} else if err := meant(ctx, everybody, s.others()); err != nil {
+	ids, err := r.whomFor(ctx, s, to)
+	if err != nil {
 		return Said{}, err
 	}
-	a, queued, err := r.sendOrQueue(ctx, s, t)
+	whom, away := "to all peers", ""
+	if len(ids) > 0 {
+		whom = "to " + escape(strings.Join(s.names(ids), ", "))
+	}
+	for _, id := range ids {
+		if !s.here[id].Here {
+			away += fmt.Sprintf(" %s is not here now; it waits for them.", escape(s.name(id)))
+		}
+	}
+	sent, queued, err := r.post(ctx, s, w, ids)
 	if err != nil {
 		return Said{}, s.named(err)
 	}
-	out := Said{ID: a.ID, State: "stored"}
+	out := Said{ID: sent[0], State: "stored"}
+	if len(sent) > 1 {
+		out.IDs = sent
+	}
 	out.Text = fmt.Sprintf("%s %s: %q\nStored by the host as %s; intandem_receipt tells when it is surfaced and read.%s", did, whom,
-		clip(escape(w.Text)), a.ID, away)
+		clip(escape(w.Text)), out.ID, away)
 	if queued {
 		out.State = "queued"
 		why := "what you said before still waits"
 		if s.lost != nil {
 			why = fault.Public(s.lost).Msg
 		}
-		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by itself when the host is back.", why, a.ID)
+		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by itself when the host is back.", why, out.ID)
 	}
 	return r.withMail(ctx, s, out)
 }
@@ -103,9 +101,11 @@ func (r *Room) withMail(ctx context.Context, s *seat, out Said) (Said, error) {
 
 // InboxIn asks for messages.
 type InboxIn struct {
-	All    bool  `json:"all,omitempty" jsonschema:"the history too, newest page first; only unread when left out"`
-	Limit  int   `json:"limit,omitempty" jsonschema:"at most this many, 20 when left out"`
-	Before int64 `json:"before,omitempty" jsonschema:"with all: only messages before this number"`
+	All    bool   `json:"all,omitempty" jsonschema:"the history too, newest page first; only unread when left out"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"at most this many, 20 when left out"`
+	Before int64  `json:"before,omitempty" jsonschema:"with all: only messages before this number"`
+	Text   string `json:"text,omitempty" jsonschema:"only messages with these words, read or not"`
+	Thread string `json:"thread,omitempty" jsonschema:"only the conversation that this message is in, by its id"`
 	Which
 }
 
@@ -120,6 +120,9 @@ type Message struct {
 	Text string `json:"text"`
 	Ref  *Ref   `json:"ref,omitempty"`
 	Read bool   `json:"read"`
+
+	Thread string            `json:"thread,omitempty" jsonschema:"id of the first message of the conversation, when this one answers"`
+	Peers  map[string]string `json:"peers,omitempty" jsonschema:"for a message of yours: username to stored, waiting, surfaced or read"`
 }
 
 // Inbox is a page of messages.
@@ -147,7 +150,12 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 	}
 	stale := r.fresh(ctx, s)
 	var items []item
-	if in.All {
+	found := in.Text != "" || in.Thread != ""
+	in.All = in.All || found
+	if found {
+		items, err = r.search(ctx, s, in)
+		slices.Reverse(items)
+	} else if in.All {
 		before := in.Before
 		if before <= 0 {
 			before = s.seq + 1
@@ -163,8 +171,15 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 	out := Inbox{Messages: []Message{}}
 	var b strings.Builder
 	var unread []letter
+	me := s.me.Card().ID
+	items = slices.DeleteFunc(items, func(i item) bool { return i.again(me) })
 	for _, i := range items {
 		m := s.show(i)
+		if i.From == string(me) {
+			if m.Peers, err = r.far(ctx, s, i); err != nil {
+				return Inbox{}, err
+			}
+		}
 		out.Messages = append(out.Messages, m)
 		if !m.Read {
 			unread = append(unread, letter{m.ID, m.Seq})
@@ -206,7 +221,13 @@ func inboxText(unread, all int, body string, history bool) string {
 func (s *seat) show(i item) Message {
 	m := Message{ID: i.ID, Seq: i.Seq, Type: escape(i.Words.Type), From: escape(s.name(seal.MemberID(i.From))),
 		At: micros(i.At).Format(time.RFC3339), Text: escape(i.Words.Text), Read: i.ReadAt != 0}
-	if i.To != "" {
+	m.Thread = i.Words.Re
+	var whom []string
+	for _, id := range i.Words.Whom {
+		whom = append(whom, s.name(seal.MemberID(id)))
+	}
+	m.To = escape(strings.Join(whom, ", "))
+	if i.To != "" && m.To == "" {
 		m.To = escape(s.name(seal.MemberID(i.To)))
 	}
 	if f := i.Words.Ref; f != nil {
@@ -221,7 +242,11 @@ func (m Message) String() string {
 	if m.To != "" {
 		to = "to " + m.To
 	}
-	fmt.Fprintf(&b, "\n[%s] %s from %s %s, %s:\n", m.ID, m.Type, m.From, to, m.At)
+	re := ""
+	if m.Thread != "" {
+		re = ", answers " + m.Thread
+	}
+	fmt.Fprintf(&b, "\n[%s] %s from %s %s, %s%s:\n", m.ID, m.Type, m.From, to, m.At, re)
 	for _, line := range strings.Split(m.Text, "\n") {
 		b.WriteString("  " + line + "\n")
 	}
@@ -339,21 +364,22 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	if to == nil {
-		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s of yours in this space", clip(in.ID)).
-			WithNext("see intandem_inbox with all=true; receipts are for a message's sender")
-	}
-	marks, err := r.marksOf(ctx, s, in.ID)
+	said, err := r.messages(ctx, s, "env = ?", 1, in.ID)
 	if err != nil {
 		return Receipt{}, err
 	}
-	out := Receipt{Said{ID: in.ID, State: "stored"}, map[string]string{}}
+	if to == nil || len(said) == 0 {
+		return Receipt{}, fault.New(fault.NotFound, "space.receipt", "there is no message %s of yours in this space", clip(in.ID)).
+			WithNext("see intandem_inbox with all=true; receipts are for a message's sender")
+	}
+	out := Receipt{Said: Said{ID: in.ID, State: "stored"}}
+	if out.Peers, err = r.far(ctx, s, said[0]); err != nil {
+		return Receipt{}, err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is stored by the host.", in.ID)
-	for _, id := range to {
-		how := orElse(marks[id], "stored")
-		out.Peers[s.name(id)] = how
-		fmt.Fprintf(&b, "\n%s: %s", escape(s.name(id)), how)
+	for _, name := range slices.Sorted(maps.Keys(out.Peers)) {
+		fmt.Fprintf(&b, "\n%s: %s", escape(name), out.Peers[name])
 	}
 	if stale != "" {
 		b.WriteString("\nNot up to date: " + stale)

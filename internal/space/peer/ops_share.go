@@ -21,7 +21,7 @@ type ShareIn struct {
 	Start   int    `json:"start_line,omitempty" jsonschema:"first line, 1 when left out"`
 	End     int    `json:"end_line,omitempty" jsonschema:"last line; 20 after the first when left out"`
 	Message string `json:"message,omitempty" jsonschema:"what to say about it"`
-	To      string `json:"to,omitempty" jsonschema:"a peer's username; all peers when left out"`
+	To      string `json:"to,omitempty" jsonschema:"a peer's username, or several with commas; all peers when left out"`
 	Which
 }
 

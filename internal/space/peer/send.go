@@ -173,8 +173,11 @@ func orElse(s, other string) string {
 // sendOrQueue sends; when the host cannot be reached the thing is kept and goes
 // out later. queued tells which.
 func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accepted, queued bool, err error) {
-	t.id = id.New("env")
-	if t.class == space.ClassMessage {
+	switch {
+	case t.id != "":
+	case t.class != space.ClassMessage:
+		t.id = id.New("env")
+	default:
 		t.id = id.New("m") // short: it travels through models' contexts
 	}
 	if s.queued && r.flush(ctx, s) == nil { // what waits goes first, or the order would change

@@ -9,6 +9,10 @@ type Words struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 	Ref  *Ref   `json:"ref,omitempty"`
+
+	Re     string   `json:"re,omitempty"`     // the first message of the conversation
+	Whom   []string `json:"whom,omitempty"`   // the members it is for, when they are several
+	Copies []string `json:"copies,omitempty"` // the ids of their copies, in that order
 }
 
 // Ref is a shared piece of a file.

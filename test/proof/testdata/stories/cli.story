@@ -334,11 +334,19 @@ your-server> tandem space send 'who has the staging key?' --type question --to N
   shows m_
 let m_01j… your-server$ tandem space send x --json | grep -o 'm_[a-z0-9]*' | head -1
 your-server> tandem space receipt m_01j…
+your-server> tandem space send 'I have it' --reply-to m_01j…
 laptop> tandem space wait --seconds 600
   exit 2
 laptop> tandem space inbox
   shows staging key
 laptop> tandem space inbox --all
+laptop> tandem space inbox --text staging
+  shows staging key
+laptop$ git init -q
+laptop> tandem space guard install
+  shows are refused
+laptop> tandem space guard check
+laptop> tandem space guard uninstall
 your-server> tandem space set datasource_uid P8E80F9AEF21F6940
 laptop> tandem space get datasource_uid
   shows P8E80F9AEF21F6940
