@@ -76,6 +76,7 @@ var bindings = map[string]string{
 	"grant.add":               byPerson,
 	"grant.revoke":            byPerson,
 	"join.redeem":             byValue,
+	"join.revoke":             byPerson,
 	"oauth.clear":             byPerson,
 	"oauth.consent":           byPerson,
 	"oauth.exchange":          byValue,

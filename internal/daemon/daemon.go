@@ -269,7 +269,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		if d.fingerprint() != "" && !d.OnDemand {
 			err := d.db.Write(ctx, func(tx *db.Tx) error {
 				var notes op.Notes
-				out, err := d.identity.Invite(op.WithNotes(ctx, &notes), tx, identity.LocalTenant, 0)
+				out, err := d.identity.Invite(op.WithNotes(ctx, &notes), tx, identity.LocalTenant, identity.System, 1, 0)
 				if err != nil {
 					return err
 				}

@@ -30,6 +30,7 @@ type Look struct {
 var confers = []struct{ what, query string }{
 	{"people, agents and services", "SELECT count(*) FROM actor WHERE disabled_at = 0"},
 	{"tokens that work", "SELECT count(*) FROM token WHERE revoked_at = 0 AND (expires_at = 0 OR expires_at > NOW)"},
+	{"invitations that work", "SELECT count(*) FROM invite WHERE revoked_at = 0 AND used < uses AND expires_at > NOW"},
 	{"PINs", "SELECT count(*) FROM pin"},
 	{"passkeys", "SELECT count(*) FROM passkey"},
 	{"grants", "SELECT count(*) FROM policy_grant WHERE revoked_version = 0"},

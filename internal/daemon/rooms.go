@@ -110,6 +110,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
+	d.identity.CameBy = d.cameBy
 	var table op.Table
 	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
 		if o := table.Get(name); o != nil {

@@ -31,6 +31,8 @@ type Room struct {
 	Wrong func(tx *db.Tx, w WrongPIN) error
 	// Recovered hears what happens about a forgotten PIN inside the transaction of it.
 	Recovered func(tx *db.Tx, what Recovered) error
+	// CameBy hears of a machine that joined by an invitation for several, inside the transaction of it.
+	CameBy func(tx *db.Tx, who CameBy) error
 	// Waits lists what an actor would receive by its name alone, as kind:name; in the change under way, or outside of one where tx
 	// is nil. Without it no name is given to a newcomer.
 	Waits func(ctx context.Context, tx *db.Tx, tenant, principal string) ([]string, error)

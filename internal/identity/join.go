@@ -3,7 +3,6 @@ package identity
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -15,12 +14,9 @@ import (
 // redeem an invitation, and nothing else.
 const Newcomer = "newcomer"
 
-// An invitation works once, for a day.
-const (
-	kindInvite = "invite"
-	inviteLife = 24 * time.Hour
-	maxInvite  = 30 * 24 * time.Hour
-)
+// kindInvite is what the hash of an invitation begins with. Those from before invitations had a table of their own are sign-ins of
+// this kind.
+const kindInvite = "invite"
 
 // EnterIn asks to join.
 type EnterIn struct {
@@ -36,17 +32,6 @@ type RedeemIn struct {
 	Invite string `json:"invite" jsonschema:"the invitation, tdj_…"`
 }
 
-// InviteIn makes an invitation.
-type InviteIn struct {
-	TTL int64 `json:"expires_in_secs,omitempty" jsonschema:"how long it is good for; a day when left out"`
-}
-
-// InviteOut is an invitation, shown once.
-type InviteOut struct {
-	Invite    string    `json:"invite"`
-	ExpiresAt time.Time `json:"expires_at"`
-}
-
 func joinAt(name string) op.Resource { return op.Resource{Kind: "join", Path: "/" + name} }
 
 // joinOps are how others come in.
@@ -56,12 +41,8 @@ func (r *Room) joinOps() []op.Op {
 			Doc: "Ask to join this server. A person approves it; the same request then returns a token, once."},
 			func(in EnterIn) op.Resource { return joinAt(in.Name) }, r.enter), r.receives),
 		op.State(op.Spec{Name: "join.redeem", Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
-			Doc: "Join this server with an invitation, which works once."},
+			Doc: "Join this server with an invitation, which lets in as many as it was made for."},
 			func(in RedeemIn) op.Resource { return joinAt(in.Name) }, r.redeem),
-		op.State(op.Spec{Name: "join.invite", Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true,
-			People: true, MCP: "-",
-			Doc: "Make an invitation for one machine or agent. Needs a person present."},
-			func(InviteIn) op.Resource { return tokenAt("invite") }, r.inviteOp),
 	}
 }
 
@@ -78,15 +59,22 @@ func (r *Room) enter(ctx context.Context, tx *db.Tx, in EnterIn) (MintOut, error
 }
 
 func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, error) {
-	_, err := r.takeSignin(ctx, tx, kindInvite, in.Invite)
-	if err != nil && !db.NoRows(err) {
-		return MintOut{}, err
+	v, err := r.takeInvite(ctx, tx, in.Invite)
+	if db.NoRows(err) {
+		_, err = r.takeSignin(ctx, tx, kindInvite, in.Invite)
 	}
-	if err != nil {
+	if db.NoRows(err) {
 		return MintOut{}, fault.New(fault.Denied, "join.redeem", "this invitation is not known, was used already or is too old").
 			WithNext("ask the server's owner for a new one (tandem invite), or join without one and wait for approval")
 	}
-	return r.admit(ctx, tx, in.Name, "joined by invitation")
+	if err != nil {
+		return MintOut{}, err
+	}
+	out, err := r.admit(ctx, tx, in.Name, "joined by invitation")
+	if err == nil && v.id != "" {
+		err = r.cameBy(ctx, tx, v, out.Actor)
+	}
+	return out, err
 }
 
 // admit makes an actor with a name that is free and a token for it.
@@ -129,25 +117,4 @@ func freshActor(ctx context.Context, tx *db.Tx, tenant string, kind op.Kind, nam
 		}
 		a.Name = fmt.Sprintf("%s-%d", name, try)
 	}
-}
-
-func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, error) {
-	life := time.Duration(in.TTL) * time.Second
-	if in.TTL < 0 || life > maxInvite {
-		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is good for a second to thirty days")
-	}
-	if life == 0 {
-		life = inviteLife
-	}
-	return r.Invite(ctx, tx, op.CallerFrom(ctx).Tenant, life)
-}
-
-// Invite makes an invitation to a tenant. The daemon makes one when it
-// is told to listen beyond this machine, for the person who told it.
-func (r *Room) Invite(ctx context.Context, tx *db.Tx, tenant string, life time.Duration) (InviteOut, error) {
-	if life == 0 {
-		life = inviteLife
-	}
-	out := InviteOut{Invite: newSecret("tdj_"), ExpiresAt: tx.Now().Add(life)}
-	return out, putSignin(ctx, tx, kindInvite, tenant, WellKnown(Newcomer), out.Invite, "", life)
 }

@@ -83,7 +83,7 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
-	return slices.Concat(r.passkeyOps(), r.joinOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(), []op.Op{
+	return slices.Concat(r.passkeyOps(), r.joinOps(), r.inviteOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(), []op.Op{
 		op.Read(op.Spec{Name: "actor.whoami", Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),

@@ -25,7 +25,9 @@ var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: Loc
 	{Kind: op.Agent, Name: MCP, For: LocalUser}}
 
 // Lives are the rows of this room that end by themselves, with how long one of them lasts at most.
-var Lives = map[string]time.Duration{"signin": max(linkLife, cookieLife, maxInvite), "oauth": max(codeLife, refreshLife)}
+var Lives = map[string]time.Duration{"signin": max(linkLife, cookieLife, maxInvite),
+	"oauth":  max(codeLife, refreshLife),
+	"invite": maxInvite}
 
 // Seal is an actor: what it is, its name, for whom it acts, and whether it still does.
 func (a *Actor) Seal() op.Sealed {
@@ -191,6 +193,8 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	add(collectSealed(rows, err2, loadClient))
 	rows, err2 = read("SELECT " + oauthColumns + " FROM oauth_grant")
 	add(collectSealed(rows, err2, scanGrant))
+	rows, err2 = read("SELECT " + inviteColumns + " FROM invite")
+	add(collectSealed(rows, err2, scanInvite))
 	rows, err2 = read("SELECT " + codeColumns + " FROM recovery_code")
 	add(collectSealed(rows, err2, scanCode))
 	rows, err2 = read("SELECT " + recoveryColumns + " FROM recovery")

@@ -29,7 +29,7 @@ var ends = []string{"expires_at", "until"}
 
 // removed are the tables whose rows the journal vouches for with their end in it: a row that has ended is removed, because a changed
 // one would be somebody's hand.
-var removed = []string{"approval_rule", "oauth_grant", "passkey_challenge", "signin", "terminal_skip", "token"}
+var removed = []string{"approval_rule", "invite", "oauth_grant", "passkey_challenge", "signin", "terminal_skip", "token"}
 
 // End writes down that what had ended by a time has ended: its end becomes the beginning of time, which every clock is behind. It
 // returns how many rows that were.

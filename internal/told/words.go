@@ -27,6 +27,7 @@ var phrases = map[string][2]string{
 	"join.enter":              {"let a machine in", "let a machine in"},
 	"join.invite":             {"made an invitation", "make an invitation"},
 	"join.redeem":             {"used an invitation", "use an invitation"},
+	"join.revoke":             {"revoked an invitation", "revoke an invitation"},
 	"oauth.consent":           {"let a program act", "let a program act"},
 	"oauth.exchange":          {"gave a program its token", "give a program its token"},
 	"oauth.register":          {"noted a program that wants to sign in", "note a program that wants to sign in"},

@@ -13,9 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	"tandem/internal/client"
-	"tandem/internal/daemon"
-	"tandem/internal/fault"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
 	secret "tandem/internal/secret/wire"
@@ -208,54 +205,6 @@ func newTokenClear(k *kit.Kit) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.From, "from", "", "only those that asked from this address")
-	return cmd
-}
-
-// inviteOut is an invitation, and the line that uses it.
-type inviteOut struct {
-	room.InviteOut
-	Join string `json:"join"`
-}
-
-func newInvite(k *kit.Kit) *cobra.Command {
-	var life time.Duration
-	cmd := &cobra.Command{
-		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs,
-		Example: "  tandem invite\n  tandem invite --expires 1h",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			secs, err := kit.Life(cmd, "expires", life, time.Second)
-			if err != nil {
-				return err
-			}
-			var st daemon.Status
-			if err := k.Call(cmd.Context(), "server.status", nil, &st); err != nil {
-				return err
-			}
-			if st.Listen == "" {
-				return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
-					WithNext("give it one: tandem up --listen 0.0.0.0:13013")
-			}
-			var out room.InviteOut
-			if err := k.Call(cmd.Context(), "join.invite", room.InviteIn{TTL: secs}, &out); err != nil {
-				return err
-			}
-			c, err := k.Client(cmd.Context())
-			if err != nil {
-				return err
-			}
-			line, err := kit.JoinLine(cmd.Context(), c, &st, client.InviteLine(out.Invite, st.Key))
-			if err != nil {
-				return err
-			}
-			return k.Show(inviteOut{out, line}, func(w io.Writer) {
-				fmt.Fprintln(w, line)
-				if st.Key == "" {
-					fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
-				}
-			})
-		},
-	}
-	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
 	return cmd
 }
 

@@ -281,6 +281,11 @@ your-server> tandem serve --hostname 127.0.0.1 --port 39731
 your-server> tandem up --repo ~/project --listen 0.0.0.0:13013
 your-server> tandem invite
 your-server> tandem invite --expires 1h
+your-server> tandem invite --uses 20 --expires 24h
+your-server> tandem invite list
+  shows 0 of 20
+let inv_… your-server$ tandem invite list --json | grep -o 'inv_[a-z0-9]*' | head -1
+your-server> tandem invite revoke inv_…
 laptop> tandem init --tandem-server your-server:13013 ~/work
   when waiting until: your-server$ tandem approvals approve
 laptop$ cd ~/work

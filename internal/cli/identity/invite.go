@@ -1,0 +1,138 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/client"
+	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	room "tandem/internal/identity"
+)
+
+// inviteOut is an invitation, and the line that uses it.
+type inviteOut struct {
+	room.InviteOut
+	Join string `json:"join"`
+}
+
+func newInvite(k *kit.Kit) *cobra.Command {
+	var life time.Duration
+	var in room.InviteIn
+	cmd := &cobra.Command{
+		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs,
+		Long:    "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, with what the policy says of agents.",
+		Example: "  tandem invite\n  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if cmd.Flags().Changed("uses") && in.Uses < 1 {
+				return kit.Usagef("--uses says how many machines may join: 1 or more")
+			}
+			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
+				return err
+			}
+			return invite(cmd.Context(), k, in)
+		},
+	}
+	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
+	cmd.Flags().Int64Var(&in.Uses, "uses", 0, "how many machines may join with it (1)")
+	cmd.AddCommand(newInviteList(k), newInviteRevoke(k))
+	return cmd
+}
+
+func invite(ctx context.Context, k *kit.Kit, in room.InviteIn) error {
+	var st daemon.Status
+	if err := k.Call(ctx, "server.status", nil, &st); err != nil {
+		return err
+	}
+	if st.Listen == "" {
+		return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
+			WithNext("give it one: tandem up --listen 0.0.0.0:13013")
+	}
+	var out room.InviteOut
+	if err := k.Call(ctx, "join.invite", in, &out); err != nil {
+		return err
+	}
+	c, err := k.Client(ctx)
+	if err != nil {
+		return err
+	}
+	line, err := kit.JoinLine(ctx, c, &st, client.InviteLine(out.Invite, st.Key))
+	if err != nil {
+		return err
+	}
+	return k.Show(inviteOut{out, line}, func(w io.Writer) {
+		fmt.Fprintln(w, line)
+		if st.Key == "" {
+			fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
+		}
+		if out.Uses > 1 {
+			fmt.Fprintf(k.Err, "%s lets %d machines in until %s; to end it before: tandem invite revoke %s\n", out.ID, out.Uses,
+				when(&out.ExpiresAt), out.ID)
+		}
+	})
+}
+
+func newInviteList(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List invitations and who came by them", Args: cobra.NoArgs, Example: "  tandem invite list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out room.InvitesOut
+			if err := k.Call(cmd.Context(), "join.invites", nil, &out); err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := kit.Table(w)
+				fmt.Fprintln(t, "ID\tUSED\tSTATE\tUNTIL\tJOINED")
+				for _, v := range out.Invites {
+					fmt.Fprintf(t, "%s\t%d of %d\t%s\t%s\t%s\n", v.ID, v.Used, v.Uses, inviteState(v), when(&v.ExpiresAt), joined(v.Joined))
+				}
+				t.Flush()
+			})
+		},
+	}
+}
+
+func newInviteRevoke(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke ID", Short: "End an invitation; who joined with it stays; needs your PIN", Args: cobra.ExactArgs(1),
+		Example: "  tandem invite revoke inv_…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return done(cmd, k, "join.revoke", room.InviteRef{ID: args[0]},
+				args[0]+" is revoked; to shut out who joined with it: tandem actor disable NAME")
+		},
+	}
+}
+
+func inviteState(v *room.Invitation) string {
+	switch {
+	case v.RevokedAt != nil:
+		return "revoked"
+	case v.Used >= v.Uses:
+		return "used"
+	case time.Now().After(v.ExpiresAt):
+		return "expired"
+	}
+	return "open"
+}
+
+// joined names the first of those who came, and where from.
+func joined(all []room.JoinedBy) (out string) {
+	for i, j := range all {
+		if i == 5 {
+			return fmt.Sprintf("%s and %d more", out, len(all)-i)
+		}
+		if i > 0 {
+			out += ", "
+		}
+		out += j.Name
+		if j.From != "" {
+			out += " (" + j.From + ")"
+		}
+	}
+	return out
+}
