@@ -93,6 +93,7 @@ var houseMap = []wall{
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "memory/text", pure: true},                              // terms, queries, scores
+	{pkg: "source/decode", pure: true},                            // text out of documents
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},
