@@ -93,7 +93,8 @@ var houseMap = []wall{
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "memory/text", pure: true},                              // terms, queries, scores
-	{pkg: "source/decode", pure: true},                            // text out of documents
+	{pkg: "source/decode", may: "source/decode/pdf", pure: true},  // text out of documents
+	{pkg: "source/decode/pdf", pure: true},                        // words of a PDF, as people read them
 
 	// repositories: jj's model, and what surrounds it
 	{pkg: "repo", may: "repo/diff", pure: true},

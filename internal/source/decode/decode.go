@@ -35,6 +35,7 @@ func formats() []format {
 	return []format{
 		{"markdown", []string{".md", ".markdown", ".mdx"}, "", readMarkdown},
 		{"html", []string{".html", ".htm", ".xhtml"}, "<!doctype html", readHTML},
+		{"pdf", []string{".pdf"}, "%pdf-", readPDF},
 		{"docx", []string{".docx"}, "", readDOCX},
 		{"pptx", []string{".pptx"}, "", readPPTX},
 		{"xlsx", []string{".xlsx"}, "", readXLSX},
@@ -91,7 +92,7 @@ func pick(name string, data []byte) (string, func(*writer, []byte) error) {
 
 // binaries are formats that would else be called text that is no text.
 var binaries = map[string]string{
-	"PDF": "%PDF-", "zip archives": "PK\x03\x04", "gzip archives": "\x1f\x8b", "programs": "\x7fELF",
+	"zip archives": "PK\x03\x04", "gzip archives": "\x1f\x8b", "programs": "\x7fELF",
 	"PNG pictures": "\x89PNG", "JPEG pictures": "\xff\xd8\xff", "GIF pictures": "GIF8",
 	"old Office files (save it as .docx, .xlsx or .pptx)": "\xd0\xcf\x11\xe0",
 }

@@ -37,7 +37,8 @@ func TestTexts(t *testing.T) {
 		"a.go": {"package a\n\n// F does.\nfunc F() {\n}\n\nfunc (x *T) G() {}\n", "a.go",
 			[]Part{{"lines 1-2", "package a"}, {"F, lines 3-6", "// F does.\nfunc F() {\n}"}, {"(x *T) G, lines 7-8", "func (x *T) G() {}"}}, nil},
 		"a.ts": {"import x\nexport const f = async (a) => 1\nexport default class K {}\n", "a.ts",
-			[]Part{{"lines 1-1", "import x"}, {"f, lines 2-2", "export const f = async (a) => 1"}, {"K, lines 3-4", "export default class K {}"}}, nil},
+			[]Part{{"lines 1-1", "import x"}, {"f, lines 2-2", "export const f = async (a) => 1"},
+				{"K, lines 3-4", "export default class K {}"}}, nil},
 		"a.txt":  {"\xff\xfea\x00\xe9\x00", "", []Part{{"lines 1-1", "aé"}}, nil},
 		"README": {"caf\xe9", "", []Part{{"lines 1-1", "café"}}, nil},
 		"page":   {"  <!DOCTYPE html><p>x", "", []Part{{"", "x"}}, nil},
@@ -89,7 +90,7 @@ func TestRefused(t *testing.T) {
 		l    Limits
 	}{
 		"zero bytes":                     {"a.txt", []byte("a\x00b"), Limits{}},
-		"nobody here reads PDF":          {"a", []byte("%PDF-1.4"), Limits{}},
+		"damaged: it has no pages":       {"a", []byte("%PDF-1.4"), Limits{}},
 		"nobody here reads old Office":   {"a.doc", []byte("\xd0\xcf\x11\xe0"), Limits{}},
 		"has 5 bytes, and 4 are":         {"a.txt", []byte("12345"), Limits{Input: 4}},
 		"more than 9 bytes of text":      {"a.txt", []byte(strings.Repeat("word ", 9)), Limits{Text: 9}},
@@ -137,7 +138,8 @@ func TestRefused(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	sheet := zipped("xl/workbook.xml", `<w xmlns:r="r"><sheet name="a" r:id="r1"/></w>`, "xl/_rels/workbook.xml.rels",
 		`<R><Relationship Id="r1" Type="worksheet" Target="s.xml"/></R>`, "xl/s.xml", `<s><row r="1"><c r="A1"><v>1</v></c></row></s>`)
-	for i, seed := range []string{"# a\n<!--", "<p hidden>x<table><td>y", "a,b\n\"1", `{"a":[1,{"b":"c"}]}`, `{"cells":[{"source":["x"]}]}`,
+	for i, seed := range []string{"%PDF-1.4\n1 0 obj<</Type/Page/Contents 2 0 R/Resources<</Font<</F<</Subtype/Type1/BaseFont/Times>>>>>>>>endobj\n" +
+		"2 0 obj<</Length 40>>stream\nBT /F 12 Tf 1 0 0 1 9 9 Tm [(ab) -300 (c)] TJ ET\nendstream endobj", "# a\n<!--", "<p hidden>x<table><td>y", "a,b\n\"1", `{"a":[1,{"b":"c"}]}`, `{"cells":[{"source":["x"]}]}`,
 		"From a\nSubject: =?x?q?y?=\n\nz", "Content-Type: multipart/mixed; boundary=B\n\n--B\n\nx\n--B--", "func F() {}", string(sheet),
 		string(zipped("word/document.xml", "<d><p><r><t>x</t></r></p><tbl><tr><tc><p/></tc></tr></tbl></d>"))} {
 		f.Add(uint8(i), []byte(seed))
@@ -147,6 +149,8 @@ func FuzzDecode(f *testing.F) {
 		names = append(names, "a"+one.ends[0])
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		late := time.AfterFunc(30*time.Second, func() { panic("it takes too long") })
+		defer late.Stop()
 		l := Limits{Input: 1 << 20, Unpacked: 1 << 20, Text: 1 << 16, Parts: 100, Depth: 50}
 		got, err := Decode(t.Context(), names[int(which)%len(names)], data, l)
 		var refused *Refused

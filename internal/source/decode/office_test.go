@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,4 +62,19 @@ func file(t *testing.T, path string) *Document {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return got
+}
+
+// why is the reason for which a file is refused.
+func why(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Decode(t.Context(), filepath.Base(path), data, Limits{})
+	var refused *Refused
+	if !errors.As(err, &refused) {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return refused.Reason
 }
