@@ -77,7 +77,8 @@ func FuzzDecodeOperation(f *testing.F) {
 }
 
 func FuzzDecodeCommit(f *testing.F) {
-	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor a <b> 1 +0200\ncommitter a <b> 1 -0200\njj:conflict-labels x\n y\n z\nchange-id zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\ngpgsig a\n b\n\nhello\n"))
+	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor a <b> 1 +0200\ncommitter a <b> 1 -0200\njj:conflict-labels x\n" +
+		" y\n z\nchange-id zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\ngpgsig a\n b\n\nhello\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := DecodeCommit("12345678901234567890", data)
 		if err != nil {

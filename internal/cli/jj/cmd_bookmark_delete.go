@@ -166,7 +166,8 @@ func runBookmarkRename(ctx context.Context, e *env, p *parsed) error {
 	}
 	if left {
 		w.ui.warnf("Tracked remote bookmarks for bookmark %s were not renamed.", os)
-		w.ui.hintf("To rename the bookmark on the remote, you can `jj git push --bookmark %s` first (to delete it on the remote), and then `jj git push --bookmark %s`. `jj git push --all --deleted` would also be sufficient.", os, ns)
+		w.ui.hintf("To rename the bookmark on the remote, you can `jj git push --bookmark %s` first (to delete it on the remote), and then "+
+			"`jj git push --bookmark %s`. `jj git push --all --deleted` would also be sufficient.", os, ns)
 	}
 	if !over {
 		for _, r := range remotes {

@@ -183,7 +183,8 @@ func runBookmarkList(ctx context.Context, e *env, p *parsed) error {
 	}
 	switch {
 	case remoteGone:
-		w.ui.hintf("Bookmarks marked as deleted can be *deleted permanently* on the remote by running `jj git push --deleted`. Use `jj bookmark forget` if you don't want that.")
+		w.ui.hintf("Bookmarks marked as deleted can be *deleted permanently* on the remote by running `jj git push --deleted`. " +
+			"Use `jj bookmark forget` if you don't want that.")
 	case gone:
 		w.ui.hintf("Bookmarks marked as deleted will be deleted from the underlying Git repo on the next `jj git export`.")
 	}

@@ -91,7 +91,8 @@ func runCommit(ctx context.Context, e *env, p *parsed) error {
 			return err
 		}
 		if d.Description == "" {
-			w.ui.hintf("The commit message was left empty.\nIf this was not intentional, run `jj undo` to restore the previous state.\nOr run `jj desc @-` to add a description to the parent commit.")
+			w.ui.hintf("The commit message was left empty.\nIf this was not intentional, run `jj undo` to restore the previous state.\n" +
+				"Or run `jj desc @-` to add a description to the parent commit.")
 		}
 	}
 	made, err := t.Write(ctx, d)

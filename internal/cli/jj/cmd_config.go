@@ -288,7 +288,8 @@ func (e *env) configFileArg(arg string) (string, error) {
 		}
 	}
 	return "", userf("Configuration file '%s' is not a valid jj configuration file location", path).
-		hinted("Valid config locations include user configs (`~/.config/jj/config.toml` or `conf.d/*.toml`), repo/workspace configs, or files loaded with the global flag `--config-file <PATH>`.")
+		hinted("Valid config locations include user configs (`~/.config/jj/config.toml` or `conf.d/*.toml`), repo/workspace configs, or " +
+			"files loaded with the global flag `--config-file <PATH>`.")
 }
 
 func runConfigSet(ctx context.Context, e *env, p *parsed) error {
@@ -327,7 +328,8 @@ func (e *env) warnAuthor(ctx context.Context, field string, v *config.Value) {
 	if s, ok := v.V.(string); ok && s == have {
 		return
 	}
-	e.ui.warnf("This setting will only impact future commits.\nThe author of the working copy will stay \"%s <%s>\".\nTo change the working copy author, use \"jj metaedit --update-author\".", c.Author.Name, c.Author.Email)
+	e.ui.warnf("This setting will only impact future commits.\nThe author of the working copy will stay \"%s <%s>\".\n"+
+		"To change the working copy author, use \"jj metaedit --update-author\".", c.Author.Name, c.Author.Email)
 }
 
 func runConfigUnset(_ context.Context, e *env, p *parsed) error {

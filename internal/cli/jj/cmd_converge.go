@@ -226,7 +226,8 @@ func (c *convergence) run(ctx context.Context, changes int) error {
 		w.ui.statusf("Rebased %d descendants\n", n)
 	}
 	if changes > 1 {
-		w.ui.hintf("There are still %d divergent changes remaining in the specified revset, you can run this command again to converge another one.", changes-1)
+		w.ui.hintf("There are still %d divergent changes remaining in the specified revset, you can run this command again to converge "+
+			"another one.", changes-1)
 	}
 	return nil
 }

@@ -336,7 +336,8 @@ func (d *differ) descriptionDiff(o *text.Text, from []*repo.Commit, to *repo.Com
 		df := &render.Diff{Opts: opts}
 		switch f {
 		case "git":
-			o.Label("file_header", "diff --git a/JJ-COMMIT-DESCRIPTION b/JJ-COMMIT-DESCRIPTION\n--- JJ-COMMIT-DESCRIPTION\n+++ JJ-COMMIT-DESCRIPTION\n")
+			o.Label("file_header", "diff --git a/JJ-COMMIT-DESCRIPTION b/JJ-COMMIT-DESCRIPTION\n--- JJ-COMMIT-DESCRIPTION\n"+
+				"+++ JJ-COMMIT-DESCRIPTION\n")
 			df.UnifiedText(o, []byte(before), []byte(to.Description))
 		case "color-words":
 			o.Label("header", "Modified commit description:\n")

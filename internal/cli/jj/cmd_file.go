@@ -323,7 +323,8 @@ func (w *session) untrackFiles(ctx context.Context, set *fileset.Set) error {
 			if len(back) > 1 {
 				msg = fmt.Sprintf("'%s' and %d other files are not ignored.", w.paths().Format(back[0]), len(back)-1)
 			}
-			return fail(userf("%s", msg).hinted("Files that are not ignored will be added back by the next command.\nMake sure they're ignored, then try again."))
+			return fail(userf("%s", msg).hinted("Files that are not ignored will be added back by the next command.\n" +
+				"Make sure they're ignored, then try again."))
 		}
 		if err := locked.Reset(ctx, tree); err != nil {
 			return fail(err)

@@ -212,7 +212,8 @@ func (rs *revisions) gerritTargets(ctx context.Context, p *parsed) ([]repo.Commi
 	ids := []repo.CommitID{c.ID}
 	if c.Description == "" {
 		if ids = c.Parents; len(ids) != 1 {
-			return nil, userf("No revision provided, and @ is a merge commit with no description. Unable to determine a suitable default commit to upload.").hinted(hint)
+			return nil, userf("No revision provided, and @ is a merge commit with no description. " +
+				"Unable to determine a suitable default commit to upload.").hinted(hint)
 		}
 		rs.ui.statusf("No revision provided and @ has no description. Defaulting to @-\n")
 	} else {

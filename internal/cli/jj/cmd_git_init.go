@@ -254,7 +254,8 @@ func (gs *gitSide) hintUntracked() {
 		quoted[i] = shellQuote(n)
 	}
 	gs.ui.status(t)
-	gs.ui.hintf("Run the following command to keep local bookmarks updated on future pulls:\n  jj bookmark track %s", strings.Join(quoted, " "))
+	gs.ui.hintf("Run the following command to keep local bookmarks updated on future pulls:\n"+
+		"  jj bookmark track %s", strings.Join(quoted, " "))
 }
 
 // checkOutGitHead starts where the HEAD of a git repository elsewhere is.

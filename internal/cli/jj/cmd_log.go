@@ -222,7 +222,8 @@ func (pr *printer) logHints(p *parsed, empty bool) error {
 	only := p.all("pos")[0]
 	if only == "." {
 		if q, err := pr.paths().Parse("."); err == nil && q == "" {
-			pr.ui.warnf("The argument %q is being interpreted as a fileset expression, but this is often not useful because all non-empty commits touch '.'. If you meant to show the working copy commit, pass -r '@' instead.", only)
+			pr.ui.warnf("The argument %q is being interpreted as a fileset expression, but this is often not useful because all non-empty "+
+				"commits touch '.'. If you meant to show the working copy commit, pass -r '@' instead.", only)
 		}
 		return nil
 	}

@@ -125,7 +125,8 @@ func (tb *toolbox) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedT
 		summary := strings.TrimRight(repo.DescribeConflict(k.v, tree.Labels), "\n")
 		switch {
 		case k.file == nil:
-			return out, nil, resolveError(fmt.Errorf("Only conflicts that involve normal files (not symlinks, etc.) are supported. Conflict summary for %q:\n%s", string(k.path), summary))
+			return out, nil, resolveError(fmt.Errorf("Only conflicts that involve normal files (not symlinks, etc.) are supported. "+
+				"Conflict summary for %q:\n%s", string(k.path), summary))
 		case k.file.IDs.Sides() > 2:
 			return out, nil, resolveError(fmt.Errorf("The conflict at %q has %d sides. At most 2 sides are supported.", string(k.path),
 				k.file.IDs.Sides())).
@@ -235,7 +236,8 @@ func (tb *toolbox) resolveFile(ctx context.Context, tl *tool, k conflicted) (rep
 		return nil, err
 	}
 	if len(data) == 0 || string(data) == string(initial) {
-		return nil, fmt.Errorf("The output file is either unchanged or empty after the editor quit (run with --debug to see the exact invocation).")
+		return nil, fmt.Errorf("The output file is either unchanged or empty after the editor quit (run with --debug to see the exact " +
+			"invocation).")
 	}
 	if !tl.editsMarkers && !conflict {
 		id, err := tb.store.PutFile(ctx, data)
@@ -251,7 +253,8 @@ func (tb *toolbox) resolveFile(ctx context.Context, tl *tool, k conflicted) (rep
 	}
 	if id, ok := now.AsResolved(); ok {
 		if conflict {
-			return nil, fmt.Errorf("Tool exited with exit status: %d, but did not produce valid conflict markers (run with --debug to see the exact invocation)", code)
+			return nil, fmt.Errorf("Tool exited with exit status: %d, but did not produce valid conflict markers (run with --debug to see the "+
+				"exact invocation)", code)
 		}
 		return k.value(id), nil
 	}

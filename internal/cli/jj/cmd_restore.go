@@ -86,7 +86,8 @@ func runRestore(ctx context.Context, e *env, p *parsed) error {
 			}
 			s, err := w.print.summaryText(ctx, to)
 			return "You are restoring changes from: " + strings.Join(lines, "\n                                ") + "\nto commit: " + s + "\n\n" +
-				"The diff initially shows all changes restored. Adjust the right side until it\nshows the contents you want for the destination commit.\n", err
+				"The diff initially shows all changes restored. Adjust the right side until it\n" +
+				"shows the contents you want for the destination commit.\n", err
 		})
 	if err != nil {
 		return err

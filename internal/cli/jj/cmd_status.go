@@ -205,7 +205,8 @@ func (pr *printer) statusRefs(o *text.Text) {
 		pr.headed(o, "hint", "Hint: ", advice+"\n")
 	}
 	list("These bookmarks have conflicts:", "Use `jj bookmark list` to see details. Use `jj bookmark set <name> -r <rev>` to resolve.", local)
-	list("These remote bookmarks have conflicts:", "Use `jj bookmark list` to see details. Resolve by fetching an updated bookmark from the remote.", remote)
+	list("These remote bookmarks have conflicts:", "Use `jj bookmark list` to see details. "+
+		"Resolve by fetching an updated bookmark from the remote.", remote)
 }
 
 // conflictedPaths lists conflicts with how many sides they have.

@@ -243,7 +243,8 @@ func runWorkspaceAdd(ctx context.Context, e *env, p *parsed) error {
 	}
 	w.ui.statusf("Created workspace in %q\n", rel)
 	if !strings.ContainsRune(given, filepath.Separator) {
-		w.ui.warnf("Workspace created inside current directory. If this was unintentional, delete the %q directory and run `jj workspace forget %s` to remove it.", given, revset.FormatSymbol(name))
+		w.ui.warnf("Workspace created inside current directory. "+
+			"If this was unintentional, delete the %q directory and run `jj workspace forget %s` to remove it.", given, revset.FormatSymbol(name))
 	}
 	if err := n.inheritSparse(ctx, p.or("sparse-patterns", "copy"), w.wc.Sparse()); err != nil {
 		return err

@@ -198,7 +198,8 @@ func (u *ui) exportFailures(failed map[string]string) {
 		u.colours.WriteTo(u.io.Stderr, t)
 	}
 	if hint {
-		u.hintf("Git doesn't allow a branch/tag name that looks like a parent directory of\nanother (e.g. `foo` and `foo/bar`). Try to rename the bookmarks/tags that failed\nto export or their \"parent\" bookmarks/tags.")
+		u.hintf("Git doesn't allow a branch/tag name that looks like a parent directory of\n" +
+			"another (e.g. `foo` and `foo/bar`). Try to rename the bookmarks/tags that failed\nto export or their \"parent\" bookmarks/tags.")
 	}
 }
 

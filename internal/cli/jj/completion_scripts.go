@@ -19,7 +19,8 @@ _jj_complete() {
 }
 compdef _jj_complete jj
 `,
-	"fish": `complete --keep-order --exclusive --command jj --arguments "(COMPLETE=fish jj -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token))"
+	"fish": `complete --keep-order --exclusive --command jj --arguments ` +
+		`"(COMPLETE=fish jj -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token))"
 `,
 	"elvish": `set edit:completion:arg-completer[jj] = { |@words|
     put (env COMPLETE=elvish _CLAP_IFS="\n" _CLAP_COMPLETE_INDEX=(to-string (- (count $words) 1)) jj -- $@words) | to-lines
@@ -40,7 +41,8 @@ compdef _jj_complete jj
 }
 
 const nushellScript = `$env.config.completions.external.completer = {|words|
-    with-env { COMPLETE: "fish" } { ^jj -- ...$words } | lines | each {|l| let p = ($l | split row "\t"); { value: $p.0, description: ($p | get -o 1 | default "") } }
+    with-env { COMPLETE: "fish" } { ^jj -- ...$words } | lines | each {|l| let p = ($l | split row "\t"); ` +
+	`{ value: $p.0, description: ($p | get -o 1 | default "") } }
 }
 `
 

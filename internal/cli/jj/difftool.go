@@ -125,7 +125,8 @@ func (d *diffTool) editTrees(ctx context.Context, left, right repo.MergedTree, m
 }
 
 func writeNotes(note, rightDir string, three bool, instructions string) error {
-	const experimental = "You are using the experimental 3-pane diff editor config. Some of\nthe following instructions may have been written with a 2-pane\ndiff editing in mind and be a little inaccurate.\n\n"
+	const experimental = "You are using the experimental 3-pane diff editor config. Some of\n" +
+		"the following instructions may have been written with a 2-pane\ndiff editing in mind and be a little inaccurate.\n\n"
 	text := instructions
 	if three {
 		keep := "The content of this pane should NOT be edited. Any edits will be\nlost.\n\n" + experimental + instructions

@@ -239,7 +239,8 @@ func sourceHint(err error) string {
 			return fmt.Sprintf("Consider using root:%q to specify repo-relative path", string(p))
 		}
 	case strings.HasPrefix(err.Error(), "Invalid string pattern kind"):
-		return "Try prefixing with one of `exact:`, `glob:`, `regex:`, `substring:`, or one of these with `-i` suffix added (e.g. `glob-i:`) for case-insensitive matching"
+		return "Try prefixing with one of `exact:`, `glob:`, `regex:`, `substring:`, or one of these with `-i` suffix added " +
+			"(e.g. `glob-i:`) for case-insensitive matching"
 	case strings.HasPrefix(err.Error(), "Invalid file pattern kind"):
 		return "See https://docs.jj-vcs.dev/latest/filesets/#file-patterns or `jj help -k filesets` for valid prefixes."
 	}

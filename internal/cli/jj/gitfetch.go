@@ -44,7 +44,8 @@ func (f *fetch) plan(w wanted) error {
 			for _, pat := range list {
 				glob, ok := refspecGlob(pat)
 				if !ok {
-					return userf("Invalid branch pattern provided. When fetching, branch names and globs may not contain the characters `:`, `^`, `?`, `[`, `]`")
+					return userf("Invalid branch pattern provided. " +
+						"When fetching, branch names and globs may not contain the characters `:`, `^`, `?`, `[`, `]`")
 				}
 				if i == 0 {
 					p.specs = append(p.specs, fetchSpec{kind.from + glob, kind.to + glob})

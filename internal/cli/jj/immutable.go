@@ -81,7 +81,8 @@ func (rs *revisions) checkRewritableExpr(ctx context.Context, x *revset.Expr) er
 	}
 	e.hints = append(e.hints, hint{rich: t})
 	e.hinted("Immutable commits are used to protect shared history.")
-	e.hinted("For more information, see:\n      - https://docs.jj-vcs.dev/latest/config/#set-of-immutable-commits\n      - `jj help -k config`, \"Set of immutable commits\"")
+	e.hinted("For more information, see:\n      - https://docs.jj-vcs.dev/latest/config/#set-of-immutable-commits\n" +
+		"      - `jj help -k config`, \"Set of immutable commits\"")
 	all, err := rr.IDs(ctx, revset.And(fixed, revset.Descendants(x)))
 	if err != nil {
 		return err

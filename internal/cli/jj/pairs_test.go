@@ -83,7 +83,9 @@ func gitPath(t *testing.T) string {
 		return path
 	}
 	dir := t.TempDir()
-	script := fmt.Sprintf("#!/bin/sh\nfor a; do shift; [ \"$a\" = --porcelain ] && [ \"$fetch\" ] && a=--quiet; [ \"$a\" = fetch ] && fetch=1; set -- \"$@\" \"$a\"; done\nexec %s \"$@\"\n", git)
+	script := fmt.Sprintf("#!/bin/sh\n"+
+		"for a; do shift; [ \"$a\" = --porcelain ] && [ \"$fetch\" ] && a=--quiet; [ \"$a\" = fetch ] && fetch=1; set -- \"$@\" \"$a\"; "+
+		"done\nexec %s \"$@\"\n", git)
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"tandem/internal/repo/stocktest"
 )
 
-const signatureTemplate = `commit_id.short() ++ " " ++ if(signature, signature.status() ++ " " ++ signature.key() ++ " " ++ signature.display(), "none") ++ "\n"`
+const signatureTemplate = `commit_id.short() ++ " " ++ if(signature, signature.status() ++ " " ++ signature.key() ++ " " ++ ` +
+	`signature.display(), "none") ++ "\n"`
 
 // TestSSHSignaturesAgainstStock signs with ssh keys, whose signatures are the
 // same each time, so that all ids have to agree with stock jj's.

@@ -256,14 +256,16 @@ func (w *session) staleError(f workcopy.Freshness, commit *repo.Commit) error {
 	switch f {
 	case workcopy.Stale:
 		return userf("The working copy is stale (not updated since operation %s).", op).
-			hinted("Run `jj workspace update-stale` to update it.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
+			hinted("Run `jj workspace update-stale` to update it.\n" +
+				"See https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
 	case workcopy.Sibling:
 		return internalf(nil, "The repo was loaded at operation %s, which seems to be a sibling of the working copy's operation %s",
 			w.repo.Operation.ID.Hex()[:12], op).
 			hinted("Run `jj op integrate %s` to add the working copy's operation to the operation log.", op)
 	}
 	return userf("Could not read working copy's operation.").
-		hinted("Run `jj workspace update-stale` to recover.\nSee https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
+		hinted("Run `jj workspace update-stale` to recover.\n" +
+			"See https://docs.jj-vcs.dev/latest/working-copy/#stale-working-copy for more information.")
 }
 
 // warnUntracked tells about files that were left out, and what to do.

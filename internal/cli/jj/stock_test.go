@@ -58,7 +58,8 @@ func (p *pair) same() {
 	p.t.Helper()
 	for _, q := range [][]string{
 		{"op", "log", "--no-graph", "-n1", "-T", "id ++ description"},
-		{"log", "--no-graph", "-r", "all()", "-T", "commit_id ++ ' ' ++ change_id ++ ' ' ++ bookmarks ++ ' ' ++ tags ++ ' ' ++ working_copies ++ '\n'"},
+		{"log", "--no-graph", "-r", "all()", "-T", "commit_id ++ ' ' ++ change_id ++ ' ' ++ bookmarks ++ ' ' ++ tags ++ ' ' ++ " +
+			"working_copies ++ '\n'"},
 	} {
 		q = append(q, "--ignore-working-copy")
 		a, b := p.stock.Run(p.theirs, q...), p.stock.Run(p.our, q...)

@@ -261,6 +261,7 @@ func (pr *printer) reportStats(s workcopy.CheckoutStats, c *repo.Commit) {
 	if s.Skipped > 0 {
 		pr.ui.warnf("%d of those updates were skipped because there were conflicting changes in the working copy.", s.Skipped)
 		id := c.ID.Hex()[:12]
-		pr.ui.hintf("Inspect the changes compared to the intended target with `jj diff --from %s`.\nDiscard the conflicting changes with `jj restore --from %s`.", id, id)
+		pr.ui.hintf("Inspect the changes compared to the intended target with `jj diff --from %s`.\n"+
+			"Discard the conflicting changes with `jj restore --from %s`.", id, id)
 	}
 }

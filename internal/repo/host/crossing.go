@@ -99,7 +99,8 @@ func (h *Host) cross(ctx context.Context, tx *db.Tx, in CrossIn) (CrossOut, erro
 			WithNext("let tandem do it: it syncs by itself after each command")
 	}
 	for _, f := range in.Files {
-		if _, err := tx.Exec("INSERT INTO repo_crossing (tenant, repo, lease, actor, path, content) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		if _, err := tx.Exec("INSERT INTO repo_crossing (tenant, repo, lease, actor, path, content) VALUES (?, ?, ?, ?, ?, ?) "+
+			"ON CONFLICT DO NOTHING",
 			identity.LocalTenant, s.id, f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content); err != nil {
 			return CrossOut{}, err
 		}
@@ -164,7 +165,8 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 	if fault.Is(err, fault.Pending) {
 		h.tellHolders(ctx, s, ask, workspace, "asked")
 		pending := fault.Public(err)
-		err = pending.WithNext("a person answers it on the server, in its panel or there with: tandem approvals approve %s; then repeat the same call", pending.Data["approval"])
+		err = pending.WithNext("a person answers it on the server, in its panel or there with: tandem approvals approve %s; "+
+			"then repeat the same call", pending.Data["approval"])
 	}
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.Denied, "repo.cross", "%s, and %s", leasedWords(ask), fault.Public(err).Msg).
@@ -178,7 +180,8 @@ func (h *Host) unlet(ctx context.Context, s *served, files []CrossFile) ([]Cross
 	var out []CrossFile
 	for _, f := range files {
 		var n int
-		err := h.DB.QueryRow(ctx, "SELECT count(*) FROM repo_crossing WHERE tenant = ? AND repo = ? AND lease = ? AND actor = ? AND path = ? AND content = ?",
+		err := h.DB.QueryRow(ctx, "SELECT count(*) FROM repo_crossing "+
+			"WHERE tenant = ? AND repo = ? AND lease = ? AND actor = ? AND path = ? AND content = ?",
 			identity.LocalTenant, s.id, f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content).Scan(&n)
 		if err != nil {
 			return nil, err

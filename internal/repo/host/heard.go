@@ -33,7 +33,8 @@ func (h *Host) tellHolders(ctx context.Context, s *served, files []CrossFile, wo
 			if deed == "changed" {
 				text = fmt.Sprintf("%s, which you lease, was changed by %s in the workspace %s with a person's approval", f.Path, me.Name, workspace)
 			}
-			n, err := tx.Changed("INSERT INTO repo_heard (tenant, repo, id, workspace, mark, text, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			n, err := tx.Changed("INSERT INTO repo_heard (tenant, repo, id, workspace, mark, text, at) VALUES (?, ?, ?, ?, ?, ?, ?) "+
+				"ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.id, id.New("word"), f.of.Workspace, deed+" "+f.Lease+" "+me.Actor+" "+f.Path+" "+f.Content, text, tx.Now())
 			if err != nil {
 				return err
@@ -61,7 +62,8 @@ func (s *served) stir() {
 // heard is what was said to a workspace of the caller's after the last word that
 // it knows.
 func (h *Host) heard(ctx context.Context, s *served, workspace, after string) ([]exchange.Word, error) {
-	rows, err := h.DB.Query(ctx, `SELECT h.id, h.text FROM repo_heard h JOIN repo_workspace w ON w.tenant = h.tenant AND w.repo = h.repo AND w.name = h.workspace
+	rows, err := h.DB.Query(ctx, `SELECT h.id, h.text FROM repo_heard h
+		JOIN repo_workspace w ON w.tenant = h.tenant AND w.repo = h.repo AND w.name = h.workspace
 		WHERE h.tenant = ? AND h.repo = ? AND h.workspace = ? AND h.id > ? AND w.actor = ? ORDER BY h.id LIMIT 50`,
 		identity.LocalTenant, s.id, workspace, after, op.CallerFrom(ctx).Actor)
 	return db.Collect(rows, err, func(r *sql.Rows) (w exchange.Word, err error) {

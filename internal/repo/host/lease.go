@@ -175,7 +175,8 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 	if err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease "+
+		"WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
 		identity.LocalTenant, s.id, p, tx.Now())
 	list, err := db.Collect(rows, err, scanLease)
 	if err != nil {

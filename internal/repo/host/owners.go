@@ -62,7 +62,8 @@ func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merge
 	}
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		for name, me := range come {
-			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
+				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
 				return err
 			}
@@ -126,7 +127,8 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 	for n := 2; ; n++ {
 		_, taken := view.Workspaces[name]
 		if !taken && name != repo.ServerWorkspace {
-			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
+				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now())
 			if err != nil {
 				return ClaimOut{}, err

@@ -81,7 +81,8 @@ func TestErrorsPointAtThePlace(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{`nme`, " --> 1:1\n  |\n1 | nme\n  | ^-^\n  |\n  = Keyword `nme` doesn't exist"},
 		{`name.foo()`, " --> 1:6\n  |\n1 | name.foo()\n  |      ^-^\n  |\n  = Method `foo` doesn't exist for type `String`"},
-		{`if(count, "a")`, " --> 1:4\n  |\n1 | if(count, \"a\")\n  |    ^---^\n  |\n  = Expected expression of type `Boolean`, but actual type is `Integer`"},
+		{`if(count, "a")`, " --> 1:4\n  |\n1 | if(count, \"a\")\n  |    ^---^\n  |\n" +
+			"  = Expected expression of type `Boolean`, but actual type is `Integer`"},
 		{`bad(1)`, " --> 1:1\n  |\n1 | bad(1)\n  | ^----^\n  |\n  = In alias `bad(x)`"},
 	} {
 		_, err := render(t, c.src, map[string]string{"bad(x)": "nope"})

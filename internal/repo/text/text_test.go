@@ -34,7 +34,8 @@ func labelled(parts ...string) *Text {
 
 func TestColours(t *testing.T) {
 	x := labelled("error", "bad", "", " ", "error heading", "Head", "", "x", "link", "here\nthere")
-	want := "\x1b[38;5;1mbad\x1b[39m \x1b[1m\x1b[38;5;1mHead\x1b[0mx\x1b[4m\x1b[48;2;1;2;3mhere\x1b[24m\x1b[49m\n\x1b[4m\x1b[48;2;1;2;3mthere\x1b[24m\x1b[49m"
+	want := "\x1b[38;5;1mbad\x1b[39m \x1b[1m\x1b[38;5;1mHead\x1b[0mx\x1b[4m\x1b[48;2;1;2;3mhere\x1b[24m\x1b[49m\n" +
+		"\x1b[4m\x1b[48;2;1;2;3mthere\x1b[24m\x1b[49m"
 	if got := painted(t, red, x); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
