@@ -115,6 +115,12 @@ var houseMap = []wall{
 	{pkg: "repo/host", may: "spine gate repo repo/gitstore repo/workcopy repo/exchange repo/diff resource"},
 	{pkg: "repo/replica", may: "repo repo/diff repo/gitstore repo/workcopy repo/exchange client"},
 
+	// jj's command line: over repositories, and below nothing but commands
+	{pkg: "jj", may: "jj/config jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset " +
+		"repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
+	{pkg: "jj/config"},
+	{pkg: "jj/screen", may: "repo/text"},
+
 	// leaves below the rooms
 	{pkg: "provider"},
 	{pkg: "provider/*", may: "provider provider/*"},
@@ -136,18 +142,15 @@ var houseMap = []wall{
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},
-	{pkg: "cli", may: "cli/* tool/confine"}, // this program starts itself to become a confined command
+	{pkg: "cli", may: "cli/* jj tool/confine"}, // this program starts itself to become a confined command
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires"},
 	// a workspace's commands work on its copy
-	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica cli/jj/config"},
+	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica jj/config"},
 	// the doctor looks at terminals
 	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},
 	// a conversation is made of a provider's blocks
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"},
-	{pkg: "cli/jj", may: "cli/jj/config cli/jj/screen repo repo/stocktest testenv repo/diff repo/dsl repo/pattern repo/text repo/fileset repo/revset repo/annotate repo/template repo/render repo/gitstore repo/workcopy"},
-	{pkg: "cli/jj/config"},
-	{pkg: "cli/jj/screen", may: "repo/text"},
 
 	// root
 	{pkg: "daemon", may: "*"},
@@ -225,7 +228,7 @@ func mayImport(from *wall, name, to string) bool {
 		return true
 	}
 	for _, word := range strings.Fields(from.may) {
-		if word == "*" && !strings.HasPrefix(to, "cli") && to != "testenv" {
+		if word == "*" && !strings.HasPrefix(to, "cli") && to != "jj" && !strings.HasPrefix(to, "jj/") && to != "testenv" {
 			return true
 		}
 		for _, pattern := range append(strings.Fields(groups[word]), word) {

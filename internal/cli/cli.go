@@ -21,7 +21,6 @@ import (
 	"tandem/internal/cli/connector"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/inbox"
-	"tandem/internal/cli/jj"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/policy"
@@ -33,6 +32,7 @@ import (
 	"tandem/internal/cli/setup"
 	"tandem/internal/cli/share"
 	"tandem/internal/cli/space"
+	"tandem/internal/jj"
 	"tandem/internal/tool/confine"
 )
 

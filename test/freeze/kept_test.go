@@ -16,7 +16,7 @@ var kept = map[string][]string{
 	"vectors.txt":      {"docs/formats/vectors/*"},
 	"data-folders.txt": {"internal/daemon/testdata/*.tar.gz"},
 	"screens.txt":      {"internal/session/screen/testdata/*/*/*"},
-	"jj-pairs.txt":     {"internal/cli/jj/testdata/pairs/*"},
+	"jj-pairs.txt":     {"internal/jj/testdata/pairs/*"},
 }
 
 // growing are kept by name only: what they hold may grow.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/cli/jj/config"
 	"tandem/internal/cli/kit"
+	"tandem/internal/jj/config"
 	model "tandem/internal/repo"
 	"tandem/internal/wholefile"
 )

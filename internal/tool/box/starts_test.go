@@ -43,8 +43,8 @@ var starts = map[string]string{
 	"cli/kit.Spawn":       "none: tandem's own daemon",
 	"cli/policy.inEditor": "none: the person's editor, from the person's terminal",
 	"cli/setup.tell":      "none: systemctl or launchctl, from the person's terminal",
-	"cli/jj.runStock":     "none: a person's command line, in the person's terminal",
-	"cli/jj.command":      "none: a person's command line, in the person's terminal",
+	"jj.runStock":         "none: a person's command line, in the person's terminal",
+	"jj.command":          "none: a person's command line, in the person's terminal",
 }
 
 // calls are the ways in which Go starts a process.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"tandem/internal/cli/jj/screen"
+	"tandem/internal/jj/screen"
 )
 
 // pager takes what is printed; wait returns when it was read or given up.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/fileset"

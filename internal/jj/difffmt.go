@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/diff"
 	"tandem/internal/repo/render"

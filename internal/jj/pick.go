@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"tandem/internal/cli/jj/screen"
+	"tandem/internal/jj/screen"
 	"tandem/internal/repo"
 	"tandem/internal/repo/diff"
 )

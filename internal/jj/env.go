@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/template"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo/template"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/fileset"
 	"tandem/internal/repo/revset"

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 )
 

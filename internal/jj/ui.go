@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/text"

@@ -78,7 +78,7 @@ func absent(c *command, path string) (out []string) {
 
 // TestDocumentListsWhatIsMissing keeps docs/jj.md true.
 func TestDocumentListsWhatIsMissing(t *testing.T) {
-	const file, begin, end = "../../../docs/jj.md", "<!-- missing: generated -->\n", "<!-- end -->"
+	const file, begin, end = "../../docs/jj.md", "<!-- missing: generated -->\n", "<!-- end -->"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

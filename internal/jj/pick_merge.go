@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"tandem/internal/cli/jj/screen"
+	"tandem/internal/jj/screen"
 	"tandem/internal/repo"
 )
 

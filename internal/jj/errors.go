@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/fileset"

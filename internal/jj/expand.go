@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 )
 
 func sortStrings(s []string) { sort.Strings(s) }

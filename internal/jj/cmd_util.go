@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 )
 
 func utilCommand() *command {

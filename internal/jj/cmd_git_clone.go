@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/pattern"

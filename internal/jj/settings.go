@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 )
 
 func setTable(t *config.Table, name string, v any) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/gitstore"
 	"tandem/internal/repo/revset"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/internal/cli/jj/config"
+	"tandem/internal/jj/config"
 	"tandem/internal/repo"
 	"tandem/internal/repo/revset"
 )
