@@ -125,7 +125,7 @@ func sendObjects(ctx context.Context, w *Writer, s *gitstore.Store, d *gitstore.
 	for ids := range found {
 		for len(ids) > 0 {
 			n := s.Part(ids)
-			if err := s.WritePack(ctx, packWriter{w}, ids[:n]); err != nil {
+			if err := s.WritePack(ctx, packWriter{ctx, w}, ids[:n]); err != nil {
 				return err
 			}
 			if err := w.Frame(Pack); err != nil {

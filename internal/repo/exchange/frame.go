@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -93,11 +94,17 @@ func (w *Writer) Fail(err error) error {
 
 type problem struct{ Code, Error, Next string }
 
-// packWriter cuts a pack into frames.
-type packWriter struct{ w *Writer }
+// packWriter cuts a pack into frames, and goes on for as long as its context does: a large file is one write.
+type packWriter struct {
+	ctx context.Context
+	w   *Writer
+}
 
 func (p packWriter) Write(b []byte) (int, error) {
 	for at := 0; at < len(b); at += chunk {
+		if err := p.ctx.Err(); err != nil {
+			return at, err
+		}
 		if err := p.w.Frame(Pack, b[at:min(at+chunk, len(b))]); err != nil {
 			return at, err
 		}

@@ -45,8 +45,12 @@ type Incoming struct {
 	// What is checked out is looked at again then.
 	Served bool
 
+	// Share, when it is not nil, is what else its sender is sending.
+	Share *Share
+
 	store  *Store
 	limits Limits
+	packed int64 // bytes of packs that arrived
 
 	packs      []*incomingPack
 	views      map[repo.ViewID]*incomingView
@@ -123,7 +127,8 @@ func (in *Incoming) Close() {
 	}
 	in.packs = nil
 	namedNow.Add(-in.named)
-	in.named = 0
+	_ = in.Share.add(-in.named, -in.packed, 0) // it never is too little
+	in.named, in.packed = 0, 0
 }
 
 // View takes in a view under the id its sender gives it.
@@ -166,8 +171,12 @@ func (in *Incoming) Operation(id repo.OperationID, data []byte) error {
 func (in *Incoming) room(data []byte) error {
 	in.named += int64(len(data))
 	now := namedNow.Add(int64(len(data)))
+	full := in.Share.add(int64(len(data)), 0, in.limits.Named)
 	if in.named > in.limits.Named {
 		return refuse("operations and views take more than %d bytes", in.limits.Named)
+	}
+	if full != nil {
+		return full
 	}
 	if now > mostNamed && in.limits.Named < mostNamed {
 		return fault.New(fault.Exhausted, "repo.receive", "too much is being received at once").
@@ -189,7 +198,7 @@ const inMemory = 4 << 20
 // Pack takes in git objects. Each is unpacked, named by its own hash, and looked
 // at for what it refers to.
 func (in *Incoming) Pack(ctx context.Context, r io.Reader) (err error) {
-	r = io.LimitReader(r, in.limits.Bytes+1)
+	r = io.LimitReader(arriving{r, in}, in.limits.Bytes+1)
 	room := inMemory - in.held
 	start, err := io.ReadAll(io.LimitReader(r, int64(room)))
 	if err != nil {

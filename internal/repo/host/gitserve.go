@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 // gitTime is how long git may take for one request, and gitDelay how long what it
@@ -38,6 +40,11 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, err)
 		return
 	}
+	h.upload(ctx, w, r, s)
+}
+
+// upload is git's own answer to somebody who was let in, for as long as they are.
+func (h *Host) upload(ctx context.Context, w http.ResponseWriter, r *http.Request, s *served) {
 	ask := r.Method == http.MethodGet
 	if ask && r.URL.Query().Get("service") != "git-upload-pack" {
 		h.Fail(w, r, fault.New(fault.Denied, "repo.git", "git only reads here").WithNext("work in a workspace: tandem init --tandem-server …"))
@@ -61,11 +68,17 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 			err = h.mayCopy(ctx, s)
 		}
 		if err != nil {
-			h.Fail(w, r, err)
+			h.Fail(w, r, outlived(ctx, err))
 			return
 		}
 		cmd.Stdin = bytes.NewReader(body)
 	}
+	_, done, err := h.reads.take(ctx, op.CallerFrom(ctx).Whence())
+	if err != nil {
+		h.Fail(w, r, outlived(ctx, err))
+		return
+	}
+	defer done()
 	w.Header().Set("Content-Type", kind)
 	if ask {
 		const line = "# service=git-upload-pack\n"
@@ -73,11 +86,19 @@ func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	cmd.Stdout = w
-	if err := cmd.Run(); err != nil && ctx.Err() == nil {
-		h.Log.Warn("git upload-pack", "repo", s.name, "err", err)
-		panic(http.ErrAbortHandler) // what was sent is not the whole answer
+	out := &packets{w: w}
+	cmd.Stdout = out
+	err = cmd.Run()
+	if err == nil {
+		return
 	}
+	if why := outlived(ctx, err); why != err && out.fail(why) == nil {
+		return
+	}
+	if ctx.Err() == nil {
+		h.Log.Warn("git upload-pack", "repo", s.name, "err", err)
+	}
+	panic(http.ErrAbortHandler) // what was sent is not the whole answer
 }
 
 // maxGitRequest bounds what git says of the commits that it wants and has.

@@ -46,12 +46,14 @@ type Host struct {
 	served []*served
 	known  []known // all that were ever served, also those that are not now
 	odd    []odd   // that were named and could not be opened
-	turns  turns   // of callers who bring something
+	pushes turns   // of callers who bring something
+	reads  turns   // of those who take a copy along, or what is new
 }
 
 // New opens, adopts or makes every repository.
 func New(ctx context.Context, c Config) (*Host, error) {
-	h := &Host{Config: c}
+	h := &Host{Config: c, pushes: turns{most: pushesAtOnce, op: "repo.push", does: "taken in"},
+		reads: turns{most: readsAtOnce, op: "repo.pull", does: "answered"}}
 	if err := h.loadKnown(ctx); err != nil {
 		return nil, err
 	}

@@ -56,10 +56,22 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		h.Fail(w, r, outlived(ctx, err))
 		return
 	}
+	if err := h.answer(ctx, w, s, q, have, head, version); err != nil {
+		h.Fail(w, r, outlived(ctx, err))
+	}
+}
+
+// answer sends what a replica lacks. What goes wrong after its first byte is told in the answer itself.
+func (h *Host) answer(ctx context.Context, w http.ResponseWriter, s *served, q exchange.Question, have []repo.OperationID,
+	head repo.OperationID, version int64) error {
+	_, done, err := h.reads.take(ctx, op.CallerFrom(ctx).Whence())
+	if err != nil {
+		return err
+	}
+	defer done()
 	delta, err := s.store.Delta(ctx, have, []repo.OperationID{head})
 	if err != nil {
-		h.Fail(w, r, outlived(ctx, err))
-		return
+		return err
 	}
 	objects := 0
 	if len(have) == 0 {
@@ -67,8 +79,7 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 	}
 	words, err := h.heard(ctx, s, q.Workspace, q.Heard)
 	if err != nil {
-		h.Fail(w, r, outlived(ctx, err))
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", exchange.ContentType)
 	out := exchange.NewWriter(w)
@@ -77,12 +88,15 @@ func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
 		Receipt: h.receipt(ctx, s, q.Workspace, head, version)}); err == nil {
 		err = exchange.Send(ctx, out, s.store, delta, q.Skip)
 	}
-	if err != nil && ctx.Err() == nil {
-		h.Log.Error("answer a sync", "repo", s.name, "err", err)
-		if out.Fail(err) != nil {
-			return // the connection is gone, and with it whom to tell
-		}
+	why := outlived(ctx, err)
+	if err == nil || ctx.Err() != nil && why == err {
+		return nil
 	}
+	if ctx.Err() == nil {
+		h.Log.Error("answer a sync", "repo", s.name, "err", err)
+	}
+	_ = out.Fail(why) // or the connection is gone, and with it whom to tell
+	return nil
 }
 
 // outlived is why a stream failed: when its caller was not let in any more meanwhile, that.
@@ -140,14 +154,15 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if len(tips) > 0 && !op.May(ctx, "workspace.write", workspaceAt(s.name, q.Workspace)) {
 		return nil, "", 0, denied("you may not write the workspace %q", clip(q.Workspace))
 	}
+	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	if len(tips) > 0 {
-		done, err := h.turns.take(ctx, op.CallerFrom(ctx).Whence())
+		mine, done, err := h.pushes.take(ctx, op.CallerFrom(ctx).Whence())
 		if err != nil {
 			return nil, "", 0, err
 		}
 		defer done()
+		quarantine.Share = &mine.share
 	}
-	quarantine := s.store.Receive(gitstore.DefaultLimits)
 	defer quarantine.Close()
 	if len(tips) == 0 {
 		err = in.Ended() // who only reads has not been asked for a right to write

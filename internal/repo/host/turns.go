@@ -6,35 +6,41 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/repo/gitstore"
 )
 
-// What one request brings is bounded, also in memory; so is how many of one caller are unpacked at once. Further ones wait their
-// turn, and take no turn of another caller's.
+// What one request brings or takes along is bounded, also in memory; so is how many of one caller are under way at once, and what those
+// hold together. Further ones wait their turn, and take no turn of another caller's.
 const (
-	atOnce   = 8
-	turnTime = 30 * time.Second
+	pushesAtOnce = 8
+	readsAtOnce  = 32
+	turnTime     = 30 * time.Second
 )
 
-// turns are the requests of each caller that are being taken in. The zero value is ready.
+// turns are the requests of each caller that are under way.
 type turns struct {
-	mu  sync.Mutex
-	all map[string]*turn
+	most int
+	op   string
+	does string // what happens to them
+	mu   sync.Mutex
+	all  map[string]*turn
 }
 
 type turn struct {
 	slots chan struct{}
 	users int // in it or waiting
+	share gitstore.Share
 }
 
-// take waits until one more request of a caller may be taken in. What it returns ends that.
-func (t *turns) take(ctx context.Context, caller string) (done func(), err error) {
+// take waits until one more request of a caller may be under way. What it returns ends that.
+func (t *turns) take(ctx context.Context, caller string) (mine *turn, done func(), err error) {
 	t.mu.Lock()
 	if t.all == nil {
 		t.all = map[string]*turn{}
 	}
-	mine := t.all[caller]
+	mine = t.all[caller]
 	if mine == nil {
-		mine = &turn{slots: make(chan struct{}, atOnce)}
+		mine = &turn{slots: make(chan struct{}, t.most)}
 		t.all[caller] = mine
 	}
 	mine.users++
@@ -50,13 +56,13 @@ func (t *turns) take(ctx context.Context, caller string) (done func(), err error
 	defer late.Stop()
 	select {
 	case mine.slots <- struct{}{}:
-		return func() { <-mine.slots; leave() }, nil
+		return mine, func() { <-mine.slots; leave() }, nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late.C:
-		err = fault.New(fault.Exhausted, "repo.push", "%d requests of yours are being taken in, and none ended within %s", atOnce, turnTime).
+		err = fault.New(fault.Exhausted, t.op, "%d requests of yours are being %s, and none ended within %s", t.most, t.does, turnTime).
 			WithNext("try again in a moment; it waits here meanwhile")
 	}
 	leave()
-	return nil, err
+	return nil, nil, err
 }

@@ -16,31 +16,31 @@ import (
 // and keeps nobody else waiting.
 func TestACallersRequestsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all turns
+		all := turns{most: pushesAtOnce, op: "repo.push", does: "taken in"}
 		var ends []func()
-		for range atOnce {
-			done, err := all.take(t.Context(), "tok_mallory")
+		for range pushesAtOnce {
+			_, done, err := all.take(t.Context(), "tok_mallory")
 			if err != nil {
 				t.Fatal(err)
 			}
 			ends = append(ends, done)
 		}
 		began := time.Now()
-		if _, err := all.take(t.Context(), "tok_mallory"); !fault.Is(err, fault.Exhausted) || time.Since(began) != turnTime {
+		if _, _, err := all.take(t.Context(), "tok_mallory"); !fault.Is(err, fault.Exhausted) || time.Since(began) != turnTime {
 			t.Errorf("one more after %s: %v", time.Since(began), err)
 		}
 		cut, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := all.take(cut, "tok_mallory"); err == nil {
+		if _, _, err := all.take(cut, "tok_mallory"); err == nil {
 			t.Error("whoever went away has a turn")
 		}
-		other, err := all.take(t.Context(), "tok_ann")
+		_, other, err := all.take(t.Context(), "tok_ann")
 		if err != nil || time.Since(began) != turnTime+time.Second {
 			t.Errorf("another caller: %v", err)
 		}
 		got := make(chan error)
 		go func() {
-			done, err := all.take(t.Context(), "tok_mallory")
+			_, done, err := all.take(t.Context(), "tok_mallory")
 			if err == nil {
 				done()
 			}
@@ -66,8 +66,8 @@ func TestNothingIsReadBeforeItsTurn(t *testing.T) {
 	_, git := ownHome(t)
 	h, s, ctx := serve(t, git)
 	ctx = op.WithMay(ctx, func(string, op.Resource) bool { return true })
-	for range atOnce {
-		done, err := h.turns.take(ctx, op.CallerFrom(ctx).Whence())
+	for range pushesAtOnce {
+		_, done, err := h.pushes.take(ctx, op.CallerFrom(ctx).Whence())
 		if err != nil {
 			t.Fatal(err)
 		}
