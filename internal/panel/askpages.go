@@ -72,7 +72,7 @@ func (p wirePage) parts(ask string) (out []AskPart) {
 		case x.Form == "diff" && x.From == 0:
 			part.Diffs = ui.ParseDiff(x.Text)
 		case x.Form == "gone" && x.From == 0 && i+1 < len(p.Pieces) && p.Pieces[i+1].Form == "come":
-			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: ui.Diff(x.Text, p.Pieces[i+1].Text)}}
+			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: changed(x.Text, p.Pieces[i+1].Text)}}
 			i++
 		case x.Form == "come" && x.From == 0:
 			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: ui.Diff("", x.Text)}}

@@ -784,7 +784,7 @@ func taskPage(s ui.Shell, v TaskView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Prose(v.About).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Markdown(v.About).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -886,7 +886,7 @@ func taskPage(s ui.Shell, v TaskView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Prose(c.Text).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Markdown(c.Text).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -86,10 +86,50 @@ func cardOf(tool string, args json.RawMessage, c wireCall) *CallCard {
 	}
 	if len(card.Diffs) == 0 && !card.Bad {
 		for _, f := range changes(args) {
-			card.Diffs = append(card.Diffs, FileDiff{f.Path, ui.Diff(f.Before, f.After)})
+			card.Diffs = append(card.Diffs, FileDiff{f.Path, changed(f.Before, f.After)})
 		}
 	}
+	if len(card.Diffs) > 0 {
+		card.Args = besides(args)
+	}
 	return card
+}
+
+// shownBelow takes out of a conversation what an ask at its end shows whole.
+func shownBelow(entries []ChatEntry, ask string) {
+	for _, e := range entries {
+		if e.Call != nil && e.Call.Ask == ask && e.Call.State == "asking" {
+			e.Call.Diffs, e.Call.Args, e.Call.Below = nil, "", true
+		}
+	}
+}
+
+// changed is what goes and what comes in its place. Where something goes, it is
+// a piece of a file and nobody knows its lines, so they have no numbers.
+func changed(before, after string) []ui.DiffLine {
+	lines := ui.Diff(before, after)
+	if before != "" {
+		for i := range lines {
+			lines[i].Old, lines[i].New = 0, 0
+		}
+	}
+	return lines
+}
+
+// besides are a call's arguments that its diff does not show; "" when it shows all.
+func besides(args json.RawMessage) string {
+	in := map[string]json.RawMessage{}
+	if json.Unmarshal(args, &in) != nil {
+		return pretty(args)
+	}
+	for _, shown := range []string{"path", "file_path", "filePath", "old", "old_string", "oldString", "new", "new_string", "newString", "content", "patch"} {
+		delete(in, shown)
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	rest, _ := json.Marshal(in) // it came of JSON
+	return pretty(rest)
 }
 
 func callTone(c CallCard) ui.Tone {

@@ -591,7 +591,7 @@ func relayPage(s ui.Shell, v RelayView) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.Prose(q).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Markdown(q).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -775,7 +775,7 @@ func relayPage(s ui.Shell, v RelayView) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.Prose(e.Text).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Markdown(e.Text).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -823,7 +823,7 @@ func relayPage(s ui.Shell, v RelayView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Prose(v.Mission).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Markdown(v.Mission).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

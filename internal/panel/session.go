@@ -53,6 +53,7 @@ type CallCard struct {
 	Result string
 	Bad    bool
 	Ask    string
+	Below  bool // the ask for it is shown whole further down
 }
 
 // FileDiff is what a call changed, or would change, in a file.
@@ -195,6 +196,9 @@ func (v *visit) session(id, problem string) error {
 	}
 	if out.Ask, err = v.firstAsk(out.Asks, sessionHref(id)); err != nil {
 		return err
+	}
+	if out.Ask != nil {
+		shownBelow(out.Entries, out.Ask.ID)
 	}
 	if out.Asked, err = v.questionsOf(id); err != nil {
 		return err

@@ -1053,7 +1053,7 @@ func mailPage(s ui.Shell, v MailView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Prose(m.Text).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Markdown(m.Text).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

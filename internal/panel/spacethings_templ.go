@@ -264,7 +264,7 @@ func spaceThingsCards(v SpaceView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Prose(f.Summary).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Markdown(f.Summary).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

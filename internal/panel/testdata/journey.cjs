@@ -277,9 +277,9 @@ async function chat() {
   await page.keyboard.press('i');
   await page.keyboard.type('good <b>morning</b>');
   await page.keyboard.press('Control+Enter');
-  await page.waitForSelector('.say-agent .prose');
+  await page.waitForSelector('.say-agent .md');
   await page.waitForFunction(() => document.querySelector('.chat-state .state')?.textContent.trim() === 'done');
-  out.seen.said = (await page.locator('.say-agent .prose').first().innerText()).includes('good <b>morning</b>');
+  out.seen.said = (await page.locator('.say-agent .md').first().innerText()).includes('good <b>morning</b>');
   await shot('session');
   await open('sessions');
   out.seen.sessionRow = await page.locator('tbody tr', { hasText: 'Say something' }).locator('.state').innerText();

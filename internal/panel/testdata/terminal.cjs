@@ -71,7 +71,7 @@ async function turn() {
   await shot('terminal');
   await page.getByRole('link', { name: 'Conversation' }).click();
   await page.waitForSelector('.say-agent');
-  out.seen.said = (await page.locator('.say-agent .prose').last().innerText()).trim();
+  out.seen.said = (await page.locator('.say-agent .md').last().innerText()).trim();
   await shot('terminal-conversation');
   await open('sessions');
   const row = page.locator('tbody tr', { hasText: 'builder' });
@@ -150,8 +150,8 @@ async function dialog() {
   await page.locator('dialog[open]').getByLabel('PIN').fill(input.pin);
   await told(() => page.locator('dialog[open]').getByRole('button', { name: 'Approve with PIN' }).click());
   await open(`sessions/${id}`);
-  await page.waitForFunction(() => [...document.querySelectorAll('.say-agent .prose')].at(-1)?.innerText.trim() === 'hi from a shell');
-  out.seen.answered = (await page.locator('.say-agent .prose').last().innerText()).trim();
+  await page.waitForFunction(() => [...document.querySelectorAll('.say-agent .md')].at(-1)?.innerText.trim() === 'hi from a shell');
+  out.seen.answered = (await page.locator('.say-agent .md').last().innerText()).trim();
 }
 
 async function interrupt() {
