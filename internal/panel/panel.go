@@ -61,6 +61,7 @@ func New(c Config) *Panel {
 	p.mux.HandleFunc("POST /signin", p.exchange)
 	p.mux.HandleFunc("POST /panel/signout", p.signOut)
 	p.mux.HandleFunc("GET /panel/live", p.live)
+	p.get("/panel/find", (*visit).finder)
 	connectRoutes(p)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/panel/", http.StatusSeeOther) })
 	for _, g := range p.pages {

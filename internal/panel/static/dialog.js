@@ -127,7 +127,7 @@ if (palette) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const li of list.children) {
       const text = li.textContent.toLowerCase();
-      li.hidden = !words.every((w) => text.includes(w));
+      li.hidden = !('found' in li.dataset) && !words.every((w) => text.includes(w)); // the server has chosen what it found
     }
     mark(0);
   }
@@ -150,8 +150,27 @@ if (palette) {
     }
   }
 
-  palette.addEventListener('opened', () => { input.value = ''; collect(); filter(); input.focus(); });
-  input.addEventListener('input', filter);
+  // Things are asked for when somebody pauses; an answer to what was typed before is dropped.
+  let asked = 0;
+  let pause = 0;
+  function things() {
+    clearTimeout(pause);
+    const mine = ++asked;
+    for (const li of list.querySelectorAll('[data-found]')) li.remove();
+    const q = input.value.trim();
+    if (q.length < 2) return;
+    pause = setTimeout(async () => {
+      const res = await fetch(`${list.dataset.find}?q=${encodeURIComponent(q)}`).catch(() => null);
+      if (!res?.ok || mine !== asked) return;
+      const page = new DOMParser().parseFromString(await res.text(), 'text/html');
+      if (mine !== asked) return;
+      list.append(...page.querySelectorAll('[data-found]'));
+      mark(Math.min(at, shown().length - 1));
+    }, 120);
+  }
+
+  palette.addEventListener('opened', () => { input.value = ''; collect(); things(); filter(); input.focus(); });
+  input.addEventListener('input', () => { things(); filter(); });
   input.addEventListener('keydown', (e) => {
     if (e.key === 'ArrowDown') { e.preventDefault(); mark(at + 1); }
     if (e.key === 'ArrowUp') { e.preventDefault(); mark(at - 1); }

@@ -47,7 +47,7 @@ type Crumb struct{ Label, Href string }
 type KeyHelp struct{ Keys, Does string }
 
 var everywhere = []KeyHelp{
-	{"Ctrl K", "Find a page or an action"},
+	{"Ctrl K", "Find a page, a thing or an action"},
 	{"/", "Search on this page"},
 	{"j", "Next row"},
 	{"k", "Previous row"},

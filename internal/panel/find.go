@@ -1,0 +1,142 @@
+package panel
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// Found is a thing that the finder leads to.
+type Found struct{ Kind, Icon, Name, About, Href string }
+
+// foundMost is how many of a kind are offered: whoever sees more types more.
+const foundMost = 8
+
+// finder answers Ctrl K with the things whose names hold all words that were typed. What the visitor may not list is not found,
+// and what cannot be asked right now is left out: the pages themselves say why.
+func (v *visit) finder() error {
+	var found []Found
+	query := strings.TrimSpace(v.query("q"))
+	if n := utf8.RuneCountInString(query); n >= 2 && n <= 200 {
+		words := strings.Fields(strings.ToLower(query))
+		for _, things := range []func(string) []Found{v.foundSessions, v.foundSpaces, v.foundTasks, v.foundRepos, v.foundRelays, v.foundActors,
+			v.foundSettings} {
+			found = append(found, first(things(query), words)...)
+		}
+	}
+	return v.show(foundList(found))
+}
+
+// first are the first things that hold all words.
+func first(things []Found, words []string) (out []Found) {
+	for _, f := range things {
+		text := strings.ToLower(f.Kind + " " + f.Name + " " + f.About)
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(text, w)
+		}
+		if all && len(out) < foundMost {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (v *visit) foundSessions(query string) (out []Found) {
+	if !v.has("session.list") {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, q := range []string{"", query} { // the newest, and older ones that are called so
+		list, err := call[struct{ Sessions []wireSession }](v, "session.list", map[string]any{"q": q, "limit": 200})
+		if err != nil {
+			return out
+		}
+		for _, s := range list.Sessions {
+			if !seen[s.ID] {
+				seen[s.ID] = true
+				out = append(out, Found{"session", "session", s.Title, s.Directory, sessionHref(s.ID)})
+			}
+		}
+	}
+	return out
+}
+
+func (v *visit) foundSpaces(string) (out []Found) {
+	if !v.has("space.list") {
+		return nil
+	}
+	mine, _ := v.mySeats()
+	for _, s := range mine {
+		out = append(out, Found{"space", "spaces", s.Title, "as " + s.Me, "/panel/spaces?" + url.Values{"space": {s.Space}}.Encode()})
+	}
+	return out
+}
+
+func (v *visit) foundTasks(string) (out []Found) {
+	if !v.has("board.show") {
+		return nil
+	}
+	mine, _ := v.mySeats()
+	for _, s := range mine {
+		list, err := call[struct{ Tasks []wireTask }](v, "board.show", map[string]any{"all": true, "space": s.Space})
+		if err != nil {
+			continue
+		}
+		for _, t := range list.Tasks {
+			out = append(out, Found{"task", "board", peersWords(t.Title), t.ID + " " + t.Status + ", " + s.Title,
+				taskHref(t.ID) + "?" + url.Values{"space": {s.Space}}.Encode()})
+		}
+	}
+	return out
+}
+
+func (v *visit) foundRepos(string) (out []Found) {
+	if !v.has("repo.list") {
+		return nil
+	}
+	list, _ := call[struct{ Items []RepoRow }](v, "repo.list", map[string]any{})
+	for _, r := range list.Items {
+		out = append(out, Found{"repository", "repos", r.Name, r.Path, repoHref(r.Name, "", false)})
+	}
+	return out
+}
+
+func (v *visit) foundRelays(string) (out []Found) {
+	if !v.has("relay.list") {
+		return nil
+	}
+	list, _ := call[struct{ Relays []wireRelay }](v, "relay.list", nil)
+	for _, r := range list.Relays {
+		row := r.row()
+		out = append(out, Found{"relay", "relay", row.Task, row.Status, relayHref(row.ID)})
+	}
+	return out
+}
+
+func (v *visit) foundActors(string) (out []Found) {
+	if !v.has("actor.list") {
+		return nil
+	}
+	list, _ := call[struct{ Actors []wireActor }](v, "actor.list", nil)
+	for _, a := range list.Actors {
+		if a.Kind != "session" { // which are found as sessions
+			out = append(out, Found{"actor", "actors", a.Name, a.Kind, actorHref(a.ID)})
+		}
+	}
+	return out
+}
+
+func (v *visit) foundSettings(string) (out []Found) {
+	if !v.has("server.settings") {
+		return nil
+	}
+	list, _ := call[struct{ Settings []Setting }](v, "server.settings", nil)
+	for _, s := range list.Settings {
+		out = append(out, Found{"setting", "system", s.Key, s.Doc, "/panel/system#" + settingID(s.Key)})
+	}
+	return out
+}
+
+// settingID names a setting's row on its page.
+func settingID(key string) string { return "setting-" + pathEscape(key) }
