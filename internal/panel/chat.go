@@ -122,7 +122,8 @@ func besides(args json.RawMessage) string {
 	if json.Unmarshal(args, &in) != nil {
 		return pretty(args)
 	}
-	for _, shown := range []string{"path", "file_path", "filePath", "old", "old_string", "oldString", "new", "new_string", "newString", "content", "patch"} {
+	for _, shown := range []string{"path", "file_path", "filePath", "old", "old_string", "oldString", "new", "new_string", "newString",
+		"content", "patch"} {
 		delete(in, shown)
 	}
 	if len(in) == 0 {

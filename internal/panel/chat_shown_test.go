@@ -33,7 +33,8 @@ func TestAChangeIsShownOnce(t *testing.T) {
 	if len(card.Diffs) != 0 || !card.Below {
 		t.Error("an ask and its call show the same")
 	}
-	page := wirePage{Pieces: []wirePiece{{Name: "args.old_string", Form: "gone", Text: "one"}, {Name: "args.new_string", Form: "come", Text: "two"}}}
+	page := wirePage{Pieces: []wirePiece{{Name: "args.old_string", Form: "gone", Text: "one"},
+		{Name: "args.new_string", Form: "come", Text: "two"}}}
 	if l := page.parts("ask_1")[0].Diffs[0].Lines[0]; l.Old != 0 {
 		t.Errorf("an ask numbers a piece of a file from %d", l.Old)
 	}
@@ -45,7 +46,8 @@ func TestTheCrossOfADialogComesLast(t *testing.T) {
 	if err := ui.Dialog("d", "Title").Render(context.Background(), &b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(b.String(), "</button></dialog>") || strings.Contains(b.String()[:strings.Index(b.String(), "</header>")], "<button") {
+	head, _, _ := strings.Cut(b.String(), "</header>")
+	if !strings.HasSuffix(b.String(), "</button></dialog>") || strings.Contains(head, "<button") {
 		t.Error(b.String())
 	}
 	b.Reset()

@@ -80,7 +80,8 @@ var workPages = []string{"/panel/sessions", "/panel/models", "/panel/board", "/p
 
 var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof",
 	"/panel/journal/1/receipt", "/panel/journal/verify",
-	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/repos", "/panel/system", "/panel/passkeys/new", "/panel/find",
+	"/panel/actors", "/panel/actors/act_owner", "/panel/policy", "/panel/resources", "/panel/repos", "/panel/system", "/panel/passkeys/new",
+	"/panel/find",
 	"/panel/live"}
 
 // Nobody but a signed-in browser sees a page, under whatever name and with

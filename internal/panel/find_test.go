@@ -12,7 +12,8 @@ func TestTheFinderFindsThings(t *testing.T) {
 	h.do(t, "session.create", "", map[string]any{"title": "Mend <b>the</b> invoices"})
 	h.do(t, "actor.add", testPIN, map[string]any{"name": "invoice-bot", "kind": "agent"})
 	b := h.browser(t)
-	if code, body, _ := b.ask(t, "GET", "/panel/find?q=invoice", nil); code != http.StatusUnauthorized || strings.Contains(body, "invoice-bot") {
+	code, body, _ := b.ask(t, "GET", "/panel/find?q=invoice", nil)
+	if code != http.StatusUnauthorized || strings.Contains(body, "invoice-bot") {
 		t.Errorf("a stranger got %d %s", code, body)
 	}
 	b.signIn(t)
