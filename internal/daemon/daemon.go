@@ -378,11 +378,11 @@ func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func(
 			srv.Close()
 		}
 	}
+	cancel() // first: a hook that is cut off below shall be seen to be cut off by us
 	d.sockets.closeAll()
 	if err := d.witness(wait); err != nil {
 		d.Log.Warn("the time was not kept", "err", err)
 	}
-	cancel()
 	servers.Wait()
 	d.Log.Info("stopped")
 	return nil

@@ -134,6 +134,9 @@ func (d *Driver) Run(ctx context.Context) error {
 	return nil
 }
 
+// stops says whether the server is about to end: what is cut off then says nothing about programs and people.
+func (d *Driver) stops() bool { return d.base.Err() != nil }
+
 // present waits until what ran before the start was taken up, and finds the live side of a session; nil when it has none.
 func (d *Driver) present(ctx context.Context, id string) *seat {
 	select {

@@ -206,6 +206,9 @@ func (s *seat) ask(ctx context.Context, key string, h hooked) error {
 			return errElsewhere
 		default:
 		}
+		if ctx.Err() != nil && s.d.stops() { // dialog and ask stay as they are: the next server finds the one by the other
+			return ctx.Err()
+		}
 		if ctx.Err() != nil { // the hook's process is gone: answered No at the dialog, interrupted, or killed
 			s.closeWait(key, w)
 			w.why = "the dialog was closed at the terminal"

@@ -135,6 +135,9 @@ func (s *seat) park(ctx context.Context, w *wait) {
 }
 
 func (s *seat) resume(ctx context.Context) {
+	if s.d.stops() { // what it waits for is still there
+		return
+	}
 	if t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session); err == nil && t != nil && t.State == session.Waiting {
 		if _, err := s.d.room.Start(ctx, t); err != nil && !fault.Is(err, fault.Conflict) {
 			s.d.log.Error("resume a turn", "session", s.row.Session, "err", err)

@@ -1,0 +1,71 @@
+package terminal_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/approval"
+	"tandem/internal/session/terminal"
+)
+
+// A server that was stopped in an orderly way took back every ask with "the dialog was closed at the terminal", and its successor filed
+// it anew under another id and woke the phone again. The ask stays: the same id, one notice, and its answer reaches the dialog.
+func TestAnAskOutlivesAnOrderlyRestart(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	h := spokenHouse(t)
+	for _, agent := range []string{"claude", "codex"} {
+		h.openAs(agent, agent)
+	}
+	h.begin("claude", `make it [[tool Bash {"command":"echo c > claude.txt","description":"make a file"}]] [[say ran]]`)
+	h.begin("codex", "make it "+execute("echo c > codex.txt")+" [[say ran]]")
+	asks := func() (ids []string) {
+		var list approval.ListOut
+		h.call("approval.list", approval.ListIn{}, &list)
+		for _, a := range list.Asks {
+			ids = append(ids, a.ID)
+		}
+		return ids
+	}
+	wait := func() bool {
+		return len(asks()) == 2 && h.seat("claude").State == terminal.Permission && h.seat("codex").State == terminal.Permission
+	}
+	h.eventually("both wait", wait)
+	before := asks()
+	for range 2 {
+		h.tandem(h.dir, "down")
+		h.stop(os.Interrupt)
+		h.start()
+		h.eventually("both wait again", wait)
+	}
+	want(t, "asks after two restarts", asks(), before)
+	var gone approval.ListOut
+	h.call("approval.list", approval.ListIn{State: string(approval.Cancelled)}, &gone)
+	for _, a := range gone.Asks {
+		t.Errorf("%s was taken back: %s", a.ID, a.Feedback)
+	}
+	told, err := os.ReadFile(filepath.Join(h.dir, "home", ".tandem", "events.log"))
+	if n := strings.Count(string(told), `"type":"ask"`); err != nil || n != 2 {
+		t.Errorf("people were told of %d asks, %v:\n%s", n, err, told)
+	}
+	for _, id := range before {
+		h.approve(id)
+	}
+	for _, name := range []string{"claude.txt", "codex.txt"} {
+		h.eventually(name+" is made", func() bool { _, err := os.Stat(filepath.Join(h.project, name)); return err == nil })
+	}
+}
+
+// approve approves one ask by its id.
+func (h *house) approve(id string) {
+	h.t.Helper()
+	var a approval.Ask
+	h.call("approval.get", approval.IDIn{ID: id}, &a)
+	yes := approval.DecideIn{ID: id, Verdict: approval.Approve, Digest: a.Digest, Pages: a.PageDigests()}
+	if err := h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", yes, nil); err != nil {
+		h.t.Fatalf("approve %s: %v", id, err)
+	}
+}
