@@ -110,7 +110,7 @@ func (j *Journal) Export(ctx context.Context, tenant string, after, size int64, 
 
 // signAt signs the tree as it was at a size.
 func (j *Journal) signAt(tx *db.Tx, h head, size int64) (string, error) {
-	now, err := j.sign(tx, h)
+	now, err := j.sign(tx, h, 0)
 	if err != nil || size == h.size {
 		return now, err
 	}

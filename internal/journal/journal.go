@@ -41,6 +41,8 @@ type Journal struct {
 	asked  time.Time     // when a shared database was last asked whether it grew
 	signed Checkpoint    // the newest that this process signed
 	last   head          // the head that this process wrote last, committed or not
+	chain  int64         // counts how often last was not grown from the one before it but read
+	proven int64         // the chain that signed belongs to, 0 for none
 }
 
 // New makes the journal of a database whose tables exist. key signs its
@@ -73,7 +75,7 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 		return 0, err
 	}
 	if ev.Receipt {
-		if err := j.leaveReceipt(tx, g.from.nodes, g.to); err != nil {
+		if err := j.leaveReceipt(tx, g); err != nil {
 			return 0, err
 		}
 	}
@@ -87,6 +89,7 @@ type growth struct {
 	entry    *Entry
 	leaf     Hash
 	full     []closed // tiles that the entry completed
+	chain    int64    // see Journal; 0 where others write, too
 }
 
 func grow(from head, ev Event, now time.Time) growth {
@@ -108,7 +111,7 @@ func (j *Journal) extend(tx *db.Tx, ev Event) (growth, error) {
 		g := grow(last, ev, tx.Now())
 		moved, err := moveHead(tx, g.from, g.to)
 		if err != nil || moved {
-			j.keepHead(g.to)
+			g.chain = j.keepHead(g.to, false)
 			return g, err
 		}
 	}
@@ -121,7 +124,7 @@ func (j *Journal) extend(tx *db.Tx, ev Event) (growth, error) {
 		return growth{}, err
 	}
 	if alone {
-		j.keepHead(g.to)
+		g.chain = j.keepHead(g.to, true)
 	}
 	return g, nil
 }
@@ -132,10 +135,15 @@ func (j *Journal) lastHead() head {
 	return j.last
 }
 
-func (j *Journal) keepHead(h head) {
+// keepHead remembers a head, and says to which chain it belongs. One that was read begins a new one.
+func (j *Journal) keepHead(h head, read bool) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last = h
+	if read {
+		j.chain++
+	}
+	return j.chain
 }
 
 // Head is the sequence number of the newest event, 0 when there is none.
@@ -153,6 +161,13 @@ func (j *Journal) Newest(ctx context.Context) (time.Time, error) {
 	var at int64
 	err := j.db.QueryRow(ctx, "SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM journal_event ORDER BY seq DESC LIMIT 1000) AS last").Scan(&at)
 	return db.Time(at), err
+}
+
+// Latest is the newest event that this process knows of, without asking the database.
+func (j *Journal) Latest() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.latest
 }
 
 func (j *Journal) advance(seq int64) {

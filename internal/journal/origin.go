@@ -55,7 +55,7 @@ func (j *Journal) Reborn(tx *db.Tx) (was *State, err error) {
 	if _, err := tx.Exec("UPDATE journal_head SET origin = ? WHERE id = 1", newOrigin()); err != nil {
 		return nil, err
 	}
-	j.keepHead(head{})
+	j.keepHead(head{}, true)
 	return was, nil
 }
 

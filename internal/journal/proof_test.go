@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -255,6 +256,43 @@ func TestSigningRefusesARewrittenJournal(t *testing.T) {
 		fresh := New(d, j.pair.key) // the same after a restart
 		if _, err := fresh.Anchor(t.Context()); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("a rewritten journal was signed after a restart: %v", err)
+		}
+	})
+}
+
+// A decision is signed without reading the tree while this process alone grew it, and no longer than that.
+func TestADecisionSignsNoRewrittenJournal(t *testing.T) {
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		fill(t, d, j, 30)
+		decide := func() error {
+			return d.Write(t.Context(), func(tx *db.Tx) error {
+				_, err := j.Append(tx, Event{Tenant: "ten_a", Type: "approval.decide", Receipt: true})
+				return err
+			})
+		}
+		for range 3 {
+			if err := decide(); err != nil {
+				t.Fatal(err)
+			}
+			add(t, d, j, Event{})
+		}
+		undone := errors.New("undone")
+		err := d.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := j.Append(tx, Event{Tenant: "ten_a", Type: "approval.decide", Receipt: true})
+			return errors.Join(err, undone)
+		})
+		if !errors.Is(err, undone) {
+			t.Fatal(err)
+		}
+		if err := decide(); err != nil {
+			t.Errorf("after one that was undone: %v", err)
+		}
+		if _, err := j.Anchor(t.Context()); err != nil {
+			t.Errorf("what was signed does not continue: %v", err)
+		}
+		rewrite(t, d, 20)
+		if err := decide(); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a decision signed a rewritten journal: %v", err)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 		if err := tx.QueryRow("SELECT proof FROM journal_receipt WHERE seq = ?", seq).Scan(&proof); err == nil || !db.NoRows(err) {
 			return err
 		}
-		if text, err = j.sign(tx, h); err != nil {
+		if text, err = j.sign(tx, h, 0); err != nil {
 			return err
 		}
 		path, err := tlog.ProveRecord(h.size, seq-1, treeReader(tx, h.size, h.root()))
@@ -131,8 +131,9 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 // leaveReceipt stores the receipt of the entry that was just pushed, in the
 // transaction of the decision. Its path is the edge before it: nothing but
 // complete subtrees stands to the left of the last leaf.
-func (j *Journal) leaveReceipt(tx *db.Tx, before []Hash, h head) error {
-	text, err := j.sign(tx, h)
+func (j *Journal) leaveReceipt(tx *db.Tx, g growth) error {
+	h, before := g.to, g.from.nodes
+	text, err := j.sign(tx, h, g.chain)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (j *Journal) leaveReceipt(tx *db.Tx, before []Hash, h head) error {
 	if err := storeCheckpoint(tx, h.size, text); err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { j.remember(h) })
+	tx.AfterCommit(func() { j.remember(h, g.chain) })
 	return nil
 }
 

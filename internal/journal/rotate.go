@@ -67,7 +67,7 @@ func (j *Journal) Rotate(ctx context.Context, path string, event func(Rotated) (
 		}
 		signed := ed25519.Sign(old.key, []byte(rotatePurpose+"\n"+next.public()))
 		out = Rotated{Old: old.public(), New: next.public(), Signed: base64.StdEncoding.EncodeToString(signed), Size: h.size, File: text}
-		if note, err := j.sign(tx, h); err != nil {
+		if note, err := j.sign(tx, h, 0); err != nil {
 			return err
 		} else if err := storeCheckpoint(tx, h.size, note); err != nil {
 			return err

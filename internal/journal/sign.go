@@ -34,7 +34,7 @@ func (j *Journal) Anchor(ctx context.Context) (*Anchor, error) {
 		if h, err = readHead(tx); err != nil {
 			return err
 		}
-		text, err = j.sign(tx, h)
+		text, err = j.sign(tx, h, 0)
 		return err
 	})
 	if err != nil {
@@ -58,14 +58,15 @@ func (j *Journal) VerifierKey(ctx context.Context) (string, error) {
 }
 
 // sign signs a head that tx sees. It refuses a tree that does not continue the
-// newest one signed before: a signature must never cover up a rewriting.
-func (j *Journal) sign(tx *db.Tx, h head) (string, error) {
+// newest one signed before: a signature must never cover up a rewriting. A head that this process grew, entry by entry, from the one
+// that it signed last continues it: of that chain nothing is read from the database, so nothing there can be another.
+func (j *Journal) sign(tx *db.Tx, h head, chain int64) (string, error) {
 	c := Checkpoint{Origin: h.origin, Size: h.size, Root: h.root()}
 	last, err := j.lastSigned(tx, h.origin)
 	if err != nil {
 		return "", err
 	}
-	if last.Size > 0 {
+	if last.Size > 0 && !j.grew(last, h, chain) {
 		if err := continues(tx, last, c); err != nil {
 			return "", fault.New(fault.Unavailable, "journal.sign", "the journal does not continue the one signed at %d entries: %v", last.Size,
 				err).
@@ -77,6 +78,13 @@ func (j *Journal) sign(tx *db.Tx, h head) (string, error) {
 		return "", err
 	}
 	return signCheckpoint(c, key.key)
+}
+
+// grew reports whether h is of the chain that the checkpoint was signed in, and is longer.
+func (j *Journal) grew(signed Checkpoint, h head, chain int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return chain != 0 && chain == j.proven && signed == j.signed && signed.Size < h.size
 }
 
 // lastSigned is the newest checkpoint that this journal's key signed and that
@@ -126,7 +134,7 @@ func (j *Journal) keep(ctx context.Context, h head, text string) error {
 	}
 	err := j.db.Write(ctx, func(tx *db.Tx) error { return storeCheckpoint(tx, h.size, text) })
 	if err == nil {
-		j.remember(h)
+		j.remember(h, 0) // it was read
 	}
 	return err
 }
@@ -147,11 +155,11 @@ func (j *Journal) Signed() string {
 	return fmt.Sprintf("%d:%x", j.signed.Size, j.signed.Root[:])
 }
 
-func (j *Journal) remember(h head) {
+func (j *Journal) remember(h head, chain int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if h.size >= j.signed.Size || j.signed.Origin != h.origin {
-		j.signed = Checkpoint{Origin: h.origin, Size: h.size, Root: h.root()}
+		j.signed, j.proven = Checkpoint{Origin: h.origin, Size: h.size, Root: h.root()}, chain
 	}
 }
 

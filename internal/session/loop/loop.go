@@ -111,15 +111,10 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		now := max(head, r.journal.Latest()) // before the turns: what is answered from here on is heard the next time
 		turns, errTurns := r.room.Waiting(ctx)
 		if errTurns != nil {
 			r.log.Error("look for waiting turns", "err", errTurns)
-			pause(ctx)
-			continue
-		}
-		now, errHead := r.journal.Head(ctx)
-		if errHead != nil {
-			r.log.Error("read the journal", "err", errHead)
 			pause(ctx)
 			continue
 		}
