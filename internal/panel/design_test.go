@@ -48,7 +48,7 @@ func TestKeyboard(t *testing.T) {
 	want := map[string]any{
 		"help": "help", "closed": "", "approve": "decide-approve", "rework": "decide-rework", "cancel": "decide-cancel",
 		"row": 2.0, "rowBack": 0.0, "finder": "Journal", "theme": "dark", "themeKept": "dark", "went": "/panel/policy",
-		"typed": "a?t", "typedOpened": "", "off": "",
+		"typed": "a?t", "typedOpened": "", "off": "", "phoneTerminal": true,
 	}
 	for k, w := range want {
 		if got.Seen[k] != w {

@@ -45,6 +45,17 @@ function quiet(term) {
   term.parser.registerCsiHandler({ prefix: '?', final: 'l' }, only);
 }
 
+// readable is what a screen says, for a narrow page: rules and gaps are shortened, and what would reorder letters is drawn.
+function readable(term) {
+  const screen = term.buffer.active;
+  let text = '';
+  for (let y = screen.baseY; y < screen.baseY + term.rows; y++) {
+    const line = screen.getLine(y);
+    if (line) text += (line.isWrapped ? '' : '\n') + line.translateToString(true);
+  }
+  return text.replace(/([^\p{L}\p{N}\s])\1{20,}/gu, (rule) => rule.slice(0, 20)).replace(/ {9,}/g, '   ').replace(/\p{Cf}/gu, '\ufffd').trim();
+}
+
 function start() {
   const said = document.getElementById('terminal-said');
   const term = new Terminal({ cols: 120, rows: 40, scrollback: 2000, fontFamily: getComputedStyle(document.body).getPropertyValue('--mono'), fontSize: 13, cursorBlink: false,
@@ -54,9 +65,27 @@ function start() {
   styled(() => term.open(box));
   box.dataset.on = '';
 
-  // Fewer pixels for each letter before a bar to scroll by.
-  const fit = () => { term.options.fontSize = Math.max(7, Math.min(13, Math.floor((box.clientWidth - 18) / term.cols / 0.6 * 4) / 4)); };
+  // Fewer pixels for each letter before a bar to scroll by; where nobody could read them any more, as on a phone, the
+  // screen's lines stand as text that wraps, and the terminal behind them only takes keys.
+  const lines = document.createElement('pre');
+  lines.className = 'term-lines';
+  lines.tabIndex = 0;
+  box.append(lines);
+  let due = false;
+  const draw = () => {
+    if (due || !('narrow' in box.dataset)) return;
+    due = true;
+    requestAnimationFrame(() => { due = false; lines.textContent = readable(term); });
+  };
+  const fit = () => {
+    const size = Math.floor((box.clientWidth - 18) / term.cols / 0.6 * 4) / 4;
+    box.toggleAttribute('data-narrow', size < 7);
+    term.options.fontSize = Math.max(7, Math.min(13, size));
+    draw();
+  };
   new ResizeObserver(fit).observe(box);
+  term.onWriteParsed(draw);
+  lines.addEventListener('click', () => { if (typing()) term.focus(); });
 
   const source = new EventSource(box.dataset.terminal);
   source.addEventListener('screen', (e) => {

@@ -78,6 +78,15 @@ const path = require('path');
   await page.click('.top-menu');
   await page.waitForSelector('#side:popover-open');
   await shot('phone-menu');
+
+  // A phone reads the terminal: lines wrap in letters of a size that can be read, and nothing is wider than the screen.
+  await page.goto(`${input.base}/g/terminal`);
+  await page.waitForFunction(() => document.querySelector('.term-lines')?.textContent.includes('Update(internal/billing/invoice.go)'));
+  out.seen.phoneTerminal = await page.evaluate(() => {
+    const box = document.querySelector('.term'), lines = document.querySelector('.term-lines');
+    return lines.checkVisibility() && box.scrollWidth <= box.clientWidth && parseFloat(getComputedStyle(lines).fontSize) >= 12;
+  });
+  await shot('phone-terminal');
   await browser.close();
   process.stdout.write(JSON.stringify(out));
 })().catch((e) => { console.error(e); process.exit(1); });
