@@ -91,7 +91,7 @@ func actorHref(id string) string { return "/panel/actors/" + url.PathEscape(id) 
 func tokenState(now time.Time, t TokenRow) (ui.Tone, string) {
 	switch {
 	case t.Revoked:
-		return ui.Bad, "revoked"
+		return ui.Quiet, "revoked"
 	case !t.Expires.IsZero() && !t.Expires.After(now):
 		return ui.Quiet, "expired"
 	}

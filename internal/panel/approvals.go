@@ -266,8 +266,6 @@ func stateTone(state string) ui.Tone {
 		return ui.Good
 	case "rework":
 		return ui.Info
-	case "cancelled":
-		return ui.Bad
 	}
 	return ui.Quiet
 }

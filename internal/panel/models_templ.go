@@ -119,7 +119,7 @@ func modelsPage(s ui.Shell, v ModelsView) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				for _, p := range v.Providers {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<tr><td class=\"wide\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<tr><td>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -247,7 +247,7 @@ func modelsPage(s ui.Shell, v ModelsView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Providers", []ui.Column{{Label: "Provider", Wide: true}, {Label: "State"}, {Label: "Speaks", Aside: true}, {Label: "Usual model", Aside: true}, {Label: ""}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Table("Providers", []ui.Column{{Label: "Provider"}, {Label: "State"}, {Label: "Speaks", Aside: true}, {Label: "Usual model", Aside: true}, {Label: ""}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

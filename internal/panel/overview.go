@@ -80,7 +80,7 @@ func (v OverviewView) events() string {
 
 func (v OverviewView) refusedTone() ui.Tone {
 	if v.Refused > 0 {
-		return ui.Bad
+		return ui.Warn
 	}
 	return ui.Quiet
 }

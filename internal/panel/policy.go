@@ -78,17 +78,13 @@ func answerTone(answer string) ui.Tone {
 	switch answer {
 	case "allow":
 		return ui.Good
-	case "ask":
-		return ui.Warn
 	}
-	return ui.Bad
+	return ui.Warn // asking and refusing are the policy at work
 }
 
 func effectTone(effect string) ui.Tone {
 	switch effect {
-	case "deny":
-		return ui.Bad
-	case "ask":
+	case "deny", "ask":
 		return ui.Warn
 	}
 	return ui.Good

@@ -200,11 +200,9 @@ func relayTone(status string) ui.Tone {
 	switch status {
 	case "running":
 		return ui.Info
-	case "needs input":
+	case "needs input", "blocked", "parked": // each waits for somebody
 		return ui.Warn
-	case "blocked":
-		return ui.Bad
-	case "done", "parked":
+	case "done":
 		return ui.Good
 	}
 	return ui.Quiet

@@ -65,6 +65,8 @@ func (v *visit) rulesAndSearch(out *ModelsView) error {
 			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: r.Owner, Until: r.Expires}
 			if r.Scope == "folder" {
 				row.Where = "its folder"
+			} else if title := v.title("session:/" + r.Session); title != "" {
+				row.Where = title
 			}
 			out.Rules = append(out.Rules, row)
 		}

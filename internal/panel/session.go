@@ -207,6 +207,9 @@ func (v *visit) session(id, problem string) error {
 	for _, t := range ses.Todos {
 		out.Todos = append(out.Todos, TodoRow{t.Content, t.Status})
 	}
+	if title := v.title("session:/" + ses.Parent); title != "" {
+		ses.Parent = title
+	}
 	out.Facts = sessionFacts(ses, turns.Turns)
 	if ses.Driver == "terminal" {
 		seat, err := v.program(id)
@@ -331,7 +334,7 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 		facts = append(facts, ui.Pair{Key: "Cost", Value: fmt.Sprintf("%.4f USD", float64(cost)/1e9)})
 	}
 	if s.Parent != "" {
-		facts = append(facts, ui.Pair{Key: "Came from", Value: s.Parent, Mono: true})
+		facts = append(facts, ui.Pair{Key: "Came from", Value: s.Parent})
 	}
 	return append(facts, ui.Pair{Key: "Session", Value: s.ID, Mono: true, Copy: true})
 }
