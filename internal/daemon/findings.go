@@ -29,7 +29,7 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 	}
 	for _, f := range changed {
 		out.Findings = append(out.Findings, Finding{"authority", "bad", f.What,
-			"look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify"})
+			"look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify --whole"})
 	}
 	out.Findings = append(out.Findings, d.tookOver()...)
 	for _, r := range d.look() {

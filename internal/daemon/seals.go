@@ -82,7 +82,7 @@ func (d *Daemon) tellSeals(ctx context.Context) error {
 	switch {
 	case len(found) > 0:
 		notice.Status, notice.Summary = "changed", fmt.Sprintf("The database was changed from outside: %s", found[0].What)
-		notice.Reason, notice.Next = fmt.Sprintf("%d such things were found at the start.", len(found)), "See all: tandem audit verify"
+		notice.Reason, notice.Next = fmt.Sprintf("%d such things were found at the start.", len(found)), "See all: tandem audit verify --whole"
 	case waiting > 0:
 		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.",
 			waiting)

@@ -113,7 +113,7 @@ func (r *Room) Actor(ctx context.Context, tenant, who string) (*Actor, error) {
 func forged(where, what string) *fault.Error {
 	return fault.New(fault.Unauthenticated, where, "%s is not what the journal knows: somebody changed the database", what).With("reason",
 		"forged").
-		WithNext("see what else was changed: tandem audit verify")
+		WithNext("see what else was changed: tandem audit verify --whole")
 }
 
 // chain follows "acts for" to its end, as kind:name; it is short and cannot loop, because

@@ -32,19 +32,22 @@ type Finding struct {
 
 // Report is what a check found, and what it can and cannot vouch for.
 type Report struct {
-	OK        bool      `json:"ok"`
-	Origin    string    `json:"origin"`
-	Key       string    `json:"key"`
-	Size      int64     `json:"size"`
-	Root      string    `json:"root"`
-	Forgotten int64     `json:"forgotten"` // entries whose payload retention deleted
-	Signed    int64     `json:"signed"`    // entries 1 to this are under a good signature
-	Anchored  int64     `json:"anchored"`  // entries 1 to this are those of an anchor from outside
-	Receipts  int64     `json:"receipts"`  // stored receipts that hold
-	Findings  []Finding `json:"findings"`
-	More      int64     `json:"more,omitempty"` // findings beyond those listed
-	Excludes  []string  `json:"excludes"`
-	Cannot    []string  `json:"cannot_exclude"`
+	OK        bool   `json:"ok"`
+	Origin    string `json:"origin"`
+	Key       string `json:"key"`
+	Size      int64  `json:"size"`
+	Root      string `json:"root"`
+	Forgotten int64  `json:"forgotten"` // entries whose payload retention deleted
+	// From is up to where an earlier check found nothing: those entries were not read again. 0 when all were.
+	From     int64     `json:"from,omitempty"`
+	FromTime time.Time `json:"from_time,omitzero"`
+	Signed   int64     `json:"signed"`   // entries 1 to this are under a good signature
+	Anchored int64     `json:"anchored"` // entries 1 to this are those of an anchor from outside
+	Receipts int64     `json:"receipts"` // stored receipts that hold
+	Findings []Finding `json:"findings"`
+	More     int64     `json:"more,omitempty"` // findings beyond those listed
+	Excludes []string  `json:"excludes"`
+	Cannot   []string  `json:"cannot_exclude"`
 }
 
 const maxFindings = 100
@@ -72,8 +75,9 @@ type checker struct {
 	edge
 	report  *Report
 	claims  map[int64][]claim
-	broken  bool // entries are missing and nobody knows their leaves
-	brought int  // anchors, whether they held or not
+	broken  bool      // entries are missing and nobody knows their leaves
+	brought int       // anchors, whether they held or not
+	parts   [8][]byte // the hashes of the tiles that are not full yet, by level
 }
 
 func newChecker() *checker {
@@ -163,7 +167,18 @@ func (c *checker) finish() *Report {
 
 // conclude says what follows from the checks, and what does not.
 func (r *Report) conclude(anchors int) {
-	if r.OK {
+	if r.OK && r.From > 0 {
+		r.Excludes = append(r.Excludes, fmt.Sprintf("The tree begins with the %d entries that were checked at %s: its root is the one that was signed then.",
+			r.From, r.FromTime.Format(time.RFC3339)))
+		if r.From < r.Size {
+			r.Excludes = append(r.Excludes, fmt.Sprintf("Entries %d to %d are those that the tree holds, in their places, without a gap.", r.From+1, r.Size))
+		}
+	}
+	if r.From > 0 {
+		r.Cannot = append(r.Cannot, fmt.Sprintf("Entries 1 to %d were not read again: whether a row of theirs was changed since says tandem audit verify --whole.",
+			r.From))
+	}
+	if r.OK && r.From == 0 {
 		r.Excludes = append(r.Excludes, fmt.Sprintf("Every one of the %d entries is the one that the tree holds, in its place, without a gap.",
 			r.Size))
 		if r.Signed > 0 {

@@ -41,6 +41,7 @@ type SeqIn struct {
 
 // VerifyIn brings what the journal is held against.
 type VerifyIn struct {
+	Whole   bool     `json:"whole,omitempty" jsonschema:"read every entry, also those that an earlier check found nothing in"`
 	Anchors []string `json:"anchors,omitempty" jsonschema:"signed checkpoints that were kept elsewhere"`
 }
 
@@ -84,8 +85,8 @@ func (j *Journal) Ops() []op.Op {
 		AuditProve.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/{seq}/receipt",
 			Doc: "Make a receipt of one event: a signed proof that anybody checks with the public key alone."}, one, j.prove),
 		AuditVerify.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/verify",
-			Doc: "Check the whole journal: every entry, payload, tile, checkpoint and receipt.\nSays what it can and cannot exclude; anchors kept elsewhere let it exclude more."},
-			whole[VerifyIn], func(ctx context.Context, in VerifyIn) (*Report, error) { return j.Verify(ctx, in.Anchors) }),
+			Doc: "Check the journal: every entry, payload, tile, checkpoint and receipt since the last check that found nothing; all of them on request, and where anchors are brought.\nSays what it can and cannot exclude; anchors kept elsewhere let it exclude more."},
+			whole[VerifyIn], j.verifyOp),
 		AuditAnchor.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/anchor",
 			Doc: "Sign the journal as it stands. The signed checkpoint, kept elsewhere, proves later that nothing before it was changed."},
 			whole[struct{}], func(ctx context.Context, _ struct{}) (*Anchor, error) { return j.Anchor(ctx) }),
@@ -103,6 +104,13 @@ func (j *Journal) Ops() []op.Op {
 			Doc: "Serve the journal's tree in the form of C2SP tlog-tiles: checkpoint, tiles and entry bundles.\nEntries are records of salted hashes; names and payloads cannot be read from them."},
 			whole[TileIn], nil),
 	}...)
+}
+
+func (j *Journal) verifyOp(ctx context.Context, in VerifyIn) (*Report, error) {
+	if in.Whole || len(in.Anchors) > 0 {
+		return j.Verify(ctx, in.Anchors)
+	}
+	return j.VerifyNew(ctx)
 }
 
 // Visible reports whether the caller of ctx may see an entry: one whose

@@ -102,7 +102,7 @@ func (j *Journal) Prove(ctx context.Context, tenant string, seq int64) (*Receipt
 		path, err := tlog.ProveRecord(h.size, seq-1, treeReader(tx, h.size, h.root()))
 		if err != nil {
 			return fault.New(fault.Unavailable, "journal.prove", "the tree does not hold event %d: %v", seq, err).
-				WithNext("somebody changed the database; look for what: tandem audit verify")
+				WithNext("somebody changed the database; look for what: tandem audit verify --whole")
 		}
 		hashes := make([]Hash, len(path))
 		for i := range path {

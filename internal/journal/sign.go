@@ -70,7 +70,7 @@ func (j *Journal) sign(tx *db.Tx, h head, chain int64) (string, error) {
 		if err := continues(tx, last, c); err != nil {
 			return "", fault.New(fault.Unavailable, "journal.sign", "the journal does not continue the one signed at %d entries: %v", last.Size,
 				err).
-				WithNext("somebody changed the database; look for what: tandem audit verify")
+				WithNext("somebody changed the database; look for what: tandem audit verify --whole")
 		}
 	}
 	key, err := j.keyIn(tx)

@@ -15,6 +15,15 @@ import (
 // checkpoint and receipt, and every anchor (a signed checkpoint kept
 // elsewhere) that the caller brings.
 func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error) {
+	return j.verify(ctx, anchors, true)
+}
+
+// VerifyNew checks what was recorded since the last check that found nothing,
+// and everything where there was none. Entries from before are not read again:
+// the tree must begin with the root that was signed then.
+func (j *Journal) VerifyNew(ctx context.Context) (*Report, error) { return j.verify(ctx, nil, false) }
+
+func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Report, error) {
 	c := newChecker()
 	err := j.db.Read(ctx, func(tx *db.Tx) error {
 		h, err := readHead(tx)
@@ -31,6 +40,11 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 		}
 		if c.former, err = j.formerKeys(tx); err != nil {
 			return err
+		}
+		if !whole {
+			if err := c.goOn(j, tx, h); err != nil {
+				return err
+			}
 		}
 		for i, text := range anchors {
 			c.addAnchor(fmt.Sprintf("anchor %d", i+1), text, c.report.Key)
@@ -54,6 +68,9 @@ func (j *Journal) Verify(ctx context.Context, anchors []string) (*Report, error)
 		c.report.find(f.Kind, f.Seq, "%s", f.What)
 	}
 	r := c.finish()
+	if r.OK && r.Size > 0 {
+		_ = j.mark(ctx, r.Origin, c.edge) // where it cannot be kept, the next check is as long as this one
+	}
 	if n := j.Waiting(); n > 0 {
 		r.Cannot = append(r.Cannot, fmt.Sprintf("%d rows that confer authority are older than the journal's word about them, and nobody has confirmed them yet: tandem audit confirm", n))
 	}
@@ -71,6 +88,14 @@ func (c *checker) addAnchor(who, text, key string) {
 	c.claim(a.Size, claim{who: who, root: a.Root, anchor: true, good: func() { c.report.Anchored = max(c.report.Anchored, a.Size) }})
 }
 
+// after is the entry behind which rows are looked at: all of them, or those since the last check.
+func (c *checker) after() int64 {
+	if c.report.From > 0 {
+		return c.report.From
+	}
+	return math.MinInt64
+}
+
 // storedClaims collects what the checkpoints and receipts in the database say.
 func (c *checker) storedClaims(tx *db.Tx) error {
 	type row struct {
@@ -78,7 +103,7 @@ func (c *checker) storedClaims(tx *db.Tx) error {
 		text string
 	}
 	scan := func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.n, &v.text) }
-	rows, err := tx.Query("SELECT size, note FROM journal_checkpoint ORDER BY size")
+	rows, err := tx.Query("SELECT size, note FROM journal_checkpoint WHERE size > ? ORDER BY size", c.after())
 	points, err := db.Collect(rows, err, scan)
 	if err != nil {
 		return err
@@ -95,7 +120,7 @@ func (c *checker) storedClaims(tx *db.Tx) error {
 		c.claim(cp.Size, claim{who: fmt.Sprintf("the checkpoint signed at %d entries", cp.Size), root: cp.Root,
 			good: func() { c.report.Signed = max(c.report.Signed, cp.Size) }})
 	}
-	rows, err = tx.Query("SELECT seq, proof FROM journal_receipt ORDER BY seq")
+	rows, err = tx.Query("SELECT seq, proof FROM journal_receipt WHERE seq > ? ORDER BY seq", c.after())
 	receipts, err := db.Collect(rows, err, scan)
 	if err != nil {
 		return err
@@ -144,7 +169,10 @@ func (c *checker) rows(tx *db.Tx, h head) error {
 	}
 	query := strings.Replace(selectEntry, " FROM ", ", e.leaf FROM ", 1) + " WHERE e.seq > ? ORDER BY e.seq LIMIT 1024"
 	w := walk{checker: c, tx: tx, head: h.size}
-	for after := int64(math.MinInt64); ; {
+	if err := w.take(c.size); err != nil {
+		return err
+	}
+	for after := c.after(); ; {
 		found, err := tx.Query(query, after)
 		page, err := db.Collect(found, err, func(r *sql.Rows) (row, error) {
 			var v row
@@ -173,10 +201,9 @@ func (c *checker) rows(tx *db.Tx, h head) error {
 // walk is a reading of all entries.
 type walk struct {
 	*checker
-	tx    *db.Tx
-	head  int64  // how many entries the head row counts
-	tile  []byte // the hashes of the level-0 tile at hand, nil when there is none
-	parts [8][]byte
+	tx   *db.Tx
+	head int64  // how many entries the head row counts
+	tile []byte // the hashes of the level-0 tile at hand, nil when there is none
 }
 
 func (w *walk) row(e *Entry, leaf []byte) error {
@@ -216,8 +243,13 @@ func (w *walk) turn(seq int64) error {
 	if (seq-1)%tileWidth != 0 {
 		return nil
 	}
+	return w.take(seq - 1)
+}
+
+// take takes up the tile that the entry behind size is in.
+func (w *walk) take(size int64) error {
 	w.tile = nil
-	err := w.tx.QueryRow("SELECT hashes FROM journal_tile WHERE level = 0 AND n = ?", (seq-1)/tileWidth).Scan(&w.tile)
+	err := w.tx.QueryRow("SELECT hashes FROM journal_tile WHERE level = 0 AND n = ?", size/tileWidth).Scan(&w.tile)
 	if db.NoRows(err) {
 		return nil
 	}

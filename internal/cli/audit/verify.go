@@ -18,11 +18,13 @@ import (
 func newVerify(k *kit.Kit) *cobra.Command {
 	var anchors []string
 	var receipt, export, key string
+	var whole bool
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check the journal, a receipt or an export", Args: cobra.NoArgs,
-		Long: "Check the whole journal, held against anchors that you kept elsewhere.\n" +
+		Long: "Check what the journal recorded since the last check that found nothing. The tree must begin with the root that was signed then;\n" +
+			"entries from before are not read again. With --whole, or held against anchors that you kept elsewhere, it reads everything.\n" +
 			"With --receipt or --export it checks a file instead, with the public key alone: no server is asked.",
-		Example: "  tandem audit verify --anchor ~/usb/anchor.txt\n  tandem audit verify --receipt receipt.json --key tandem.localhost/journal/…",
+		Example: "  tandem audit verify\n  tandem audit verify --whole\n  tandem audit verify --anchor ~/usb/anchor.txt\n  tandem audit verify --receipt receipt.json --key tandem.localhost/journal/…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			texts, err := readAnchors(anchors)
 			if err != nil {
@@ -39,7 +41,7 @@ func newVerify(k *kit.Kit) *cobra.Command {
 			case export != "":
 				return verifyExport(k, export, key, texts)
 			}
-			out, err := op.Do(cmd.Context(), k, journal.AuditVerify, journal.VerifyIn{Anchors: texts})
+			out, err := op.Do(cmd.Context(), k, journal.AuditVerify, journal.VerifyIn{Anchors: texts, Whole: whole})
 			if err != nil {
 				return err
 			}
@@ -48,6 +50,7 @@ func newVerify(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&anchors, "anchor", nil, "a file with a checkpoint that you kept elsewhere; may be given several times")
+	f.BoolVar(&whole, "whole", false, "read every entry again, also those that were checked before")
 	f.StringVar(&receipt, "receipt", "", "check this receipt and nothing else")
 	f.StringVar(&export, "export", "", "check this export and nothing else")
 	f.StringVar(&key, "key", "", "the journal's public key, for --receipt and --export")

@@ -10,6 +10,8 @@ laptop$ tandem down
 laptop> tandem audit verify --receipt receipt.json --key KEY       # check a receipt anywhere, without a server
 laptop$ ! tandem status
 laptop> tandem audit anchor --out ~/usb/anchor.txt                 # sign the journal as it stands; keep the file where this disk is not
+laptop> tandem audit verify                                        # check what was recorded since the last check
+laptop> tandem audit verify --whole                                # read every entry again
 laptop> tandem audit verify --anchor ~/usb/anchor.txt              # check everything, and say what that shows and what it cannot exclude
 laptop> tandem audit export --out journal.ndjson                   # all of it as NDJSON (PIN)
 laptop> tandem audit verify --export journal.ndjson --key KEY      # check that offline, too

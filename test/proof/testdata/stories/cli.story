@@ -115,6 +115,8 @@ let tandem.localhost/journal/… your-server$ tandem audit anchor --json | sed -
 your-server> tandem audit verify --receipt receipt.json --key tandem.localhost/journal/…
 your-server> tandem audit anchor --out ~/usb/anchor-2026-11.txt
 your-server$ cp ~/usb/anchor-2026-11.txt ~/usb/anchor.txt
+your-server> tandem audit verify
+your-server> tandem audit verify --whole
 your-server> tandem audit verify --anchor ~/usb/anchor.txt
 your-server> tandem audit export --out journal.ndjson
 your-server> tandem audit verify --export journal.ndjson --key tandem.localhost/journal/…
