@@ -68,10 +68,38 @@ func (s *Sight) toolDrawers() (out []*drawer) {
 	return out
 }
 
+// Refuses is a grant or rule of people's that denies some calls of a tool, whichever; "" when none does. No tool stands for any.
+func (s *Sight) Refuses(tool string) string {
+	if s == nil || s.view == nil {
+		return ""
+	}
+	for _, d := range s.toolDrawers() {
+		for _, g := range d.denies {
+			if g.tier == 0 && g.inForce(s) && (tool == "" || g.Scope.holds(ToolRef(tool)) && g.namesTool(toolPath(tool))) {
+				return g.by
+			}
+		}
+		for _, r := range d.forbids {
+			if r.actions&bit(CanExecute) != 0 && (tool == "" || below(r.root, toolPath(tool)) >= 0) {
+				return "rule:" + r.id
+			}
+		}
+	}
+	return ""
+}
+
+func (g *grant) namesTool(path string) bool {
+	return len(g.tools) == 0 || slices.ContainsFunc(g.tools, func(t toolPattern) bool { return t.names(path, true) })
+}
+
+// inForce says that a denial of calls counts now.
+func (g *grant) inForce(s *Sight) bool {
+	return g.dead == "" && g.perms&bit(CanExecute) != 0 && (g.ExpiresAt.IsZero() || s.view.now.Before(g.ExpiresAt))
+}
+
 // hosts are those that a denial keeps from commands.
 func (g *grant) hosts(s *Sight) (out []string) {
-	if g.dead != "" || g.perms&bit(CanExecute) == 0 || !g.ExpiresAt.IsZero() && !s.view.now.Before(g.ExpiresAt) ||
-		!g.Scope.holds(networkAt) && !g.Scope.holds(ToolRef("bash")) {
+	if !g.inForce(s) || !g.Scope.holds(networkAt) && !g.Scope.holds(ToolRef("bash")) {
 		return nil
 	}
 	for i := range g.tools {

@@ -43,3 +43,29 @@ func TestUnreached(t *testing.T) {
 		})
 	}
 }
+
+// What people deny of a tool's calls, whichever they are, is known for the tool as a whole.
+func TestRefuses(t *testing.T) {
+	command := give(t, "no", "session:*", Deny, "tool:/", "execute", func(g *ScopedGrant) { g.ToolPatterns = []string{"bash(command: rm)"} })
+	for name, c := range map[string]struct {
+		rules  string
+		grants []ScopedGrant
+		tool   string
+		want   string
+	}{
+		"the house's own": {tool: "bash"},
+		"a command":       {grants: []ScopedGrant{command}, tool: "bash", want: "grant:no"},
+		"another tool":    {grants: []ScopedGrant{command}, tool: "edit"},
+		"any tool":        {grants: []ScopedGrant{command}, want: "grant:no"},
+		"another's":       {grants: []ScopedGrant{give(t, "no", "agent:other", Deny, "tool:/bash", "execute")}, tool: "bash"},
+		"a rule": {rules: `@id("r") forbid (principal, action, resource is Tool) when { context.commands.contains("rm") };`,
+			tool: "bash", want: "rule:r"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := seen(t, compiled(t, c.rules, append(DefaultGrants(), c.grants...)...), "session:s", "person:ann")
+			if got := v.Sight("bash", nil, nil).Refuses(c.tool); got != c.want {
+				t.Errorf("%q, and it is %q", got, c.want)
+			}
+		})
+	}
+}

@@ -260,6 +260,16 @@ func (s *seat) closeWait(key string, w *wait) {
 	s.nudge()
 }
 
+// waitsFor is the tool, as policy calls it, that an open dialog is about; "" when it is not known.
+func (s *seat) waitsFor(key string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.waits[key]; w != nil {
+		return toolName(w.tool)
+	}
+	return ""
+}
+
 func (s *seat) openWaits() []*wait {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,6 +61,7 @@ type seat struct {
 	tended   time.Time     // its home
 	glanced  time.Time     // at the policy
 	judged   *policy.Sight // that its box was held against
+	always   []string      // tools of which calls were allowed for good at the program's own dialog, since it was started
 }
 
 // program is what differs between agent programs: Claude Code is typed to and watched, Codex and OpenCode are spoken to.
@@ -206,8 +207,8 @@ func (s *seat) step(ctx context.Context) {
 	if s.view().State.Gone() || ctx.Err() != nil {
 		return
 	}
-	if denied := s.outgrown(ctx); denied != "" {
-		s.rebox(ctx, denied)
+	if why := s.outgrown(ctx); why != "" {
+		s.rebox(ctx, why)
 		return
 	}
 	if s.turn != nil && time.Since(s.weighed) > time.Second {
@@ -229,8 +230,8 @@ func (s *seat) step(ctx context.Context) {
 			s.d.log.Error("look for a turn", "session", s.row.Session, "err", err)
 		} else if t != nil {
 			s.glanced = time.Time{} // the prompt is for a box that holds
-			if denied := s.outgrown(ctx); denied != "" {
-				s.rebox(ctx, denied)
+			if why := s.outgrown(ctx); why != "" {
+				s.rebox(ctx, why)
 				return
 			}
 			s.prog.deliver(ctx, t)

@@ -23,7 +23,6 @@ type spoken struct {
 	linked bool // there was a link since the launch
 	joined bool // the terminal's program is attached to its server
 	busy   bool
-	always bool          // somebody allowed calls for good at its dialog
 	retry  *agents.Event // the provider failed, and is tried again
 	own    string        // the program's name for the turn
 	over   *agents.Event
@@ -55,13 +54,13 @@ func (s *spoken) hear(_ context.Context, h hooked)            { s.mark("hook " +
 
 func (s *spoken) launched() {
 	s.close()
-	s.linked, s.joined, s.busy, s.always, s.retry, s.born = false, false, false, false, nil, time.Now()
+	s.linked, s.joined, s.busy, s.always, s.retry, s.born = false, false, false, nil, nil, time.Now()
 }
 
 // forget starts the program anew once the turn is over in which somebody said "always" at its dialog: the program would keep that for
-// later calls, and neither policy nor a later denial would be asked about them.
+// later calls, and policy would not be asked about them. Where policy denies some of them, the turn ends with it: see widened.
 func (s *spoken) forget(ctx context.Context) {
-	if !s.always || s.turn != nil {
+	if len(s.always) == 0 || s.turn != nil {
 		return
 	}
 	if err := s.launch(ctx); err != nil {
@@ -137,7 +136,9 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 		link := s.link
 		s.d.all.Go(func() { s.questioned(s.caller(s.d.base), link, e) })
 	case agents.Settled:
-		s.always = s.always || e.Always
+		if e.Always {
+			s.always = append(s.always, s.waitsFor("ask "+e.Ask))
+		}
 		s.settleWaits("answered at the terminal, presence unproven", func(key string, _ *wait) bool { return key == "ask "+e.Ask })
 	case agents.Ended, agents.Interrupted, agents.Failed:
 		if s.mine(e) {
