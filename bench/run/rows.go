@@ -127,8 +127,10 @@ func turning(prompt, want string) func(s *side) (func() error, error) {
 		if err := s.c.do("session.create", obj{"model": "fake/scripted-1", "directory": s.folder}, &opened); err != nil {
 			return nil, err
 		}
+		turns := 0
 		return func() error {
-			text, _, err := s.c.turn(opened.ID, prompt)
+			text, _, err := s.c.turn(opened.ID, prompt, turns)
+			turns++
 			if err == nil && !strings.Contains(text, want) {
 				err = fmt.Errorf("the turn said %q, without %q", text, want)
 			}

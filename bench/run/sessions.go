@@ -92,8 +92,9 @@ func (c *caller) open() (string, error) {
 	return s.ID, err
 }
 
-// watch follows a session and gives back the text that streamed until its turn ended. ready is closed once it is connected.
-func (c *caller) watch(ctx context.Context, id string, ready chan<- struct{}) (string, error) {
+// watch follows a session that had so many turns before and gives back the text that streamed until the next one ended. ready is closed
+// once it is connected.
+func (c *caller) watch(ctx context.Context, id string, before int, ready chan<- struct{}) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", c.base+"/sessions/"+id+"/stream", nil)
 	if err != nil {
 		return "", err
@@ -106,6 +107,7 @@ func (c *caller) watch(ctx context.Context, id string, ready chan<- struct{}) (s
 	}
 	defer resp.Body.Close()
 	var text strings.Builder
+	ended := map[string]bool{} // a stream begins with what was there before
 	lines := bufio.NewReader(resp.Body)
 	for {
 		line, err := lines.ReadString('\n')
@@ -119,6 +121,7 @@ func (c *caller) watch(ctx context.Context, id string, ready chan<- struct{}) (s
 		var e struct {
 			Type, Delta string
 			Body        struct {
+				ID    string
 				Ended *time.Time `json:"ended_at"`
 			}
 		}
@@ -126,14 +129,19 @@ func (c *caller) watch(ctx context.Context, id string, ready chan<- struct{}) (s
 			continue // a body that is a list has no end in it
 		}
 		text.WriteString(e.Delta)
-		if e.Type == "turn.changed" && e.Body.Ended != nil {
+		if e.Type != "turn.changed" || e.Body.Ended == nil || ended[e.Body.ID] {
+			continue
+		}
+		if ended[e.Body.ID] = true; len(ended) > before {
 			return text.String(), nil
 		}
+		text.Reset()
 	}
 }
 
-// turn gives a session a prompt and waits for the end of the turn, on a stream that was open before.
-func (c *caller) turn(id, prompt string) (string, time.Duration, error) {
+// turn gives a session a prompt and waits for the end of the turn, on a stream that was open before. before is how many turns the
+// session has had.
+func (c *caller) turn(id, prompt string, before int) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	ready := make(chan struct{})
@@ -143,7 +151,7 @@ func (c *caller) turn(id, prompt string) (string, time.Duration, error) {
 	}
 	ended := make(chan end, 1)
 	go func() {
-		text, err := c.watch(ctx, id, ready)
+		text, err := c.watch(ctx, id, before, ready)
 		ended <- end{text, err}
 	}()
 	<-ready
@@ -178,7 +186,7 @@ func oneTurn(s *section, _ *program, c *caller, model *scripted.Server) error {
 		if err != nil {
 			return err
 		}
-		_, o, err := c.turn(id, "[[say hello]]")
+		_, o, err := c.turn(id, "[[say hello]]", 0)
 		if err != nil {
 			return err
 		}
@@ -220,7 +228,7 @@ func idleSessions(s *section, p *program, c *caller, _ *scripted.Server) error {
 			defer func() { <-slots }()
 			var err error
 			if ids[i], err = c.open(); err == nil {
-				_, _, err = c.turn(ids[i], "[[say hello]]")
+				_, _, err = c.turn(ids[i], "[[say hello]]", 0)
 			}
 			if err != nil {
 				failed <- err
@@ -259,7 +267,7 @@ func streamingSessions(s *section, _ *program, c *caller, _ *scripted.Server) er
 	began := time.Now()
 	for i, id := range ids {
 		all.Go(func() {
-			text, _, err := c.turn(id, fmt.Sprintf("[[slow 2 ;; say number %d]]", i))
+			text, _, err := c.turn(id, fmt.Sprintf("[[slow 2 ;; say number %d]]", i), 0)
 			if err == nil && (!strings.HasPrefix(text, "slow words") || !strings.HasSuffix(text, fmt.Sprintf("number %d", i))) {
 				err = fmt.Errorf("session %d got %.80q", i, text)
 			}
@@ -292,7 +300,7 @@ func watchers(s *section, _ *program, c *caller, _ *scripted.Server) error {
 	for i := range texts {
 		ready := make(chan struct{})
 		all.Go(func() {
-			texts[i], failed[i] = c.watch(ctx, id, ready)
+			texts[i], failed[i] = c.watch(ctx, id, 0, ready)
 			ends[i] = time.Now()
 		})
 		<-ready
