@@ -67,10 +67,28 @@ func (d *Daemon) keepOpening() error {
 	return nil
 }
 
+// lastFile is what an orderly end makes of it: nobody opens these doors again unasked, and the next start says where they were.
+func (d *Daemon) lastFile() string { return filepath.Join(d.data, "listened.json") }
+
 func (d *Daemon) forgetOpening() {
-	if err := os.Remove(d.openingFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Rename(d.openingFile(), d.lastFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		d.Log.Warn("the kept address is still there", "err", err)
 	}
+}
+
+// leftDoors are where the one before listened that ended in order, and this one does not, because nobody told it to: workspaces and phones
+// still know that address.
+func (d *Daemon) leftDoors() []string {
+	for _, key := range addressed {
+		if d.Settings.Given(key) {
+			return nil
+		}
+	}
+	var o opening
+	if data, err := os.ReadFile(d.lastFile()); err != nil || json.Unmarshal(data, &o) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(o.Listens, func(l string) bool { return slices.Contains(d.listens, l) })
 }
 
 // comeBack makes a daemon listen where the one before it listened, when that one crashed or was replaced: panels, phones, programs

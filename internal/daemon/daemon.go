@@ -83,6 +83,7 @@ type Daemon struct {
 	arrived  bool                              // the database has the mark of a move
 	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed   []string                          // where the one before the crash listened, which nobody approved to last
+	left     []string                          // where the one before listened that was stopped, and this one does not
 	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten
 	stopOnce sync.Once
@@ -291,6 +292,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 			}
 		}
 		if !d.OnDemand {
+			d.left = d.leftDoors()
 			if err := d.keepOpening(); err != nil {
 				return err
 			}

@@ -39,6 +39,7 @@ type Status struct {
 	Waiting    int      `json:"unconfirmed,omitempty" jsonschema:"rows that confer authority and wait for a person's word: tandem audit confirm"`
 	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
 	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
+	Left       []string `json:"listened_before,omitempty" jsonschema:"where it listened before it was stopped in order, and does not since, because nobody said so"`
 	Install    string   `json:"installation" jsonschema:"the identity that the data folder, the database and the keys share"`
 	Data       string   `json:"data"`
 	Database   string   `json:"database"`
@@ -120,8 +121,8 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
-		Address: d.address(), Version: d.Version, Key: d.fingerprint(),
-		OnDemand: d.OnDemand, CameBack: d.cameBack, Waiting: d.journal.Waiting(), Closed: d.closed, Install: d.kept.ID, Data: d.data,
+		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
+		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Install: d.kept.ID, Data: d.data,
 		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Told: d.told(), PIN: pin, Server: d.serving()}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
