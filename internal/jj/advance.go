@@ -1,3 +1,5 @@
+// Bookmarks that move along with `jj commit` and `jj new`, as jj 0.45.1 has them: by `experimental-advance-branches`.
+
 package jj
 
 import (

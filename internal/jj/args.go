@@ -1,3 +1,6 @@
+// Arguments as jj 0.45.1 reads them, by the rules of its parser, clap: prefixes are no names, a value may follow `=` or
+// a space, and `--` ends options. Errors have clap's texts, because scripts show them to people who look them up.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// What arguments exclude or need, with the errors of jj 0.45.1 in the order in which its parser, clap, finds them.
+
 package jj
 
 import (

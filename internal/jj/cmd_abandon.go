@@ -1,3 +1,6 @@
+// `jj abandon`, as jj 0.45.1 has it: descendants go onto the parents of what is abandoned, bookmarks there are deleted,
+// or moved with --retain-bookmarks.
+
 package jj
 
 import (

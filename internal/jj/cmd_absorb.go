@@ -1,3 +1,6 @@
+// `jj absorb`, as jj 0.45.1 has it: each changed stretch goes to the mutable ancestor that last touched its lines. A
+// stretch that belongs to several stays where it is: stock jj does not guess, and neither does this.
+
 package jj
 
 import (

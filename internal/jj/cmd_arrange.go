@@ -1,3 +1,5 @@
+// `jj arrange`, as jj 0.45.1 has it: what may be arranged is checked here; the screen itself is left to stock jj.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj bisect run`, as jj 0.45.1 has it: exit code 0 is good, 125 skips, 127 stops, any other is bad.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj bookmark create`, `set` and the group they stand in, as jj 0.45.1 has them: a new bookmark follows the remotes whose
+// `remotes.NAME.auto-track-created-bookmarks` takes its name.
+
 package jj
 
 import (

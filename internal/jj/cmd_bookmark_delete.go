@@ -1,3 +1,6 @@
+// `jj bookmark delete`, `forget` and `rename`, as jj 0.45.1 has them: deleting is passed on by the next push, forgetting is
+// not. The hints say so in stock jj's words.
+
 package jj
 
 import (

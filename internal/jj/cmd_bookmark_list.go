@@ -1,3 +1,6 @@
+// `jj bookmark list`, as jj 0.45.1 has it, with the filters, sort keys and templates that tags share: a remote bookmark
+// that agrees with its local one is not listed.
+
 package jj
 
 import (

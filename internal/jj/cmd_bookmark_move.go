@@ -1,3 +1,5 @@
+// `jj bookmark move` and `advance`, as jj 0.45.1 has them: backwards or sideways only with --allow-backwards.
+
 package jj
 
 import (

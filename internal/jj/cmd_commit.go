@@ -1,3 +1,6 @@
+// `jj commit`, as jj 0.45.1 has it: the chosen part is described, and the rest stays in a new working-copy commit. The
+// words and the order of editor and diff editor are stock jj's, because scripts drive both.
+
 package jj
 
 import (

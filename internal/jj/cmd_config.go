@@ -1,3 +1,6 @@
+// `jj config edit`, `get`, `list`, `path`, `set` and `unset`, as jj 0.45.1 has them: layers in stock jj's order, and files
+// rewritten with everything that the change does not touch.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj converge`, as jj 0.45.1 has it: the versions of a divergent change become one. What their common history settles
+// is not asked for.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj debug`, as jj 0.45.1 has it: hidden commands. What they print follows the Rust values that stock jj prints, so
+// that both can be compared.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj describe`, as jj 0.45.1 has it: one editor for several commits, each below a line `JJ: describe ID -------`.
+
 package jj
 
 import (

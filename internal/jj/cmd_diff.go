@@ -1,3 +1,6 @@
+// `jj diff` and `jj interdiff`, as jj 0.45.1 has them: of revisions against their parents, or between two. Several
+// revisions have to be connected.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj diffedit`, as jj 0.45.1 has it: what the editor leaves on the right side becomes the commit's content.
+
 package jj
 
 import (

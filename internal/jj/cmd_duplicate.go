@@ -1,3 +1,6 @@
+// `jj duplicate`, as jj 0.45.1 has it: copies keep descriptions, or what `templates.duplicate_description` makes of
+// them, and get change ids of their own.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj edit`, as jj 0.45.1 has it: the workspace moves to an existing commit; the one it leaves is abandoned when it is
+// empty and has no description.
+
 package jj
 
 import "context"

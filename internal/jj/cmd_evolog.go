@@ -1,3 +1,6 @@
+// `jj evolog`, as jj 0.45.1 has it: predecessors come from the operations; an operation that recorded none, as those of
+// an older jj, ends the walk.
+
 package jj
 
 import (

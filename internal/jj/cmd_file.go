@@ -1,3 +1,6 @@
+// `jj file list`, `show`, `chmod`, `track` and `untrack`, as jj 0.45.1 has them: untracking needs the file to be ignored,
+// or the next snapshot would take it in again.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj file annotate`, as jj 0.45.1 has it: who brought each line, by the template `templates.file_annotate`.
+
 package jj
 
 import (

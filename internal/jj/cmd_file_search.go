@@ -1,3 +1,6 @@
+// `jj file search`, as jj 0.45.1 has it: a string pattern over the content of files; sides of a conflict are searched
+// each.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj fix`, as jj 0.45.1 has it: programs of `fix.tools` rewrite changed files from the content on standard input;
+// descendants keep their own content.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj gerrit upload`, as jj 0.45.1 has it: commits are pushed to refs/for/BRANCH with a Change-Id, or a Link, made of
+// jj's change id; the local commits stay as they are.
+
 package jj
 
 import (

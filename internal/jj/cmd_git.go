@@ -1,3 +1,6 @@
+// `jj git export`, `import` and `root`, as jj 0.45.1 has them, and how the git program is run: by `git.executable-path`,
+// because stock jj leaves everything that touches remotes to git itself, and so its settings and helpers count.
+
 package jj
 
 import (

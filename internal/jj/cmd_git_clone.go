@@ -1,3 +1,6 @@
+// `jj git clone`, as jj 0.45.1 has it: fetches, follows the main branch, and makes trunk() an alias of it in the
+// repository's settings.
+
 package jj
 
 import (

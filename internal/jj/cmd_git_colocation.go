@@ -1,3 +1,6 @@
+// `jj git colocation status`, `enable` and `disable`, as jj 0.45.1 has them: git's folder moves between .git and
+// .jj/repo/store/git.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj git fetch`, as jj 0.45.1 has it: patterns of branches and tags by command line, then settings, then git's
+// refspecs; the rules that cannot be followed are warned about in stock jj's words.
+
 package jj
 
 import (

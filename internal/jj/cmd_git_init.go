@@ -1,3 +1,6 @@
+// `jj git init`, as jj 0.45.1 has it: colocated unless `git.colocate` says otherwise, and taking in what a git
+// repository already has.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj git push`, as jj 0.45.1 has it: what is pushed by default, what is refused (private, no description, no author,
+// conflicts), and a lease on where the remote was last seen.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj git remote add`, `list`, `remove`, `rename` and `set-url`, as jj 0.45.1 has them: written by git itself into its own
+// configuration, so that git agrees.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj log`, as jj 0.45.1 has it: topological with branches together, gaps as `(elided revisions)`, by `revsets.log` and
+// `templates.log`.
+
 package jj
 
 import (

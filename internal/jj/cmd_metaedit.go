@@ -1,3 +1,5 @@
+// `jj metaedit`, as jj 0.45.1 has it: author, times, change id and description, without a change of content.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj new`, as jj 0.45.1 has it, and the places --onto, --insert-after and --insert-before, which every command that
+// puts commits somewhere reads in the same way.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj next` and `jj prev`, as jj 0.45.1 has them: by default in the way of `ui.movement.edit`, with a question where the
+// history forks.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj operation log`, `restore`, `revert` and `integrate`, as jj 0.45.1 has them: --what says whether the repository,
+// what is known of remotes, or both go back.
+
 package jj
 
 import (

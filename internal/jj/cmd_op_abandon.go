@@ -1,3 +1,5 @@
+// `jj operation abandon`, as jj 0.45.1 has it: operations after the gap are written anew; the current one cannot go.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj operation show` and `diff`, as jj 0.45.1 has them: predecessors pair what was before with what is now.
+
 package jj
 
 import (

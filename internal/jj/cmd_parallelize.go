@@ -1,3 +1,5 @@
+// `jj parallelize`, as jj 0.45.1 has it: siblings on the parents of the first, children on all of them.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj rebase`, as jj 0.45.1 has it: -b, -s and -r differ in what comes along; a divergent commit whose change the
+// destination has already is left out.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj resolve`, as jj 0.45.1 has it: files in conflict are handed to a merge tool of `merge-tools`, or listed; what the
+// tool leaves may have markers again.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj restore`, as jj 0.45.1 has it: content of paths comes from another commit; with --changes-in what a commit changed
+// is undone.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj revert`, as jj 0.45.1 has it: the inverse of commits at a chosen place, described by
+// `templates.revert_description`.
+
 package jj
 
 import (

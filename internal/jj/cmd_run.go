@@ -1,3 +1,6 @@
+// `jj run`, as jj 0.45.1 has it: a command over many revisions, each in a folder of its own below .jj/run; what it
+// changed is taken into them.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj show`, as jj 0.45.1 has it: description and diff of commits by `templates.show`.
+
 package jj
 
 import (

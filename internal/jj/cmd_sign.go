@@ -1,3 +1,6 @@
+// `jj sign` and `jj unsign`, as jj 0.45.1 has them: by the backend of `signing.backend`; ids change, so descendants are
+// written anew.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// `jj sparse edit`, `list`, `reset` and `set`, as jj 0.45.1 has them: which paths are checked out; it makes no operation.
+
 package jj
 
 import (

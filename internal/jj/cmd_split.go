@@ -1,3 +1,6 @@
+// `jj split`, as jj 0.45.1 has it: the chosen part first, then the rest, in a row or side by side. Where bookmarks stay
+// is said by `split.legacy-bookmark-behavior`.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj squash`, as jj 0.45.1 has it: a source that is emptied is abandoned unless --keep-emptied; both descriptions are
+// joined in an editor when neither is empty.
+
 package jj
 
 import (

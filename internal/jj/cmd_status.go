@@ -1,3 +1,5 @@
+// `jj status`, as jj 0.45.1 has it: headings, the summary and hints in stock jj's order; editors and prompts read them.
+
 package jj
 
 import (

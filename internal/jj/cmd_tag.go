@@ -1,3 +1,6 @@
+// `jj tag delete`, `list`, `set`, `track` and `untrack`, as jj 0.45.1 has them: bookmarks and tags share most of it, see
+// refkind.go.
+
 package jj
 
 import (

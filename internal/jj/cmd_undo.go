@@ -1,3 +1,5 @@
+// `jj undo` and `jj redo`, as jj 0.45.1 has them: several undos go further back, and a redo takes back the last of them.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// `jj util`, as jj 0.45.1 has it: what shells, editors and packagers ask for (completion, the schema of settings, help
+// as one text), and `gc`, `exec` and `snapshot`.
+
 package jj
 
 import (

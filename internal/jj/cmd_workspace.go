@@ -1,3 +1,6 @@
+// `jj workspace add`, `forget`, `list`, `rename`, `root` and `update-stale`, as jj 0.45.1 has them: a workspace beside the
+// first one has a file .jj/repo that says where the repository is.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// A folder that git works in too, as jj 0.45.1 has it: git's HEAD and refs are taken in before each command and written
+// back after it, both under one lock.
+
 package jj
 
 import (

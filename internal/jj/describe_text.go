@@ -1,3 +1,6 @@
+// The texts that editors are opened on, with the `JJ:` lines of jj 0.45.1: lines that begin so are dropped, and what
+// follows `JJ: ignore-rest` too.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// How differences are shown, by the options and settings of jj 0.45.1; one short and one long format at a time.
+
 package jj
 
 import (

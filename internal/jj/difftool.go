@@ -1,3 +1,5 @@
+// Diff editors, as jj 0.45.1 starts them: two or three folders, a JJ-INSTRUCTIONS file, and the right one is read back.
+
 package jj
 
 import (

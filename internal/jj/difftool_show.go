@@ -1,3 +1,6 @@
+// Programs that show differences, as jj 0.45.1 starts them: by folder or by file, and their exit codes are only warned
+// about.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// Errors in the words and with the exit codes of jj 0.45.1: 1 for people's mistakes, 2 for the command line, 255 for
+// what is broken.
+
 package jj
 
 import (

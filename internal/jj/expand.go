@@ -1,3 +1,5 @@
+// Aliases and the default command, as jj 0.45.1 expands them: an alias that leads back to itself is refused.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// Fetching by the git program, with the arguments and refspecs of jj 0.45.1.
+
 package jj
 
 import (

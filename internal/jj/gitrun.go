@@ -1,3 +1,6 @@
+// Runs of git that talk to a remote, whose words are passed on as jj 0.45.1 does: marked `git:` and `remote:`, errors
+// kept.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// Commits that may not be rewritten, as jj 0.45.1 has them: `immutable_heads()`, their ancestors and the root.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// The graph of a log, as jj 0.45.1 draws it.
+
 package jj
 
 import (

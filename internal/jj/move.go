@@ -1,3 +1,5 @@
+// Moving commits, with what follows them, as jj 0.45.1 does for rebase, parallelize, and whatever inserts.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// What changed between two operations, as jj 0.45.1 shows it.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// Names of operations, as jj 0.45.1 reads them: `@`, a prefix of an id, and trailing `-` and `+`.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// Choosing changes on a screen. The screen is our own; what it is asked for is what jj 0.45.1 asks its built-in editor.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// What `jj git push` pushes, as jj 0.45.1 chooses: by name, by revision, by change, tracked, all, deleted.
+
 package jj
 
 import (

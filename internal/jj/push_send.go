@@ -1,3 +1,6 @@
+// Sending, as jj 0.45.1 does: the plan is shown, git pushes with a lease on each ref, and the view follows what was
+// taken.
+
 package jj
 
 import (

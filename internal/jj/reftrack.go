@@ -1,3 +1,5 @@
+// Tracking of remote bookmarks and tags, as jj 0.45.1 has it.
+
 package jj
 
 import (

@@ -1,3 +1,6 @@
+// The settings of repositories and workspaces, where jj 0.45.1 keeps them: outside the repository, so that a repository
+// from elsewhere brings none.
+
 package jj
 
 import (

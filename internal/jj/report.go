@@ -1,3 +1,5 @@
+// Conflicts that came or went with an operation, as jj 0.45.1 reports them after each command.
+
 package jj
 
 import (

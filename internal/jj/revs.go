@@ -1,3 +1,5 @@
+// Revsets and filesets of a command line, as jj 0.45.1 reads them.
+
 package jj
 
 import (

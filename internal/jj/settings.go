@@ -1,3 +1,6 @@
+// Where settings come from, in the order of jj 0.45.1: defaults, environment, user, repository, workspace, environment
+// again, arguments.
+
 package jj
 
 import (

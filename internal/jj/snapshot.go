@@ -1,3 +1,5 @@
+// Taking in the files before a command, as jj 0.45.1 does: what is tracked, ignored, or too large.
+
 package jj
 
 import (

@@ -1,3 +1,5 @@
+// A working copy that another workspace's operation left behind, as jj 0.45.1 brings it up to date.
+
 package jj
 
 import (

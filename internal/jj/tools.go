@@ -1,3 +1,5 @@
+// Programs of `merge-tools`, as jj 0.45.1 finds and starts them.
+
 package jj
 
 import (

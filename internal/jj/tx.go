@@ -1,3 +1,6 @@
+// The end of a command that changes something, as jj 0.45.1 has it: descendants follow, then git, the operation, the
+// files, the report.
+
 package jj
 
 import (

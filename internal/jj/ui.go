@@ -1,3 +1,5 @@
+// What goes to which stream, with colours, widths and pagers by the rules of jj 0.45.1.
+
 package jj
 
 import (
