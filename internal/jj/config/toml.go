@@ -88,7 +88,7 @@ func ParseTOML(src string) (*Table, error) {
 		p.before = p.pos
 		p.blank()
 		if p.pos >= len(p.src) {
-			return root, nil
+			return root, p.printable()
 		}
 		var err error
 		if p.src[p.pos] == '[' {
@@ -112,6 +112,24 @@ func ParseTOML(src string) (*Table, error) {
 func (p *tomlParser) fail(at int, format string, args ...any) error {
 	return &ParseError{Src: p.src, Pos: at, End: at + 1, Msg: fmt.Sprintf(format, args...)}
 }
+
+// printable refuses what no document may hold anywhere: control characters, and bytes that are no text. Those in strings were
+// refused when the string was read.
+func (p *tomlParser) printable() error {
+	for i, c := range p.src {
+		switch {
+		case c == '\r' && !strings.HasPrefix(p.src[i:], "\r\n"):
+			return p.fail(i+1, "carriage return must be followed by newline, expected newline")
+		case c != '\r' && control(byte(min(c, utf8.RuneSelf))) && c != '\n':
+			return p.fail(i, "invalid comment character, expected printable characters")
+		case c == utf8.RuneError && !strings.HasPrefix(p.src[i:], string(utf8.RuneError)):
+			return p.fail(i, "invalid UTF-8")
+		}
+	}
+	return nil
+}
+
+func control(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
 
 func (p *tomlParser) peek() byte {
 	if p.pos < len(p.src) {
@@ -161,14 +179,13 @@ func (p *tomlParser) lineEnd() error {
 }
 
 func (p *tomlParser) header(root *Table) (*Table, error) {
-	start := p.pos
 	array := strings.HasPrefix(p.src[p.pos:], "[[")
 	p.pos++
 	if array {
 		p.pos++
 	}
 	p.space()
-	keys, err := p.dotted()
+	keys, places, err := p.dotted()
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +201,13 @@ func (p *tomlParser) header(root *Table) (*Table, error) {
 	t := root
 	for i, k := range keys {
 		last := i == len(keys)-1
-		next, err := p.enter(t, k, last && array, start)
+		had := t.M[k] != nil
+		next, err := p.enter(t, k, last && array, last, places[i])
 		if err != nil {
 			return nil, err
+		}
+		if last && had && !array && (next.header || next.dotted) {
+			return nil, p.fail(places[i], "duplicate key")
 		}
 		t = next
 	}
@@ -194,8 +215,8 @@ func (p *tomlParser) header(root *Table) (*Table, error) {
 	return t, nil
 }
 
-// enter goes into a table, making it when it is absent.
-func (p *tomlParser) enter(t *Table, k string, array bool, at int) (*Table, error) {
+// enter goes into a table, making it when it is absent. Only on the way to the last key does an array stand for its last table.
+func (p *tomlParser) enter(t *Table, k string, array, last bool, at int) (*Table, error) {
 	v := t.M[k]
 	switch {
 	case v == nil && array:
@@ -210,15 +231,14 @@ func (p *tomlParser) enter(t *Table, k string, array bool, at int) (*Table, erro
 	}
 	switch x := v.V.(type) {
 	case *Table:
-		if array || x.Inline {
-			return nil, p.fail(at, "duplicate key")
+		if !array && !x.Inline {
+			return x, nil
 		}
-		return x, nil
 	case []*Value:
 		if len(x) > 0 {
-			if last, ok := x[len(x)-1].V.(*Table); ok && last.array {
+			if table, ok := x[len(x)-1].V.(*Table); ok && table.array && (array || !last) {
 				if !array {
-					return last, nil
+					return table, nil
 				}
 				n := newTable()
 				n.array = true
@@ -227,12 +247,21 @@ func (p *tomlParser) enter(t *Table, k string, array bool, at int) (*Table, erro
 			}
 		}
 	}
+	if !last {
+		return nil, p.fail(at, "cannot extend value of type %s with a dotted key", v.kindOf())
+	}
 	return nil, p.fail(at, "duplicate key")
 }
 
+func (v *Value) kindOf() string {
+	if t, ok := v.V.(*Table); ok && t.Inline {
+		return "inline table"
+	}
+	return v.Kind()
+}
+
 func (p *tomlParser) pair(t *Table, inline bool) error {
-	start := p.pos
-	keys, err := p.dotted()
+	keys, places, err := p.dotted()
 	if err != nil {
 		return err
 	}
@@ -246,15 +275,19 @@ func (p *tomlParser) pair(t *Table, inline bool) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range keys[:len(keys)-1] {
-		if t, err = p.enter(t, k, false, start); err != nil {
+	for i, k := range keys[:len(keys)-1] {
+		had := t.M[k]
+		if t, err = p.enter(t, k, false, false, places[i]); err != nil {
 			return err
 		}
-		t.dotted = !t.header
+		if had != nil && t.header {
+			return p.fail(places[i], "duplicate key")
+		}
+		t.dotted = true
 	}
 	last := keys[len(keys)-1]
 	if t.M[last] != nil {
-		return p.fail(start, "duplicate key")
+		return p.fail(places[len(keys)-1], "duplicate key")
 	}
 	v.pair = p.before
 	t.set(last, v)
@@ -265,15 +298,16 @@ func bareKey(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-func (p *tomlParser) dotted() ([]string, error) {
-	var keys []string
+// dotted reads a key of one or more parts, and where each begins.
+func (p *tomlParser) dotted() (keys []string, places []int, err error) {
 	for {
+		places = append(places, p.pos)
 		start := p.pos
 		switch c := p.peek(); {
 		case c == '"' || c == '\'':
 			s, err := p.str()
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			keys = append(keys, s)
 		default:
@@ -281,13 +315,13 @@ func (p *tomlParser) dotted() ([]string, error) {
 				p.pos++
 			}
 			if p.pos == start {
-				return nil, p.fail(start, "unquoted keys cannot be empty, expected letters, numbers, `-`, `_`")
+				return nil, nil, p.fail(start, "unquoted keys cannot be empty, expected letters, numbers, `-`, `_`")
 			}
 			keys = append(keys, p.src[start:p.pos])
 		}
 		p.space()
 		if p.peek() != '.' {
-			return keys, nil
+			return keys, places, nil
 		}
 		p.pos++
 		p.space()
@@ -298,7 +332,7 @@ func (p *tomlParser) dotted() ([]string, error) {
 func ParseName(s string) ([]string, error) {
 	p := &tomlParser{src: s}
 	p.space()
-	keys, err := p.dotted()
+	keys, _, err := p.dotted()
 	if err != nil {
 		return nil, err
 	}

@@ -39,38 +39,11 @@ func (p *tomlParser) value() (*Value, error) {
 			p.pos++
 		}
 	}
-	v, ok := scalar(p.src[start:p.pos])
-	if !ok {
-		e := p.fail(start, "string values must be quoted, expected literal string").(*ParseError)
-		e.End = max(start+1, p.pos)
+	v, err := p.scalar(start, p.src[start:p.pos])
+	if err != nil {
 		p.pos = start
-		return nil, e
 	}
-	return done(v, nil)
-}
-
-func scalar(w string) (any, bool) {
-	switch w {
-	case "true":
-		return true, true
-	case "false":
-		return false, true
-	case "":
-		return nil, false
-	}
-	plain := strings.ReplaceAll(w, "_", "")
-	if i, err := strconv.ParseInt(plain, 0, 64); err == nil && !(len(plain) > 1 && plain[0] == '0' && plain[1] >= '0' && plain[1] <= '9') {
-		return i, true
-	}
-	if len(w) >= 8 && (w[2] == ':' || len(w) >= 10 && w[4] == '-' && w[7] == '-') && w[0] >= '0' && w[0] <= '9' {
-		return Date(w), true
-	}
-	if c := w[0]; c >= '0' && c <= '9' || c == '+' || c == '-' || w == "inf" || w == "nan" {
-		if f, err := strconv.ParseFloat(plain, 64); err == nil {
-			return f, true
-		}
-	}
-	return nil, false
+	return done(v, err)
 }
 
 func (p *tomlParser) array() (any, error) {
@@ -139,6 +112,14 @@ func mark(t *Table) {
 	}
 }
 
+// invisible is what is said of control characters in a string with these quotes.
+var invisible = map[string]string{
+	`"`:   "invalid basic string, expected non-double-quote visible characters, `\\`",
+	`'`:   "invalid literal string, expected non-single-quote visible characters",
+	`"""`: "invalid multi-line basic string, expected `\\`, characters",
+	`'''`: "invalid multi-line literal string, expected non-single-quote characters",
+}
+
 // str reads any of the four kinds of strings.
 func (p *tomlParser) str() (string, error) {
 	start := p.pos
@@ -174,6 +155,8 @@ func (p *tomlParser) str() (string, error) {
 			if err := p.escape(&b, long); err != nil {
 				return "", err
 			}
+		case control(c) && !(long && (c == '\n' || strings.HasPrefix(p.src[p.pos:], "\r\n"))):
+			return "", p.fail(p.pos, "%s", invisible[end])
 		default:
 			b.WriteByte(c)
 			p.pos++
@@ -215,8 +198,13 @@ func (p *tomlParser) escape(b *strings.Builder, long bool) error {
 		p.pos += n
 	default:
 		if long && (c == '\n' || c == ' ' || c == '\t' || c == '\r') {
+			line := c == '\n'
 			for c := p.peek(); p.pos < len(p.src) && (c == '\n' || c == ' ' || c == '\t' || c == '\r'); c = p.peek() {
+				line = line || c == '\n'
 				p.pos++
+			}
+			if !line {
+				return p.fail(p.pos, "invalid multi-line basic string, expected newline")
 			}
 			return nil
 		}
