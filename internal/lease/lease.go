@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"tandem/internal/fault"
 )
@@ -112,12 +113,13 @@ func same(a, b string, plain bool) bool {
 	return true // two patterns: perhaps
 }
 
-// matches is a pattern of one name, where * is anything and ? one character.
+// matches is a pattern of one name, where * is anything and ? one character. Names that are one file where case does not count (macOS,
+// Windows) are one everywhere: whoever leased auth.rs has leased Auth.rs.
 func matches(pattern, name string) bool {
 	if !wild(pattern) {
-		return pattern == name
+		return strings.EqualFold(pattern, name)
 	}
-	p, n := []rune(pattern), []rune(name)
+	p, n := []rune(folded(pattern)), []rune(folded(name))
 	star, from := -1, 0
 	i, j := 0, 0
 	for j < len(n) {
@@ -139,4 +141,15 @@ func matches(pattern, name string) bool {
 		i++
 	}
 	return i == len(p)
+}
+
+// folded is one spelling for all that differ in case alone.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
 }

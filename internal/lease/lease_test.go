@@ -3,6 +3,9 @@ package lease
 import (
 	"strings"
 	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
 )
 
 func TestClean(t *testing.T) {
@@ -62,4 +65,22 @@ func TestWhatGetsInEachOthersWay(t *testing.T) {
 	if got := strings.Join(Above("a/*/c/d"), " "); got != "a" {
 		t.Error(got)
 	}
+}
+
+// A lease covers a file by whichever spelling a system that does not count case would open it, and gets in the way of the same leases.
+func TestCaseDoesNotPartALease(t *testing.T) {
+	word := rapid.SampledFrom([]string{"src", "auth.rs", "*.go", "a?", "**", "größe", "Kelvin", "x*y"})
+	path := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "words"), "/") })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := path.Draw(t, "a"), path.Draw(t, "b")
+		other := strings.Map(func(r rune) rune {
+			for range rapid.IntRange(0, 2).Draw(t, "spelling") {
+				r = unicode.SimpleFold(r)
+			}
+			return r
+		}, b)
+		if Overlap(a, b) != Overlap(a, other) || Covers(a, b) != Covers(a, other) || Covers(b, a) != Covers(other, a) {
+			t.Fatalf("%s and %s, or %s", a, b, other)
+		}
+	})
 }
