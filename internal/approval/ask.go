@@ -83,11 +83,12 @@ type Ask struct {
 	// Bound is what names in the call stood for when it was asked about. The digest covers it: when a name stands for something
 	// else, it is another call.
 	Bound []op.Bound `json:"bound,omitempty" jsonschema:"what names in the arguments stood for when it was asked; the approval holds for that alone"`
-	// First, Title and Cut are made when an ask is read.
-	Gone  []string `json:"-"` // of a new ask: those that gave way to it
-	First *Page    `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
-	Title string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
-	Cut   bool     `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
+	// Successor, First, Title and Cut are made when an ask is read.
+	Successor string   `json:"successor,omitempty" jsonschema:"of one ask that ended without an answer: the ask in which the same call waits now"`
+	Gone      []string `json:"-"` // of a new ask: those that gave way to it
+	First     *Page    `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
+	Title     string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
+	Cut       bool     `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
 }
 
 // Verdict is an answer to an ask.
@@ -172,19 +173,28 @@ func (a *Ask) At(now time.Time) *Ask {
 	return a
 }
 
+// Unanswered says that it ended without a person's answer, though its time was not over.
+func (a *Ask) Unanswered() bool {
+	return a.State == Cancelled && (a.DecidedBy == Withdrawn || a.DecidedBy == Abandoned)
+}
+
 // Stands says whether the same call finds this ask again.
 func (a *Ask) Stands(now time.Time) bool {
 	return a.State != Spent && a.State != Expired && now.Before(a.ExpiresAt)
 }
 
+// settled is what somebody hears who answers too late.
 func (a *Ask) settled() error {
 	if a.DecidedBy == "" {
 		return fault.New(fault.Conflict, "approval.decide", "%s expired at %s", a.ID, a.ExpiresAt.Format(time.RFC3339)).
 			WithNext("repeat the call to ask again")
 	}
-	if a.DecidedBy == Withdrawn || a.DecidedBy == Abandoned {
-		return fault.New(fault.Conflict, "approval.decide", "%s ended before an answer came: %s", a.ID, a.Feedback).
-			WithNext("where the work goes on, it asks anew: tandem approvals").With("decided_by", a.DecidedBy)
+	if a.Unanswered() {
+		f := fault.New(fault.Conflict, "approval.decide", "%s ended before an answer came: %s", a.ID, a.Feedback).With("decided_by", a.DecidedBy)
+		if a.Successor != "" {
+			return f.With("successor", a.Successor).WithNext("the same call waits in another ask: tandem approvals approve %s", a.Successor)
+		}
+		return f.WithNext("where the work goes on, it asks anew: tandem approvals")
 	}
 	return fault.New(fault.Conflict, "approval.decide", "%s was answered already: %s by %s", a.ID, a.State, a.DecidedBy).With("decided_by",
 		a.DecidedBy)

@@ -194,7 +194,10 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 	}
 	a.First = &a.Pages()[0]
 	r.named(ctx, a)
-	return a, nil
+	if a.Unanswered() {
+		a.Successor, err = successor(a, r.db.QueryRow(ctx, successorOf, a.Tenant, a.AskerID, a.Digest, r.db.Now()))
+	}
+	return a, err
 }
 
 // lookAgain bounds how late a waiter hears of an answer that another server took.
@@ -244,6 +247,11 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 	}
 	if a == nil {
 		return nil, missing("approval.decide", in.ID)
+	}
+	if a.Unanswered() {
+		if a.Successor, err = successor(a, tx.QueryRow(successorOf, a.Tenant, a.AskerID, a.Digest, tx.Now())); err != nil {
+			return nil, err
+		}
 	}
 	next, err := a.Decide(c, in, tx.Now())
 	if err != nil {

@@ -80,6 +80,17 @@ func standing(tx *db.Tx, tenant, askerID, digest string) (*Ask, error) {
 	return a, err
 }
 
+// successorOf finds the ask in which the same call waits now.
+const successorOf = `SELECT id FROM approval WHERE tenant = ? AND asker_id = ? AND digest = ? AND standing = 1 AND state = 'pending'
+	AND expires_at > ?`
+
+func successor(a *Ask, row interface{ Scan(...any) error }) (askID string, err error) {
+	if err = row.Scan(&askID); db.NoRows(err) || askID == a.ID {
+		return "", nil
+	}
+	return askID, err
+}
+
 func find(tx *db.Tx, tenant, askID string) (*Ask, error) {
 	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM approval WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, askID))
 	if db.NoRows(err) {

@@ -110,12 +110,13 @@ func (a AskView) actions() []askAction {
 
 // Verdict is how an ask ended.
 type Verdict struct {
-	Word     string // approved, rework, cancelled
-	By       string
-	With     string // passkey, PIN or token
-	Feedback string
-	At       time.Time
-	Seq      int64 // of the decision's event, 0 if none
+	Word      string // approved, rework, cancelled, or unanswered
+	By        string
+	With      string // passkey, PIN or token
+	Feedback  string
+	At        time.Time
+	Seq       int64  // of the decision's event, 0 if none
+	Successor string // the ask in which the same call waits now
 }
 
 // ApprovalsView is the inbox: a list, and one ask beside it.
@@ -272,6 +273,8 @@ func stateTone(state string) ui.Tone {
 
 func verdictSentence(v Verdict) string {
 	switch v.Word {
+	case "unanswered":
+		return "It ended before an answer came"
 	case "rework":
 		return v.By + " sent it back"
 	case "approved":

@@ -37,6 +37,7 @@ type wireAsk struct {
 	InFolder  string          `json:"always_in_folder"`
 	Title     string          `json:"title"`
 	Session   string          `json:"session"`
+	Successor string          `json:"successor"`
 	First     *wirePage       `json:"first_page"`
 }
 
@@ -120,7 +121,11 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 
 // verdict is how an ask was answered; the journal knows with what.
 func (v *visit) verdict(a wireAsk) *Verdict {
-	out := &Verdict{Word: a.State, By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt}
+	out := &Verdict{Word: a.State, By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt, Successor: a.Successor}
+	if a.DecidedBy == "withdrawn" || a.DecidedBy == "abandoned" { // by no person, so the journal has no answer
+		out.Word = "unanswered"
+		return out
+	}
 	if a.SpentAt != nil || a.State == "expired" {
 		out.Word = "approved"
 	}

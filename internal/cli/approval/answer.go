@@ -183,7 +183,11 @@ func answerSeveral(ctx context.Context, k *kit.Kit, names []string, in room.Seve
 func lookAt(ctx context.Context, k *kit.Kit, a *room.Ask) ([]string, error) {
 	describe(k.Err, a)
 	if a.State != room.Pending {
-		return nil, fault.New(fault.Conflict, "approval.decide", "%s is %s already%s", id.Short(a.ID), a.State, because(a))
+		f := fault.New(fault.Conflict, "approval.decide", "%s is %s already%s", id.Short(a.ID), a.State, because(a))
+		if a.Successor != "" {
+			f = f.WithNext("the same call waits in another ask: tandem approve %s", id.Short(a.Successor))
+		}
+		return nil, f
 	}
 	return k.Look(ctx, a)
 }

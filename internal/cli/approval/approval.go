@@ -228,6 +228,9 @@ func describe(w io.Writer, a *room.Ask) {
 		line("Answered", a.DecidedBy+" at "+a.DecidedAt.Local().Format("2006-01-02 15:04:05"))
 	}
 	line("Feedback", a.Feedback)
+	if a.Successor != "" {
+		line("Waits now as", a.Successor)
+	}
 	line("Digest", a.Digest)
 	if a.State == room.Pending {
 		line("Always here", a.Always)
