@@ -40,7 +40,7 @@ type source struct {
 	read func(context.Context, *Room) ([]wire.Row, error)
 }
 
-var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.live", seats}, {"relay.list", relays},
+var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"relay.list", relays},
 	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"schedule.list", schedules},
 	{"space.list", mail}}
 
@@ -51,7 +51,12 @@ func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	}
 	var rows []wire.Row
 	var missing []string
-	for _, s := range sources {
+	looking := 0
+	live := func(ctx context.Context, r *Room) (rows []wire.Row, err error) {
+		rows, looking, err = seats(ctx, r)
+		return rows, err
+	}
+	for _, s := range append([]source{{"session.live", live}}, sources...) { // first: what is heard of meanwhile is in the others
 		got, err := s.read(ctx, r)
 		switch {
 		case fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound):
@@ -63,7 +68,7 @@ func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 		rows = append(rows, got...)
 	}
 	out := Sorted(rows, in.Kind, r.panel())
-	out.Missing = missing
+	out.Missing, out.Looking = missing, looking
 	return out, nil
 }
 

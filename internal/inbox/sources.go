@@ -92,9 +92,13 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(line(s), "'", `'\
 var stuck = map[terminal.State]wire.Kind{terminal.Dialog: wire.Dialog, terminal.Crashed: wire.Crashed, terminal.Hung: wire.Crashed,
 	terminal.RateLimited: wire.Limited}
 
-func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
+// seats are the programs that cannot go on; looking counts those of which nobody knows yet.
+func seats(ctx context.Context, r *Room) (out []wire.Row, looking int, err error) {
 	live, err := op.Do(ctx, r.rooms, seatList, terminal.LiveIn{})
 	for _, s := range live.Sessions {
+		if s.Looking {
+			looking++
+		}
 		kind, known := stuck[s.State]
 		if s.ClosedAt.IsZero() && s.Outcome == terminal.DeniedOutcome && r.now().Sub(s.Since) < recent {
 			out = append(out, wire.Row{Kind: wire.Ended, ID: s.Session, Name: s.Name, Session: s.Session, Since: s.Since,
@@ -112,7 +116,7 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, err error) {
 			Since: s.Since,
 			Next:  next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
 	}
-	return out, err
+	return out, looking, err
 }
 
 func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {

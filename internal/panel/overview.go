@@ -20,6 +20,7 @@ func overviewNav() page {
 type OverviewView struct {
 	Now      time.Time
 	Inbox    []InboxRow
+	Looking  int // sessions that were not looked at since the start
 	Pending  int
 	Actors   int
 	Active   int   // actors seen in the last hour
@@ -94,7 +95,7 @@ func (v *visit) overview() error {
 	if out.Inbox, err = v.needs(); err != nil {
 		return err
 	}
-	out.Pending = waits.Count
+	out.Pending, out.Looking = waits.Count, waits.Looking
 	actors, err := v.actors()
 	if err != nil {
 		return err

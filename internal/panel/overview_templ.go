@@ -77,7 +77,7 @@ func overviewPage(s ui.Shell, v OverviewView) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = inboxCard(v.Now, v.Inbox).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = inboxCard(v.Now, v.Inbox, v.Looking).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

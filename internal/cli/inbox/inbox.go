@@ -36,7 +36,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 }
 
 func show(w io.Writer, out wire.Out) {
-	if len(out.Rows) == 0 {
+	if len(out.Rows) == 0 && out.Looking == 0 {
 		fmt.Fprintln(w, "nothing needs you")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -50,6 +50,9 @@ func show(w io.Writer, out wire.Out) {
 	t.Flush()
 	for _, several := range alike(out.Rows) {
 		fmt.Fprintf(w, "%d alike, at once: tandem approvals approve %s\n", len(several), strings.Join(several, " "))
+	}
+	if out.Looking > 0 {
+		fmt.Fprintf(w, "still looking after the start, sessions: %d; something may wait there; look again: tandem inbox\n", out.Looking)
 	}
 	for _, m := range out.Missing {
 		fmt.Fprintf(w, "could not be looked at: %s\n", kit.SeenLine(m))

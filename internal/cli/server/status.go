@@ -51,12 +51,15 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			if err := c.Call(ctx, string(inbox.List), inbox.In{}, &waits); err != nil && !fault.Is(err, fault.Denied) {
 				return err
 			}
-			out.Inbox = waits.Count
+			out.Inbox, out.Looking = waits.Count, waits.Looking
 			return k.Show(out, func(w io.Writer) {
 				kit.Paint(w, kit.Green, "tandem is running")
 				fmt.Fprintln(w)
 				if out.Inbox > 0 {
 					fmt.Fprintf(w, "Needs you: %d (tandem inbox)\n", out.Inbox)
+				}
+				if out.Looking > 0 {
+					fmt.Fprintf(w, "Needs you: not known yet of %d, after the start (tandem inbox)\n", out.Looking)
 				}
 				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
 				if len(st.Repos) > 0 {
@@ -146,7 +149,8 @@ func starting(k *kit.Kit) (bool, error) {
 type statusOut struct {
 	daemon.Status
 	Repositories []host.StatusOut `json:"repositories,omitempty"`
-	Inbox        int              `json:"inbox"` // what needs a person: tandem inbox
+	Inbox        int              `json:"inbox"`             // what needs a person: tandem inbox
+	Looking      int              `json:"looking,omitempty"` // sessions that were not looked at since the start
 }
 
 // repositories measures what is served.

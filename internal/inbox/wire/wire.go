@@ -61,5 +61,6 @@ type In struct {
 type Out struct {
 	Rows    []Row    `json:"rows"`
 	Count   int      `json:"count" jsonschema:"of those that wait for somebody; what only tells is not counted"`
+	Looking int      `json:"looking,omitempty" jsonschema:"sessions that were not looked at since the server started: something may wait in them that is not here yet"`
 	Missing []string `json:"missing,omitempty" jsonschema:"what could not be looked at, with the reason: its rows are not here"`
 }

@@ -152,6 +152,7 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 		return d.noTmux
 	}
 	s := d.seat(r)
+	s.met.Store(false)
 	if _, err := d.tmux.Pane(ctx, r.Name); fault.Is(err, fault.NotFound) && !r.State.Gone() {
 		if err := s.endLost(ctx, "the terminal is gone"); err != nil {
 			return err
@@ -170,6 +171,7 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 func (d *Driver) seat(r *row) *seat {
 	s := &seat{d: d, row: *r, kept: r.State, hooks: make(chan hooked, 256), wake: make(chan struct{}, 1), waits: map[string]*wait{},
 		heard: map[string]bool{}, born: time.Now()}
+	s.met.Store(true)
 	switch r.Agent {
 	case agents.CodexName, agents.OpenCodeName:
 		s.prog = newSpoken(s)

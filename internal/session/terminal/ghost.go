@@ -18,10 +18,13 @@ const ghostsAfter = 8 * time.Second
 func (d *Driver) endGhosts(ctx context.Context) {
 	timer := time.NewTimer(ghostsAfter)
 	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return
-	case <-timer.C:
+	for wait := true; wait; wait = d.looking() > 0 { // which ends: no session is looked for longer than grace
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			timer.Reset(time.Second)
+		}
 	}
 	asks, err := d.asks.Waiting(ctx, "session.tool")
 	if err != nil {

@@ -144,6 +144,7 @@ func (d *Driver) liveOp(ctx context.Context, in LiveIn) (SeatsOut, error) {
 		}
 		if s := d.present(ctx, r.Session); s != nil {
 			r.Seat = s.view()
+			r.Looking = !s.met.Load()
 		}
 		held, _ := d.held(ctx, r.Session)
 		r.Held = held.Held

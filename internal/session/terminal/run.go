@@ -36,6 +36,7 @@ type seat struct {
 	socket string
 	born   time.Time
 	looked atomic.Pointer[view] // what its box shows
+	met    atomic.Bool          // it was looked at since the start; one that was opened since needs no look
 	outfit atomic.Pointer[tool.Outfit]
 	stage  *agents.Stage // of a seat that only checks a program
 
@@ -86,6 +87,8 @@ type program interface {
 	orderly() bool
 	// reads are the words that came in since.
 	read(ctx context.Context)
+	// caughtUp says that what waits in the program was heard of.
+	caughtUp() bool
 	// close lets the program go; it runs on.
 	close()
 }
@@ -185,6 +188,10 @@ func (s *seat) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		s.step(ctx)
+		if !s.met.Load() && s.sighted() {
+			s.met.Store(true)
+			s.d.moved()
+		}
 		if s.view().State.Gone() {
 			s.d.mu.Lock()
 			if s.d.seats[s.row.Session] == s {

@@ -59,6 +59,7 @@ type Seat struct {
 	Check     string    `json:"check,omitempty" jsonschema:"which signals of this version of the program work, once a turn showed them"`
 	Relay     string    `json:"relay,omitempty" jsonschema:"the relay that owns it"`
 	Held      string    `json:"held_by,omitempty" jsonschema:"the person who took the terminal over; prompts wait meanwhile"`
+	Looking   bool      `json:"looking,omitempty" jsonschema:"the server started a moment ago and has not looked at it yet: something may wait in it"`
 	Attach    string    `json:"attach"`
 	CreatedAt time.Time `json:"created_at"`
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
