@@ -25,6 +25,7 @@ func (d *Daemon) listenForNotices() {
 	d.rooms.approval.Filed = d.askFiled
 	d.rooms.session.Questioned = d.questioned
 	d.rooms.session.Retried = d.retried
+	d.rooms.session.Failed = d.turnFailed
 	d.rooms.terminal.Became = d.programBecame
 	d.rooms.terminal.Ended = d.turnEnded
 	d.rooms.relay.Told = d.relayTold
@@ -62,6 +63,17 @@ func (d *Daemon) retried(tx *db.Tx, s *session.Session, t *session.Turn, r sessi
 		ID: s.Title, Cursor: s.Events, Summary: summary(r.Reason), Reason: fmt.Sprintf("it is tried again in %.0f s", r.Seconds)},
 		Name: d.rooms.session.NamedIn(tx, s.Tenant, s.ID), Says: says[terminal.RateLimited], Push: notify.Normal,
 		Next: fmt.Sprintf("tandem session follow %s", s.ID), Page: "/panel/sessions/" + s.ID})
+}
+
+// turnFailed tells people that a turn of our own loop failed. Those in terminals are told with what they left, and a child's failure is
+// an answer to its parent.
+func (d *Daemon) turnFailed(tx *db.Tx, s *session.Session, t *session.Turn) error {
+	if s.Driver != session.DriverModel || s.Parent != "" {
+		return nil
+	}
+	return d.rooms.notify.Put(tx, s.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "session", Status: "failed", ID: s.Title,
+		Cursor: s.Events, Summary: summary(t.Reason), Reason: t.Reason}, Name: d.rooms.session.NamedIn(tx, s.Tenant, s.ID),
+		Says: "failed", Push: notify.Normal, Next: fmt.Sprintf("tandem session show %s", s.ID), Page: "/panel/sessions/" + s.ID})
 }
 
 // says is what is told of a program that cannot go on by itself.

@@ -40,7 +40,7 @@ type source struct {
 	read func(context.Context, *Room) ([]wire.Row, error)
 }
 
-var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"relay.list", relays},
+var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.list", failures}, {"relay.list", relays},
 	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"schedule.list", schedules},
 	{"space.list", mail}}
 

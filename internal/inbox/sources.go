@@ -30,6 +30,8 @@ const recent = 24 * time.Hour
 const (
 	questionList = op.Def[session.Nothing, session.QuestionsOut]("question.list")
 	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
+	sessionList  = op.Def[session.ListIn, session.ListOut]("session.list")
+	turnList     = op.Def[session.TurnIn, session.TurnsOut]("session.turns")
 	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
 	sessionGet   = op.Def[session.IDIn, *session.Session]("session.get")
 	recoveryShow = op.Def[identity.Nothing, identity.RecoveryOut]("recovery.show")
@@ -117,6 +119,24 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, looking int, err error
 			Next:  next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
 	}
 	return out, looking, err
+}
+
+// failures are the sessions of our own loop whose last turn failed. What failed in a terminal says so there.
+func failures(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, sessionList, session.ListIn{})
+	for _, s := range list.Sessions {
+		if s.State != string(session.Failed) || s.Driver != session.DriverModel || s.Parent != "" || r.now().Sub(s.UpdatedAt) > recent {
+			continue
+		}
+		why := ""
+		if turns, err := op.Do(ctx, r.rooms, turnList, session.TurnIn{ID: s.ID}); err == nil && len(turns.Turns) > 0 {
+			why = turns.Turns[0].Reason // the newest
+		}
+		out = append(out, wire.Row{Kind: wire.Ended, ID: s.ID, Name: first(s.Title, s.ID), Session: s.ID, Since: s.UpdatedAt,
+			What: line("its turn failed: " + first(why, "nobody said why")),
+			Next: fmt.Sprintf("tandem session prompt %s 'go on'", s.ID), Page: "/panel/sessions/" + url.PathEscape(s.ID)})
+	}
+	return out, err
 }
 
 func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {

@@ -103,6 +103,11 @@ func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason st
 	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
 		return err
 	}
+	if state == Failed && r.Failed != nil {
+		if err := r.Failed(tx, s, t); err != nil {
+			return err
+		}
+	}
 	if r.TurnEnded != nil {
 		ended := Ended{Session: s.ID, Turn: t.ID, Driver: s.Driver, Model: s.Model, State: state, Reason: reason}
 		tx.AfterCommit(func() { r.TurnEnded(ended) })

@@ -53,6 +53,8 @@ type Room struct {
 	TurnEnded func(Ended)
 	// Retried is told that a model call failed and is tried again, in its transaction; nil where nobody listens.
 	Retried func(tx *db.Tx, s *Session, t *Turn, body Retry) error
+	// Failed is told of every turn that failed, whatever drove it, in its transaction; nil where nobody listens.
+	Failed func(tx *db.Tx, s *Session, t *Turn) error
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.
 	Questioned func(tx *db.Tx, s *Session, q *Question) error
 }

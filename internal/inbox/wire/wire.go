@@ -28,7 +28,7 @@ const (
 	Recovery  Kind = "recovery" // root of the machine began to replace the PIN
 	Schedule  Kind = "schedule" // what the server should do by itself, and failed to
 	Mail      Kind = "mail"
-	Ended     Kind = "ended" // an ask that nobody can answer any more, or a turn that a denial ended, with its reason
+	Ended     Kind = "ended" // an ask that nobody can answer any more, or a turn that failed or that a denial ended, with its reason
 )
 
 // Kinds are all of them, in the order in which they are listed.
