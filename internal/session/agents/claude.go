@@ -25,8 +25,9 @@ type Claude struct {
 	Resume       bool   // the conversation exists already
 	Model        string // "" and default leave it to the program
 	Effort       string
-	Skip         bool // skip permissions: only with a grant
-	HoldTools    bool // PreToolUse waits for people's answers, so it may take long
+	Skip         bool   // skip permissions: only with a grant
+	Plugin       string // the copy of the project's commands and skills; "" when it has none
+	HoldTools    bool   // PreToolUse waits for people's answers, so it may take long
 }
 
 // Models and efforts that are accepted beside full ids.
@@ -157,6 +158,9 @@ func (c Claude) Argv() []string {
 	}
 	if c.Effort != "" {
 		argv = append(argv, "--effort", c.Effort)
+	}
+	if c.Plugin != "" {
+		argv = append(argv, "--plugin-dir", c.Plugin)
 	}
 	if c.Resume {
 		return append(argv, "--resume", c.Conversation)

@@ -43,12 +43,13 @@ var CodexEfforts = []string{"none", "minimal", "low", "medium", "high", "xhigh"}
 
 var anyModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,100}$`) })
 
-// CheckCodexModel refuses what cannot be a model's name. Which models there are depends on the account.
+// CheckCodexModel refuses what cannot be a model's name, and the short names of another program's. Which models there are depends on the
+// account.
 func CheckCodexModel(model string) error {
-	if model == "" || anyModel().MatchString(model) {
+	if model == "" || model == "default" || anyModel().MatchString(model) && !slices.Contains(ClaudeModels, model) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted: use default, or a model's id such as gpt-5.1-codex", model)
+	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted by Codex: use default, or a model's id such as gpt-5.1-codex", model)
 }
 
 // CheckCodexEffort refuses an effort that the program does not know.

@@ -30,7 +30,10 @@ type claude struct {
 	expect     string // the prompt that was typed and not yet taken
 	taken      bool
 	title      string
-	prompt     string // the program's name for the prompt of this turn: its end carries it
+	typed      time.Time // when a command was typed last
+	hush       bool      // what is printed is about a dialog that was closed,
+	hushed     bool      // and it was
+	prompt     string    // the program's name for the prompt of this turn: its end carries it
 }
 
 // grace is how long a program's hooks and registry are waited for before it is judged without them.
@@ -41,7 +44,7 @@ func (s *claude) orderly() bool  { return s.told }
 func (s *claude) close()         {}
 
 // prepare writes the session's settings, and settles the question whether the folder is trusted.
-func (s *claude) prepare(context.Context) (Launch, error) {
+func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	d := s.d
 	if !s.row.Begun {
 		s.row.Conversation = newConversation()
@@ -52,6 +55,11 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}
+	plugin, err := s.project(ctx)
+	if err != nil {
+		return Launch{}, err
+	}
+	c.Plugin = plugin
 	if err := s.trust(c); err != nil {
 		return Launch{}, err
 	}
@@ -67,6 +75,35 @@ func (s *claude) prepare(context.Context) (Launch, error) {
 		l.Env = append(slices.DeleteFunc(l.Env, func(kv string) bool { return strings.HasPrefix(kv, "IS_SANDBOX=") }), "IS_SANDBOX=1")
 	}
 	return l, nil
+}
+
+// copied is where the copy of the project's commands lies.
+func (s *claude) copied() string { return filepath.Join(s.folder(), agents.ProjectPlugin) }
+
+// project copies the project's commands and skills for the program, without those that policy keeps from the session.
+func (s *claude) project(ctx context.Context) (plugin string, err error) {
+	if s.stage != nil {
+		return "", nil
+	}
+	now, err := s.scope(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	plugin = s.copied()
+	names, err := agents.CopyProject(s.row.Folder, plugin, func(path string) bool {
+		real, err := filepath.EvalSymlinks(path) // a folder above it may be a link
+		for _, p := range []string{path, real} {
+			seen := now.sight.Of(filepath.ToSlash(p))
+			if err != nil || seen.Hidden || seen.Asks != "" {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return plugin, nil
 }
 
 // trust settles the program's question whether the folder is trusted: in the session's own file of state, or else in the person's.
@@ -240,6 +277,10 @@ func (s *claude) read(ctx context.Context) {
 			}
 			continue
 		}
+		if e.Kind == agents.Shown {
+			s.print(ctx, e)
+			continue
+		}
 		if s.turn == nil || e.At.Before(s.since.Add(-2*time.Second)) || e.ID != "" && s.heard[e.ID] {
 			if s.expect == "" || e.Kind != agents.Prompted {
 				continue
@@ -261,11 +302,21 @@ func (s *claude) read(ctx context.Context) {
 			s.cut = true
 		case agents.Ended:
 			s.over = true
-		case agents.Shown:
-			if text := agents.Local(e.Text); text != "" {
-				e.Text = text
-				s.say(ctx, e)
-			}
 		}
+	}
+}
+
+// print takes what a command printed; what was printed before the last one was typed is about another.
+func (s *claude) print(ctx context.Context, e agents.Entry) {
+	text := agents.Local(e.Text)
+	if text == "" || e.At.Before(s.typed) || s.heard[e.ID] {
+		return
+	}
+	switch {
+	case s.hush:
+		s.heard[e.ID], s.hushed = true, true
+	case s.turn != nil:
+		e.Text = text
+		s.say(ctx, e)
 	}
 }

@@ -38,6 +38,10 @@ func ours(draft, text string) bool {
 // deliver types a turn's prompt, and knows from the program itself that it was taken.
 func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 	text := tidy(t.Text())
+	if c, ok := choiceOf(text); ok {
+		s.choose(ctx, t, c, s.dress)
+		return
+	}
 	if err := s.dress(ctx, t); err != nil {
 		s.begin(t)
 		s.finish(ctx, session.Failed, "error: not delivered", "launch", fault.Public(err).Msg)
@@ -154,111 +158,4 @@ func (s *claude) free(ctx context.Context) error {
 	}
 	s.mark("screen")
 	return nil
-}
-
-// dress starts the program anew when a turn wants another model or effort than it runs with, or the session's own again.
-// Flags of a start bind nobody else; the program's own commands would change what is saved for every session.
-func (s *claude) dress(ctx context.Context, t *session.Turn) error {
-	model, effort := s.row.Model, s.row.Effort
-	if m := strings.TrimPrefix(t.Options.Model, "claude/"); m != "" {
-		model = m
-	}
-	if t.Options.Effort != "" {
-		effort = t.Options.Effort
-	}
-	ended := s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil
-	if model == s.row.RunModel && effort == s.row.RunEffort && !ended {
-		return nil
-	}
-	// A grant to skip permissions that ended leaves the program with them.
-	s.update(func(r *row) bool { r.RunModel, r.RunEffort, r.Skip = model, effort, r.Skip && !ended; return true })
-	if err := s.launch(ctx); err != nil {
-		return err
-	}
-	if !s.waitFor(ctx, 2*patience, func() bool {
-		s.look(ctx)
-		return s.view().State.Rests() || s.view().State.Gone()
-	}) || s.view().State.Gone() {
-		return fault.New(fault.Unavailable, "session.send", "the program did not start with model %q and effort %q: %s", model, effort,
-			s.view().Detail)
-	}
-	return nil
-}
-
-// command types a slash command. It ends with what it shows; a dialog that it opens is read and closed.
-func (s *claude) command(ctx context.Context, text string) {
-	s.expect, s.taken = text, false
-	defer func() { s.expect = "" }()
-	old := s.row.Conversation
-	err := s.d.tmux.Type(ctx, s.row.Name, text)
-	if err == nil {
-		s.waitFor(ctx, 2*between, func() bool { return false })
-		err = s.d.tmux.Keys(ctx, s.row.Name, "Enter")
-	}
-	if err != nil {
-		s.finish(ctx, session.Failed, "error: not delivered", "tmux", fault.Public(err).Msg)
-		return
-	}
-	s.since = time.Now()
-	var calm time.Time
-	var r screen.Reading
-	s.waitFor(ctx, patience, func() bool {
-		s.lookReg(ctx)
-		r, _ = s.screen(ctx)
-		switch {
-		case s.taken, s.row.Conversation != old, s.hasReg && s.reg.Status == "waiting":
-			return true
-		case s.hasReg && s.reg.Idle() && r.State == screen.Ready && r.Draft == "":
-			if calm.IsZero() {
-				calm = time.Now()
-			}
-			return time.Since(calm) > settle
-		}
-		calm = time.Time{}
-		return false
-	})
-	switch {
-	case s.taken: // it became a prompt: the turn runs like any other
-		s.took(ctx)
-	case s.row.Conversation != old:
-		s.finish(ctx, session.Done, "ok", "hook SessionStart", "")
-	case s.hasReg && s.reg.Status == "waiting":
-		shown, _ := s.d.tmux.Capture(ctx, s.row.Name, 0)
-		s.show(ctx, below(shown, text))
-		if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err == nil {
-			s.waitFor(ctx, 3*time.Second, func() bool { s.lookReg(ctx); return s.hasReg && s.reg.Idle() })
-		}
-		s.finish(ctx, session.Done, "ok", "registry", "")
-	case r.Draft != "" && ours(r.Draft, text):
-		s.clearOwn(ctx, text)
-		s.finish(ctx, session.Failed, "error: not delivered", "screen", "the command was not taken")
-	default:
-		if s.said.Len() == 0 {
-			shown, _ := s.d.tmux.Capture(ctx, s.row.Name, 0)
-			s.show(ctx, after(shown, text))
-		}
-		s.finish(ctx, session.Done, "ok", "screen input box", "")
-	}
-}
-
-// below is what stands on the screen below the echo of a command, without the rules around it.
-func below(shown, text string) string {
-	if i := strings.LastIndex(shown, "❯ "+text); i >= 0 {
-		shown = shown[i+len("❯ "+text):]
-	}
-	var out []string
-	for line := range strings.SplitSeq(shown, "\n") {
-		if !strings.HasPrefix(line, "────────") {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-// after is what a command printed above the input box.
-func after(shown, text string) string {
-	if i := strings.LastIndex(shown, "❯ "+text); i >= 0 {
-		shown, _, _ = strings.Cut(shown[i+len("❯ "+text):], "────────")
-	}
-	return shown
 }

@@ -19,6 +19,8 @@ import (
 // One real Claude Code, one after another what people and chats do to it.
 func TestClaudeCode(t *testing.T) {
 	h := newHouse(t)
+	h.write("home/code/.claude/commands/greet.md",
+		"---\nallowed-tools: Bash(touch:*)\n---\nGreet $ARGUMENTS [[say greetings]]\n!`touch greeted-by-itself`\n")
 	s := h.open("a")
 	want(t, "confined", s.Confined, "none")
 	want(t, "version", s.Version, "2.1.197")
@@ -192,6 +194,25 @@ func TestClaudeCode(t *testing.T) {
 		out := h.send("a", "/status")
 		if out.Status != "done" || !strings.HasPrefix(out.Report, "Settings") || !strings.Contains(out.Report, "2.1.197") {
 			t.Errorf("%+v\n%s", out, h.shown("a"))
+		}
+		// A command of the project works, and its shell line is the model's to run: it has no tools of its own.
+		if out = h.send("a", "/greet the world"); out.Status != "done" || out.Report != "greetings" {
+			t.Errorf("%+v\n%s", out, h.shown("a"))
+		}
+		if _, err := os.Stat(filepath.Join(h.project, "greeted-by-itself")); err == nil || h.prompts("Greet the world") != 1 {
+			t.Errorf("a project's command ran something by itself, or never reached the model (%d)", h.prompts("Greet the world"))
+		}
+		// Each reports what it shows itself, and leaves nothing open.
+		for command, shows := range map[string]string{"/mcp": "tandem", "/model": "Select model", "/goal": "No goal set",
+			"/nosuch": "Unknown command: /nosuch"} {
+			out = h.send("a", command)
+			if out.Status != "done" || !strings.Contains(out.Report, shows) || strings.Contains(out.Report, "▐▛") ||
+				strings.Contains(out.Report, "\x1b") || strings.Contains(out.Report, "Kept model") || strings.Contains(out.Report, "dismissed") {
+				t.Errorf("%s: %+v\n%s", command, out, h.shown("a"))
+			}
+			if s := h.seat("a"); s.State != terminal.Ready {
+				t.Errorf("after %s it is %s", command, s.State)
+			}
 		}
 		if out = h.send("a", "/clear"); out.Status != "done" {
 			t.Errorf("%+v\n%s", out, h.shown("a"))

@@ -100,6 +100,10 @@ func (s *spoken) interrupt(ctx context.Context) {
 // deliver gives the program a prompt, and knows from its answer that it was taken.
 func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 	text := tidy(t.Text())
+	if c, ok := choiceOf(text); ok { // the next prompt carries it
+		s.choose(ctx, t, c, func(context.Context, *session.Turn) error { return nil })
+		return
+	}
 	t, err := s.d.room.Start(ctx, t)
 	if err != nil {
 		s.d.log.Error("start a turn", "session", s.row.Session, "err", err)
@@ -207,6 +211,7 @@ func (s *spoken) command(ctx context.Context, text string) {
 		return
 	}
 	old := s.row.Conversation
+	was, _ := s.d.tmux.Capture(ctx, s.row.Name, 0)
 	if err := s.enter(ctx, text); err != nil {
 		s.finish(ctx, session.Failed, "error: not delivered", "screen", err.Error())
 		return
@@ -234,7 +239,7 @@ func (s *spoken) command(ctx context.Context, text string) {
 		s.finish(ctx, session.Done, "ok", s.signal()+" conversation", "")
 		return
 	case r.State.Waiting():
-		s.show(ctx, shown)
+		s.show(ctx, s.steady(ctx, func(now string) string { return strings.Join(fresh(lines(was), lines(now)), "\n") }))
 		for range 3 { // a picker may lead back to another one
 			if err := s.d.tmux.Keys(ctx, s.row.Name, "Escape"); err != nil {
 				s.d.log.Debug("close a dialog", "session", s.row.Session, "err", err)
