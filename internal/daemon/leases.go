@@ -18,7 +18,7 @@ const leaseTime = 10 * time.Second
 // leaseIn leases a path of a folder that is a workspace, at the server of its
 // repository and for that workspace. In any other folder there is no server to
 // hold anybody to it.
-func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64) (bool, error) {
+func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64, shared bool) (bool, error) {
 	w, err := d.workspaceOf(folder)
 	if err != nil || w == nil {
 		return false, err
@@ -26,8 +26,8 @@ func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
 	var out host.Lease
-	return true, w.Call(ctx, "repo.lease", host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes},
-		&out)
+	return true, w.Call(ctx, "repo.lease", host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes,
+		Shared: shared}, &out)
 }
 
 func (d *Daemon) releaseIn(ctx context.Context, folder, file string) error {

@@ -18,6 +18,7 @@ type FindingRow struct{ ID, Severity, Service, Summary, By, Task, Advice string 
 type LeaseRow struct {
 	Path, By string
 	Until    time.Time
+	Shared   bool // others may lease it, too
 }
 
 // HostedRow is a space that this machine hosts, as a host sees it.
@@ -74,16 +75,17 @@ func (v *visit) spaceThings(out *SpaceView) error {
 	}
 	leased, err := call[struct {
 		Leases []struct {
-			Path  string `json:"path"`
-			By    string `json:"by"`
-			Until int64  `json:"until"`
+			Path   string `json:"path"`
+			By     string `json:"by"`
+			Until  int64  `json:"until"`
+			Shared bool   `json:"shared"`
 		} `json:"leases"`
 	}](v, "space.leases", nil)
 	if err != nil {
 		return err
 	}
 	for _, l := range leased.Leases {
-		out.Leases = append(out.Leases, LeaseRow{peersWords(l.Path), peersWords(l.By), time.UnixMicro(l.Until).UTC()})
+		out.Leases = append(out.Leases, LeaseRow{peersWords(l.Path), peersWords(l.By), time.UnixMicro(l.Until).UTC(), l.Shared})
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ const (
 	ClassRelease  = "release"  // a path let go
 	ClassTakeOver = "takeover" // the sender becomes the host
 	ClassExpire   = "host.expire"
-	ClassHandOver = "host.handover" // the host leaves and names the next
+	ClassShared   = "reserve_shared" // a path leased together with others
+	ClassHandOver = "host.handover"  // the host leaves and names the next
 )
 
 // Chain computes the hash of e as the successor of the entry with hash prev.

@@ -21,7 +21,8 @@ func checkTag(tag string) error {
 	return nil
 }
 
-// reserve leases a path to the sender. Its own lease is renewed.
+// reserve leases a path to the sender. Its own lease is renewed. Shared leases get in nobody's way but that of one who wants the path
+// alone.
 func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, error) {
 	var c LeaseClear
 	if err := Clear(env, &c); err != nil {
@@ -45,14 +46,18 @@ func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, 
 			return nil, err
 		}
 	}
+	shared := 0
+	if env.Class == ClassShared {
+		shared = 1
+	}
 	for _, tag := range append([]string{c.Tag}, c.Above...) {
-		if err := free(tx, tenant, env, tx.Ended(), "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ?"+
+		if err := free(tx, tenant, env, shared, "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ? AND shared + ? < 2"+
 			tx.ForUpdate(), tag); err != nil {
 			return nil, err
 		}
 	}
-	if err := free(tx, tenant, env, tx.Ended(), `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
-		WHERE a.above = ? AND l.tenant = ? AND l.space = ? AND l.holder <> ? AND l.until > ? LIMIT 1`, c.Tag); err != nil {
+	if err := free(tx, tenant, env, shared, `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
+		WHERE a.above = ? AND l.tenant = ? AND l.space = ? AND l.holder <> ? AND l.until > ? AND l.shared + ? < 2 LIMIT 1`, c.Tag); err != nil {
 		return nil, err
 	}
 	f := LeaseFacts{Tag: c.Tag, Until: db.Micros(now.Add(ttl))}
@@ -62,11 +67,11 @@ func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, 
 // maxAbove is how many folders deep a leased path may lie.
 const maxAbove = 64
 
-// free refuses where a query finds another's lease.
-func free(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time, query, tag string) error {
+// free refuses where a query finds another's lease. Two that are shared, each counted as one, are not in each other's way.
+func free(tx *db.Tx, tenant string, env *seal.Envelope, shared int, query, tag string) error {
 	var holder string
 	var until int64
-	err := tx.QueryRow(query, tag, tenant, env.Space, env.From, now).Scan(&holder, &until)
+	err := tx.QueryRow(query, tag, tenant, env.Space, env.From, tx.Ended(), shared).Scan(&holder, &until)
 	if db.NoRows(err) {
 		return nil
 	}
@@ -77,15 +82,24 @@ func free(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time, query, ta
 		With("holder", holder).WithNext("ask the holder to release it, or work on something else meanwhile")
 }
 
-// keepLease writes a lease down.
+// keepLease writes a lease down. It was let in, so that what is in its way of the same path has ended.
 func keepLease(tx *db.Tx, tenant string, env *seal.Envelope, f LeaseFacts, above []string) error {
-	if _, err := tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, until, env) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, space, tag) DO UPDATE SET holder = excluded.holder, until = excluded.until, env = excluded.env`,
-		tenant, env.Space, f.Tag, env.From, f.Until, env.ID); err != nil {
+	shared, ended := 0, "DELETE FROM space_lease WHERE tenant = ? AND space = ? AND tag = ?"
+	if env.Class == ClassShared {
+		shared, ended = 1, ended+" AND shared = 0"
+	}
+	if _, err := tx.Exec(ended, tenant, env.Space, f.Tag); err != nil {
 		return err
 	}
-	if _, err := tx.Exec("DELETE FROM space_lease_above WHERE tenant = ? AND space = ? AND tag = ?", tenant, env.Space, f.Tag); err != nil {
+	if _, err := tx.Exec(`INSERT INTO space_lease (tenant, space, tag, holder, shared, until, env) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, space, tag, holder) DO UPDATE SET until = excluded.until, env = excluded.env`,
+		tenant, env.Space, f.Tag, env.From, shared, f.Until, env.ID); err != nil {
 		return err
+	}
+	if shared == 0 { // the folders of a shared one are for all its holders
+		if _, err := tx.Exec("DELETE FROM space_lease_above WHERE tenant = ? AND space = ? AND tag = ?", tenant, env.Space, f.Tag); err != nil {
+			return err
+		}
 	}
 	for _, tag := range above {
 		if _, err := tx.Exec("INSERT INTO space_lease_above (tenant, space, tag, above) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",

@@ -149,7 +149,7 @@ func (r *Room) post(ctx context.Context, tx *db.Tx, in PostIn) (Accepted, error)
 				_, err = tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, env.Space, env.From)
 			}
 			return nil, err
-		case ClassReserve:
+		case ClassReserve, ClassShared:
 			return reserve(tx, tenant, env, now)
 		case ClassRelease:
 			return release(tx, tenant, env)
@@ -157,7 +157,7 @@ func (r *Room) post(ctx context.Context, tx *db.Tx, in PostIn) (Accepted, error)
 		return nil, nil
 	}
 	a, err := r.Accept(tx, tenant, env, []string{ClassMessage, ClassReceipt, ClassProfile, ClassVar, ClassFinding, ClassCommit, ClassLeave,
-		ClassReserve, ClassRelease}, rules)
+		ClassReserve, ClassShared, ClassRelease}, rules)
 	if err != nil {
 		return a, err
 	}

@@ -157,7 +157,7 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 			_, err = tx.Exec("DELETE FROM space_lease WHERE tenant = ? AND space = ? AND holder = ?", tenant, s.id, e.Env.From)
 		}
 		return err
-	case ClassReserve:
+	case ClassReserve, ClassShared:
 		var f LeaseFacts
 		if err := json.Unmarshal(e.Facts, &f); err != nil {
 			return err

@@ -17,13 +17,15 @@ import (
 
 func newLease(k *kit.Kit) *cobra.Command {
 	var life time.Duration
+	var shared bool
 	cmd := &cobra.Command{
 		Use:   "lease [PATH]",
 		Short: "Lease a path of this workspace's repository, or list the leases",
 		Long: `Lease a file, a folder with all that is below it, or a pattern (src/**/*.go) to this
 workspace, for an hour unless --for says otherwise. The repository's server holds
 everybody to it: whoever else sends a change to it waits for a person's approval,
-and you hear of it with your next command. Without a path, list the leases.`,
+and you hear of it with your next command. With --shared others may lease it too, likewise
+shared, and work on it with you. Without a path, list the leases.`,
 		Example: "  tandem repo lease internal/auth --for 2h\n  tandem repo lease",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +42,7 @@ and you hear of it with your next command. Without a path, list the leases.`,
 			}
 			defer r.Close()
 			var out host.Lease
-			in := host.LeaseIn{Repo: r.Ref(), Workspace: r.Workspace, Path: fromRoot(r, args[0]), Minutes: minutes}
+			in := host.LeaseIn{Repo: r.Ref(), Workspace: r.Workspace, Path: fromRoot(r, args[0]), Minutes: minutes, Shared: shared}
 			if err := atServer(cmd.Context(), k, r, "repo.lease", in, &out); err != nil {
 				return err
 			}
@@ -48,6 +50,7 @@ and you hear of it with your next command. Without a path, list the leases.`,
 		},
 	}
 	cmd.Flags().DurationVar(&life, "for", 0, "how long (1h)")
+	cmd.Flags().BoolVar(&shared, "shared", false, "others may lease it too, likewise shared")
 	return cmd
 }
 

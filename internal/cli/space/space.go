@@ -266,7 +266,7 @@ func newReserve(k *kit.Kit) *cobra.Command {
 	var in peer.ReserveIn
 	var life time.Duration
 	cmd := &cobra.Command{Use: "reserve [PATH]", Short: "Lease a path, or list the leases",
-		Example: "  tandem space reserve internal/auth.go --for 2h", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem space reserve internal/auth.go --for 2h\n  tandem space reserve docs --shared", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Path = args[0]
@@ -278,6 +278,7 @@ func newReserve(k *kit.Kit) *cobra.Command {
 			return Say(k, cmd, "space.reserve", in)
 		}}
 	cmd.Flags().DurationVar(&life, "for", 0, "how long (1h)")
+	cmd.Flags().BoolVar(&in.Shared, "shared", false, "others may lease it too, likewise shared; whoever has no lease on it stays off")
 	return cmd
 }
 

@@ -24,13 +24,18 @@ type Lease struct {
 	Workspace string    `json:"workspace"`
 	Holder    string    `json:"holder" jsonschema:"the actor whose workspace it is"`
 	Until     time.Time `json:"until"`
+	Shared    bool      `json:"shared,omitempty" jsonschema:"others may have a shared lease on it, too"`
 
 	actor string
 }
 
 // String says whose it is and how long.
 func (l Lease) String() string {
-	return fmt.Sprintf("leased to %s (workspace %s) until %s", l.Holder, l.Workspace, l.Until.Format("15:04 MST"))
+	how := "leased to"
+	if l.Shared {
+		how = "leased, shared, to"
+	}
+	return fmt.Sprintf("%s %s (workspace %s) until %s", how, l.Holder, l.Workspace, l.Until.Format("15:04 MST"))
 }
 
 // held says whether a caller's push out of a workspace is the holder's own. The
@@ -51,6 +56,7 @@ type LeaseIn struct {
 	Workspace string `json:"workspace" jsonschema:"the workspace that is to have it: one of your own"`
 	Path      string `json:"path" jsonschema:"a file or folder of the repository; * and ** stand for names and folders"`
 	Minutes   int64  `json:"minutes,omitempty" jsonschema:"how long, 60 when left out, 480 at most"`
+	Shared    bool   `json:"shared,omitempty" jsonschema:"others may lease it too, likewise shared; whoever has no lease on it stays off"`
 }
 
 // ReleaseIn gives a leased path free.
@@ -67,15 +73,15 @@ type LeasesOut struct {
 
 // leases are the leases of a repository that have not run out.
 func (h *Host) leases(ctx context.Context, s *served) ([]Lease, error) {
-	rows, err := h.DB.Query(ctx, `SELECT id, path, workspace, actor, actor_name, until FROM repo_lease
+	rows, err := h.DB.Query(ctx, `SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease
 		WHERE tenant = ? AND repo = ? AND until > ? ORDER BY path, id`, identity.LocalTenant, s.id, h.DB.Now())
 	return db.Collect(rows, err, scanLease)
 }
 
 func scanLease(r *sql.Rows) (l Lease, err error) {
-	var until int64
-	err = r.Scan(&l.ID, &l.Path, &l.Workspace, &l.actor, &l.Holder, &until)
-	l.Until = db.Time(until)
+	var until, shared int64
+	err = r.Scan(&l.ID, &l.Path, &l.Workspace, &l.actor, &l.Holder, &until, &shared)
+	l.Until, l.Shared = db.Time(until), shared != 0
 	return l, err
 }
 
@@ -90,7 +96,7 @@ func (h *Host) listLeases(ctx context.Context, in RepoIn) (LeasesOut, error) {
 }
 
 // lease gives a workspace a path that nobody else has, nor a folder above or a
-// file below it.
+// file below it; a shared one, unless somebody else has it alone.
 func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) {
 	s, err := h.find(ctx, in.Repo)
 	if err != nil {
@@ -112,7 +118,8 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 			WithNext("lease a file or folder by its name, of those that you see whole; or ask the server's owner for the right")
 	}
 	me := op.CallerFrom(ctx)
-	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), actor: me.Actor}
+	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), Shared: in.Shared,
+		actor: me.Actor}
 	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
 		return Lease{}, err
 	}
@@ -120,7 +127,7 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 		tx.Ended()); err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
 		identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, scanLease)
 	if err != nil {
@@ -129,7 +136,7 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	for _, o := range list {
 		if !o.held(me, in.Workspace) {
 			// What lies in a place that is kept from the caller is not told, not even by being in the way (see ground).
-			if lease.Overlap(o.Path, p) && s.within(ctx, o.Path) {
+			if !(o.Shared && in.Shared) && lease.Overlap(o.Path, p) && s.within(ctx, o.Path) {
 				if !s.tells(ctx, o.Path) {
 					return Lease{}, fault.New(fault.Conflict, "repo.lease", "part of %s is %s", p, o).With("holder", o.Holder).
 						WithNext("lease less of it, or wait until then")
@@ -141,9 +148,13 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 			l.ID = o.ID
 		}
 	}
-	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, repo, id) DO UPDATE SET until = excluded.until`,
-		identity.LocalTenant, s.id, l.ID, l.Path, l.Workspace, l.actor, l.Holder, db.Micros(l.Until))
+	shared := 0
+	if l.Shared {
+		shared = 1
+	}
+	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until, shared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, repo, id) DO UPDATE SET until = excluded.until, shared = excluded.shared`,
+		identity.LocalTenant, s.id, l.ID, l.Path, l.Workspace, l.actor, l.Holder, db.Micros(l.Until), shared)
 	return l, err
 }
 
@@ -175,7 +186,7 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 	if err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until FROM repo_lease "+
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease "+
 		"WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
 		identity.LocalTenant, s.id, p, tx.Now())
 	list, err := db.Collect(rows, err, scanLease)
@@ -198,9 +209,15 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 		return Lease{}, fault.New(fault.NotFound, "repo.release", "you hold no lease on %s: %s", p, held).
 			WithNext("see who does: tandem repo lease")
 	}
-	for _, table := range []string{"repo_lease WHERE id", "repo_crossing WHERE lease"} {
-		if _, err := tx.Exec("DELETE FROM "+table+" = ? AND tenant = ? AND repo = ?", list[i].ID, identity.LocalTenant, s.id); err != nil {
-			return Lease{}, err
+	ended := list[i : i+1]
+	if in.Workspace == "" {
+		ended = list // of a shared one, all that share in it
+	}
+	for _, l := range ended {
+		for _, table := range []string{"repo_lease WHERE id", "repo_crossing WHERE lease"} {
+			if _, err := tx.Exec("DELETE FROM "+table+" = ? AND tenant = ? AND repo = ?", l.ID, identity.LocalTenant, s.id); err != nil {
+				return Lease{}, err
+			}
 		}
 	}
 	return list[i], nil
@@ -210,12 +227,14 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 // others; where a folder may hold some of it, it is looked into.
 type ground struct{ own, others []Lease }
 
-// crossed are the leases of others that a path falls under. Who has leased something in a place that the other one does not see, so that it
-// was not in the way, works on it as before.
+// crossed are the leases of others that a path falls under. Who shares in it is not held up, and who has leased something in a place that
+// the other one does not see, so that it was not in the way, works on it as before.
 func (g ground) crossed(p repo.Path) []Lease {
 	var out []Lease
 	for _, l := range g.others {
-		mine := func(own Lease) bool { return lease.Covers(own.Path, string(p)) && lease.Covers(l.Path, own.Path) }
+		mine := func(own Lease) bool {
+			return lease.Covers(own.Path, string(p)) && (own.Shared && l.Shared || lease.Covers(l.Path, own.Path))
+		}
 		if lease.Covers(l.Path, string(p)) && !slices.ContainsFunc(g.own, mine) {
 			out = append(out, l)
 		}

@@ -147,9 +147,12 @@ func (s *seat) activity(e *space.Entry, content []byte) Activity {
 		}
 	case space.ClassTakeOver:
 		a.Action, a.Detail = "took over", fmt.Sprintf("the space is hosted by %s's machine since term %d", a.Actor, e.Term)
-	case space.ClassReserve, space.ClassRelease:
+	case space.ClassReserve, space.ClassShared, space.ClassRelease:
 		a.Action = "leased a path"
-		if e.Class == space.ClassRelease {
+		switch e.Class {
+		case space.ClassShared:
+			a.Action = "leased a path, shared"
+		case space.ClassRelease:
 			a.Action = "released a path"
 		}
 		var p Path

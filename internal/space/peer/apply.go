@@ -331,7 +331,7 @@ func (r *Room) arrived(s *seat, n note) {
 		if s.heir == s.me.Card().ID {
 			r.later(func(ctx context.Context) { r.inherit(ctx, s) })
 		}
-	case space.ClassReserve, space.ClassRelease, space.ClassCommit:
+	case space.ClassReserve, space.ClassShared, space.ClassRelease, space.ClassCommit:
 		r.publish(s)
 	case space.ClassLeave:
 		r.publish(s)

@@ -53,7 +53,7 @@ func (s *seat) fold(e *space.Entry, content []byte) error {
 		return err
 	case space.ClassVar:
 		return s.foldVar(e, content)
-	case space.ClassReserve, space.ClassRelease:
+	case space.ClassReserve, space.ClassShared, space.ClassRelease:
 		return s.foldLease(e, content)
 	case space.ClassProfile:
 		var p Profile
@@ -123,8 +123,16 @@ func (s *seat) foldLease(e *space.Entry, content []byte) error {
 	if err := space.Clear(e.Env, &c); err != nil {
 		return err
 	}
-	if e.Class == space.ClassRelease {
+	from := e.Env.From
+	known := s.paths[c.Tag].Path
+	if known == "" {
+		known = s.paths[together(c.Tag, from)].Path
+	}
+	delete(s.paths, together(c.Tag, from)) // whatever they had there before
+	if s.paths[c.Tag].By == string(from) {
 		delete(s.paths, c.Tag)
+	}
+	if e.Class == space.ClassRelease {
 		return nil
 	}
 	var f space.LeaseFacts
@@ -138,12 +146,19 @@ func (s *seat) foldLease(e *space.Entry, content []byte) error {
 		}
 	}
 	if p.Path == "" {
-		p.Path = s.paths[c.Tag].Path
+		p.Path = known
 	}
-	p.By, p.Until = string(e.Env.From), f.Until
-	s.paths[c.Tag] = p
+	p.By, p.Until, p.Shared = string(from), f.Until, e.Class == space.ClassShared
+	if p.Shared {
+		s.paths[together(c.Tag, from)] = p
+	} else {
+		s.paths[c.Tag] = p
+	}
 	return nil
 }
+
+// together is the name of a member's part in a lease that it shares with others.
+func together(tag string, by seal.MemberID) string { return tag + " " + string(by) }
 
 func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) error {
 	for i, ev := range evs {

@@ -79,7 +79,7 @@ func (r *Room) held(tenant string, mine func(owner string) bool, files []string)
 			if err != nil || !filepath.IsLocal(rel) {
 				continue
 			}
-			h, ok := l.holding(filepath.ToSlash(rel), r.now(), func(m seal.MemberID) bool { return !own[m] })
+			h, ok := l.held(filepath.ToSlash(rel), r.now(), own)
 			if ok && !slices.ContainsFunc(out, func(o Holding) bool { return o.File == h.File && o.Holder == h.Holder }) {
 				out = append(out, h)
 			}
@@ -88,19 +88,24 @@ func (r *Room) held(tenant string, mine func(owner string) bool, files []string)
 	return out
 }
 
-// holding is the lease of somebody that is meant on a path, or on what it lies in.
+// held is the lease of somebody else on a path, or on what it lies in. One that is shared holds nobody up who shares in it.
+func (l *leases) held(file string, now time.Time, own map[seal.MemberID]bool) (Holding, bool) {
+	_, shares := l.holding(file, now, func(p Path) bool { return own[seal.MemberID(p.By)] && p.Shared })
+	return l.holding(file, now, func(p Path) bool { return !own[seal.MemberID(p.By)] && !(shares && p.Shared) })
+}
+
+// holding is a lease that is meant on a path, or on what it lies in.
 // That somebody else has leased something nearer ends no lease.
-func (l *leases) holding(file string, now time.Time, meant func(seal.MemberID) bool) (Holding, bool) {
-	for _, p := range l.paths {
-		if meant(seal.MemberID(p.By)) && now.Before(micros(p.Until)) && p.Path != "" && lease.Covers(p.Path, file) {
-			return Holding{File: file, Holder: seal.MemberID(p.By), Until: micros(p.Until), Served: p.Served, lease: p.Path, seat: l.seat}, true
-		}
-	}
-	// What was leased before we joined has no name here, only a tag.
+func (l *leases) holding(file string, now time.Time, meant func(Path) bool) (Holding, bool) {
+	tags := map[string]string{} // what was leased before we joined has no name here, only a tag
 	for _, p := range append([]string{file}, lease.Above(file)...) {
-		held, ok := l.paths[l.key.Tag("path", p)]
-		if ok && meant(seal.MemberID(held.By)) && now.Before(micros(held.Until)) {
-			return Holding{File: file, Holder: seal.MemberID(held.By), Until: micros(held.Until), Served: held.Served, lease: p, seat: l.seat}, true
+		tags[l.key.Tag("path", p)] = p
+	}
+	for name, p := range l.paths {
+		tag, _, _ := strings.Cut(name, " ")
+		path := orElse(p.Path, tags[tag])
+		if path != "" && meant(p) && now.Before(micros(p.Until)) && lease.Covers(path, file) {
+			return Holding{File: file, Holder: seal.MemberID(p.By), Until: micros(p.Until), Served: p.Served, lease: path, seat: l.seat}, true
 		}
 	}
 	return Holding{}, false
@@ -184,7 +189,7 @@ func (r *Room) opMoved(ctx context.Context, in ChangedIn) (Said, error) {
 			if err != nil || !filepath.IsLocal(rel) {
 				continue
 			}
-			h, ok := l.holding(filepath.ToSlash(rel), r.now(), func(m seal.MemberID) bool { return m == l.me })
+			h, ok := l.holding(filepath.ToSlash(rel), r.now(), func(p Path) bool { return p.By == string(l.me) })
 			if !ok || slices.Contains(out.IDs, h.File) {
 				continue
 			}

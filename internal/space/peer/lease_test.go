@@ -97,3 +97,50 @@ func TestTheGuardKnowsWhoseCommitItIs(t *testing.T) {
 		}
 	}
 }
+
+// Several share a path, each with a lease of its own: they work on it together, whoever has none is held up, and nobody gets it alone.
+func TestSharedLeases(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob", "cy")
+	share := func(who, path string) Leases {
+		return do[Leases](h, who, "space.reserve", ReserveIn{Path: path, Shared: true})
+	}
+	refused := func(who string, in ReserveIn) {
+		t.Helper()
+		h.contains(h.refused(who, "space.reserve", in, fault.Conflict), "leased to")
+	}
+	share("ann", "docs")
+	h.contains(share("bob", "docs").Text, "docs: ann, shared, until", "docs: bob, shared, until")
+	share("bob", "docs/deep")
+	refused("cy", ReserveIn{Path: "docs/a.md"})
+	refused("ann", ReserveIn{Path: "docs"})
+	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "src"})
+	refused("bob", ReserveIn{Path: "src/a.go", Shared: true})
+	do[Leases](h, "cy", "space.leases", Which{})
+	held := func(who, file string, want bool) {
+		t.Helper()
+		eventually(t, "what is held being known", func() bool {
+			return want == (Caution(h.peers.Held(op.CallerFrom(h.as(who)), []string{filepath.Join(h.dir, file)})) != "")
+		})
+	}
+	held("ann", "docs/a.md", false)
+	held("bob", "docs/deep/b.md", false)
+	held("cy", "docs/a.md", true)
+	held("bob", "src/a.go", true)
+
+	// The host keeps to it by itself, too, and one part of a lease ends without the other.
+	for _, s := range h.peers.all() {
+		s.mu.Lock()
+		clear(s.paths)
+		s.mu.Unlock()
+	}
+	refused("cy", ReserveIn{Path: "docs/deep"})
+	refused("cy", ReserveIn{Path: "src", Shared: true})
+	do[Said](h, "bob", "space.release", ReleaseIn{Path: "docs/deep"})
+	do[Said](h, "bob", "space.release", ReleaseIn{Path: "docs"})
+	refused("cy", ReserveIn{Path: "docs"})
+	share("cy", "docs")
+	do[Said](h, "cy", "space.release", ReleaseIn{Path: "docs"})
+	do[Leases](h, "ann", "space.reserve", ReserveIn{Path: "docs"}) // hers alone from now on
+	refused("bob", ReserveIn{Path: "docs", Shared: true})
+}

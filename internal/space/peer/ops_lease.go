@@ -20,6 +20,7 @@ import (
 type ReserveIn struct {
 	Path    string `json:"path,omitempty" jsonschema:"a file or folder inside the project; left out, the leases are listed"`
 	Minutes int64  `json:"minutes,omitempty" jsonschema:"how long, 60 when left out, 480 at most"`
+	Shared  bool   `json:"shared,omitempty" jsonschema:"others may lease it too, likewise shared; whoever has no lease on it stays off"`
 	Which
 }
 
@@ -33,7 +34,7 @@ type Leases struct {
 // there a lease is a resource of its server, which sees the paths anyway and holds
 // everybody to it, member or not.
 type Ground struct {
-	Lease   func(ctx context.Context, folder, path string, minutes int64) (served bool, err error)
+	Lease   func(ctx context.Context, folder, path string, minutes int64, shared bool) (served bool, err error)
 	Release func(ctx context.Context, folder, path string) error
 }
 
@@ -66,12 +67,15 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 		return fault.New(fault.NotFound, "space.reserve", "there is no %s here for you to have to yourself", escape(clip(p))).
 			WithNext("lease a file or folder by its name, of those that you see whole")
 	}
-	if err := r.inTheWay(ctx, s, p); err != nil {
+	if r.inTheWay(ctx, s, p, in.Shared) != nil {
+		r.fresh(ctx, s) // it may be free since a moment ago
+	}
+	if err := r.inTheWay(ctx, s, p, in.Shared); err != nil {
 		return err
 	}
 	var served bool
 	if r.ground.Lease != nil && s.folder != "" {
-		if served, err = r.ground.Lease(ctx, s.folder, p, in.Minutes); err != nil {
+		if served, err = r.ground.Lease(ctx, s.folder, p, in.Minutes, in.Shared); err != nil {
 			return err
 		}
 	}
@@ -79,7 +83,11 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	for _, above := range lease.Above(p) {
 		c.Above = append(c.Above, s.sec.Space.Tag("path", above))
 	}
-	if _, err := r.send(ctx, s, thing{class: space.ClassReserve, clear: c, content: Path{Path: p, Served: served}}); err != nil {
+	class := space.ClassReserve
+	if in.Shared {
+		class = space.ClassShared
+	}
+	if _, err := r.send(ctx, s, thing{class: class, clear: c, content: Path{Path: p, Served: served}}); err != nil {
 		if served {
 			err = errors.Join(err, r.ground.Release(ctx, s.folder, p))
 		}
@@ -88,11 +96,12 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 	return nil
 }
 
-// inTheWay refuses what overlaps another member's lease. The host sees no more of
+// inTheWay refuses what overlaps another member's lease, unless both are shared. The host sees no more of
 // a path than the tags of its folders; patterns are for the members to compare.
-func (r *Room) inTheWay(ctx context.Context, s *seat, p string) error {
+func (r *Room) inTheWay(ctx context.Context, s *seat, p string, shared bool) error {
 	for _, held := range s.paths {
-		if held.By == string(s.me.Card().ID) || !r.now().Before(micros(held.Until)) || held.Path == "" || !lease.Overlap(held.Path, p) {
+		if held.By == string(s.me.Card().ID) || !r.now().Before(micros(held.Until)) || held.Path == "" || !lease.Overlap(held.Path, p) ||
+			shared && held.Shared {
 			continue
 		}
 		path := held.Path
@@ -139,13 +148,17 @@ func (r *Room) listLeases(ctx context.Context, s *seat) Leases {
 			out.Leases = append(out.Leases, p)
 		}
 	}
-	slices.SortFunc(out.Leases, func(a, b Path) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out.Leases, func(a, b Path) int { return strings.Compare(a.Path+"\x00"+a.By, b.Path+"\x00"+b.By) })
 	out.Text = "No leased paths."
 	if len(out.Leases) > 0 {
 		out.Text = "Leased paths:"
 	}
 	for _, p := range out.Leases {
-		out.Text += fmt.Sprintf("\n  %s: %s until %s", escape(orElse(p.Path, "(leased before you joined)")), escape(p.By),
+		by := escape(p.By)
+		if p.Shared {
+			by += ", shared,"
+		}
+		out.Text += fmt.Sprintf("\n  %s: %s until %s", escape(orElse(p.Path, "(leased before you joined)")), by,
 			micros(p.Until).Format(time.RFC3339))
 	}
 	return out
@@ -167,12 +180,14 @@ func (r *Room) opRelease(ctx context.Context, in ReleaseIn) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	if s.paths[s.sec.Space.Tag("path", p)].Served && r.ground.Release != nil {
+	tag := s.sec.Space.Tag("path", p)
+	served := s.paths[tag].Served || s.paths[together(tag, s.me.Card().ID)].Served
+	if served && r.ground.Release != nil {
 		if err := r.ground.Release(ctx, s.folder, p); err != nil && !fault.Is(err, fault.NotFound) {
 			return Said{}, err
 		}
 	}
-	if _, err := r.send(ctx, s, thing{class: space.ClassRelease, clear: space.LeaseClear{Tag: s.sec.Space.Tag("path", p)},
+	if _, err := r.send(ctx, s, thing{class: space.ClassRelease, clear: space.LeaseClear{Tag: tag},
 		content: Path{Path: p}}); err != nil {
 		return Said{}, s.named(err)
 	}

@@ -101,6 +101,8 @@ type Path struct {
 	// Served says that the path is leased at the server of the repository, which
 	// holds everybody to it.
 	Served bool `json:"served,omitempty"`
+	// Shared says that others may lease it, too.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Snapshot is what a newcomer gets of the time before: board and variables,

@@ -360,6 +360,8 @@ laptop> tandem space get datasource_uid
 your-server> tandem space unset datasource_uid
 your-server> tandem space reserve internal/auth.go --for 2h
 your-server> tandem space release internal/auth.go
+your-server> tandem space reserve docs --shared
+  shows shared
 your-server> tandem space share internal/auth.go --lines 10-40 --message 'look here'
 your-server> tandem space log --limit 100
 your-server> tandem space verify
