@@ -326,7 +326,7 @@ async function board() {
   out.seen.hosted = await page.locator('tbody td').nth(1).innerText();
   out.seen.hostedWords = String((await page.locator('main').innerText()).includes('Look into'));
   await open('spaces/messages');
-  await page.getByLabel('Message').fill('done with it');
+  await page.getByLabel('Message', { exact: true }).fill('done with it');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.waitForSelector('.notice-title');
   out.seen.mail = await notice();
