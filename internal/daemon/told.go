@@ -86,13 +86,9 @@ func (d *Daemon) programBecame(tx *db.Tx, tenant string, seat terminal.Seat) err
 	if !tell || seat.Relay != "" {
 		return nil
 	}
-	next := "tandem session attach " + seat.Name
-	if seat.State == terminal.Crashed {
-		next = "tandem session open " + seat.Name + " --resume"
-	}
 	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "program", Status: string(seat.State),
 		ID: seat.Name, Summary: summary(seat.Detail), Reason: seat.Signal},
-		Says: what, Push: notify.Urgent, Next: next, Page: "/panel/sessions/" + seat.Session})
+		Says: what, Push: notify.Urgent, Next: inbox.GoOnWith(seat), Page: "/panel/sessions/" + seat.Session})
 }
 
 // turnEnded tells of a turn in a terminal. A relay's own turns are its business.
@@ -106,7 +102,7 @@ func (d *Daemon) turnEnded(tx *db.Tx, seat terminal.Seat, s *session.Session, t 
 		Left: &notify.Left{Commit: left.Commit, Files: left.Files}, Push: notify.Normal, Page: "/panel/sessions/" + seat.Session}
 	switch {
 	case seat.State == terminal.RateLimited:
-		e.Push, e.Says = notify.Urgent, says[terminal.RateLimited]
+		e.Push, e.Says, e.Next = notify.Urgent, says[terminal.RateLimited], inbox.GoOnWith(seat)
 	case seat.Outcome == terminal.CrashOutcome: // that it crashed wakes the phone
 		e.Push = notify.Quiet
 	}

@@ -110,15 +110,23 @@ func seats(ctx context.Context, r *Room) (out []wire.Row, looking int, err error
 		if !known || !s.ClosedAt.IsZero() {
 			continue
 		}
-		next := "tandem session attach " + s.Name
-		if s.State == terminal.Crashed {
-			next = "tandem session open " + s.Name + " --resume"
-		}
 		out = append(out, wire.Row{Kind: kind, ID: s.Session, Name: s.Name, Session: s.Session, What: line(first(s.Detail, string(s.State))),
 			Since: s.Since,
-			Next:  next, Page: "/panel/sessions/" + url.PathEscape(s.Session)})
+			Next:  GoOnWith(s), Page: "/panel/sessions/" + url.PathEscape(s.Session)})
 	}
 	return out, looking, err
+}
+
+// GoOnWith is the command that lets a program go on that cannot by itself. A turn that was refused for the rate is over: the words are
+// sent again, when the provider takes them.
+func GoOnWith(s terminal.Seat) string {
+	switch {
+	case s.State == terminal.Crashed:
+		return "tandem session open " + s.Name + " --resume"
+	case s.State == terminal.RateLimited && s.Outcome == terminal.LimitedOutcome:
+		return "tandem session send " + s.Name + " 'go on'"
+	}
+	return "tandem session attach " + s.Name
 }
 
 // failures are the sessions of our own loop whose last turn failed. What failed in a terminal says so there.

@@ -122,7 +122,7 @@ func (s *seat) set(state State, signal, detail string) {
 
 // rest says that the program waits for a prompt, and whether the provider refused the last one for its rate.
 func (s *seat) rest(signal string) {
-	if v := s.view(); v.Outcome == limited {
+	if v := s.view(); v.Outcome == LimitedOutcome {
 		s.set(RateLimited, v.EndedBy, s.row.Limit)
 		return
 	}

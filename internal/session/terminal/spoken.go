@@ -279,7 +279,7 @@ func (s *spoken) judge(ctx context.Context) {
 		s.set(Working, "none", "its server does not answer; it is looked for again")
 	case s.link == nil || (!known || !s.joined) && s.turn == nil:
 		s.byScreen(ctx)
-	case s.retry != nil && "error: "+s.retry.Failure == limited:
+	case s.retry != nil && "error: "+s.retry.Failure == LimitedOutcome:
 		s.set(RateLimited, s.signal(), s.retry.Text)
 	case s.retry != nil:
 		s.set(Retrying, s.signal(), s.retry.Text)

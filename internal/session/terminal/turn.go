@@ -151,8 +151,8 @@ func (s *claude) follow(ctx context.Context) {
 // CrashOutcome is the outcome of a turn whose program crashed.
 const CrashOutcome = "error: " + string(Crashed)
 
-// limited is the outcome of a turn that the provider refused for its rate.
-const limited = "error: rate_limit"
+// LimitedOutcome is the outcome of a turn that the provider refused for its rate.
+const LimitedOutcome = "error: rate_limit"
 
 // finish ends the turn, its seat's part in it and the notice of it in one transaction.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
@@ -166,12 +166,12 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	// Who waits for the turn looks at the seat as soon as it has ended.
 	s.mu.Lock()
 	s.row.Outcome, s.row.EndedBy, s.row.Typing, s.row.Limit = outcome, signal, "", ""
-	if outcome == limited {
+	if outcome == LimitedOutcome {
 		s.row.Limit, s.row.Limited = reason, s.turn.ID // its end tells of it
 	}
 	if s.row.State == Working || s.row.State == Retrying || s.row.State == RateLimited {
 		s.row.State, s.row.Signal, s.row.Detail, s.row.Since = Ready, signal, s.row.Limit, s.d.db.Now()
-		if outcome == limited {
+		if outcome == LimitedOutcome {
 			s.row.State = RateLimited
 		}
 	}
