@@ -149,6 +149,8 @@ var houseMap = []wall{
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica jj/config"},
 	// the doctor looks at terminals
 	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},
+	// who stops the server is told which terminals go on
+	{pkg: "cli/server", may: "cli/* client daemon settings spine rooms wires session/terminal"},
 	// a conversation is made of a provider's blocks
 	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"},
 

@@ -56,12 +56,16 @@ func replacePIN(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	})
 }
 
-// newPIN asks for a PIN twice, and again until both are the same.
+// newPIN asks for a PIN twice, and again until it is one and both are the same.
 func newPIN(k *kit.Kit) (string, error) {
 	for {
 		pin, err := k.Secret("New PIN: ")
 		if err != nil {
 			return "", err
+		}
+		if bad := room.CheckPINForm(pin); bad != nil {
+			fmt.Fprintf(k.Err, "%s; another one, or leave with Ctrl-C\n", fault.Public(bad).Msg)
+			continue
 		}
 		again, err := k.Secret("Once more: ")
 		if err != nil || pin == again {

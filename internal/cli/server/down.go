@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/session/terminal"
 )
 
 func newDown(k *kit.Kit) *cobra.Command {
@@ -47,14 +49,35 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
 		return unanswered(k, err)
 	}
+	going := goOn(ctx, c)
 	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
 		return unanswered(k, err)
 	}
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
 		return err
 	}
-	return k.Show(map[string]any{"stopped": true, "pid": st.PID},
-		func(w io.Writer) { fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID) })
+	return k.Show(map[string]any{"stopped": true, "pid": st.PID, "go_on": going}, func(w io.Writer) {
+		fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID)
+		if len(going) > 0 {
+			fmt.Fprintf(w, "Agents go on in their terminals, and what they ask waits there: %s. With the next tandem up they are in sight again; to end one: tandem session close %s\n",
+				strings.Join(going, ", "), going[0])
+		}
+	})
+}
+
+// goOn are the sessions whose programs outlive the server. Who may not see them is told of none.
+func goOn(ctx context.Context, c *client.Client) []string {
+	names := []string{}
+	var live terminal.SeatsOut
+	if err := c.Call(ctx, "session.live", terminal.LiveIn{Recent: 1}, &live); err != nil {
+		return names
+	}
+	for _, s := range live.Sessions {
+		if s.ClosedAt.IsZero() && s.State != terminal.Crashed && s.State != terminal.Exited {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // forced ends the process that holds the data folder.

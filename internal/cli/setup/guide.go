@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,11 +225,15 @@ func (g *guide) work(ctx context.Context) error {
 		g.left("folder", "no folder is granted, so agents reach no file", "tandem grant folder PATH")
 		return nil
 	case folder == "":
-		line, ok, err := g.k.Ask(fmt.Sprintf("Which folder may agents work in? They read there; changing asks you. (%s; or none): ", here))
+		offer := here
+		if s, err := g.k.Settings(); err == nil && here == s.Home {
+			offer = "" // all of a home is nobody's answer to a key pressed in passing
+		}
+		line, ok, err := g.k.Ask("Which folder may agents work in? They read there; changing asks you. (" + cmp.Or(offer, "a path") + "; or none): ")
 		if err != nil || !ok {
 			return errors.Join(err, g.stopped(ok))
 		}
-		if strings.EqualFold(line, "none") {
+		if strings.EqualFold(line, "none") || line == "" && offer == "" {
 			g.left("folder", "no folder is granted, so agents reach no file", "tandem grant folder PATH")
 			return nil
 		}

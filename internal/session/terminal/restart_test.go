@@ -36,7 +36,9 @@ func TestAnAskOutlivesAnOrderlyRestart(t *testing.T) {
 	h.eventually("both wait", wait)
 	before := asks()
 	for range 2 {
-		h.tandem(h.dir, "down")
+		if said := h.tandem(h.dir, "down"); !strings.Contains(said, "Agents go on in their terminals") || !strings.Contains(said, "codex") {
+			t.Errorf("who stopped the server was told: %s", said)
+		}
 		h.stop(os.Interrupt)
 		h.start()
 		h.eventually("both wait again", wait)
