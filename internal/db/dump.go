@@ -37,7 +37,8 @@ type packed struct {
 	Text  *string `json:"t,omitempty"` // text that is not UTF-8, in base64
 }
 
-var tableName = regexp.MustCompile(`(?im)^(CREATE|DROP) TABLE (?:IF (?:NOT )?EXISTS )?([a-z_][a-z0-9_]*)`)
+var tableName = regexp.MustCompile(
+	`(?im)^(CREATE|DROP|ALTER) TABLE (?:IF (?:NOT )?EXISTS )?([a-z_][a-z0-9_]*)(?: RENAME TO ([a-z_][a-z0-9_]*))?`)
 
 var columnName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
@@ -56,10 +57,15 @@ func tables(rooms []Migrations, versions map[string]int) ([]string, error) {
 				break
 			}
 			for _, m := range tableName.FindAllStringSubmatch(s.text, -1) {
-				if strings.EqualFold(m[1], "CREATE") {
-					names = append(names, m[2])
-				} else {
-					names = slices.DeleteFunc(names, func(n string) bool { return n == m[2] })
+				what, name, renamed := strings.ToUpper(m[1]), m[2], m[3]
+				switch {
+				case what == "CREATE":
+					names = append(names, name)
+				case what == "DROP" || renamed != "":
+					names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+				}
+				if renamed != "" {
+					names = append(names, renamed)
 				}
 			}
 		}

@@ -240,3 +240,14 @@ func TestACopyFromBeforeATableWasDropped(t *testing.T) {
 		}
 	}
 }
+
+// A migration that makes a table anew under its old name leaves that name, and no other.
+func TestRenamedTablesAreKnownByTheirLastName(t *testing.T) {
+	room := Migrations{"r", fstest.MapFS{
+		"schema/0001_a.sql": {Data: []byte("CREATE TABLE a (x BIGINT);\nCREATE TABLE b (x BIGINT);\n")},
+		"schema/0002_b.sql": {Data: []byte("CREATE TABLE a_new (x BIGINT);\nDROP TABLE a;\nALTER TABLE a_new RENAME TO a;\n" +
+			"ALTER TABLE b ADD COLUMN y BIGINT;\n")}}}
+	if got, err := tables([]Migrations{room}, nil); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the tables are %v, %v", got, err)
+	}
+}
