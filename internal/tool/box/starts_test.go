@@ -34,7 +34,7 @@ var starts = map[string]string{
 	"session/checkout.run": "none: git or jj, told to run neither hooks nor filters that the repository's configuration names",
 	"repo/host.safeGit":    "none: git, in the daemon's own store, with a cleaned configuration",
 	"repo/host.ownConfig":  "none: git, which reads the person's own configuration",
-	"repo/host.Git":        "none: git, in the daemon's own store",
+	"repo/host.upload":     "none: git, in the daemon's own store",
 	// what a person installed or typed
 	"notify.show":         "none: notify-send or osascript, with the words as arguments",
 	"tunnel.Open":         "none: the tunnel's program, chosen by a person",
@@ -42,6 +42,7 @@ var starts = map[string]string{
 	"cli/server.browse":   "none: the person's browser, from the person's terminal",
 	"cli/kit.Spawn":       "none: tandem's own daemon",
 	"cli/policy.inEditor": "none: the person's editor, from the person's terminal",
+	"cli/space.git":       "none: git, which somebody uses in this checkout anyway, where they type the commit",
 	"cli/setup.tell":      "none: systemctl or launchctl, from the person's terminal",
 	"jj.runStock":         "none: a person's command line, in the person's terminal",
 	"jj.command":          "none: a person's command line, in the person's terminal",
