@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -85,6 +86,9 @@ type Notifier struct {
 	log  *slog.Logger
 	kick map[string]chan struct{}
 	wait func(try int64) time.Duration
+
+	look   sync.Once
+	before map[string]bool // what events.log held at the start
 }
 
 // giveUp is how long a notice is tried.

@@ -177,8 +177,8 @@ func TestWhatWasWrittenIsNotWrittenAgain(t *testing.T) {
 		done := make(chan struct{})
 		go func() { n.Run(ctx); close(done) }()
 		had := lines()
-		for range 20 {
-			n.Tell(t.Context(), "local", Notice{Event: Event{Type: "ask", ID: "ask_1"}})
+		for i := range 20 {
+			n.Tell(t.Context(), "local", Notice{Event: Event{TS: time.Now(), Type: "ask", ID: "ask_1", Cursor: int64(i)}})
 		}
 		testenv.Eventually(t, "all are written", time.Minute, func() bool { return lines() >= had+20 })
 		cancel()

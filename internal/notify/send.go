@@ -28,7 +28,12 @@ func (x item) event(ctx context.Context) Event {
 	return e
 }
 
+// write adds a line to events.log, unless the server before this one did and was killed before it could note so.
 func (n *Notifier) write(ctx context.Context, x item) error {
+	n.look.Do(func() { n.before = lines(n.File) })
+	if n.before[known(x.notice.Event)] {
+		return nil
+	}
 	line, err := json.Marshal(x.event(ctx))
 	if err != nil {
 		return err
@@ -42,6 +47,30 @@ func (n *Notifier) write(ctx context.Context, x item) error {
 		return err
 	}
 	return f.Close()
+}
+
+// lines are the newest of events.log, more than can have been written without a note.
+func lines(path string) map[string]bool {
+	const newest = 4 << 20
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil // there is none yet; where there is one that cannot be read, a line too many is better than one too few
+	}
+	out := map[string]bool{}
+	for line := range bytes.Lines(data[max(0, len(data)-newest):]) {
+		var e Event
+		if json.Unmarshal(line, &e) == nil {
+			out[known(e)] = true
+		}
+	}
+	return out
+}
+
+// known is an event as it is told apart from others: its handoff is found anew whenever it is told.
+func known(e Event) string {
+	e.Handoff = Event{}.Handoff
+	line, _ := json.Marshal(e) // it has nothing that cannot be written
+	return string(line)
 }
 
 // call calls the webhook. A notice that waited for a restart without one is dropped.

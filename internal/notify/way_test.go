@@ -1,9 +1,12 @@
 package notify
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"tandem/internal/db"
 )
@@ -44,5 +47,26 @@ func TestNoticesOnTheirWayMoveAlong(t *testing.T) {
 		if err != nil || !ok || x.notice.ID != "ask_1" || x.tries != 2 || db.Micros(x.due) != 7 || db.Micros(x.created) != 5 {
 			t.Errorf("%s: %+v, %v, %v", way, x, ok, err)
 		}
+	}
+}
+
+// A server that was killed between a line and the note of it does not write the line again when it is back.
+func TestALineIsWrittenOnceOverAKill(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events.log")
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	told := func(id string) item {
+		return item{id: "note_" + id, notice: Notice{Event: Event{TS: at, Type: "session", ID: id}}}
+	}
+	for _, server := range [][]string{{"a", "b"}, {"a", "b", "c"}} { // the second finds the rows of both again
+		n := New(nil, Config{File: file}, nil)
+		for _, id := range server {
+			if err := n.write(t.Context(), told(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	data, err := os.ReadFile(file)
+	if got := strings.Count(string(data), "\n"); err != nil || got != 3 {
+		t.Errorf("%d lines, %v:\n%s", got, err, data)
 	}
 }
