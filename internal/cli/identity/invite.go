@@ -86,6 +86,10 @@ func newInviteList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
+				if len(out.Invites) == 0 {
+					fmt.Fprintln(w, "no invitation is open; to make one: tandem invite")
+					return
+				}
 				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tUSED\tSTATE\tUNTIL\tJOINED")
 				for _, v := range out.Invites {
