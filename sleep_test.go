@@ -34,6 +34,7 @@ var still = map[string]string{
 	"test/proof/load_test.go create":                                                 "a server that is down is not asked as fast as one can",
 	"test/proof/shears_test.go Write":                                                "what came through a line before it broke is still read",
 	"test/proof/space_machines_linux_test.go TestThreeMachines":                      "members talk for a while in each state of the network",
+	"test/year/trouble_linux_test.go within":                                         chance,
 	"test/red/cell_linux_test.go stays":                                              "what a box leaves behind is given a moment to begin, and to be ended",
 }
 
@@ -50,6 +51,7 @@ const (
 var backgrounds = map[string]string{
 	"internal/client/move.go":      "crypto/tls asks whether a key is right without a context",
 	"internal/db/sqlite.go":        "a transaction of several callers begins and ends whoever of them leaves",
+	"internal/journal/catchup.go":  "whether a row is vouched for is asked without a context",
 	"internal/session/aside.go":    naming,
 	"internal/session/question.go": naming,
 	"internal/session/read.go":     naming,

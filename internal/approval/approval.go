@@ -164,6 +164,9 @@ func (r *Room) named(ctx context.Context, asks ...*Ask) {
 	}
 }
 
+// Stir has everybody who waits for an answer look again: another server may have taken it.
+func (r *Room) Stir() { r.wake() }
+
 func (r *Room) wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

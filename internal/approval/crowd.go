@@ -1,59 +1,76 @@
 package approval
 
 import (
+	"time"
+
+	"tandem/internal/crowd"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 )
 
-// makeRoom keeps the inbox from being drowned. An asker has its bound. Those whom nobody knows yet are one asker for all the world, so
-// that each source has a bound of its own first: there the oldest gives way once it has had its time. Where all sources together
-// are too many, the oldest of the source with most gives way at once, so that whoever comes from elsewhere is always heard. It
+// Waiting is how many unanswered asks there may be of those whom nobody knows yet, who are one asker for all the world.
+var Waiting = crowd.Bound{From: MaxFrom, All: MaxPending, Settles: Settles}
+
+// makeRoom keeps the inbox from being drowned: an asker has its bound, and those whom nobody knows yet have one for each source. It
 // answers which had to go.
 func (r *Room) makeRoom(tx *db.Tx, c Call) (gone []string, err error) {
 	source := c.Caller.Source
-	if source != "" {
-		mine, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor, &source)
-		if err != nil {
+	if source == "" {
+		all, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor, nil)
+		if err != nil || all < MaxPending {
 			return nil, err
 		}
-		if mine >= MaxFrom {
-			oldest, err := oldestOf(tx, c, source)
-			if err != nil {
-				return nil, err
-			}
-			if age := tx.Now().Sub(oldest.CreatedAt); age < Settles {
-				return nil, fault.New(fault.Exhausted, c.Op, "%d requests from where you are wait for an answer already", mine).
-					WithNext("try again in %d minutes; or a person at the server clears them: tandem approvals cancel --from %s",
-						int((Settles-age).Minutes())+1, source)
-			}
-			if gone, err = r.giveWay(tx, oldest, gone); err != nil {
-				return nil, err
-			}
-		}
-	}
-	all, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor, nil)
-	if err != nil || all < MaxPending {
-		return gone, err
-	}
-	if source == "" {
 		return nil, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", all).
 			WithNext("wait for answers before asking for more: tandem approvals")
 	}
-	var most string
-	if err := tx.QueryRow(`SELECT source FROM approval WHERE tenant = ? AND asker_id = ? AND `+unanswered+`
-		GROUP BY source ORDER BY count(*) DESC, min(id) LIMIT 1`, c.Caller.Tenant, c.Caller.Actor, tx.Now()).Scan(&most); err != nil {
-		return nil, err
+	l := &strangers{r, tx, c, nil}
+	wait, err := Waiting.Admit(l, source, tx.Now())
+	if wait > 0 {
+		return nil, fault.New(fault.Exhausted, c.Op, "%d requests from where you are wait for an answer already", MaxFrom).
+			WithNext("try again in %d minutes; or a person at the server clears them: tandem approvals cancel --from %s",
+				crowd.Minutes(wait), source)
 	}
-	oldest, err := oldestOf(tx, c, most)
-	if err != nil {
-		return nil, err
-	}
-	return r.giveWay(tx, oldest, gone)
+	return l.gone, err
 }
 
-func (r *Room) giveWay(tx *db.Tx, a *Ask, gone []string) ([]string, error) {
-	_, err := r.Abandon(tx, a.Tenant, a.AskerID, a.ID, "many requests wait, and newer ones took its place")
-	return append(gone, a.ID), err
+// strangers are the unanswered asks of those whom nobody knows yet.
+type strangers struct {
+	r    *Room
+	tx   *db.Tx
+	c    Call
+	gone []string
+}
+
+func (l *strangers) From(source string) (n int, oldest time.Time, err error) {
+	n, err = pendingOf(l.tx, l.c.Caller.Tenant, l.c.Caller.Actor, &source)
+	if err != nil || n == 0 {
+		return n, oldest, err
+	}
+	a, err := oldestOf(l.tx, l.c, source)
+	if err != nil {
+		return 0, oldest, err
+	}
+	return n, a.CreatedAt, nil
+}
+
+func (l *strangers) All() (int, error) {
+	return pendingOf(l.tx, l.c.Caller.Tenant, l.c.Caller.Actor, nil)
+}
+
+func (l *strangers) Most() (most string, err error) {
+	err = l.tx.QueryRow(`SELECT source FROM approval WHERE tenant = ? AND asker_id = ? AND `+unanswered+`
+		GROUP BY source ORDER BY count(*) DESC, min(id) LIMIT 1`, l.c.Caller.Tenant, l.c.Caller.Actor, l.tx.Now()).Scan(&most)
+	return most, err
+}
+
+func (l *strangers) Drop(source string) error {
+	a, err := oldestOf(l.tx, l.c, source)
+	if err != nil {
+		return err
+	}
+	l.gone = append(l.gone, a.ID)
+	_, err = l.r.Abandon(l.tx, a.Tenant, a.AskerID, a.ID, "many requests wait, and newer ones took its place")
+	return err
 }
 
 const unanswered = "standing = 1 AND state = 'pending' AND expires_at > ?"

@@ -67,6 +67,8 @@ func title(a *Ask) string {
 		text = line
 	} else if line := file(a.Input); line != "" {
 		text = line
+	} else if line := question(a.Input); line != "" {
+		text = line
 	}
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxTitle {
@@ -97,6 +99,15 @@ func file(in json.RawMessage) string {
 		return ""
 	}
 	return a.Tool + " " + strings.Join(paths, ", ")
+}
+
+// question is what a gate of an automation asks.
+func question(in json.RawMessage) string {
+	var a struct{ Run, Node, Text string }
+	if json.Unmarshal(in, &a) != nil || a.Run == "" || a.Node == "" || a.Text == "" {
+		return ""
+	}
+	return a.Node + ": " + a.Text
 }
 
 // command is the shell line in a call's arguments, which a tool's call carries one level down.

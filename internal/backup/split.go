@@ -13,8 +13,9 @@ const (
 
 // split cuts what is read into pieces. It cuts behind lines that their content
 // chooses, so that rows which come or go change the pieces around them and no others.
-func split(from io.Reader, piece func([]byte) error) error {
-	buf := make([]byte, 0, pieceMost)
+// buf is room for the largest piece, which is used over and over.
+func split(from io.Reader, buf []byte, piece func([]byte) error) error {
+	buf = buf[:0]
 	for {
 		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

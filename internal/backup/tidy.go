@@ -11,8 +11,8 @@ import (
 )
 
 // Prune keeps the newest copies of a folder and removes the older ones. Pieces are
-// removed by name when no copy that is left refers to them, which only who can open
-// all of them knows; pieces of copies that cannot be opened stay.
+// removed by name when no copy that is left refers to them. Of a copy that cannot be
+// opened the list beside it says that; where one has neither, all pieces stay.
 func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
 	list, err := Copies(folder)
 	if err != nil || keep <= 0 {
@@ -26,9 +26,12 @@ func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
 	}
 	used := map[string]bool{}
 	for _, path := range list {
-		if err := references(path, secrets, used); err != nil {
+		if references(path, secrets, used) != nil && listed(path, used) != nil {
 			return gone, nil // its pieces are not known, so none can go
 		}
+	}
+	if err := forsaken(folder); err != nil {
+		return gone, err
 	}
 	return gone, sweep(filepath.Join(folder, "chunks"), used)
 }

@@ -61,14 +61,17 @@ type Writer struct {
 	key    []byte
 	folder string // of chunks, "" when pieces are in the file
 	naming []byte // the key by which pieces are named
+	names  map[string]bool
 	place  uint64
 	sum    Sum
+	small  *flate.Writer
+	buf    []byte
 }
 
 // Create begins a copy at path, which must not be there. In a folder of copies naming
 // gives equal pieces equal names, so that each is kept once; only its server knows it.
 func Create(path string, made time.Time, s Secret, naming []byte) (*Writer, error) {
-	w := &Writer{naming: naming}
+	w := &Writer{naming: naming, names: map[string]bool{}}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		w.folder = filepath.Join(path, "chunks")
 		if err := os.MkdirAll(w.folder, 0o700); err != nil {
@@ -124,26 +127,33 @@ func (w *Writer) Add(e Entry, from io.Reader) error {
 	if err := w.record(kindEntry, data); err != nil {
 		return err
 	}
-	return split(from, w.piece)
+	if w.buf == nil { // thousands of small files share it
+		w.buf = make([]byte, 0, pieceMost)
+	}
+	return split(from, w.buf, w.piece)
 }
 
 func (w *Writer) piece(data []byte) error {
 	w.sum.Bytes += int64(len(data))
 	var small bytes.Buffer
-	z, err := flate.NewWriter(&small, flate.BestSpeed)
-	if err != nil {
+	if w.small == nil { // a new one takes a megabyte, and a repository has thousands of pieces
+		var err error
+		if w.small, err = flate.NewWriter(&small, flate.BestSpeed); err != nil {
+			return err
+		}
+	}
+	w.small.Reset(&small)
+	if _, err := w.small.Write(data); err != nil {
 		return err
 	}
-	if _, err := z.Write(data); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
+	if err := w.small.Close(); err != nil {
 		return err
 	}
 	if w.folder == "" {
 		return w.record(kindData, small.Bytes())
 	}
 	name, key := w.derive("name", data), w.derive("key", data)
+	w.names[hex.EncodeToString(name)] = true
 	if err := w.chunk(name, key, small.Bytes()); err != nil {
 		return err
 	}
@@ -193,6 +203,11 @@ func (w *Writer) Keep() (Sum, error) {
 	}
 	if err := w.w.Flush(); err != nil {
 		return w.sum, err
+	}
+	if w.folder != "" {
+		if err := writePieces(w.Path(), w.names); err != nil {
+			return w.sum, err
+		}
 	}
 	size, err := w.f.Seek(0, io.SeekCurrent)
 	w.sum.Written += size

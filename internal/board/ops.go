@@ -19,16 +19,16 @@ func at(in space.PostIn) op.Resource {
 // board. What people and agents call is in package peer.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "board.change", Right: "board.post", Method: "POST", Path: "/board/change", MCP: "-", Secret: []string{"envelope"},
+		BoardChange.State(op.Spec{Right: "board.post", Method: "POST", Path: "/board/change", MCP: "-", Secret: []string{"envelope"},
 			Doc: "Add, claim, update, hand over or finish a task: one envelope, refereed on its clear part.\nThe first to claim wins; the second is told who holds it."},
 			at, r.change),
-		op.Read(op.Spec{Name: "board.structure", Right: "board.read", Method: "GET", Path: "/board/{space}/structure", MCP: "-",
+		BoardStructure.Read(op.Spec{Right: "board.read", Method: "GET", Path: "/board/{space}/structure", MCP: "-",
 			Doc: "Show a hosted board's structure: ids, states, priorities, holders, dependencies; never its words."},
 			func(in StructureIn) op.Resource { return At(in.Space) }, r.structure),
-		op.State(op.Spec{Name: "board.adopt", Right: "board.write", MCP: "-", Socket: true, Secret: []string{"entries", "envelope"},
+		BoardAdopt.State(op.Spec{Right: "board.write", MCP: "-", Socket: true, Secret: []string{"entries", "envelope"},
 			Doc: "Become the host of a space whose host is gone, from a member's copy of its log."},
 			func(in AdoptIn) op.Resource { return At(in.Space) }, r.adopt),
-		op.State(op.Spec{Name: "board.expire", Right: "board.write", MCP: "-",
+		BoardExpire.State(op.Spec{Right: "board.write", MCP: "-",
 			Doc: "Return the tasks whose leases have run out and say so in their spaces."},
 			func(struct{}) op.Resource { return At("") }, r.expire),
 	}

@@ -10,9 +10,10 @@ var chapters = []struct {
 }{
 	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server",
 		"uninstall", "man", "version"}},
-	{"agents", "Agents at work:", []string{"run", "chat", "session", "relay", "provider", "connector", "budget", "mcp", "share"}},
+	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "relay", "automation", "provider", "connector", "budget",
+		"mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
-	{"team", "Working together:", []string{"space", "board", "resource", "invite", "whoami"}},
+	{"team", "Working together:", []string{"space", "board", "memory", "resource", "invite", "person", "device", "login", "logout", "whoami"}},
 	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin",
 		"recover", "secret", "audit"}},
 }

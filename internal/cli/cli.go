@@ -17,13 +17,17 @@ import (
 
 	"tandem/internal/cli/approval"
 	"tandem/internal/cli/audit"
+	"tandem/internal/cli/automation"
 	"tandem/internal/cli/board"
 	"tandem/internal/cli/connector"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/inbox"
+	"tandem/internal/cli/job"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/mcp"
+	"tandem/internal/cli/memory"
 	"tandem/internal/cli/policy"
+	"tandem/internal/cli/queue"
 	"tandem/internal/cli/repo"
 	"tandem/internal/cli/resource"
 	"tandem/internal/cli/secret"
@@ -173,13 +177,17 @@ func words(args []string) []string {
 var groups = []func(*kit.Kit) []*cobra.Command{
 	approval.Commands,
 	audit.Commands,
+	automation.Commands,
 	board.Commands,
 	connector.Commands,
 	identity.Commands,
 	inbox.Commands,
+	job.Commands,
+	queue.Commands,
 	jjEntry,
 	manEntry,
 	mcp.Commands,
+	memory.Commands,
 	policy.Commands,
 	repo.Commands,
 	resource.Commands,
@@ -219,6 +227,8 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	global.BoolVar(&k.NoColour, "no-color", false, "print without colours, as with NO_COLOR in the environment")
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
+	global.StringVar(&k.Server, "server", "", "the server that the command is about, by the name of a login; own for this machine's")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return aboutServer(k, root, cmd) }
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
 	for _, commands := range groups {
 		root.AddCommand(commands(k)...)

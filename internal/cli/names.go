@@ -34,8 +34,10 @@ var (
 	models   = []source{{"provider.list", "providers", nil, []string{"id"}, "name"}}
 	programs = []source{{"connector.list", "connectors", nil, []string{"name"}, "state"}}
 	keys     = []source{{"resource.list", "items", nil, []string{"key"}, "owner"}}
-	relays   = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
-	waiting  = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
+	memories = []source{{"memory.list", "records", nil, []string{"id"}, "kind"},
+		{"memory.list", "records", map[string]any{"state": "proposed"}, []string{"id"}, "kind"}}
+	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
+	waiting = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
 )
 
 // arguments says what an argument names, by the command (or its group) and the word that stands for it in the usage.
@@ -47,6 +49,7 @@ var arguments = map[string][]source{
 	"token revoke ID": {{"token.list", "tokens", nil, []string{"id"}, "actor"}},
 	"repo NAME":       repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
 	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,
+	"memory MEMORY":    memories,
 	"relay RELAY":      relays,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
 	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},

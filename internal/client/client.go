@@ -29,6 +29,7 @@ type Client struct {
 	token string
 	pin   string
 	code  string // a recovery code, or root
+	prove Prove  // the person at this machine's terminal is present elsewhere
 	where string
 	about http.Header // how this program describes itself to the daemon of its machine
 	hung  func() error
@@ -74,10 +75,31 @@ func Remote(base, token string, transport http.RoundTripper) *Client {
 	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}, where: base}
 }
 
+// Through is the same client whose requests its daemon passes on to the server of a login.
+func (c *Client) Through(login string) *Client {
+	with := *c
+	with.base, with.where = c.base+"/login/"+url.PathEscape(login), login
+	return &with
+}
+
 // WithPIN is the same client whose calls prove presence with a PIN.
 func (c *Client) WithPIN(pin string) *Client {
 	with := *c
 	with.pin = pin
+	return &with
+}
+
+// DeviceHeader brings a server the proof that the person is present at their own machine: a device, a number that the server gave,
+// and a signature over both and the very call.
+const DeviceHeader = "Tandem-Device"
+
+// Prove makes that proof for one call.
+type Prove func(ctx context.Context, operation string, body []byte) (string, error)
+
+// WithProof is the same client whose calls prove presence at a server elsewhere.
+func (c *Client) WithProof(prove Prove) *Client {
+	with := *c
+	with.prove = prove
 	return &with
 }
 
@@ -102,12 +124,23 @@ func (c *Client) Call(ctx context.Context, name string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("encode the input of %s: %w", name, err)
 	}
-	resp, err := c.Do(ctx, http.MethodPost, "/op/"+url.PathEscape(name), bytes.NewReader(body), nil)
+	var header http.Header
+	if c.prove != nil {
+		proof, err := c.prove(ctx, name, body)
+		if err != nil {
+			return err
+		}
+		header = http.Header{DeviceHeader: {proof}}
+	}
+	resp, err := c.Do(ctx, http.MethodPost, "/op/"+url.PathEscape(name), bytes.NewReader(body), header)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
+	data, err := whole(resp, maxAnswer)
+	if fault.Is(err, fault.Exhausted) {
+		return err
+	}
 	if err != nil {
 		return fault.New(fault.Unavailable, name, "the answer broke off: %w", err).
 			WithNext("repeat it; with the same idempotency key it happens once")
@@ -149,7 +182,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	if resp.StatusCode < 400 && resp.StatusCode != http.StatusAccepted {
+	if resp.StatusCode < 300 && resp.StatusCode != http.StatusAccepted {
 		return resp, nil
 	}
 	defer resp.Body.Close()

@@ -6,8 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -26,6 +26,40 @@ type Asking struct {
 	Server Server
 	Key    string
 	Words  string // the server's own
+}
+
+// LoggedIn is what a server gives the machine of a person.
+type LoggedIn struct {
+	Person   string `json:"person"`
+	Terminal string `json:"terminal"`
+	Secret   string `json:"secret"`
+	Device   string `json:"device"`
+	Server   string `json:"server"`
+}
+
+// Login logs a person in at a server, with an invitation that was made for them, and tells it the public half of the machine's key. It
+// says which key the server has.
+func Login(ctx context.Context, a Address, pins *Pins, machine string, device []byte) (Server, LoggedIn, error) {
+	server, err := pins.Meet(ctx, a)
+	if err != nil {
+		return server, LoggedIn{}, err
+	}
+	body, err := json.Marshal(map[string]string{"invite": a.Invite, "machine": machine,
+		"key": base64.RawURLEncoding.EncodeToString(device)})
+	if err != nil {
+		return server, LoggedIn{}, err
+	}
+	c := Remote(server.URL(), "", pins.Transport(a.Host, a.Fingerprint))
+	resp, err := c.Do(ctx, http.MethodPost, "/join", bytes.NewReader(body), nil)
+	if err != nil {
+		return server, LoggedIn{}, err
+	}
+	defer resp.Body.Close()
+	var out LoggedIn
+	if err := welcome(resp, &out, &out.Secret); err != nil {
+		return server, LoggedIn{}, err
+	}
+	return server, out, nil
 }
 
 // RequestKey is how the two ends of a request to join know that they mean the
@@ -60,8 +94,8 @@ func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(
 		if err == nil {
 			defer resp.Body.Close()
 			var out Joined
-			if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || out.Secret == "" {
-				return Joined{}, fmt.Errorf("read the server's answer: %w", err)
+			if err := welcome(resp, &out, &out.Secret); err != nil {
+				return Joined{}, err
 			}
 			return out, nil
 		}

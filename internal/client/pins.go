@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -133,6 +134,23 @@ func (p *Pins) Pin(addr, fingerprint string) error {
 	}
 	_, err = fmt.Fprintf(f, "%s %s\n", addr, fingerprint)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Expect has an address known by a key that is also kept elsewhere, also where what this machine remembers was lost. A key that came
+// after it, as the server announced or a person said, counts as well.
+func (p *Pins) Expect(addr, fingerprint string) error {
+	known, err := p.Known(addr)
+	if err != nil {
+		return err
+	}
+	if known == "" || known == fingerprint {
+		return p.Pin(addr, fingerprint)
+	}
+	former, err := p.Former(addr)
+	if err != nil || slices.Contains(former, fingerprint) {
+		return err
+	}
+	return changed(addr, fingerprint, known)
 }
 
 func changed(addr, old, now string) error {

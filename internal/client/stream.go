@@ -39,7 +39,7 @@ func (c *Client) FollowWith(ctx context.Context, path string, header http.Header
 	in := bufio.NewReaderSize(resp.Body, 64<<10)
 	var e Event
 	for {
-		line, err := in.ReadString('\n')
+		line, err := line(in)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"net/url"
+	"path/filepath"
 	"tandem/internal/fault"
 	"tandem/internal/foreign"
 	"tandem/internal/op"
+	"unicode"
 )
 
 // turn is the part of a turn that the clients know.
@@ -41,6 +44,8 @@ func prompt(q *request) (turn, error) {
 		switch {
 		case p.Type == "text":
 			text = append(text, p.Text)
+		case p.Type == "file" && onDisk(p.URL) != "":
+			text = append(text, "The file "+onDisk(p.URL)+" goes with this: read it.")
 		case p.Type == "file" && strings.HasPrefix(p.Mime, "image/"):
 			img, err := image(p.Mime, p.URL)
 			if err != nil {
@@ -91,18 +96,18 @@ func prompt(q *request) (turn, error) {
 }
 
 // image reads a data: URL or passes an address on.
-func image(mime, url string) (obj, error) {
-	if !strings.HasPrefix(url, "data:") {
-		return obj{"mime": mime, "url": url}, nil
+func image(mime, address string) (obj, error) {
+	if !strings.HasPrefix(address, "data:") {
+		return obj{"mime": mime, "url": address}, nil
 	}
-	data, err := dataURL(url)
+	data, err := dataURL(address)
 	return obj{"mime": mime, "data": data}, err
 }
 
-func dataURL(url string) ([]byte, error) {
-	_, enc, ok := strings.Cut(url, ";base64,")
+func dataURL(address string) ([]byte, error) {
+	_, enc, ok := strings.Cut(address, ";base64,")
 	if !ok {
-		return nil, fault.New(fault.Invalid, "session.prompt", "a file's url should be data:…;base64,…")
+		return nil, fault.New(fault.Invalid, "session.prompt", "a file's url should be data:…;base64,… or an absolute path")
 	}
 	b, err := base64.StdEncoding.DecodeString(enc)
 	if err != nil {
@@ -111,10 +116,24 @@ func dataURL(url string) ([]byte, error) {
 	return b, nil
 }
 
-// attached is the text of a file that came with a prompt. A path or an address is not read here: that would be the
-// server's authority, not the caller's.
-func attached(url string) (string, error) {
-	b, err := dataURL(url)
+// onDisk is the path of a file that is named and not sent. Nobody reads it here, for that would be the server's authority: the
+// session does, with its own.
+func onDisk(address string) string {
+	if path, ok := strings.CutPrefix(address, "file://"); ok {
+		if plain, err := url.PathUnescape(path); err == nil {
+			address = plain
+		}
+	}
+	if !filepath.IsAbs(address) || strings.ContainsFunc(address, unicode.IsControl) {
+		return ""
+	}
+	return address
+}
+
+// attached is the text of a file that came with a prompt. An address is not read here: that would be the server's authority, not the
+// caller's.
+func attached(address string) (string, error) {
+	b, err := dataURL(address)
 	return strings.ToValidUTF8(string(b), "�"), err
 }
 

@@ -128,7 +128,7 @@ func room(t *testing.T) (*Room, *db.DB, *safe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(d, keys, box), d, secrets
+	return New(d, keys, box, seesAll), d, secrets
 }
 
 func as(t *testing.T) context.Context {

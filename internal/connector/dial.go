@@ -75,12 +75,16 @@ func (r *Room) transport(ctx context.Context, c *wire.Connector, conv *conversat
 	}
 	var cmd *exec.Cmd
 	var done func()
-	err := r.withVariables(ctx, c, c.Given.Secrets, nil, func(env []string) (err error) {
+	scope, err := r.scope(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = r.withVariables(ctx, c, c.Given.Secrets, nil, func(env []string) (err error) {
 		for _, kv := range env {
 			_, value, _ := strings.Cut(kv, "=")
 			conv.lend(value)
 		}
-		cmd, done, err = r.command(ctx, c, env)
+		cmd, done, err = r.command(ctx, c, scope, env)
 		return err
 	})
 	if err != nil {

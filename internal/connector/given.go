@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -71,16 +72,25 @@ func (r *Room) withVariables(ctx context.Context, c *wire.Connector, left []stri
 	return err
 }
 
+// scope is the folder that a program was given, as whoever calls it sees that: a program reads for its caller.
+func (r *Room) scope(ctx context.Context, c *wire.Connector) (*tool.Scope, error) {
+	if c.Given.Folder == "" {
+		return tool.NewScope(nil), nil
+	}
+	sight, err := r.see(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tool.NewScope([]tool.Folder{{Path: c.Given.Folder, ReadOnly: !c.Given.Write}}, r.Hidden...).Seeing(sight), nil
+}
+
 // command is the confined program, in its folder and with its environment.
-func (r *Room) command(ctx context.Context, c *wire.Connector, sealed []string) (*exec.Cmd, func(), error) {
+func (r *Room) command(ctx context.Context, c *wire.Connector, scope *tool.Scope, sealed []string) (*exec.Cmd, func(), error) {
 	words := make([]string, len(c.Command))
 	for i, w := range c.Command {
 		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
-	scope, dir := tool.NewScope(nil), "/"
-	if c.Given.Folder != "" {
-		scope, dir = tool.NewScope([]tool.Folder{{Path: c.Given.Folder, ReadOnly: !c.Given.Write}}, r.Hidden...), c.Given.Folder
-	}
+	dir := cmp.Or(c.Given.Folder, "/")
 	cmd, done, err := r.sandbox.Command(ctx, scope, dir, "exec "+strings.Join(words, " "), c.Network)
 	if err == nil {
 		cmd.Env = append(append(cmd.Env, c.Given.Env...), sealed...)

@@ -9,6 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/internal/connector/wire"
+	"tandem/internal/fault"
+	"tandem/internal/tool"
 )
 
 // idle is how long a program waits for the next call of its session before it is ended.
@@ -35,6 +37,7 @@ type run struct {
 	end   func() // ends the program; may be called again
 	over  bool
 	timer *time.Timer
+	scope *tool.Scope // what its sandbox shows
 }
 
 // lastingTalk lends the session's own program to fn, and starts it where it does not run. When something fails, the program ends: the
@@ -47,6 +50,9 @@ func (r *Room) lastingTalk(ctx context.Context, c *wire.Connector, session strin
 	p := r.lasting.of(key)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := r.shows(ctx, c, p); err != nil && !fault.Is(err, fault.Denied) {
+		return err
+	}
 	if p.s == nil || p.over {
 		if err := r.start(ctx, c, p); err != nil {
 			return err
@@ -66,7 +72,26 @@ func (r *Room) lastingTalk(ctx context.Context, c *wire.Connector, session strin
 		return err
 	}
 	p.timer.Reset(idle)
-	return nil
+	return r.shows(ctx, c, p) // what it read meanwhile may be denied by now
+}
+
+// shows ends a program whose sandbox shows more than whoever calls may see: something was denied since it began. The caller holds p.mu.
+func (r *Room) shows(ctx context.Context, c *wire.Connector, p *run) error {
+	if p.s == nil || p.over || c.Given.Folder == "" {
+		return nil
+	}
+	now, err := r.scope(ctx, c)
+	if err != nil {
+		return err
+	}
+	path, err := p.scope.Narrowed(now)
+	if err != nil || path == "" {
+		return err
+	}
+	p.timer.Stop()
+	p.end()
+	p.over = true
+	return fault.New(fault.Denied, "connector.call", "%s was ended: %s was denied while it ran", c.Name, path)
 }
 
 func (l *lasting) of(key whose) *run {
@@ -83,14 +108,18 @@ func (l *lasting) of(key whose) *run {
 
 // start begins a program. The caller holds p.mu.
 func (r *Room) start(ctx context.Context, c *wire.Connector, p *run) error {
+	scope, err := r.scope(ctx, c)
+	if err != nil {
+		return err
+	}
 	return r.withVariables(ctx, c, c.Given.Secrets, nil, func(env []string) error {
 		alive, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		cmd, done, err := r.command(alive, c, env)
+		cmd, done, err := r.command(alive, c, scope, env)
 		if err != nil {
 			cancel()
 			return err
 		}
-		p.conv, p.over = newConversation(), false
+		p.conv, p.over, p.scope = newConversation(), false, scope
 		for _, kv := range env {
 			_, value, _ := strings.Cut(kv, "=")
 			p.conv.lend(value)

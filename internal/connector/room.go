@@ -41,6 +41,7 @@ type Room struct {
 	flows   flows
 	offers  offers
 	lasting lasting
+	see     See
 
 	// Hidden are folders that no program sees, wherever its own folder is.
 	Hidden []string
@@ -49,8 +50,13 @@ type Room struct {
 	Callback func() string
 }
 
+// See is what whoever calls may see of files.
+type See func(ctx context.Context) (*tool.Sight, error)
+
 // New makes the room.
-func New(d *db.DB, keys Keys, box *tool.Sandbox) *Room { return &Room{db: d, keys: keys, sandbox: box} }
+func New(d *db.DB, keys Keys, box *tool.Sandbox, see See) *Room {
+	return &Room{db: d, keys: keys, sandbox: box, see: see}
+}
 
 // guarded is the way out to one connector: outside, or to its own origin where a person let it be inside, and to nothing else there.
 func (r *Room) guarded(c *wire.Connector) http.RoundTripper {

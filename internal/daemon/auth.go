@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/internal/client"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/httpapi"
@@ -73,7 +74,11 @@ func networkAuth(who *identity.Room, panel bool) httpapi.Authenticator {
 			return op.Caller{}, fault.New(fault.Denied, "presence", "a PIN is taken on the terminal of this machine only")
 		}
 		if secret, ok := bearer(r); ok {
-			return who.Bearer(r.Context(), secret, op.DoorHTTP)
+			c, err := who.Bearer(r.Context(), secret, op.DoorHTTP)
+			if proof := r.Header.Get(client.DeviceHeader); proof != "" && err == nil {
+				return byDevice(r, who, c, proof)
+			}
+			return c, err
 		}
 		if secret := r.Header.Get(urlToken); secret != "" {
 			c, err := who.Bearer(r.Context(), secret, op.DoorMCP)
@@ -192,16 +197,24 @@ func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
 	event := journal.Event{Tenant: w.Tenant, Type: "pin.wrong", Phase: journal.Denied, Actor: identity.LocalUser, Resource: "server:/pin",
 		Payload: payload}
 	status, what := "wrong pin", "PIN"
+	reason := "If that was not you, a program of this user guesses."
 	if w.Code {
 		event = journal.Event{Tenant: w.Tenant, Type: "recovery.wrong", Phase: journal.Denied, Actor: identity.LocalUser,
 			Resource: "server:/recovery", Payload: payload}
 		status, what = "wrong recovery code", "recovery code"
+	}
+	if w.Device != "" {
+		event = journal.Event{Tenant: w.Tenant, Type: "device.wrong", Phase: journal.Denied, Actor: w.Caller,
+			Resource: "server:/device/" + w.Device, Payload: payload}
+		status, what = "wrong proof", "proof of presence"
+		reason = "Somebody who has what lets that machine in sends answers that its key did not sign. They count for nothing. " +
+			"To end that machine: tandem device revoke " + w.Device
 	}
 	if _, err := d.journal.Append(tx, event); err != nil {
 		return err
 	}
 	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: status, ID: w.Caller,
 		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count),
-		Reason:  "If that was not you, a program of this user guesses."},
+		Reason:  reason},
 		Next: fmt.Sprintf("See who: tandem audit log --type %s", event.Type), Push: notify.Urgent, Page: "/panel/journal?type=" + event.Type})
 }

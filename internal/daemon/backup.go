@@ -19,6 +19,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
+	"tandem/internal/wholefile"
 )
 
 // HouseFormat names the form of what a copy says of the house itself: a line about
@@ -80,12 +81,12 @@ type BackupOut struct {
 
 func (d *Daemon) backupOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "server.backup", Right: "server.export", Present: true, People: true, Socket: true, MCP: "-",
+		ServerBackup.Effect(op.Spec{Right: "server.export", Present: true, People: true, Socket: true, MCP: "-",
 			Secret: []string{"passphrase"},
 			Doc: "Write a copy of everything to a file or a folder while the server runs.\n" +
 				"The copy holds keys and events, so a person must be present."},
 			func(BackupIn) op.Resource { return op.Resource{Kind: "server", Path: "/backup"} }, d.backup, d.backedUp),
-		op.Effect(op.Spec{Name: "server.restore", Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
+		ServerRestore.Effect(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 			Secret: []string{"passphrase", "identity"},
 			Doc: "Replace everything by a copy. " +
 				"The copy is checked to its end first, and the present state is copied aside; the server restarts."},
@@ -97,6 +98,9 @@ func (d *Daemon) backupOps() []op.Op {
 // its own making, so a server that was restored from it asks as well, and knows
 // that it was made. Otherwise the file is there whole, or not at all.
 func (d *Daemon) backedUp(_ context.Context, in BackupIn) (BackupOut, bool, error) {
+	if err := wholefile.Forsake(in.Path); err != nil {
+		d.Log.Warn("remove what is left of a copy that was cut off", "path", in.Path, "err", err)
+	}
 	st, err := os.Stat(in.Path)
 	switch {
 	case err == nil && !st.IsDir():
@@ -139,8 +143,6 @@ func (d *Daemon) backup(ctx context.Context, in BackupIn) (out BackupOut, err er
 	if err != nil || in.Keep == 0 || out.Path == in.Path {
 		return out, d.db.Explain(err)
 	}
-	// What is left can be opened with a passphrase alone; pieces of copies to a recipient
-	// go when somebody with the identity prunes.
 	out.Removed, err = backup.Prune(in.Path, in.Keep, in.secret())
 	return out, err
 }
@@ -211,6 +213,9 @@ func (d *Daemon) writeHouse(ctx context.Context, w *backup.Writer, content bool,
 func (d *Daemon) backupBeforeMigrating(ctx context.Context) error {
 	steps, empty, err := d.db.Behind(ctx, migrations...)
 	if err != nil || steps == 0 || empty {
+		return err
+	}
+	if err := d.unshared(ctx); err != nil {
 		return err
 	}
 	out, err := d.aside(ctx, "before-migrating")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
@@ -23,6 +24,7 @@ type kept struct {
 	d        *Daemon
 	ended    chan error
 	cancel   context.CancelFunc
+	lease    time.Duration
 }
 
 func keptAt(t *testing.T, database string) *kept {
@@ -43,7 +45,7 @@ func (k *kept) start() {
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	k.ended = ended
-	k.d = &Daemon{Settings: k.settings, Version: "test", Ready: func(*Daemon) { close(ready) }}
+	k.d = &Daemon{Settings: k.settings, Version: "test", Lease: k.lease, Ready: func(*Daemon) { close(ready) }}
 	var ctx context.Context
 	ctx, k.cancel = context.WithCancel(context.Background())
 	d := k.d

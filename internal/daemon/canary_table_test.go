@@ -21,6 +21,7 @@ var carriers = map[string]bool{
 	"approval.wait":    false,
 	"aside.get":        false,
 	"aside.list":       false,
+	"job.diff":         false,
 	"repo.change":      true,
 	"repo.lease":       false,
 	"repo.leases":      true,
@@ -54,11 +55,16 @@ func saying(why string, names ...string) {
 }
 
 func init() {
+	saying("what another server answers to this user's own terminal", "login.forward")
 	saying(ownRows, "signin.key",
 		"actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
+		"automation.cancel", "automation.command", "automation.list", "automation.off", "automation.pass", "automation.pause", "automation.tick",
+		"automation.remove",
+		"automation.resume",
 		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
 		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list",
-		"join.enter", "join.invites", "join.redeem",
+		"join.enter", "join.invites", "join.redeem", "login.add", "login.device", "login.forget", "login.list", "login.pin", "login.use",
+		"device.challenge", "device.list", "person.enter", "person.list", "person.show", "person.logout",
 		"oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain",
 		"policy.show", "policy.test", "provider.add", "provider.default", "provider.key", "provider.list", "provider.models",
 		"provider.remove", "question.answer", "recovery.begin", "recovery.show", "recovery.use", "relay.enqueue", "relay.inject",
@@ -71,22 +77,33 @@ func init() {
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
 		"tunnel.stop", "workspace.reach", "workspace.trust")
+	saying(forPeople, "device.revoke", "person.remove")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
+		"automation.accept", "automation.on", "automation.retry", "automation.skip",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",
 		"grant.revoke", "join.invite", "join.revoke",
+		"memory.add", "memory.edit", "memory.export", "memory.forget", "memory.import", "memory.promote",
 		"oauth.clear", "oauth.consent", "oauth.look", "passkey.add", "passkey.remove", "policy.edit",
 		"policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "schedule.remove",
-		"schedule.set", "server.backup", "server.restore",
+		"schedule.set", "server.backup", "server.key_copy", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
-	saying(areWords, "audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",
+	saying(areWords, "job.check", "job.get", "job.list", "job.resume", "job.send", "job.start", "job.stop", "job.wait")
+	saying(ownRows, "job.unseen")
+	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.resume")
+	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
+	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
+		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",
 		"board.claim", "board.comment", "board.depend", "board.edit", "board.expire", "board.finding", "board.findings", "board.handoff",
 		"board.plan", "board.reopen", "board.show", "board.structure",
-		"board.take_back", "board.unclaim", "board.update", "connector.call", "event.stream", "inbox.list", "question.list", "relay.do",
+		"board.take_back", "board.unclaim", "board.update", "connector.call", "event.stream", "inbox.list",
+		"memory.brief", "memory.demote", "memory.history",
+		"memory.list", "memory.propose", "memory.search", "memory.show", "question.list", "relay.do",
 		"relay.list", "relay.read", "relay.start", "resource.get", "resource.list", "resource.put", "session.events", "session.follow",
 		"session.fork", "session.get", "session.hook", "session.interrupt", "session.list", "session.live", "session.messages",
 		"session.model_call", "session.prompt", "session.screen", "session.send", "session.turn", "session.turns", "session.watch",
-		"space.activity", "space.get_var", "space.post", "space.pull", "space.send", "space.set_var", "tool.question", "tool.task",
+		"space.activity", "space.attach", "space.attachment", "space.get_var", "space.piece_get", "space.piece_put", "space.post",
+		"space.pull", "space.send", "space.send_files", "space.set_var", "space.sweep", "tool.question", "tool.task",
 		"tool.todo", "tool.webfetch", "tool.websearch")
 	saying(namesNoFile, "repo.check", "repo.cross", "repo.gc", "repo.git_fetch", "repo.git_push", "repo.graph", "repo.list", "repo.mend",
 		"repo.older", "repo.push", "repo.return", "repo.return_unsigned", "repo.status", "repo.watch", "space.changed", "space.guard",

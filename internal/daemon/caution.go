@@ -8,6 +8,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/space/peer"
 )
 
 // caution is why a person decides a call that policy allows: it touches what a member of a space has leased, or it would lead
@@ -23,6 +24,11 @@ func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (st
 	// Who holds a token that decides could approve the same call of somebody else.
 	if c.Present != "" || c.Decides && c.Kind == op.Person || c.Name == identity.System && c.Door == op.DoorInside {
 		return "", nil
+	}
+	if join, ok := in.(peer.JoinIn); ok && c.Kind == op.Session {
+		if host := join.Elsewhere(); host != "" {
+			return "what is said and shared in that space goes to " + host + ", whatever network the session itself has", nil
+		}
 	}
 	why, err := d.moved(ctx, c.Tenant, o.Name, in)
 	if err != nil || why == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/op"
 	owners "tandem/internal/owner"
 )
 
@@ -18,12 +19,19 @@ func (d *Daemon) claims() *owners.Claim {
 		if d.Lease > 0 {
 			c.Lease = d.Lease
 		}
+		c.Cluster = d.cluster()
+	}
+	if d.kept != nil {
+		c.Home = d.kept.Home
 	}
 	return c
 }
 
 // alone refuses to go on while another server works with the database, before anything in it is changed.
 func (d *Daemon) alone(ctx context.Context) error {
+	if err := d.mayCluster(); err != nil {
+		return err
+	}
 	d.claim = d.claims()
 	told := false
 	return d.claim.Wait(ctx, d.db, func(s owners.Server) {
@@ -46,6 +54,18 @@ func (d *Daemon) take(ctx context.Context) (err error) {
 	}
 	d.self.Keep(ctx, d.lose, func(err error) { d.Log.Error("the lease was not renewed", "err", err) })
 	return nil
+}
+
+// recoverLeft settles what servers left that ended. Of several servers the oldest does: this one, when no other lives.
+func (d *Daemon) recoverLeft(ctx context.Context) error {
+	if !d.self.Elder {
+		return nil
+	}
+	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()), d.self.Others)
+	if unknown > 0 {
+		d.Log.Warn("a crash hid outcomes", "count", unknown)
+	}
+	return err
 }
 
 // lose ends a daemon that another one took over from.
@@ -74,7 +94,9 @@ func (d *Daemon) closeDB() error {
 
 // nobodyElse refuses a command that changes a database on which a server lives, wherever that runs.
 func (d *Daemon) nobodyElse(ctx context.Context) error {
-	return d.claims().Wait(ctx, d.db, func(owners.Server) {})
+	c := d.claims()
+	c.Cluster = "" // also of its own cluster
+	return c.Wait(ctx, d.db, func(owners.Server) {})
 }
 
 // Serving is the server's own row.
@@ -84,10 +106,12 @@ type Serving struct {
 	Since time.Time `json:"since"`
 	Fence int64     `json:"fence" jsonschema:"higher for every later start on this database"`
 	Lease float64   `json:"lease_secs,omitempty" jsonschema:"how long it counts as living after its last word"`
+	// Cluster is what it says to serve its database together with others.
+	Cluster string `json:"cluster,omitempty" jsonschema:"the servers that say this name serve one database together"`
 }
 
 func (d *Daemon) serving() Serving {
-	return Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds()}
+	return Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds(), d.self.Cluster}
 }
 
 // tookOver tells of servers that this one took the database from.

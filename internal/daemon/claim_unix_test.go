@@ -26,7 +26,7 @@ import (
 func onFolder(t *testing.T, data, database string) *kept {
 	t.Helper()
 	s, err := settings.Load(map[string]string{"data": data, "database": database, "secret_keeper": "file", "listen": "127.0.0.1:0",
-		"api_token": walkAPI}, nil)
+		"api_token": walkAPI, "cluster": os.Getenv("CLAIM_CLUSTER")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +54,9 @@ type elsewhere struct {
 	ended chan error
 }
 
-func startElsewhere(t *testing.T, data, database string) *elsewhere {
+func startElsewhere(t *testing.T, data, database string, more ...string) *elsewhere {
 	t.Helper()
-	cmd := testenv.Again(t, "CLAIM_DATA="+data, "CLAIM_DATABASE="+database)
+	cmd := testenv.Again(t, append(more, "CLAIM_DATA="+data, "CLAIM_DATABASE="+database)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,8 @@ func startElsewhere(t *testing.T, data, database string) *elsewhere {
 
 func beElsewhere(t *testing.T) {
 	k := onFolder(t, os.Getenv("CLAIM_DATA"), os.Getenv("CLAIM_DATABASE"))
-	d := &Daemon{Settings: k.settings, Version: "test", Ready: func(d *Daemon) { fmt.Println("listens http://" + d.listens[0]) }}
+	lease, _ := time.ParseDuration(os.Getenv("CLAIM_LEASE"))
+	d := &Daemon{Settings: k.settings, Version: "test", Lease: lease, Ready: func(d *Daemon) { fmt.Println("listens http://" + d.listens[0]) }}
 	fmt.Println("ended", d.Run(t.Context()))
 }
 

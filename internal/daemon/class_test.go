@@ -14,15 +14,16 @@ import (
 
 // looksByPost are the reads that are no GET, each with its reason.
 var looksByPost = map[string]string{
-	"audit.anchor":   "signs what is there; keeping the signature changes no record",
-	"audit.verify":   "its input is a checkpoint, too long for an address; keeping how far it came changes no record",
-	"policy.explain": "its input is a case, too long for an address",
-	"policy.test":    "its input is a list of cases",
-	"repo.check":     "its input is a list of objects",
-	"space.guard":    "its input is a list of files, too long for an address",
-	"space.pull":     "its input is a proof, which no log of addresses should hold",
-	"space.moved":    "its input is a proof, which no log of addresses should hold",
-	"space.wait":     "it waits, and its input is a list of places",
+	"audit.anchor":    "signs what is there; keeping the signature changes no record",
+	"audit.verify":    "its input is a checkpoint, too long for an address; keeping how far it came changes no record",
+	"policy.explain":  "its input is a case, too long for an address",
+	"policy.test":     "its input is a list of cases",
+	"repo.check":      "its input is a list of objects",
+	"space.guard":     "its input is a list of files, too long for an address",
+	"space.piece_get": "its input is a proof, which no log of addresses should hold",
+	"space.pull":      "its input is a proof, which no log of addresses should hold",
+	"space.moved":     "its input is a proof, which no log of addresses should hold",
+	"space.wait":      "it waits, and its input is a list of places",
 }
 
 // A read is a GET, or says why not: what acts behind a POST was once declared a read, and everybody believed it.

@@ -33,8 +33,8 @@ const believed = 10 * time.Minute
 
 // clockWatch remembers how the clocks stood at the last look.
 type clockWatch struct {
-	off   time.Duration // 0 while they agree
-	from  time.Time     // by the clock that nobody sets
+	off   atomic.Int64 // nanoseconds, as told; 0 while they agree
+	from  time.Time    // by the clock that nobody sets
 	jumps atomic.Int64
 }
 
@@ -53,6 +53,10 @@ func (d *Daemon) settleClock(ctx context.Context) error {
 	was, now := db.Time(seen), d.db.Now()
 	d.db.Steady(sinceBoot())
 	if !now.Before(was) {
+		return nil
+	}
+	if !d.self.Elder { // another machine's clock told that time, and may be ahead by a little
+		d.Log.Warn("this machine's clock is behind that of another server", "by", was.Sub(now).String())
 		return nil
 	}
 	d.db.Hold(was)
@@ -91,22 +95,23 @@ func (d *Daemon) tellClock(ctx context.Context, facts map[string]any) error {
 // watchClock looks whether the wall's clock was set, at every turn of the housekeeping.
 func (d *Daemon) watchClock(ctx context.Context) {
 	w, now := &d.clockWatch, time.Now()
+	off := time.Duration(w.off.Load())
 	state := d.db.Clock()
 	var err error
 	switch {
-	case state.Sure && w.off != 0:
-		err = d.tellClock(ctx, map[string]any{"what": "right again", "was_off_secs": int64(w.off.Seconds())})
-		d.Log.Info("the clock is right again", "was_off", w.off.String())
-		w.off = 0
+	case state.Sure && off != 0:
+		err = d.tellClock(ctx, map[string]any{"what": "right again", "was_off_secs": int64(off.Seconds())})
+		d.Log.Info("the clock is right again", "was_off", off.String())
+		w.off.Store(0)
 	case state.Sure:
-	case w.off == 0 || (state.Off-w.off).Abs() > 5*time.Second:
-		w.off, w.from = state.Off, now
+	case off == 0 || (state.Off-off).Abs() > 5*time.Second:
+		w.off.Store(int64(state.Off))
+		w.from = now
 		w.jumps.Add(1)
 		d.Log.Error("the clock was set", "off", state.Off.String(), "reasons", d.clockReason(state).text)
 		err = d.tellClock(ctx, map[string]any{"what": "set", "off_secs": int64(state.Off.Seconds())})
 	case now.Sub(w.from) >= believed:
-		off := w.off
-		w.off = 0
+		w.off.Store(0)
 		if off < 0 {
 			err = d.goBack(ctx, d.db.Now())
 		} else {

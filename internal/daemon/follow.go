@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/op"
 	"tandem/internal/repo/replica"
 	"tandem/internal/space/peer"
 )
@@ -59,7 +60,8 @@ func (m *remotes) watch(host, dir, token string) {
 // would: a file that a peer has leased is a person's to decide.
 func (m *remotes) may(socket *client.Client) func(context.Context, replica.Changed) error {
 	return func(ctx context.Context, c replica.Changed) error {
-		return socket.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.Folder, Paths: c.Files, By: c.Workspace}, nil)
+		_, err := op.Do(ctx, socket, peer.SpaceChanged, peer.ChangedIn{Folder: c.Folder, Paths: c.Files, By: c.Workspace})
+		return err
 	}
 }
 

@@ -30,7 +30,7 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.d.web.Fail(w, r, err)
 		return
 	}
-	ctx, err := m.d.gate.Admit(r.Context(), "workspace.forward", ReachIn{Server: server})
+	ctx, err := m.d.gate.Admit(r.Context(), string(WorkspaceForward), ReachIn{Server: server})
 	if err == nil && op.CallerFrom(ctx).Door != op.DoorSocket {
 		err = fault.New(fault.Denied, "workspace.forward", "requests are passed on for programs of this machine only")
 	}
@@ -57,6 +57,11 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.d.web.Fail(w, r, err)
 		return
 	}
+	answer(w, resp)
+}
+
+// answer gives what a server said to whoever asked.
+func answer(w http.ResponseWriter, resp *http.Response) {
 	defer resp.Body.Close()
 	for _, k := range []string{"Content-Type", "Content-Length"} {
 		if v := resp.Header.Get(k); v != "" {
@@ -134,6 +139,15 @@ func (m *remotes) send(r *http.Request, a client.Address, path string) (*http.Re
 		return nil, fault.New(fault.Unauthenticated, "workspace.forward", "this machine has not joined %s", a.Host).
 			WithNext("join it: tandem init --tandem-server %s", a.Host)
 	}
+	return m.carry(r, server, path, token)
+}
+
+// passedOn are the headers of a request that its server needs.
+var passedOn = []string{"Content-Type", "Accept", "Last-Event-ID", "Idempotency-Key", "X-Idempotency-Key",
+	client.DeviceHeader}
+
+// carry takes a request to a server that was met, with a token for it.
+func (m *remotes) carry(r *http.Request, server *met, path, token string) (*http.Response, error) {
 	var body io.Reader
 	if r.Method == http.MethodPost {
 		start, err := io.ReadAll(io.LimitReader(r.Body, smallBody))
@@ -152,7 +166,7 @@ func (m *remotes) send(r *http.Request, a client.Address, path string) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []string{"Content-Type", "Accept", "Last-Event-ID", "Idempotency-Key", "X-Idempotency-Key"} {
+	for _, k := range passedOn {
 		if v := r.Header.Get(k); v != "" {
 			req.Header.Set(k, v)
 		}
@@ -160,12 +174,12 @@ func (m *remotes) send(r *http.Request, a client.Address, path string) (*http.Re
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := server.transport.RoundTrip(req)
 	if err != nil {
-		return nil, away(a.Host, err)
+		return nil, away(server.Host, err)
 	}
 	if server.Key == "" && resp.StatusCode == http.StatusBadRequest && resp.ProtoMinor == 0 { // what a TLS port answers to plain words
 		resp.Body.Close()
-		m.forget(a.Host)
-		return nil, away(a.Host, errors.New("it speaks TLS now"))
+		m.forget(server.Host)
+		return nil, away(server.Host, errors.New("it speaks TLS now"))
 	}
 	return resp, nil
 }

@@ -48,6 +48,9 @@ func (d *Daemon) settle() (err error) {
 	if !d.Settings.Given("repos") && len(d.kept.Repos) > 0 {
 		bind["repos"] = strings.Join(d.kept.Repos, ",")
 	}
+	if !d.Settings.Given("cluster") && d.kept.Cluster != "" {
+		bind["cluster"] = d.kept.Cluster
+	}
 	d.Settings = d.Settings.With(bind, keptWith)
 	return nil
 }
@@ -104,6 +107,16 @@ func (d *Daemon) recognise(ctx context.Context) error {
 // checkKeys refuses to go on with a key missing or another one in its place,
 // but for those that a person said are lost.
 func (d *Daemon) checkKeys(ctx context.Context) error {
+	err := d.checkEachKey(ctx)
+	if err != nil && d.cluster() != "" && fault.KindOf(err) != fault.Internal {
+		return fault.New(fault.KindOf(err), "installation", "%s", fault.Public(err).Msg).
+			WithNext("take the cluster's keys over anew. Where another of its servers runs: tandem server key copy PATH; " +
+				"then here, into an empty folder: tandem server key take PATH")
+	}
+	return err
+}
+
+func (d *Daemon) checkEachKey(ctx context.Context) error {
 	if err := d.finishRotation(ctx); err != nil {
 		return err
 	}
@@ -201,6 +214,7 @@ func (d *Daemon) bind(ctx context.Context) error {
 		}
 	}
 	d.kept.NamePanel()
+	d.kept.Cluster = d.cluster()
 	switch said := d.Settings.Source("repos"); {
 	case said == "flag", strings.HasPrefix(said, "environment"):
 		d.kept.Repos = d.repoPaths()

@@ -35,10 +35,13 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		d.web.Fail(w, r, fault.New(fault.Invalid, "join", "the request broke off"))
 		return
 	}
-	name := "join.enter"
-	var peek struct{ Invite string }
-	if json.Unmarshal(body, &peek); peek.Invite != "" {
-		name = "join.redeem"
+	name := string(identity.JoinEnter)
+	var peek struct{ Invite, Machine string }
+	switch json.Unmarshal(body, &peek); {
+	case peek.Invite != "" && peek.Machine != "":
+		name = string(identity.PersonEnter)
+	case peek.Invite != "":
+		name = string(identity.JoinRedeem)
 	}
 	o := d.gate.Table().Get(name)
 	in, err := o.Decode(body)

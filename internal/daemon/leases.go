@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
 )
@@ -25,9 +26,9 @@ func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
-	var out host.Lease
-	return true, w.Call(ctx, "repo.lease", host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes,
-		Shared: shared}, &out)
+	_, err = op.Do(ctx, w, host.RepoLease, host.LeaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file), Minutes: minutes,
+		Shared: shared})
+	return true, err
 }
 
 func (d *Daemon) releaseIn(ctx context.Context, folder, file string) error {
@@ -37,8 +38,8 @@ func (d *Daemon) releaseIn(ctx context.Context, folder, file string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
-	var out host.Lease
-	return w.Call(ctx, "repo.release", host.ReleaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file)}, &out)
+	_, err = op.Do(ctx, w, host.RepoRelease, host.ReleaseIn{Repo: w.repo, Workspace: w.name, Path: path.Join(w.below, file)})
+	return err
 }
 
 // leasing is a workspace, with the way to its server that its own commands take.

@@ -45,6 +45,7 @@ type Status struct {
 	Database   string   `json:"database"`
 	Events     int64    `json:"events" jsonschema:"entries in the journal"`
 	Panel      string   `json:"panel"`
+	Elsewhere  string   `json:"panel_elsewhere,omitempty" jsonschema:"where other machines and phones reach the panel"`
 	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock or none"`
 	SandboxWhy string   `json:"sandbox_why,omitempty" jsonschema:"why it is not a better one"`
 	Told       []Told   `json:"told" jsonschema:"on which ways people hear that something needs them"`
@@ -71,36 +72,36 @@ func server(path string) func(nothing) op.Resource {
 // ops are the server's own operations.
 func (d *Daemon) ops() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "server.health", Public: true, Method: "GET", Path: "/global/health", MCP: "-",
+		ServerHealth.Read(op.Spec{Public: true, Method: "GET", Path: "/global/health", MCP: "-",
 			Doc:     "Say that the server answers. Needs no token.",
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
-		op.Read(op.Spec{Name: "server.ready", Public: true, Method: "GET", Path: "/ready", MCP: "-",
+		ServerReady.Read(op.Spec{Public: true, Method: "GET", Path: "/ready", MCP: "-",
 			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
-		op.Read(op.Spec{Name: "server.tls_moves", Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
+		ServerTLSMoves.Read(op.Spec{Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
 			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."},
 			nil, d.movesOp),
-		op.Read(op.Spec{Name: "server.status", Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
+		ServerStatus.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
 			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
-		op.Read(op.Spec{Name: "server.settings", Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
+		ServerSettings.Read(op.Spec{Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
 			Doc: "Show every setting, its value and where it came from."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
-		op.Read(op.Spec{Name: "server.findings", Right: "server.read", Method: "GET", Path: "/findings", MCP: "-",
+		ServerFindings.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/findings", MCP: "-",
 			Doc: "List what is wrong with the running server, and what to do about each."}, server("/"), d.findingsOp),
-		op.Stream(op.Spec{Name: "server.metrics", Right: "server.read", Method: "GET", Path: "/metrics", MCP: "-",
+		ServerMetrics.Stream(op.Spec{Right: "server.read", Method: "GET", Path: "/metrics", MCP: "-",
 			Doc: "Read the server's metrics in Prometheus' text format, where the setting metrics opens them.\nThey name operations and states, and nobody's data."},
 			server("/metrics"), nil),
-		op.Effect(op.Spec{Name: "server.invite", Right: "server.execute", MCP: "-", Socket: true, Once: true,
+		ServerInvite.Effect(op.Spec{Right: "server.execute", MCP: "-", Socket: true, Once: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."},
 			server("/invite"), d.inviteOp, nil),
-		op.Effect(op.Spec{Name: "setting.set", Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
+		SettingSet.Effect(op.Spec{Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
 			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
 			SetIn.resource, d.setOp, d.setAgain),
-		op.Effect(op.Spec{Name: "setting.keep", Right: "setting.write", MCP: "-", Socket: true, Present: true, People: true,
+		SettingKeep.Effect(op.Spec{Right: "setting.write", MCP: "-", Socket: true, Present: true, People: true,
 			Doc: "Write into config.toml what this start was told on its command line or by its environment about doors, programs and sandboxes.\nWithout that it lasts until the server ends, and a crash is an end."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/guard"} }, d.keepOp, nil),
-		op.Effect(op.Spec{Name: "server.stop", Right: "server.execute", MCP: "-", Socket: true,
+		ServerStop.Effect(op.Spec{Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp, d.stopped),
-		op.Stream(op.Spec{Name: "server.logs", Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
+		ServerLogs.Stream(op.Spec{Right: "server.execute", Method: "GET", Path: "/server/logs", Socket: true, MCP: "-",
 			Doc: "Follow the server's log as JSON lines, beginning with the newest few hundred."},
 			func(LogsIn) op.Resource { return op.Resource{Kind: "server", Path: "/logs"} },
 			func(_ context.Context, in LogsIn) error { _, err := ParseLevel(in.Level); return err }),
@@ -123,7 +124,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
 		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Install: d.kept.ID, Data: d.data,
-		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Told: d.told(), PIN: pin, Server: d.serving()}
+		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: d.serving()}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {
@@ -232,7 +233,7 @@ func (d *Daemon) stopped(context.Context, nothing) (identity.OK, bool, error) {
 // logs streams the log as it is written.
 func (d *Daemon) logs(w http.ResponseWriter, r *http.Request) {
 	in := LogsIn{Level: r.URL.Query().Get("level")}
-	ctx, err := d.gate.Admit(r.Context(), "server.logs", in)
+	ctx, err := d.gate.Admit(r.Context(), string(ServerLogs), in)
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return

@@ -96,6 +96,9 @@ func (d *Daemon) look() []reason {
 	if c := d.db.Clock(); !c.Sure {
 		found = append(found, d.clockReason(c))
 	}
+	if sure := d.db.Clock().Sure; sure == (d.clockWatch.off.Load() != 0) { // the journal does not know yet
+		d.alarmed()
+	}
 	d.watch.troubled.Store(false)
 	switch {
 	case len(found) > 0 && !slices.Equal(found, r.reasons):

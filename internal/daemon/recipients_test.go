@@ -80,8 +80,15 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 	write("what was meant\n")
 	toAnn := peer.SendIn{Type: "chat", Message: "for ann alone", To: "ann"}
 	toAll := peer.SendIn{Type: "chat", Message: "for the two"}
+	brought := func(text string) peer.SendFilesIn {
+		t.Helper()
+		a := do("bob", "space.attach", peer.AttachIn{Name: "plan.txt", Data: []byte(text)}).(peer.Attached)
+		return peer.SendFilesIn{SendIn: toAnn, Attachments: []string{a.ID}}
+	}
+	plan := brought("as it was shown")
 	share := peer.ShareIn{File: "a.txt", To: "eve"}
-	first := map[string]string{"one": asks("space.send", toAnn), "all": asks("space.send", toAll), "piece": asks("space.share", share)}
+	first := map[string]string{"one": asks("space.send", toAnn), "all": asks("space.send", toAll), "piece": asks("space.share", share),
+		"attachment": asks("space.send_files", plan)}
 	for _, id := range first {
 		approve(id)
 	}
@@ -104,4 +111,8 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 	do("eve", "space.rename", peer.RenameIn{Name: "eve"})
 	do("ann", "space.rename", peer.RenameIn{Name: "ann"})
 	do("bob", "space.send", toAnn)
+	if id := asks("space.send_files", brought("something else under that name")); id == first["attachment"] {
+		t.Error("what was approved with one attachment goes out with another of that name")
+	}
+	do("bob", "space.send_files", plan)
 }

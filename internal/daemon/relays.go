@@ -22,9 +22,9 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 	d.rooms.notify = notify.New(d.db, notify.Config{File: filepath.Join(d.data, "events.log"), Webhook: d.Settings.Get("done_webhook"),
 		Secret: secret,
 		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Details: d.Settings.Bool("ntfy_details"),
-		Desktop: d.desktop(), Panel: d.phoneURL}, d.Log)
+		Desktop: d.desktop(), Panel: d.phoneURL, Lives: d.self.Home}, d.Log)
 	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
-		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned})
+		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned, Lives: d.self.Home})
 	d.listenForNotices()
 	return nil
 }
@@ -48,18 +48,17 @@ func (d *Daemon) webhookSecret(ctx context.Context) ([]byte, error) {
 func (d *Daemon) openSide(ctx context.Context, loop, name string, side relays.Side, folder string) (id, real string, err error) {
 	switch side.Agent {
 	case "", "claude", "codex", "opencode":
-		out, err := d.inner.Invoke(ctx, "session.open", terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model,
+		s, err := op.Do(ctx, &d.inner, terminal.SessionOpen, terminal.OpenIn{Agent: side.Agent, Name: name, Cwd: folder, Model: side.Model,
 			Effort: side.Effort,
 			Skip:   d.Settings.Bool("skip_permissions"), Relay: loop})
-		s, _ := out.(terminal.Seat)
 		return s.Session, s.Folder, err
 	case "model":
-		out, err := d.gate.Invoke(ctx, "session.create",
+		s, err := op.Do(ctx, d.gate, session.SessionCreate,
 			session.CreateIn{Title: name, Directory: folder, Model: side.Model, Config: session.Config{Effort: side.Effort}})
 		if err != nil {
 			return "", "", err
 		}
-		return out.(*session.Session).ID, folder, nil
+		return s.ID, folder, nil
 	}
 	return "", "", fault.New(fault.Invalid, "relay.start", "agent %.40q is not accepted: use claude, codex, opencode or model", side.Agent)
 }
@@ -72,8 +71,9 @@ func (d *Daemon) closeSide(ctx context.Context, id string) error {
 	}
 	c := d.system()
 	c.Tenant = identity.LocalTenant
-	if _, err := d.gate.Invoke(op.WithCaller(ctx, c), "session.cancel", session.TurnIn{ID: id}); err != nil && !fault.Is(err, fault.NotFound) {
-		return err
+	_, err = op.Do(op.WithCaller(ctx, c), d.gate, session.SessionCancel, session.TurnIn{ID: id})
+	if fault.Is(err, fault.NotFound) {
+		return nil
 	}
-	return nil
+	return err
 }

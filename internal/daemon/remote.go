@@ -68,16 +68,16 @@ func remoteAt(server string) op.Resource { return op.Resource{Kind: "workspace",
 
 func (m *remotes) ops() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "workspace.reach", Right: "workspace.use", Socket: true, MCP: "-",
+		WorkspaceReach.Read(op.Spec{Right: "workspace.use", Socket: true, MCP: "-",
 			Doc: "Say whether this machine has joined a server."},
 			func(in ReachIn) op.Resource { return remoteAt(in.Server) }, m.reach),
-		op.State(op.Spec{Name: "workspace.trust", Right: "workspace.create", Socket: true, MCP: "-", Secret: []string{"token"},
+		WorkspaceTrust.State(op.Spec{Right: "workspace.create", Socket: true, MCP: "-", Secret: []string{"token"},
 			Doc: "Remember the token that lets this machine in at a server."},
 			func(in TrustIn) op.Resource { return remoteAt(in.Server) }, m.trust),
-		op.Effect(op.Spec{Name: "workspace.rekey", Right: "workspace.create", Socket: true, MCP: "-", Present: true, People: true,
+		WorkspaceRekey.Effect(op.Spec{Right: "workspace.create", Socket: true, MCP: "-", Present: true, People: true,
 			Doc: "Accept another key of a server, which its old key did not announce. Needs a person present, who compared it with what the server's owner says."},
 			func(in RekeyIn) op.Resource { return remoteAt(in.Server) }, m.rekey, nil),
-		op.Stream(op.Spec{Name: "workspace.forward", Right: "workspace.use", Socket: true,
+		WorkspaceForward.Stream(op.Spec{Right: "workspace.use", Socket: true,
 			Doc: "Pass a workspace's request on to its server."},
 			func(in ReachIn) op.Resource { return remoteAt(in.Server) }, nil),
 	}

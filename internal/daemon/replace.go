@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -38,11 +39,16 @@ var confers = []struct{ what, query string }{
 	{"programs that signed in", "SELECT count(*) FROM oauth_grant"},
 	{"connectors", "SELECT count(*) FROM connector"},
 	{"schedules, by which the server acts by itself", "SELECT count(*) FROM schedule"},
+	{"automations that are switched on", "SELECT count(*) FROM automation WHERE live <> ''"},
 }
 
-// load restores the house of a staged copy into nothing: a database of its own in a
-// folder that goes again. What can be loaded there can be loaded.
+// load restores the house of a staged copy into nothing. What can be loaded there can be loaded.
 func (s *staged) load(ctx context.Context, data string, use func(*db.DB) error) error {
+	return intoNothing(ctx, data, s.house, use)
+}
+
+// intoNothing restores a house into a database of its own, brought to the present, in a folder that goes again.
+func intoNothing(ctx context.Context, data string, house io.ReadSeeker, use func(*db.DB) error) error {
 	dir, err := os.MkdirTemp(data, ".tandem-look-*")
 	if err != nil {
 		return err
@@ -53,10 +59,10 @@ func (s *staged) load(ctx context.Context, data string, use func(*db.DB) error) 
 		return err
 	}
 	defer d.Close()
-	if _, err := s.house.Seek(0, 0); err != nil {
+	if _, err := house.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, tables, err := openHouse(s.house)
+	_, tables, err := openHouse(house)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ func (d *Daemon) pending() string { return filepath.Join(d.data, "restore.pendin
 // the copy where the next start finds it, and restarts.
 func (d *Daemon) stageRestore(ctx context.Context, in RestoreIn) (BackupOut, error) {
 	out := BackupOut{Path: in.Path}
+	if err := d.together(ctx, "everything cannot be replaced"); err != nil {
+		return out, err
+	}
 	s, err := stage(ctx, d.data, in)
 	if err != nil {
 		return out, d.db.Explain(err)
@@ -83,8 +86,8 @@ func (d *Daemon) stageRestore(ctx context.Context, in RestoreIn) (BackupOut, err
 	return out, nil
 }
 
-// finishRestore loads a copy that was put in place for this start. It is one
-// transaction; the file goes when it is done, so a crash repeats it.
+// finishRestore loads a copy that was put in place for this start, in one transaction.
+// The file goes when afterRestore is through, so a start that ends before then repeats it.
 func (d *Daemon) finishRestore(ctx context.Context) error {
 	f, err := os.Open(d.pending())
 	if errors.Is(err, os.ErrNotExist) {
@@ -121,6 +124,9 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 		}
 	}
 	rows, err := d.db.Load(ctx, tables, migrations...)
+	if errors.Is(err, db.ErrOlderCopy) {
+		rows, err = d.loadBroughtUp(ctx, f)
+	}
 	if err != nil {
 		return stuck(err)
 	}
@@ -135,7 +141,23 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	if err := d.forgetSeals(); err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(d.pending())) // an open file cannot be removed everywhere
+	return nil
+}
+
+// loadBroughtUp restores a copy from before a change of the tables with a role that may not make tables: what it holds is brought to the
+// present in a database of its own first.
+func (d *Daemon) loadBroughtUp(ctx context.Context, f io.ReadSeeker) (rows int64, err error) {
+	err = intoNothing(ctx, d.data, f, func(present *db.DB) error {
+		r, w := io.Pipe()
+		go func() {
+			_, err := present.Dump(ctx, w, migrations...)
+			w.CloseWithError(err)
+		}()
+		defer r.Close()
+		rows, err = d.db.Load(ctx, r, migrations...)
+		return err
+	})
+	return rows, err
 }
 
 // becomeRestored lets the folder be of the installation that the copy is of, and serve
@@ -173,6 +195,9 @@ func (d *Daemon) restoreFile(name string, data []byte) error {
 	if data == nil || bytes.Equal(old, data) {
 		return nil
 	}
+	if name == "secret.key" && bytes.Contains(old, bytes.TrimSpace(data)) {
+		return nil // a start before this one put it there
+	}
 	if old != nil {
 		if err := wholefile.Write(path+".before-restore", old); err != nil {
 			return err
@@ -199,7 +224,7 @@ func (d *Daemon) afterRestore(ctx context.Context) error {
 		for name, end := range map[string]func(*db.Tx) (int, error){
 			"approvals": d.rooms.approval.Restored, "notices": d.rooms.notify.Restored,
 			"tunnels": d.rooms.tunnel.Restored, "turns": d.rooms.session.Restored,
-			"schedules": d.rooms.schedule.Restored,
+			"schedules": d.rooms.schedule.Restored, "jobs": d.rooms.job.Restored, "runs": d.rooms.automation.Restored,
 		} {
 			if ended[name], err = end(tx); err != nil {
 				return fmt.Errorf("end the %s of the copy: %w", name, err)
@@ -211,7 +236,7 @@ func (d *Daemon) afterRestore(ctx context.Context) error {
 		return err
 	}
 	c := d.system()
-	return d.db.Write(ctx, func(tx *db.Tx) error {
+	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		was, err := d.journal.Reborn(tx)
 		if err != nil {
 			return err
@@ -224,4 +249,8 @@ func (d *Daemon) afterRestore(ctx context.Context) error {
 			Resource: "server:/backup", Payload: payload})
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return os.Remove(d.pending())
 }

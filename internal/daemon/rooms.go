@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/automation"
 	"tandem/internal/board"
 	"tandem/internal/connector"
 	"tandem/internal/db"
@@ -20,8 +21,11 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/inbox"
 	"tandem/internal/installation"
+	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/login"
 	"tandem/internal/mcpserver"
+	"tandem/internal/memory"
 	"tandem/internal/notify"
 	"tandem/internal/oauth"
 	"tandem/internal/op"
@@ -65,6 +69,10 @@ var migrations = []db.Migrations{
 	notify.Migrations,
 	tunnel.Migrations,
 	schedule.Migrations,
+	job.Migrations,
+	automation.Migrations,
+	memory.Migrations,
+	login.Migrations,
 }
 
 // instructions tell a connected model what it is connected to.
@@ -78,23 +86,27 @@ const instructions = `Tandem is where a team of AI agents and people works on on
 
 // rooms are what the daemon built and must keep in hand.
 type rooms struct {
-	approval  *approval.Room
-	book      *book.Book
-	resource  *resource.Room
-	secret    *secret.Room
-	space     *space.Room
-	board     *board.Room
-	peer      *peer.Room
-	session   *session.Room
-	connector *connector.Room
-	loop      *loop.Runner
-	repo      *host.Host
-	remotes   *remotes
-	terminal  *terminal.Driver
-	relay     *relays.Runner
-	notify    *notify.Notifier
-	tunnel    *tunnel.Room
-	schedule  *schedule.Room
+	approval   *approval.Room
+	book       *book.Book
+	resource   *resource.Room
+	secret     *secret.Room
+	space      *space.Room
+	board      *board.Room
+	peer       *peer.Room
+	session    *session.Room
+	connector  *connector.Room
+	loop       *loop.Runner
+	repo       *host.Host
+	remotes    *remotes
+	terminal   *terminal.Driver
+	relay      *relays.Runner
+	notify     *notify.Notifier
+	tunnel     *tunnel.Room
+	schedule   *schedule.Room
+	job        *job.Room
+	automation *automation.Room
+	memory     *memory.Room
+	login      *login.Room
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -105,12 +117,13 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.journal = journal.New(d.db, key)
 	d.forgot = make(chan struct{}, 1)
+	d.alarm = make(chan struct{}, 1)
 	d.journal.Forgot = d.forgotten
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
-	d.identity.CameBy = d.cameBy
+	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
 	var table op.Table
 	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
 		if o := table.Get(name); o != nil {
@@ -127,7 +140,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact, d.journal.Holds); err != nil {
 		return err
 	}
-	d.rooms.secret.Reserve(append([]secret.Owned{ownTokens, remoteTokens}, slices.Concat(session.Secrets, connector.Secrets)...)...)
+	d.rooms.secret.Reserve(ownTokens, remoteTokens)
+	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
@@ -135,15 +149,20 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.rooms.resource = resource.New(d.db)
-	spaces, err := d.makeSpaces()
+	d.rooms.memory = memory.New(d.db)
+	d.rooms.memory.Forgot = d.forgotten
+	d.rooms.login = login.New(d.db, d.rooms.secret)
+	spaces, err := d.makeSpaces(ctx)
 	if err != nil {
 		return err
 	}
 	if err := d.buildSessions(ctx); err != nil {
 		return err
 	}
+	d.briefSessions()
 	d.buildTunnel()
 	d.makeSchedules()
+	d.makeAutomations(&table)
 	if err := d.openRepos(ctx); err != nil {
 		return err
 	}
@@ -151,6 +170,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.ops(),
 		d.backupOps(),
 		d.rotateOps(),
+		d.keyOps(),
 		httpapi.Ops(),
 		d.journal.Ops(),
 		d.identity.Ops(),
@@ -158,6 +178,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.book.Ops(),
 		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
+		d.rooms.memory.Ops(),
 		spaces,
 		d.rooms.session.Ops(),
 		d.rooms.connector.Ops(),
@@ -168,6 +189,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.relay.Ops(),
 		d.rooms.tunnel.Ops(),
 		d.rooms.schedule.Ops(),
+		d.rooms.job.Ops(),
+		d.rooms.automation.Ops(),
+		d.rooms.login.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
 	} {
 		if err := table.Add(ops...); err != nil {
@@ -184,7 +208,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.guards(), d.Log)
 	d.inner.Set(d.gate)
-	d.gate.Redact = d.redact
+	d.gate.Redact, d.gate.Server = d.redact, d.self.ID
 	for _, o := range table.All() {
 		d.redact.Ours(o.Name, o.ToolName(), o.Right)
 	}
@@ -205,6 +229,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"POST /repo/{repo}/sync":      http.HandlerFunc(d.rooms.repo.Sync),
 		"GET /repo/{repo}/watch":      http.HandlerFunc(d.rooms.repo.Watch),
 		"/remote/{host}/{path...}":    d.rooms.remotes,
+		"/login/{name}/{path...}":     http.HandlerFunc(d.rooms.remotes.loggedIn),
 
 		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
@@ -224,6 +249,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	})
 	d.web.Mounts["POST /mcp/{name}/auth/callback"] = answer
 	d.web.Mounts["GET /mcp/{name}/auth/callback"] = answer
+	d.web.Described = []httpapi.Routes{
+		{Tag: "oauth", Doc: "How chat apps sign in, as OAuth 2.1 says.", Public: true, Handlers: connect.Mounts()},
+		{Tag: "compat", Doc: "Kept for the published clients, in the shapes that they know.", Handlers: published.Mounts()}}
 	d.web.Compat = http.HandlerFunc(published.Events)
 	d.web.Mounts["/mcp"] = published.MCP(tools)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, pool: d.pools.sessions,
@@ -234,7 +262,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 // guards are what the gate asks beside the policy.
 func (d *Daemon) guards() gate.Guards {
 	return gate.Guards{Caution: d.caution, Still: d.identity.Still, Whose: d.whose, Kin: new(kin.Finder).Of,
-		Past: func(name string) bool { return d.restored != nil && name != "server.backup" }} // a copy holds the intent of its own making
+		Past: func(name string) bool { return d.restored != nil && name != string(ServerBackup) }} // a copy holds the intent of its own making
 }
 
 // who finds an actor for the policy: what it is, and for whom it acts. A session is one, too, for whoever may read it.
@@ -280,6 +308,13 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		case <-d.forgot:
 			d.shrink(ctx)
 			continue
+		case <-d.alarm:
+			d.look()
+			d.watchClock(ctx)
+			if d.watch.troubled.Load() { // the last look is too fresh: it was before this
+				time.AfterFunc(lookAgain, d.alarmed)
+			}
+			continue
 		case <-tick.C:
 		}
 		d.tellRefused(time.Now())
@@ -300,6 +335,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.Log.Error("sweep the gate", "err", err)
 		}
 		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
+			!d.rooms.automation.Busy() && !d.rooms.job.Busy() &&
 			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
 			d.Log.Info("idle")
 			d.stop()
@@ -312,6 +348,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 func (d *Daemon) sweepAll(ctx context.Context) {
 	d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
 	d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
+	d.sweep(ctx, string(space.SpaceSweep), d.rooms.space.Due)
 	d.returnTasks(ctx)
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // RotateIn names a key.
 type RotateIn struct {
-	Key string `json:"key" jsonschema:"journal, secret, tls or tokens"`
+	Key string `json:"key" jsonschema:"journal, secret, space, tls or tokens"`
 }
 
 // RotateOut says what was done.
@@ -32,6 +33,7 @@ type RotateOut struct {
 // rotations are the keys that can be replaced while the server runs.
 var rotations = map[string]func(d *Daemon, ctx context.Context) (RotateOut, error){
 	"journal": (*Daemon).rotateJournal, "secret": (*Daemon).rotateSecret, "tls": (*Daemon).rotateTLS, "tokens": (*Daemon).rotateTokens,
+	"space": (*Daemon).rotateSpace,
 }
 
 // Check refuses names of no key.
@@ -49,7 +51,7 @@ func (in RotateIn) Check() error {
 }
 
 func (d *Daemon) rotateOps() []op.Op {
-	return []op.Op{op.Effect(op.Spec{Name: "server.rotate", Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
+	return []op.Op{ServerRotate.Effect(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 		Doc: "Replace one of the server's keys while it runs, or the default tokens. What the old key signed can still be checked.\nNeeds a person present."},
 		func(RotateIn) op.Resource { return op.Resource{Kind: "server", Path: "/keys"} }, d.rotate, nil)}
 }
@@ -57,6 +59,9 @@ func (d *Daemon) rotateOps() []op.Op {
 func (d *Daemon) rotate(ctx context.Context, in RotateIn) (RotateOut, error) {
 	d.mu.Lock() // one at a time
 	defer d.mu.Unlock()
+	if err := d.together(ctx, "a key cannot be replaced"); err != nil && in.Key != "tokens" {
+		return RotateOut{}, err
+	}
 	out, err := rotations[in.Key](d, ctx)
 	out.Key = in.Key
 	return out, err
@@ -88,7 +93,7 @@ func (d *Daemon) finishRotation(ctx context.Context) error {
 		return known, err
 	})
 	if err == nil {
-		err = d.finishTLS(ctx)
+		err = errors.Join(d.finishTLS(ctx), d.finishSpace(ctx))
 	}
 	if finished {
 		d.Log.Warn("finished a rotation that was cut off", "key", "journal.key")

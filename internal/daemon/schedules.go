@@ -38,35 +38,49 @@ func (d *Daemon) makeSchedules() {
 	d.rooms.schedule = r
 }
 
-// The names of copies that a schedule made. Others in the folder are not its own to remove.
-const scheduledCopies = "tandem-*.scheduled"
+// Where a schedule keeps its copies, in the folder that was named. Others in that folder are not its own to remove.
+const scheduledCopies = "tandem.scheduled"
 
-// backupBySchedule makes one copy, whole and in a file of its own, and then removes the oldest beyond those that are kept. Pieces that
-// copies share could not be removed without the identity that opens them, so these share none.
+// wholeCopies are those that a schedule of an earlier program made, each in a file of its own. They are the oldest.
+const wholeCopies = "tandem-*.scheduled"
+
+// backupBySchedule makes one copy, which takes the room of what is new, and then removes the oldest beyond those that are kept.
 func (d *Daemon) backupBySchedule(ctx context.Context, w wire.What) (string, error) {
 	if st, err := os.Stat(w.Path); err != nil || !st.IsDir() {
 		return "", fault.New(fault.Unavailable, "schedule.run", "the folder for copies is not there: %s", w.Path).
 			WithNext("mount its disk, or name another folder: tandem server schedule backup --to FOLDER")
 	}
-	if err := backup.Halves(w.Path, d.db.Now()); err != nil {
+	folder := filepath.Join(w.Path, scheduledCopies)
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
-	path := filepath.Join(w.Path, "tandem-"+d.db.Now().UTC().Format("20060102-150405.000000")+".scheduled")
-	out, err := d.backup(ctx, BackupIn{Path: path, Recipient: w.Recipient, Repos: w.Repos})
+	for _, dir := range []string{w.Path, folder} {
+		if err := backup.Halves(dir, d.db.Now()); err != nil {
+			return "", err
+		}
+	}
+	out, err := d.backup(ctx, BackupIn{Path: folder, Recipient: w.Recipient, Repos: w.Repos})
 	if err != nil {
 		return "", err
 	}
 	done := fmt.Sprintf("%s, %d rows, %d bytes", out.Path, out.Rows, out.Bytes)
-	copies, err := filepath.Glob(filepath.Join(w.Path, scheduledCopies))
-	slices.Sort(copies)
-	for ; len(copies) > w.Keep; copies = copies[1:] {
-		err = errors.Join(err, os.Remove(copies[0]))
-	}
-	if err != nil { // the copy is made: it is not made again for this
+	if err := d.tidySchedule(w, folder); err != nil { // the copy is made: it is not made again for this
 		d.Log.Warn("old copies cannot be removed", "folder", w.Path, "err", err)
 		done += "; old copies cannot be removed"
 	}
 	return done, nil
+}
+
+func (d *Daemon) tidySchedule(w wire.What, folder string) error {
+	_, err := backup.Prune(folder, w.Keep, backup.Secret{Recipient: w.Recipient})
+	newer, errNewer := backup.Copies(folder)
+	whole, errWhole := filepath.Glob(filepath.Join(w.Path, wholeCopies))
+	err = errors.Join(err, errNewer, errWhole)
+	slices.Sort(whole)
+	for ; len(whole) > 0 && len(whole)+len(newer) > w.Keep; whole = whole[1:] {
+		err = errors.Join(err, os.Remove(whole[0]))
+	}
+	return err
 }
 
 func (d *Daemon) forgetBySchedule(ctx context.Context, w wire.What) (string, error) {

@@ -40,7 +40,10 @@ func TestCopiesAreMadeBySchedule(t *testing.T) {
 		t.Error("somebody else than the server ran it")
 	}
 	w.present("schedule.set", set, nil)
-	copies := func() []string { list, _ := filepath.Glob(filepath.Join(folder, scheduledCopies)); return list }
+	copies := func() []string {
+		list, _ := filepath.Glob(filepath.Join(folder, scheduledCopies, "*.copy"))
+		return list
+	}
 	w.scheduled("a first copy", func(s wire.Schedule) bool { return !s.DoneAt.IsZero() })
 	first := copies()[0]
 	w.scheduled("the first copy goes", func(wire.Schedule) bool { _, err := os.Stat(first); return os.IsNotExist(err) })

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tandem/internal/automation"
 	"tandem/internal/db"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
@@ -42,7 +43,8 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	}
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) }}
+		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
 	d.journal.Lives = identity.Lives

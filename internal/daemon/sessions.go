@@ -55,10 +55,12 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
+	d.rooms.session.Owner = session.Owner{Server: d.self.ID, Home: d.self.Home, Others: d.self.Others}
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
 	d.rooms.session.Home = box.Home
 	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
-	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box)
+	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box,
+		func(ctx context.Context) (*tool.Sight, error) { return session.SightOf(d.gate.Sight(ctx, "")) })
 	d.rooms.connector.Hidden = []string{d.data}
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {
@@ -69,7 +71,11 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.loop = loop.New(d.rooms.session, d.Log)
 	d.rooms.loop.Connectors = d.rooms.connector
 	d.rooms.session.Drive(session.DriverModel, d.rooms.loop)
-	return d.buildTerminals(ctx, box.Kit)
+	if err := d.buildTerminals(ctx, box.Kit); err != nil {
+		return err
+	}
+	d.makeJobs(box)
+	return nil
 }
 
 // driven refuses to let anybody but its relay drive a relay's session.
@@ -104,18 +110,21 @@ func (d *Daemon) buildTerminals(ctx context.Context, kit *tool.Kit) error {
 		OpenSocket: func(caller func(context.Context) (op.Caller, error), id string) (string, error) {
 			return d.sockets.Open(caller, id)
 		},
-		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add, Kit: kit}
+		CloseSocket: func(id string) { d.sockets.Close(id) }, Moved: d.moves.add, Kit: kit, Lives: d.self.Home}
 	d.rooms.terminal = terminal.New(d.db, d.rooms.session, d.rooms.approval, d.Log, o)
 	d.rooms.session.Drive(terminal.DriverName, d.rooms.terminal)
 	d.rooms.session.Checkouts, d.rooms.session.Live = checkout.Tools{Self: self, Env: o.Env}, d.rooms.terminal.Runs
 	return d.buildRelays(ctx)
 }
 
-// whose tells to whom a session or a relay belongs, for the grants that speak of what is one's own.
+// whose tells to whom a session, a relay or a job belongs, for the grants that speak of what is one's own.
 func (d *Daemon) whose(ctx context.Context, tenant string, r op.Resource) []string {
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
-	if r.Kind == "relay" {
+	switch r.Kind {
+	case "relay":
 		return d.rooms.relay.Whose(ctx, tenant, id)
+	case "job":
+		return d.rooms.job.Whose(ctx, tenant, id)
 	}
 	return d.rooms.session.Whose(ctx, tenant, id)
 }
@@ -160,7 +169,7 @@ func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		in.From = last
 	}
-	ctx, err := d.gate.Admit(r.Context(), "session.follow", in)
+	ctx, err := d.gate.Admit(r.Context(), string(session.SessionFollow), in)
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return

@@ -15,8 +15,11 @@ import (
 )
 
 // makeSpaces builds the host's and the members' side of spaces.
-func (d *Daemon) makeSpaces() ([]op.Op, error) {
-	key, err := peer.Key(filepath.Join(d.data, "space.key"))
+func (d *Daemon) makeSpaces(ctx context.Context) ([]op.Op, error) {
+	if err := d.turnSpaceKey(ctx); err != nil {
+		return nil, err
+	}
+	key, err := peer.Key(filepath.Join(d.data, spaceKey))
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +31,7 @@ func (d *Daemon) makeSpaces() ([]op.Op, error) {
 			WithNext("see it: tandem settings")
 	}
 	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
-		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}})
+		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}, Home: d.self.Home, Away: d.elsewhere})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
 }
 
@@ -62,7 +65,7 @@ func (d *Daemon) reachable() (host, pin string) {
 func (d *Daemon) returnTasks(ctx context.Context) {
 	due, err := d.rooms.board.Due(ctx)
 	if err == nil && due {
-		_, err = d.gate.Invoke(ctx, "board.expire", nil)
+		_, err = op.Do(ctx, d.gate, board.BoardExpire, struct{}{})
 	}
 	if err != nil {
 		d.Log.Error("return tasks", "err", err)
@@ -72,10 +75,10 @@ func (d *Daemon) returnTasks(ctx context.Context) {
 // leased is one of the gate's cautions: a file that a member of a space has leased is
 // changed by somebody else only when a person says so.
 func (d *Daemon) leased(ctx context.Context, c op.Caller, o *op.Op, in any) (string, error) {
-	if changed, ok := in.(peer.ChangedIn); ok && o.Name == "space.changed" {
+	if changed, ok := in.(peer.ChangedIn); ok && o.Name == string(peer.SpaceChanged) {
 		return peer.Caution(changed.Asked(d.rooms.peer.Held(c, changed.Files()))), nil
 	}
-	if cross, ok := in.(host.CrossIn); ok && o.Name == "repo.cross" {
+	if cross, ok := in.(host.CrossIn); ok && o.Name == string(host.RepoCross) {
 		return cross.Caution(ctx), nil
 	}
 	if t := o.Touch(ctx, in); t != nil && (t.Tool == "edit" || t.Tool == "write") {

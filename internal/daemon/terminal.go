@@ -19,7 +19,7 @@ func (d *Daemon) watchTerminal(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	in := terminal.WatchIn{ID: r.PathValue("id")}
-	ctx, err := d.gate.Admit(r.Context(), "session.watch", in)
+	ctx, err := d.gate.Admit(r.Context(), string(terminal.SessionWatch), in)
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/internal/approval"
+	automations "tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/inbox"
 	"tandem/internal/notify"
@@ -122,6 +123,17 @@ func (d *Daemon) relayTold(tx *db.Tx, r relays.Relay, what string) error {
 		e.Push = notify.Normal
 	}
 	return d.rooms.notify.Put(tx, r.Tenant, e)
+}
+
+// runTold tells of a run of an automation that failed, or that does not go on until somebody looks at it.
+func (d *Daemon) runTold(tx *db.Tx, tenant string, r *automations.Run) error {
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "automation", Status: r.Status, ID: r.Name,
+		Summary: summary(r.Reason), Reason: r.Reason}, Says: "failed", Push: notify.Normal,
+		Next: fmt.Sprintf("tandem automation runs show %s", r.ID), Page: "/panel"}
+	if r.Needs != "" {
+		e.Status, e.Summary, e.Reason, e.Says, e.Push = "waits", summary(r.Needs), r.Needs, "needs somebody to look", notify.Answer
+	}
+	return d.rooms.notify.Put(tx, tenant, e)
 }
 
 // Told is a way on which people hear that something needs them.

@@ -39,7 +39,7 @@ type refusals struct {
 // leavesALine are the operations that leave a line each, also when all is well. What else changed is in the journal.
 var leavesALine = map[string]bool{
 	"server.backup": true, "server.restore": true, "repo.push": true, "repo.git_push": true, "repo.git_fetch": true, "repo.gc": true,
-	"setting.set": true, "setting.keep": true, "token.new": true, "token.revoke": true, "join.redeem": true,
+	"setting.set": true, "setting.keep": true, "token.new": true, "token.revoke": true, "join.redeem": true, "person.enter": true,
 	"pin.set": true, "server.rotate": true,
 	"schedule.run": true, "schedule.set": true, "schedule.remove": true,
 	"recovery.use": true, "recovery.begin": true, "recovery.stop": true, "recovery.codes": true,
@@ -52,11 +52,22 @@ func (d *Daemon) watched() {
 	d.rooms.session.TurnEnded = d.turnSeen
 	d.web.Failed = func(kind fault.Kind) {
 		d.watch.failures.Add(1, kind.String())
+		if kind == fault.Unavailable && !d.watch.troubled.Swap(true) {
+			d.alarmed()
+		}
 		if kind == fault.Exhausted {
 			d.watch.mu.Lock()
 			d.watch.refused.Limited++
 			d.watch.mu.Unlock()
 		}
+	}
+}
+
+// alarmed has the housekeeping look at once, so that what is over within seconds is in the log, too.
+func (d *Daemon) alarmed() {
+	select {
+	case d.alarm <- struct{}{}:
+	default: // it is about to
 	}
 }
 
@@ -81,8 +92,8 @@ func (d *Daemon) seen(s gate.Seen) {
 		w.denied++
 		w.mu.Unlock()
 	}
-	if fault.KindOf(s.Err) == fault.Unavailable {
-		w.troubled.Store(true)
+	if fault.KindOf(s.Err) == fault.Unavailable && !w.troubled.Swap(true) {
+		d.alarmed()
 	}
 	took := s.Took.Round(time.Millisecond).String()
 	switch pending := fault.KindOf(s.Err) == fault.Pending; {

@@ -23,6 +23,7 @@ var ErrFenced = fault.New(fault.Unavailable, "db", "another server took over the
 type fence struct {
 	set  atomic.Pointer[Fence]
 	lost sync.Once
+	told atomic.Pointer[chan struct{}] // closed when Lost has returned
 }
 
 // Fence has writes from now on look whether they may be made. On SQLite each transaction looks, with the lock of the file in its hand.
@@ -33,10 +34,22 @@ func (d *DB) Fence(f Fence) { d.fence.set.Store(&f) }
 func (f *fence) refuse(set *Fence) error {
 	f.lost.Do(func() {
 		if set.Lost != nil {
-			go set.Lost() // a write waits for its answer, and who hears of it may want to read
+			told := make(chan struct{})
+			f.told.Store(&told)
+			go func() { // a write waits for its answer, and who hears of it may want to read
+				defer close(told)
+				set.Lost()
+			}()
 		}
 	})
 	return ErrFenced
+}
+
+// FenceTold waits, where a write met the closed fence, until Lost has returned.
+func (d *DB) FenceTold() {
+	if told := d.fence.told.Load(); told != nil {
+		<-*told
+	}
 }
 
 // Link is the name that PostgreSQL knows the connections of this process by; "" on SQLite.

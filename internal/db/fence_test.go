@@ -90,3 +90,18 @@ func TestWhatWasUnderWayIsCutOff(t *testing.T) {
 		t.Errorf("%d rows, want the one from before", n)
 	}
 }
+
+// Who ends when a write was refused can wait until it is known who took over.
+func TestWhoEndsHearsOfTheFenceFirst(t *testing.T) {
+	a := open(t, filepath.Join(t.TempDir(), "a.db"))
+	let, heard := make(chan struct{}), false
+	a.FenceTold() // nobody was refused yet
+	a.Fence(Fence{Live: "SELECT 1 FROM thing WHERE key = 'live'", Lost: func() { <-let; heard = true }})
+	if err := insert(t.Context(), a, "late"); !errors.Is(err, ErrFenced) {
+		t.Fatal(err)
+	}
+	close(let)
+	if a.FenceTold(); !heard {
+		t.Error("it ended before it was told")
+	}
+}

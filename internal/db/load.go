@@ -123,6 +123,13 @@ func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
 	for _, name := range then {
 		l.known[name] = true
 	}
+	if l.tx != nil {
+		if may, err := l.tx.mayMake(); err != nil {
+			return err
+		} else if !may {
+			return l.empty(now, versions, rooms)
+		}
+	}
 	for _, name := range append(now, then...) {
 		if l.tx != nil {
 			if _, err := l.tx.Exec("DROP TABLE IF EXISTS " + name); err != nil {

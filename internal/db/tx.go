@@ -107,6 +107,22 @@ func (t *Tx) ForUpdate() string {
 	return ""
 }
 
+// Among is the condition that a column holds one of some numbers, and its one variable. A variable for each of them would end at the
+// database's limit.
+func (t *Tx) Among(column string, numbers []int64) (cond string, arg any) {
+	var list strings.Builder
+	for i, n := range numbers {
+		if i > 0 {
+			list.WriteByte(',')
+		}
+		list.WriteString(strconv.FormatInt(n, 10))
+	}
+	if t.dialect == postgresDialect {
+		return column + " = ANY(string_to_array(?, ',')::bigint[])", list.String()
+	}
+	return column + " IN (SELECT value FROM json_each('[' || ? || ']'))", list.String()
+}
+
 // values translates arguments to what both drivers store alike.
 func values(args []any) []any {
 	for i, a := range args {

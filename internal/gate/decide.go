@@ -112,11 +112,12 @@ func (g *Gate) Weigh(ctx context.Context, name string, in any) (policy.Decision,
 	if o == nil {
 		return policy.Decision{}, fault.New(fault.NotFound, "gate", "there is no operation %s", name)
 	}
-	c := &call{op: o, in: in, caller: op.CallerFrom(ctx)}
+	c := &call{op: o, caller: op.CallerFrom(ctx)}
 	if !c.caller.Known() {
 		return policy.Decision{}, fault.New(fault.Unauthenticated, name, "tandem does not know you")
 	}
-	c.resource = o.Resource(ctx, in)
+	c.in = o.Plan(ctx, in)
+	c.resource = o.Resource(ctx, c.in)
 	if err := g.lookUp(ctx, c); err != nil {
 		return policy.Decision{}, err
 	}

@@ -35,6 +35,9 @@ func (c *call) sight() op.Sight {
 // changing are the tools of agent programs that change the files they name.
 var changing = map[string]bool{"write": true, "edit": true, "apply_patch": true}
 
+// outward are the tools that do nothing but reach out, ours and those of the programs that we drive.
+var outward = map[string]bool{"webfetch": true, "websearch": true}
+
 // files narrows the answer to a tool's call by what policy says of the files that it names: a tool of an agent program has a resource of
 // its own, and a denied folder is denied to it all the same. What a sandbox hides already needs no asking about.
 func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) policy.Decision {
@@ -69,6 +72,11 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 	if t.Shell != "" && !t.Offline {
 		if by := sight.Offline(); by != "" {
 			narrow(policy.Ask, policy.CodeAsk, by, "this command has the network, which is denied and which nothing keeps from it here")
+		}
+	}
+	if outward[t.Tool] {
+		if by := sight.Offline(); by != "" {
+			narrow(policy.Deny, policy.CodeDenied, by, "this needs the network, which is denied")
 		}
 	}
 	// words of a line that a person's denial is about; the house asks about lines that it cannot read

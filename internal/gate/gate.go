@@ -39,6 +39,10 @@ type Gate struct {
 	asks      *approval.Room
 	log       *slog.Logger
 	Strangers Strangers
+	// Server is whose intents these are, while it lives; see Recover.
+	Server string
+	// Elsewhere refuses what is about a thing that another server has, and names that one; nil where one server is alone.
+	Elsewhere func(ctx context.Context, o *op.Op, r op.Resource) error
 	// Redact takes secrets out of errors, events and stored answers.
 	Redact *secret.Redactor
 	// Seen hears of every call, after it. Without it nobody is told.
@@ -121,6 +125,7 @@ type call struct {
 	program  *policy.View // what a program of this user may, for a person who is not present
 	decision policy.Decision
 	notes    op.Notes
+	first    func(*db.Tx) error // written with the intent
 	digest   string
 	bound    []op.Bound // what names in the input stand for, once somebody has to approve the call
 	asked    string     // the digest with them
@@ -173,7 +178,10 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	if err := op.Admits(ctx, o); err != nil {
 		return nil, err
 	}
-	ctx = op.WithCaller(ctx, c.caller)
+	if err := g.journal.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	c.first, ctx = op.First(op.WithCaller(ctx, c.caller))
 	if o.Public {
 		return c.run(op.Inside(ctx, o))
 	}
@@ -183,7 +191,7 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	}
 	// Its door knows a session; whom it acts for may have been disabled since. A request may have come slowly, and what let it in ended.
 	if c.caller.Kind == op.Session || c.caller.Aged() {
-		if err := g.still(ctx, c.caller); err != nil {
+		if err := g.Still(ctx, c.caller); err != nil {
 			return nil, err
 		}
 	}
@@ -196,17 +204,20 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	if o.Once && c.caller.Idempotency != "" {
 		return nil, fault.New(fault.Invalid, o.Name, "%s takes no idempotency key: what it is told or answers is kept nowhere, so it cannot be repeated", o.Name).WithNext("call it without one")
 	}
-	c.resource = o.Resource(ctx, in)
+	c.in = o.Plan(ctx, in)
+	c.resource = o.Resource(ctx, c.in)
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err
+	}
+	if g.Elsewhere != nil {
+		if err := g.Elsewhere(ctx, o, c.resource); err != nil {
+			return nil, err
+		}
 	}
 	if len(c.bound) > 0 {
 		ctx = op.WithBound(ctx, c.bound)
 	}
 	ctx = op.WithSight(op.WithAllowed(op.WithMay(ctx, c.may), c.allowed), c.sight())
-	if t := c.touches(ctx); t != nil {
-		ctx = op.WithJudged(ctx, op.Judged{Resource: c.resource, Touch: t})
-	}
 	ctx = op.Inside(op.WithNotes(ctx, &c.notes), o)
 	switch o.Class {
 	case op.ClassState:

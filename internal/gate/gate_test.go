@@ -20,6 +20,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/owner"
 	"tandem/internal/policy"
 	"tandem/internal/secret"
 	"tandem/internal/testenv"
@@ -40,6 +41,7 @@ type world struct {
 	db     *db.DB
 	acted  atomic.Int64
 	act    func() error
+	along  func(*db.Tx) error
 	settle func(noteIn) (noteOut, bool, error)
 }
 
@@ -77,7 +79,13 @@ func open(t *testing.T, file string) *world {
 				return noteOut{1}, nil
 			}),
 		op.Effect(op.Spec{Name: "note.send", Right: "resource.write", Doc: "Send a note out."}, at,
-			func(context.Context, noteIn) (noteOut, error) {
+			func(ctx context.Context, _ noteIn) (noteOut, error) {
+				if first, _ := op.First(ctx); first != nil {
+					t.Error("what comes first would come again with what the call calls itself")
+				}
+				if w.along != nil && !op.Along(ctx, w.along) {
+					t.Error("an effect has an outcome")
+				}
 				if w.act != nil {
 					if err := w.act(); err != nil {
 						return noteOut{}, err
@@ -226,7 +234,7 @@ func TestAPanicIsOneCallsFailure(t *testing.T) {
 	if _, err := w.Invoke(as(op.Agent, "builder", "k2"), "note.send", noteIn{Text: "a"}); err != nil || w.acted.Load() != 1 {
 		t.Errorf("a new key: %v, done %d times", err, w.acted.Load())
 	}
-	if n, err := w.Recover(t.Context()); n != 0 || err != nil {
+	if n, err := w.Recover(t.Context(), nobody); n != 0 || err != nil {
 		t.Errorf("%d intents are left open, %v", n, err)
 	}
 }
@@ -313,7 +321,7 @@ func TestACrashBetweenIntentAndOutcome(t *testing.T) {
 
 			w = open(t, file)
 			w.settle = c.settle
-			n, err := w.Recover(t.Context())
+			n, err := w.Recover(t.Context(), nobody)
 			if err != nil || n != c.unknown {
 				t.Fatalf("Recover = %d, %v; want %d unknown", n, err, c.unknown)
 			}
@@ -327,10 +335,40 @@ func TestACrashBetweenIntentAndOutcome(t *testing.T) {
 			if w.acted.Load() != 0 {
 				t.Error("it was done again")
 			}
-			if n, err := w.Recover(t.Context()); n != 0 || err != nil {
+			if n, err := w.Recover(t.Context(), nobody); n != 0 || err != nil {
 				t.Errorf("a second Recover = %d, %v", n, err)
 			}
 		})
+	}
+}
+
+// Two servers on one database: what the one is about is not settled by the other, before its lease has ended; and of what it did on its
+// own machine nothing here tells.
+func TestRecoverLeavesWhatALivingServerDoes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	w, other := open(t, file), open(t, file)
+	w.Server = "srv_a"
+	hang, began, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	w.act = func() error { close(began); <-hang; return nil }
+	go func() { _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); done <- err }()
+	<-began
+	asked := 0
+	other.settle = func(noteIn) (noteOut, bool, error) { asked++; return noteOut{7}, true, nil }
+	seen := func(who owner.Others) func(context.Context) (owner.Others, error) {
+		return func(context.Context) (owner.Others, error) { return who, nil }
+	}
+	living := owner.Others{Living: map[string]bool{"srv_a": true}}
+	if n, err := other.Recover(t.Context(), seen(living)); n != 0 || err != nil || asked != 0 {
+		t.Fatalf("while it lives: %d, %v, asked %d times", n, err, asked)
+	}
+	far := owner.Others{Far: map[string]bool{"srv_a": true}}
+	if n, err := other.Recover(t.Context(), seen(far)); n != 1 || err != nil || asked != 0 {
+		t.Fatalf("on another machine: %d, %v, asked %d times", n, err, asked)
+	}
+	close(hang)
+	<-done
+	if _, err := other.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err == nil && asked != 0 {
+		t.Error("this machine was asked about another one")
 	}
 }
 
@@ -342,7 +380,7 @@ func TestNobodyButAPersonPresentDecides(t *testing.T) {
 			t.Errorf("%q decided", kind)
 		}
 	}
-	person := op.Caller{Tenant: "t", Actor: "p", Name: "p", Kind: op.Person, Door: op.DoorHTTP}
+	person := op.Caller{Tenant: "t", Actor: "p", Name: "owner", Kind: op.Person, Door: op.DoorHTTP}
 	if _, err := w.Invoke(op.WithCaller(t.Context(), person), "note.decide", noteIn{Text: "a"}); !fault.Is(err, fault.Denied) {
 		t.Errorf("a person who is not present: %v", err)
 	}
@@ -407,3 +445,6 @@ func TestSecretsDoNotPassTheGate(t *testing.T) {
 		}
 	}
 }
+
+// nobody lives beside the server that starts.
+func nobody(context.Context) (owner.Others, error) { return owner.Others{}, nil }

@@ -45,6 +45,9 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 	if c.caller.Present != "" {
 		body["present"] = c.caller.Present
 	}
+	if c.caller.Device != "" {
+		body["device"] = c.caller.Device
+	}
 	if c.caller.Token != "" {
 		body["token"] = c.caller.Token
 	}

@@ -10,26 +10,35 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/owner"
 )
 
 type openIntent struct {
-	seq                    int64
-	op, caller, input, key string
+	seq                            int64
+	op, caller, input, key, server string
 }
 
-// Recover settles the effects that a crash cut off, before anybody is served:
-// the room completes or confirms them, or their outcome is recorded as
-// unknown. It returns how many were unknown.
-func (g *Gate) Recover(ctx context.Context) (unknown int, err error) {
-	rows, err := g.db.Query(ctx, "SELECT seq, op, caller, input, key FROM gate_intent ORDER BY seq")
+// Recover settles the effects that a crash cut off: the room completes or
+// confirms them, or their outcome is recorded as unknown. It returns how many
+// were unknown. What belongs to a server that lives is left to it, and of what
+// one did on another machine nothing here tells how far it came.
+func (g *Gate) Recover(ctx context.Context, others func(context.Context) (owner.Others, error)) (unknown int, err error) {
+	rows, err := g.db.Query(ctx, "SELECT seq, op, caller, input, key, server FROM gate_intent ORDER BY seq")
 	open, err := db.Collect(rows, err, func(rows *sql.Rows) (i openIntent, err error) {
-		return i, rows.Scan(&i.seq, &i.op, &i.caller, &i.input, &i.key)
+		return i, rows.Scan(&i.seq, &i.op, &i.caller, &i.input, &i.key, &i.server)
 	})
+	if err != nil || len(open) == 0 {
+		return 0, err
+	}
+	who, err := others(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, i := range open {
-		known, err := g.settle(ctx, i)
+		if who.Living[i.server] {
+			continue
+		}
+		known, err := g.settle(ctx, i, who.Far[i.server])
 		if err != nil {
 			return unknown, fmt.Errorf("settle the intent %d of %s: %w", i.seq, i.op, err)
 		}
@@ -41,7 +50,7 @@ func (g *Gate) Recover(ctx context.Context) (unknown int, err error) {
 	return unknown, nil
 }
 
-func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error) {
+func (g *Gate) settle(ctx context.Context, i openIntent, far bool) (known bool, err error) {
 	var caller op.Caller
 	if err := json.Unmarshal([]byte(i.caller), &caller); err != nil {
 		return false, err
@@ -51,6 +60,9 @@ func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error)
 	if g.guards.Past(i.op) {
 		return false, g.lost(ctx, i, caller, "the server was restored from a copy that was made while this was under way")
 	}
+	if far {
+		return false, g.lost(ctx, i, caller, "the server that did it ended, and its machine is another one")
+	}
 	o := g.table.Get(i.op)
 	if o == nil {
 		return false, g.lost(ctx, i, caller, "this program no longer has the operation")
@@ -59,6 +71,7 @@ func (g *Gate) settle(ctx context.Context, i openIntent) (known bool, err error)
 	if err != nil {
 		return false, g.lost(ctx, i, caller, "its input cannot be read any more")
 	}
+	in = o.Plan(ctx, in)
 	out, done, err := o.Recover(op.Inside(ctx, o), in)
 	c := &call{op: o, in: in, caller: caller, resource: o.Resource(ctx, in)}
 	switch {

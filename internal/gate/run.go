@@ -59,11 +59,17 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 		if seq, err = g.append(tx, c, journal.Intent, 0, nil); err != nil {
 			return err
 		}
-		return c.intend(tx, seq)
+		if c.first != nil {
+			if err := c.first(tx); err != nil {
+				return err
+			}
+		}
+		return c.intend(tx, seq, g.Server)
 	})
 	if err != nil || found {
 		return out, err
 	}
+	c.notes.Ends = true
 	out, acted := c.run(ctx)
 	// The outcome is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)
@@ -103,12 +109,17 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", seq); err != nil {
 			return err
 		}
+		for _, write := range c.notes.Along {
+			if err := write(tx); err != nil {
+				return err
+			}
+		}
 		_, err := g.append(tx, c, journal.Outcome, seq, extra)
 		return err
 	})
 }
 
-func (c *call) intend(tx *db.Tx, seq int64) error {
+func (c *call) intend(tx *db.Tx, seq int64, server string) error {
 	caller, err := json.Marshal(c.caller)
 	if err != nil {
 		return err
@@ -117,8 +128,8 @@ func (c *call) intend(tx *db.Tx, seq int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO gate_intent (seq, tenant, op, caller, input, key) VALUES (?, ?, ?, ?, ?, ?)",
-		seq, c.caller.Tenant, c.op.Name, string(caller), string(input), c.caller.Idempotency)
+	_, err = tx.Exec("INSERT INTO gate_intent (seq, tenant, op, caller, input, key, server) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		seq, c.caller.Tenant, c.op.Name, string(caller), string(input), c.caller.Idempotency, server)
 	return err
 }
 
@@ -145,11 +156,11 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 			WithNext("use a new key for a new request")
 	case state == "running":
 		return nil, false, fault.New(fault.Conflict, c.op.Name, "the first request with this idempotency key is still running").
-			WithNext("wait, then repeat it with the same key")
+			With("outcome", "running").WithNext("wait, then repeat it with the same key")
 	case state == "unknown":
 		return nil, false, fault.New(fault.Conflict, c.op.Name,
 			"a crash hid the outcome of the first request with this key: it may or may not have happened").
-			WithNext("look at the target, then use a new key if it must be done again")
+			With("outcome", "unknown").WithNext("look at the target, then use a new key if it must be done again")
 	}
 	if c.op.Sealed {
 		return nil, false, fault.New(fault.Conflict, c.op.Name,

@@ -52,8 +52,9 @@ func (g *Gate) Admit(ctx context.Context, name string, in any) (context.Context,
 	return op.WithMay(ctx, func(right string, r op.Resource) bool { return now.Load().may(right, r) }), nil
 }
 
-// look is a stream's call as the policy sees it now.
+// look is a call as the policy sees it now, planned anew.
 func (g *Gate) look(ctx context.Context, o *op.Op, in any) (*call, error) {
+	in = o.PlanAnew(ctx, in)
 	c := &call{op: o, in: in, caller: op.CallerFrom(ctx), resource: o.Resource(ctx, in)}
 	if err := g.lookUp(ctx, c); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (g *Gate) stay(ctx context.Context, may func(context.Context) error) contex
 				return
 			case <-tick.C:
 			}
-			err := g.still(ctx, op.CallerFrom(ctx))
+			err := g.Still(ctx, op.CallerFrom(ctx))
 			if err == nil {
 				err = may(ctx)
 			}
@@ -104,7 +105,7 @@ var waited = time.Second
 func (g *Gate) again(ctx context.Context, c *call) error {
 	// What a call began goes on: whoever is not told of it because a token ran out meanwhile would begin it again.
 	if c.op.Class == op.ClassRead && (c.caller.Kind == op.Session || c.caller.Aged()) {
-		if err := g.still(ctx, c.caller); err != nil {
+		if err := g.Still(ctx, c.caller); err != nil {
 			return err
 		}
 	}
@@ -118,4 +119,5 @@ func (g *Gate) again(ctx context.Context, c *call) error {
 	return nil
 }
 
-func (g *Gate) still(ctx context.Context, c op.Caller) error { return g.guards.Still(ctx, c) }
+// Still says why a caller who was let in would not be let in again.
+func (g *Gate) Still(ctx context.Context, c op.Caller) error { return g.guards.Still(ctx, c) }

@@ -43,6 +43,18 @@ func (s *Server) openAPI() ([]byte, error) {
 			}
 		}
 	}
+	for _, routes := range s.Described {
+		for pattern := range routes.Handlers {
+			method, path, _ := strings.Cut(pattern, " ")
+			path = wildcard.ReplaceAllString(path, "{$1}")
+			if paths[path] == nil {
+				paths[path] = map[string]any{}
+			}
+			if m := strings.ToLower(method); paths[path][m] == nil {
+				paths[path][m] = mounted(routes, method, path)
+			}
+		}
+	}
 	return json.Marshal(map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "tandem", "version": s.Version,
@@ -54,6 +66,36 @@ func (s *Server) openAPI() ([]byte, error) {
 			"schemas":         map[string]any{"Problem": problem},
 		},
 	})
+}
+
+// Routes are handlers of another door that the description names, though none of them is an operation.
+type Routes struct {
+	Tag, Doc string
+	Public   bool // no token is needed
+	Handlers map[string]http.Handler
+}
+
+// mounted describes a route that is no operation itself: it is there for clients whose shapes are not ours to choose.
+func mounted(routes Routes, method, path string) map[string]any {
+	object := map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object"}}}
+	item := map[string]any{"operationId": strings.ToLower(method) + strings.NewReplacer("/", "_", "{", "", "}", "", ".", "").Replace(path),
+		"summary": routes.Doc, "tags": []string{routes.Tag},
+		"responses": map[string]any{"200": map[string]any{"description": "done"}, "default": map[string]any{
+			"description": "it did not happen, and why"}}}
+	if routes.Public {
+		item["security"] = []any{}
+	}
+	var params []map[string]any
+	for _, m := range wildcard.FindAllStringSubmatch(path, -1) {
+		params = append(params, map[string]any{"name": m[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+	}
+	if len(params) > 0 {
+		item["parameters"] = params
+	}
+	if method == "POST" || method == "PUT" || method == "PATCH" {
+		item["requestBody"] = map[string]any{"content": object}
+	}
+	return item
 }
 
 // describe prepares an operation's item; its parameters depend on the path.

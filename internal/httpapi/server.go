@@ -37,6 +37,8 @@ type Server struct {
 	// Mounts are handlers of other doors on the same listener (the panel,
 	// MCP), by pattern. They get the authenticated request.
 	Mounts map[string]http.Handler
+	// Described are those of them that are in the description of the API, by what they are for.
+	Described []Routes
 	// Failed hears of every request that was answered with a failure. Without it nobody is told.
 	Failed func(kind fault.Kind)
 	// Compat takes over /event when a published client asks for a session's events (sessionID).

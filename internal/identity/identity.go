@@ -27,6 +27,8 @@ type Room struct {
 	used map[string]time.Time // token id → when its last use was last written
 	// callers are those of tokens that were presented, by the hash.
 	callers map[string]found
+	// Server is the identity of this server, whatever its address is: what a device signs names it.
+	Server string
 	// Wrong hears of a wrong PIN inside the transaction that writes it down.
 	Wrong func(tx *db.Tx, w WrongPIN) error
 	// Recovered hears what happens about a forgotten PIN inside the transaction of it.

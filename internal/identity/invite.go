@@ -26,6 +26,8 @@ const (
 type InviteIn struct {
 	TTL  int64 `json:"expires_in_secs,omitempty" jsonschema:"how long it is good for; a day when left out"`
 	Uses int64 `json:"uses,omitempty" jsonschema:"how many machines may join with it; one when left out"`
+	// Person is whose machine logs in with it.
+	Person string `json:"person,omitempty" jsonschema:"the name of the person whom it is for, who logs in with it on their own machine; left out, it is for a machine or an agent"`
 }
 
 // InviteOut is an invitation, shown once.
@@ -34,12 +36,15 @@ type InviteOut struct {
 	Invite    string    `json:"invite"`
 	Uses      int64     `json:"uses"`
 	ExpiresAt time.Time `json:"expires_at"`
+	Person    string    `json:"person,omitempty"`
+	Receives  string    `json:"receives,omitempty" jsonschema:"what grants wait for a person of that name"`
 }
 
 // Invitation is an invitation as it may be listed: never what lets somebody in.
 type Invitation struct {
 	ID        string     `json:"id"`
 	Uses      int64      `json:"uses" jsonschema:"how many machines may join with it"`
+	Person    string     `json:"person,omitempty" jsonschema:"the person whom it is for"`
 	Used      int64      `json:"used"`
 	CreatedAt time.Time  `json:"created_at"`
 	CreatedBy string     `json:"created_by"`
@@ -73,14 +78,14 @@ type CameBy struct {
 
 func (r *Room) inviteOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "join.invite", Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true,
+		JoinInvite.State(op.Spec{Once: true, Right: "token.mint", Method: "POST", Path: "/invite", Status: 201, Present: true,
 			People: true, MCP: "-",
-			Doc: "Make an invitation for one machine or agent, or for several. Needs a person present."},
+			Doc: "Make an invitation for a person, or for one machine or agent, or for several. Needs a person present."},
 			func(InviteIn) op.Resource { return tokenAt("invite") }, r.inviteOp),
-		op.Read(op.Spec{Name: "join.invites", Right: "token.read", Method: "GET", Path: "/invite", MCP: "-",
+		JoinInvites.Read(op.Spec{Right: "token.read", Method: "GET", Path: "/invite", MCP: "-",
 			Doc: "List invitations with who came by them, until a month after they end; never the invitations themselves."},
 			func(Nothing) op.Resource { return tokenAt("invite") }, r.invites),
-		op.State(op.Spec{Name: "join.revoke", Right: "token.revoke", Present: true, Method: "DELETE", Path: "/invite/{id}", People: true,
+		JoinRevoke.State(op.Spec{Right: "token.revoke", Present: true, Method: "DELETE", Path: "/invite/{id}", People: true,
 			MCP: "-", Doc: "Revoke an invitation: nobody joins with it any more. Who did stays."},
 			func(in InviteRef) op.Resource { return tokenAt(in.ID) }, r.revokeInvite),
 	}
@@ -88,15 +93,15 @@ func (r *Room) inviteOps() []op.Op {
 
 // inviteRow is an invitation as its row has it.
 type inviteRow struct {
-	tenant, id, by                        string
+	tenant, id, by, person                string
 	hash                                  []byte
 	uses, used, created, expires, revoked int64
 }
 
-const inviteColumns = "tenant, id, created_by, hash, uses, used, created_at, expires_at, revoked_at"
+const inviteColumns = "tenant, id, created_by, hash, uses, used, created_at, expires_at, revoked_at, person"
 
 func scanInvite(row interface{ Scan(...any) error }) (v inviteRow, err error) {
-	return v, row.Scan(&v.tenant, &v.id, &v.by, &v.hash, &v.uses, &v.used, &v.created, &v.expires, &v.revoked)
+	return v, row.Scan(&v.tenant, &v.id, &v.by, &v.hash, &v.uses, &v.used, &v.created, &v.expires, &v.revoked, &v.person)
 }
 
 // Seal is an invitation: what opens it, for how many, and until when. How many came is not in it, since that changes with each; that
@@ -104,6 +109,9 @@ func scanInvite(row interface{ Scan(...any) error }) (v inviteRow, err error) {
 func (v inviteRow) Seal() op.Sealed {
 	s := op.Sealed{Tenant: v.tenant, Subject: "invite:" + v.id, What: "the invitation " + v.id + " for " + strconv.FormatInt(v.uses, 10),
 		Says: []string{v.id, hex.EncodeToString(v.hash), strconv.FormatInt(v.uses, 10), strconv.FormatInt(v.expires, 10)}}
+	if v.person != "" {
+		s.Says, s.What = append(s.Says, v.person), "the invitation "+v.id+" for the person "+v.person
+	}
 	switch {
 	case v.revoked != 0:
 		s.Says, s.What = []string{v.id, takenBack}, s.What+", revoked"
@@ -122,26 +130,35 @@ func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut,
 		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is for 1 to %d machines", maxUses)
 	}
 	c := op.CallerFrom(ctx)
-	return r.Invite(ctx, tx, c.Tenant, c.Actor, max(in.Uses, 1), life)
+	receives, err := r.mayInvite(ctx, tx, c.Tenant, in)
+	if err != nil {
+		return InviteOut{}, err
+	}
+	out, err := r.invite(ctx, tx, inviteRow{tenant: c.Tenant, by: c.Actor, uses: max(in.Uses, 1), person: in.Person}, life)
+	out.Receives = receives
+	return out, err
 }
 
 // Invite makes an invitation to a tenant. The daemon makes one when it
 // is told to listen beyond this machine, for the person who told it.
 func (r *Room) Invite(ctx context.Context, tx *db.Tx, tenant, by string, uses int64, life time.Duration) (InviteOut, error) {
+	return r.invite(ctx, tx, inviteRow{tenant: tenant, by: by, uses: uses}, life)
+}
+
+func (r *Room) invite(ctx context.Context, tx *db.Tx, v inviteRow, life time.Duration) (InviteOut, error) {
 	if life == 0 {
 		life = inviteLife
 	}
-	if err := endInvites(ctx, tx, tenant); err != nil {
+	if err := endInvites(ctx, tx, v.tenant); err != nil {
 		return InviteOut{}, err
 	}
-	out := InviteOut{ID: id.New("inv"), Invite: newSecret("tdj_"), Uses: uses, ExpiresAt: tx.Now().Add(life)}
-	v := inviteRow{tenant: tenant, id: out.ID, by: by, hash: hashOf(kindInvite + out.Invite), uses: uses,
-		created: tx.Now().UnixMicro(), expires: out.ExpiresAt.UnixMicro()}
+	out := InviteOut{ID: id.New("inv"), Invite: newSecret("tdj_"), Uses: v.uses, ExpiresAt: tx.Now().Add(life), Person: v.person}
+	v.id, v.hash, v.created, v.expires = out.ID, hashOf(kindInvite+out.Invite), tx.Now().UnixMicro(), out.ExpiresAt.UnixMicro()
 	op.Note(ctx, "invite", v.id)
 	op.Note(ctx, "uses", v.uses)
 	op.Row(ctx, v.Seal())
-	_, err := tx.Exec("INSERT INTO invite ("+inviteColumns+") VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0)", v.tenant, v.id, v.by, v.hash, v.uses,
-		v.created, v.expires)
+	_, err := tx.Exec("INSERT INTO invite ("+inviteColumns+") VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, ?)", v.tenant, v.id, v.by, v.hash, v.uses,
+		v.created, v.expires, v.person)
 	return out, err
 }
 
@@ -204,7 +221,7 @@ func (r *Room) invites(ctx context.Context, _ Nothing) (InvitesOut, error) {
 	}
 	byID := map[string]*Invitation{}
 	for _, v := range all {
-		byID[v.id] = &Invitation{ID: v.id, Uses: v.uses, Used: v.used, CreatedAt: db.Time(v.created), CreatedBy: v.by,
+		byID[v.id] = &Invitation{ID: v.id, Uses: v.uses, Used: v.used, Person: v.person, CreatedAt: db.Time(v.created), CreatedBy: v.by,
 			ExpiresAt: db.Time(v.expires), RevokedAt: optional(v.revoked)}
 		out.Invites = append(out.Invites, byID[v.id])
 	}

@@ -37,10 +37,10 @@ func joinAt(name string) op.Resource { return op.Resource{Kind: "join", Path: "/
 // joinOps are how others come in.
 func (r *Room) joinOps() []op.Op {
 	return []op.Op{
-		op.Binding(op.State(op.Spec{Name: "join.enter", Once: true, Right: "join.create", MCP: "-", Secret: []string{"nonce"},
+		op.Binding(JoinEnter.State(op.Spec{Once: true, Right: "join.create", MCP: "-", Secret: []string{"nonce"},
 			Doc: "Ask to join this server. A person approves it; the same request then returns a token, once."},
 			func(in EnterIn) op.Resource { return joinAt(in.Name) }, r.enter), r.receives),
-		op.State(op.Spec{Name: "join.redeem", Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
+		JoinRedeem.State(op.Spec{Once: true, Right: "join.use", MCP: "-", Secret: []string{"invite"},
 			Doc: "Join this server with an invitation, which lets in as many as it was made for."},
 			func(in RedeemIn) op.Resource { return joinAt(in.Name) }, r.redeem),
 	}
@@ -63,12 +63,15 @@ func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, err
 	if db.NoRows(err) {
 		_, err = r.takeSignin(ctx, tx, kindInvite, in.Invite)
 	}
-	if db.NoRows(err) {
+	switch {
+	case db.NoRows(err):
 		return MintOut{}, fault.New(fault.Denied, "join.redeem", "this invitation is not known, was used already or is too old").
 			WithNext("ask the server's owner for a new one (tandem invite), or join without one and wait for approval")
-	}
-	if err != nil {
+	case err != nil:
 		return MintOut{}, err
+	case v.person != "":
+		return MintOut{}, fault.New(fault.Invalid, "join.redeem", "this invitation is for a person, and no machine joins with it").
+			WithNext("log in with it: tandem login HOST:PORT#INVITE")
 	}
 	out, err := r.admit(ctx, tx, in.Name, "joined by invitation")
 	if err == nil && v.id != "" {

@@ -93,22 +93,22 @@ type ForgetIn struct {
 func (r *Room) oauthOps() []op.Op {
 	client := func(id string) op.Resource { return joinAt(id) }
 	return []op.Op{
-		op.State(op.Spec{Name: "oauth.register", Right: "join.use", MCP: "-",
+		OAuthRegister.State(op.Spec{Right: "join.use", MCP: "-",
 			Doc: "Register a program that wants to connect by OAuth. It has no rights until a person consents."},
 			func(RegisterIn) op.Resource { return client("register") }, r.register),
-		op.Read(op.Spec{Name: "oauth.look", Right: "token.read", MCP: "-", People: true, Doc: "Show what a program asks a person to consent to."},
+		OAuthLook.Read(op.Spec{Right: "token.read", MCP: "-", People: true, Doc: "Show what a program asks a person to consent to."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.look),
-		op.State(op.Spec{Name: "oauth.consent", Once: true, Right: "token.mint", MCP: "-", Present: true, People: true,
+		OAuthConsent.State(op.Spec{Once: true, Right: "token.mint", MCP: "-", Present: true, People: true,
 			Doc: "Consent to a program's connecting. Needs a person present."},
 			func(ConnectIn) op.Resource { return tokenAt("oauth") }, r.consent),
-		op.State(op.Spec{Name: "oauth.exchange", Once: true, Right: "join.use", MCP: "-",
+		OAuthExchange.State(op.Spec{Once: true, Right: "join.use", MCP: "-",
 			Secret: []string{"code", "code_verifier", "refresh_token"}, Doc: "Exchange a code or a refresh token for tokens."},
 			func(in ExchangeIn) op.Resource { return client("exchange") }, r.exchange),
-		op.State(op.Spec{Name: "oauth.clear", Right: "token.revoke", Method: "DELETE", Path: "/oauth/waiting", MCP: "-", Present: true,
+		OAuthClear.State(op.Spec{Right: "token.revoke", Method: "DELETE", Path: "/oauth/waiting", MCP: "-", Present: true,
 			People: true,
 			Doc:    "Forget programs that registered and that nobody has consented to. Needs a person present."},
 			func(ClearIn) op.Resource { return tokenAt("oauth") }, r.clearWaiting),
-		op.State(op.Spec{Name: "oauth.forget", Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"},
+		OAuthForget.State(op.Spec{Once: true, Right: "join.use", MCP: "-", Secret: []string{"token"},
 			Doc: "Revoke a token or a refresh token, by its holder."},
 			func(ForgetIn) op.Resource { return client("forget") }, r.forget),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tandem/internal/crowd"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -31,38 +32,45 @@ func (r *Room) clearWaiting(ctx context.Context, tx *db.Tx, in ClearIn) (ClearOu
 	return ClearOut{n}, err
 }
 
-// roomForClient makes place for one more program that waits for consent. Each source has a bound of its own, where the oldest gives
-// way once it has had its time; where all sources together are too many, the oldest of the source with most gives way at once, so
-// that a program from elsewhere can always register.
+// Registering is how many programs may wait for a person's consent.
+var Registering = crowd.Bound{From: maxFrom, All: maxClients, Settles: settles}
+
+// roomForClient makes place for one more program that waits for consent.
 func roomForClient(tx *db.Tx, c op.Caller) error {
-	var mine, all int
-	var oldest int64
-	if err := tx.QueryRow("SELECT count(*), coalesce(min(created_at), 0) FROM oauth_client WHERE "+waitingClients+" AND source = ?", c.Tenant,
-		c.Source).Scan(&mine, &oldest); err != nil {
-		return err
+	wait, err := Registering.Admit(programs{tx, c.Tenant}, c.Source, tx.Now())
+	if wait > 0 {
+		return fault.New(fault.Exhausted, "oauth.register", "%d programs from where you are wait for a person's consent", maxFrom).
+			WithNext("try again in %d minutes; or a person at the server clears them: tandem token clear", crowd.Minutes(wait))
 	}
-	if mine >= maxFrom {
-		if age := tx.Now().Sub(db.Time(oldest)); age < settles {
-			return fault.New(fault.Exhausted, "oauth.register", "%d programs from where you are wait for a person's consent", mine).
-				WithNext("try again in %d minutes; or a person at the server clears them: tandem token clear", int((settles-age)/time.Minute)+1)
-		}
-		if err := dropOldest(tx, c.Tenant, c.Source); err != nil {
-			return err
-		}
-	}
-	if err := tx.QueryRow("SELECT count(*) FROM oauth_client WHERE "+waitingClients, c.Tenant).Scan(&all); err != nil || all < maxClients {
-		return err
-	}
-	var most string
-	if err := tx.QueryRow("SELECT source FROM oauth_client WHERE "+waitingClients+" GROUP BY source ORDER BY count(*) DESC, min(id) LIMIT 1",
-		c.Tenant).Scan(&most); err != nil {
-		return err
-	}
-	return dropOldest(tx, c.Tenant, most)
+	return err
 }
 
-func dropOldest(tx *db.Tx, tenant, source string) error {
-	_, err := tx.Exec("DELETE FROM oauth_client WHERE tenant = ? AND id = (SELECT min(id) FROM oauth_client WHERE "+waitingClients+
-		" AND source = ?)", tenant, tenant, source)
+// programs are those that wait for consent.
+type programs struct {
+	tx     *db.Tx
+	tenant string
+}
+
+func (l programs) From(source string) (n int, oldest time.Time, err error) {
+	var at int64
+	err = l.tx.QueryRow("SELECT count(*), coalesce(min(created_at), 0) FROM oauth_client WHERE "+waitingClients+" AND source = ?", l.tenant,
+		source).Scan(&n, &at)
+	return n, db.Time(at), err
+}
+
+func (l programs) All() (n int, err error) {
+	err = l.tx.QueryRow("SELECT count(*) FROM oauth_client WHERE "+waitingClients, l.tenant).Scan(&n)
+	return n, err
+}
+
+func (l programs) Most() (most string, err error) {
+	err = l.tx.QueryRow("SELECT source FROM oauth_client WHERE "+waitingClients+
+		" GROUP BY source ORDER BY count(*) DESC, min(id) LIMIT 1", l.tenant).Scan(&most)
+	return most, err
+}
+
+func (l programs) Drop(source string) error {
+	_, err := l.tx.Exec("DELETE FROM oauth_client WHERE tenant = ? AND id = (SELECT min(id) FROM oauth_client WHERE "+waitingClients+
+		" AND source = ?)", l.tenant, l.tenant, source)
 	return err
 }

@@ -33,13 +33,13 @@ type PasskeyIn struct {
 
 func (r *Room) passkeyOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "passkey.list", Right: "token.read", Masked: true, Method: "GET", Path: "/passkey", MCP: "-",
+		PasskeyList.Read(op.Spec{Right: "token.read", Masked: true, Method: "GET", Path: "/passkey", MCP: "-",
 			Doc: "List your passkeys with their last use."},
 			func(Nothing) op.Resource { return tokenAt("") }, r.passkeys),
-		op.State(op.Spec{Name: "passkey.add", Right: "token.mint", Present: true, People: true, MCP: "-", Secret: []string{"answer"},
+		PasskeyAdd.State(op.Spec{Right: "token.mint", Present: true, People: true, MCP: "-", Secret: []string{"answer"},
 			Doc: "Register a passkey that a device made in the panel. Needs a person present: the PIN for the first one."},
 			func(in PasskeyAddIn) op.Resource { return tokenAt("passkey") }, r.addPasskey),
-		op.State(op.Spec{Name: "passkey.remove", Right: "token.revoke", Method: "DELETE", Path: "/passkey/{id}", Present: true, People: true,
+		PasskeyRemove.State(op.Spec{Right: "token.revoke", Method: "DELETE", Path: "/passkey/{id}", Present: true, People: true,
 			MCP: "-",
 			Doc: "Forget a passkey: it proves nothing any more."},
 			func(in PasskeyIn) op.Resource { return tokenAt("passkey") }, r.removePasskey),

@@ -21,8 +21,8 @@ import (
 
 var testSite = Site{Host: "tandem.localhost", Origin: "http://tandem.localhost:39731"}
 
-// device is a passkey in software, as far as tests need one.
-type device struct {
+// authenticator is a passkey in software, as far as tests need one.
+type authenticator struct {
 	key     *ecdsa.PrivateKey
 	id      []byte
 	counter uint32
@@ -31,7 +31,7 @@ type device struct {
 	host    string
 }
 
-func newDevice(t *testing.T) *device {
+func newDevice(t *testing.T) *authenticator {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -39,17 +39,17 @@ func newDevice(t *testing.T) *device {
 	}
 	id := make([]byte, 16)
 	rand.Read(id)
-	return &device{key: key, id: id, flags: 0x05, origin: testSite.Origin, host: testSite.Host}
+	return &authenticator{key: key, id: id, flags: 0x05, origin: testSite.Origin, host: testSite.Host}
 }
 
 func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-func (d *device) clientData(kind, challenge string) []byte {
+func (d *authenticator) clientData(kind, challenge string) []byte {
 	data, _ := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": d.origin, "crossOrigin": false})
 	return data
 }
 
-func (d *device) authData(attested []byte) []byte {
+func (d *authenticator) authData(attested []byte) []byte {
 	sum := sha256.Sum256([]byte(d.host))
 	flags := d.flags
 	if attested != nil {
@@ -60,7 +60,7 @@ func (d *device) authData(attested []byte) []byte {
 }
 
 // create answers a registration with attestation "none".
-func (d *device) create(t *testing.T, challenge string) json.RawMessage {
+func (d *authenticator) create(t *testing.T, challenge string) json.RawMessage {
 	t.Helper()
 	point, err := d.key.PublicKey.Bytes()
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *device) create(t *testing.T, challenge string) json.RawMessage {
 }
 
 // sign answers a question of presence.
-func (d *device) sign(t *testing.T, challenge string) []byte {
+func (d *authenticator) sign(t *testing.T, challenge string) []byte {
 	t.Helper()
 	client, auth := d.clientData("webauthn.get", challenge), d.authData(nil)
 	hash := sha256.Sum256(client)
@@ -103,7 +103,7 @@ type passkeyHouse struct {
 	*Room
 	now    time.Time
 	caller op.Caller
-	device *device
+	device *authenticator
 }
 
 // openPasskeys is a room whose owner has registered a device.
@@ -131,7 +131,7 @@ func openPasskeys(t *testing.T) *passkeyHouse {
 	return h
 }
 
-func (h *passkeyHouse) register(t *testing.T, d *device, site Site) error {
+func (h *passkeyHouse) register(t *testing.T, d *authenticator, site Site) error {
 	t.Helper()
 	ctx := op.WithCaller(context.Background(), h.caller)
 	ask, err := h.AskNewPasskey(ctx, site, h.caller)
@@ -182,15 +182,15 @@ func TestPasskeyProvesOnePurposeOnce(t *testing.T) {
 }
 
 func TestPasskeyRefusesOtherDevicesAndPlaces(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, d *device){
-		"another origin":     func(_ *testing.T, d *device) { d.origin = "http://evil.localhost:39731" },
-		"another port":       func(_ *testing.T, d *device) { d.origin = "http://tandem.localhost:8080" },
-		"another host":       func(_ *testing.T, d *device) { d.host = "evil.localhost" },
-		"owner not verified": func(_ *testing.T, d *device) { d.flags = 0x01 },
-		"nobody present":     func(_ *testing.T, d *device) { d.flags = 0x04 },
-		"another key":        func(t *testing.T, d *device) { d.key = newDevice(t).key },
-		"another device":     func(t *testing.T, d *device) { *d = *newDevice(t) },
-		"counts backwards":   func(_ *testing.T, d *device) { d.counter = 0 },
+	for name, spoil := range map[string]func(t *testing.T, d *authenticator){
+		"another origin":     func(_ *testing.T, d *authenticator) { d.origin = "http://evil.localhost:39731" },
+		"another port":       func(_ *testing.T, d *authenticator) { d.origin = "http://tandem.localhost:8080" },
+		"another host":       func(_ *testing.T, d *authenticator) { d.host = "evil.localhost" },
+		"owner not verified": func(_ *testing.T, d *authenticator) { d.flags = 0x01 },
+		"nobody present":     func(_ *testing.T, d *authenticator) { d.flags = 0x04 },
+		"another key":        func(t *testing.T, d *authenticator) { d.key = newDevice(t).key },
+		"another device":     func(t *testing.T, d *authenticator) { *d = *newDevice(t) },
+		"counts backwards":   func(_ *testing.T, d *authenticator) { d.counter = 0 },
 	} {
 		h := openPasskeys(t)
 		h.device.counter = 7

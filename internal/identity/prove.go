@@ -26,7 +26,8 @@ type WrongPIN struct {
 	Door          op.Door
 	Count         int // wrong ones so far, of this caller or of all who were never right
 	Pause         time.Duration
-	Code          bool // it was a recovery code
+	Code          bool   // it was a recovery code
+	Device        string // it was the proof of this device
 }
 
 // pause is how long to wait after so many wrong tries: none for the first few, then doubling from 5 seconds, up to a minute

@@ -132,24 +132,24 @@ func recoveryAt[In any](In) op.Resource { return op.Resource{Kind: "server", Pat
 
 func (r *Room) recoveryOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "recovery.show", Right: "server.view", Method: "GET", Path: "/recovery", MCP: "-",
+		RecoveryShow.Read(op.Spec{Right: "server.view", Method: "GET", Path: "/recovery", MCP: "-",
 			Doc: "Say how a forgotten PIN could be replaced: how many recovery codes are left, and whether root of the machine began a recovery."},
 			recoveryAt[Nothing], func(ctx context.Context, _ Nothing) (RecoveryOut, error) {
 				return r.Recovery(ctx, op.CallerFrom(ctx).Tenant)
 			}),
-		op.State(op.Spec{Name: "recovery.codes", Once: true, Right: "server.execute", MCP: "-", Socket: true, Present: true, People: true,
+		RecoveryCodes.State(op.Spec{Once: true, Right: "server.execute", MCP: "-", Socket: true, Present: true, People: true,
 			Doc: "Make new recovery codes and show them once. Those from before stop working. Needs a person present."},
 			recoveryAt[Nothing], func(ctx context.Context, tx *db.Tx, _ Nothing) (CodesOut, error) {
 				codes, err := r.makeCodes(ctx, tx, op.CallerFrom(ctx).Tenant, WellKnown(Owner))
 				return CodesOut{codes}, err
 			}),
-		op.State(op.Spec{Name: "recovery.use", Once: true, Right: "server.execute", Secret: []string{"pin"}, MCP: "-", Socket: true,
+		RecoveryUse.State(op.Spec{Once: true, Right: "server.execute", Secret: []string{"pin"}, MCP: "-", Socket: true,
 			Doc: "Set a new PIN with a recovery code, which works once, or as root of the machine a day after recovery.begin."},
 			recoveryAt[PINIn], r.recoverPIN),
-		op.State(op.Spec{Name: "recovery.begin", Right: "server.execute", MCP: "-", Socket: true,
+		RecoveryBegin.State(op.Spec{Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Begin a recovery as root of the machine. Every browser is told; after a day root can set a new PIN, unless somebody stops it."},
 			recoveryAt[Nothing], r.beginRecovery),
-		op.State(op.Spec{Name: "recovery.stop", Right: "server.execute", Method: "POST", Path: "/recovery/stop", MCP: "-", Present: true,
+		RecoveryStop.State(op.Spec{Right: "server.execute", Method: "POST", Path: "/recovery/stop", MCP: "-", Present: true,
 			People: true,
 			Doc:    "Stop a recovery that root of the machine began. Needs a person present."},
 			recoveryAt[StopIn], r.stopRecovery),

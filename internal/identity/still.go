@@ -28,12 +28,16 @@ func (r *Room) Still(ctx context.Context, c op.Caller) error {
 	return err
 }
 
-// present reports whether the PIN that proved a caller's presence is still the PIN.
+// present reports whether the PIN that proved a caller's presence is still the PIN, or the device that did was not revoked.
 func (r *Room) present(ctx context.Context, c op.Caller) (bool, error) {
+	var n int
+	if c.Present == byDevice {
+		err := r.db.QueryRow(ctx, "SELECT count(*) FROM device WHERE tenant = ? AND id = ? AND revoked_at = 0", c.Tenant, c.Device).Scan(&n)
+		return n == 1, err
+	}
 	if c.Present != "pin" || c.Since.IsZero() {
 		return true, nil
 	}
-	var n int
 	err := r.db.QueryRow(ctx, "SELECT count(*) FROM pin WHERE tenant = ? AND actor = ? AND set_at > ?", c.Tenant, c.Actor, c.Since).Scan(&n)
 	return n == 0, err
 }

@@ -1,6 +1,6 @@
 // Package inbox is the one place for what needs a person: asks, questions, dialogs, programs that crashed or were refused by their
-// provider, relays that wait, pushes that failed, connectors in quarantine, unread mail. It owns nothing and decides nothing: every
-// row is read from its own room, as its caller may see it, and says where and how it is answered.
+// provider, relays that wait, pushes that failed, connectors in quarantine, runs that nobody lets go on, unread mail. It owns nothing
+// and decides nothing: every row is read from its own room, as its caller may see it, and says where and how it is answered.
 package inbox
 
 import (
@@ -30,7 +30,7 @@ func New(rooms op.Invoker, panel func() string, now func() time.Time) *Room {
 func (r *Room) Ops() []op.Op {
 	return []op.Op{wire.List.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/inbox",
 		Doc: "List everything that needs a person, with the place where it is answered: asks, questions, dialogs, crashed, rate-limited, parked, failed pushes, " +
-			"quarantined connectors, files that were set aside, unread mail.\nAn ask is answered by a person alone: pass on its link. A question may be answered with question_answer."},
+			"quarantined connectors, files that were set aside, runs and jobs that wait for somebody to look, unread mail.\nAn ask is answered by a person alone: pass on its link. A question may be answered with question_answer."},
 		func(wire.In) op.Resource { return op.Resource{Kind: "approval", Path: "/"} }, r.list)}
 }
 
@@ -41,8 +41,8 @@ type source struct {
 }
 
 var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.list", failures}, {"relay.list", relays},
-	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"schedule.list", schedules},
-	{"space.list", mail}}
+	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"automation.runs", runs},
+	{"job.list", jobs}, {"schedule.list", schedules}, {"space.list", mail}}
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	if in.Kind != "" && !slices.Contains(wire.Kinds, in.Kind) {

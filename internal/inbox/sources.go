@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	automation "tandem/internal/automation/wire"
 	connector "tandem/internal/connector/wire"
 	"tandem/internal/identity"
 	"tandem/internal/inbox/wire"
+	job "tandem/internal/job/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	schedule "tandem/internal/schedule/wire"
@@ -25,18 +27,6 @@ import (
 
 // recent is how long the inbox tells of what is over: an ask that ended without an answer, a push that failed.
 const recent = 24 * time.Hour
-
-// What the other rooms are asked.
-const (
-	questionList = op.Def[session.Nothing, session.QuestionsOut]("question.list")
-	seatList     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
-	sessionList  = op.Def[session.ListIn, session.ListOut]("session.list")
-	turnList     = op.Def[session.TurnIn, session.TurnsOut]("session.turns")
-	relayList    = op.Def[session.Nothing, relay.ListOut]("relay.list")
-	sessionGet   = op.Def[session.IDIn, *session.Session]("session.get")
-	recoveryShow = op.Def[identity.Nothing, identity.RecoveryOut]("recovery.show")
-	spaceList    = op.Def[peer.Nothing, peer.Seats]("space.list")
-)
 
 func asks(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	waiting, err := op.Do(ctx, r.rooms, approval.AskList, approval.ListIn{Limit: 1000})
@@ -61,7 +51,7 @@ func askRow(kind wire.Kind, a *approval.Ask, what string, since time.Time, verb 
 }
 
 func questions(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	list, err := op.Do(ctx, r.rooms, questionList, session.Nothing{})
+	list, err := op.Do(ctx, r.rooms, session.QuestionList, session.Nothing{})
 	for _, q := range list.Questions {
 		row := wire.Row{Kind: wire.Question, ID: q.ID, Name: first(q.Called, q.Session), Session: q.Session, Since: q.CreatedAt,
 			Next: AnswerWith(q), Page: "/panel/sessions/" + url.PathEscape(q.Session)}
@@ -96,7 +86,7 @@ var stuck = map[terminal.State]wire.Kind{terminal.Dialog: wire.Dialog, terminal.
 
 // seats are the programs that cannot go on; looking counts those of which nobody knows yet.
 func seats(ctx context.Context, r *Room) (out []wire.Row, looking int, err error) {
-	live, err := op.Do(ctx, r.rooms, seatList, terminal.LiveIn{})
+	live, err := op.Do(ctx, r.rooms, terminal.SessionLive, terminal.LiveIn{})
 	for _, s := range live.Sessions {
 		if s.Looking {
 			looking++
@@ -131,13 +121,13 @@ func GoOnWith(s terminal.Seat) string {
 
 // failures are the sessions of our own loop whose last turn failed. What failed in a terminal says so there.
 func failures(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	list, err := op.Do(ctx, r.rooms, sessionList, session.ListIn{})
+	list, err := op.Do(ctx, r.rooms, session.SessionList, session.ListIn{})
 	for _, s := range list.Sessions {
 		if s.State != string(session.Failed) || s.Driver != session.DriverModel || s.Parent != "" || r.now().Sub(s.UpdatedAt) > recent {
 			continue
 		}
 		why := ""
-		if turns, err := op.Do(ctx, r.rooms, turnList, session.TurnIn{ID: s.ID}); err == nil && len(turns.Turns) > 0 {
+		if turns, err := op.Do(ctx, r.rooms, session.SessionTurns, session.TurnIn{ID: s.ID}); err == nil && len(turns.Turns) > 0 {
 			why = turns.Turns[0].Reason // the newest
 		}
 		out = append(out, wire.Row{Kind: wire.Ended, ID: s.ID, Name: first(s.Title, s.ID), Session: s.ID, Since: s.UpdatedAt,
@@ -148,7 +138,7 @@ func failures(ctx context.Context, r *Room) (out []wire.Row, err error) {
 }
 
 func relays(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	list, err := op.Do(ctx, r.rooms, relayList, session.Nothing{})
+	list, err := op.Do(ctx, r.rooms, relay.RelayList, session.Nothing{})
 	for _, x := range list.Relays {
 		if x.Status != relay.NeedsInput && x.Status != relay.Blocked && x.Status != relay.Parked || r.now().Sub(x.UpdatedAt) > recent &&
 			x.Status.Over() {
@@ -214,7 +204,7 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	for _, a := range list.Aside {
 		if _, known := names[a.Session]; !known {
 			names[a.Session] = "" // one that is gone has no name
-			if s, err := op.Do(ctx, r.rooms, sessionGet, session.IDIn{ID: a.Session}); err == nil {
+			if s, err := op.Do(ctx, r.rooms, session.SessionGet, session.IDIn{ID: a.Session}); err == nil {
 				names[a.Session] = s.Title
 			}
 		}
@@ -227,13 +217,52 @@ func setAside(ctx context.Context, r *Room) (out []wire.Row, err error) {
 
 // recovery is a PIN that root of the machine began to replace: whoever has the old one has a day to stop it.
 func recovery(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	said, err := op.Do(ctx, r.rooms, recoveryShow, identity.Nothing{})
+	said, err := op.Do(ctx, r.rooms, identity.RecoveryShow, identity.Nothing{})
 	if p := said.Pending; p != nil {
 		out = append(out, wire.Row{Kind: wire.Recovery, ID: p.ID, Name: "PIN", Since: p.StartedAt,
 			What: "root of this machine began to replace the PIN, which counts from " + p.DueAt.Local().Format("2006-01-02 15:04") + " on",
 			Next: "tandem recover stop", Page: "/panel/system"})
 	}
 	return out, err
+}
+
+// runs are those of automations that do not go on until somebody looks, and those that failed.
+func runs(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, automation.Runs, automation.RunsIn{Limit: 500})
+	for _, x := range list.Runs {
+		row := wire.Row{Kind: wire.Run, ID: x.ID, Name: x.Name, What: line(x.Needs), Since: x.BeganAt,
+			Next: fmt.Sprintf("tandem automation runs show %s", x.ID), Page: "/panel"}
+		switch {
+		case x.Status == "failed" && r.now().Sub(x.EndedAt) < recent:
+			row.Kind, row.What, row.Since = wire.Ended, line("its run failed: "+x.Reason), x.EndedAt
+		case x.Needs == "":
+			continue
+		}
+		out = append(out, row)
+	}
+	return out, err
+}
+
+// jobs are those whose work waits for a person's look, and those that stopped.
+func jobs(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	for _, state := range []job.State{job.Review, job.Stopped} {
+		list, err := op.Do(ctx, r.rooms, job.List, job.ListIn{State: state, Limit: 500})
+		if err != nil {
+			return out, err
+		}
+		for _, j := range list.Jobs {
+			row := wire.Row{Kind: wire.Job, ID: j.ID, Name: line(j.Task), Session: j.Session, Since: j.MovedAt, Page: "/panel",
+				What: line("its work waits for your look: " + first(j.Reason, "its check is "+string(j.Verdict))),
+				Next: fmt.Sprintf("tandem job diff %s", j.ID)}
+			if state == job.Stopped {
+				row.Kind, row.What, row.Next = wire.Ended, line("it stopped: "+j.Reason), fmt.Sprintf("tandem job show %s", j.ID)
+			}
+			if state == job.Review || r.now().Sub(j.MovedAt) < recent {
+				out = append(out, row)
+			}
+		}
+	}
+	return out, nil
 }
 
 // schedules are those that failed when they were last tried.
@@ -250,7 +279,7 @@ func schedules(ctx context.Context, r *Room) (out []wire.Row, err error) {
 
 // mail is one row for each space with unread messages; reading them is the space's own inbox.
 func mail(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	list, err := op.Do(ctx, r.rooms, spaceList, peer.Nothing{})
+	list, err := op.Do(ctx, r.rooms, peer.SpaceList, peer.Nothing{})
 	for _, s := range list.Seats {
 		if s.Unread > 0 {
 			out = append(out, wire.Row{Kind: wire.Mail, ID: s.Space, Name: s.Title, What: fmt.Sprintf("%d unread for %s", s.Unread, s.Username),

@@ -24,8 +24,10 @@ type Kept struct {
 	ID       string    `json:"id"`
 	Made     time.Time `json:"made"`
 	Database Database  `json:"database"`
-	Repos    []string  `json:"repos,omitempty"` // served at every start
-	Panel    string    `json:"panel,omitempty"` // the panel's own name in a browser, which nobody guesses
+	Repos    []string  `json:"repos,omitempty"`   // served at every start
+	Panel    string    `json:"panel,omitempty"`   // the panel's own name in a browser, which nobody guesses
+	Cluster  string    `json:"cluster,omitempty"` // what its servers say to work together; "" for one alone
+	Home     string    `json:"home,omitempty"`    // which of the cluster's folders this is; "" for the one that the keys came from
 }
 
 // Database is where the installation's rows are.

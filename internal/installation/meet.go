@@ -42,8 +42,8 @@ func (f Found) Refuse() error {
 	case f.Folder == nil && f.Base != "" && len(f.Keys) == 0:
 		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, whose keys are not in %s", f.Where, f.Base,
 			f.Data).
-			WithNext("%sstart with the folder of that installation (--data), or put its keys here; for a new installation take an empty database",
-				no)
+			WithNext("%sstart with the folder of that installation (--data); to serve it from here as well, give this machine its keys. "+
+				"There: tandem server key copy PATH; here: tandem server key take PATH; for a new installation take an empty database", no)
 	}
 	return nil
 }

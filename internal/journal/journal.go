@@ -30,6 +30,7 @@ type Journal struct {
 	// Forgot is called after somebody had payloads forgotten; nil for nobody.
 	Forgot   func()
 	standing standing
+	catching catching
 
 	mu     sync.Mutex
 	pair   *pair // the key that signs

@@ -142,15 +142,19 @@ func (s *standing) seen(tenant, subject string) int64 {
 	return s.newest[place{tenant, subject}].seq
 }
 
+func (s *standing) says(tenant, subject string, says []string) bool {
+	s.mu.RLock()
+	x, ok := s.newest[place{tenant, subject}]
+	s.mu.RUnlock()
+	return ok && len(says) > 0 && x.digest == Digest(says...)
+}
+
 // Vouch answers rooms from memory: what a call asks about costs a digest and no query.
 func (j *Journal) Vouch() op.Vouch {
 	s := &j.standing
 	return op.Vouch{
 		Says: func(tenant, subject string, says []string) bool {
-			s.mu.RLock()
-			x, ok := s.newest[place{tenant, subject}]
-			s.mu.RUnlock()
-			return ok && len(says) > 0 && x.digest == Digest(says...)
+			return s.says(tenant, subject, says) || j.lately() && s.says(tenant, subject, says)
 		},
 		Stand: func(tenant, kind string) (out []string) {
 			s.mu.RLock()
@@ -196,22 +200,20 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 			s.turns[kindOf(x.Subject)] = x.seq
 		}
 		w.entry(entry)
+		j.catching.far.Store(w.last)
 	}
+	j.catching.chain = w.chain
 	if s.broken = w.end(); len(all) > 0 && len(s.broken) == 0 {
 		s.keep(all[len(all)-1].seq, w.chain)
 	}
 	return known, s.failed
 }
 
+const selectLasting = `SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, s.chain, e.leaf FROM journal_seal s
+	LEFT JOIN journal_event e ON e.seq = s.seq WHERE s.chain IS NOT NULL`
+
 func lasting(tx *db.Tx) ([]storedSeal, error) {
-	rows, err := tx.Query(`SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, s.chain, e.leaf FROM journal_seal s
-		LEFT JOIN journal_event e ON e.seq = s.seq WHERE s.chain IS NOT NULL ORDER BY s.seq`)
-	return db.Collect(rows, err, func(r *sql.Rows) (s storedSeal, err error) {
-		var digest []byte
-		err = r.Scan(&s.tenant, &s.Subject, &s.seq, &digest, &s.mac, &s.chain, &s.leaf)
-		copy(s.Digest[:], digest)
-		return s, err
-	})
+	return scanLasting(tx.Query(selectLasting + " ORDER BY s.seq"))
 }
 
 // chainWalk looks for what is missing of the chain. A person who confirms what there is (adoption:confirmed) draws a line under what

@@ -25,9 +25,9 @@ func (j *Journal) VerifyNew(ctx context.Context) (*Report, error) { return j.ver
 
 func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Report, error) {
 	c := newChecker()
-	err := j.db.Read(ctx, func(tx *db.Tx) error {
-		h, err := readHead(tx)
-		if err != nil {
+	var h head // what is recorded later is for the next check
+	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if h, err = readHead(tx); err != nil {
 			return err
 		}
 		c.report.Origin = h.origin
@@ -49,14 +49,17 @@ func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Re
 		for i, text := range anchors {
 			c.addAnchor(fmt.Sprintf("anchor %d", i+1), text, c.report.Key)
 		}
-		if err := c.storedClaims(tx); err != nil {
-			return err
-		}
-		if err := c.rows(tx, h); err != nil {
-			return err
-		}
-		return c.storedHead(tx, h)
+		return c.checkpoints(tx)
 	})
+	for _, step := range []func() error{
+		func() error { return j.receipts(ctx, c, h) },
+		func() error { return j.rows(ctx, c, h) },
+		func() error { return j.db.Read(ctx, func(tx *db.Tx) error { return c.storedHead(tx, h) }) },
+	} {
+		if err == nil {
+			err = step()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -96,106 +99,55 @@ func (c *checker) after() int64 {
 	return math.MinInt64
 }
 
-// storedClaims collects what the checkpoints and receipts in the database say.
-func (c *checker) storedClaims(tx *db.Tx) error {
-	type row struct {
-		n    int64
-		text string
-	}
-	scan := func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.n, &v.text) }
-	rows, err := tx.Query("SELECT size, note FROM journal_checkpoint WHERE size > ? ORDER BY size", c.after())
-	points, err := db.Collect(rows, err, scan)
-	if err != nil {
-		return err
-	}
-	for _, p := range points {
-		cp, err := c.open(p.text, c.report.Key)
-		if err == nil && cp.Size != p.n {
-			err = fmt.Errorf("it is one of %d entries", cp.Size)
-		}
+// rows walks the entries in order and rebuilds the tree.
+func (j *Journal) rows(ctx context.Context, c *checker, h head) error {
+	w := walk{checker: c, head: h.size}
+	for after, more := c.after(), true; more; {
+		first := after == c.after()
+		err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
+			w.tx = tx
+			if first {
+				if err := w.take(c.size); err != nil {
+					return err
+				}
+			}
+			after, more, err = w.some(after)
+			return err
+		})
 		if err != nil {
-			c.report.find(Signature, p.n, "the checkpoint at %d entries: %v", p.n, err)
-			continue
-		}
-		c.claim(cp.Size, claim{who: fmt.Sprintf("the checkpoint signed at %d entries", cp.Size), root: cp.Root,
-			good: func() { c.report.Signed = max(c.report.Signed, cp.Size) }})
-	}
-	rows, err = tx.Query("SELECT seq, proof FROM journal_receipt WHERE seq > ? ORDER BY seq", c.after())
-	receipts, err := db.Collect(rows, err, scan)
-	if err != nil {
-		return err
-	}
-	for _, p := range receipts {
-		if err := c.storedReceipt(tx, p.n, p.text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *checker) storedReceipt(tx *db.Tx, seq int64, proof string) error {
-	all, err := collect(tx.Query(selectEntry+" WHERE e.seq = ?", seq))
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		c.report.find(Missing, seq, "entry %d is gone, and its receipt is still there", seq)
-		return nil
-	}
-	r := &Receipt{Format: ReceiptFormat, Entry: all[0], Proof: proof}
-	cp, err := OpenReceipt(r, c.report.Key)
-	for _, f := range c.former {
-		if err == nil {
-			break
-		}
-		if old, oldErr := OpenReceipt(r, f.key); oldErr == nil && old.Size <= f.size {
-			cp, err = old, nil
-		}
-	}
-	if err != nil {
-		c.report.find(BadProof, seq, "the receipt of entry %d: %v", seq, err)
-		return nil
-	}
-	c.claim(cp.Size, claim{who: fmt.Sprintf("the receipt of entry %d", seq), root: cp.Root, good: func() { c.report.Receipts++ }})
-	return nil
-}
-
-// rows walks the entries in order and rebuilds the tree.
-func (c *checker) rows(tx *db.Tx, h head) error {
+// some reads a page of entries, and says after which to go on, and whether to.
+func (w *walk) some(after int64) (last int64, more bool, err error) {
 	type row struct {
 		Entry
 		leaf []byte
 		bad  error
 	}
-	query := strings.Replace(selectEntry, " FROM ", ", e.leaf FROM ", 1) + " WHERE e.seq > ? ORDER BY e.seq LIMIT 1024"
-	w := walk{checker: c, tx: tx, head: h.size}
-	if err := w.take(c.size); err != nil {
-		return err
+	query := strings.Replace(selectEntry, " FROM ", ", e.leaf FROM ", 1) + " WHERE e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?"
+	found, err := w.tx.Query(query, after, w.head, page)
+	list, err := db.Collect(found, err, func(r *sql.Rows) (row, error) {
+		var v row
+		v.Entry, v.bad = scanEntry(r, &v.leaf)
+		return v, nil
+	})
+	if err != nil || len(list) == 0 {
+		return after, false, err
 	}
-	for after := c.after(); ; {
-		found, err := tx.Query(query, after)
-		page, err := db.Collect(found, err, func(r *sql.Rows) (row, error) {
-			var v row
-			v.Entry, v.bad = scanEntry(r, &v.leaf)
-			return v, nil
-		})
-		if err != nil || len(page) == 0 {
-			return err
+	for i := range list {
+		if list[i].bad != nil {
+			w.report.find(Changed, list[i].Seq, "entry %d cannot be read: %v", list[i].Seq, list[i].bad)
 		}
-		for i := range page {
-			if page[i].bad != nil {
-				c.report.find(Changed, page[i].Seq, "entry %d cannot be read: %v", page[i].Seq, page[i].bad)
-			}
-			if err := w.row(&page[i].Entry, page[i].leaf); err != nil {
-				return err
-			}
+		if err := w.row(&list[i].Entry, list[i].leaf); err != nil {
+			return after, false, err
 		}
-		last := page[len(page)-1].Seq
-		if last <= after {
-			return nil // unreadable to the end
-		}
-		after = last
 	}
+	last = list[len(list)-1].Seq
+	return last, last > after, nil // else it is unreadable to the end
 }
 
 // walk is a reading of all entries.
@@ -321,17 +273,27 @@ func (c *checker) storedHead(tx *db.Tx, h head) error {
 	switch {
 	case c.size < h.size:
 		c.report.find(Truncated, c.size+1, "the head counts %d entries and the journal ends at %d", h.size, c.size)
-	case c.size > h.size:
-		c.report.find(Extra, h.size+1, "the head counts %d entries and there are %d", h.size, c.size)
 	case !c.broken && c.root() != h.root():
 		c.report.find(Head, h.size, "the head's edge is not that of the %d entries", h.size)
 	}
-	rows, err := tx.Query("SELECT level, count(*) FROM journal_tile GROUP BY level")
+	now, err := readHead(tx)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query("SELECT seq FROM journal_event WHERE seq > ? ORDER BY seq LIMIT ?", now.size, maxFindings)
+	extra, err := db.Collect(rows, err, func(r *sql.Rows) (seq int64, err error) { return seq, r.Scan(&seq) })
+	if err != nil {
+		return err
+	}
+	for _, seq := range extra {
+		c.report.find(Extra, seq, "entry %d has no place in the sequence: the head counts %d", seq, now.size)
+	}
+	rows, err = tx.Query("SELECT level, count(*) FROM journal_tile GROUP BY level")
 	type levels struct{ level, n int64 }
 	counts, err := db.Collect(rows, err, func(r *sql.Rows) (l levels, err error) { return l, r.Scan(&l.level, &l.n) })
 	for _, l := range counts {
-		if l.level > 6 || l.n > c.size>>(tileHeight*(l.level+1)) {
-			c.report.find(Tile, 0, "there are %d tiles of level %d, more than %d entries have", l.n, l.level, c.size)
+		if l.level > 6 || l.n > now.size>>(tileHeight*(l.level+1)) {
+			c.report.find(Tile, 0, "there are %d tiles of level %d, more than %d entries have", l.n, l.level, now.size)
 		}
 	}
 	return err

@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"tandem/internal/fault"
+	"tandem/internal/spelling"
 )
 
 const (
@@ -117,9 +117,9 @@ func same(a, b string, plain bool) bool {
 // Windows) are one everywhere: whoever leased auth.rs has leased Auth.rs.
 func matches(pattern, name string) bool {
 	if !wild(pattern) {
-		return strings.EqualFold(pattern, name)
+		return spelling.Folded(pattern) == spelling.Folded(name)
 	}
-	p, n := []rune(folded(pattern)), []rune(folded(name))
+	p, n := []rune(spelling.Folded(pattern)), []rune(spelling.Folded(name))
 	star, from := -1, 0
 	i, j := 0, 0
 	for j < len(n) {
@@ -141,15 +141,4 @@ func matches(pattern, name string) bool {
 		i++
 	}
 	return i == len(p)
-}
-
-// folded is one spelling for all that differ in case alone.
-func folded(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, s)
 }

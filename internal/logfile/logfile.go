@@ -69,6 +69,9 @@ func (l *File) Write(p []byte) (int, error) {
 	}
 	n, err := l.f.Write(p)
 	l.size += int64(n)
+	if err != nil && n > 0 && l.f.Truncate(l.size-int64(n)) == nil {
+		l.size -= int64(n) // on a full disk half a line would be the beginning of the next one
+	}
 	return n, err
 }
 

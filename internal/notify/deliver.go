@@ -93,7 +93,7 @@ func (n *Notifier) next(ctx context.Context, way string, told []item) (x item, o
 	var body string
 	var due, created int64
 	err = n.db.QueryRow(ctx, `SELECT tenant, notice, tries, due, created_at, body FROM notice_way
-		WHERE channel = ? AND (due, notice) > (?, ?) ORDER BY due, notice LIMIT 1`, way, db.Micros(after.due), after.id).
+		WHERE channel = ? AND (due, notice) > (?, ?) ORDER BY due, notice LIMIT 1`, n.channel(way, n.Lives), db.Micros(after.due), after.id).
 		Scan(&x.tenant, &x.id, &x.tries, &due, &created, &body)
 	if db.NoRows(err) {
 		return x, false, nil
@@ -128,12 +128,12 @@ func (n *Notifier) settleOne(tx *db.Tx, way string, x item) error {
 	if x.failed != nil && tx.Now().Sub(x.created) < giveUp {
 		n.log.Warn("notice not delivered", "to", way, "try", x.tries+1, "err", x.failed)
 		_, err := tx.Exec("UPDATE notice_way SET tries = ?, due = ? WHERE channel = ? AND due = ? AND notice = ?", x.tries+1,
-			db.Micros(tx.Now().Add(n.wait(x.tries))), way, db.Micros(x.due), x.id)
+			db.Micros(tx.Now().Add(n.wait(x.tries))), n.channel(way, n.Lives), db.Micros(x.due), x.id)
 		return err
 	}
 	if x.failed != nil {
 		n.log.Error("notice given up", "to", way, "id", x.notice.ID, "err", x.failed)
 	}
-	_, err := tx.Exec("DELETE FROM notice_way WHERE channel = ? AND due = ? AND notice = ?", way, db.Micros(x.due), x.id)
+	_, err := tx.Exec("DELETE FROM notice_way WHERE channel = ? AND due = ? AND notice = ?", n.channel(way, n.Lives), db.Micros(x.due), x.id)
 	return err
 }

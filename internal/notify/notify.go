@@ -5,6 +5,8 @@ import (
 	"embed"
 	"encoding/json"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +23,7 @@ var Migrations = db.Migrations{Room: "notify", FS: schema}
 // Event is one line of events.log.
 type Event struct {
 	TS      time.Time `json:"ts"`
-	Type    string    `json:"type"` // session, relay, tunnel, ask, question or program
+	Type    string    `json:"type"` // session, relay, tunnel, ask, question, program or automation
 	Status  string    `json:"status"`
 	ID      string    `json:"id"`
 	Cursor  int64     `json:"cursor"`
@@ -68,6 +70,7 @@ type Config struct {
 	Topic   string
 	Details bool          // a phone is told what is asked or was said, and not only who and what kind
 	Desktop []string      // the command that shows a notice on the desktop; title and text are added
+	Lives   string        // the home of this server in its cluster: each tells its own notices
 	Panel   func() string // the panel's address as a phone reaches it, "" for none: then a push leads nowhere
 }
 
@@ -113,7 +116,7 @@ func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
 	notice, ways := id.New("note"), n.ways(e)
 	for _, way := range ways {
 		if _, err := tx.Exec(`INSERT INTO notice_way (channel, due, notice, tenant, tries, created_at, body)
-			VALUES (?, ?, ?, ?, 0, ?, ?)`, way, db.Micros(tx.Now()), notice, tenant, tx.Now(), string(body)); err != nil {
+			VALUES (?, ?, ?, ?, 0, ?, ?)`, n.channel(way, n.Lives), db.Micros(tx.Now()), notice, tenant, tx.Now(), string(body)); err != nil {
 			return err
 		}
 	}
@@ -140,6 +143,31 @@ func (n *Notifier) ways(e Notice) []string {
 		ways = append(ways, toDesktop)
 	}
 	return ways
+}
+
+// channel is a way of one server: to each server of a cluster its own, so that nothing is told twice.
+func (n *Notifier) channel(way, home string) string {
+	if home == "" {
+		return way
+	}
+	return way + "@" + home
+}
+
+// TakeOver tells from now on what a server of the cluster had still to tell.
+func (n *Notifier) TakeOver(ctx context.Context, home string) error {
+	if home == n.Lives {
+		return nil
+	}
+	err := n.db.Write(ctx, func(tx *db.Tx) error {
+		for way := range n.kick {
+			if _, err := tx.Exec("UPDATE notice_way SET channel = ? WHERE channel = ?", n.channel(way, n.Lives), n.channel(way, home)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	n.wake(slices.Collect(maps.Keys(n.kick)))
+	return err
 }
 
 func (n *Notifier) wake(ways []string) {

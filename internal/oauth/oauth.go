@@ -103,7 +103,7 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusBadRequest, problem{"invalid_client_metadata", "the body is not JSON"})
 		return
 	}
-	out, err := d.Gate.Invoke(r.Context(), "oauth.register", in)
+	out, err := op.Do(r.Context(), d.Gate, identity.OAuthRegister, in)
 	if err != nil {
 		if fault.Is(err, fault.Invalid) {
 			write(w, http.StatusBadRequest, problem{"invalid_redirect_uri", err.Error()})
@@ -123,8 +123,8 @@ func (d *Door) token(w http.ResponseWriter, r *http.Request) {
 	form := r.PostFormValue
 	in := identity.ExchangeIn{Grant: form("grant_type"), Client: form("client_id"), Code: form("code"), Redirect: form("redirect_uri"),
 		Verifier: form("code_verifier"), Refresh: form("refresh_token")}
-	out, err := d.Gate.Invoke(r.Context(), "oauth.exchange", in)
-	if t, ok := out.(identity.ExchangeOut); ok && t.Reused {
+	out, err := op.Do(r.Context(), d.Gate, identity.OAuthExchange, in)
+	if err == nil && out.Reused {
 		err = identity.ErrReused
 	}
 	if err != nil {
@@ -139,7 +139,7 @@ func (d *Door) revoke(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if _, err := d.Gate.Invoke(r.Context(), "oauth.forget", identity.ForgetIn{Token: r.PostFormValue("token")}); err != nil {
+	if _, err := op.Do(r.Context(), d.Gate, identity.OAuthForget, identity.ForgetIn{Token: r.PostFormValue("token")}); err != nil {
 		d.fail(w, err)
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"tandem/internal/db"
 )
 
 // Kind says what sort of actor calls.
@@ -15,7 +17,7 @@ const (
 	Agent   Kind = "agent"
 	Session Kind = "session"
 	Service Kind = "service"
-	Local   Kind = "local" // the control socket: a program of this user, a person or not
+	Local   Kind = "local" // a user's program, a person or not: this machine's on the control socket, a person's elsewhere by its login
 )
 
 // Door says by which wire a call came.
@@ -42,6 +44,7 @@ type Caller struct {
 	// Prompted are those whose words it acts on, each with whom that one acts for: what is denied to one of them is not done for it.
 	Prompted [][]string `json:"prompted,omitempty"`
 	Present  string     `json:"present,omitempty"`
+	Device   string     `json:"-"`                 // id of the device that answered for a person who is elsewhere
 	Token    string     `json:"token,omitempty"`   // id of the credential, never the credential
 	Session  string     `json:"session,omitempty"` // when the actor is a session
 	Door     Door       `json:"door"`
@@ -81,6 +84,9 @@ func (c Caller) Aged() bool { return !c.Since.IsZero() && time.Since(c.Since) > 
 
 // Known reports whether the caller is anybody.
 func (c Caller) Known() bool { return c.Actor != "" && c.Tenant != "" }
+
+// Here reports whether a program of this machine's own user calls, and not the terminal of a person elsewhere.
+func (c Caller) Here() bool { return c.Kind == Local && c.Token == "" }
 
 // Whence is whose limits a call counts for: the credential's; without one those of where it comes from.
 func (c Caller) Whence() string {
@@ -157,6 +163,37 @@ type allowedKey struct{}
 type Notes struct {
 	Facts map[string]any
 	Seals map[string][]string
+
+	// Ends says that the gate will record an outcome, and Along what is written together with it.
+	Ends  bool
+	Along []func(*db.Tx) error
+}
+
+// Along writes something together with the outcome of this call, which costs no sync of its own. It says no where the gate records
+// none: then it is the caller's to write.
+func Along(ctx context.Context, write func(*db.Tx) error) bool {
+	n, _ := ctx.Value(noteKey{}).(*Notes)
+	if n == nil || !n.Ends {
+		return false
+	}
+	n.Along = append(n.Along, write)
+	return true
+}
+
+type firstKey struct{}
+
+// WithFirst has the call that is made with this context write something together with its intent; when that fails the call is not made.
+func WithFirst(ctx context.Context, write func(*db.Tx) error) context.Context {
+	return context.WithValue(ctx, firstKey{}, write)
+}
+
+// First is what a call writes with its intent, and the context for what it calls itself, which does not.
+func First(ctx context.Context) (func(*db.Tx) error, context.Context) {
+	write, _ := ctx.Value(firstKey{}).(func(*db.Tx) error)
+	if write == nil {
+		return nil, ctx
+	}
+	return write, WithFirst(ctx, nil)
 }
 
 // Seal has the event of this call vouch for a row that confers authority: which row it is, and what it says from now on. Nothing

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"tandem/internal/fault"
@@ -24,15 +25,16 @@ func strictUnmarshal(data []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(fault.Invalid, "op.decode", "%s", sentence(err))
+	return fault.New(fault.Invalid, "op.decode", "%s", Sentence(err))
 }
 
-func sentence(err error) string {
+// Sentence says what is wrong with JSON in words for whoever wrote it, people and models: it names no type of this program.
+func Sentence(err error) string {
 	var typ *json.UnmarshalTypeError
 	var syn *json.SyntaxError
 	switch {
 	case errors.As(err, &typ) && typ.Field != "":
-		return fmt.Sprintf("%q should be %s, not %s", typ.Field, typ.Type, typ.Value)
+		return fmt.Sprintf("%q should be %s, not %s", typ.Field, shape(typ.Type), typ.Value)
 	case errors.As(err, &typ):
 		return fmt.Sprintf("the input should be a JSON object, not %s", typ.Value)
 	case errors.As(err, &syn):
@@ -43,4 +45,23 @@ func sentence(err error) string {
 		return fmt.Sprintf("there is no field %s here", f)
 	}
 	return msg
+}
+
+// shape is what JSON calls a type.
+func shape(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return shape(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
 }

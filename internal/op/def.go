@@ -57,6 +57,12 @@ func (d Def[In, Out]) Effect(s Spec, resource func(In) Resource, run func(contex
 	return Effect(s, resource, run, recover)
 }
 
+// Stream makes the row of a handle whose bytes a handler of its own writes; admit may be nil.
+func (d Def[In, Out]) Stream(s Spec, resource func(In) Resource, admit func(context.Context, In) error) Op {
+	s.Name = string(d)
+	return Stream(s, resource, admit)
+}
+
 // Call makes the row of a handle that only passes on.
 func (d Def[In, Out]) Call(s Spec, resource func(In) Resource, run func(context.Context, In) (Out, error)) Op {
 	s.Name = string(d)

@@ -82,6 +82,8 @@ type Op struct {
 	recover  func(ctx context.Context, in any) (out any, done bool, err error)
 	touch    func(ctx context.Context, in any) *Touch
 	bind     func(ctx context.Context, in any) ([]Bound, error)
+	plan     func(ctx context.Context, in any) any
+	planned  func(in any) bool
 }
 
 // Read makes a row that changes nothing.

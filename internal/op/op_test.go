@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		``:                        `"key" is missing`,
 		`{"value":"b"}`:           `"key" is missing`,
 		`{"key":"a","valu":"b"}`:  `no field "valu"`,
-		`{"key":7}`:               `"key" should be string`,
+		`{"key":7}`:               `"key" should be a string`,
 		`[1]`:                     "should be a JSON object",
 		`{"key":"a"} {"key":"b"}`: "behind the JSON object",
 		`{"key":`:                 "unexpected EOF",
@@ -89,5 +90,25 @@ func TestNobodyMayAnythingWithoutAGate(t *testing.T) {
 	ctx := context.Background()
 	if May(ctx, "thing.read", Resource{"thing", "/", ""}) || CallerFrom(ctx).Known() {
 		t.Error("an empty context has rights")
+	}
+}
+
+// A model was told of a Go struct field; it is told what JSON has there instead.
+func TestWhatDoesNotFitIsSaidInWords(t *testing.T) {
+	type item struct{ Label string }
+	var in struct {
+		Items []item
+		On    *bool
+		N     int
+	}
+	for text, want := range map[string]string{
+		`{"Items":["a"]}`: `"Items" should be an object, not string`,
+		`{"Items":1}`:     `"Items" should be a list, not number`,
+		`{"On":"x"}`:      `"On" should be true or false, not string`,
+		`{"N":1.5}`:       `"N" should be a whole number, not number 1.5`,
+	} {
+		if got := Sentence(json.Unmarshal([]byte(text), &in)); got != want {
+			t.Errorf("%s: %q, not %q", text, got, want)
+		}
 	}
 }

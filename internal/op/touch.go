@@ -44,23 +44,3 @@ func Placing[In any](o Op, resource func(ctx context.Context, in In) Resource) O
 	o.resource = func(ctx context.Context, in any) Resource { return resource(ctx, in.(In)) }
 	return o
 }
-
-// Judged is what the gate decided about: the resource and what the call was said to touch. A handler whose world may have changed
-// since compares it with what it is about to do.
-type Judged struct {
-	Resource Resource
-	Touch    *Touch
-}
-
-type judgedKey struct{}
-
-// WithJudged gives a context what was decided about.
-func WithJudged(ctx context.Context, j Judged) context.Context {
-	return context.WithValue(ctx, judgedKey{}, j)
-}
-
-// JudgedIn is what the gate decided about; false when no gate did.
-func JudgedIn(ctx context.Context) (Judged, bool) {
-	j, ok := ctx.Value(judgedKey{}).(Judged)
-	return j, ok
-}

@@ -15,6 +15,8 @@ type Claim struct {
 	Folder       string // its data folder, whose lock it holds
 	Inside       bool   // the database is a file of that folder: nobody else lives on it
 	Lease        time.Duration
+	Cluster      string             // the name that its servers say; "" to work alone
+	Home         string             // which of the cluster's folders it has
 	Gone         func(pid int) bool // whether this machine has no such process
 
 	place   string
@@ -53,8 +55,8 @@ func (c *Claim) judge(s Server, now time.Time) verdict {
 	return unsure
 }
 
-// Wait returns once no other server lives on the database, and refuses when one does. It changes nothing. Of a server on another machine
-// it only sees whether the lease is renewed, by no clock but this process's own.
+// Wait returns once no other server lives on the database but those of the same cluster, and refuses when one does. It changes nothing.
+// Of a server on another machine it only sees whether the lease is renewed, by no clock but this process's own.
 func (c *Claim) Wait(ctx context.Context, d *db.DB, waiting func(Server)) error {
 	c.place, c.watched = place(), map[string]sight{}
 	for {
@@ -64,10 +66,11 @@ func (c *Claim) Wait(ctx context.Context, d *db.DB, waiting func(Server)) error 
 		}
 		var doubt *Server
 		for _, s := range living {
-			switch c.weigh(s, d.Now()) {
-			case lives:
-				return refuse(s)
-			case unsure:
+			switch v := c.weigh(s, d.Now()); {
+			case c.together(s): // whether it lives is found out later
+			case v == lives:
+				return c.refuse(s)
+			case v == unsure:
 				doubt = &s
 			}
 		}
@@ -94,6 +97,7 @@ func (c *Claim) weigh(s Server, now time.Time) verdict {
 	case !seen:
 		c.watched[s.ID] = sight{s.Renewed, time.Now()}
 	case was.renewed != s.Renewed:
+		c.watched[s.ID] = sight{s.Renewed, time.Now()}
 		return lives
 	case time.Since(was.at) > c.Lease:
 		return dead
@@ -115,8 +119,8 @@ func (c *Claim) Take(ctx context.Context, d *db.DB) (*Held, error) {
 			}
 		}
 	}
-	h := &Held{db: d, lease: c.Lease, alone: c.Inside}
-	if err := d.Write(ctx, func(tx *db.Tx) error { h.Before = nil; return c.take(tx, h) }); err != nil {
+	h := &Held{db: d, claim: c, lease: c.Lease, alone: c.Inside}
+	if err := d.Write(ctx, func(tx *db.Tx) error { h.Before, h.Elder = nil, true; return c.take(tx, h) }); err != nil {
 		return nil, err
 	}
 	for _, s := range h.Before {
@@ -128,8 +132,7 @@ func (c *Claim) Take(ctx context.Context, d *db.DB) (*Held, error) {
 }
 
 func (c *Claim) take(tx *db.Tx, h *Held) error {
-	rows, err := tx.Query(columns + "WHERE ended_at = 0 ORDER BY fence" + tx.ForUpdate())
-	living, err := db.Collect(rows, err, scan)
+	living, err := lockLiving(tx)
 	if err != nil {
 		return err
 	}
@@ -138,15 +141,19 @@ func (c *Claim) take(tx *db.Tx, h *Held) error {
 		host = "unknown"
 	}
 	h.Server = Server{ID: id.New("srv"), Installation: c.Installation, Host: host, Place: c.place, Folder: c.Folder, PID: os.Getpid(),
-		Link: h.db.Link(), Started: tx.Now()}
+		Link: h.db.Link(), Started: tx.Now(), Cluster: c.Cluster, Home: c.Home}
 	if c.Lease > 0 {
 		h.Until = tx.Now().Add(c.Lease)
 	}
 	for _, s := range living {
 		if c.weigh(s, tx.Now()) != dead {
-			return refuse(s)
+			if !c.together(s) {
+				return c.refuse(s)
+			}
+			h.Elder = false
+			continue
 		}
-		if _, err := tx.Exec("UPDATE server SET ended_at = ?, ended_by = ? WHERE id = ?", tx.Now(), h.ID, s.ID); err != nil {
+		if err := end(tx, s, h.ID); err != nil {
 			return err
 		}
 		h.Before = append(h.Before, s)
@@ -159,7 +166,37 @@ func (c *Claim) take(tx *db.Tx, h *Held) error {
 		h.ID, h.Fence, h.Installation, h.Host, h.Place, h.Folder, h.PID, h.Link, h.Started, h.Until); err != nil || n == 0 {
 		return again(err)
 	}
-	_, err = tx.Exec("DELETE FROM server WHERE ended_at > 0 AND fence < ?", h.Fence-remembered)
+	if c.Cluster != "" {
+		if _, err := tx.Exec("INSERT INTO server_cluster (server, cluster, home) VALUES (?, ?, ?)", h.ID, c.Cluster, c.Home); err != nil {
+			return err
+		}
+	}
+	return forgetOld(tx, h.Fence-remembered)
+}
+
+// lockLiving are the servers that have not ended, and end by nobody else's word before the transaction does.
+func lockLiving(tx *db.Tx) ([]Server, error) {
+	if suffix := tx.ForUpdate(); suffix != "" { // of an outer join nothing can be locked
+		if _, err := ids(tx.Query("SELECT id FROM server WHERE ended_at = 0 ORDER BY fence" + suffix)); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := tx.Query(columns + "WHERE s.ended_at = 0 ORDER BY s.fence")
+	return db.Collect(rows, err, scan)
+}
+
+func end(tx *db.Tx, s Server, by string) error {
+	_, err := tx.Exec("UPDATE server SET ended_at = ?, ended_by = ? WHERE id = ? AND ended_at = 0", tx.Now(), by, s.ID)
+	return err
+}
+
+// forgetOld drops the oldest servers that ended. One of a cluster stays until what it left is settled.
+func forgetOld(tx *db.Tx, before int64) error {
+	if _, err := tx.Exec("DELETE FROM server_cluster WHERE server IN (SELECT id FROM server WHERE ended_at > 0 AND settled_at > 0 AND fence < ?)",
+		before); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM server WHERE ended_at > 0 AND fence < ? AND id NOT IN (SELECT server FROM server_cluster)", before)
 	return err
 }
 

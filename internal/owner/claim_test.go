@@ -1,8 +1,10 @@
 package owner
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +132,71 @@ func TestALeaseIsWatched(t *testing.T) {
 	s.Renewed++
 	if c.weigh(s, time.Now()) != lives {
 		t.Error("it renewed its lease, and does not live")
+	}
+}
+
+// Servers that say the same cluster live beside each other; others are refused and hear what to do. One that died is ended by a fellow,
+// and what it left is settled once, by the oldest.
+func TestServersOfOneClusterLiveTogether(t *testing.T) {
+	at, all := testenv.Postgres(t), [3]*db.DB{}
+	for i := range all {
+		d, err := db.Open(t.Context(), at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		all[i] = d
+	}
+	if _, err := all[0].Migrate(t.Context(), Migrations); err != nil {
+		t.Fatal(err)
+	}
+	start := func(d *db.DB, cluster, home string) (*Held, error) {
+		c := &Claim{Installation: "ins_x", Folder: "/" + home, Lease: Lease, Cluster: cluster, Home: home,
+			Gone: func(int) bool { return false }}
+		if err := c.Wait(t.Context(), d, func(Server) {}); err != nil {
+			return nil, err
+		}
+		return c.Take(t.Context(), d)
+	}
+	a, err := start(all[0], "team", "")
+	if err != nil || !a.Elder {
+		t.Fatal(a, err)
+	}
+	for cluster, next := range map[string]string{"": "--cluster team", "others": "--cluster team"} {
+		if _, err := start(all[1], cluster, "b"); fault.KindOf(err) != fault.Conflict || !strings.Contains(fault.Public(err).Next, next) {
+			t.Errorf("of the cluster %q: %v", cluster, err)
+		}
+	}
+	b, err := start(all[1], "team", "b")
+	if err != nil || b.Elder || len(b.Before) != 0 {
+		t.Fatal(b, err)
+	}
+	who, err := a.Others(t.Context())
+	if err != nil || !who.Living[a.ID] || !who.Living[b.ID] || !who.Far[b.ID] || who.Far[a.ID] {
+		t.Fatalf("%v, %v", who, err)
+	}
+	if found, ok, err := At(t.Context(), all[0], "b"); err != nil || !ok || found.ID != b.ID {
+		t.Errorf("home b is at %v, %v, %v", found, ok, err)
+	}
+	b.Keep(t.Context(), func(error) {}, func(err error) { t.Error(err) })
+	settled := 0
+	settle := func(_ context.Context, left []Server) error { settled += len(left); return nil }
+	if _, err := start(all[2], "team", "c"); err != nil {
+		t.Fatal(err)
+	}
+	a.claim.Gone = func(int) bool { return true } // both of them
+	for range 2 {
+		if err := a.look(t.Context(), settle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if settled != 2 {
+		t.Errorf("settled %d times", settled)
+	}
+	if err := put(t, all[1]); !errors.Is(err, db.ErrFenced) {
+		t.Errorf("one that was ended wrote on: %v", err)
+	}
+	if living, err := Living(t.Context(), all[0]); err != nil || len(living) != 1 || living[0].ID != a.ID {
+		t.Errorf("%v, %v", living, err)
 	}
 }

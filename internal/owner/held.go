@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/db"
@@ -15,12 +16,15 @@ import (
 type Held struct {
 	Server
 	Before []Server // those that it ended
+	Elder  bool     // no other server lived when it began
 
-	db    *db.DB
-	lease time.Duration
-	alone bool // the lock of the data folder keeps everybody else out, as long as this process is there
-	stop  context.CancelFunc
-	done  sync.WaitGroup
+	db     *db.DB
+	claim  *Claim
+	lease  time.Duration
+	oldest atomic.Bool
+	alone  bool // the lock of the data folder keeps everybody else out, as long as this process is there
+	stop   context.CancelFunc
+	done   sync.WaitGroup
 }
 
 // Keep has every write refused from the moment that another server took over, and renews the lease until End. lost is called once with
@@ -57,6 +61,9 @@ func (h *Held) renew(ctx context.Context) error {
 	})
 }
 
+// Oldest says whether no server that lives began before this one, as far as it saw: of several it does what one of them does.
+func (h *Held) Oldest() bool { return h.Cluster == "" || h.oldest.Load() }
+
 // End says that this server works with the database no longer.
 func (h *Held) End(ctx context.Context) error {
 	if h.stop != nil {
@@ -77,7 +84,7 @@ func (h *Held) End(ctx context.Context) error {
 func (h *Held) taken(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	rows, err := h.db.Query(ctx, columns+"WHERE id = (SELECT ended_by FROM server WHERE id = ?)", h.ID)
+	rows, err := h.db.Query(ctx, columns+"WHERE s.id = (SELECT ended_by FROM server WHERE id = ?)", h.ID)
 	by, err := db.Collect(rows, err, scan)
 	who := "the content of the database was replaced"
 	if err == nil && len(by) == 1 {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem/internal/db"
-	"tandem/internal/fault"
 )
 
 //go:embed schema/*.sql
@@ -35,19 +34,26 @@ type Server struct {
 	Renewed      int64     // how often it renewed that
 	Ended        time.Time
 	By           string // the server that ended it; "" when it ended by itself
+	Cluster      string // servers of one cluster work with one database together; "" for one that works alone
+	Home         string // which of the cluster's data folders it has; "" for the first one
 }
 
 func (s Server) String() string {
 	return fmt.Sprintf("%s (PID %d, data in %s, since %s)", s.Host, s.PID, s.Folder, s.Started.UTC().Format(time.RFC3339))
 }
 
-const columns = "SELECT id, fence, installation, host, place, folder, pid, link, started_at, lease_until, renewed, ended_at, ended_by " +
-	"FROM server "
+const own = "SELECT s.id, s.fence, s.installation, s.host, s.place, s.folder, s.pid, s.link, s.started_at, s.lease_until, s.renewed, " +
+	"s.ended_at, s.ended_by, "
+
+const columns = own + "COALESCE(c.cluster, ''), COALESCE(c.home, '') FROM server s LEFT JOIN server_cluster c ON c.server = s.id "
+
+// before is columns where an older program made the table.
+const before = own + "'', '' FROM server s "
 
 func scan(rows *sql.Rows) (s Server, err error) {
 	var started, until, ended int64
 	err = rows.Scan(&s.ID, &s.Fence, &s.Installation, &s.Host, &s.Place, &s.Folder, &s.PID, &s.Link,
-		&started, &until, &s.Renewed, &ended, &s.By)
+		&started, &until, &s.Renewed, &ended, &s.By, &s.Cluster, &s.Home)
 	s.Started, s.Until, s.Ended = db.Time(started), db.Time(until), db.Time(ended)
 	return s, err
 }
@@ -58,22 +64,21 @@ func Living(ctx context.Context, d *db.DB) ([]Server, error) {
 	if there, err := d.Has(ctx, "server"); err != nil || !there {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, columns+"WHERE ended_at = 0 ORDER BY fence")
+	query := columns
+	if there, err := d.Has(ctx, "server_cluster"); err != nil {
+		return nil, err
+	} else if !there {
+		query = before
+	}
+	rows, err := d.Query(ctx, query+"WHERE s.ended_at = 0 ORDER BY s.fence")
 	return db.Collect(rows, err, scan)
 }
 
 // Forget drops every row: the content of the database came from somewhere else, and so did they.
 func Forget(tx *db.Tx) error {
+	if _, err := tx.Exec("DELETE FROM server_cluster"); err != nil {
+		return err
+	}
 	_, err := tx.Exec("DELETE FROM server")
 	return err
-}
-
-// refuse is said to a server that finds another one living.
-func refuse(s Server) error {
-	next := "stop it there (tandem down), then start here; if its machine is gone, start again"
-	if !s.Until.IsZero() {
-		next += fmt.Sprintf(" after its lease, %s from its last word", Lease)
-	}
-	return fault.New(fault.Conflict, "server", "another server works with this database: %s; two would undo each other's work", s).
-		WithNext("%s", next)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 )
 
@@ -192,9 +193,7 @@ type means struct {
 }
 
 func (v *visit) means() (means, error) {
-	who, err := call[struct {
-		PIN bool `json:"pin_set"`
-	}](v, "actor.whoami", nil)
+	who, err := ask(v, identity.ActorWhoami, identity.Nothing{})
 	if err != nil {
 		return means{}, err
 	}

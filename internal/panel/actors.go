@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
 )
 
@@ -114,23 +115,13 @@ type wireActor struct {
 	DisabledAt *time.Time `json:"disabled_at"`
 }
 
-type wireToken struct {
-	ID        string     `json:"id"`
-	Actor     string     `json:"actor"`
-	Label     string     `json:"label"`
-	Decides   bool       `json:"decides"`
-	ExpiresAt *time.Time `json:"expires_at"`
-	RevokedAt *time.Time `json:"revoked_at"`
-	UsedAt    *time.Time `json:"used_at"`
-}
-
 func (v *visit) actors() ([]wireActor, error) {
 	out, err := call[struct{ Actors []wireActor }](v, "actor.list", nil)
 	return out.Actors, err
 }
 
 func (v *visit) tokens() ([]TokenRow, error) {
-	out, err := call[struct{ Tokens []wireToken }](v, "token.list", nil)
+	out, err := ask(v, identity.TokenList, identity.Nothing{})
 	var rows []TokenRow
 	for _, t := range out.Tokens {
 		rows = append(rows, TokenRow{ID: t.ID, Label: t.Label, Actor: t.Actor, Decides: t.Decides, Expires: orZero(t.ExpiresAt),

@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/panel/ui"
 	"tandem/internal/told"
+	"tandem/internal/tunnel/wire"
 )
 
 func overviewNav() page {
@@ -159,20 +160,20 @@ func (v *visit) programsRan() (bool, error) {
 
 // public tells whether the bridge has an address beyond this machine.
 func (v *visit) public(out *OverviewView) error {
-	if !v.has("tunnel.status") {
+	if !v.has(string(wire.Show)) {
 		return nil
 	}
-	t, err := call[struct{ Mode, State, URL, Reason, Spreading string }](v, "tunnel.status", nil)
+	t, err := ask(v, wire.Show, wire.Nothing{})
 	switch {
 	case err != nil:
 		return err
-	case t.State == "open":
-		how := t.Mode
+	case t.State == wire.Open:
+		how := string(t.Mode)
 		if t.Spreading != "" {
 			how += ", does not answer yet: its name is still spreading"
 		}
 		out.Health = append(out.Health, ui.Pair{Key: "Shared as", Value: t.URL + " (" + how + ")", Mono: true})
-	case t.State == "dropped":
+	case t.State == wire.Dropped:
 		out.Problems = append(out.Problems, Check{Name: "The public address is gone", Tone: ui.Warn, Said: t.Reason,
 			Mend: "Share again: tandem share"})
 	}

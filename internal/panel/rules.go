@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"tandem/internal/secret/wire"
 )
 
 // RuleRow is a standing answer to asks.
@@ -107,14 +109,10 @@ func (v *visit) rulesAndSearch(out *ModelsView) error {
 // sealed are the names of the sealed values that the visitor may know of.
 func (v *visit) sealed() (map[string]bool, error) {
 	out := map[string]bool{}
-	if !v.has("secret.list") {
+	if !v.has(string(wire.List)) {
 		return out, nil
 	}
-	list, err := call[struct {
-		Secrets []struct {
-			Name string `json:"name"`
-		} `json:"secrets"`
-	}](v, "secret.list", nil)
+	list, err := ask(v, wire.List, struct{}{})
 	for _, s := range list.Secrets {
 		out[s.Name] = true
 	}

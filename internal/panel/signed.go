@@ -86,6 +86,6 @@ func (v *visit) keepKey() error {
 	if !v.keyless || v.shows == "" {
 		return nil
 	}
-	_, err := call[identity.OK](v, "signin.key", identity.KeyIn{Key: v.shows})
+	_, err := ask(v, identity.SigninKey, identity.KeyIn{Key: v.shows})
 	return err
 }

@@ -60,7 +60,7 @@ func (v *visit) spend(code, key string) (out identity.StartOut, err error) {
 		return out, err
 	}
 	v.ctx = op.WithCaller(v.ctx, newcomer)
-	return call[identity.StartOut](v, "signin.start", identity.StartIn{Code: code, Agent: v.r.UserAgent(), Key: key})
+	return ask(v, identity.SigninStart, identity.StartIn{Code: code, Agent: v.r.UserAgent(), Key: key})
 }
 
 // signOut ends the sign-in of the browser that asks. It is signed like every other act: whoever took a copy of the cookie does not
@@ -70,7 +70,7 @@ func (p *Panel) signOut(w http.ResponseWriter, r *http.Request) {
 		v := &visit{p: p, w: w, r: r, ctx: r.Context(), caller: c}
 		err := v.signed()
 		if err == nil {
-			_, err = p.Gate.Invoke(r.Context(), "signin.leave", nil)
+			_, err = op.Do(r.Context(), p.Gate, identity.SigninLeave, identity.Nothing{})
 		}
 		if err != nil {
 			v.failAs(err)

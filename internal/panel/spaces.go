@@ -3,9 +3,12 @@ package panel
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"mime"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +20,7 @@ func spacesNav() page {
 		p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
 		p.get("/panel/spaces/hosted/{id}", func(v *visit) error { return v.hosted(v.r.PathValue("id")) })
 		p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
+		p.get("/panel/spaces/messages/{id}/attachments/{n}", (*visit).saveAttachment)
 		p.get("/panel/spaces/in", (*visit).switchSpace)
 		form := func(path, op, to, said string, input func(v *visit) (any, error)) {
 			p.act(act{pattern: path, op: op, input: input,
@@ -103,10 +107,17 @@ type SpaceView struct {
 type MailRow struct {
 	ID, Type, From, To, Text string
 	File, Snippet            string
+	Attached                 []AttachedRow
 	Thread                   string // the message that its conversation began with, when it answers
 	New                      bool
 	At                       time.Time
 	Far                      []string // of the visitor's own: how far it came with each
+}
+
+// AttachedRow is an attachment of a message, and where to save it.
+type AttachedRow struct {
+	Name, Sum, Href string
+	Size            int64
 }
 
 // MailView is the messages of the visitor's own seat, opened on this machine.
@@ -266,16 +277,21 @@ func (v *visit) mail(problem string) error {
 	}
 	in, err := call[struct {
 		Messages []struct {
-			ID     string            `json:"id"`
-			Type   string            `json:"type"`
-			From   string            `json:"from"`
-			To     string            `json:"to"`
-			At     string            `json:"at"`
-			Text   string            `json:"text"`
-			Read   bool              `json:"read"`
-			Thread string            `json:"thread"`
-			Peers  map[string]string `json:"peers"`
-			Ref    *struct {
+			ID          string            `json:"id"`
+			Type        string            `json:"type"`
+			From        string            `json:"from"`
+			To          string            `json:"to"`
+			At          string            `json:"at"`
+			Text        string            `json:"text"`
+			Read        bool              `json:"read"`
+			Thread      string            `json:"thread"`
+			Peers       map[string]string `json:"peers"`
+			Attachments []struct {
+				Name string `json:"name"`
+				Size int64  `json:"size"`
+				Sum  string `json:"sha256"`
+			} `json:"attachments"`
+			Ref *struct {
 				File    string `json:"file"`
 				Snippet string `json:"snippet"`
 			} `json:"ref"`
@@ -301,6 +317,10 @@ func (v *visit) mail(problem string) error {
 		if m.Ref != nil {
 			row.File, row.Snippet = peersWords(m.Ref.File), peersWords(m.Ref.Snippet)
 		}
+		for n, a := range m.Attachments {
+			row.Attached = append(row.Attached, AttachedRow{Name: peersWords(a.Name), Size: a.Size, Sum: a.Sum,
+				Href: "/panel/spaces/messages/" + pathEscape(m.ID) + "/attachments/" + strconv.Itoa(n+1)})
+		}
 		out.Rows = append(out.Rows, row)
 	}
 	for _, w := range in.Outbox {
@@ -311,6 +331,11 @@ func (v *visit) mail(problem string) error {
 	}
 	if out.Switch, err = v.spaceSwitch("messages"); err != nil {
 		return err
+	}
+	for _, row := range out.Rows {
+		for n, a := range row.Attached {
+			row.Attached[n].Href = out.Switch.about(a.Href, url.Values{})
+		}
 	}
 	s := v.shell("spaces", "Messages")
 	s.Here = out.href("q", out.Words, "thread", out.Thread)
@@ -327,6 +352,37 @@ func (v MailView) href(pairs ...string) string {
 		}
 	}
 	return v.Switch.about("/panel/spaces/messages", q)
+}
+
+// saveAttachment gives the browser an attachment to save: as bytes, never as a page.
+func (v *visit) saveAttachment() error {
+	n, err := strconv.Atoi(v.r.PathValue("n"))
+	if err != nil {
+		return noSuchPage
+	}
+	got, err := call[struct {
+		Name string `json:"name"`
+		Data []byte `json:"data"`
+	}](v, "space.attachment", map[string]any{"id": v.r.PathValue("id"), "n": n})
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/octet-stream")
+	v.w.Header().Set("X-Content-Type-Options", "nosniff")
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": peersWords(got.Name)}))
+	_, err = v.w.Write(got.Data)
+	return err
+}
+
+// bytesFor is a size for people.
+func bytesFor(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // sendInput is a message: an answer goes to those whom it answers unless somebody was chosen.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
 )
 
@@ -180,7 +181,7 @@ func (v *visit) recovery() (out []Check, err error) {
 	if !v.has("recovery.show") {
 		return nil, nil
 	}
-	r, err := call[wireRecovery](v, "recovery.show", nil)
+	r, err := ask(v, identity.RecoveryShow, identity.Nothing{})
 	if err != nil {
 		return nil, err
 	}
@@ -194,15 +195,6 @@ func (v *visit) recovery() (out []Check, err error) {
 			Mend: "On a terminal: tandem recover codes"})
 	}
 	return out, nil
-}
-
-type wireRecovery struct {
-	PIN     bool `json:"pin_set"`
-	Codes   int  `json:"codes"`
-	Pending *struct {
-		ID    string    `json:"id"`
-		DueAt time.Time `json:"due_at"`
-	} `json:"pending"`
 }
 
 func (v *visit) system() error {

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"slices"
+
+	"tandem/internal/spelling"
 )
 
 // Source is what a tenant's policy is written as: grants as rows, rules as Cedar text, which data lies where, and what may pass.
@@ -22,6 +24,7 @@ type Compiled struct {
 	grants   []*grant
 	rules    []*rule
 	labels   []Label
+	lows     []string // the labels' paths, folded
 	boundary DataBoundary
 	// reads are the attributes that any rule reads; others need not be made.
 	reads map[string]bool
@@ -40,6 +43,9 @@ func Compile(src Source) (*Compiled, error) {
 		return nil, err
 	}
 	c := &Compiled{tenant: src.Tenant, version: src.Version, boundary: src.Boundary, labels: slices.Clone(src.Labels)}
+	for _, l := range c.labels {
+		c.lows = append(c.lows, spelling.Folded(l.Resource.Path))
+	}
 	for _, g := range slices.Clone(src.Grants) {
 		compiled, err := compileGrant(&g, src.Tenant)
 		if err != nil {

@@ -77,11 +77,18 @@ type question struct {
 	tool string
 	// parts are the components of the resource's path, once somebody needed them.
 	parts []string
-	now   time.Time
-	mask  bool
+	// low and lowParts are the folded path, once somebody needed it; spelled is the whole question so.
+	low      string
+	lowParts []string
+	spelled  *question
+	folded   bool
+	now      time.Time
+	mask     bool
 	// anyClass says that a mask was not told the data's class.
 	anyClass bool
-	reads    map[string]bool
+	// also are the classes of the labels that mean the resource by another spelling.
+	also  []DataClass
+	reads map[string]bool
 	// context is what rules that give read of the request, once one of them does; shadow is the same for those that forbid, which look
 	// at all that may happen.
 	context, shadow *cedar.Record
@@ -127,6 +134,22 @@ func (v *View) decide(q *question) (d Decision) {
 	if presence && (v.ctx.Principal.Kind != Person || !(q.Present || q.mask)) {
 		return no(CodePresence, "this needs a person who is present")
 	}
+	d = v.judge(q)
+	for _, class := range q.also { // by another spelling it is data of another class, and both may have to pass
+		other := *q
+		other.Class, other.context, other.shadow, other.spelled = class, nil, nil, nil
+		if o := v.judge(&other); o.Effect < d.Effect {
+			d = o
+		}
+		if q.Class.everyday() {
+			q.Class = class
+		}
+	}
+	return d
+}
+
+// judge asks about data of one class.
+func (v *View) judge(q *question) Decision {
 	for _, b := range [...]*DataBoundary{&v.policy.boundary, &v.ctx.Boundary} {
 		if !b.Admits(q.Class) && !q.anyClass {
 			return no(CodeBoundary, "%s data may not pass here", q.Class)
@@ -164,7 +187,7 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 	}
 	if q.Class == "" {
 		labelled := false
-		q.Class, labelled = v.policy.classOf(q.Resource)
+		q.Class, q.also, labelled = v.policy.classOf(q.Resource)
 		q.anyClass = q.mask && !labelled
 	}
 	q.reads = v.policy.reads

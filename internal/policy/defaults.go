@@ -3,21 +3,23 @@ package policy
 // DefaultGrants are what a new house starts with. They are heard only where no person's grant or rule speaks, except for
 // their denials, which always count.
 //
-// A person may everything (with presence where the right needs it). The local socket and the API's token have everyday
-// rights. Agents, sessions and other services work in the shared rooms and read, sessions of other sessions only what they opened; they
-// ask before they change files, push or fetch with git, run a tool
-// that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
+// The owner may everything (with presence where the right needs it). Other people have everyday rights and answer asks; who is to
+// grant, mint and administer is given that by an owner. The local socket and the API's token have everyday rights; so has the terminal
+// of a person elsewhere, which asks before it changes files here or runs a tool that is not known to be harmless. Agents, sessions and
+// other services work in the shared rooms and read, sessions of other sessions only what they opened; they ask before they change files,
+// push or fetch with git, run a tool that is not known to be harmless, or change settings. Nobody but a person delegates or administers.
 func DefaultGrants() []ScopedGrant {
 	everyday := []AccessPermission{CanView, CanRead, CanEdit, CanExecute}
 	look := []AccessPermission{CanView, CanRead}
 	out := []ScopedGrant{
-		tree("default-person", Person, AnyKind, Allow, permissions, AnyClass),
+		tree("default-owner", Person, AnyKind, Allow, permissions, AnyClass),
 		tree("default-local", Local, AnyKind, Allow, everyday, AnyClass),
 		tree("default-api", Service, AnyKind, Allow, everyday, AnyClass),
 		tree("default-clock", Service, KindApproval, Allow, []AccessPermission{CanEdit}, Internal),
 	}
-	out[2].Principal.ID = "api"
+	out[0].Principal.ID, out[1].Principal.ID, out[2].Principal.ID = "owner", "local", "api"
 	out[3].Principal.ID, out[3].Note = "tandem", "tandem itself writes down which asks ran out of time"
+	out = append(out, people(everyday)...)
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {
 		g := tree("default-authority-"+string(who), who, AnyKind, Deny, []AccessPermission{CanDelegate, CanAdmin})
 		g.Note = "only a person delegates or administers"
@@ -48,6 +50,8 @@ func DefaultGrants() []ScopedGrant {
 		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindNotify} {
 			out = append(out, tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode))
 		}
+		remember := []AccessPermission{CanView, CanRead, CanEdit} // what they write is proposed
+		out = append(out, tree(p+string(KindMemory), who, KindMemory, Allow, remember, Public, Internal, SourceCode))
 		for _, k := range []ResourceKind{KindSession, KindRelay} {
 			g := tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode)
 			if who == Session {
@@ -89,6 +93,31 @@ func DefaultGrants() []ScopedGrant {
 		out = append(out, harmless, other, hidden, touching)
 	}
 	return out
+}
+
+// people are everybody but the owner, and their terminals elsewhere.
+func people(everyday []AccessPermission) (out []ScopedGrant) {
+	answers := tree("default-person-answers", Person, KindApproval, Allow, permissions, AnyClass)
+	answers.Note = "a person who is present answers asks"
+	out = append(out, answers, tree("default-person-look", Person, AnyKind, Allow, []AccessPermission{CanView, CanRead}, AnyClass))
+	for _, k := range kinds {
+		if authority[k] || k == KindActor { // who may what is an owner's to change
+			continue
+		}
+		out = append(out, tree("default-person-"+string(k), Person, k, Allow, everyday, AnyClass))
+		if k != KindTool && k != KindFolder {
+			out = append(out, tree("default-terminal-"+string(k), Local, k, Allow, everyday, AnyClass))
+		}
+	}
+	out = append(out, tree("default-terminal-look", Local, AnyKind, Allow, []AccessPermission{CanView, CanRead}, AnyClass))
+	harmless := tree("default-terminal-tool-read", Local, KindTool, Allow, []AccessPermission{CanExecute}, AnyClass)
+	harmless.ToolPatterns = harmlessTools
+	for _, k := range []ResourceKind{KindTool, KindFolder} {
+		g := tree("default-terminal-"+string(k)+"-ask", Local, k, Ask, []AccessPermission{CanEdit, CanExecute}, AnyClass)
+		g.Source, g.Note = Fallback, "what a terminal elsewhere changes or runs on this machine needs an approval"
+		out = append(out, g)
+	}
+	return append(out, harmless)
 }
 
 // opens lets sessions open something of a kind, which is then their own, and look for what is theirs.

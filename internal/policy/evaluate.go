@@ -17,6 +17,8 @@ type evaluation struct {
 	req   cedar.Request
 	res   cedar.Entity
 	ready bool
+	// low asks the same of the folded question, once somebody needed it.
+	low *evaluation
 }
 
 // evaluation is nil when no rule is in the drawer: then there is nothing to evaluate.
@@ -118,10 +120,15 @@ func (e *evaluation) holds(r *rule) (bool, string) {
 // first finds the first forbidding statement that holds or fails: one that cannot be evaluated forbids.
 func (e *evaluation) first(rules []*rule) (*rule, string) {
 	for _, r := range rules {
-		if !r.about(e.q) || r.unknown(e.q) {
+		if r.unknown(e.q) {
 			continue
 		}
-		if ok, failed := e.holds(r); ok || failed != "" {
+		if r.about(e.q) {
+			if ok, failed := e.holds(r); ok || failed != "" {
+				return r, failed
+			}
+		}
+		if ok, failed := e.holdsSpelled(r); ok || failed != "" {
 			return r, failed
 		}
 	}
@@ -160,7 +167,7 @@ func contextRecord(q *question, forbids bool) cedar.Record {
 		return cedar.String(strings.ReplaceAll(strings.TrimPrefix(q.tool, "/"), "/", "."))
 	})
 	put("class", func() cedar.Value { return cedar.String(q.Class) })
-	put("path", func() cedar.Value { return cedar.String(q.Resource.Path) })
+	put("path", func() cedar.Value { return cedar.String(orFolded(q.Resource.Path, q.folded)) })
 	put("present", func() cedar.Value { return cedar.Boolean(q.Present) })
 	put("now", func() cedar.Value { return cedar.NewDatetime(q.now) })
 	f := q.Facts

@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"tandem/internal/spelling"
+)
 
 func components(p string) []string {
 	if p == "/" {
@@ -13,6 +17,9 @@ func components(p string) []string {
 type glob []string
 
 func newGlob(p string) glob { return components(p) }
+
+// newSpelledGlob is for folded paths: it fits each by any spelling.
+func newSpelledGlob(p string) glob { return components(spelling.Folded(p)) }
 
 // fits looks at the last component first: for nearly every path and pattern that settles it.
 func (g glob) fits(path []string) bool {

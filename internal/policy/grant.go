@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"time"
+
+	"tandem/internal/spelling"
 )
 
 // ScopedGrant says what a principal may do to a tree of resources, with which tools, to which data, and until when. A grant
@@ -43,6 +46,9 @@ type grant struct {
 	kinds uint64
 	by    string
 	only  []glob
+	// low and lowOnly are the root and the globs for folded paths; see spelled.go.
+	low     string
+	lowOnly []glob
 	// argBound marks a denial that depends on a call's arguments alone: a mask, which knows none, passes it by.
 	argBound bool
 	tools    []toolPattern
@@ -66,7 +72,8 @@ func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	if err := g.Scope.check(tenant); err != nil {
 		return fail("%v", err)
 	}
-	c := &grant{ScopedGrant: g, tier: tierOf(g.Source), kinds: kindMask(g.Scope.Root.Kind), by: "grant:" + g.ID}
+	c := &grant{ScopedGrant: g, tier: tierOf(g.Source), kinds: kindMask(g.Scope.Root.Kind), by: "grant:" + g.ID,
+		low: spelling.Folded(g.Scope.Root.Path)}
 	if c.tier < 0 {
 		return fail("source %q is not one of direct, delegation, default, fallback", g.Source)
 	}
@@ -102,6 +109,7 @@ func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	}
 	for _, p := range g.Scope.Only {
 		c.only = append(c.only, newGlob(p))
+		c.lowOnly = append(c.lowOnly, newSpelledGlob(p))
 	}
 	if err := checkApprovers(g.Approvers); err != nil {
 		return fail("%v", err)
@@ -128,8 +136,11 @@ func checkApprovers(list []PrincipalRef) error {
 }
 
 // covers says whether the grant speaks of the question. A grant that gives must surely cover it; one that denies covers it
-// when it might.
-func (g *grant) covers(q *question) bool {
+// when it might, by any spelling.
+func (g *grant) covers(q *question) bool { return g.coversBy(q, g.Effect == Deny) }
+
+// coversBy is covers by any spelling of a file's path, or by the one that it names.
+func (g *grant) coversBy(q *question, wide bool) bool {
 	if g.dead != "" || g.perms&q.bit == 0 || g.kinds&q.kind == 0 || (q.mask && g.argBound && g.Effect == Deny) {
 		return false
 	}
@@ -139,7 +150,7 @@ func (g *grant) covers(q *question) bool {
 	if g.Scope.Own && !strings.Contains(q.Resource.Of, Belongs(q.self.String())) {
 		return false
 	}
-	if !g.Scope.holds(q.Resource) || !g.coversPath(q) || !g.coversClass(q) || !g.coversTool(q) {
+	if !g.holds(q, wide) || !g.coversPath(q, wide) || !g.coversClass(q) || !g.coversTool(q, wide) {
 		return false
 	}
 	for _, b := range g.blockers {
@@ -147,12 +158,25 @@ func (g *grant) covers(q *question) bool {
 			return false
 		}
 	}
-	return g.parent == nil || g.parent.covers(q)
+	return g.parent == nil || g.parent.coversBy(q, wide)
 }
 
-func (g *grant) coversPath(q *question) bool {
+func (g *grant) holds(q *question, wide bool) bool {
+	if wide && q.Resource.Kind == KindFolder {
+		return g.Scope.holdsAt(below(g.low, q.lowPath()), q.Resource, below)
+	}
+	return g.Scope.holds(q.Resource)
+}
+
+func (g *grant) coversPath(q *question, wide bool) bool {
 	if len(g.only) == 0 {
 		return true
+	}
+	if wide && q.Resource.Kind == KindFolder {
+		if q.lowParts == nil {
+			q.lowParts = components(q.lowPath())
+		}
+		return slices.ContainsFunc(g.lowOnly, func(o glob) bool { return o.fits(q.lowParts) })
 	}
 	if q.parts == nil {
 		q.parts = components(q.Resource.Path)
@@ -177,7 +201,7 @@ func (g *grant) coversClass(q *question) bool {
 	return hasClass(g.DataClasses, q.Class)
 }
 
-func (g *grant) coversTool(q *question) bool {
+func (g *grant) coversTool(q *question, wide bool) bool {
 	if len(g.tools) == 0 {
 		return true
 	}
@@ -193,7 +217,7 @@ func (g *grant) coversTool(q *question) bool {
 		case q.mask && (g.Effect != Deny || !t.bound()):
 			return true // the call itself will show its arguments
 		case q.mask: // a denial of some arguments hides nothing
-		case g.Effect == Deny && t.touched(q.Facts) != not, g.Effect != Deny && t.surely(q.Facts):
+		case g.Effect == Deny && t.touched(q.Facts) != not, g.Effect != Deny && t.surely(q.Facts, wide):
 			return true
 		}
 	}

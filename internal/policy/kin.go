@@ -39,10 +39,12 @@ func (s *Sight) twins(path string) []string {
 	aliases := s.aliases()
 	for _, p := range append([]string{path}, out...) {
 		for _, a := range aliases {
-			if below(a.name, p) < 0 {
+			d := spelledBelow(a.name, p)
+			if d < 0 {
 				continue
 			}
-			rest := strings.TrimPrefix(strings.TrimPrefix(p, a.name), "/")
+			parts := components(p)
+			rest := strings.Join(parts[len(parts)-d:], "/")
 			if t := strings.TrimSuffix(strings.TrimSuffix(a.of, "/")+"/"+rest, "/"); t != path && t != "" {
 				out = append(out, t)
 			}
@@ -53,12 +55,12 @@ func (s *Sight) twins(path string) []string {
 
 // Named is Of for one path that somebody wrote, which may go through links itself.
 func (s *Sight) Named(path string) Seen {
-	return s.Of(path).and(s.led(path))
+	return s.Of(path).and(s.led(path)).and(s.stored(path))
 }
 
 // Elsewhere is what policy says of a path by its other names, where links in it lead included.
 func (s *Sight) Elsewhere(path string) Seen {
-	return s.elsewhere(path).and(s.led(path))
+	return s.elsewhere(path).and(s.led(path)).and(s.stored(path))
 }
 
 func (s *Sight) led(path string) Seen {
@@ -69,7 +71,7 @@ func (s *Sight) led(path string) Seen {
 	if at == path {
 		return Seen{}
 	}
-	return s.askTwin(path, at).and(s.elsewhere(at))
+	return s.askTwin(path, at).and(s.elsewhere(at)).and(s.stored(at))
 }
 
 // checkouts are the same path in the other checkouts of its repository that policy speaks of.
@@ -159,8 +161,10 @@ func (s *Sight) askTwin(path, twin string) Seen {
 		}
 	}
 	weigh(twin, "")
-	if class, labelled := s.view.policy.classOf(ResourceRef{Kind: KindFolder, Path: twin}); labelled {
-		weigh(path, class)
+	if class, also, labelled := s.view.policy.classOf(ResourceRef{Kind: KindFolder, Path: twin}); labelled {
+		for _, c := range append(also, class) {
+			weigh(path, c)
+		}
 	}
 	if s.tool != "" {
 		d := s.view.Decide(Request{Right: "tool.execute", Resource: ToolRef(s.tool), Tool: s.tool, Facts: &Facts{Paths: []string{twin}}})
@@ -204,17 +208,14 @@ func (s *Sight) edgesElsewhere(folder string) []string {
 	return out
 }
 
-// Labelled is the class that somebody gave a path, here or in another checkout of its repository.
-func (s *Sight) Labelled(path string) (DataClass, bool) {
-	if s.view == nil || s.view.policy == nil {
-		return "", false
-	}
+// labelled are the classes that somebody gave a path, here or else in another checkout of its repository.
+func (s *Sight) labelled(path string) []DataClass {
 	for _, p := range append([]string{path}, s.twins(path)...) {
-		if class, labelled := s.view.policy.classOf(ResourceRef{Kind: KindFolder, Path: p}); labelled {
-			return class, true
+		if class, also, labelled := s.view.policy.classOf(ResourceRef{Kind: KindFolder, Path: p}); labelled {
+			return append(also, class)
 		}
 	}
-	return "", false
+	return nil
 }
 
 // Denied says whether somebody denied a path of a repository, or labelled it with a class that the caller may not read there. A path of
@@ -228,8 +229,9 @@ func (s *Sight) Denied(path string, repository ResourceRef) bool {
 			return true
 		}
 	}
-	class, labelled := s.Labelled(path)
-	return labelled && s.view.Decide(Request{Right: "repo.read", Resource: repository, Class: class}).Effect != Allow
+	return slices.ContainsFunc(s.labelled(path), func(class DataClass) bool {
+		return s.view.Decide(Request{Right: "repo.read", Resource: repository, Class: class}).Effect != Allow
+	})
 }
 
 // Kept says whether a path of a repository is not shown to the caller: somebody denied it, or it is a file that holds keys and the house

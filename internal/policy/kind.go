@@ -5,35 +5,40 @@ type ResourceKind string
 
 // The kinds that exist. A new room adds its noun here and nowhere else.
 const (
-	AnyKind       ResourceKind = "*"
-	KindActor     ResourceKind = "actor"
-	KindApproval  ResourceKind = "approval"
-	KindBoard     ResourceKind = "board"
-	KindConnector ResourceKind = "connector"
-	KindFolder    ResourceKind = "folder"
-	KindGrant     ResourceKind = "grant"
-	KindJoin      ResourceKind = "join"
-	KindJournal   ResourceKind = "journal"
-	KindNotify    ResourceKind = "notify"
-	KindPolicy    ResourceKind = "policy"
-	KindProvider  ResourceKind = "provider"
-	KindRelay     ResourceKind = "relay"
-	KindRepo      ResourceKind = "repo"
-	KindResource  ResourceKind = "resource"
-	KindSecret    ResourceKind = "secret"
-	KindServer    ResourceKind = "server"
-	KindSession   ResourceKind = "session"
-	KindSetting   ResourceKind = "setting"
-	KindSpace     ResourceKind = "space"
-	KindTenant    ResourceKind = "tenant"
-	KindToken     ResourceKind = "token"
-	KindTool      ResourceKind = "tool"
-	KindTunnel    ResourceKind = "tunnel"
-	KindWorkspace ResourceKind = "workspace"
+	AnyKind        ResourceKind = "*"
+	KindActor      ResourceKind = "actor"
+	KindApproval   ResourceKind = "approval"
+	KindAutomation ResourceKind = "automation"
+	KindBoard      ResourceKind = "board"
+	KindConnector  ResourceKind = "connector"
+	KindFolder     ResourceKind = "folder"
+	KindGrant      ResourceKind = "grant"
+	KindJob        ResourceKind = "job"
+	KindJoin       ResourceKind = "join"
+	KindJournal    ResourceKind = "journal"
+	KindLogin      ResourceKind = "login"
+	KindMemory     ResourceKind = "memory"
+	KindNotify     ResourceKind = "notify"
+	KindPolicy     ResourceKind = "policy"
+	KindProvider   ResourceKind = "provider"
+	KindRelay      ResourceKind = "relay"
+	KindRepo       ResourceKind = "repo"
+	KindResource   ResourceKind = "resource"
+	KindSecret     ResourceKind = "secret"
+	KindServer     ResourceKind = "server"
+	KindSession    ResourceKind = "session"
+	KindSetting    ResourceKind = "setting"
+	KindSpace      ResourceKind = "space"
+	KindTenant     ResourceKind = "tenant"
+	KindToken      ResourceKind = "token"
+	KindTool       ResourceKind = "tool"
+	KindTunnel     ResourceKind = "tunnel"
+	KindWorkspace  ResourceKind = "workspace"
 )
 
 var kinds = []ResourceKind{
-	KindActor, KindApproval, KindBoard, KindConnector, KindFolder, KindGrant, KindJoin, KindJournal, KindNotify, KindPolicy,
+	KindActor, KindApproval, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin, KindJournal, KindLogin,
+	KindMemory, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,
 }

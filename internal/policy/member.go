@@ -79,10 +79,14 @@ func (m *member) denied(q *question, in *drawer, e *evaluation) (d Decision, spo
 
 // given reads the tiers: the first that speaks decides, and in it ask beats allow.
 func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
+	var spelled asksSpelled
 	for tier := range tiers {
 		var d Decision
 		for _, g := range in.gives[tier] {
 			if !g.covers(q) {
+				if g.Effect == Ask && g.coversBy(q, true) && g.gives(q) == Ask {
+					spelled.note(q, m, g.asks())
+				}
 				continue
 			}
 			eff := g.gives(q)
@@ -94,31 +98,41 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 			case eff == Ask && d.Effect == Ask:
 				d.Approvers = meetPrincipals(d.Approvers, g.answerers())
 			case eff == Ask:
-				d = Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(),
-					Reason: sentence(g.Note, "it is granted with an approval each time")}
+				d = g.asks()
 			}
 		}
 		if tier == 0 && len(in.permits) > 0 {
-			d = e.permitted(in.permits, d)
+			d = e.permitted(in.permits, d, &spelled)
 		}
 		if d.Effect != Deny {
 			d.fallback = d.Effect == Ask && tier == tierOf(Fallback)
-			return d
+			return spelled.narrow(d)
 		}
 	}
 	return Decision{Code: CodeNoGrant, Reason: "nothing grants it to " + m.ref.String()}
 }
 
+// asks is the decision of a grant that asks.
+func (g *grant) asks() Decision {
+	return Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(), note: g.Note,
+		Reason: sentence(g.Note, "it is granted with an approval each time")}
+}
+
 // permitted adds the permitting rules to what people granted.
-func (e *evaluation) permitted(permits []*rule, d Decision) Decision {
-	for _, r := range e.all(permits) {
+func (e *evaluation) permitted(permits []*rule, d Decision, spelled *asksSpelled) Decision {
+	hold := e.all(permits)
+	for _, r := range permits {
+		if ok, _ := e.holdsSpelled(r); ok && !slices.Contains(hold, r) {
+			spelled.note(e.q, e.m, r.asks())
+		}
+	}
+	for _, r := range hold {
 		switch {
 		case r.ask && d.Effect == Ask:
 			d.Approvers = meetPrincipals(d.Approvers, approversOf(r.approvers))
 			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
 		case r.ask:
-			d = Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approversOf(r.approvers),
-				Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
+			d = r.asks()
 			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
 		default:
 			if d.Effect == Deny {
@@ -128,6 +142,12 @@ func (e *evaluation) permitted(permits []*rule, d Decision) Decision {
 		}
 	}
 	return d
+}
+
+// asks is the decision of a rule that asks.
+func (r *rule) asks() Decision {
+	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approversOf(r.approvers), note: r.reason,
+		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
 }
 
 func sentence(written, otherwise string) string {

@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"tandem/internal/spelling"
+)
 
 // ResourceRef names one thing: its tenant, its kind and its place in the kind's tree. The path starts with a slash and is
 // made of components; "/" is the root of the tree.
@@ -111,22 +115,30 @@ func (s *ResourceScope) Covers(r ResourceRef) bool {
 	return false
 }
 
-// holds is Covers without the globs of Only.
+// holds is Covers without the globs of Only. What is left out of it is left out by any spelling.
 func (s *ResourceScope) holds(r ResourceRef) bool {
-	if s.Root.Kind != AnyKind && s.Root.Kind != r.Kind {
-		return false
+	in := below
+	if r.Kind == KindFolder {
+		in = spelledBelow
 	}
-	d := below(s.Root.Path, r.Path)
-	if d < 0 || (s.MaxDepth != nil && d > *s.MaxDepth) {
+	return s.holdsAt(below(s.Root.Path, r.Path), r, in)
+}
+
+// holdsAt is holds for what lies so many components under the root, with a way to tell what is left out.
+func (s *ResourceScope) holdsAt(d int, r ResourceRef, in func(root, p string) int) bool {
+	if s.Root.Kind != AnyKind && s.Root.Kind != r.Kind || d < 0 || (s.MaxDepth != nil && d > *s.MaxDepth) {
 		return false
 	}
 	for i := range s.Denied {
-		if h := &s.Denied[i]; (h.Kind == AnyKind || h.Kind == r.Kind) && below(h.Path, r.Path) >= 0 {
+		if h := &s.Denied[i]; (h.Kind == AnyKind || h.Kind == r.Kind) && in(h.Path, r.Path) >= 0 {
 			return false
 		}
 	}
 	return true
 }
+
+// spelledBelow is below by any spelling of the two: on macOS and Windows /Code/PRIV is /code/priv.
+func spelledBelow(root, p string) int { return below(spelling.Folded(root), spelling.Folded(p)) }
 
 func (s *ResourceScope) check(tenant string) error {
 	for _, r := range append([]ResourceRef{s.Root}, s.Denied...) {

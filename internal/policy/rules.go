@@ -43,6 +43,8 @@ type rule struct {
 	reads []string
 	// words are the texts that its conditions hold.
 	words []string
+	// spelled is the statement for folded paths, of one that forbids or asks about files; see spelled.go.
+	spelled *rule
 }
 
 func compileRules(text string) (out []*rule, err error) {
@@ -163,6 +165,10 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 		}
 	}
 	r.placeBound = r.placeBound || r.placed
+	var err error
+	if r.spelled, err = r.byAnySpelling(); err != nil {
+		return nil, malformed("%s: %v", at, err)
+	}
 	return r, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"tandem/internal/spelling"
 )
 
 // Seen is what a caller may do with one file or folder. The zero Seen may be read and changed.
@@ -30,7 +32,9 @@ type Sight struct {
 	view  *View
 	tool  string
 	edges map[string]bool
-	words map[string]bool // what a component has to be for some glob to fit
+	lows  map[string]bool // the edges, folded: a denial holds for every spelling
+	ends  map[string]bool // the last words of those
+	words map[string]bool // what a folded component has to be for some glob to fit
 	wild  []string
 	slow  bool // a rule or a depth speaks of each path by itself
 	kin   Kin
@@ -38,13 +42,18 @@ type Sight struct {
 	// written are roots by the path that a person wrote for them.
 	written map[string]string
 	globs   bool // a person's denial speaks of a pattern of paths, or a rule of each path
+	// patterns are the denials of people that name files to be looked at by a pattern.
+	patterns []*grant
 
 	mu      sync.Mutex
 	regions map[string]Seen
-	fits    map[string]bool
+	fits    map[string]fitting
 	folders map[string]string
 	roots   map[string]bool // checkouts that were met
 }
+
+// fitting is what a component of a path may be: part of what some glob fits, or the end of an edge.
+type fitting struct{ glob, edge bool }
 
 // maxFits bounds what a Sight remembers of the names of files.
 const maxFits = 8192
@@ -73,10 +82,10 @@ const maxSights = 32
 
 func (v *View) newSight(tool string) *Sight {
 	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{},
-		fits: map[string]bool{}, folders: map[string]string{},
+		fits: map[string]fitting{}, lows: map[string]bool{}, ends: map[string]bool{}, folders: map[string]string{},
 		written: map[string]string{}}
 	s.slow = v.policy == nil || v.ctx.Ceiling != nil
-	if s.slow {
+	if v.policy == nil {
 		return s
 	}
 	for _, l := range v.policy.labels {
@@ -93,6 +102,10 @@ func (v *View) newSight(tool string) *Sight {
 			}
 		}
 	}
+	for e := range s.edges {
+		low := spelling.Folded(e)
+		s.lows[low], s.ends[low[strings.LastIndexByte(low, '/')+1:]] = true, true
+	}
 	return s
 }
 
@@ -102,6 +115,11 @@ func (s *Sight) open(d *drawer) {
 		return !strings.HasPrefix(g.by, "grant:default-") && (len(g.only) > 0 || len(g.tools) > 0)
 	})
 	s.globs = s.globs || slices.ContainsFunc(d.forbids, func(r *rule) bool { return r.placed && r.actions&(bit(CanView)|bit(CanRead)) != 0 })
+	for _, g := range d.denies {
+		if !strings.HasPrefix(g.by, "grant:default-") && len(g.only) > 0 && g.perms&(bit(CanView)|bit(CanRead)) != 0 {
+			s.patterns = append(s.patterns, g)
+		}
+	}
 	for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {
 		s.learn(g)
 	}
@@ -163,10 +181,10 @@ func (s *Sight) pattern(g glob) {
 		switch w := g[i]; {
 		case w == "*" || w == "**":
 		case strings.Contains(w, "*"):
-			s.wild = append(s.wild, w)
+			s.wild = append(s.wild, spelling.Folded(w))
 			return
 		default:
-			s.words[w] = true
+			s.words[spelling.Folded(w)] = true
 			return
 		}
 	}
@@ -191,21 +209,25 @@ func (s *Sight) of(path string) Seen {
 	seen, known := s.regions[edge]
 	if !known {
 		seen = s.ask(path)
-		s.regions[edge] = seen
+		if len(s.regions) < maxFits {
+			s.regions[edge] = seen
+		}
 	}
 	return seen
 }
 
-// edgeOf is the edge at or above a path, "" when some glob could fit the path. A folder is looked up once for all its files.
+// edgeOf is the edge at or above a path, as the path spells it, "" when some glob could fit the path. A folder is looked up once for all
+// its files.
 func (s *Sight) edgeOf(path string) string {
 	if path == "/" {
 		return path
 	}
 	i := strings.LastIndexByte(path, '/')
-	if s.fit(path[i+1:]) {
+	fits := s.fit(path[i+1:])
+	if fits.glob {
 		return ""
 	}
-	if s.edges[path] {
+	if fits.edge && s.lows[spelling.Folded(path)] {
 		if i > 0 && s.edgeOf(path[:i]) == "" {
 			return ""
 		}
@@ -222,11 +244,12 @@ func (s *Sight) edgeOf(path string) string {
 	return edge
 }
 
-// fit says whether a path with this component could fit a glob.
-func (s *Sight) fit(word string) bool {
+// fit says what a path with this component could be.
+func (s *Sight) fit(word string) fitting {
 	fits, known := s.fits[word]
 	if !known {
-		fits = s.words[word] || slices.ContainsFunc(s.wild, func(w string) bool { return globWord(w, word) })
+		low := spelling.Folded(word)
+		fits = fitting{s.words[low] || slices.ContainsFunc(s.wild, func(w string) bool { return globWord(w, low) }), s.ends[low]}
 		if len(s.fits) < maxFits {
 			s.fits[word] = fits
 		}
@@ -238,18 +261,31 @@ func (s *Sight) fit(word string) bool {
 func (s *Sight) Edges(folder string) []string {
 	var out []string
 	for e := range s.edges {
-		if below(folder, e) > 0 {
+		if e := under(folder, e); e != "" {
 			out = append(out, e)
 		}
 	}
 	out = append(out, s.edgesElsewhere(folder)...)
 	for _, a := range s.aliases() {
-		if below(folder, a.name) > 0 {
-			out = append(out, a.name)
+		if e := under(folder, a.name); e != "" {
+			out = append(out, e)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// under is a place as it is named below a folder, "" when it does not lie there by any spelling.
+func under(folder, p string) string {
+	switch d := spelledBelow(folder, p); {
+	case d <= 0:
+		return ""
+	case below(folder, p) > 0:
+		return p
+	default:
+		parts := components(p)
+		return strings.TrimSuffix(folder, "/") + "/" + strings.Join(parts[len(parts)-d:], "/")
+	}
 }
 
 // ask puts the questions behind a path to the policy itself.

@@ -102,5 +102,5 @@ func checked(tool string, parts []string) string {
 // ToolCovers says whether everything that a call touches is within a tool pattern.
 func ToolCovers(pattern, tool string, f *Facts) bool {
 	t, err := parseTool(pattern)
-	return err == nil && globWord(t.name, toolPath(tool)) && t.surely(f)
+	return err == nil && globWord(t.name, toolPath(tool)) && t.surely(f, false)
 }

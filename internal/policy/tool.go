@@ -2,7 +2,10 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"tandem/internal/spelling"
 )
 
 // Facts are what a tool call is known to touch, taken from its typed arguments by the tool itself. A nil *Facts means that
@@ -44,6 +47,7 @@ type toolPattern struct {
 	text     string
 	name     string
 	paths    []glob
+	lowPaths []glob // the same, for folded paths
 	commands [][]string
 	hosts    []string
 }
@@ -90,6 +94,7 @@ func parseTool(s string) (toolPattern, error) {
 				return t, malformed("tool pattern %q: path %q is not absolute and clean", s, value)
 			}
 			t.paths = append(t.paths, newGlob(value))
+			t.lowPaths = append(t.lowPaths, newSpelledGlob(value))
 		case "command":
 			words, ok := splitWords(value)
 			if !ok || len(words) != 1 {
@@ -109,18 +114,19 @@ func parseTool(s string) (toolPattern, error) {
 	return t, nil
 }
 
-// surely says whether everything the call is known to touch is within the pattern: the test of a grant that gives.
-func (t *toolPattern) surely(f *Facts) bool {
+// surely says whether everything the call is known to touch is within the pattern: the test of a grant that gives. wide counts paths by
+// any spelling, which only narrows.
+func (t *toolPattern) surely(f *Facts, wide bool) bool {
 	if !t.bound() {
 		return true
 	}
 	if f != nil && f.Opaque && len(t.commands)+len(t.hosts) == 0 { // whatever it does, it stays in there
-		return every(f.Within, t.onTree)
+		return every(f.Within, func(folder string) bool { return t.onTree(folder) || wide && t.onSpelledTree(folder) })
 	}
 	if f == nil || f.Opaque {
 		return false
 	}
-	return (len(t.paths) == 0 || every(f.Paths, t.onPath)) &&
+	return (len(t.paths) == 0 || every(f.Paths, func(p string) bool { return t.onPath(p) || wide && t.onSpelledPath(p) })) &&
 		(len(t.commands) == 0 || every(f.Commands, t.onCommand)) &&
 		(len(t.hosts) == 0 || every(f.Hosts, t.onHost))
 }
@@ -144,7 +150,7 @@ func (t *toolPattern) touched(f *Facts) doubt {
 	}
 	out := certain
 	if len(t.paths) > 0 {
-		out = min(out, found(some(f.Paths, t.onPath, unclear), f.Opaque && !f.Boxed))
+		out = min(out, found(some(f.Paths, t.onSpelledPath, unclear), f.Opaque && !f.Boxed))
 	}
 	if len(t.commands) > 0 {
 		out = min(out, t.denied(f))
@@ -183,7 +189,7 @@ func (t *toolPattern) denied(f *Facts) doubt {
 // begins says whether a command begins with some words, whatever path its program has and whatever options stand between them. The
 // value of an option cannot be told from a word, so both readings count.
 func begins(c, words []string) doubt {
-	if path.Base(words[0]) != path.Base(c[0]) {
+	if spelling.Folded(path.Base(words[0])) != spelling.Folded(path.Base(c[0])) { // where RM is a file, it is rm
 		return not
 	}
 	next, option := 1, false
@@ -207,9 +213,16 @@ func begins(c, words []string) doubt {
 }
 
 // onTree says whether the pattern covers a folder with all that is in it.
-func (t *toolPattern) onTree(folder string) bool {
+func (t *toolPattern) onTree(folder string) bool { return wholeTree(t.paths, folder) }
+
+// onSpelledTree is onTree by any spelling.
+func (t *toolPattern) onSpelledTree(folder string) bool {
+	return wholeTree(t.lowPaths, spelling.Folded(folder))
+}
+
+func wholeTree(globs []glob, folder string) bool {
 	parts := components(folder)
-	for _, g := range t.paths {
+	for _, g := range globs {
 		if n := len(g) - 1; n >= 0 && g[n] == "**" && n <= len(parts) && globPath(g[:n], parts[:n]) && cleanPath(folder) {
 			return true
 		}
@@ -237,17 +250,17 @@ func some[T any](list []T, test, doubt func(T) bool) bool {
 	return false
 }
 
-func (t *toolPattern) onPath(p string) bool {
+func (t *toolPattern) onPath(p string) bool { return fitsAny(t.paths, p) }
+
+// onSpelledPath is onPath by any spelling.
+func (t *toolPattern) onSpelledPath(p string) bool { return fitsAny(t.lowPaths, spelling.Folded(p)) }
+
+func fitsAny(globs []glob, p string) bool {
 	if !cleanPath(p) {
 		return false
 	}
 	parts := components(p)
-	for _, g := range t.paths {
-		if g.fits(parts) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g glob) bool { return g.fits(parts) })
 }
 
 func (t *toolPattern) onCommand(words []string) bool {

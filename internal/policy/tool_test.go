@@ -99,10 +99,23 @@ func TestDefaults(t *testing.T) {
 	}
 	want(t, a, tool("grep"), Allow, "grant:default-agent-tool-read")
 	want(t, a, tool("mcp.acme.wipe_database"), Ask, "grant:default-agent-tool")
-	for _, who := range []string{"local:me", "service:api"} {
+	for _, who := range []string{"local:local", "service:api"} {
 		want(t, seen(t, c, who), do(t, CanEdit, "setting:/x"), Allow, "")
 		want(t, seen(t, c, who), tool("bash"), Allow, "")
 		want(t, seen(t, c, who), Request{Right: "token.mint", Resource: ResourceRef{Path: "/x"}, Present: true}, Deny, "")
+	}
+	anna, laptop := seen(t, c, "person:anna"), seen(t, c, "local:anna-laptop", "person:anna")
+	for _, who := range []*View{anna, laptop} {
+		want(t, who, do(t, CanEdit, "resource:/x"), Allow, "")
+		want(t, who, do(t, CanRead, "token:/x"), Allow, "")
+	}
+	want(t, laptop, tool("bash"), Ask, "grant:default-terminal-tool-ask")
+	want(t, laptop, tool("grep"), Allow, "")
+	want(t, laptop, code(CanEdit, "/code/x.go"), Ask, "grant:default-terminal-folder-ask")
+	for right, effect := range map[string]Effect{"approval.decide": Allow, "token.mint": Deny, "grant.write": Deny, "policy.edit": Deny,
+		"secret.unmask": Deny, "folder.grant": Deny, "actor.write": Deny, "server.admin": Deny} {
+		want(t, anna, Request{Right: right, Resource: ResourceRef{Path: "/x"}, Present: true}, effect, "")
+		want(t, seen(t, c, "person:owner"), Request{Right: right, Resource: ResourceRef{Path: "/x"}, Present: true}, Allow, "")
 	}
 	want(t, seen(t, c, "service:connector"), do(t, CanExecute, "session:/x"), Allow, "")
 	want(t, seen(t, c, "service:connector"), do(t, CanEdit, "setting:/x"), Ask, "")
@@ -255,7 +268,7 @@ func FuzzToolPattern(f *testing.F) {
 			return
 		}
 		facts := &Facts{Paths: []string{path}, Commands: cmds, Opaque: !ok}
-		if p.surely(facts) && p.touched(facts) == not {
+		if p.surely(facts, false) && p.touched(facts) == not {
 			t.Errorf("%q surely covers %+v but perhaps does not", s, facts)
 		}
 	})

@@ -15,10 +15,14 @@ import (
 type Room struct {
 	db     *db.DB
 	fences fences
+	// Keys bounds how many keys a tenant has.
+	Keys db.Bound
 }
 
 // New makes the room over an open database.
-func New(d *db.DB) *Room { return &Room{db: d, fences: fences{last: map[string]int64{}}} }
+func New(d *db.DB) *Room {
+	return &Room{db: d, fences: fences{last: map[string]int64{}}, Keys: db.Bound{Table: "resource", Most: MaxKeys}}
+}
 
 func at(key string) op.Resource { return op.Resource{Kind: "resource", Path: "/" + key} }
 
@@ -126,6 +130,14 @@ func (r *Room) put(ctx context.Context, tx *db.Tx, in wire.PutIn) (wire.PutOut, 
 	next.Key = in.Key
 	write := update
 	if cur == nil {
+		full, err := r.Keys.Full(tx, c.Tenant)
+		if err != nil {
+			return out, err
+		}
+		if full {
+			return out, fault.New(fault.Exhausted, "resource.put", "there are %d shared keys already, as many as there may be", r.Keys.Most).
+				WithNext("delete some that nobody needs: tandem resource list, then tandem resource delete KEY; or give new ones a time to live")
+		}
 		write = insert
 	}
 	if err := write(tx, c.Tenant, next); err != nil {

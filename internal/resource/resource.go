@@ -15,7 +15,9 @@ import (
 const (
 	MaxKey   = 512
 	MaxValue = 64 << 10
-	MaxTTL   = 365 * 24 * time.Hour
+	// MaxKeys is how many keys a tenant has.
+	MaxKeys = 100_000
+	MaxTTL  = 365 * 24 * time.Hour
 )
 
 // Change is a wish to put a value.

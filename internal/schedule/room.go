@@ -23,6 +23,7 @@ type Room struct {
 	Revoke func(ctx context.Context, tx *db.Tx, grant string) error
 	Do     map[wire.Kind]func(context.Context, wire.What) (done string, err error)
 	Failed func(ctx context.Context, s wire.Schedule) // tells people, once for each row of failures
+	Ours   func() bool                                // of several servers one does what is due
 
 	mu   sync.Mutex
 	rows []*row
@@ -31,7 +32,7 @@ type Room struct {
 
 // New makes a room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, wake: make(chan struct{}, 1)}
+	return &Room{DB: d, Log: log, wake: make(chan struct{}, 1), Ours: func() bool { return true }}
 }
 
 // longest is how long it sleeps at most: the machine's clock may be set.
@@ -63,7 +64,9 @@ func (r *Room) Run(ctx context.Context) {
 		wait := longest
 		for _, s := range r.all() {
 			yes, next := due(s, r.DB.Now())
-			if yes {
+			if yes && !r.Ours() {
+				next = time.Time{} // that one does; whether it is gone is asked again
+			} else if yes {
 				r.one(ctx, s)
 				_, next = due(s, r.DB.Now())
 			}
@@ -125,6 +128,14 @@ func (r *Room) one(ctx context.Context, s *row) {
 	}
 	if failure != "" && first && r.Failed != nil {
 		r.Failed(ctx, told)
+	}
+}
+
+// Stir reads again what is set: another server may have changed it.
+func (r *Room) Stir() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
 	}
 }
 

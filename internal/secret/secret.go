@@ -27,6 +27,9 @@ type Room struct {
 	redact  *Redactor
 	seen    Seen
 
+	// Alone refuses a rotation while other servers hold the key that it replaces.
+	Alone func(ctx context.Context) error
+
 	reserved []Owned // names that other rooms read by themselves
 
 	mu   sync.Mutex
@@ -42,16 +45,15 @@ type Seen func(tx *db.Tx, tenant, text string) (bool, error)
 // every value. A keyring that cannot be reached stops only those who need a
 // secret, not the program.
 func New(ctx context.Context, d *db.DB, keepers []Keeper, redact *Redactor, seen Seen) (*Room, error) {
-	r := &Room{db: d, keepers: keepers, redact: redact, seen: seen, keys: map[string][]byte{}}
+	r := &Room{db: d, keepers: keepers, redact: redact, seen: seen, keys: map[string][]byte{},
+		Alone: func(context.Context) error { return nil }}
 	if err := r.tidy(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.ensureKey(ctx); err != nil {
 		return nil, err
 	}
-	err := r.db.Read(ctx, func(tx *db.Tx) error {
-		return r.each(tx, "1 = 1"+order, nil, func(b bound, value []byte) error { r.learn(b, value); return nil })
-	})
+	err := r.Learn(ctx)
 	if fault.KindOf(err) == fault.Unavailable {
 		err = nil // told again to whoever asks for the secret
 	}
@@ -202,10 +204,30 @@ func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []by
 	return r.redact.For(borrower).Error(fn(value))
 }
 
+// Stand tells whether any tenant's secret was stored, replaced or deleted since: then it is another one.
+type Stand struct{ count, versions, newest int64 }
+
+// Stand is how the secrets stand now.
+func (r *Room) Stand(ctx context.Context) (s Stand, err error) {
+	err = r.db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(version), 0) AS BIGINT), COALESCE(MAX(updated_at), 0) FROM secret").
+		Scan(&s.count, &s.versions, &s.newest)
+	return s, err
+}
+
+// Learn teaches the redactor every value, also those that another server stored.
+func (r *Room) Learn(ctx context.Context) error {
+	return r.db.Read(ctx, func(tx *db.Tx) error {
+		return r.each(tx, "1 = 1"+order, nil, func(b bound, value []byte) error { r.learn(b, value); return nil })
+	})
+}
+
 // Rotate makes a new master key and seals a tenant's secrets anew under it. The
 // old key is removed once no tenant's secret needs it. It returns how many
 // were sealed.
 func (r *Room) Rotate(ctx context.Context, tenant string) (n int, err error) {
+	if err := r.Alone(ctx); err != nil {
+		return 0, err
+	}
 	keyID, err := r.makeKey(ctx)
 	if err != nil {
 		return 0, err

@@ -35,14 +35,14 @@ type DiscardOut struct {
 
 func (r *Room) checkoutOps() []op.Op {
 	return []op.Op{
-		op.Touching(op.Effect(op.Spec{Name: "session.checkout", Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
+		op.Touching(SessionCheckout.Effect(op.Spec{Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
 			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is not committed in the repository stays there."},
 			func(CheckoutIn) op.Resource { return at("") }, r.checkout, nil),
 			func(_ context.Context, in CheckoutIn) op.Touch { return Branching(in.Directory) }),
-		op.Effect(op.Spec{Name: "session.keep", Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
+		SessionKeep.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
 			Doc: "Keep what a session did in its own checkout: its branch or commits stay in the repository, and the checkout's folder goes."}, one,
 			r.keep, nil),
-		op.Effect(op.Spec{Name: "session.discard", Right: "session.write", Method: "POST", Path: "/sessions/{id}/discard", MCP: "-",
+		SessionDiscard.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/sessions/{id}/discard", MCP: "-",
 			Doc: "Discard a session's own checkout with all that was done in it. The repository is as if it had not been."}, one, r.discard, nil),
 	}
 }

@@ -27,15 +27,15 @@ func (r *Room) Begun(ctx context.Context, s *Session) error {
 	if s.Directory == "" {
 		return nil
 	}
-	if s.Driver == DriverModel { // without a granted folder it changes nothing
-		if all, err := r.granted(ctx, outside{ctx, r.db}, s.Tenant); err != nil || len(holding(all, s.Directory)) == 0 {
-			return err
-		}
-	}
 	var folder string
 	err := r.db.QueryRow(ctx, "SELECT folder FROM session_base WHERE tenant = ? AND session = ?", s.Tenant, s.ID).Scan(&folder)
 	if err == nil && folder == s.Directory || err != nil && !db.NoRows(err) {
 		return err
+	}
+	if s.Driver == DriverModel { // without a granted folder it changes nothing
+		if all, err := r.granted(ctx, outside{ctx, r.db}, s.Tenant); err != nil || len(holding(all, s.Directory)) == 0 {
+			return err
+		}
 	}
 	base, err := since.Look(ctx, s.Directory, nil, r.apart)
 	if err != nil {
@@ -118,6 +118,15 @@ func (r *Room) diff(ctx context.Context, in IDIn) (DiffOut, error) {
 		return out, err
 	}
 	folder := ""
+	if base == nil && s.messages > 0 {
+		all, err := r.granted(ctx, outside{ctx, r.db}, s.Tenant)
+		if err != nil {
+			return out, err
+		}
+		if len(holding(all, s.Directory)) > 0 {
+			out.Note = "how " + s.Directory + " stood when the session began is not known: what commands changed there cannot be told"
+		}
+	}
 	if base != nil {
 		folder = base.Folder
 		if err := r.changed(ctx, s, base, sees, &out); err != nil {

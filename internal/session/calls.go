@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +20,8 @@ type CallIn struct {
 	Turn    string          `json:"turn,omitempty"`
 	Call    string          `json:"call,omitempty"`
 	Args    json.RawMessage `json:"args"`
+
+	plan *planned // while it passes the gate
 }
 
 // CallOut is what a call brought.
@@ -65,37 +66,26 @@ func (r *Room) Watch(call string, f func(string)) (stop func()) {
 	return func() { r.outputs.set(call, nil) }
 }
 
-// toolOps makes a row of each tool: what it needs and what it touches come from its plan, made anew from the arguments each
-// time, so nobody can ask for one thing and do another.
+// toolOps makes a row of each tool: what its calls need, what they touch and what they do come from one plan, made anew from the
+// arguments each time, so nobody can ask for one thing and do another.
 func (r *Room) toolOps() []op.Op {
 	var out []op.Op
 	for _, t := range r.tools.All() {
 		spec := t.Spec()
 		line, _, _ := strings.Cut(spec.Doc, "\n")
 		s := op.Spec{Name: ToolOp(spec.Name), Right: spec.Right, MCP: "-", Doc: line}
-		resource := func(CallIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + spec.Name} } // replaced below
+		resource := func(in CallIn) op.Resource { return in.resource(spec) }
 		run := func(ctx context.Context, in CallIn) (CallOut, error) { return r.runCall(ctx, t, in) }
 		o := op.Read(s, resource, run)
 		switch {
 		case spec.Passes:
 			o = op.Call(s, resource, run)
 		case spec.Changes:
-			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return r.recoverCall(ctx, t, in) })
+			o = op.Effect(s, resource, run, func(ctx context.Context, in CallIn) (CallOut, bool, error) { return recoverCall(ctx, in.planned()) })
 		}
-		o = op.Placing(o, func(ctx context.Context, in CallIn) op.Resource { return r.resourceOf(ctx, t, in) })
-		o = op.Binding(o, func(ctx context.Context, in CallIn) ([]op.Bound, error) { return r.bindOf(ctx, t, in) })
-		out = append(out, op.Touching(o, func(ctx context.Context, in CallIn) op.Touch { return r.touchOf(ctx, t, in) }))
+		out = append(out, r.planning(o, t))
 	}
 	return out
-}
-
-// planCall makes a call's plan for the caller of ctx.
-func (r *Room) planCall(ctx context.Context, t tool.Tool, in CallIn) (*tool.Plan, error) {
-	env, err := r.envOf(ctx, t, in)
-	if err != nil {
-		return nil, err
-	}
-	return t.Plan(env, in.Args)
 }
 
 // envOf is what a call may use, as its caller sees it now.
@@ -105,15 +95,6 @@ func (r *Room) envOf(ctx context.Context, t tool.Tool, in CallIn) (*tool.Env, er
 		env.Scope, err = r.seeing(ctx, env.Scope, t.Spec().Name)
 	}
 	return env, err
-}
-
-// CheckCall plans a call and returns its title, or why it can never run: arguments that do not fit, a place out of reach.
-func (r *Room) CheckCall(ctx context.Context, name string, in CallIn) (string, error) {
-	p, err := r.planCall(ctx, r.tools.Get(name), in)
-	if err != nil {
-		return "", err
-	}
-	return p.Title, nil
 }
 
 // Refuse ends a call that can never run, and records it as denied: what an agent tried is worth knowing.
@@ -138,34 +119,6 @@ func (r *Room) Refuse(ctx context.Context, t *Turn, c *Call, why *fault.Error) e
 		return err
 	})
 	return err
-}
-
-func (r *Room) resourceOf(ctx context.Context, t tool.Tool, in CallIn) op.Resource {
-	if p, err := r.planCall(ctx, t, in); err == nil {
-		return p.Resource
-	}
-	// A call that cannot be planned fails when it runs; until then it is only a call of this tool.
-	kind, _, _ := strings.Cut(t.Spec().Right, ".")
-	if kind == "tool" {
-		return op.Resource{Kind: "tool", Path: "/" + t.Spec().Name}
-	}
-	return op.Resource{Kind: kind, Path: "/"}
-}
-
-func (r *Room) touchOf(ctx context.Context, t tool.Tool, in CallIn) op.Touch {
-	if p, err := r.planCall(ctx, t, in); err == nil {
-		return p.Touch
-	}
-	return op.Touch{Tool: t.Spec().Name, Opaque: true}
-}
-
-// bindOf is what the names in a call stand for now. A change that cannot be made is not asked about.
-func (r *Room) bindOf(ctx context.Context, t tool.Tool, in CallIn) ([]op.Bound, error) {
-	p, err := r.planCall(ctx, t, in)
-	if err != nil || p.Bind == nil {
-		return nil, err
-	}
-	return p.Bind()
 }
 
 // env is what a call may use: the granted folder that holds the session's directory.
@@ -241,23 +194,23 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	if err := mayCall(c, in, ToolOp(t.Spec().Name)); err != nil {
 		return CallOut{}, err
 	}
-	env, err := r.envOf(ctx, t, in)
-	if err != nil {
-		return CallOut{}, err
-	}
-	p, err := t.Plan(env, in.Args)
-	if err != nil {
-		return CallOut{}, err
-	}
-	if err := asJudged(ctx, p); err != nil {
-		return CallOut{}, err
+	p := in.planned()
+	if p.err != nil {
+		return CallOut{}, p.err
 	}
 	if p.Lasting {
 		var done func()
-		ctx, done = r.whileShown(ctx, t, in, env.Scope, p.Touch.Offline)
+		again := func(ctx context.Context) (*tool.Scope, error) {
+			now, err := r.envOf(ctx, t, in)
+			if err != nil {
+				return nil, err
+			}
+			return now.Scope, nil
+		}
+		ctx, done = r.whileShown(ctx, t.Spec().Name, again, p.env.Scope, p.Touch.Offline)
 		defer done()
 	}
-	res, err := r.runWatched(ctx, env, p, in)
+	res, err := r.runWatched(ctx, p.env, p.Plan, in)
 	var w *tool.Waiting
 	if errors.As(err, &w) {
 		return CallOut{Title: p.Title, Asks: w.Questions}, nil
@@ -270,20 +223,9 @@ func (r *Room) runCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, er
 	return CallOut{Title: p.Title, Result: res}, err
 }
 
-// asJudged refuses a call whose paths lead elsewhere than when it was decided about: a link was swapped in between.
-func asJudged(ctx context.Context, p *tool.Plan) error {
-	j, ok := op.JudgedIn(ctx)
-	if !ok || j.Touch == nil || j.Resource == p.Resource && slices.Equal(j.Touch.Paths, p.Touch.Paths) &&
-		slices.Equal(j.Touch.Also, p.Touch.Also) {
-		return nil
-	}
-	return fault.New(fault.Conflict, "tool", "%s leads elsewhere than when it was decided about", p.Title).WithNext("look again")
-}
-
-func (r *Room) recoverCall(ctx context.Context, t tool.Tool, in CallIn) (CallOut, bool, error) {
-	p, err := r.planCall(ctx, t, in)
-	if err != nil || p.Recover == nil {
-		return CallOut{}, false, err
+func recoverCall(ctx context.Context, p *planned) (CallOut, bool, error) {
+	if p.err != nil || p.Recover == nil {
+		return CallOut{}, false, p.err
 	}
 	res, done, err := p.Recover(ctx)
 	var d *tool.Delegated

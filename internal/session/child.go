@@ -59,7 +59,7 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 			return err
 		}
 		turn = asked.ID
-		if err := saveSession(tx, child); err != nil {
+		if err := r.store(tx, child); err != nil {
 			return err
 		}
 		_, err = tx.Exec("INSERT INTO session_child (tenant, call, parent, session, turn) VALUES (?, ?, ?, ?, ?)", s.Tenant, call, s.ID, child.ID,
@@ -121,10 +121,10 @@ func (r *Room) Report(ctx context.Context, tenant, turn string) (*tool.Result, b
 	if t.State != Done {
 		return &tool.Result{Text: "the task " + string(t.State) + ": " + t.Reason, Error: true, Meta: meta}, true, nil
 	}
-	ms, err := r.Messages(ctx, tenant, t.Session)
+	ms, err := r.MessagesOf(ctx, tenant, t.Session, turn)
 	text := ""
 	for _, m := range ms {
-		if m.Role == RoleAssistant && m.Turn == turn {
+		if m.Role == RoleAssistant {
 			if said := (provider.Reply{Blocks: m.Blocks}).Text(); said != "" {
 				text = said
 			}

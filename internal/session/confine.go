@@ -30,12 +30,12 @@ const confinedNot = "unconfined"
 
 func (r *Room) confineOps() []op.Op {
 	return []op.Op{
-		op.State(op.Spec{Name: "session.unconfine", Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-",
+		SessionUnconfine.State(op.Spec{Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-",
 			Present: true, People: true,
 			Doc: "Let the commands of one session run without a sandbox, on a machine that has none.\nEach command still asks as policy says. It ends with the session."}, one, r.unconfine),
-		op.State(op.Spec{Name: "session.confine", Right: "session.write", Method: "DELETE", Path: "/sessions/{id}/unconfined", MCP: "-",
+		SessionConfine.State(op.Spec{Right: "session.write", Method: "DELETE", Path: "/sessions/{id}/unconfined", MCP: "-",
 			Doc: "Take back that a session's commands may run without a sandbox."}, one, r.confine),
-		op.Read(op.Spec{Name: "session.unconfined", Right: "session.list", Masked: true, Method: "GET", Path: "/sessions-unconfined", MCP: "-",
+		SessionUnconfined.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/sessions-unconfined", MCP: "-",
 			Doc: "Say what confines commands here, and list the sessions whose commands may run without it."},
 			func(Nothing) op.Resource { return at("") }, r.listUnconfined),
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -16,37 +17,50 @@ import (
 // move changes a turn and its session together.
 func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
 	var out *Turn
-	err := r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.change(tx, t.Tenant, t.Session, func(s *Session) error {
-			cur, err := loadTurn(inTx{tx}, t.Tenant, t.ID)
-			if err != nil {
-				return err
-			}
-			if cur.State.Ended() {
-				return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", cur.State)
-			}
-			before := *cur
-			if err := fn(tx, s, cur); err != nil {
-				return err
-			}
-			out = cur
-			if err := saveTurn(tx, cur); err != nil {
-				return err
-			}
-			return r.count(tx, s, &before, cur)
-		})
+	err := r.db.Write(ctx, func(tx *db.Tx) (err error) {
+		out, err = r.moveIn(tx, t, fn)
 		return err
+	})
+	return out, err
+}
+
+// moveIn is move in a transaction of somebody else's.
+func (r *Room) moveIn(tx *db.Tx, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn) error) (out *Turn, err error) {
+	_, err = r.change(tx, t.Tenant, t.Session, func(s *Session) error {
+		cur, err := loadTurn(inTx{tx}, t.Tenant, t.ID)
+		if err != nil {
+			return err
+		}
+		if cur.State.Ended() {
+			return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", cur.State)
+		}
+		before := *cur
+		if err := fn(tx, s, cur); err != nil {
+			return err
+		}
+		out = cur
+		if err := saveTurn(tx, cur); err != nil {
+			return err
+		}
+		return r.count(tx, s, &before, cur)
 	})
 	return out, err
 }
 
 // Start takes a turn that was queued or parked.
 func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
+	brief, err := r.briefed(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		if t.State == Running {
-			return nil
+		if err := r.own(tx, t); err != nil || t.State == Running {
+			return err
 		}
 		if t.StartedAt == nil {
+			if err := r.tellBrief(tx, t, brief); err != nil {
+				return err
+			}
 			if err := r.begin(tx, s, t); err != nil {
 				return err
 			}
@@ -147,16 +161,16 @@ func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 		return nil
 	}
 	// Calls of the same reply that did end answer together with these.
-	answered, err := unanswered(tx, s, calls)
+	answered, err := unanswered(tx, t, calls)
 	if err != nil {
 		return err
 	}
 	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: append(answered, open...)})
 }
 
-// unanswered are the results of ended calls that no message carries yet.
-func unanswered(tx *db.Tx, s *Session, calls []*Call) ([]provider.Block, error) {
-	ms, err := loadMessages(inTx{tx}, s.Tenant, s.ID)
+// unanswered are the results of a turn's ended calls that no message carries yet.
+func unanswered(tx *db.Tx, t *Turn, calls []*Call) ([]provider.Block, error) {
+	ms, err := messagesWhere(inTx{tx}, "AND turn = ? ORDER BY seq", t.Tenant, t.Session, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +278,7 @@ func (r *Room) Calls(ctx context.Context, t *Turn) ([]*Call, error) {
 	return loadCalls(outside{ctx, r.db}, t.Tenant, t.ID)
 }
 
-// MoveCall changes a call and tells so.
+// MoveCall changes a call and tells so. The last call of a reply to end gives the model the results of all of them.
 func (r *Room) MoveCall(ctx context.Context, t *Turn, c *Call, open *Writer, text string) error {
 	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
 		if c.State.Ended() && c.EndedAt == nil {
@@ -276,28 +290,49 @@ func (r *Room) MoveCall(ctx context.Context, t *Turn, c *Call, open *Writer, tex
 				return err
 			}
 		}
-		if err := saveCall(tx, c); err != nil {
+		if err := tellCall(tx, s, t, c); err != nil || !c.State.Ended() {
 			return err
 		}
-		return tell(tx, s, t.ID, EventCall, c)
+		return answer(tx, s, t)
 	})
 	return err
 }
 
+// RunCall marks a call as running, in the transaction that says so to the gate: it has begun for both or for none.
+func (r *Room) RunCall(t *Turn, c *Call) func(*db.Tx) error {
+	return func(tx *db.Tx) error {
+		_, err := r.moveIn(tx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+			c.State, c.Ask = CallRunning, ""
+			return tellCall(tx, s, t, c)
+		})
+		return err
+	}
+}
+
+func tellCall(tx *db.Tx, s *Session, t *Turn, c *Call) error {
+	if err := saveCall(tx, c); err != nil {
+		return err
+	}
+	return tell(tx, s, t.ID, EventCall, c)
+}
+
 // Results gives the model the results of its calls, as one message.
 func (r *Room) Results(ctx context.Context, t *Turn) error {
-	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
-		if err != nil {
-			return err
-		}
-		blocks, err := unanswered(tx, s, calls)
-		if err != nil || len(blocks) == 0 {
-			return err
-		}
-		return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: blocks})
-	})
+	_, err := r.move(ctx, t, answer)
 	return err
+}
+
+// answer adds the message with the results of a turn's calls once all of them have ended.
+func answer(tx *db.Tx, s *Session, t *Turn) error {
+	calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
+	if err != nil || slices.ContainsFunc(calls, func(c *Call) bool { return !c.State.Ended() }) {
+		return err
+	}
+	blocks, err := unanswered(tx, t, calls)
+	if err != nil || len(blocks) == 0 {
+		return err
+	}
+	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: blocks})
 }
 
 // Ask stores questions of the agent and parks the turn until they are answered.
@@ -337,10 +372,21 @@ func (r *Room) Question(ctx context.Context, tenant, qid string) (*Question, err
 	return q, err
 }
 
-// CutParts closes parts that a crash left open, before anything else happens. The time in which the server was down is nobody's.
+// Begin does what a driver does before its first turn, however long the database is away.
+func (r *Room) Begin(ctx context.Context, told func(error), do func() error) error {
+	return r.db.Begin(ctx, told, do)
+}
+
+// CutParts closes parts that a crash left open, before anything else happens. The time in which the server was down is nobody's. What
+// another server is about that lives is left to it.
 func (r *Room) CutParts(ctx context.Context) error {
+	theirs, err := r.theirs(ctx)
+	if err != nil {
+		return err
+	}
 	if err := r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("UPDATE session_turn SET since = ? WHERE ended_at = 0 AND since > 0", tx.Now())
+		_, err := tx.Exec("UPDATE session_turn SET since = ? WHERE ended_at = 0 AND since > 0"+notIn("id", len(theirs)),
+			append([]any{tx.Now()}, theirs.ids()...)...)
 		return err
 	}); err != nil {
 		return err
@@ -361,7 +407,9 @@ func (r *Room) CutParts(ctx context.Context) error {
 			rows.Close()
 			return err
 		}
-		open = append(open, o)
+		if !theirs[o.w.turn] {
+			open = append(open, o)
+		}
 	}
 	rows.Close()
 	if err := rows.Err(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/policy"
 	"tandem/internal/tool"
 )
 
@@ -60,13 +61,13 @@ func folderAt(path string) op.Resource {
 
 func (r *Room) folderOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "folder.list", Right: "folder.read", Masked: true, Method: "GET", Path: "/folders",
+		FolderList.Read(op.Spec{Right: "folder.read", Masked: true, Method: "GET", Path: "/folders",
 			Doc: "List the folders that sessions may work in."},
 			func(Nothing) op.Resource { return folderAt("/") }, r.listFolders),
-		op.State(op.Spec{Name: "folder.grant", Right: "folder.grant", Method: "POST", Path: "/folders", MCP: "-", Present: true, People: true,
+		FolderGrant.State(op.Spec{Right: "folder.grant", Method: "POST", Path: "/folders", MCP: "-", Present: true, People: true,
 			Doc: "Grant a folder to sessions, for reading and changing or for reading only.\nFiles that may hold keys stay out of reach."},
 			func(in FolderIn) op.Resource { return folderAt(in.Path) }, r.grantFolder),
-		op.State(op.Spec{Name: "folder.revoke", Right: "folder.write", Method: "DELETE", Path: "/folders", MCP: "-",
+		FolderRevoke.State(op.Spec{Right: "folder.write", Method: "DELETE", Path: "/folders", MCP: "-",
 			Doc: "Take a granted folder back. Calls that come after it no longer reach its files."},
 			func(in FolderRevokeIn) op.Resource { return folderAt(in.Path) }, r.revokeFolder),
 	}
@@ -210,11 +211,19 @@ func (r *Room) seeing(ctx context.Context, scope *tool.Scope, name string) (*too
 	if r.house.Sight == nil {
 		return tool.NewScope(nil), nil
 	}
-	sight, err := r.house.Sight(ctx, name)
+	sight, err := SightOf(r.house.Sight(ctx, name))
 	if err != nil {
 		return nil, err
 	}
-	return scope.Seeing(&tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}), nil
+	return scope.Seeing(sight), nil
+}
+
+// SightOf is policy's sight as a scope asks it.
+func SightOf(sight *policy.Sight, err error) (*tool.Sight, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}, nil
 }
 
 func within(folder, path string) bool {

@@ -82,10 +82,10 @@ type LimitsOut struct {
 
 func (r *Room) limitOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "budget.list", Right: "session.list", Method: "GET", Path: "/budgets",
+		BudgetList.Read(op.Spec{Right: "session.list", Method: "GET", Path: "/budgets",
 			Doc: "List the budgets of actors and of everybody together, and what was used of them."},
 			func(Nothing) op.Resource { return at("") }, r.listLimits),
-		op.State(op.Spec{Name: "budget.set", Right: "session.admin", Method: "PUT", Path: "/budgets", MCP: "-", Present: true, People: true,
+		BudgetSet.State(op.Spec{Right: "session.admin", Method: "PUT", Path: "/budgets", MCP: "-", Present: true, People: true,
 			Doc: "Set the budget of an actor, or of everybody together, for a day, a month or ever.\nA session stops before the call that would exceed it. Without bounds it is removed."},
 			func(LimitIn) op.Resource { return at("") }, r.setLimit),
 	}

@@ -35,6 +35,9 @@ const maxAside = 500
 // Work that was noted before keeps its first note.
 func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) error {
 	r.begun.Store(w.key(), true)
+	if b != nil { // a worktree's own part of a repository elsewhere is written, too: a rebase under way stands there
+		folders = append(slices.Clone(folders), b.Parts()...)
+	}
 	for _, folder := range outermost(folders) {
 		known, err := box.Look(folder, r.Home, r.Hidden...)
 		if err != nil && !errors.Is(err, box.ErrTooMuch) {
@@ -44,8 +47,8 @@ func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) e
 			known.Holding(folder, *b)
 		}
 		if err := r.db.Write(ctx, func(tx *db.Tx) error {
-			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, work, folder) DO NOTHING`,
-				w.Tenant, w.ID, w.Session, folder, encode(known))
+			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known, home) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, work, folder) DO NOTHING`,
+				w.Tenant, w.ID, w.Session, folder, encode(known), r.Owner.Home)
 			return err
 		}); err != nil {
 			return err
@@ -82,7 +85,7 @@ func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, er
 
 // SettleLeft settles calls that a crash cut off. Programs in terminals run on, and so do calls that began since.
 func (r *Room) SettleLeft(ctx context.Context) error {
-	looks, err := r.looks(ctx, "work <> session")
+	looks, err := r.looks(ctx, "work <> session AND home = ?", r.Owner.Home)
 	for _, l := range looks {
 		w := Work{Tenant: l.tenant, Session: l.session, ID: l.work}
 		if _, runs := r.begun.Load(w.key()); runs {
@@ -139,13 +142,14 @@ func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.A
 			err).
 			WithNext("look at it before you use git there: tandem session set-aside list")
 	}
-	if over {
-		return out, r.db.Write(ctx, func(tx *db.Tx) error {
-			_, err := tx.Exec("DELETE FROM session_look WHERE tenant = ? AND work = ? AND folder = ?", l.tenant, l.work, l.folder)
-			return err
-		})
+	forget := func(tx *db.Tx) error {
+		_, err := tx.Exec("DELETE FROM session_look WHERE tenant = ? AND work = ? AND folder = ?", l.tenant, l.work, l.folder)
+		return err
 	}
-	return out, nil
+	if !over || op.Along(ctx, forget) {
+		return out, nil
+	}
+	return out, r.db.Write(ctx, forget)
 }
 
 // setAside stores what was found before it is taken out: its content in a file of the data folder, what is known of it in a row and an

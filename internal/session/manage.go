@@ -39,7 +39,20 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 		return nil, err
 	}
 	op.Note(ctx, "session", s.ID)
-	return s, saveSession(tx, s)
+	return s, r.store(tx, s)
+}
+
+// store keeps a session that is new, while there is room for it.
+func (r *Room) store(tx *db.Tx, s *Session) error {
+	full, err := r.Sessions.Full(tx, s.Tenant)
+	if err != nil {
+		return err
+	}
+	if full {
+		return fault.New(fault.Exhausted, "session.create", "there are %d sessions already, as many as are kept", r.Sessions.Most).
+			WithNext("delete some that nobody needs: tandem session list (and --archived), then tandem session delete SESSION")
+	}
+	return saveSession(tx, s)
 }
 
 func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
@@ -236,5 +249,5 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 		return nil, err
 	}
 	op.Note(ctx, "session", s.ID)
-	return &s, saveSession(tx, &s)
+	return &s, r.store(tx, &s)
 }

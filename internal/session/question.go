@@ -61,10 +61,10 @@ func (in AnswerIn) answers(q *Question) (all []string, text string, err error) {
 
 func (r *Room) questionOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "question.list", Right: "session.read", Masked: true, Method: "GET", Path: "/questions",
+		QuestionList.Read(op.Spec{Right: "session.read", Masked: true, Method: "GET", Path: "/questions",
 			Doc: "List the questions of agents that wait for an answer."},
 			func(Nothing) op.Resource { return at("") }, r.questions),
-		op.State(op.Spec{Name: "question.answer", Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
+		QuestionAnswer.State(op.Spec{Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
 			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's question who is that session, opened it or was opened by it."},
 			func(in AnswerIn) op.Resource { return at(r.sessionOf(in.ID)) }, r.answer),
 	}

@@ -36,12 +36,12 @@ type OneTurnIn struct {
 
 func (r *Room) readOps() []op.Op {
 	return []op.Op{
-		op.Read(op.Spec{Name: "session.tools", Right: "session.list", Masked: true, Method: "GET", Path: "/tools",
+		SessionTools.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/tools",
 			Doc: "List the tools that sessions can be given."},
 			func(Nothing) op.Resource { return at("") }, r.listTools),
-		op.Read(op.Spec{Name: "session.turn", Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
+		SessionTurn.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
 			func(in OneTurnIn) op.Resource { return at(r.sessionOfTurn(in.Turn)) }, r.oneTurn),
-		op.Read(op.Spec{Name: "session.diff", Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff",
+		SessionDiff.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff",
 			Doc: "Show what changed in a session's folder since it began, new files too, as a patch."},
 			one, r.diff),
 	}

@@ -110,10 +110,10 @@ type RevertOut struct {
 
 func (r *Room) revertOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "session.revert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/revert",
+		SessionRevert.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/sessions/{id}/revert",
 			Doc: "Take back a prompt and all that followed: the messages, and the files that its tools changed."},
 			func(in RevertIn) op.Resource { return at(in.ID) }, r.revert, nil),
-		op.Effect(op.Spec{Name: "session.unrevert", Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
+		SessionUnrevert.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/sessions/{id}/unrevert",
 			Doc: "Bring back what was taken back: the messages and the files. A file that was changed since then stays as it is, and is named."},
 			one, r.unrevertOp, nil),
 	}

@@ -40,6 +40,8 @@ type Room struct {
 	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
 	Hidden []string
 	driven Guard
+	// Sessions bounds how many sessions a tenant keeps, archived ones too.
+	Sessions db.Bound
 	// Vouch asks the journal about what people gave to sessions.
 	Vouch op.Vouch
 	// Home is the person's: what lies in certain places of it runs by itself.
@@ -49,6 +51,12 @@ type Room struct {
 	// Checkouts makes and ends checkouts for single sessions; Live says whether an agent's program runs in a session.
 	Checkouts checkout.Tools
 	Live      func(session string) bool
+	// Owner is the server that this is, among others on one database.
+	Owner Owner
+	// Brief is what the team remembers that the caller, a session, should know for what it is to do in a folder; Briefed notes, in a
+	// change, that a conversation was told records. Without them nothing is told.
+	Brief   func(ctx context.Context, about, folder string) Brief
+	Briefed func(tx *db.Tx, tenant, session string, ids []string) error
 	// TurnEnded hears of every turn that ended, once that is on disk. Without it nobody is told.
 	TurnEnded func(Ended)
 	// Retried is told that a model call failed and is tried again, in its transaction; nil where nobody listens.
@@ -71,7 +79,8 @@ type Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.
 func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, keys Keys, driven Guard) *Room {
-	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, driven: driven, drivers: map[string]Driver{}}
+	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, driven: driven, drivers: map[string]Driver{},
+		Sessions: db.Bound{Table: "session", Most: MaxSessions}}
 	r.hub = newHub(r)
 	return r
 }
@@ -174,6 +183,16 @@ func (r *Room) Messages(ctx context.Context, tenant, id string) ([]*Message, err
 	return loadMessages(outside{ctx, r.db}, tenant, id)
 }
 
+// MessagesAfter reads the conversation on from a message; 0 is the beginning.
+func (r *Room) MessagesAfter(ctx context.Context, tenant, id string, seq int64) ([]*Message, error) {
+	return messagesWhere(outside{ctx, r.db}, "AND seq > ? ORDER BY seq", tenant, id, seq)
+}
+
+// MessagesOf reads what was said in one turn.
+func (r *Room) MessagesOf(ctx context.Context, tenant, id, turn string) ([]*Message, error) {
+	return messagesWhere(outside{ctx, r.db}, "AND turn = ? ORDER BY seq", tenant, id, turn)
+}
+
 // Turn reads one turn.
 func (r *Room) Turn(ctx context.Context, tenant, id string) (*Turn, error) {
 	return loadTurn(outside{ctx, r.db}, tenant, id)
@@ -223,7 +242,11 @@ func (r *Room) prompt(tx *db.Tx, s *Session, by op.Caller, blocks []provider.Blo
 	}
 	t := &Turn{ID: id.New("turn"), Tenant: s.Tenant, Session: s.ID, State: Queued, Options: o, Asker: by.Name, CreatedAt: tx.Now(),
 		prompt: blocks, prompted: s.prompted(nil, by)}
-	if len(open) == 0 && s.Driver == DriverModel { // nothing is before it: it begins with being asked for, which saves a write
+	first, err := r.awaitsBrief(inTx{tx}, t)
+	if err != nil {
+		return nil, err
+	}
+	if len(open) == 0 && s.Driver == DriverModel && !first { // nothing is before it: it begins with being asked for, which saves a write
 		if err := r.begin(tx, s, t); err != nil {
 			return nil, err
 		}

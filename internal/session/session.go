@@ -94,6 +94,8 @@ const (
 	MaxTitle  = 200
 	MaxPrompt = 1 << 20
 	MaxQueue  = 100
+	// MaxSessions is how many sessions a tenant keeps.
+	MaxSessions = 50_000
 )
 
 // check refuses a session that could not work.

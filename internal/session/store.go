@@ -113,7 +113,7 @@ func saveSession(tx *db.Tx, s *Session) error {
 	return err
 }
 
-const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since, prompted`
+const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since, prompted, server`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
@@ -121,7 +121,7 @@ func scanTurn(row scanner) (*Turn, error) {
 	var cancel, created, started, ended, ran, since int64
 	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls,
 		&t.Attempts, &usage,
-		&t.Cost, &created, &started, &ended, &ran, &since, &prompted)
+		&t.Cost, &created, &started, &ended, &ran, &since, &prompted, &t.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -176,20 +176,25 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 	if !t.since.IsZero() {
 		since = db.Micros(t.since)
 	}
-	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
-		prompted = excluded.prompted`,
+		prompted = excluded.prompted, server = excluded.server`,
 		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls,
 		t.Attempts, encode(t.Usage),
-		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted))
+		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted), t.Server)
 	return err
 }
 
 func loadMessages(r reader, tenant, session string) ([]*Message, error) {
+	return messagesWhere(r, "ORDER BY seq", tenant, session)
+}
+
+// messagesWhere reads those messages of a session that what comes behind the session itself leaves.
+func messagesWhere(r reader, rest, tenant, session string, args ...any) ([]*Message, error) {
 	rows, err := r.rows(`SELECT seq, id, turn, role, blocks, model, created_at FROM session_message
-		WHERE tenant = ? AND session = ? AND hidden = 0 ORDER BY seq`, tenant, session)
+		WHERE tenant = ? AND session = ? AND hidden = 0 `+rest, append([]any{tenant, session}, args...)...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Message, error) {
 		var m Message
 		var blocks string

@@ -28,6 +28,7 @@ func (s TurnState) Ended() bool { return s == Done || s == Failed || s == Cancel
 type Turn struct {
 	ID        string         `json:"id"`
 	Tenant    string         `json:"-"`
+	Server    string         `json:"-"` // that runs it, or ran it last
 	Session   string         `json:"session"`
 	State     TurnState      `json:"state"`
 	Reason    string         `json:"reason,omitempty" jsonschema:"why it failed, waits or was cancelled"`

@@ -29,7 +29,7 @@ func (r *Room) Add(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, its 
 	if err := tell(tx, s, "", EventSession, s); err != nil {
 		return err
 	}
-	return saveSession(tx, s)
+	return r.store(tx, s)
 }
 
 // Typed makes a turn of a prompt that somebody gave the agent directly. It runs already.

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/internal/crowd"
 	"tandem/internal/id"
 	"tandem/internal/space/seal"
 )
@@ -55,11 +56,11 @@ func (k *knocks) open(tenant, plate, from string, inviter seal.MemberID, in Knoc
 	}
 	k.sweep(now)
 	at := try{from, plate}
-	if len(k.tries[at]) >= KnocksPerMinute || k.live(from) >= liveKnocks {
+	if len(k.tries[at]) >= KnocksPerMinute {
 		return "", false
 	}
-	if len(k.all) >= maxKnocks {
-		k.yield()
+	if wait, err := Knocking.Admit(underWay{k}, from, now); wait > 0 || err != nil {
+		return "", false
 	}
 	if len(k.tries) >= 10*maxKnocks { // more sources than anybody counts: counting begins anew
 		clear(k.tries)
@@ -70,29 +71,48 @@ func (k *knocks) open(tenant, plate, from string, inviter seal.MemberID, in Knoc
 	return in.ID, true
 }
 
-// live counts a source's knocks that are under way.
-func (k *knocks) live(from string) (n int) {
+// Knocking is how many joins may be under way: each source waits for its own to end.
+var Knocking = crowd.Bound{From: liveKnocks, All: maxKnocks, Settles: KnockLife}
+
+// underWay are the knocks as a line. A knock ends a while after its last step, so the one that would end first is the oldest.
+type underWay struct{ *knocks }
+
+func (k underWay) From(from string) (n int, oldest time.Time, err error) {
 	for _, o := range k.all {
-		if o.from == from {
-			n++
+		if o.from != from {
+			continue
 		}
+		if at := o.until.Add(-KnockLife); n == 0 || at.Before(oldest) {
+			oldest = at
+		}
+		n++
 	}
-	return n
+	return n, oldest, nil
 }
 
-// yield ends a knock: of the source with most of them, the one that would end first.
-func (k *knocks) yield() {
+func (k underWay) All() (int, error) { return len(k.all), nil }
+
+func (k underWay) Most() (most string, err error) {
 	count := map[string]int{}
 	for _, n := range k.all {
-		count[n.from]++
-	}
-	var out *knock
-	for _, n := range k.all {
-		if out == nil || count[n.from] > count[out.from] || n.from == out.from && n.until.Before(out.until) {
-			out = n
+		if count[n.from]++; count[n.from] > count[most] {
+			most = n.from
 		}
 	}
-	delete(k.all, out.ID)
+	return most, nil
+}
+
+func (k underWay) Drop(from string) error {
+	var first *knock
+	for _, n := range k.all {
+		if n.from == from && (first == nil || n.until.Before(first.until)) {
+			first = n
+		}
+	}
+	if first != nil {
+		delete(k.all, first.ID)
+	}
+	return nil
 }
 
 func (k *knocks) sweep(now time.Time) {

@@ -24,6 +24,10 @@ const (
 	PullLimit       = 500
 	MaxLease        = 8 * time.Hour
 	DefaultLease    = time.Hour
+	MaxPiece        = 512<<10 + 64 // bytes of a sealed piece of an attachment
+	PiecesOfMember  = 64 << 20     // bytes that a host keeps of one member's attachments
+	PiecesOfSpace   = 256 << 20
+	PieceLife       = 30 * 24 * time.Hour // how long it keeps them
 )
 
 func strict(data []byte, v any) error {

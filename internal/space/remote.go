@@ -26,7 +26,7 @@ type RemoteOut struct {
 // remoteOps are what a member may call from afar, and by what it is known:
 // an envelope's signature, or a proof for the call of that name.
 var remoteOps = map[string]bool{"space.post": true, "board.change": true, "space.pull": false, "space.invite_open": false,
-	"space.invite_close": false, "space.knock_reply": false, "space.step_down": true}
+	"space.invite_close": false, "space.knock_reply": false, "space.step_down": true, "space.piece_put": false, "space.piece_get": false}
 
 // remote checks who signed, and passes the call through the gate as that
 // member, who is nobody else here: it can reach these operations on its own

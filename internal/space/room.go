@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type Room struct {
 	knocks knocks
 	decoys decoys
 
+	// Sequence is the journal's, where other servers write to this database, too: what was read before it moved is read again.
+	Sequence func() int64
+
 	mu    sync.Mutex
 	seen  map[sight]time.Time // the last pull; lost at a restart, told again in seconds
 	views map[string]*view    // tenant/space
@@ -37,7 +41,8 @@ type sight struct {
 // New makes the room over an open database. Calls of members on other machines
 // re-enter through invoke.
 func New(d *db.DB, invoke op.Invoker) *Room {
-	return &Room{db: d, invoke: invoke, decoys: newDecoys(), seen: map[sight]time.Time{}, views: map[string]*view{}}
+	return &Room{db: d, invoke: invoke, decoys: newDecoys(), Sequence: func() int64 { return 0 },
+		seen: map[sight]time.Time{}, views: map[string]*view{}}
 }
 
 // belongs refuses a member that was removed.
@@ -321,6 +326,13 @@ func (r *Room) saw(tenant, space string, m seal.MemberID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen[sight{tenant, space, m}] = r.db.Now()
+}
+
+// unsee forgets who was heard of in a space.
+func (r *Room) unsee(tenant, space string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.seen, func(s sight, _ time.Time) bool { return s.tenant == tenant && s.space == space })
 }
 
 // lastSeen brings a stored member up to what was heard since.

@@ -52,7 +52,7 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 	if err := s.append(tx, tenant, e); err != nil {
 		return none, err
 	}
-	// Who is there shows when they come.
+	// Who is there shows when they come: a host that takes whoever it saw before for present looks for no other one.
 	if _, err := tx.Exec("UPDATE space_member SET seen_at = 0 WHERE tenant = ? AND space = ?", tenant, space); err != nil {
 		return none, err
 	}
@@ -61,7 +61,10 @@ func (r *Room) Adopt(tx *db.Tx, tenant, space string, entries []*Entry, env *sea
 		return none, err
 	}
 	_, err = tx.Exec("UPDATE space SET creator = ? WHERE tenant = ? AND id = ?", s.creator, tenant, space)
-	tx.AfterCommit(func() { r.changed(tenant, space) })
+	tx.AfterCommit(func() {
+		r.unsee(tenant, space)
+		r.changed(tenant, space)
+	})
 	return Accepted{Space: space, ID: env.ID, Seq: e.Seq, Hash: e.Hash, Epoch: s.epoch, At: e.At}, err
 }
 

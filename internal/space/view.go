@@ -77,7 +77,7 @@ func (r *Room) look(ctx context.Context, tenant, space string) (*look, error) {
 	v := r.viewOf(tenant, space)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	at := v.changes.Load() // before reading: what is committed meanwhile makes it stale
+	at := v.changes.Load() + r.Sequence() // before reading: what is committed meanwhile makes it stale
 	if v.seen != nil && v.at == at {
 		return v.seen, nil
 	}

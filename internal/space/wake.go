@@ -37,6 +37,18 @@ func (b *bells) hear(key string) (rung <-chan struct{}, done func()) {
 	}
 }
 
+// Stir has everybody who waits look again: another server may have written.
+func (r *Room) Stir() { r.wake.all() }
+
+func (b *bells) all() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, c := range b.by {
+		close(c.rung)
+		delete(b.by, key)
+	}
+}
+
 func (b *bells) ring(key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

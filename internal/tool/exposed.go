@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/internal/fault"
+	"tandem/internal/spelling"
 	"tandem/internal/tool/box"
 )
 
@@ -64,10 +65,8 @@ func (s *Scope) Trees() []Mask {
 		if m.folder.sight == nil {
 			continue
 		}
-		for _, e := range m.folder.sight.Edges(Slashed(m.folder.Path)) {
-			path := filepath.FromSlash(e)
-			rel, _ := below(m.folder.Path, path)
-			st, err := os.Lstat(path)
+		for _, rel := range m.edges() {
+			st, err := os.Lstat(filepath.Join(m.folder.Path, rel))
 			if err != nil || st.Mode()&fs.ModeSymlink != 0 {
 				continue
 			}
@@ -81,6 +80,41 @@ func (s *Scope) Trees() []Mask {
 			}
 		}
 		out = append(out, m.all()...)
+	}
+	return out
+}
+
+// edges are the places of the folder that policy names, by every spelling that is there.
+func (m *masker) edges() (out []string) {
+	for _, e := range m.folder.sight.Edges(Slashed(m.folder.Path)) {
+		rel, ok := below(m.folder.Path, filepath.FromSlash(e))
+		if !ok || rel == "." {
+			continue
+		}
+		at := []string{"."}
+		for word := range strings.SplitSeq(rel, string(filepath.Separator)) {
+			var next []string
+			for _, dir := range at {
+				next = append(next, spelt(m.folder.Path, dir, word)...)
+			}
+			at = next
+		}
+		out = append(out, at...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// spelt are the names in a folder that are a word in some spelling.
+func spelt(root, dir, word string) (out []string) {
+	all, err := os.ReadDir(filepath.Join(root, dir))
+	if err != nil {
+		return nil // see walk
+	}
+	for _, e := range all {
+		if spelling.Folded(e.Name()) == spelling.Folded(word) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
 	}
 	return out
 }

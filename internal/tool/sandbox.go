@@ -100,6 +100,31 @@ func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, er
 	return b, nil
 }
 
+// NewHold keeps a command from running while its box is made: see box.Hold.
+func NewHold() (*box.Hold, error) { return box.NewHold() }
+
+// limits are set before a command that nobody watches: no core files, no file above 8 GiB, no flood of processes.
+const limits = `ulimit -c 0 -f 8388608 -u 4096 2>/dev/null; exec "$0" -c "$1"`
+
+// Alone is the box of a shell line that has one folder, which it may change, and beside the system only the machine's toolchains: no
+// network, and no cache that another command could have written. tmp is its /tmp, so that what it writes there can be measured.
+func (s *Sandbox) Alone(folder, tmp, dir, text string) (box.Box, error) {
+	b := line(dir, text)
+	if s.Machine.Kind == Landlock { // which shows places only where they are
+		b.Env = append(b.Env, "HOME="+tmp, "TMPDIR="+tmp)
+		b.Mounts = append(b.Mounts, box.Write(tmp)...)
+	} else {
+		b.Tmp = tmp
+	}
+	b.Argv = []string{shell, "-c", limits, shell, text}
+	b.Env = append(b.Env, "CI=true")
+	if err := s.Kit.Wear(&b, NewScope(nil), Wearer{InPlace: s.Machine.Kind == Landlock}); err != nil {
+		return b, err
+	}
+	b.Mounts = append(b.Mounts, box.Write(folder)...)
+	return b, nil
+}
+
 // Writable are the folders of a scope that may be changed.
 func (s *Scope) Writable() []string {
 	var out []string

@@ -162,6 +162,33 @@ func seeing(hidden, fixed, shown []string) *Sight {
 	}}
 }
 
+// A folder that is too large to be looked through is masked by what policy names, in every spelling that is there: where case does not
+// count, all of them are that place, and policy denies each.
+func TestTreesInEverySpelling(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"src/Priv/p", "SRC/PRIV/p", "src/open", "other/priv/p"} {
+		put(t, filepath.Join(dir, f), f)
+	}
+	denied := Slashed(filepath.Join(dir, "src/priv"))
+	scope := NewScope([]Folder{{Path: dir}}).Seeing(&Sight{
+		Of: func(p string) Seen {
+			return Seen{Hidden: strings.HasPrefix(strings.ToLower(p)+"/", strings.ToLower(denied)+"/"), By: "grant:no"}
+		},
+		Edges: func(string) []string { return []string{denied} }})
+	hidden := map[string]bool{}
+	for _, m := range scope.Trees() {
+		if rel, _ := filepath.Rel(dir, m.Path); m.How == Hide {
+			hidden[rel] = true
+		}
+	}
+	if all, _ := os.ReadDir(dir); len(all) == 3 && (len(hidden) != 2 || !hidden["src/Priv"] || !hidden["SRC/PRIV"]) || len(hidden) == 0 {
+		t.Errorf("%v", hidden)
+	}
+}
+
 // A sandbox is told what to hide and fix, the outer first; folders above a person's mask are pinned, so that nobody renames the denial
 // away.
 func TestMasks(t *testing.T) {

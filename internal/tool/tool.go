@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
-	"strings"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -197,7 +196,7 @@ func Decode(name string, args json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return fault.New(fault.Invalid, name, "the arguments do not fit: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return fault.New(fault.Invalid, name, "the arguments do not fit: %s", op.Sentence(err))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Write replaces the file at path by data.
@@ -34,10 +35,30 @@ type File struct {
 	path string
 }
 
+// half is how the name of a file begins that is to be at path.
+func half(path string) string {
+	base := filepath.Base(path)
+	return ".tandem-" + strings.ReplaceAll(base[:min(len(base), 60)], "*", "_") + "-"
+}
+
+// Forsake removes what a crash left of files that were to be at path. Nobody may be writing one.
+func Forsake(path string) error {
+	list, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), half(path)) && e.Type().IsRegular() {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+		}
+	}
+	return err
+}
+
 // Create begins a file that is to be at path, for this user's eyes alone: a
 // temporary file beside it. Whoever begins one defers its Drop.
 func Create(path string) (*File, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tandem-*") // mode 0600
+	tmp, err := os.CreateTemp(filepath.Dir(path), half(path)+"*") // mode 0600
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,25 +131,18 @@ func runDrill(t *testing.T, kind func(*testing.T, *server) drill) {
 // backup and its log, up to a point of yesterday; the served folder comes from a copy.
 func postgresDrill(t *testing.T, s *server) drill {
 	folder := folderDrill(t, s)
-	p := newCluster(t)
-	s.env = append(s.env, "TANDEM_DATABASE="+p.address())
+	p := testenv.NewCluster(t)
+	s.env = append(s.env, "TANDEM_DATABASE="+p.Address())
 	return drill{
 		keep: func() {
 			folder.keep()
-			p.run("pg_basebackup", "-h", p.dir, "-U", "tandem", "-D", p.dir+"/base", "-X", "stream")
+			p.Run("pg_basebackup", "-h", p.Dir, "-U", "tandem", "-D", p.Dir+"/base", "-X", "stream")
 		},
-		mark: func() { p.sql("SELECT pg_create_restore_point('yesterday')") },
+		mark: func() { p.SQL("SELECT pg_create_restore_point('yesterday')") },
 		putBack: func() {
 			folder.putBack()
-			p.sql("SELECT pg_switch_wal()")
-			p.restore("yesterday")
+			p.SQL("SELECT pg_switch_wal()")
+			p.Restore("yesterday")
 		},
 	}
 }
-
-func (p *cluster) sql(line string) {
-	p.t.Helper()
-	p.run("psql", "-h", p.dir, "-U", "tandem", "-d", "postgres", "-qAtc", line)
-}
-
-func (p *cluster) address() string { return fmt.Sprintf("postgres://tandem@/postgres?host=%s", p.dir) }

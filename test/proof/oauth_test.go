@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
+	"tandem/internal/provider/scripted"
 	"tandem/internal/testenv"
 )
 
@@ -124,9 +127,11 @@ func (s *server) panel() (string, error) {
 }
 
 // newAuthorized starts a server whose owner has a PIN.
-func newAuthorized(t *testing.T) *server {
+func newAuthorized(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := newServer(t).start()
+	s := newServer(t)
+	s.env = append(s.env, env...)
+	s.start()
 	body, _ := json.Marshal(map[string]string{"pin": pin})
 	resp, err := s.socket().Post("http://tandem/op/pin.set", "application/json", bytes.NewReader(body))
 	if err != nil || resp.StatusCode != 200 {
@@ -296,15 +301,31 @@ func TestOAuthWithTheGoSDK(t *testing.T) {
 }
 
 // The real Claude Code is told the address and nothing else: claude mcp add --transport http, claude mcp login, and it is
-// connected.
+// connected. Then it does what a chat app does: it opens a session of another Claude Code at the server and has it answer.
 func TestOAuthWithClaudeCode(t *testing.T) {
-	s := newAuthorized(t)
+	model := &scripted.Server{}
+	if err := model.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
 	claude, home := testenv.Tool(t, "claude"), testenv.Dir(t)
+	scriptedBy := []string{"ANTHROPIC_BASE_URL=" + model.URL(), "ANTHROPIC_AUTH_TOKEN=dummy", "CLAUDE_CODE_MAX_RETRIES=1"}
+	quiet := []string{"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}
+	sock := filepath.Join(testenv.Dir(t), "tmux.sock")
+	own := []string{"TANDEM_CLAUDE=" + claude, "TANDEM_PROBE=0", "TANDEM_TMUX_SOCKET=" + sock}
+	s := newAuthorized(t, slices.Concat(own, scriptedBy, quiet)...)
+	t.Cleanup(func() { testenv.EndTerminals(sock) })
+	project := filepath.Join(s.home, "code")
+	seen := []byte(`{"hasCompletedOnboarding":true}`)
+	if err := errors.Join(os.Mkdir(project, 0o700), os.WriteFile(filepath.Join(s.home, ".claude.json"), seen, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "BROWSER=true"}
 	run := func(args ...string) string {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, claude, args...)
 		cmd.Env, cmd.Dir = env, home
@@ -358,6 +379,16 @@ func TestOAuthWithClaudeCode(t *testing.T) {
 	if out := s.must("token", "list"); !strings.Contains(out, "claude") {
 		t.Errorf("no token names the program: %s", out)
 	}
+	env = append(env, scriptedBy...)
+	said := run("-p", fmt.Sprintf(`go [[tool mcp__tandem__open_session {"name":"s1","cwd":%q}]] [[tool mcp__tandem__send_to_session {"name":"s1","text":"hello from the chat"}]] [[result]]`,
+		project), "--allowedTools", "mcp__tandem__open_session,mcp__tandem__send_to_session")
+	if !strings.Contains(said, "hello from the chat") || !strings.Contains(said, "done") {
+		t.Errorf("the chat drove no session: %s", said)
+	}
+	if out := s.must("session", "live"); !strings.Contains(out, "s1") {
+		t.Errorf("the session is not here: %s", out)
+	}
+	s.must("session", "close", "s1")
 }
 
 // The connector's token drives sessions and no more; a person takes it back, and then it is dead, also after a restart: the

@@ -21,10 +21,11 @@ type effect struct {
 	from int // of a sync: the position in the trace at which it began
 }
 
-// traced is the command line that records what a program does to files.
+// traced is the command line that records what a program and its children do to files. Each call names the file behind its
+// descriptor (-y): a number alone means another file in each process, and is given away again before close has returned.
 func traced(strace, out string) []string {
-	return []string{strace, "-f", "-q", "-o", out, "-xx", "-s", "1000000", "-e", "signal=none",
-		"-e", "trace=open,openat,unlink,unlinkat,close,write,pwrite64,fsync,fdatasync,ftruncate"}
+	return []string{strace, "-f", "-y", "-q", "-o", out, "-xx", "-s", "1000000", "-e", "signal=none",
+		"-e", "trace=unlink,unlinkat,write,pwrite64,fsync,fdatasync,ftruncate"}
 }
 
 var (
@@ -38,7 +39,10 @@ var (
 func readTrace(t *testing.T, r io.Reader, folder string) []effect {
 	t.Helper()
 	var all []effect
-	files := map[string]string{} // descriptor → file
+	fileOf := func(descriptor string) (string, bool) {
+		path := unhex(t, between(descriptor, "<", ">"))
+		return filepath.Base(path), filepath.Dir(path) == folder
+	}
 	type begun struct {
 		args string
 		at   int
@@ -51,22 +55,15 @@ func readTrace(t *testing.T, r io.Reader, folder string) []effect {
 			if path := unhex(t, between(args, `"`, `"`)); result == 0 && filepath.Dir(path) == folder {
 				all = append(all, effect{kind: "unlink", file: filepath.Base(path)})
 			}
-		case "open", "openat":
-			path := unhex(t, between(args, `"`, `"`))
-			if result >= 0 && filepath.Dir(path) == folder {
-				files[strconv.Itoa(result)] = filepath.Base(path)
-			}
-		case "close":
-			delete(files, digits(first))
 		case "fsync", "fdatasync":
-			if file, ok := files[digits(first)]; ok && result == 0 {
+			if file, ok := fileOf(first); ok && result == 0 {
 				all = append(all, effect{kind: "sync", file: file, from: from})
 			}
 		}
 	}
 	began := func(call, args string) {
 		first, rest, _ := strings.Cut(args, ", ")
-		file, ok := files[first]
+		file, ok := fileOf(first)
 		switch {
 		case call == "pwrite64" && ok:
 			data := unhex(t, between(rest, `"`, `"`))

@@ -51,7 +51,11 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{model: &scripted.Server{}, ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
+	// The agent of the jobs: what documents ask it to do is in words, without a script.
+	work := scripted.Rule{Prompt: "fix the login redirect", Tool: "write", Turns: []scripted.Turn{
+		{{Tool: "write", Args: []byte(`{"path":"redirect.txt","content":"/home\n"}`)}}, {{Say: "the redirect is mended"}}}}
+	w := &world{model: &scripted.Server{Script: scripted.Script{Rules: []scripted.Rule{work}}},
+		ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 	docs := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
 	type query struct {
 		Words string `json:"words"`

@@ -9,9 +9,11 @@ import (
 
 // steer pauses, resumes or cancels a run.
 func (r *Run) steer(e Event) error {
-	switch {
-	case r.Status.Over():
+	if r.Status.Over() {
 		return fmt.Errorf("the run is %s", r.Status)
+	}
+	r.stuck = false
+	switch {
 	case e.Kind == Pausing:
 		r.Status, r.Reason = Paused, e.Text
 	case e.Kind == Stopped:

@@ -152,7 +152,7 @@ func (r *Run) broke(n *spec.Node) bool {
 	case spec.FailRun:
 		r.finish(Failed, fmt.Sprintf("%s: %s", n.ID, r.reason(n.ID)))
 	case spec.Pause:
-		r.Status, r.Reason = Paused, fmt.Sprintf("%s failed: %s", n.ID, r.reason(n.ID))
+		r.Status, r.Reason, r.stuck = Paused, fmt.Sprintf("%s failed: %s", n.ID, r.reason(n.ID)), true
 	}
 	return true
 }

@@ -65,6 +65,7 @@ type Run struct {
 	Tokens  int64
 	Cost    float64
 
+	stuck bool               // a failure paused it, and nobody came since
 	steps map[string]*Step   // by node
 	items map[string][]*Step // of maps that were opened
 	needs map[string][]string
@@ -132,6 +133,23 @@ func (r *Run) each(visit func(*Step)) {
 			visit(s)
 		}
 	}
+}
+
+// Stuck says what a person has to look at before the run goes on, a gate aside: steps of which nobody knows whether they acted, and a
+// failure that paused it.
+func (r *Run) Stuck() (out []string) {
+	if r.Status.Over() {
+		return nil
+	}
+	r.each(func(s *Step) {
+		if s.Phase == Uncertain {
+			out = append(out, s.Node+": nobody knows whether it was done")
+		}
+	})
+	if r.stuck {
+		out = append(out, r.Reason)
+	}
+	return out
 }
 
 // Next is what is to be done now.
@@ -237,6 +255,17 @@ func (r *Run) Inputs(node string, item int) map[string]any {
 			if all, ok := list.([]any); ok && item < len(all) {
 				out["item"] = all[item]
 			}
+		}
+	}
+	return out
+}
+
+// Shown is what a gate is about: the outputs that it names, by their names.
+func (r *Run) Shown(n *spec.Node) map[string]any {
+	out := map[string]any{}
+	for _, ref := range n.Gate.Shows {
+		if v, ok := r.value(ref); ok {
+			out[string(ref)] = v
 		}
 	}
 	return out

@@ -41,6 +41,18 @@ func (p Problems) Error() string {
 
 // Read reads a definition, fills in defaults and checks it. An error is of type Problems.
 func Read(data []byte) (*Automation, error) {
+	a, err := Kept(data)
+	if err != nil {
+		return nil, err
+	}
+	if all := a.spliced(); len(all) > 0 {
+		return nil, all
+	}
+	return a, nil
+}
+
+// Kept is Read for a definition that was taken in before: what Command.Spliced refuses may be in it, and is not done.
+func Kept(data []byte) (*Automation, error) {
 	if len(data) > maxFile {
 		return nil, Problems{{Text: fmt.Sprintf("the file has %d bytes; %d are allowed", len(data), maxFile)}}
 	}

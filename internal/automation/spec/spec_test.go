@@ -208,3 +208,36 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A value that stands within code was run as code: "echo hello {{w}}" with "x; id". It has to arrive as an argument.
+func TestAValueIsDataAndNotCode(t *testing.T) {
+	for line, fine := range map[string]bool{
+		`"sh", "-c", "echo hello {{w}}"`:                          false,
+		`"sh", "-c", "{{w}}"`:                                     false,
+		`"/bin/bash", "-ec", "echo {{w}}"`:                        false,
+		`"bash", "-lc", "echo '{{w}}'"`:                           false,
+		`"env", "A=1", "sh", "-c", "echo {{w}}"`:                  false,
+		`"timeout", "5", "python3.12", "-c", "print({{w}})"`:      false,
+		`"perl", "-e", "print {{w}}"`:                             false,
+		`"node", "--eval={{w}}"`:                                  false,
+		`"node", "--eval", "{{w}}"`:                               false,
+		`"sh", "-c{{w}}"`:                                         false,
+		`"awk", "{ print {{w}} }"`:                                false,
+		`"{{w}}", "x"`:                                            false,
+		`"sh", "-c", "echo hello \"$1\"", "sh", "{{w}}"`:          true,
+		`"sh", "script.sh", "{{w}}"`:                              true,
+		`"cat", "{{w}}"`:                                          true,
+		`"grep", "-c", "{{w}}", "notes.txt"`:                      true,
+		`"python3", "-c", "import sys; print(sys.argv)", "{{w}}"`: true,
+	} {
+		text := "name = \"hello\"\n[inputs.who]\ntype = \"string\"\n[[node]]\nid = \"say\"\ninputs = { w = \"input.who\" }\n" +
+			"[node.command]\nrun = [" + line + "]\n"
+		_, err := Read([]byte(text))
+		if fine && err != nil || !fine && (err == nil || !strings.Contains(err.Error(), "node say")) {
+			t.Errorf("%s: %v", line, err)
+		}
+		if _, err := Kept([]byte(text)); err != nil {
+			t.Errorf("%s, stored before: %v", line, err)
+		}
+	}
+}

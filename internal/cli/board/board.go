@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/space"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -21,7 +22,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Use: "board", Short: "The task board of your space", Args: cobra.NoArgs,
 		Long:    "Show the task board of the space you are in, and work with it. What is done or cancelled is left out, unless you ask for it. The first to claim a task wins; a claim is a lease that is renewed while you are here.",
 		Example: "  tandem board\n  tandem board --ready\n  tandem board --mine --text auth\n  tandem board claim T-a1b2c3",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, "board.show", in) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, peer.BoardShow, in) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&in.Mine, "mine", false, "only tasks that you hold or are to get")
@@ -30,21 +31,21 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	f.StringVar(&in.Text, "text", "", "only tasks with these words")
 	f.BoolVar(&in.All, "all", false, "done and cancelled ones, too")
 	cmd.AddCommand(newAdd(k), newPlan(k), newUpdate(k), newDone(k), newBlock(k), newHandoff(k), newDepend(k), newFinding(k), newFindings(k),
-		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", "board.reopen"),
-		task(k, "claim", "Claim a task", "board.claim"), task(k, "unclaim", "Release a task back to open", "board.unclaim"),
-		task(k, "take-back", "Free a task whose holder is gone", "board.take_back"), newStart(k))
+		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", peer.BoardReopen),
+		task(k, "claim", "Claim a task", peer.BoardClaim), task(k, "unclaim", "Release a task back to open", peer.BoardUnclaim),
+		task(k, "take-back", "Free a task whose holder is gone", peer.BoardTakeBack), newStart(k))
 	for _, c := range append(cmd.Commands(), cmd) {
 		space.Choose(c)
 	}
 	return []*cobra.Command{cmd}
 }
 
-func task(k *kit.Kit, verb, short, op string) *cobra.Command {
+func task(k *kit.Kit, verb, short string, act op.Def[peer.TaskIn, peer.Tasked]) *cobra.Command {
 	var in peer.TaskIn
 	cmd := &cobra.Command{Use: verb + " ID", Short: short, Example: "  tandem board " + verb + " T-a1b2c3", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
-			return space.Say(k, cmd, op, in)
+			return space.Say(k, cmd, act, in)
 		}}
 	cmd.Flags().Int64Var(&in.IfVer, "if-version", 0, "only when the task is at this version")
 	return cmd
@@ -56,7 +57,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 		Example: "  tandem board add 'Fix auth' --priority critical --depends-on T-a1b2c3", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Title = args[0]
-			return space.Say(k, cmd, "board.add", in)
+			return space.Say(k, cmd, peer.BoardAdd, in)
 		}}
 	f := cmd.Flags()
 	f.StringVar(&in.Description, "description", "", "more about it")
@@ -79,7 +80,7 @@ func newPlan(k *kit.Kit) *cobra.Command {
 			if err := json.Unmarshal(data, &in); err != nil {
 				return kit.Usagef("%s is not a plan, {\"tasks\":[{\"title\":…}]}: %w", args[0], err)
 			}
-			return space.Say(k, cmd, "board.plan", in)
+			return space.Say(k, cmd, peer.BoardPlan, in)
 		}}
 }
 
@@ -100,7 +101,7 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 		Example: "  tandem board update T-a1b2c3 done --result 'patched in 1.2'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID, in.Status = args[0], args[1]
-			return space.Say(k, cmd, "board.update", in)
+			return space.Say(k, cmd, peer.BoardUpdate, in)
 		}}
 	cmd.Flags().StringVar(&in.Result, "result", "", "what came out of it")
 	cmd.Flags().StringVar(&in.Reason, "reason", "", "why it is blocked")
@@ -111,7 +112,7 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 func newStart(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "start ID", Short: "Claim a task and begin", Example: "  tandem board start T-a1b2c3", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.update", peer.UpdateIn{TaskID: args[0], Status: "in_progress"})
+			return space.Say(k, cmd, peer.BoardUpdate, peer.UpdateIn{TaskID: args[0], Status: "in_progress"})
 		}}
 }
 
@@ -120,7 +121,7 @@ func newDone(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "done ID", Short: "Finish a task", Example: "  tandem board done T-a1b2c3 --result 'patched in 1.2'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.update", peer.UpdateIn{TaskID: args[0], Status: "done", Result: result})
+			return space.Say(k, cmd, peer.BoardUpdate, peer.UpdateIn{TaskID: args[0], Status: "done", Result: result})
 		}}
 	cmd.Flags().StringVar(&result, "result", "", "what came out of it")
 	return cmd
@@ -130,7 +131,7 @@ func newBlock(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "block ID REASON", Short: "Say that you cannot go on with a task",
 		Example: "  tandem board block T-a1b2c3 'waiting for the staging key'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.update", peer.UpdateIn{TaskID: args[0], Status: "blocked", Reason: args[1]})
+			return space.Say(k, cmd, peer.BoardUpdate, peer.UpdateIn{TaskID: args[0], Status: "blocked", Reason: args[1]})
 		}}
 }
 
@@ -140,7 +141,7 @@ func newHandoff(k *kit.Kit) *cobra.Command {
 		Example: "  tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID, in.To = args[0], args[1]
-			return space.Say(k, cmd, "board.handoff", in)
+			return space.Say(k, cmd, peer.BoardHandoff, in)
 		}}
 	cmd.Flags().StringVar(&in.Note, "note", "", "what the peer should know")
 	return cmd
@@ -150,7 +151,7 @@ func newDepend(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "depend ID [ON …]", Short: "Change what a task depends on", Example: "  tandem board depend T-d4e5f6 T-a1b2c3",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.depend", peer.DependIn{TaskID: args[0], DependsOn: args[1:]})
+			return space.Say(k, cmd, peer.BoardDepend, peer.DependIn{TaskID: args[0], DependsOn: args[1:]})
 		}}
 }
 
@@ -160,7 +161,7 @@ func newFinding(k *kit.Kit) *cobra.Command {
 		Example: "  tandem board finding auth 'token leaks into the log' --severity high --task T-a1b2c3", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Service, in.Summary = args[0], args[1]
-			return space.Say(k, cmd, "board.finding", in)
+			return space.Say(k, cmd, peer.BoardFinding, in)
 		}}
 	f := cmd.Flags()
 	f.StringVar(&in.Severity, "severity", "medium", "critical, high, medium, low or info")
@@ -174,7 +175,7 @@ func newFinding(k *kit.Kit) *cobra.Command {
 func newFindings(k *kit.Kit) *cobra.Command {
 	var in peer.FindingsIn
 	cmd := &cobra.Command{Use: "findings", Short: "List the findings", Example: "  tandem board findings --severity high", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, "board.findings", in) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, peer.BoardFindings, in) }}
 	cmd.Flags().StringVar(&in.Severity, "severity", "", "only this severity")
 	cmd.Flags().StringVar(&in.Service, "service", "", "only this service")
 	return cmd

@@ -12,7 +12,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "show ID", Short: "Show one task, and what was said about it", Example: "  tandem board show T-a1b2c3",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.show", peer.BoardIn{TaskID: args[0]})
+			return space.Say(k, cmd, peer.BoardShow, peer.BoardIn{TaskID: args[0]})
 		}}
 }
 
@@ -23,7 +23,7 @@ func newEdit(k *kit.Kit) *cobra.Command {
 		Example: "  tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
-			return space.Say(k, cmd, "board.edit", in)
+			return space.Say(k, cmd, peer.BoardEdit, in)
 		}}
 	f := cmd.Flags()
 	f.StringVar(&in.Title, "title", "", "a new title")
@@ -43,7 +43,7 @@ func newCancel(k *kit.Kit) *cobra.Command {
 			if len(args) > 1 {
 				in.Reason = args[1]
 			}
-			return space.Say(k, cmd, "board.cancel", in)
+			return space.Say(k, cmd, peer.BoardCancel, in)
 		}}
 	cmd.Flags().Int64Var(&in.IfVer, "if-version", 0, "only when the task is at this version")
 	return cmd
@@ -53,6 +53,6 @@ func newComment(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "comment ID TEXT", Short: "Say something about a task", Example: "  tandem board comment T-a1b2c3 'see the log of last night'",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return space.Say(k, cmd, "board.comment", peer.CommentIn{TaskID: args[0], Text: args[1]})
+			return space.Say(k, cmd, peer.BoardComment, peer.CommentIn{TaskID: args[0], Text: args[1]})
 		}}
 }

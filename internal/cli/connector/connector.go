@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,7 +115,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 				out, err = op.Do(cmd.Context(), k, wire.Add, in)
 			} else {
 				if has.Folder != "" {
-					if has.Folder, err = filepath.Abs(has.Folder); err != nil {
+					if has.Folder, err = k.Folder(cmd.Context(), has.Folder); err != nil {
 						return err
 					}
 				}

@@ -1,5 +1,5 @@
 // Package identity holds the commands about who acts: actor, token, pin,
-// recover, whoami.
+// recover, invite, login, person, device, whoami.
 package identity
 
 import (
@@ -26,21 +26,42 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	token.AddCommand(newTokenList(k), newTokenNew(k), newTokenShow(k), newTokenRevoke(k), newTokenClear(k))
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k), newPINHash(k))
-	return []*cobra.Command{actor, token, pin, newWhoami(k), newInvite(k), newRecover(k)}
+	return []*cobra.Command{newPerson(k), newDevice(k), actor, token, pin, newWhoami(k), newInvite(k), newRecover(k), newLogin(k),
+		newLogout(k)}
+}
+
+// whereOut is who calls, and at which server that was asked.
+type whereOut struct {
+	room.WhoOut
+	Server  string `json:"server,omitempty"`
+	Address string `json:"address,omitempty"`
+	Key     string `json:"key,omitempty"`
 }
 
 func newWhoami(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Say who you are here", Args: cobra.NoArgs, Example: "  tandem whoami",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.WhoOut
-			if err := k.Call(cmd.Context(), "actor.whoami", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ActorWhoami, room.Nothing{})
+			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) {
+			l, err := k.Login(cmd.Context())
+			if err != nil {
+				return err
+			}
+			where := whereOut{WhoOut: out}
+			if l != nil {
+				where.Server, where.Address, where.Key = l.Name, l.Server, l.Key
+			}
+			return k.Show(where, func(w io.Writer) {
 				fmt.Fprintf(w, "%s (%s) in %s, by the %s\n", out.Name, out.Kind, out.Tenant, out.Door)
 				if len(out.For) > 0 {
 					fmt.Fprintf(w, "acting for %s\n", strings.Join(out.For, ", "))
+				}
+				if l != nil {
+					fmt.Fprintf(w, "at %s (%s), as your terminal there: nobody was proven to be present\n", l.Name,
+						strings.TrimSpace(l.Server+" "+l.Key))
 				}
 			})
 		},
@@ -51,8 +72,8 @@ func newActorList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List actors", Args: cobra.NoArgs, Example: "  tandem actor list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.ActorsOut
-			if err := k.Call(cmd.Context(), "actor.list", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ActorList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -82,8 +103,8 @@ func newActorAdd(k *kit.Kit) *cobra.Command {
 		Use: "add NAME", Short: "Add an actor; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem actor add builder --kind agent",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Kind = args[0], op.Kind(kind)
-			var out room.Actor
-			if err := k.Call(cmd.Context(), "actor.add", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ActorAdd, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -101,7 +122,7 @@ func newActorDisable(k *kit.Kit) *cobra.Command {
 		Use: "disable NAME", Short: "Disable an actor and all who act for it; needs your PIN", Args: cobra.ExactArgs(1),
 		Example: "  tandem actor disable builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return done(cmd, k, "actor.disable", room.NameIn{Name: args[0]}, args[0]+" is disabled")
+			return done(cmd, k, room.ActorDisable, room.NameIn{Name: args[0]}, args[0]+" is disabled")
 		},
 	}
 }
@@ -110,8 +131,8 @@ func newTokenList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List tokens and their last use", Args: cobra.NoArgs, Example: "  tandem token list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.TokensOut
-			if err := k.Call(cmd.Context(), "token.list", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.TokenList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -146,8 +167,8 @@ func newTokenNew(k *kit.Kit) *cobra.Command {
 			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
 				return err
 			}
-			var out room.MintOut
-			if err := k.Call(cmd.Context(), "token.new", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.TokenNew, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -185,7 +206,7 @@ func newTokenRevoke(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "Revoke a token; needs your PIN", Args: cobra.ExactArgs(1), Example: "  tandem token revoke tok_…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return done(cmd, k, "token.revoke", room.TokenIn{ID: args[0]}, args[0]+" is revoked")
+			return done(cmd, k, room.TokenRevoke, room.TokenIn{ID: args[0]}, args[0]+" is revoked")
 		},
 	}
 }
@@ -197,8 +218,8 @@ func newTokenClear(k *kit.Kit) *cobra.Command {
 		Use: "clear", Short: "Forget programs that asked to connect and that nobody let in; needs your PIN", Args: cobra.NoArgs,
 		Example: "  tandem token clear",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.ClearOut
-			if err := k.Call(cmd.Context(), "oauth.clear", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.OAuthClear, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%d programs that nobody let in are forgotten\n", out.Cleared) })
@@ -245,8 +266,8 @@ func newPINSet(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var who room.WhoOut
-			if err := c.Call(ctx, "actor.whoami", nil, &who); err != nil {
+			who, err := op.Do(ctx, c, room.ActorWhoami, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			if who.PIN {
@@ -260,8 +281,8 @@ func newPINSet(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.PINOut
-			if err := c.Call(ctx, "pin.set", room.PINIn{PIN: pin}, &out); err != nil {
+			out, err := op.Do(ctx, c, room.PINSet, room.PINIn{PIN: pin})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -272,9 +293,9 @@ func newPINSet(k *kit.Kit) *cobra.Command {
 	}
 }
 
-func done(cmd *cobra.Command, k *kit.Kit, name string, in any, said string) error {
-	var out room.OK
-	if err := k.Call(cmd.Context(), name, in, &out); err != nil {
+func done[In any](cmd *cobra.Command, k *kit.Kit, act op.Def[In, room.OK], in In, said string) error {
+	out, err := op.Do(cmd.Context(), k, act, in)
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, said) })

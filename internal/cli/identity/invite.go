@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/qr"
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 // inviteOut is an invitation, and the line that uses it.
@@ -24,10 +27,12 @@ type inviteOut struct {
 func newInvite(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	var in room.InviteIn
+	var code bool
 	cmd := &cobra.Command{
-		Use: "invite", Short: "Make an invitation for another machine or agent; needs your PIN", Args: cobra.NoArgs,
-		Long:    "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, with what the policy says of agents.",
-		Example: "  tandem invite\n  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
+		Use: "invite", Short: "Make an invitation for another person, machine or agent; needs your PIN", Args: cobra.NoArgs,
+		Long: "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, with what the policy says of agents.\n\n" +
+			"With --person it is for somebody else, who logs in with it on their own machine, where tandem is installed. What their commands do has everyday rights.",
+		Example: "  tandem invite\n  tandem invite --person anna\n  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if cmd.Flags().Changed("uses") && in.Uses < 1 {
 				return kit.Usagef("--uses says how many machines may join: 1 or more")
@@ -35,38 +40,58 @@ func newInvite(k *kit.Kit) *cobra.Command {
 			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
 				return err
 			}
-			return invite(cmd.Context(), k, in)
+			return invite(cmd.Context(), k, in, code)
 		},
 	}
+	cmd.Flags().StringVar(&in.Person, "person", "", "the name of the person whom it is for")
+	cmd.Flags().BoolVar(&code, "qr", false, "draw it as a QR code, too; at a terminal one for a person is drawn by itself")
 	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
 	cmd.Flags().Int64Var(&in.Uses, "uses", 0, "how many machines may join with it (1)")
 	cmd.AddCommand(newInviteList(k), newInviteRevoke(k))
 	return cmd
 }
 
-func invite(ctx context.Context, k *kit.Kit, in room.InviteIn) error {
-	var st daemon.Status
-	if err := k.Call(ctx, "server.status", nil, &st); err != nil {
+func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error {
+	st, err := op.Do(ctx, k, daemon.ServerStatus, room.Nothing{})
+	if err != nil {
 		return err
 	}
 	if st.Listen == "" {
 		return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
 			WithNext("give it one: tandem up --listen 0.0.0.0:13013")
 	}
-	var out room.InviteOut
-	if err := k.Call(ctx, "join.invite", in, &out); err != nil {
+	out, err := op.Do(ctx, k, room.JoinInvite, in)
+	if err != nil {
 		return err
 	}
 	c, err := k.Client(ctx)
 	if err != nil {
 		return err
 	}
-	line, err := kit.JoinLine(ctx, c, &st, client.InviteLine(out.Invite, st.Key))
-	if err != nil {
-		return err
+	secret := client.InviteLine(out.Invite, st.Key)
+	link := cmp.Or(st.Address, st.Listen) + "#" + secret
+	line := "tandem login " + link
+	if in.Person == "" {
+		if line, err = kit.JoinLine(ctx, c, &st, secret); err != nil {
+			return err
+		}
 	}
 	return k.Show(inviteOut{out, line}, func(w io.Writer) {
 		fmt.Fprintln(w, line)
+		if code || in.Person != "" && k.Terminal() {
+			if drawn, err := qr.Encode(link); err == nil {
+				fmt.Fprint(w, drawn.Lines())
+			}
+		}
+		if in.Person != "" {
+			fmt.Fprintf(k.Err, "%s types that on their own machine, once, until %s; tandem has to be installed there\n", in.Person,
+				when(&out.ExpiresAt))
+			fmt.Fprintf(k.Err, "%s's terminal may then start agents on this machine, in the folders granted here; what it changes or runs there "+
+				"itself asks first, and what you deny person:%s it may not do\n", in.Person, in.Person)
+		}
+		if out.Receives != "" {
+			fmt.Fprintf(k.Err, "grants wait for that name: %s\n", out.Receives)
+		}
 		if st.Key == "" {
 			fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
 		}
@@ -81,8 +106,8 @@ func newInviteList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List invitations and who came by them", Args: cobra.NoArgs, Example: "  tandem invite list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.InvitesOut
-			if err := k.Call(cmd.Context(), "join.invites", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.JoinInvites, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -93,7 +118,8 @@ func newInviteList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "ID\tUSED\tSTATE\tUNTIL\tJOINED")
 				for _, v := range out.Invites {
-					fmt.Fprintf(t, "%s\t%d of %d\t%s\t%s\t%s\n", v.ID, v.Used, v.Uses, inviteState(v), when(&v.ExpiresAt), joined(v.Joined))
+					fmt.Fprintf(t, "%s\t%d of %d\t%s\t%s\t%s\n", v.ID, v.Used, v.Uses, inviteState(v), when(&v.ExpiresAt),
+						cmp.Or(joined(v.Joined), invited(v)))
 				}
 				t.Flush()
 			})
@@ -106,7 +132,7 @@ func newInviteRevoke(k *kit.Kit) *cobra.Command {
 		Use: "revoke ID", Short: "End an invitation; who joined with it stays; needs your PIN", Args: cobra.ExactArgs(1),
 		Example: "  tandem invite revoke inv_…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return done(cmd, k, "join.revoke", room.InviteRef{ID: args[0]},
+			return done(cmd, k, room.JoinRevoke, room.InviteRef{ID: args[0]},
 				args[0]+" is revoked; to shut out who joined with it: tandem actor disable NAME")
 		},
 	}
@@ -122,6 +148,14 @@ func inviteState(v *room.Invitation) string {
 		return "expired"
 	}
 	return "open"
+}
+
+// invited says whom an invitation waits for that nobody came by yet.
+func invited(v *room.Invitation) string {
+	if v.Person == "" {
+		return ""
+	}
+	return "for " + v.Person
 }
 
 // joined names the first of those who came, and where from.

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 func newRecover(k *kit.Kit) *cobra.Command {
@@ -43,8 +44,8 @@ func replacePIN(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	var out room.PINOut
-	if err := c.Call(ctx, "recovery.use", room.PINIn{PIN: pin}, &out); err != nil {
+	out, err := op.Do(ctx, c, room.RecoveryUse, room.PINIn{PIN: pin})
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) {
@@ -90,8 +91,8 @@ func newRecoverCodes(k *kit.Kit) *cobra.Command {
 		Use: "codes", Short: "Make new recovery codes and show them once; needs your PIN", Args: cobra.NoArgs, Example: "  tandem recover codes",
 		Long: "Make new recovery codes and show them once. Those from before stop working.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.CodesOut
-			if err := k.Call(cmd.Context(), "recovery.codes", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.RecoveryCodes, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showCodes(w, out.Codes) })
@@ -103,8 +104,8 @@ func newRecoverStatus(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Say how a forgotten PIN could be replaced", Args: cobra.NoArgs, Example: "  tandem recover status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.RecoveryOut
-			if err := k.Call(cmd.Context(), "recovery.show", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.RecoveryShow, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -127,7 +128,7 @@ func newRecoverStop(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop a recovery that root began; needs your PIN", Args: cobra.NoArgs, Example: "  tandem recover stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return done(cmd, k, "recovery.stop", nil, "the recovery is stopped")
+			return done(cmd, k, room.RecoveryStop, room.StopIn{}, "the recovery is stopped")
 		},
 	}
 }
@@ -145,8 +146,7 @@ func newRecoverRoot(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			c := k.At(s).WithRecovery(room.ByRoot) // never started from here: it would run as root
-			var out room.PendingOut
-			err = c.Call(ctx, "recovery.begin", nil, &out)
+			out, err := op.Do(ctx, c, room.RecoveryBegin, room.Nothing{})
 			if client.Absent(err) {
 				return fault.New(fault.Unavailable, "recover", "no server runs with the data folder %s", s.Data()).
 					WithNext("name the folder of the user whose server it is: tandem recover root --data PATH; that user starts it: tandem up")

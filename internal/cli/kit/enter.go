@@ -7,14 +7,15 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	"tandem/internal/op"
 )
 
 // Enter makes sure that a server lets this machine in: it is this machine's
 // own, a token was given, it was joined before, or it is joined now. The daemon
 // remembers what lets us in; a token that was used is returned.
 func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
-	var reach daemon.ReachOut
-	if err := k.Call(ctx, "workspace.reach", daemon.ReachIn{Server: a.Host, Key: a.Fingerprint}, &reach); err != nil {
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+	if err != nil {
 		return "", err
 	}
 	s, err := k.Settings()
@@ -38,7 +39,8 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		token = joined.Secret
 	}
 	if !reach.Own && token != "" {
-		return token, k.Call(ctx, "workspace.trust", daemon.TrustIn{Server: a.Host, Token: token}, nil)
+		_, err := op.Do(ctx, k, daemon.WorkspaceTrust, daemon.TrustIn{Server: a.Host, Token: token})
+		return token, err
 	}
 	return token, nil
 }

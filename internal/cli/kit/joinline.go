@@ -6,6 +6,7 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -17,8 +18,8 @@ func JoinLine(ctx context.Context, c *client.Client, st *daemon.Status, invite s
 	if address == "" {
 		address = st.Listen // for programs of this machine
 	}
-	var list host.ListOut
-	if err := c.Call(ctx, "repo.list", nil, &list); err != nil {
+	list, err := op.Do(ctx, c, host.RepoList, struct{}{})
+	if err != nil {
 		return "", err
 	}
 	switch n := len(list.Items); {

@@ -19,6 +19,9 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	login "tandem/internal/login/wire"
+	"tandem/internal/op"
 	"tandem/internal/settings"
 )
 
@@ -32,8 +35,12 @@ type Kit struct {
 	NoColour bool              // --no-color
 	Flags    map[string]string // settings given on the command line
 	EnvFiles []string
+	Server   string // --server: a login by its name, or own
+	Far      bool   // the command is about a server, and takes the one that the person is logged in at
 
+	login  *login.Login    // the server that the command is for, once it was found out; with no name it is this machine's own
 	pin    string          // that was typed and found right
+	prove  client.Prove    // that the person is here, for the server of a login
 	asking context.Context // how long questions on the terminal stand; nil for as long as nobody answers
 }
 
@@ -112,9 +119,25 @@ func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
 // TANDEM_AS_TOKEN set it acts with that token and not as this user.
 func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 	if path := k.SessionSocket(); path != "" {
+		if _, err := k.Login(ctx); err != nil {
+			return nil, err
+		}
 		cwd, _ := os.Getwd()
 		return client.Socket(path).WithClient(client.About{Folder: cwd}), nil
 	}
+	c, err := k.Own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := k.Login(ctx)
+	if err != nil || l == nil {
+		return c, err
+	}
+	return c.Through(l.Name), nil
+}
+
+// Own is a client of this machine's own daemon, wherever the person is logged in.
+func (k *Kit) Own(ctx context.Context) (*client.Client, error) {
 	s, err := k.Settings()
 	if err != nil {
 		return nil, err
@@ -139,14 +162,7 @@ func (k *Kit) Client(ctx context.Context) (*client.Client, error) {
 
 // SessionSocket is the socket of the session that this command runs in, "" outside of one. A command in a session speaks to
 // that socket and to nothing else.
-func (k *Kit) SessionSocket() string {
-	for _, kv := range k.Env {
-		if path, ok := strings.CutPrefix(kv, "TANDEM_SESSION_SOCKET="); ok {
-			return path
-		}
-	}
-	return ""
-}
+func (k *Kit) SessionSocket() string { return k.variable("TANDEM_SESSION_SOCKET") }
 
 func (k *Kit) startOnDemand(ctx context.Context, s *settings.Settings) (*client.Client, error) {
 	if h, ok := daemon.Living(s.Data()); !ok || h.Phase == "" { // else one is on its way
@@ -206,6 +222,12 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	if err != nil {
 		return err
 	}
+	if l, err := k.Login(ctx); err != nil || l != nil {
+		if err == nil {
+			err = k.callThrough(ctx, c, l, name, in, out)
+		}
+		return err
+	}
 	pin := k.pin
 	if pin == "" && client.NeedsPresence(name) && k.ourselves() {
 		if pin, err = k.askPIN(ctx, c, name); err != nil {
@@ -240,11 +262,11 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 
 // offer tells a person who was just found to be here what concerns their PIN: that root began to replace it, or that nothing could.
 func (k *Kit) offer(ctx context.Context, c *client.Client, name string) {
-	var out struct {
-		Codes   int  `json:"codes"`
-		Pending *any `json:"pending"`
+	if k.JSON || strings.HasPrefix(name, "recovery.") {
+		return
 	}
-	if k.JSON || strings.HasPrefix(name, "recovery.") || c.Call(ctx, "recovery.show", nil, &out) != nil {
+	out, err := op.Do(ctx, c, identity.RecoveryShow, identity.Nothing{})
+	if err != nil {
 		return
 	}
 	if out.Pending != nil {
@@ -266,10 +288,7 @@ func (k *Kit) Invoke(ctx context.Context, name string, in any) (any, error) {
 // askPIN asks for the PIN. It is empty where there is no terminal: the server
 // says what is missing then. Nobody is asked for a PIN that was never set.
 func (k *Kit) askPIN(ctx context.Context, c *client.Client, name string) (string, error) {
-	var who struct {
-		Set bool `json:"pin_set"`
-	}
-	if err := c.Call(ctx, "actor.whoami", nil, &who); err == nil && !who.Set {
+	if who, err := op.Do(ctx, c, identity.ActorWhoami, identity.Nothing{}); err == nil && !who.PIN {
 		return "", fault.New(fault.Denied, "presence", "%s needs a person who is present, and no PIN has been set to prove it", name).
 			With("pin", "none").WithNext("set one on a terminal: tandem pin set; then say it again")
 	}
@@ -288,7 +307,7 @@ func (k *Kit) ourselves() bool {
 }
 
 // Leave forgets the PIN: the next decision of a long command asks for it again.
-func (k *Kit) Leave() { k.pin = "" }
+func (k *Kit) Leave() { k.pin, k.prove = "", nil }
 
 // Show prints an operation's output: as JSON with --json, else with text.
 func (k *Kit) Show(out any, text func(w io.Writer)) error {

@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -50,8 +51,7 @@ func withChannel(msg []byte) []byte {
 // is known to arrive.
 func announce(ctx context.Context, c *client.Client, write func([]byte)) {
 	for ctx.Err() == nil {
-		var out peer.Said
-		err := c.Call(ctx, "space.wait", peer.WaitIn{Seconds: 60, Parents: []int{os.Getppid()}}, &out)
+		out, err := op.Do(ctx, c, peer.SpaceWait, peer.WaitIn{Seconds: 60, Parents: []int{os.Getppid()}})
 		switch {
 		case err == nil && out.State == "superseded":
 			return

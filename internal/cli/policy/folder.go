@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/session"
 )
 
@@ -28,8 +29,8 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 				return kit.Usagef("name the folder; see: %s --help", cmd.CommandPath())
 			}
 			if len(args) == 0 {
-				var out session.FoldersOut
-				if err := k.Call(cmd.Context(), "folder.list", session.Nothing{}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, session.FolderList, session.Nothing{})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
@@ -39,30 +40,34 @@ func newGrantFolder(k *kit.Kit) *cobra.Command {
 					printFolders(w, out.Folders)
 				})
 			}
-			abs, err := filepath.Abs(args[0])
+			abs, err := k.Folder(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			in.Path = abs
+			l, err := k.Login(cmd.Context())
+			if err != nil {
+				return err
+			}
 			if take {
-				if real, err := filepath.EvalSymlinks(abs); err == nil {
+				if real, err := filepath.EvalSymlinks(abs); err == nil && l == nil { // links elsewhere are that machine's
 					in.Path = real
 				}
-				var out session.OK
-				if err := k.Call(cmd.Context(), "folder.revoke", session.FolderRevokeIn{Path: in.Path}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, session.FolderRevoke, session.FolderRevokeIn{Path: in.Path})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "sessions no longer work in %s\n", in.Path) })
 			}
 			for _, list := range [][]string{in.Outfit.Path, in.Outfit.See} {
 				for i := range list {
-					if list[i], err = filepath.Abs(list[i]); err != nil {
+					if list[i], err = k.Folder(cmd.Context(), list[i]); err != nil {
 						return err
 					}
 				}
 			}
-			var out session.Folder
-			if err := k.Call(cmd.Context(), "folder.grant", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, session.FolderGrant, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "sessions may work in %s\n", out.Path) })

@@ -33,7 +33,7 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 			}
 			var given session.FoldersOut
 			if in.Principal == "" && !k.JSON {
-				if err := k.Call(cmd.Context(), "folder.list", session.Nothing{}, &given); err != nil {
+				if given, err = op.Do(cmd.Context(), k, session.FolderList, session.Nothing{}); err != nil {
 					return err
 				}
 			}
@@ -177,8 +177,7 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 	kind, name, _ := strings.Cut(g.Principal, ":")
 	if name != "" && name != "*" && kind != "session" {
-		var all identity.ActorsOut
-		if err := k.Call(ctx, "actor.list", struct{}{}, &all); err == nil &&
+		if all, err := op.Do(ctx, k, identity.ActorList, identity.Nothing{}); err == nil &&
 			!slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
 			out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
 		}

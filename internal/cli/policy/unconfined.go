@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/session"
 )
 
@@ -26,14 +27,14 @@ func newGrantUnconfined(k *kit.Kit) *cobra.Command {
 			}
 			in := session.IDIn{ID: args[0]}
 			if take {
-				var out session.OK
-				if err := k.Call(cmd.Context(), "session.confine", in, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, session.SessionConfine, in)
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "commands of %s no longer run without a sandbox\n", in.ID) })
 			}
-			var out session.Unconfined
-			if err := k.Call(cmd.Context(), "session.unconfine", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, session.SessionUnconfine, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "commands of %s may run without a sandbox\n", out.Session) })
@@ -44,8 +45,8 @@ func newGrantUnconfined(k *kit.Kit) *cobra.Command {
 }
 
 func listUnconfined(cmd *cobra.Command, k *kit.Kit) error {
-	var out session.UnconfinedOut
-	if err := k.Call(cmd.Context(), "session.unconfined", session.Nothing{}, &out); err != nil {
+	out, err := op.Do(cmd.Context(), k, session.SessionUnconfined, session.Nothing{})
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) {

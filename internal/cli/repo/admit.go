@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	model "tandem/internal/repo"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
@@ -24,8 +25,7 @@ func (c *command) admit(ctx context.Context, s model.Store, workspace string, fr
 	}
 	m, err := c.way(c.ctx)
 	if err == nil {
-		var out host.AdmitOut
-		err = m.Call(c.ctx, "workspace.admit", in, &out)
+		_, err = op.Do(c.ctx, m, host.WorkspaceAdmit, in)
 	}
 	if err == nil {
 		return c.r.Admit(workspace, held)

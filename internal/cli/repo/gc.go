@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -29,8 +30,8 @@ than two weeks. Nothing that a workspace somewhere holds can go.`,
 			if age != 0 && in.OlderThan == 0 {
 				in.OlderThan = 1 // refused with the reason
 			}
-			var out host.GCOut
-			if err := k.Call(cmd.Context(), "repo.gc", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, host.RepoGC, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -55,8 +56,12 @@ func (c *command) git(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var out host.GitOut
-	if err := m.Call(ctx, "repo.git_"+verb, in, &out); err != nil {
+	act := host.RepoGitPush
+	if verb == "fetch" {
+		act = host.RepoGitFetch
+	}
+	out, err := op.Do(ctx, m, act, in)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.k.Err, out.Said)

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	model "tandem/internal/repo"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
@@ -89,8 +90,8 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 			o.workspace = s.Get("workspace")
 		}
 		config = replica.Config{Server: a.Host, Repo: of.Name, ID: of.ID}
-		var claimed host.ClaimOut
-		if err := m.Call(ctx, "workspace.claim", host.ClaimIn{Repo: config.Ref(), Name: o.workspace}, &claimed); err != nil {
+		claimed, err := op.Do(ctx, m, host.WorkspaceClaim, host.ClaimIn{Repo: config.Ref(), Name: o.workspace})
+		if err != nil {
 			return err
 		}
 		config.First = claimed.Name

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -20,14 +21,15 @@ func (c *command) leased(ctx context.Context) ([]string, error) {
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	return files, c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace}, nil)
+	_, err = op.Do(ctx, c.k, peer.SpaceChanged, peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace})
+	return files, err
 }
 
 // went tells the members of a space who have leased what went out. Those whom it
 // could not tell hear it from the server.
 func (c *command) went(ctx context.Context, files []string) {
 	if len(files) > 0 {
-		_ = c.k.Call(ctx, "space.changed", peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace, Sent: true}, nil)
+		_, _ = op.Do(ctx, c.k, peer.SpaceChanged, peer.ChangedIn{Folder: c.r.Root, Paths: files, By: c.r.Workspace, Sent: true})
 	}
 }
 
@@ -38,8 +40,8 @@ func (c *command) baseMoved(ctx context.Context) {
 	if err != nil || len(files) == 0 {
 		return
 	}
-	var out peer.Said
-	if err := c.k.Call(ctx, "space.moved", peer.ChangedIn{Folder: c.r.Root, Paths: files}, &out); err == nil && len(out.IDs) > 0 {
+	out, err := op.Do(ctx, c.k, peer.SpaceMoved, peer.ChangedIn{Folder: c.r.Root, Paths: files})
+	if err == nil && len(out.IDs) > 0 {
 		fmt.Fprintf(c.k.Err, "Warning: leased here, and changed under you: %s\n", strings.Join(out.IDs, ", "))
 	}
 }

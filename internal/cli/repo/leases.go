@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
 )
@@ -41,9 +42,9 @@ shared, and work on it with you. Without a path, list the leases.`,
 				return err
 			}
 			defer r.Close()
-			var out host.Lease
 			in := host.LeaseIn{Repo: r.Ref(), Workspace: r.Workspace, Path: fromRoot(r, args[0]), Minutes: minutes, Shared: shared}
-			if err := atServer(cmd.Context(), k, r, "repo.lease", in, &out); err != nil {
+			out, err := atServer(cmd.Context(), k, r, host.RepoLease, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", out.Path, out) })
@@ -74,8 +75,8 @@ server ends anybody's lease, outside of a workspace.`,
 			} else if in.Repo, err = served(cmd.Context(), k, nil); err != nil {
 				return err
 			}
-			var out host.Lease
-			if err := atServer(cmd.Context(), k, r, "repo.release", in, &out); err != nil {
+			out, err := atServer(cmd.Context(), k, r, host.RepoRelease, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is free\n", out.Path) })
@@ -98,15 +99,15 @@ func fromRoot(r *replica.Replica, p string) string {
 
 // atServer runs an operation at the server of a workspace, or, outside of one, on
 // this machine's own.
-func atServer(ctx context.Context, k *kit.Kit, r *replica.Replica, name string, in, out any) error {
+func atServer[In, Out any](ctx context.Context, k *kit.Kit, r *replica.Replica, act op.Def[In, Out], in In) (out Out, err error) {
 	if r == nil {
-		return k.Call(ctx, name, in, out)
+		return op.Do(ctx, k, act, in)
 	}
 	m, err := way(ctx, k, r.Server, "")
 	if err != nil {
-		return err
+		return out, err
 	}
-	return m.Call(ctx, name, in, out)
+	return op.Do(ctx, m, act, in)
 }
 
 func listLeases(ctx context.Context, k *kit.Kit) error {
@@ -121,8 +122,8 @@ func listLeases(ctx context.Context, k *kit.Kit) error {
 	} else if in.Repo, err = served(ctx, k, nil); err != nil {
 		return err
 	}
-	var out host.LeasesOut
-	if err := atServer(ctx, k, r, "repo.leases", in, &out); err != nil {
+	out, err := atServer(ctx, k, r, host.RepoLeases, in)
+	if err != nil {
 		return err
 	}
 	return k.Show(out, func(w io.Writer) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
 )
@@ -58,8 +59,8 @@ const maxSent = 8 << 20
 
 func mend(ctx context.Context, m replica.Remote, r *replica.Replica) (mended int, left host.CheckOut, err error) {
 	for range rounds {
-		left = host.CheckOut{}
-		if err := m.Call(ctx, "repo.check", host.RepoIn{Repo: r.Ref()}, &left); err != nil || len(left.Faults) == 0 {
+		left, err = op.Do(ctx, m, host.RepoCheck, host.RepoIn{Repo: r.Ref()})
+		if err != nil || len(left.Faults) == 0 {
 			return mended, left, err
 		}
 		in, size := host.MendIn{Repo: r.Ref(), Workspace: r.Workspace}, 0
@@ -72,8 +73,8 @@ func mend(ctx context.Context, m replica.Remote, r *replica.Replica) (mended int
 		if len(in.Pieces) == 0 {
 			return mended, left, nil
 		}
-		var out host.MendOut
-		if err := m.Call(ctx, "repo.mend", in, &out); err != nil {
+		out, err := op.Do(ctx, m, host.RepoMend, in)
+		if err != nil {
 			return mended, left, err
 		}
 		mended += out.Mended

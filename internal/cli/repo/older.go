@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -32,16 +33,17 @@ themselves any more. It needs your PIN, and is best said before workspaces conne
 			if err != nil {
 				return err
 			}
-			var out host.OlderOut
 			if keep {
-				if err := k.Call(cmd.Context(), "repo.keep_older", host.RepoIn{Repo: name}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, host.RepoKeepOlder, host.RepoIn{Repo: name})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
 					fmt.Fprintf(w, "%s stays at operation %.12s; what workspaces have beyond that is asked for\n", out.Name, out.Head)
 				})
 			}
-			if err := k.Call(cmd.Context(), "repo.older", host.RepoIn{Repo: name}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, host.RepoOlder, host.RepoIn{Repo: name})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showOlder(w, out) })

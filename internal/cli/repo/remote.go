@@ -6,7 +6,9 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
+	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/replica"
 )
@@ -34,6 +36,9 @@ func way(ctx context.Context, k *kit.Kit, server, token string) (replica.Remote,
 
 // enter makes sure that the server lets us in, and says how to reach it.
 func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
+	if token == "" && a.Invite != "" && member(ctx, k, a) {
+		return way(ctx, k, a.Host, "")
+	}
 	token, err := k.Enter(ctx, a, token)
 	if err != nil {
 		return replica.Remote{}, err
@@ -41,10 +46,25 @@ func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (rep
 	return way(ctx, k, a.Host, token)
 }
 
+// member says whether the server lets this machine in already. Another invitation would make it somebody else there, to whom the work
+// of its workspaces does not belong.
+func member(ctx context.Context, k *kit.Kit, a client.Address) bool {
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+	if err != nil || reach.Own || !reach.Trusted {
+		return false
+	}
+	m, err := way(ctx, k, a.Host, "")
+	if err == nil {
+		m.Header.Del("Tandem-Remote-Token") // of a setting: the question is what this machine was given
+		_, err = op.Do(ctx, m, host.RepoList, struct{}{})
+	}
+	return err == nil
+}
+
 // choose finds the repository that an address means.
 func choose(ctx context.Context, m replica.Remote, a client.Address) (host.Repository, error) {
-	var list host.ListOut
-	if err := m.Call(ctx, "repo.list", struct{}{}, &list); err != nil {
+	list, err := op.Do(ctx, m, host.RepoList, struct{}{})
+	if err != nil {
 		return host.Repository{}, err
 	}
 	names := ""

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -25,8 +26,8 @@ func served(ctx context.Context, k *kit.Kit, args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	var out host.ListOut
-	if err := k.Call(ctx, "repo.list", nil, &out); err != nil {
+	out, err := op.Do(ctx, k, host.RepoList, struct{}{})
+	if err != nil {
 		return "", err
 	}
 	switch len(out.Items) {
@@ -43,8 +44,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the repositories", Example: "  tandem repo list", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				var out host.ListOut
-				if err := k.Call(cmd.Context(), "repo.list", nil, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, host.RepoList, struct{}{})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
@@ -67,8 +68,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var out host.StatusOut
-				if err := k.Call(cmd.Context(), "repo.status", host.RepoIn{Repo: name}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, host.RepoStatus, host.RepoIn{Repo: name})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
@@ -83,8 +84,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var out host.CheckOut
-				if err := k.Call(cmd.Context(), "repo.check", host.RepoIn{Repo: name}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, host.RepoCheck, host.RepoIn{Repo: name})
+				if err != nil {
 					return err
 				}
 				err = k.Show(out, func(w io.Writer) {
@@ -107,8 +108,8 @@ func newRepo(k *kit.Kit) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var out host.WorkspacesOut
-				if err := k.Call(cmd.Context(), "workspace.list", host.RepoIn{Repo: name}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, host.WorkspaceList, host.RepoIn{Repo: name})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {

@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/op"
 )
 
 func newTrust(k *kit.Kit) *cobra.Command {
@@ -21,8 +22,8 @@ here. The server must show that very key. A fresh invitation (HOST:PORT#INVITE) 
 the same.`,
 		Example: "  tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out daemon.ReachOut
-			if err := k.Call(cmd.Context(), "workspace.rekey", daemon.RekeyIn{Server: args[0], Key: args[1]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, daemon.WorkspaceRekey, daemon.RekeyIn{Server: args[0], Key: args[1]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

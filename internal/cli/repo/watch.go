@@ -69,7 +69,7 @@ func watch(ctx context.Context, k *kit.Kit, server, token string, after int64) e
 	fmt.Fprintf(k.Err, "watching heads on %s...\n", a.Host)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		path := fmt.Sprintf("%s/repo/%s/watch?after=%d", m.Prefix, url.PathEscape(replica.Config{Repo: of.Name, ID: of.ID}.Ref()), after)
-		err := m.FollowWith(ctx, path, m.Header, func(e client.Event) error {
+		err := m.Client.FollowWith(ctx, path, m.Header, func(e client.Event) error {
 			var c host.Change
 			if err := json.Unmarshal(e.Data, &c); err != nil {
 				return err

@@ -11,6 +11,8 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 // unserved are the repositories of this command line that a running server does not serve.
@@ -40,8 +42,8 @@ func adopt(ctx context.Context, k *kit.Kit, c *client.Client, st *daemon.Status,
 			WithNext("let version %s take its place: tandem up --replace --repo %s", k.Version,
 				strings.Join(append(slices.Clone(st.Repos), more...), " --repo "))
 	}
-	var told daemon.SettingsOut
-	if err := c.Call(ctx, "server.settings", nil, &told); err != nil {
+	told, err := op.Do(ctx, c, daemon.ServerSettings, identity.Nothing{})
+	if err != nil {
 		return err
 	}
 	for _, v := range told.Settings {

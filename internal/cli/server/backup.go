@@ -14,12 +14,14 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/wholefile"
 )
 
 func newServer(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, schedule, rotate, migrate, move"}
-	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newSchedule(k), newRotate(k), newMigrate(k), newMove(k))
+	cmd := &cobra.Command{Use: "server", Short: "The server's data and keys: backup, restore, schedule, rotate, key, migrate, move"}
+	cmd.AddCommand(newBackup(k), newRestore(k), newCheckCopy(k), newBackupKey(k), newSchedule(k), newRotate(k), newKey(k), newMigrate(k),
+		newMove(k))
 	return cmd
 }
 
@@ -92,8 +94,8 @@ identity is kept elsewhere (tandem server backup-key), or keep it as you keep ke
 					return err
 				}
 			}
-			var out daemon.BackupOut
-			if err := k.Call(cmd.Context(), "server.backup", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, daemon.ServerBackup, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showCopy(w, out) })
@@ -218,11 +220,11 @@ that are gone come out of the copy. Of a folder of copies it takes the newest.`,
 				return err
 			}
 			showLook(k.Err, l)
-			var out daemon.BackupOut
-			if err := k.Call(cmd.Context(), "server.restore", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, daemon.ServerRestore, in)
+			if err != nil {
 				return err
 			}
-			if err := restarted(cmd.Context(), k); err != nil {
+			if err := restarted(cmd.Context(), k, "restore.pending"); err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -267,8 +269,8 @@ func replace(ctx context.Context, k *kit.Kit, in daemon.RestoreIn) error {
 	})
 }
 
-// restarted waits until the server has taken up the copy and answers again.
-func restarted(ctx context.Context, k *kit.Kit) error {
+// restarted waits until the server has taken up the file that waits for its start, and answers again.
+func restarted(ctx context.Context, k *kit.Kit, waits string) error {
 	s, err := k.Settings()
 	if err != nil {
 		return err
@@ -276,13 +278,13 @@ func restarted(ctx context.Context, k *kit.Kit) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
-		if _, err := os.Stat(filepath.Join(s.Data(), "restore.pending")); os.IsNotExist(err) {
+		if _, err := os.Stat(filepath.Join(s.Data(), waits)); os.IsNotExist(err) {
 			if _, err := k.Running(ctx); err == nil {
 				return nil
 			}
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return fault.New(fault.Unavailable, "server.restore", "the server did not come back").
+	return fault.New(fault.Unavailable, "server", "the server did not come back").
 		WithNext("see why: tandem logs --level error, or: tandem serve")
 }

@@ -13,6 +13,8 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/session/terminal"
 )
 
@@ -45,12 +47,12 @@ func newDown(k *kit.Kit) *cobra.Command {
 
 // stopped asks the server to end, and waits until it has.
 func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	var st daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return unanswered(k, err)
 	}
 	going := goOn(ctx, c)
-	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+	if _, err := op.Do(ctx, c, daemon.ServerStop, identity.Nothing{}); err != nil {
 		return unanswered(k, err)
 	}
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
@@ -68,8 +70,8 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 // goOn are the sessions whose programs outlive the server. Who may not see them is told of none.
 func goOn(ctx context.Context, c *client.Client) []string {
 	names := []string{}
-	var live terminal.SeatsOut
-	if err := c.Call(ctx, "session.live", terminal.LiveIn{Recent: 1}, &live); err != nil {
+	live, err := op.Do(ctx, c, terminal.SessionLive, terminal.LiveIn{Recent: 1})
+	if err != nil {
 		return names
 	}
 	for _, s := range live.Sessions {

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/wholefile"
 )
 
@@ -37,15 +38,15 @@ func newPanel(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var st daemon.Status
-			if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+			st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+			if err != nil {
 				return err
 			}
 			if st.Panel == "" {
 				return fault.New(fault.Unavailable, "panel", "this daemon was started on demand and serves no panel").WithNext("tandem up")
 			}
-			var link identity.LinkOut
-			if err := c.Call(ctx, "signin.link", nil, &link); err != nil {
+			link, err := op.Do(ctx, c, identity.SigninLink, identity.Nothing{})
+			if err != nil {
 				return err
 			}
 			url := st.Panel + "/signin?code=" + link.Code
@@ -66,8 +67,8 @@ func newBrowsers(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "browsers", Short: "List the browsers that are signed in", Args: cobra.NoArgs, Example: "  tandem panel browsers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out identity.BrowsersOut
-			if err := k.Call(cmd.Context(), "signin.list", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, identity.SigninList, identity.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -92,8 +93,8 @@ func newSignOut(k *kit.Kit) *cobra.Command {
 		Use: "signout ID", Short: "Sign a browser out; needs your PIN", Args: cobra.ExactArgs(1),
 		Example: "  tandem panel signout signin_5f0c4e1f2a3b4c5d",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out identity.OK
-			if err := k.Call(cmd.Context(), "signin.end", identity.BrowserIn{ID: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, identity.SigninEnd, identity.BrowserIn{ID: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, "It is signed out.") })

@@ -28,9 +28,9 @@ func newScheduleBackup(k *kit.Kit) *cobra.Command {
 	var recipient string
 	cmd := &cobra.Command{
 		Use: "backup", Short: "Copy everything into a folder at set times; needs your PIN", Args: cobra.NoArgs,
-		Long: `Copy everything into a folder at set times, as tandem server backup does. Each copy is a
-file of its own (tandem-TIME.scheduled), whole or not there; the oldest go when there are
-more than are kept. What was missed while the server was down is made up for once. A copy
+		Long: `Copy everything into a folder at set times, as tandem server backup does. Copies are
+in the folder tandem.scheduled there; each takes the room of what is new, and the oldest
+go when there are more than are kept. What was missed while the server was down is made up for once. A copy
 that fails is tried again every hour, and named by the log, tandem inbox, tandem doctor
 and /metrics until it succeeds.
 

@@ -15,6 +15,8 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 func newServe(k *kit.Kit) *cobra.Command {
@@ -123,15 +125,14 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	if err != nil {
 		return err
 	}
-	var s daemon.Status
-	err = c.Call(ctx, "server.status", nil, &s)
+	s, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
 	if fault.Is(err, fault.Unavailable) {
 		return nil
 	}
 	if err != nil || !s.OnDemand && !s.CameBack {
 		return err // one that up or serve started keeps the lock and says so
 	}
-	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+	if _, err := op.Do(ctx, c, daemon.ServerStop, identity.Nothing{}); err != nil {
 		return err
 	}
 	return k.Gone(ctx, 10*time.Second)
@@ -144,12 +145,12 @@ func invite(ctx context.Context, k *kit.Kit) {
 	if err != nil {
 		return // it ended already
 	}
-	var out daemon.InviteOut
-	var st daemon.Status
-	if err := c.Call(ctx, "server.invite", nil, &out); err != nil || out.Invite == "" {
+	out, err := op.Do(ctx, c, daemon.ServerInvite, identity.Nothing{})
+	if err != nil || out.Invite == "" {
 		return
 	}
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return
 	}
 	line, err := kit.JoinLine(ctx, c, &st, out.Invite)

@@ -36,6 +36,7 @@ func serverFlags(cmd *cobra.Command, k *kit.Kit) {
 	k.Setting(cmd, "hostname", "the address part of --listen")
 	k.Setting(cmd, "port", "the port part of --listen")
 	k.Setting(cmd, "database", "postgres://… to keep state in PostgreSQL")
+	k.Setting(cmd, "cluster", "the name that all servers on one PostgreSQL say to serve it together; none to serve it alone again")
 	k.Setting(cmd, "hosts", "further names that requests may be addressed to, comma-separated")
 	k.Setting(cmd, "log.level", "trace, debug, info, warn or error")
 	k.Setting(cmd, "log.format", "text or json")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/settings"
 )
 
@@ -22,7 +24,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, the rest from the next start on. What guards this machine (where it listens, which programs agents are, how they are confined) waits for an approval. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := k.Call(cmd.Context(), "setting.set", daemon.SetIn{Key: args[0], Value: args[1]}, nil); err != nil {
+			if _, err := op.Do(cmd.Context(), k, daemon.SettingSet, daemon.SetIn{Key: args[0], Value: args[1]}); err != nil {
 				return withoutPIN(cmd.Context(), k, err)
 			}
 			return k.Show(map[string]any{"key": args[0], "value": args[1]}, func(w io.Writer) {
@@ -37,7 +39,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "settings",
 		Short:   "Show every setting, where it came from and what it does",
-		Long:    "Show every setting as this command line sees it: flags win over the environment, that over .env and config.toml in the data folder, that over the defaults.",
+		Long:    "Show every setting: flags win over the environment, that over .env and config.toml in the data folder, that over the defaults. What the running server was told when it was started, by flags or its environment, is shown as it has it.",
 		Example: "  tandem settings\n  tandem settings --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,9 +47,10 @@ func newSettings(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Show(daemon.SettingsOut{Settings: s.All()}, func(w io.Writer) {
+			all := asStarted(cmd.Context(), k, s.All())
+			return k.Show(daemon.SettingsOut{Settings: all}, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				for _, v := range s.All() {
+				for _, v := range all {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Key, v.Value, v.Source, v.Doc)
 				}
 				t.Flush()
@@ -59,8 +62,8 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		Long:    "Write into config.toml what the running server was told on its command line or by its environment about where it listens, which programs agents are and how they are confined. Without that it lasts until the server ends, and a crash is an end, too.",
 		Example: "  tandem up --listen 0.0.0.0:13013\n  tandem settings keep",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out daemon.KeptOut
-			if err := k.Call(cmd.Context(), "setting.keep", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, daemon.SettingKeep, identity.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -77,11 +80,35 @@ func newSettings(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
+// asStarted are the settings with what the running server was told at its start, which the files here do not know. A server that does not
+// answer, or is not this caller's to ask, has nothing to add.
+func asStarted(ctx context.Context, k *kit.Kit, all []settings.Value) []settings.Value {
+	c, err := k.Running(ctx)
+	if err != nil {
+		return all
+	}
+	has, err := op.Do(ctx, c, daemon.ServerSettings, identity.Nothing{})
+	if err != nil {
+		return all
+	}
+	for i, v := range all {
+		for _, h := range has.Settings {
+			told := h.Source == "flag" || strings.HasPrefix(h.Source, "environment ")
+			if h.Key == v.Key && h.Value != v.Value && told && v.Source != "flag" {
+				all[i].Value, all[i].Source = h.Value, h.Source+" of the running server"
+			}
+		}
+	}
+	return all
+}
+
 // withoutPIN says what to do about an ask that nobody can answer yet.
 func withoutPIN(ctx context.Context, k *kit.Kit, err error) error {
 	var f *fault.Error
-	var who identity.WhoOut
-	if !fault.Is(err, fault.Pending) || !errors.As(err, &f) || k.Call(ctx, "actor.whoami", nil, &who) != nil || who.PIN {
+	if !fault.Is(err, fault.Pending) || !errors.As(err, &f) {
+		return err
+	}
+	if who, lost := op.Do(ctx, k, identity.ActorWhoami, identity.Nothing{}); lost != nil || who.PIN {
 		return err
 	}
 	return f.WithNext("set the PIN that such an answer needs: tandem pin set; then: tandem approvals approve %s. On a machine that is set up without a "+

@@ -15,7 +15,9 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	inbox "tandem/internal/inbox/wire"
+	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
 
@@ -39,11 +41,12 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			var out statusOut
-			st := &out.Status
-			if err := c.Call(ctx, "server.status", nil, st); err != nil {
+			if out.Status, err = op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{}); err != nil {
 				return unanswered(k, err)
 			}
-			if out.Repositories, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
+			st := &out.Status
+			var odd []string
+			if out.Repositories, odd, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
 				return err
 			}
 			var waits inbox.Out
@@ -69,12 +72,18 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects,
 						bytesText(r.Bytes))
 				}
+				for _, line := range odd {
+					fmt.Fprintf(w, "  %s\n", line)
+				}
 				if st.Server.Lease > 0 {
 					fmt.Fprintf(w, "Server: %s on %s, start %d on this database; others are refused\n", st.Server.ID, st.Server.Host, st.Server.Fence)
 				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
 				if st.Panel != "" {
 					fmt.Fprintf(w, "Panel: %s (a link that signs you in: tandem panel open)\n", st.Panel)
+					if st.Elsewhere != "" {
+						fmt.Fprintf(w, "  from another machine: %s\n", st.Elsewhere)
+					}
 				}
 				if st.Key != "" {
 					fmt.Fprintf(w, "Fingerprint: %s\n", st.Key)
@@ -154,21 +163,27 @@ type statusOut struct {
 }
 
 // repositories measures what is served.
-func repositories(ctx context.Context, c *client.Client, any bool) ([]host.StatusOut, error) {
+func repositories(ctx context.Context, c *client.Client, any bool) (served []host.StatusOut, problems []string, err error) {
 	if !any {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var list host.ListOut
-	if err := c.Call(ctx, "repo.list", nil, &list); err != nil {
-		return nil, err
+	list, err := op.Do(ctx, c, host.RepoList, struct{}{})
+	if err != nil {
+		return nil, nil, err
 	}
-	out := make([]host.StatusOut, len(list.Items))
-	for i, r := range list.Items {
-		if err := c.Call(ctx, "repo.status", host.RepoIn{Repo: r.Name}, &out[i]); err != nil {
-			return nil, err
+	out := []host.StatusOut{}
+	for _, r := range list.Items {
+		if r.Problem != "" { // one odd repository hides neither the others nor the server
+			problems = append(problems, fmt.Sprintf("%s: NOT SERVED: %s", r.Name, r.Problem))
+			continue
 		}
+		st, err := op.Do(ctx, c, host.RepoStatus, host.RepoIn{Repo: r.Name})
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, st)
 	}
-	return out, nil
+	return out, problems, nil
 }
 
 // bytesText is a size for people.

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 func newUp(k *kit.Kit) *cobra.Command {
@@ -83,8 +84,8 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err != nil {
 		return false, err
 	}
-	var st daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return false, unanswered(k, err)
 	}
 	if more := unserved(k, &st); !replace && len(more) > 0 {
@@ -102,7 +103,7 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 		fmt.Fprintf(k.Err, "replacing version %s by %s\n", st.Version, k.Version)
 	}
 	reopen := daemon.Reopening(st.Data)
-	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+	if _, err := op.Do(ctx, c, daemon.ServerStop, identity.Nothing{}); err != nil {
 		return false, err
 	}
 	if err := k.Gone(ctx, 15*time.Second); err != nil {
@@ -144,18 +145,17 @@ func copyAside(data string) (string, error) {
 
 // welcome prints where everything is and what to do next.
 func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	var st daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return err
 	}
-	var link identity.LinkOut
-	refused := c.Call(ctx, "signin.link", nil, &link)
+	link, refused := op.Do(ctx, c, identity.SigninLink, identity.Nothing{})
 	if refused != nil && !fault.Is(refused, fault.Denied) {
 		return refused
 	}
 	var invite daemon.InviteOut
 	if st.Key != "" && refused == nil { // it listens beyond this machine, so somebody may have been invited
-		if err := c.Call(ctx, "server.invite", nil, &invite); err != nil {
+		if invite, err = op.Do(ctx, c, daemon.ServerInvite, identity.Nothing{}); err != nil {
 			return err
 		}
 	}
@@ -182,6 +182,9 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 			fmt.Fprintf(w, "Panel: %s\nRefused for now: %s\n", st.Panel, kit.VisibleLine(refused.Error()))
 		} else {
 			fmt.Fprintf(w, "Panel: %s/signin?code=%s (works once, for ten minutes)\n", st.Panel, link.Code)
+			if st.Elsewhere != "" {
+				fmt.Fprintf(w, "  or, from another machine: %s/signin?code=%s\n", st.Elsewhere, link.Code)
+			}
 		}
 		if out.Join != "" {
 			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key,

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -21,8 +22,8 @@ func newAnswer(k *kit.Kit) *cobra.Command {
 			"Without QUESTION, list what waits for an answer, with the answers that are offered.",
 		Example: "  tandem session answer\n  tandem session answer que_01j… \"the blue one\"\n  tandem session answer que_01j… --reject",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var open room.QuestionsOut
-			if err := k.Call(cmd.Context(), "question.list", room.Nothing{}, &open); err != nil {
+			open, err := op.Do(cmd.Context(), k, room.QuestionList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
@@ -46,8 +47,8 @@ func newAnswer(k *kit.Kit) *cobra.Command {
 			} else {
 				in.Answer = strings.Join(args[1:], " ")
 			}
-			var out room.Question
-			if err := k.Call(cmd.Context(), "question.answer", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.QuestionAnswer, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", out.ID, out.State) })

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 	"tandem/internal/session/checkout"
 )
@@ -29,8 +30,8 @@ func (s *settings) apart(ctx context.Context, k *kit.Kit, in *room.CreateIn) err
 	case s.workspace != "":
 		want.Name, want.Kind = s.workspace, checkout.Workspace
 	}
-	var out room.Checkout
-	if err := k.Call(ctx, "session.checkout", want, &out); err != nil {
+	out, err := op.Do(ctx, k, room.SessionCheckout, want)
+	if err != nil {
 		return err
 	}
 	in.Directory = out.Folder
@@ -52,8 +53,8 @@ func newKeep(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out checkout.Kept
-			if err := k.Call(cmd.Context(), "session.keep", room.IDIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionKeep, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -77,8 +78,8 @@ func newDiscard(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.DiscardOut
-			if err := k.Call(cmd.Context(), "session.discard", room.IDIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionDiscard, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone, with %s\n", out.Path, out.Name) })

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -22,8 +23,8 @@ func newBudgetList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List budgets, and what was used of them", Args: cobra.NoArgs, Example: "  tandem budget list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.LimitsOut
-			if err := k.Call(cmd.Context(), "budget.list", room.Nothing{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.BudgetList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -66,8 +67,8 @@ func newBudgetSet(k *kit.Kit) *cobra.Command {
 			if in.Budget == (room.Budget{}) {
 				return kit.Usagef("a budget needs a bound: --tokens, --cents, --turns, --calls or --seconds")
 			}
-			var out room.Limit
-			if err := k.Call(cmd.Context(), "budget.set", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.BudgetSet, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s may use %s (%s)\n", out.Subject, bounds(out.Budget), out.Period) })
@@ -108,8 +109,8 @@ func newBudgetRemove(k *kit.Kit) *cobra.Command {
 		Use: "remove", Short: "Remove a budget; needs your PIN", Args: cobra.NoArgs,
 		Example: "  tandem budget remove --for agent:builder --period month",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.Limit
-			if err := k.Call(cmd.Context(), "budget.set", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.BudgetSet, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the budget of %s (%s) is gone\n", out.Subject, out.Period) })

@@ -15,6 +15,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -137,21 +138,21 @@ func (c *chat) lines() func() (string, error) {
 // say gives the agent a prompt and shows what comes of it. An interrupt stops the agent, not the chat.
 func (c *chat) say(text string) error {
 	if c.id == "" {
-		in, err := c.s.create()
+		in, err := c.s.create(c.ctx, c.k)
 		if err != nil {
 			return err
 		}
 		if in.Title == "" {
 			in.Title = firstLine(text)
 		}
-		var out room.Session
-		if err := c.k.Call(c.ctx, "session.create", in, &out); err != nil {
+		out, err := op.Do(c.ctx, c.k, room.SessionCreate, in)
+		if err != nil {
 			return err
 		}
 		c.id = out.ID
 	}
-	var turn room.Turn
-	if err := c.k.Call(c.ctx, "session.prompt", room.PromptIn{ID: c.id, Text: text}, &turn); err != nil {
+	turn, err := op.Do(c.ctx, c.k, room.SessionPrompt, room.PromptIn{ID: c.id, Text: text})
+	if err != nil {
 		return err
 	}
 	over := make(chan struct{})
@@ -159,18 +160,19 @@ func (c *chat) say(text string) error {
 	go func() {
 		select {
 		case <-c.stop:
-			if err := c.k.Call(c.ctx, "session.cancel", room.TurnIn{ID: c.id, Turn: turn.ID}, nil); err != nil {
+			if _, err := op.Do(c.ctx, c.k, room.SessionCancel, room.TurnIn{ID: c.id, Turn: turn.ID}); err != nil {
 				fmt.Fprintf(c.k.Err, "%s\n", fault.Public(err).Msg)
 			}
 		case <-over:
 		}
 	}()
 	defer c.k.Leave() // a decision is made by whoever is here now, not by whoever was
-	err := watch(c.ctx, c.k, c.id, turn.ID)
+	err = watch(c.ctx, c.k, c.id, turn.ID)
 	if in, ok := c.k.In.(*os.File); ok && term.IsTerminal(int(in.Fd())) && fault.Is(err, fault.Pending) {
 		// Left without an answer by whoever sits here: what is said next would wait behind it.
 		fmt.Fprintln(c.k.Err, "stopped")
-		return c.k.Call(c.ctx, "session.cancel", room.TurnIn{ID: c.id, Turn: turn.ID}, nil)
+		_, err := op.Do(c.ctx, c.k, room.SessionCancel, room.TurnIn{ID: c.id, Turn: turn.ID})
+		return err
 	}
 	return err
 }
@@ -183,7 +185,8 @@ func (c *chat) command(text string) error {
 			return nil // the flags of the session to come hold it
 		}
 		in.ID = c.id
-		return c.k.Call(c.ctx, "session.update", in, nil)
+		_, err := op.Do(c.ctx, c.k, room.SessionUpdate, in)
+		return err
 	}
 	mode := func(m room.Mode) error {
 		c.s.plan = m == room.PlanMode
@@ -220,14 +223,15 @@ func (c *chat) command(text string) error {
 	}
 	switch word {
 	case "/undo":
-		var out room.RevertOut
-		if err := c.k.Call(c.ctx, "session.revert", room.RevertIn{ID: c.id}, &out); err != nil {
+		out, err := op.Do(c.ctx, c.k, room.SessionRevert, room.RevertIn{ID: c.id})
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(kit.Screen(c.k.Err), "taken back%s\n", strings.Join(append([]string{""}, out.Files...), "\nrestored "))
 		return nil
 	case "/redo":
-		return c.k.Call(c.ctx, "session.unrevert", room.IDIn{ID: c.id}, nil)
+		_, err := op.Do(c.ctx, c.k, room.SessionUnrevert, room.IDIn{ID: c.id})
+		return err
 	case "/show":
 		return c.show()
 	}
@@ -235,8 +239,8 @@ func (c *chat) command(text string) error {
 }
 
 func (c *chat) show() error {
-	var out room.MessagesOut
-	if err := c.k.Call(c.ctx, "session.messages", room.IDIn{ID: c.id}, &out); err != nil {
+	out, err := op.Do(c.ctx, c.k, room.SessionMessages, room.IDIn{ID: c.id})
+	if err != nil {
 		c.id = ""
 		return err
 	}
@@ -249,8 +253,8 @@ func (c *chat) show() error {
 }
 
 func (c *chat) sessions() error {
-	var out room.ListOut
-	if err := c.k.Call(c.ctx, "session.list", room.ListIn{Limit: 10}, &out); err != nil {
+	out, err := op.Do(c.ctx, c.k, room.SessionList, room.ListIn{Limit: 10})
+	if err != nil {
 		return err
 	}
 	for _, s := range out.Sessions {

@@ -3,11 +3,11 @@ package session
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/session/terminal"
 )
 
@@ -23,14 +23,13 @@ func newCheck(k *kit.Kit) *cobra.Command {
 				in.Agent = args[0]
 			}
 			if in.Cwd == "" {
-				dir, err := os.Getwd()
-				if err != nil {
+				var err error
+				if in.Cwd, err = k.Folder(cmd.Context(), ""); err != nil {
 					return err
 				}
-				in.Cwd = dir
 			}
-			var out terminal.Checked
-			if err := k.Call(cmd.Context(), "session.probe", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionProbe, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.Verdict) })

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -21,8 +22,8 @@ func newDiff(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.DiffOut
-			if err := k.Call(cmd.Context(), "session.diff", room.IDIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionDiff, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

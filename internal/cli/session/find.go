@@ -6,6 +6,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 	"tandem/internal/session/terminal"
 )
@@ -18,8 +19,8 @@ func sessionID(ctx context.Context, k *kit.Kit, named string) (string, error) {
 	}
 	name := strings.TrimPrefix(named, terminal.Prefix)
 	for _, archived := range []bool{false, true} {
-		var out room.ListOut
-		if err := k.Call(ctx, "session.list", room.ListIn{Title: name, Archived: archived, Limit: 100}, &out); err != nil {
+		out, err := op.Do(ctx, k, room.SessionList, room.ListIn{Title: name, Archived: archived, Limit: 100})
+		if err != nil {
 			return "", err
 		}
 		for _, s := range out.Sessions {
@@ -39,7 +40,9 @@ func sessionName(ctx context.Context, k *kit.Kit, named string) (string, error) 
 	if !strings.HasPrefix(named, "ses_") {
 		return strings.TrimPrefix(named, terminal.Prefix), nil
 	}
-	var s room.Session
-	err := k.Call(ctx, "session.get", room.IDIn{ID: named}, &s)
-	return s.Title, err
+	s, err := op.Do(ctx, k, room.SessionGet, room.IDIn{ID: named})
+	if err != nil {
+		return "", err
+	}
+	return s.Title, nil
 }

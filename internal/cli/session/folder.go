@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
 // offerFolder tells whoever starts an agent in a folder that nobody granted, and offers on a terminal to grant it. The agent is started
 // in any case: not every prompt is about files.
 func offerFolder(ctx context.Context, k *kit.Kit, dir string) error {
-	var out room.FoldersOut
-	if err := k.Call(ctx, "folder.list", room.Nothing{}, &out); err != nil {
+	out, err := op.Do(ctx, k, room.FolderList, room.Nothing{})
+	if err != nil {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -35,6 +36,6 @@ func offerFolder(ctx context.Context, k *kit.Kit, dir string) error {
 	if err != nil || !ok || !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
 		return err
 	}
-	var f room.Folder
-	return k.Call(ctx, "folder.grant", room.FolderIn{Path: dir}, &f)
+	_, err = op.Do(ctx, k, room.FolderGrant, room.FolderIn{Path: dir})
+	return err
 }

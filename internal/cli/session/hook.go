@@ -14,6 +14,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/session/agents"
 	"tandem/internal/session/terminal"
 )
@@ -63,7 +64,7 @@ func hook(ctx context.Context, k *kit.Kit, event string) (terminal.HookOut, erro
 	}
 	c, nonce := client.Socket(path), rand.Text()
 	for {
-		err := c.Call(ctx, "session.hook", terminal.HookIn{Event: event, Input: input, Nonce: nonce}, &out)
+		out, err := op.Do(ctx, c, terminal.SessionHook, terminal.HookIn{Event: event, Input: input, Nonce: nonce})
 		// A server that restarts comes back; a question to people waits for it, also where the server broke off in the middle of it.
 		if err == nil || !client.Absent(err) && !fault.Is(err, fault.Unavailable) && !(long && fault.Is(err, fault.Internal)) || orphan() {
 			return out, err

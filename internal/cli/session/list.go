@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
 	"tandem/internal/session/terminal"
@@ -70,15 +71,15 @@ const recently = 60
 
 // fill adds what a session used, and what its agent said last.
 func (l *listed) fill(ctx context.Context, k *kit.Kit) error {
-	var turns room.TurnsOut
-	if err := k.Call(ctx, "session.turns", room.TurnIn{ID: l.ID}, &turns); err != nil {
+	turns, err := op.Do(ctx, k, room.SessionTurns, room.TurnIn{ID: l.ID})
+	if err != nil {
 		return err
 	}
 	for _, t := range turns.Turns {
 		l.tokens, l.cost = l.tokens+t.Usage.Total(), l.cost+t.Cost
 	}
-	var events room.EventsOut
-	if err := k.Call(ctx, "session.events", room.EventsIn{ID: l.ID, After: max(0, l.Events-recently), Limit: recently}, &events); err != nil {
+	events, err := op.Do(ctx, k, room.SessionEvents, room.EventsIn{ID: l.ID, After: max(0, l.Events-recently), Limit: recently})
+	if err != nil {
 		return err
 	}
 	for _, e := range events.Events {

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -25,8 +26,8 @@ func newProviderList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List providers, and which have a key", Args: cobra.NoArgs, Example: "  tandem provider list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out room.ProvidersOut
-			if err := k.Call(cmd.Context(), "provider.list", room.Nothing{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -51,8 +52,8 @@ func newProviderModels(k *kit.Kit) *cobra.Command {
 		Use: "models PROVIDER", Short: "Ask a provider which models it offers", Args: cobra.ExactArgs(1),
 		Example: "  tandem provider models anthropic",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.ModelsOut
-			if err := k.Call(cmd.Context(), "provider.models", room.ProviderIn{ID: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderModels, room.ProviderIn{ID: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -93,8 +94,8 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			in.Key = strings.TrimSpace(in.Key)
-			var out room.OK
-			if err := k.Call(cmd.Context(), "provider.key", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderKey, in)
+			if err != nil {
 				return err
 			}
 			if err := k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", in.ID) }); err != nil || k.JSON {
@@ -111,8 +112,8 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 // offerDefault says what sessions use now, and offers the provider that just got its key as long as they use the built-in model, which
 // only repeats what it is told.
 func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
-	var out room.ProvidersOut
-	if err := k.Call(ctx, "provider.list", room.Nothing{}, &out); err != nil {
+	out, err := op.Do(ctx, k, room.ProviderList, room.Nothing{})
+	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(out.Providers, func(p room.ProviderInfo) bool { return p.ID == id })
@@ -130,8 +131,8 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 	if err != nil || !ok || strings.HasPrefix(strings.ToLower(line), "n") {
 		return err
 	}
-	var set room.DefaultIn
-	if err := k.Call(ctx, "provider.default", room.DefaultIn{Model: model}, &set); err != nil {
+	set, err := op.Do(ctx, k, room.ProviderDefault, room.DefaultIn{Model: model})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(k.Out, "sessions use %s unless told otherwise\n", set.Model)
@@ -140,8 +141,8 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 
 // baseOf is where a provider is.
 func baseOf(ctx context.Context, k *kit.Kit, id string) (string, error) {
-	var out room.ProvidersOut
-	if err := k.Call(ctx, "provider.list", room.Nothing{}, &out); err != nil {
+	out, err := op.Do(ctx, k, room.ProviderList, room.Nothing{})
+	if err != nil {
 		return "", err
 	}
 	for _, p := range out.Providers {
@@ -159,11 +160,11 @@ func newProviderAdd(k *kit.Kit) *cobra.Command {
 		Example: "  tandem provider add mine http://127.0.0.1:8080/v1 --keyless",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.Base = args[0], args[1]
-			var out room.ProviderInfo
-			if err := k.Call(cmd.Context(), "provider.add", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderAdd, in)
+			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is at %s\n", out.ID, out.Base) })
+			return k.Show(room.ProviderInfo{Entry: out}, func(w io.Writer) { fmt.Fprintf(w, "%s is at %s\n", out.ID, out.Base) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Wire, "wire", "", "chat (the default), responses or anthropic")
@@ -177,8 +178,8 @@ func newProviderRemove(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove ID", Short: "Forget an endpoint that was added", Args: cobra.ExactArgs(1), Example: "  tandem provider remove mine",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.OK
-			if err := k.Call(cmd.Context(), "provider.remove", room.ProviderIn{ID: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderRemove, room.ProviderIn{ID: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is forgotten\n", args[0]) })
@@ -191,8 +192,8 @@ func newProviderDefault(k *kit.Kit) *cobra.Command {
 		Use: "default MODEL", Short: "Choose the model of sessions that name none", Args: cobra.ExactArgs(1),
 		Example: "  tandem provider default anthropic/claude-sonnet-4-5",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out room.DefaultIn
-			if err := k.Call(cmd.Context(), "provider.default", room.DefaultIn{Model: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.ProviderDefault, room.DefaultIn{Model: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "sessions use %s unless told otherwise\n", out.Model) })

@@ -9,13 +9,14 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
 // question reads what an agent asks, with the answers that it offers.
 func (v *viewer) question(id string) (*room.Question, error) {
-	var out room.QuestionsOut
-	if err := v.k.Call(v.ctx, "question.list", room.Nothing{}, &out); err != nil {
+	out, err := op.Do(v.ctx, v.k, room.QuestionList, room.Nothing{})
+	if err != nil {
 		return nil, err
 	}
 	if i := slices.IndexFunc(out.Questions, func(q *room.Question) bool { return q.ID == id }); i >= 0 {
@@ -83,9 +84,11 @@ func (v *viewer) answer(t *room.Turn) error {
 		case !answered:
 			return v.leave(t)
 		case line == "":
-			return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Reject: true}, nil)
+			_, err := op.Do(v.ctx, v.k, room.QuestionAnswer, room.AnswerIn{ID: t.Ask, Reject: true})
+			return err
 		}
 		said = append(said, chosen(q, n, line))
 	}
-	return v.k.Call(v.ctx, "question.answer", room.AnswerIn{ID: t.Ask, Answers: said}, nil)
+	_, err = op.Do(v.ctx, v.k, room.QuestionAnswer, room.AnswerIn{ID: t.Ask, Answers: said})
+	return err
 }

@@ -3,12 +3,13 @@ package session
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
+	room "tandem/internal/session"
 	"tandem/internal/session/relay"
 )
 
@@ -16,12 +17,12 @@ func newRelay(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "relay", Short: "A lead and a worker that go on by themselves",
 		Long: "A relay is two sessions: a lead that plans and reviews, and a worker that builds. When a task is done the lead parks and waits for the next one."}
 	cmd.AddCommand(newRelayStart(k), newRelayRead(k), newRelayList(k),
-		newRelayText(k, "enqueue", "relay.enqueue", "Give a relay its next task, or the answer to its question"),
-		newRelayText(k, "inject", "relay.inject", "Tell a running relay's lead something"), newRelayStop(k))
+		newRelayText(k, "enqueue", relay.RelayEnqueue, "Give a relay its next task, or the answer to its question"),
+		newRelayText(k, "inject", relay.RelayInject, "Tell a running relay's lead something"), newRelayStop(k))
 	return cmd
 }
 
-func showRelay(w io.Writer, r relay.Relay) {
+func showRelay(w io.Writer, r *relay.Relay) {
 	fmt.Fprintf(w, "%s is %s: task %d, turn %d of %d\n", r.ID, r.Status, r.TaskNo, r.Turn, r.Turns)
 	if r.Question != "" {
 		fmt.Fprintf(w, "it asks: %s\nanswer: tandem relay enqueue %s \"…\"\n", r.Question, r.ID)
@@ -38,16 +39,12 @@ func newRelayStart(k *kit.Kit) *cobra.Command {
 		Example: "  tandem relay start \"make the tests pass\" -C ~/code/app",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Task = strings.Join(args, " ")
-			if in.Cwd == "" {
-				in.Cwd = "."
-			}
-			abs, err := filepath.Abs(in.Cwd)
-			if err != nil {
+			var err error
+			if in.Cwd, err = k.Folder(cmd.Context(), in.Cwd); err != nil {
 				return err
 			}
-			in.Cwd = abs
-			var out relay.Relay
-			if err := k.Call(cmd.Context(), "relay.start", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, relay.RelayStart, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showRelay(w, out) })
@@ -75,15 +72,15 @@ func newRelayRead(k *kit.Kit) *cobra.Command {
 		Use: "read RELAY", Short: "Show where a relay stands, and its log", Args: cobra.ExactArgs(1), Example: "  tandem relay read loop_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
-			var out relay.ReadOut
-			if err := k.Call(cmd.Context(), "relay.read", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, relay.RelayRead, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
 				for _, e := range out.Log {
 					fmt.Fprintf(w, "%d %s: %s\n", e.Step, e.Role, strings.TrimSpace(e.Text))
 				}
-				showRelay(w, out.Relay)
+				showRelay(w, &out.Relay)
 			})
 		},
 	}
@@ -95,13 +92,13 @@ func newRelayList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List relays", Args: cobra.NoArgs, Example: "  tandem relay list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out relay.ListOut
-			if err := k.Call(cmd.Context(), "relay.list", nil, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, relay.RelayList, room.Nothing{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
 				for _, r := range out.Relays {
-					showRelay(w, *r)
+					showRelay(w, r)
 				}
 				if len(out.Relays) == 0 {
 					fmt.Fprintln(w, "there are no relays; start one: tandem relay start TASK")
@@ -111,12 +108,12 @@ func newRelayList(k *kit.Kit) *cobra.Command {
 	}
 }
 
-func newRelayText(k *kit.Kit, verb, op, short string) *cobra.Command {
+func newRelayText(k *kit.Kit, verb string, act op.Def[relay.TextIn, *relay.Relay], short string) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " RELAY TEXT", Short: short, Args: cobra.MinimumNArgs(2), Example: "  tandem relay " + verb + " loop_01j… \"now the docs\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out relay.Relay
-			if err := k.Call(cmd.Context(), op, relay.TextIn{ID: args[0], Text: strings.Join(args[1:], " ")}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, act, relay.TextIn{ID: args[0], Text: strings.Join(args[1:], " ")})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showRelay(w, out) })
@@ -128,8 +125,8 @@ func newRelayStop(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop RELAY", Short: "Stop a relay and close its sessions", Args: cobra.ExactArgs(1), Example: "  tandem relay stop loop_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out relay.Relay
-			if err := k.Call(cmd.Context(), "relay.stop", relay.IDIn{ID: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, relay.RelayStop, relay.IDIn{ID: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { showRelay(w, out) })

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -30,7 +31,7 @@ func newRun(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if id == "" {
-				in, err := s.create()
+				in, err := s.create(ctx, k)
 				if err != nil {
 					return err
 				}
@@ -43,8 +44,8 @@ func newRun(k *kit.Kit) *cobra.Command {
 				if err := s.apart(ctx, k, &in); err != nil {
 					return err
 				}
-				var out room.Session
-				if err := k.Call(ctx, "session.create", in, &out); err != nil {
+				out, err := op.Do(ctx, k, room.SessionCreate, in)
+				if err != nil {
 					return err
 				}
 				id = out.ID
@@ -57,8 +58,8 @@ func newRun(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			prompt.ID = id
-			var turn room.Turn
-			if err := k.Call(ctx, "session.prompt", prompt, &turn); err != nil {
+			turn, err := op.Do(ctx, k, room.SessionPrompt, prompt)
+			if err != nil {
 				return err
 			}
 			return watch(ctx, k, id, turn.ID)
@@ -80,8 +81,8 @@ func newFollow(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.TurnsOut
-			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionTurns, room.TurnIn{ID: id})
+			if err != nil {
 				return err
 			}
 			if len(out.Turns) == 0 {

@@ -2,16 +2,17 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 	"tandem/internal/session/terminal"
 )
@@ -40,11 +41,12 @@ func newList(k *kit.Kit) *cobra.Command {
 				room.ListOut
 				Terminals []terminal.Seat `json:"terminals"`
 			}
-			if err := k.Call(cmd.Context(), "session.list", in, &out.ListOut); err != nil {
+			var err error
+			if out.ListOut, err = op.Do(cmd.Context(), k, room.SessionList, in); err != nil {
 				return err
 			}
-			var seats terminal.SeatsOut
-			if err := k.Call(cmd.Context(), "session.live", terminal.LiveIn{Recent: 500}, &seats); err != nil {
+			seats, err := op.Do(cmd.Context(), k, terminal.SessionLive, terminal.LiveIn{Recent: 500})
+			if err != nil {
 				return err
 			}
 			out.Terminals = seats.Sessions
@@ -100,15 +102,18 @@ func newShow(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: id}, &out.Session); err != nil {
+			if out.Session, err = op.Do(cmd.Context(), k, room.SessionGet, room.IDIn{ID: id}); err != nil {
 				return err
 			}
-			if err := k.Call(cmd.Context(), "session.messages", room.IDIn{ID: id}, &out); err != nil {
+			said, err := op.Do(cmd.Context(), k, room.SessionMessages, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
-			if err := k.Call(cmd.Context(), "session.turns", room.TurnIn{ID: id}, &out); err != nil {
+			turns, err := op.Do(cmd.Context(), k, room.SessionTurns, room.TurnIn{ID: id})
+			if err != nil {
 				return err
 			}
+			out.Messages, out.Turns = said.Messages, turns.Turns
 			var changed map[string]string
 			if !k.JSON {
 				if changed, err = diffs(cmd.Context(), k, id, out.Turns); err != nil {
@@ -197,16 +202,16 @@ func (s *settings) onto(cmd *cobra.Command, c *room.Config) (changed bool) {
 	return changed
 }
 
-func (s *settings) create() (room.CreateIn, error) {
-	dir := s.directory
-	if dir == "" {
-		dir = "."
-	}
-	abs, err := filepath.Abs(dir)
+func (s *settings) create(ctx context.Context, k *kit.Kit) (room.CreateIn, error) {
+	abs, err := k.Folder(ctx, s.directory)
 	if err != nil {
 		return room.CreateIn{}, err
 	}
-	if st, err := os.Stat(abs); err != nil || !st.IsDir() {
+	far, err := k.Login(ctx)
+	if err != nil {
+		return room.CreateIn{}, err
+	}
+	if st, err := os.Stat(abs); far == nil && (err != nil || !st.IsDir()) {
 		return room.CreateIn{}, fault.New(fault.Invalid, "session", "there is no folder %s", abs)
 	}
 	in := room.CreateIn{Title: s.title, Directory: abs, Model: s.model, Config: s.config}
@@ -225,15 +230,15 @@ func newNew(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				s.title = args[0]
 			}
-			in, err := s.create()
+			in, err := s.create(cmd.Context(), k)
 			if err != nil {
 				return err
 			}
 			if err := s.apart(cmd.Context(), k, &in); err != nil {
 				return err
 			}
-			var out room.Session
-			if err := k.Call(cmd.Context(), "session.create", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionCreate, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.ID) })
@@ -274,14 +279,14 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 				in.Mode = &mode
 			}
 			if changed("directory") {
-				abs, err := filepath.Abs(s.directory)
+				abs, err := k.Folder(cmd.Context(), s.directory)
 				if err != nil {
 					return err
 				}
 				in.Directory = &abs
 			}
-			var now room.Session
-			if err := k.Call(cmd.Context(), "session.get", room.IDIn{ID: id}, &now); err != nil {
+			now, err := op.Do(cmd.Context(), k, room.SessionGet, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			if s.onto(cmd, &now.Config) {
@@ -290,8 +295,8 @@ func newUpdate(k *kit.Kit) *cobra.Command {
 			if in == (room.UpdateIn{ID: id}) {
 				return kit.Usagef("say what to change; see: %s --help", cmd.CommandPath())
 			}
-			var out room.Session
-			if err := k.Call(cmd.Context(), "session.update", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionUpdate, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is called %q\n", out.ID, out.Title) })

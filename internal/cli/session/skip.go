@@ -3,12 +3,12 @@ package session
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/session/terminal"
 )
 
@@ -23,8 +23,8 @@ func newSkip(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:
-				var out terminal.SkipsOut
-				if err := k.Call(cmd.Context(), "session.skips", terminal.LiveIn{}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, terminal.SessionSkips, terminal.LiveIn{})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) {
@@ -40,8 +40,8 @@ func newSkip(k *kit.Kit) *cobra.Command {
 					t.Flush()
 				})
 			case revoke != "":
-				var out terminal.SkipIDIn
-				if err := k.Call(cmd.Context(), "session.unskip", terminal.SkipIDIn{ID: revoke}, &out); err != nil {
+				out, err := op.Do(cmd.Context(), k, terminal.SessionUnskip, terminal.SkipIDIn{ID: revoke})
+				if err != nil {
 					return err
 				}
 				return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is taken back\n", out.ID) })
@@ -50,7 +50,7 @@ func newSkip(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				folder = args[0]
 			}
-			abs, err := filepath.Abs(folder)
+			abs, err := k.Folder(cmd.Context(), folder)
 			if err != nil {
 				return err
 			}
@@ -58,8 +58,8 @@ func newSkip(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out terminal.Skip
-			if err := k.Call(cmd.Context(), "session.skip", terminal.SkipIn{Folder: abs, Seconds: secs}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionSkip, terminal.SkipIn{Folder: abs, Seconds: secs})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
 )
@@ -24,8 +25,8 @@ func diffs(ctx context.Context, k *kit.Kit, id string, turns []*room.Turn) (map[
 		if t.Calls == 0 {
 			continue
 		}
-		var one room.TurnsOut
-		if err := k.Call(ctx, "session.turns", room.TurnIn{ID: id, Turn: t.ID}, &one); err != nil {
+		one, err := op.Do(ctx, k, room.SessionTurns, room.TurnIn{ID: id, Turn: t.ID})
+		if err != nil {
 			return nil, err
 		}
 		for _, c := range one.Calls {

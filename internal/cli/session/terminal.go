@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +11,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/session/terminal"
 )
 
@@ -25,18 +25,14 @@ func newOpen(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				in.Name = args[0]
 			}
-			if in.Cwd == "" && !in.Resume { // a session that goes on does so where it was
-				in.Cwd = "."
-			}
-			if in.Cwd != "" {
-				abs, err := filepath.Abs(in.Cwd)
-				if err != nil {
+			if in.Cwd != "" || !in.Resume { // a session that goes on does so where it was
+				var err error
+				if in.Cwd, err = k.Folder(cmd.Context(), in.Cwd); err != nil {
 					return err
 				}
-				in.Cwd = abs
 			}
-			var out terminal.Seat
-			if err := k.Call(cmd.Context(), "session.open", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionOpen, in)
+			if err != nil {
 				return err
 			}
 			if out.State.Gone() {
@@ -75,7 +71,7 @@ func newSend(k *kit.Kit) *cobra.Command {
 	var wait int
 	cmd := &cobra.Command{
 		Use: "send NAME [TEXT]", Short: "Send a prompt to a terminal session and wait for the turn", Args: cobra.MinimumNArgs(1),
-		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input. Exit code 8 says that the turn waits for a person, 1 that it failed.",
+		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input. Exit code 8 says that the turn waits for a person or is not over yet, 1 that it failed. With --wait 0 nothing is waited for, and a turn that runs is no failure.",
 		Example: "  tandem session send builder \"run the tests\"\n  tandem session send builder - <prompt.md\n  tandem session send builder --cursor 12",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Text = args[0], strings.Join(args[1:], " ")
@@ -92,11 +88,11 @@ func newSend(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("wait") {
 				in.Wait = &wait
 			}
-			var out terminal.SendOut
-			if err := k.Call(cmd.Context(), "session.send", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionSend, in)
+			if err != nil {
 				return err
 			}
-			err := k.Show(out, func(w io.Writer) {
+			err = k.Show(out, func(w io.Writer) {
 				if out.Report != "" {
 					fmt.Fprintln(w, out.Report)
 				}
@@ -112,6 +108,12 @@ func newSend(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if out.Status == "running" && !k.JSON {
+				fmt.Fprintf(k.Err, "next: it goes on; what it says from here on: tandem session send %s --cursor %d\n", in.Name, out.Cursor)
+			}
+			if out.Status == "running" && in.Wait != nil && wait == 0 {
+				return nil // nobody wanted to wait
+			}
 			return ended(out.Status)
 		},
 	}
@@ -123,12 +125,12 @@ func newSend(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-// ended is a turn's end as an exit code: a script goes on only behind one that went well, or that still runs.
+// ended is a turn's end as an exit code: a script goes on only behind one that went well.
 func ended(status string) error {
 	switch status {
-	case "done", "running", "idle":
+	case "done", "idle":
 		return nil
-	case "waiting":
+	case "waiting", "running":
 		return kit.Silent{Code: 8}
 	}
 	return kit.Silent{Code: 1}
@@ -138,8 +140,8 @@ func newLive(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "live", Short: "List terminal sessions and what they do", Args: cobra.NoArgs, Example: "  tandem session live",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out terminal.SeatsOut
-			if err := k.Call(cmd.Context(), "session.live", terminal.LiveIn{}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionLive, terminal.LiveIn{})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -177,8 +179,8 @@ func newInterrupt(k *kit.Kit) *cobra.Command {
 		Use: "interrupt NAME", Short: "Interrupt a terminal session's turn and keep the session", Args: cobra.ExactArgs(1),
 		Example: "  tandem session interrupt builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out terminal.SendOut
-			if err := k.Call(cmd.Context(), "session.interrupt", terminal.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionInterrupt, terminal.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s (%s)\n", out.Status, out.Signal) })
@@ -191,8 +193,8 @@ func newClose(k *kit.Kit) *cobra.Command {
 		Use: "close NAME", Short: "Close a terminal session; its conversation stays", Args: cobra.ExactArgs(1),
 		Example: "  tandem session close builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var out terminal.Seat
-			if err := k.Call(cmd.Context(), "session.close", terminal.NameIn{Name: args[0]}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, terminal.SessionClose, terminal.NameIn{Name: args[0]})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	room "tandem/internal/session"
 )
 
@@ -21,9 +22,8 @@ func newPrompt(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.Turn
-			if err := k.Call(cmd.Context(), "session.prompt", room.PromptIn{ID: id, Text: strings.Join(args[1:], " "), Options: o},
-				&out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionPrompt, room.PromptIn{ID: id, Text: strings.Join(args[1:], " "), Options: o})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", out.ID, out.State) })
@@ -46,8 +46,8 @@ func newCancel(k *kit.Kit) *cobra.Command {
 			if len(args) == 2 {
 				in.Turn = args[1]
 			}
-			var out room.CancelOut
-			if err := k.Call(cmd.Context(), "session.cancel", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionCancel, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%d turns stopped\n", out.Cancelled) })
@@ -66,8 +66,8 @@ func newFork(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			in.ID = id
-			var out room.Session
-			if err := k.Call(cmd.Context(), "session.fork", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionFork, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintln(w, out.ID) })
@@ -89,8 +89,8 @@ func newRevert(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			in.ID = id
-			var out room.RevertOut
-			if err := k.Call(cmd.Context(), "session.revert", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionRevert, in)
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -114,8 +114,8 @@ func newUnrevert(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.RevertOut
-			if err := k.Call(cmd.Context(), "session.unrevert", room.IDIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionUnrevert, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
@@ -140,8 +140,8 @@ func newDelete(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out room.OK
-			if err := k.Call(cmd.Context(), "session.delete", room.IDIn{ID: id}, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, room.SessionDelete, room.IDIn{ID: id})
+			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is gone\n", args[0]) })

@@ -16,6 +16,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
 )
@@ -205,12 +206,12 @@ func (v *viewer) turnChanged(body []byte) error {
 
 // child shows what the session does that works for this one, and asks for it what it asks.
 func (v *viewer) child(t *room.Turn) error {
-	var turn room.Turn
-	if err := v.k.Call(v.ctx, "session.turn", room.OneTurnIn{Turn: t.Ask}, &turn); err != nil {
+	turn, err := op.Do(v.ctx, v.k, room.SessionTurn, room.OneTurnIn{Turn: t.Ask})
+	if err != nil {
 		return err
 	}
 	v.note("%s (%s)", t.Reason, turn.Session)
-	err := (&viewer{k: v.k, ctx: v.ctx, session: turn.Session, turn: t.Ask, asked: v.asked, spoken: v.spoken, aside: true}).follow()
+	err = (&viewer{k: v.k, ctx: v.ctx, session: turn.Session, turn: t.Ask, asked: v.asked, spoken: v.spoken, aside: true}).follow()
 	if fault.Is(err, fault.Pending) || v.ctx.Err() != nil {
 		v.result = err
 		return errOver
@@ -224,8 +225,8 @@ func (v *viewer) waiting(t *room.Turn) error {
 		return nil
 	}
 	v.asked[t.Ask] = true
-	var now room.Turn
-	if err := v.k.Call(v.ctx, "session.turn", room.OneTurnIn{Turn: t.ID}, &now); err != nil {
+	now, err := op.Do(v.ctx, v.k, room.SessionTurn, room.OneTurnIn{Turn: t.ID})
+	if err != nil {
 		return err
 	}
 	if now.State != room.Waiting || now.Ask != t.Ask { // what is told happened earlier, and has its answer
@@ -282,12 +283,12 @@ func (v *viewer) leave(t *room.Turn) error {
 
 // decide asks for the answer to an ask, and for the PIN.
 func (v *viewer) decide(t *room.Turn) error {
-	var ask approval.Ask
-	if err := v.k.Call(v.ctx, "approval.get", approval.IDIn{ID: t.Ask}, &ask); err != nil {
+	ask, err := op.Do(v.ctx, v.k, approval.AskGet, approval.IDIn{ID: t.Ask})
+	if err != nil {
 		return err
 	}
 	v.newline()
-	pages, err := v.k.Look(v.ctx, &ask)
+	pages, err := v.k.Look(v.ctx, ask)
 	if err != nil {
 		return err
 	}
@@ -306,11 +307,13 @@ func (v *viewer) decide(t *room.Turn) error {
 	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Pages: pages, Feedback: line}
 	switch strings.ToLower(decide.Feedback) {
 	case "a", "always":
-		return v.k.Call(v.ctx, "approval.always", approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest, Pages: pages}, nil)
+		_, err := op.Do(v.ctx, v.k, approval.AskAlways, approval.AlwaysIn{ID: t.Ask, Digest: ask.Digest, Pages: pages})
+		return err
 	case "y", "yes":
 		decide.Verdict, decide.Feedback = approval.Approve, ""
 	case "n", "no", "":
 		decide.Verdict, decide.Feedback = approval.Cancel, ""
 	}
-	return v.k.Call(v.ctx, "approval.decide", decide, nil)
+	_, err = op.Do(v.ctx, v.k, approval.AskDecide, decide)
+	return err
 }

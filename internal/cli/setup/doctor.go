@@ -18,6 +18,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	secret "tandem/internal/secret/wire"
 	"tandem/internal/session/terminal"
@@ -154,8 +155,8 @@ func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return broken("daemon", err)
 	}
-	var st daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return broken("daemon", err)
 	}
 	detail := fmt.Sprintf("running, PID %d, %s on %s, %d events", st.PID, st.Version, st.Database, st.Events)
@@ -176,8 +177,8 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return Check{"sandbox", "note", "not checked: the daemon is not running", ""}
 	}
-	var st daemon.Status
-	if err := c.Call(ctx, "server.status", nil, &st); err != nil {
+	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	if err != nil {
 		return broken("sandbox", err)
 	}
 	mend := "install bubblewrap (apt-get install bubblewrap), then: tandem up --replace"
@@ -220,12 +221,12 @@ func checkTerminals(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return Check{"terminals", "note", "not checked: the daemon is not running", ""}
 	}
-	var out terminal.ReapOut
-	if err := c.Call(ctx, "session.reap", nil, &out); err != nil {
+	out, err := op.Do(ctx, c, terminal.SessionReap, terminal.ReapIn{})
+	if err != nil {
 		return broken("terminals", err)
 	}
-	var known terminal.ChecksOut
-	if err := c.Call(ctx, "session.programs", nil, &known); err != nil {
+	known, err := op.Do(ctx, c, terminal.SessionPrograms, terminal.ReapIn{})
+	if err != nil {
 		return broken("terminals", err)
 	}
 	for _, p := range known.Programs {

@@ -12,6 +12,8 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/settings"
 )
 
@@ -23,8 +25,8 @@ func checkFindings(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return nil
 	}
-	var out daemon.FindingsOut
-	if err := c.Call(ctx, "server.findings", nil, &out); err != nil {
+	out, err := op.Do(ctx, c, daemon.ServerFindings, identity.Nothing{})
+	if err != nil {
 		return []Check{broken("ready", err)}
 	}
 	checks := []Check{{"ready", "ok", "the database can be written, the disk has room, the keys are there, the clock is right", ""}}

@@ -19,6 +19,8 @@ import (
 	"tandem/internal/cli/server"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
 )
@@ -38,7 +40,8 @@ type guide struct {
 	k                *kit.Kit
 	root             *cobra.Command
 	folder, provider string
-	unasked          bool // --yes: nobody is asked anything
+	unasked          bool   // --yes: nobody is asked anything
+	agent            string // the first program that can be opened here
 	steps            []Step
 }
 
@@ -163,8 +166,8 @@ func (g *guide) server(ctx context.Context) error {
 	return nil
 }
 
-func (g *guide) status(ctx context.Context) (st daemon.Status, err error) {
-	return st, g.k.Call(ctx, "server.status", nil, &st)
+func (g *guide) status(ctx context.Context) (daemon.Status, error) {
+	return op.Do(ctx, g.k, daemon.ServerStatus, identity.Nothing{})
 }
 
 func (g *guide) pin(ctx context.Context) error {
@@ -186,9 +189,11 @@ func (g *guide) pin(ctx context.Context) error {
 // agents says which programs can be opened in terminals here.
 func (g *guide) agents(context.Context) error {
 	var found []string
+	var first string
 	for _, name := range agents.Names {
 		if path, err := exec.LookPath(name); err == nil {
 			found = append(found, name+" ("+path+")")
+			first = cmp.Or(first, name)
 		}
 	}
 	_, noTmux := exec.LookPath("tmux")
@@ -200,6 +205,7 @@ func (g *guide) agents(context.Context) error {
 	case noTmux != nil:
 		g.left("agents", "found "+strings.Join(found, ", ")+", and no tmux to open them in: install tmux", "tandem doctor")
 	default:
+		g.agent = first
 		g.already("agents", "found "+strings.Join(found, ", "))
 	}
 	return nil
@@ -207,8 +213,8 @@ func (g *guide) agents(context.Context) error {
 
 // work lets sessions work in a folder.
 func (g *guide) work(ctx context.Context) error {
-	var have session.FoldersOut
-	if err := g.k.Call(ctx, "folder.list", session.Nothing{}, &have); err != nil {
+	have, err := op.Do(ctx, g.k, session.FolderList, session.Nothing{})
+	if err != nil {
 		return err
 	}
 	here, err := os.Getwd()
@@ -287,7 +293,11 @@ func (g *guide) tell(w io.Writer) {
 			fmt.Fprintf(w, "                   %s\n", s.Next)
 		}
 	}
-	fmt.Fprintln(w, "\nNext:\n  tandem run \"what is in this folder?\"   in a folder that you granted\n  tandem session open builder            a real agent program, in a terminal of its own\n"+
-		"  tandem approvals                       what waits for your answer\n  tandem panel open                      the same in a browser; a passkey there decides without typing the PIN\n"+
+	fmt.Fprintln(w, "\nNext:\n  tandem run \"what is in this folder?\"   in a folder that you granted")
+	if g.agent != "" {
+		fmt.Fprintf(w, "  %-38s %s in a terminal of its own\n", "tandem session open "+g.agent+" --agent "+g.agent, g.agent)
+	}
+	fmt.Fprintln(w, "  tandem approvals                       what waits for your answer\n"+
+		"  tandem panel open                      the same in a browser; a passkey there decides without typing the PIN\n"+
 		"  tandem help                            every command")
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"tandem/internal/op"
 	"tandem/internal/session"
 )
 
 // model stores the key of a provider, or stays with the built-in model.
 func (g *guide) model(ctx context.Context) error {
-	var have session.ProvidersOut
-	if err := g.k.Call(ctx, "provider.list", session.Nothing{}, &have); err != nil {
+	have, err := op.Do(ctx, g.k, session.ProviderList, session.Nothing{})
+	if err != nil {
 		return err
 	}
 	if g.provider == "" && have.Default != session.DefaultModel {

@@ -12,6 +12,8 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/op"
 )
 
 func newUninstall(k *kit.Kit) *cobra.Command {
@@ -92,7 +94,7 @@ func stopServer(ctx context.Context, k *kit.Kit) (stopped bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	if err := c.Call(ctx, "server.stop", nil, nil); err != nil {
+	if _, err := op.Do(ctx, c, daemon.ServerStop, identity.Nothing{}); err != nil {
 		return false, err
 	}
 	return true, k.Gone(ctx, 15*time.Second)

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/space/peer"
 )
 
 // apart are the commands that are about no space, or about one that is not there yet.
 var apart = map[string]bool{"create": true, "join": true, "list": true, "whoami": true, "rename": true, "init": true, "hook": true,
-	"guard": true}
+	"guard": true, "attachment": true}
 
 // Choose gives a command the flag that says which space is meant.
 func Choose(cmd *cobra.Command) {
@@ -20,7 +21,7 @@ func Choose(cmd *cobra.Command) {
 }
 
 // chosen is the input of a command with the space that was named.
-func chosen(k *kit.Kit, cmd *cobra.Command, in any) (any, error) {
+func chosen[In any](k *kit.Kit, cmd *cobra.Command, in In) (In, error) {
 	flag := cmd.Flags().Lookup("space")
 	if flag == nil {
 		return in, nil
@@ -34,17 +35,12 @@ func chosen(k *kit.Kit, cmd *cobra.Command, in any) (any, error) {
 	if which == "" {
 		return in, nil
 	}
-	data, err := json.Marshal(in)
+	data, err := json.Marshal(peer.Which{Space: which})
+	if err == nil {
+		err = json.Unmarshal(data, &in)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("write the call: %w", err)
+		return in, fmt.Errorf("name the space: %w", err)
 	}
-	out := map[string]any{}
-	if err := json.Unmarshal(data, &out); err != nil {
-		return nil, fmt.Errorf("write the call: %w", err)
-	}
-	if out == nil { // nothing was said yet
-		out = map[string]any{}
-	}
-	out["space"] = which
-	return out, nil
+	return in, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -76,8 +77,8 @@ func guard(ctx context.Context, k *kit.Kit) error {
 		return err
 	}
 	in := peer.GuardIn{Folder: top, Paths: strings.FieldsFunc(staged, func(r rune) bool { return r == 0 }), Parents: parents()}
-	var out peer.Guarded
-	if err := k.Call(ctx, "space.guard", in, &out); err != nil {
+	out, err := op.Do(ctx, k, peer.SpaceGuard, in)
+	if err != nil {
 		return err
 	}
 	if len(out.Held) == 0 {

@@ -17,6 +17,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -63,7 +64,8 @@ func hook(k *kit.Kit, cmd *cobra.Command, e event) error {
 		if !peer.Names(e.Prompt) {
 			return nil
 		}
-		return k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: []string{e.Prompt}, How: "hook", Parents: up}, nil)
+		_, err := op.Do(cmd.Context(), k, peer.SpaceSurfaced, peer.SurfacedIn{Texts: []string{e.Prompt}, How: "hook", Parents: up})
+		return err
 	case "SessionStart", "Stop":
 		go report(k, cmd, e.Transcript, up)
 		return watch(k, cmd, up)
@@ -86,7 +88,8 @@ func report(k *kit.Kit, cmd *cobra.Command, transcript string, up []int) {
 		if len(texts) == told {
 			continue
 		}
-		if err := k.Call(cmd.Context(), "space.surfaced", peer.SurfacedIn{Texts: texts, How: "transcript", Parents: up}, nil); err == nil {
+		_, err := op.Do(cmd.Context(), k, peer.SpaceSurfaced, peer.SurfacedIn{Texts: texts, How: "transcript", Parents: up})
+		if err == nil {
 			told = len(texts)
 		}
 	}
@@ -101,8 +104,7 @@ func watch(k *kit.Kit, cmd *cobra.Command, up []int) error {
 	defer ended()
 	go hangup(ctx, ended)
 	for {
-		var out peer.Said
-		err := k.Call(ctx, "space.wait", peer.WaitIn{Seconds: 60, Parents: up}, &out)
+		out, err := op.Do(ctx, k, peer.SpaceWait, peer.WaitIn{Seconds: 60, Parents: up})
 		switch {
 		case ctx.Err() != nil:
 			return nil

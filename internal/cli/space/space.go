@@ -14,6 +14,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -27,7 +28,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
 		newReserve(k), newRelease(k), newPhrase(k), newVerify(k), newWhoami(k), newRename(k), newInit(k), newWait(k), newHook(k), newTakeOver(k),
-		newGuard(k))
+		newGuard(k), newAttachment(k))
 	for _, c := range cmd.Commands() {
 		if !apart[c.Name()] {
 			Choose(c)
@@ -37,23 +38,23 @@ func Commands(k *kit.Kit) []*cobra.Command {
 }
 
 // Say runs an operation whose answer has a text, and prints that.
-func Say(k *kit.Kit, cmd *cobra.Command, name string, in any) error {
+func Say[In, Out any](k *kit.Kit, cmd *cobra.Command, act op.Def[In, Out], in In) error {
 	in, err := chosen(k, cmd, in)
 	if err != nil {
 		return err
 	}
 	var raw json.RawMessage
-	if err := k.Call(cmd.Context(), name, in, &raw); err != nil {
+	if err := k.Call(cmd.Context(), string(act), in, &raw); err != nil {
 		return spokenError(err)
 	}
 	var said peer.Said
 	if err := json.Unmarshal(raw, &said); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", name, err)
+		return fmt.Errorf("read the answer of %s: %w", act, err)
 	}
 	if said.Space != "" && cmd.Flags().Lookup("space") != nil {
 		fmt.Fprintf(k.Err, "In the space %s; you are in others, too: --space NAME\n", plain(said.Space))
 	}
-	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, answer(name, plain(said.Text))) })
+	return k.Show(raw, func(w io.Writer) { fmt.Fprintln(w, answer(string(act), plain(said.Text))) })
 }
 
 // plain undoes the escaping that is for models, and keeps a terminal safe from
@@ -62,14 +63,14 @@ func plain(s string) string {
 	return kit.Visible(strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s))
 }
 
-func simple(k *kit.Kit, use, short, example, op string) *cobra.Command {
+func simple[In, Out any](k *kit.Kit, use, short, example string, act op.Def[In, Out]) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, op, nil) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, act, *new(In)) }}
 }
 
-func one(k *kit.Kit, use, short, example, op string, in func(arg string) any) *cobra.Command {
+func one[In, Out any](k *kit.Kit, use, short, example string, act op.Def[In, Out], in func(arg string) In) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return Say(k, cmd, op, in(args[0])) }}
+		RunE: func(cmd *cobra.Command, args []string) error { return Say(k, cmd, act, in(args[0])) }}
 }
 
 func newCreate(k *kit.Kit) *cobra.Command {
@@ -93,7 +94,7 @@ func newCreate(k *kit.Kit) *cobra.Command {
 				}
 				in.Host, _, _ = strings.Cut(in.Host, "#")
 			}
-			return Say(k, cmd, "space.create", in)
+			return Say(k, cmd, peer.SpaceCreate, in)
 		}}
 	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of a tandem server that hosts it, with #INVITE behind when it gave one (this machine)")
 	announced(cmd, &in.Capabilities)
@@ -109,7 +110,7 @@ func newJoin(k *kit.Kit) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Code = args[0]
-			return Say(k, cmd, "space.join", in)
+			return Say(k, cmd, peer.SpaceJoin, in)
 		}}
 	announced(cmd, &in.Capabilities)
 	return cmd
@@ -124,17 +125,17 @@ func announced(cmd *cobra.Command, c *peer.Capabilities) {
 func newRejoin(k *kit.Kit) *cobra.Command {
 	var in peer.RejoinIn
 	cmd := &cobra.Command{Use: "rejoin", Short: "Take your last seat again", Example: "  tandem space rejoin", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.rejoin", in) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, peer.SpaceRejoin, in) }}
 	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of the machine that took the space over, when this one did not find it")
 	return cmd
 }
 
 func newLeave(k *kit.Kit) *cobra.Command {
-	return simple(k, "leave", "Leave the space", "tandem space leave", "space.leave")
+	return simple(k, "leave", "Leave the space", "tandem space leave", peer.SpaceLeave)
 }
 
 func newList(k *kit.Kit) *cobra.Command {
-	return simple(k, "list", "List the spaces you are in", "tandem space list", "space.list")
+	return simple(k, "list", "List the spaces you are in", "tandem space list", peer.SpaceList)
 }
 
 func newInvite(k *kit.Kit) *cobra.Command {
@@ -147,7 +148,7 @@ func newInvite(k *kit.Kit) *cobra.Command {
 			if in.Minutes, err = kit.Life(cmd, "for", life, time.Minute); err != nil {
 				return err
 			}
-			return Say(k, cmd, "space.invite", in)
+			return Say(k, cmd, peer.SpaceInvite, in)
 		}}
 	cmd.Flags().BoolVar(&in.Link, "link", false, "a long link with a 128-bit secret and the host's pinned key")
 	cmd.Flags().DurationVar(&life, "for", 0, "how long it is good for (24h)")
@@ -155,27 +156,37 @@ func newInvite(k *kit.Kit) *cobra.Command {
 }
 
 func newRevoke(k *kit.Kit) *cobra.Command {
-	return one(k, "revoke CODE", "End an invite that was not used", "tandem space revoke VPA6KW", "space.revoke",
-		func(a string) any { return peer.RevokeIn{Code: a} })
+	return one(k, "revoke CODE", "End an invite that was not used", "tandem space revoke VPA6KW", peer.SpaceRevoke,
+		func(a string) peer.RevokeIn { return peer.RevokeIn{Code: a} })
 }
 
 func newRemove(k *kit.Kit) *cobra.Command {
-	return one(k, "remove PEER", "Remove a member: it reads nothing that is said later", "tandem space remove NeonOtter", "space.remove",
-		func(a string) any { return peer.RemoveIn{Peer: a} })
+	return one(k, "remove PEER", "Remove a member: it reads nothing that is said later", "tandem space remove NeonOtter", peer.SpaceRemove,
+		func(a string) peer.RemoveIn { return peer.RemoveIn{Peer: a} })
 }
 
 func newSend(k *kit.Kit) *cobra.Command {
 	var in peer.SendIn
+	var files []string
 	cmd := &cobra.Command{Use: "send MESSAGE", Short: "Send a message to a peer or to all",
 		Example: "  tandem space send 'who has the staging key?' --type question --to NeonOtter\n" +
-			"  tandem space send 'I have it' --reply-to m_01j…",
+			"  tandem space send 'I have it' --reply-to m_01j…\n" +
+			"  tandem space send 'the log of the crash' --attach crash.log",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Message = args[0]
-			return Say(k, cmd, "space.send", in)
+			if len(files) == 0 {
+				return Say(k, cmd, peer.SpaceSend, in)
+			}
+			ids, err := attach(k, cmd, files)
+			if err != nil {
+				return err
+			}
+			return Say(k, cmd, peer.SpaceSendFiles, peer.SendFilesIn{SendIn: in, Attachments: ids})
 		}}
 	cmd.Flags().StringVar(&in.Type, "type", "chat", strings.Join(peer.MessageTypes, ", "))
 	cmd.Flags().StringVar(&in.To, "to", "", "a peer's username, or several with commas; all peers when left out")
+	cmd.Flags().StringArrayVar(&files, "attach", nil, "a file to send with it, 8 MiB at most; again for more, up to 8")
 	cmd.Flags().StringVar(&in.ReplyTo, "reply-to", "", "id of the message that this one answers; it goes to whoever wrote that")
 	return cmd
 }
@@ -184,7 +195,7 @@ func newInbox(k *kit.Kit) *cobra.Command {
 	var in peer.InboxIn
 	cmd := &cobra.Command{Use: "inbox", Short: "Read your unread messages, or the history",
 		Example: "  tandem space inbox\n  tandem space inbox --all\n  tandem space inbox --text staging", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.inbox", in) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, peer.SpaceInbox, in) }}
 	cmd.Flags().BoolVar(&in.All, "all", false, "the history too")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (20)")
 	cmd.Flags().Int64Var(&in.Before, "before", 0, "with --all: only messages before this number")
@@ -194,8 +205,8 @@ func newInbox(k *kit.Kit) *cobra.Command {
 }
 
 func newReceipt(k *kit.Kit) *cobra.Command {
-	return one(k, "receipt ID", "Tell how far a message has come", "tandem space receipt m_01j…", "space.receipt",
-		func(a string) any { return peer.ReceiptIn{ID: a} })
+	return one(k, "receipt ID", "Tell how far a message has come", "tandem space receipt m_01j…", peer.SpaceReceipt,
+		func(a string) peer.ReceiptIn { return peer.ReceiptIn{ID: a} })
 }
 
 func newShare(k *kit.Kit) *cobra.Command {
@@ -215,7 +226,7 @@ func newShare(k *kit.Kit) *cobra.Command {
 					return kit.Usagef("--lines is FROM-TO, e.g. 10-40")
 				}
 			}
-			return Say(k, cmd, "space.share", in)
+			return Say(k, cmd, peer.SpaceShare, in)
 		}}
 	cmd.Flags().StringVar(&lines, "lines", "", "which lines, e.g. 10-40 (1-21)")
 	cmd.Flags().StringVar(&in.Message, "message", "", "what to say about it")
@@ -227,13 +238,13 @@ func newSet(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "set KEY VALUE", Short: "Set a shared variable", Example: "  tandem space set datasource_uid P8E80F9AEF21F6940",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return Say(k, cmd, "space.set_var", peer.SetVarIn{Key: args[0], Value: args[1]})
+			return Say(k, cmd, peer.SpaceSetVar, peer.SetVarIn{Key: args[0], Value: args[1]})
 		}}
 }
 
 func newUnset(k *kit.Kit) *cobra.Command {
-	return one(k, "unset KEY", "Delete a shared variable", "tandem space unset datasource_uid", "space.set_var",
-		func(a string) any { return peer.SetVarIn{Key: a} })
+	return one(k, "unset KEY", "Delete a shared variable", "tandem space unset datasource_uid", peer.SpaceSetVar,
+		func(a string) peer.SetVarIn { return peer.SetVarIn{Key: a} })
 }
 
 func newGet(k *kit.Kit) *cobra.Command {
@@ -244,14 +255,14 @@ func newGet(k *kit.Kit) *cobra.Command {
 			if len(args) == 1 {
 				in.Key = args[0]
 			}
-			return Say(k, cmd, "space.get_var", in)
+			return Say(k, cmd, peer.SpaceGetVar, in)
 		}}
 }
 
 func newLog(k *kit.Kit) *cobra.Command {
 	var in peer.ActivityIn
 	cmd := &cobra.Command{Use: "log", Short: "Show what happened in the space", Example: "  tandem space log --limit 100", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.activity", in) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, peer.SpaceActivity, in) }}
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (30)")
 	cmd.Flags().Int64Var(&in.Before, "before", 0, "only entries before this number")
 	cmd.Flags().BoolVar(&in.Receipts, "receipts", false, "what was told about how far messages came, too")
@@ -259,7 +270,7 @@ func newLog(k *kit.Kit) *cobra.Command {
 }
 
 func newPeers(k *kit.Kit) *cobra.Command {
-	return simple(k, "peers", "List the peers and what they work on", "tandem space peers", "space.peers")
+	return simple(k, "peers", "List the peers and what they work on", "tandem space peers", peer.SpacePeers)
 }
 
 func newReserve(k *kit.Kit) *cobra.Command {
@@ -275,7 +286,7 @@ func newReserve(k *kit.Kit) *cobra.Command {
 			if in.Minutes, err = kit.Life(cmd, "for", life, time.Minute); err != nil {
 				return err
 			}
-			return Say(k, cmd, "space.reserve", in)
+			return Say(k, cmd, peer.SpaceReserve, in)
 		}}
 	cmd.Flags().DurationVar(&life, "for", 0, "how long (1h)")
 	cmd.Flags().BoolVar(&in.Shared, "shared", false, "others may lease it too, likewise shared; whoever has no lease on it stays off")
@@ -283,30 +294,30 @@ func newReserve(k *kit.Kit) *cobra.Command {
 }
 
 func newRelease(k *kit.Kit) *cobra.Command {
-	return one(k, "release PATH", "Give a leased path free", "tandem space release internal/auth.go", "space.release",
-		func(a string) any { return peer.ReleaseIn{Path: a} })
+	return one(k, "release PATH", "Give a leased path free", "tandem space release internal/auth.go", peer.SpaceRelease,
+		func(a string) peer.ReleaseIn { return peer.ReleaseIn{Path: a} })
 }
 
 func newPhrase(k *kit.Kit) *cobra.Command {
-	return simple(k, "phrase", "Show the safety phrase to compare with others", "tandem space phrase", "space.phrase")
+	return simple(k, "phrase", "Show the safety phrase to compare with others", "tandem space phrase", peer.SpacePhrase)
 }
 
 func newVerify(k *kit.Kit) *cobra.Command {
-	return simple(k, "verify", "Check your copy of the space's history", "tandem space verify", "space.verify")
+	return simple(k, "verify", "Check your copy of the space's history", "tandem space verify", peer.SpaceVerify)
 }
 
 func newWhoami(k *kit.Kit) *cobra.Command {
-	return simple(k, "whoami", "Show your username in spaces", "tandem space whoami", "space.whoami")
+	return simple(k, "whoami", "Show your username in spaces", "tandem space whoami", peer.SpaceWhoami)
 }
 
 func newRename(k *kit.Kit) *cobra.Command {
-	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", "space.rename",
-		func(a string) any { return peer.RenameIn{Name: a} })
+	return one(k, "rename NAME", "Change your username in spaces", "tandem space rename NeonOtter", peer.SpaceRename,
+		func(a string) peer.RenameIn { return peer.RenameIn{Name: a} })
 }
 
 func newTakeOver(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "take-over", Short: "Become the host of a space whose host is gone; needs your PIN",
 		Long:    "Make this machine the host of a space whose host does not answer any more. The others find it by themselves, and the old host steps down when it returns. What was said on the old host's side after the lines were cut is said again by those who said it.",
 		Example: "  tandem space take-over", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, "space.take_over", peer.TakeOverIn{}) }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, peer.SpaceTakeOver, peer.TakeOverIn{}) }}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/op"
 	"tandem/internal/space/peer"
 )
 
@@ -22,11 +23,11 @@ func newWait(k *kit.Kit) *cobra.Command {
 }
 
 func wait(k *kit.Kit, cmd *cobra.Command, in peer.WaitIn) error {
-	var out peer.Said
-	call, err := chosen(k, cmd, in)
-	if err == nil {
-		err = k.Call(cmd.Context(), "space.wait", call, &out)
+	in, err := chosen(k, cmd, in)
+	if err != nil {
+		return err
 	}
+	out, err := op.Do(cmd.Context(), k, peer.SpaceWait, in)
 	if err != nil {
 		return err
 	}

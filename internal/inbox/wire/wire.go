@@ -26,21 +26,23 @@ const (
 	Connector Kind = "connector"
 	Aside     Kind = "aside"    // a file that version control would have run outside of a sandbox
 	Recovery  Kind = "recovery" // root of the machine began to replace the PIN
+	Run       Kind = "run"      // of an automation: it does not go on until somebody looks at it
+	Job       Kind = "job"      // its work waits for somebody to look at it
 	Schedule  Kind = "schedule" // what the server should do by itself, and failed to
 	Mail      Kind = "mail"
-	Ended     Kind = "ended" // an ask that nobody can answer any more, or a turn that failed or that a denial ended, with its reason
+	Ended     Kind = "ended" // what is over with a reason: an ask nobody can answer, a turn or run that failed, a turn that a denial ended
 )
 
 // Kinds are all of them, in the order in which they are listed.
-var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Aside, Recovery, Schedule, Mail, Ended}
+var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Aside, Recovery, Run, Job, Schedule, Mail, Ended}
 
 // Waits says that somebody has to do something; the other kinds only tell.
 func (k Kind) Waits() bool { return k != Mail && k != Ended }
 
 // Row is one thing that needs a person.
 type Row struct {
-	Kind    Kind      `json:"kind" jsonschema:"ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, recovery, schedule, mail or ended"`
-	ID      string    `json:"id" jsonschema:"what is answered: an ask, a question, a session, a relay, an event, a connector, a recovery, a schedule, a space"`
+	Kind    Kind      `json:"kind" jsonschema:"ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, recovery, run, job, schedule, mail or ended"`
+	ID      string    `json:"id" jsonschema:"what is answered: an ask, a question, a session, a relay, an event, a connector, a recovery, a run, a job, a schedule, a space"`
 	Name    string    `json:"name" jsonschema:"whose it is, as people call it"`
 	Session string    `json:"session,omitempty" jsonschema:"the session's id"`
 	What    string    `json:"what" jsonschema:"in a line: the command, the question, the reason"`

@@ -44,7 +44,7 @@ func Read(s string) Query {
 func (q *Query) readWords(s string) {
 	for _, w := range strings.Fields(s) {
 		if begin, ok := strings.CutSuffix(w, "*"); ok {
-			begin = fold(strings.Join(runs(begin), ""))
+			begin = kept(fold(strings.Join(runs(begin), "")))
 			if utf8.RuneCountInString(begin) >= minPrefix && len(begin) <= maxTerm && len(q.Prefixes) < maxPrefixes {
 				q.Prefixes = append(q.Prefixes, begin)
 			}
@@ -52,6 +52,16 @@ func (q *Query) readWords(s string) {
 		}
 		q.add(Terms(w))
 	}
+}
+
+// kept is what stays of a beginning in the stem: release* looks for what begins with releas, as "releases" is kept.
+func kept(begin string) string {
+	stem := Stem(begin)
+	n := 0
+	for n < len(stem) && n < len(begin) && stem[n] == begin[n] {
+		n++
+	}
+	return begin[:n]
 }
 
 // add takes terms in, each once.

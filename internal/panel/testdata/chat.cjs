@@ -49,7 +49,10 @@ async function chat() {
   await page.getByRole('button', { name: 'Always here with PIN' }).click();
   await text('calls like it pass from now on'); // back in the conversation
   if (!page.url().includes('/panel/sessions/')) out.problems.push(`after the answer the page is ${page.url()}`);
-  await text('both ran');
+  await page.waitForFunction(() => { // its answer: the prompt has these words, too
+    const last = [...document.querySelectorAll('.talk > li')].at(-1)?.innerText ?? '';
+    return last.includes('both ran') && !last.includes('[[');
+  });
   out.seen.always = true;
   // On a phone the conversation opens where its last words are read, with the header above and what is about it further down.
   await page.setViewportSize({ width: 390, height: 844 });

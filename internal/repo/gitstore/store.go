@@ -180,6 +180,9 @@ func readShallow(gitDir string) (map[repo.CommitID]struct{}, error) {
 	return out, nil
 }
 
+// Shallow says whether older commits were left out when the repository was cloned, so that no copy of it would be whole.
+func (s *Store) Shallow() bool { return len(s.shallow) > 0 }
+
 // Dir is the repository's directory, `.jj/repo`.
 func (s *Store) Dir() string { return s.dir }
 

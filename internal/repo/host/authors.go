@@ -42,6 +42,10 @@ func (h *Host) loadAuthors(ctx context.Context, s *served) error {
 		}
 	}
 	s.authors = a
+	if err := h.recall(ctx, s); err != nil {
+		s.authors = nil // the next push tries again
+		return err
+	}
 	return nil
 }
 

@@ -102,10 +102,16 @@ func passing(name string) bool {
 		strings.HasPrefix(name, "tmp_")
 }
 
+// moves says whether a file that went may be found elsewhere: an object that was packed, a pack that became part of another, an
+// operation. Indexes and the names that keep commits come and go with every push, and what they held is in others or made anew.
+func moves(name string) bool {
+	return strings.Contains(name, "/objects/") || strings.HasPrefix(name, ".jj/repo/op_store/")
+}
+
 func (c *copying) file(path, name string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		c.moved = true
+		c.moved = c.moved || moves(filepath.ToSlash(name))
 		return nil
 	}
 	if err != nil {

@@ -160,8 +160,7 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 	if err != nil || len(ask) == 0 {
 		return files, err
 	}
-	_, err = h.Gate().Invoke(context.WithValue(ctx, crossingKey{}, true), "repo.cross",
-		CrossIn{Repo: s.name, Workspace: workspace, Files: ask})
+	_, err = op.Do(context.WithValue(ctx, crossingKey{}, true), h.Gate(), RepoCross, CrossIn{Repo: s.name, Workspace: workspace, Files: ask})
 	if fault.Is(err, fault.Pending) {
 		h.tellHolders(ctx, s, ask, workspace, "asked")
 		pending := fault.Public(err)

@@ -16,8 +16,12 @@ import (
 	"tandem/internal/op"
 )
 
-// gitTime is how long git may take for one request, and gitDelay how long what it
-// has started may go on after it.
+// gitTime is how long git may take to collect, fetch, push or compare, whoever
+// asks, and gitDelay how long what it has started may go on after it. A clone has
+// no end of its own, as a large repository takes hours over a slow line: the door
+// cuts off who takes longer than a minute for the next 64 KiB, and each caller
+// has so many at a time. There gitTime is for what was not read yet when git, or
+// its caller's right, had ended.
 const (
 	gitTime  = 10 * time.Minute
 	gitDelay = 10 * time.Second
@@ -26,7 +30,7 @@ const (
 // Git lets git read a repository: GET /repo/{repo}/git/info/refs and
 // POST /repo/{repo}/git/git-upload-pack. Nothing is written this way.
 func (h *Host) Git(w http.ResponseWriter, r *http.Request) {
-	ctx, err := h.Gate().Admit(r.Context(), "repo.pull", PullIn{Repo: r.PathValue("repo")})
+	ctx, err := h.Gate().Admit(r.Context(), string(RepoPull), PullIn{Repo: r.PathValue("repo")})
 	if err != nil {
 		h.Fail(w, r, err)
 		return

@@ -20,11 +20,11 @@ func denied(format string, args ...any) error {
 // judgeAll judges pushes one by one and gives those that pass; the others have
 // their reason.
 func (h *Host) judgeAll(ctx context.Context, s *served, current *repo.Repo, batch []*waiting) (good []*waiting, err error) {
-	owners, err := h.owners(ctx, s)
-	if err != nil {
+	if err := h.loadAuthors(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := h.loadAuthors(ctx, s); err != nil {
+	owners, err := h.owners(ctx, s)
+	if err != nil {
 		return nil, err
 	}
 	refsOf := sync.OnceValues(func() (map[refKey]author, error) { return h.refOwners(ctx, s) }) // most pushes move none

@@ -67,15 +67,15 @@ func (h *Host) offered(ctx context.Context, s *served, q exchange.Question, in *
 	if err != nil {
 		return false, err
 	}
-	name := "repo.return"
+	back := RepoReturn
 	if !h.receipted(s, q.Receipt, tip) {
 		if own {
 			return false, nil
 		}
-		name, list.Version = "repo.return_unsigned", 0
+		back, list.Version = RepoReturnUnsigned, 0
 	}
 	list.brought = in
-	_, err = h.Gate().Invoke(ctx, name, list)
+	_, err = op.Do(ctx, h.Gate(), back, list)
 	return err == nil, err
 }
 
@@ -181,7 +181,7 @@ func (h *Host) lost(ctx context.Context, s *served) ([]Lost, error) {
 		id, ok := repo.ParseOperationID(hex)
 		return ok && !s.store.HasOperation(id) && !slices.ContainsFunc(out, func(l Lost) bool { return l.Operation == hex })
 	}
-	err := h.outcomes(ctx, s, "repo.push", func(e journal.Entry, r recorded) {
+	err := h.outcomes(ctx, s, string(RepoPush), func(e journal.Entry, r recorded) {
 		if missing(r.Facts.Operation) {
 			_, workspace, _ := strings.Cut(strings.TrimPrefix(e.Resource, "workspace:/"), "/")
 			out = append(out, Lost{Operation: r.Facts.Operation, Actor: e.Actor, Workspace: workspace, Time: e.Time.UTC()})
@@ -207,7 +207,7 @@ func (h *Host) lost(ctx context.Context, s *served) ([]Lost, error) {
 
 func (h *Host) cameBack(ctx context.Context, s *served) ([]Returned, error) {
 	out := []Returned{}
-	for _, name := range []string{"repo.return", "repo.return_unsigned"} {
+	for _, name := range []string{string(RepoReturn), string(RepoReturnUnsigned)} {
 		err := h.outcomes(ctx, s, name, func(e journal.Entry, r recorded) {
 			if r.Facts.Returned > 0 {
 				out = append(out, Returned{Time: e.Time.UTC(), Actor: e.Actor, Operations: r.Facts.Returned, Of: r.Facts.Of,

@@ -110,6 +110,11 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 	if err != nil {
 		return ClaimOut{}, err
 	}
+	if s.store.Shallow() {
+		return ClaimOut{}, fault.New(fault.Conflict, "workspace.claim",
+			"%s is a shallow clone of git: its older commits are not on the server, so nobody else can have a copy of it", s.name).
+			WithNext("on the server, bring them: git -C %s fetch --unshallow; then: tandem up --replace", s.root)
+	}
 	if in.Name == "" {
 		in.Name = repo.DefaultWorkspace
 	}

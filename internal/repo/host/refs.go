@@ -107,7 +107,7 @@ func (j *judgement) refOwner(key refKey, at repo.RefTarget) (a author, known boo
 func (j *judgement) mine(a author, known bool) bool {
 	me := op.CallerFrom(j.ctx)
 	if !known {
-		return me.Kind == op.Local
+		return me.Here()
 	}
 	return a.actor == me.Actor
 }

@@ -20,7 +20,7 @@ type PullIn struct {
 // Sync takes in what a replica has made and answers with what it lacks:
 // POST /repo/{repo}/sync. The caller is let in before anything is read.
 func (h *Host) Sync(w http.ResponseWriter, r *http.Request) {
-	ctx, err := h.Gate().Admit(r.Context(), "repo.pull", PullIn{Repo: r.PathValue("repo")})
+	ctx, err := h.Gate().Admit(r.Context(), string(RepoPull), PullIn{Repo: r.PathValue("repo")})
 	if err != nil {
 		h.Fail(w, r, err)
 		return
@@ -130,7 +130,7 @@ func (h *Host) meant(ctx context.Context, s *served, ref string, q exchange.Ques
 	}
 	for _, other := range h.served {
 		if other.store.HasOperation(have[0]) {
-			ctx, err = h.Gate().Admit(ctx, "repo.pull", PullIn{Repo: other.id})
+			ctx, err = h.Gate().Admit(ctx, string(RepoPull), PullIn{Repo: other.id})
 			return ctx, other, err
 		}
 	}
@@ -192,12 +192,11 @@ func (h *Host) takeIn(ctx context.Context, s *served, q exchange.Question, in *e
 	if err != nil {
 		return nil, "", 0, err
 	}
-	out, err := h.Gate().Invoke(ctx, "repo.push", PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads, brought: quarantine})
+	done, err := op.Do(ctx, h.Gate(), RepoPush, PushIn{Repo: s.name, Workspace: q.Workspace, Heads: q.Heads, brought: quarantine})
 	if err != nil {
 		return nil, "", 0, err
 	}
 	h.tellHolders(ctx, s, crossed, q.Workspace, "changed")
-	done := out.(PushOut)
 	head, _ = repo.ParseOperationID(done.Head)
 	return slices.Concat(have, tips), head, done.Version, nil
 }

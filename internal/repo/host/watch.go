@@ -54,7 +54,7 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 		}
 		*v.to = n
 	}
-	ctx, err := h.Gate().Admit(r.Context(), "repo.watch", in)
+	ctx, err := h.Gate().Admit(r.Context(), string(RepoWatch), in)
 	if err != nil {
 		h.Fail(w, r, err)
 		return

@@ -24,7 +24,7 @@ import (
 // Remote is the way to a server: a client, and what comes before the routes when
 // this machine's daemon passes requests on.
 type Remote struct {
-	*client.Client
+	Client *client.Client
 	Prefix string
 	Header http.Header
 }
@@ -39,21 +39,23 @@ func (m Remote) send(ctx context.Context, method, path string, body io.Reader) (
 		// A sync may be repeated: what is there already is not taken twice.
 		header.Set("X-Idempotency-Key", "sync")
 	}
-	return m.Do(ctx, method, m.Prefix+path, body, header)
+	return m.Client.Do(ctx, method, m.Prefix+path, body, header)
 }
 
-// Call runs an operation on the server.
-func (m Remote) Call(ctx context.Context, name string, in, out any) error {
+// Invoke runs an operation on the server and answers in JSON: it makes the remote an op.Invoker.
+func (m Remote) Invoke(ctx context.Context, name string, in any) (any, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	resp, err := m.Do(ctx, http.MethodPost, m.Prefix+"/op/"+url.PathEscape(name), bytes.NewReader(body), m.Header)
+	resp, err := m.Client.Do(ctx, http.MethodPost, m.Prefix+"/op/"+url.PathEscape(name), bytes.NewReader(body), m.Header)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
-	return json.NewDecoder(resp.Body).Decode(out)
+	var out json.RawMessage
+	err = json.NewDecoder(resp.Body).Decode(&out)
+	return out, err
 }
 
 // Sync brings the copy and the server to the same head in one request: what was

@@ -98,7 +98,7 @@ func (c Claude) Settings() map[string]any {
 }
 
 // ownTools starts the server of tandem's own tools: those that an agent at work has use for, for it reads them all first.
-var ownTools = []string{"mcp", "--only", "bridge,space,tandem_whoami"}
+var ownTools = []string{"mcp", "--only", "bridge,space,memory,tandem_whoami"}
 
 // Write puts the session's files into its folder.
 func (c Claude) Write() error {

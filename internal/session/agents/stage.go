@@ -33,13 +33,11 @@ func (s Stage) Environment(agent string, from []string, more ...string) []string
 	}
 	switch agent {
 	case ClaudeName:
-		out = append(out, "ANTHROPIC_BASE_URL="+s.Base, "ANTHROPIC_AUTH_TOKEN=none", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-			"DISABLE_AUTOUPDATER=1",
-			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+		out = append(out, "ANTHROPIC_BASE_URL="+s.Base, "ANTHROPIC_AUTH_TOKEN=none")
 	case OpenCodeName:
-		out = append(out, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+		out = append(out, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	}
-	return append(out, more...)
+	return append(append(out, Quiet(agent)...), more...)
 }
 
 // Write makes the home.

@@ -7,8 +7,10 @@ package checkout
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,9 +53,19 @@ type Kept struct {
 type Tools struct {
 	Self string   // tandem's own program, for jj
 	Env  []string // of the person: where programs and settings are
+
+	index string    // git's index, where it is another than the checkout's
+	whole bool      // what a program prints is returned with the blanks at its ends
+	limit int       // how much a program may print; 0 is mostOutput
+	cut   bool      // what it prints beyond that is left out, and is no failure
+	in    io.Reader // what it reads
+	to    io.Writer // where what it prints goes, when it is not returned
 }
 
-const most = 2 * time.Minute
+const (
+	most       = 2 * time.Minute
+	mostOutput = 64 << 20
+)
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -130,20 +142,57 @@ func (t Tools) run(ctx context.Context, dir, program string, args ...string) (st
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	var out, complaint bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &complaint, time.Second
-	cmd.Env = []string{"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C.UTF-8"}
+	out, complaint := bounded{most: cmp.Or(t.limit, mostOutput), full: cancel}, bounded{most: 64 << 10}
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, t.in, &out, &complaint, time.Second
+	if t.to != nil {
+		cmd.Stdout = t.to
+	}
+	// An agent can write refs and objects of the repository: a commit is what its hash says, whatever else is told about it there.
+	cmd.Env = []string{"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C.UTF-8", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_GRAFT_FILE=" + os.DevNull}
 	for _, kv := range t.Env {
 		switch name, _, _ := strings.Cut(kv, "="); name {
 		case "HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "JJ_CONFIG":
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	if err := cmd.Run(); err != nil {
+	if t.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+t.index)
+	}
+	if err := cmd.Run(); err != nil && !(out.over && t.cut) {
+		if out.over {
+			return "", fault.New(fault.Exhausted, "session.checkout", "%s prints more than %d bytes", filepath.Base(program), out.most)
+		}
 		if errors.Is(err, exec.ErrNotFound) {
 			return "", fault.New(fault.Conflict, "session.checkout", "%s is not installed", program).WithNext("install it")
 		}
 		return "", fault.New(fault.Conflict, "session.checkout", "%s: %s", filepath.Base(program), strings.TrimSpace(complaint.String()))
 	}
+	if t.whole {
+		return out.String(), nil
+	}
 	return strings.TrimSpace(out.String()), nil
 }
+
+// bounded keeps the beginning of what is written to it, and says when there is more: nothing is gained by reading on.
+type bounded struct {
+	kept bytes.Buffer
+	most int
+	over bool
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.most - b.kept.Len()
+	if len(p) <= room {
+		return b.kept.Write(p)
+	}
+	b.kept.Write(p[:room])
+	if !b.over && b.full != nil {
+		b.full()
+	}
+	b.over = true
+	return len(p), nil
+}
+
+func (b *bounded) String() string { return b.kept.String() }

@@ -12,19 +12,24 @@ import (
 // branchOf is the branch of a session's worktree.
 func branchOf(name string) string { return "tandem/" + name }
 
-// git runs git in a repository without hooks, monitors and filters of its own configuration. Filters of the person's (large files) work.
+// git runs git in a repository without hooks, monitors, filters and merge drivers of its own configuration.
+// Filters of the person's (large files) work.
 func (t Tools) git(ctx context.Context, dir string, args ...string) (string, error) {
-	set := []string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgsign=false"}
+	set := []string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgsign=false",
+		"-c", "core.commitGraph=false", "-c", "advice.graftFileDeprecated=false", "-c", "submodule.recurse=false"}
 	// Nothing is configured where this fails, and the command that follows says what is wrong.
-	own, _ := t.run(ctx, dir, "git", "-c", "core.fsmonitor=false", "config", "--list", "--show-scope", "--name-only")
+	own, _ := Tools{Env: t.Env}.run(ctx, dir, "git", "-c", "core.fsmonitor=false", "config", "--list", "--show-scope", "--name-only")
 	for line := range strings.SplitSeq(own, "\n") {
 		scope, key, _ := strings.Cut(line, "\t")
-		if (scope == "local" || scope == "worktree") && strings.HasPrefix(key, "filter.") {
-			value := ""
-			if strings.HasSuffix(key, ".required") {
-				value = "false"
-			}
-			set = append(set, "-c", key+"="+value)
+		if scope != "local" && scope != "worktree" {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(key, "filter.") && strings.HasSuffix(key, ".required"),
+			strings.HasPrefix(key, "merge.") && strings.HasSuffix(key, ".driver"): // what it would merge is a conflict then
+			set = append(set, "-c", key+"=false")
+		case strings.HasPrefix(key, "filter."):
+			set = append(set, "-c", key+"=")
 		}
 	}
 	return t.run(ctx, dir, "git", append(set, args...)...)
@@ -53,12 +58,12 @@ func (t Tools) addWorktree(ctx context.Context, folder, name string) (Checkout, 
 
 func (t Tools) keepWorktree(ctx context.Context, c Checkout) (Kept, error) {
 	k := Kept{Checkout: c}
-	dirty, err := t.git(ctx, c.Path, "status", "--porcelain")
+	dirty, err := t.git(ctx, c.Path, "status", "--porcelain", "--ignore-submodules=all")
 	if err != nil {
 		return k, err
 	}
 	if dirty != "" {
-		if _, err := t.git(ctx, c.Path, "add", "-A"); err != nil {
+		if err := t.addAll(ctx, c.Path, "HEAD"); err != nil {
 			return k, err
 		}
 		if _, err := t.commit(ctx, c.Path, "What "+strings.TrimPrefix(c.Name, "tandem/")+" had not committed"); err != nil {

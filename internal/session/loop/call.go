@@ -59,7 +59,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 			out = append(out, offer{Spec: spec})
 		}
 	}
-	if r.Connectors == nil || plan || !r.gate.May(ctx, r.gate.Table().Get("connector.call")) {
+	if r.Connectors == nil || plan || !r.gate.May(ctx, r.gate.Table().Get(string(wire.Call))) {
 		return out, nil
 	}
 	outside, err := r.Connectors.Offers(ctx, s.Tenant)
@@ -125,8 +125,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	if spec.connector != "" {
 		return r.callOutside(op.WithCaller(ctx, as), t, c, spec)
 	}
-	in := session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args}
-	title, err := r.room.CheckCall(op.WithCaller(ctx, as), c.Tool, in)
+	in, title, err := r.room.PlanCall(op.WithCaller(ctx, as), c.Tool, session.CallIn{Session: s.ID, Turn: t.ID, Call: c.ID, Args: c.Args})
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind != fault.Internal {
 		return false, r.room.Refuse(ctx, t, c, f)
 	} else if err != nil {
@@ -136,11 +135,10 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 	var part *session.Writer
 	var output strings.Builder
 	var lost error // the first failure to show output, which must not hide the result
+	made := op.WithCaller(ctx, as)
 	if spec.Changes && c.State != session.CallRunning {
-		c.State, c.Ask = session.CallRunning, ""
-		if err := r.room.MoveCall(ctx, t, c, nil, ""); err != nil {
-			return false, err
-		}
+		r.begun(ctx, s) // its folder may have been granted in the middle of the turn
+		made = op.WithFirst(made, r.room.RunCall(t, c))
 	}
 	stop := r.room.Watch(c.ID, func(text string) {
 		if part == nil && lost == nil {
@@ -151,7 +149,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 			part.Add(text)
 		}
 	})
-	got, err := r.gate.Invoke(op.WithCaller(ctx, as), session.ToolOp(c.Tool), in)
+	got, err := r.gate.Invoke(made, session.ToolOp(c.Tool), in)
 	stop()
 	if err != nil && context.Cause(ctx) != nil {
 		return false, context.Cause(ctx)

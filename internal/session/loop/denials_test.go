@@ -100,7 +100,8 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 	if h.box.Kind != tool.Bubblewrap {
 		t.Fatalf("bubblewrap does not work here (%s): run make test-tools", h.box.Why)
 	}
-	files := []string{"a.txt", "priv/p.txt", "priv/deep/q.txt", "src/main.txt", "src/priv/r.txt", "docs/customers/ann.txt", "docs/open.txt"}
+	files := []string{"a.txt", "priv/p.txt", "PRIV/p.txt", "src/Priv/s.txt", "priv/deep/q.txt", "src/main.txt",
+		"src/priv/r.txt", "docs/customers/ann.txt", "docs/open.txt"}
 	seeds := [2]uint64{uint64(time.Now().UnixNano()), 7}
 	t.Logf("seeds %v", seeds)
 	dice := mathrand.New(mathrand.NewPCG(seeds[0], seeds[1]))
@@ -202,6 +203,39 @@ func TestANewDenialEndsARunningCommand(t *testing.T) {
 	}
 }
 
+// A command ran on to its end, for hours if it liked, when the folder was taken back or the person whom it ran for was disabled.
+func TestWhatIsTakenBackEndsARunningCommand(t *testing.T) {
+	for name, take := range map[string]func(h *house){
+		"the folder":             func(h *house) { h.do(person, "folder.revoke", session.FolderRevokeIn{Path: h.dir}) },
+		"whoever it ran for may": func(h *house) { h.barred.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouseWith(t, "", tool.Bubblewrap)
+			h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}})
+			s := h.session()
+			turn := h.prompt(s, `x [[tool bash {"command":"while sleep 0.2; do date >> ticks; done"}]]`)
+			size := func() int64 {
+				st, err := os.Stat(filepath.Join(h.dir, "ticks"))
+				if err != nil {
+					return 0
+				}
+				return st.Size()
+			}
+			testenv.Eventually(t, "the command runs", 2*time.Minute, func() bool { return size() > 0 })
+			take(h)
+			testenv.Eventually(t, "the command ends", time.Minute, func() bool {
+				calls, err := h.room.Calls(t.Context(), turn)
+				return err == nil && len(calls) == 1 && calls[0].State.Ended()
+			})
+			calls, err := h.room.Calls(t.Context(), turn)
+			if err != nil || !strings.Contains(calls[0].Result.Text, "the command was ended") {
+				t.Errorf("%+v %v", calls[0].Result, err)
+			}
+			h.barred.Store(false)
+		})
+	}
+}
+
 // A denial of the network, or of one host, ends a command that has the network: nobody knows whom it talks to. One without it runs on.
 func TestANetworkDenialEndsARunningCommand(t *testing.T) {
 	h := newHouseWith(t, "", tool.Bubblewrap)
@@ -236,6 +270,9 @@ func TestANetworkDenialEndsARunningCommand(t *testing.T) {
 		}
 	case <-time.After(2 * time.Minute):
 		t.Fatal("it runs on")
+	}
+	if out := h.call(s, "webfetch", args{"url": "http://b.example/"}); !strings.Contains(out, "the network, which is denied") {
+		t.Errorf("a page is fetched: %s", out)
 	}
 	select {
 	case out := <-offline:

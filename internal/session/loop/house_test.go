@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"tandem/internal/gate"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/owner"
 	"tandem/internal/policy/book"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/repo/kin"
@@ -44,6 +46,8 @@ type house struct {
 	box    *tool.Sandbox
 	cancel context.CancelFunc
 	ended  chan error
+	barred atomic.Bool // whoever calls was disabled since
+	plans  plans
 }
 
 // The commands of tests under Landlock are started by this very program.
@@ -111,7 +115,7 @@ func (h *house) open() {
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
 	h.jn.Rows = append(h.jn.Rows, func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, h.db) })
-	reg, err := tool.NewRegistry(builtin.All(nil, func() builtin.Search { return builtin.Search{} })...)
+	reg, err := tool.NewRegistry(h.plans.of(builtin.All(nil, func() builtin.Search { return builtin.Search{} }))...)
 	must(err)
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
@@ -123,7 +127,7 @@ func (h *house) open() {
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)
-	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none, Drop: func(*db.Tx, string, string) error { return nil }}, nil)
+	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none, Drop: func(*db.Tx, string, string) error { return nil }}, nil, nil)
 	asks := approval.New(h.db)
 	var table op.Table
 	must(table.Add(h.room.Ops()...))
@@ -133,13 +137,19 @@ func (h *house) open() {
 	h.rules = book.New(h.db, nil, nil)
 	must(table.Add(h.rules.Ops()...))
 	guards := open
+	guards.Still = func(context.Context, op.Caller) error {
+		if h.barred.Load() {
+			return fault.New(fault.Unauthenticated, "identity", "what let you in has ended")
+		}
+		return nil
+	}
 	guards.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
 		return h.room.Whose(ctx, tenant, strings.TrimPrefix(r.Path, "/"))
 	}
 	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, guards, log)
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
-	if _, err := h.gate.Recover(ctx); err != nil {
+	if _, err := h.gate.Recover(ctx, nobody); err != nil {
 		h.t.Fatal(err)
 	}
 	ctx, h.cancel = context.WithCancel(ctx)
@@ -268,3 +278,6 @@ func (h *house) decide(turn *session.Turn, verdict approval.Verdict, feedback st
 var open = gate.Guards{Still: func(context.Context, op.Caller) error { return nil },
 	Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: new(kin.Finder).Of,
 	Past: func(string) bool { return false }}
+
+// nobody lives beside the server that starts.
+func nobody(context.Context) (owner.Others, error) { return owner.Others{}, nil }

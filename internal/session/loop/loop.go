@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ func New(room *session.Room, log *slog.Logger) *Runner {
 // Through gives the driver its gate, which is made after the operations it runs.
 func (r *Runner) Through(g *gate.Gate, j *journal.Journal) {
 	r.gate, r.journal = g, j
-	r.room.Through(session.House{Invoker: g, May: g.May, All: g.Table().All, Sight: g.Sight})
+	r.room.Through(session.House{Invoker: g, May: g.May, All: g.Table().All, Sight: g.Sight, Still: g.Still})
 }
 
 // Run continues every open turn, then serves until ctx ends, and returns when the last worker has put its turn down.
@@ -68,7 +69,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer r.all.Wait()
 	defer stop(errStopping)
-	head, err := r.begin(ctx)
+	var head int64
+	err := r.room.Begin(ctx, r.away, func() (err error) { head, err = r.begin(ctx); return err })
 	switch {
 	case ctx.Err() != nil: // stopped before it had begun
 		return nil
@@ -77,6 +79,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	return r.watch(ctx, head)
 }
+
+func (r *Runner) away(err error) { r.log.Warn("sessions wait for the database", "err", err) }
 
 // begin closes what a crash left open and wakes the turns that were at work. It says from where in the journal to watch.
 func (r *Runner) begin(ctx context.Context) (head int64, err error) {
@@ -92,14 +96,15 @@ func (r *Runner) begin(ctx context.Context) (head int64, err error) {
 	r.mu.Lock()
 	r.base = ctx
 	r.mu.Unlock()
+	return head, r.wakeOpen(ctx)
+}
+
+func (r *Runner) wakeOpen(ctx context.Context) error {
 	open, err := r.room.Open(ctx, session.DriverModel)
-	if err != nil {
-		return 0, err
-	}
 	for _, s := range open {
 		r.Wake(s.Tenant, s.ID)
 	}
-	return head, nil
+	return err
 }
 
 // watch wakes turns whose asks were answered, and, once a minute, those whose asks may have expired.
@@ -231,7 +236,30 @@ func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
 			return false, err
 		}
 	}
-	return true, r.turn(ctx, s, t)
+	err = r.turn(ctx, s, t)
+	if session.Theirs(err) {
+		return false, nil
+	}
+	return true, err
+}
+
+// TakeOver goes on with the turns of servers that ended.
+func (r *Runner) TakeOver(ctx context.Context) error {
+	if err := r.room.CutParts(ctx); err != nil {
+		return err
+	}
+	return r.wakeOpen(ctx)
+}
+
+// Stir looks whether turns that run here were cancelled elsewhere.
+func (r *Runner) Stir() {
+	r.mu.Lock()
+	working := maps.Clone(r.working)
+	r.mu.Unlock()
+	for k, w := range working {
+		tenant, id, _ := strings.Cut(k, "\x00")
+		r.stopCancelled(tenant, id, w)
+	}
 }
 
 // settled says whether what a turn waits for was answered.
@@ -244,15 +272,14 @@ func (r *Runner) settled(ctx context.Context, s *session.Session, t *session.Tur
 		_, ended, err := r.room.Report(ctx, t.Tenant, t.Ask)
 		return ended, err
 	}
-	out, err := r.gate.Invoke(op.WithCaller(ctx, s.Caller()), "approval.get", approval.IDIn{ID: t.Ask})
+	a, err := op.Do(op.WithCaller(ctx, s.Caller()), r.gate, approval.AskGet, approval.IDIn{ID: t.Ask})
 	if fault.Is(err, fault.NotFound) {
 		return true, nil // the call asks again
 	}
 	if err != nil {
 		return false, err
 	}
-	a, ok := out.(*approval.Ask)
-	return !ok || a.State != approval.Pending, nil
+	return a.State != approval.Pending, nil
 }
 
 // Busy says whether a turn is being run: a server that is needed only on demand stays up for it.

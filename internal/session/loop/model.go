@@ -32,9 +32,11 @@ type ModelOut struct {
 	Usage provider.Usage `json:"usage"`
 }
 
+const modelCall = op.Def[ModelIn, ModelOut]("session.model_call")
+
 // Ops are the driver's own operations.
 func (r *Runner) Ops() []op.Op {
-	return []op.Op{op.Binding(op.Effect(op.Spec{Name: "session.model_call", Right: "session.run", MCP: "-",
+	return []op.Op{op.Binding(modelCall.Effect(op.Spec{Right: "session.run", MCP: "-",
 		Doc: "Call the model of a session once. Only the session's own turn does this."},
 		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil),
 		func(ctx context.Context, in ModelIn) ([]op.Bound, error) { return r.room.BindModel(ctx, in.Model) })}
@@ -192,7 +194,7 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	r.mu.Unlock()
 	as := s.At(t)
 	// A call of a model is never repeated under its name: one that a crash cut off is recorded as unknown, and a new one made.
-	_, err = r.gate.Invoke(op.WithCaller(ctx, as), "session.model_call", ModelIn{s.ID, t.ID, id.New("try"), model})
+	_, err = op.Do(op.WithCaller(ctx, as), r.gate, modelCall, ModelIn{s.ID, t.ID, id.New("try"), model})
 	r.mu.Lock()
 	delete(r.inflight, t.ID)
 	r.mu.Unlock()

@@ -40,7 +40,8 @@ func TestMakeTheTestsPass(t *testing.T) {
 		{"python", "python3", "python3 -m pytest -q test_m.py 2>/dev/null || python3 -m unittest -v test_m 2>&1 | tail -3",
 			map[string]string{"m.py": "def add(a, b):\n    return a - b\n",
 				"test_m.py": "import unittest\nfrom m import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n"},
-			"m.py", "def add(a, b):\n    return a + b\n", "OK|1 passed"},
+			// Of another size: Python knows a changed file by its size and the second of its change, and this one changes in the same second.
+			"m.py", "def add(a, b):\n    return sum([a, b])\n", "OK|1 passed"},
 		{"make and C", "cc", "make -s test", map[string]string{"add.c": "int add(int a, int b) { return a - b; }\n",
 			"test.c":   "#include <stdio.h>\nint add(int, int);\nint main(void) { if (add(1, 2) != 3) { puts(\"wrong\"); return 1; } puts(\"right\"); return 0; }\n",
 			"Makefile": "test: t\n\t./t\nt: add.c test.c\n\t$(CC) -o t add.c test.c\n"},

@@ -19,17 +19,18 @@ const (
 
 // turn runs a turn until it ends or has to wait.
 func (r *Runner) turn(ctx context.Context, s *session.Session, t *session.Turn) error {
-	if t.State != session.Running {
-		if err := r.room.Begun(ctx, s); err != nil {
-			r.log.Warn("look at a session's folder", "session", s.ID, "err", err)
+	if t.State != session.Running || !r.room.Mine(t) {
+		if t.State != session.Running {
+			r.begun(ctx, s)
 		}
 		var err error
 		if t, err = r.room.Start(ctx, t); err != nil {
 			return err
 		}
 	}
+	var said conversation
 	for {
-		parked, err := r.step(ctx, s, &t)
+		parked, err := r.step(ctx, s, &t, &said)
 		if err == nil && parked {
 			return nil
 		}
@@ -39,6 +40,13 @@ func (r *Runner) turn(ctx context.Context, s *session.Session, t *session.Turn) 
 		if err != nil {
 			return r.fail(ctx, t, err)
 		}
+	}
+}
+
+// begun remembers how the session's folder stands, if that is not known yet. Where it cannot be known, session diff says so.
+func (r *Runner) begun(ctx context.Context, s *session.Session) {
+	if err := r.room.Begun(ctx, s); err != nil {
+		r.log.Warn("look at a session's folder", "session", s.ID, "err", err)
 	}
 }
 
@@ -62,7 +70,7 @@ func (r *Runner) fail(ctx context.Context, t *session.Turn, err error) error {
 }
 
 // step does the next thing that the rows call for.
-func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn) (parked bool, err error) {
+func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn, said *conversation) (parked bool, err error) {
 	cur, err := r.room.Turn(ctx, (*t).Tenant, (*t).ID)
 	if err != nil {
 		return false, err
@@ -88,14 +96,14 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn)
 		}
 		return false, nil
 	}
-	ms, err := r.room.Messages(ctx, s.Tenant, s.ID)
-	if err != nil {
+	if err := said.readOn(ctx, r.room, s); err != nil {
 		return false, err
 	}
-	if len(ms) == 0 {
+	last := said.last()
+	if last == nil {
 		return false, fmt.Errorf("turn %s has no prompt", cur.ID)
 	}
-	if last := ms[len(ms)-1]; last.Role == session.RoleAssistant {
+	if last.Role == session.RoleAssistant {
 		if wants(last) {
 			return false, r.room.Results(ctx, cur)
 		}
@@ -105,7 +113,28 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn)
 	if err := guard(cur, calls); err != nil {
 		return false, err
 	}
-	return false, r.ask(ctx, s, cur, ms)
+	return false, r.ask(ctx, s, cur, *said)
+}
+
+// conversation is what was said so far. While a turn is open nothing of it is taken back, so a step reads what the last one added.
+type conversation []*session.Message
+
+func (c *conversation) readOn(ctx context.Context, room *session.Room, s *session.Session) error {
+	seq := int64(0)
+	if last := c.last(); last != nil {
+		seq = last.Seq
+	}
+	more, err := room.MessagesAfter(ctx, s.Tenant, s.ID, seq)
+	*c = append(*c, more...)
+	return err
+}
+
+// last is nil where nothing was said.
+func (c conversation) last() *session.Message {
+	if len(c) == 0 {
+		return nil
+	}
+	return c[len(c)-1]
 }
 
 func wants(m *session.Message) bool {

@@ -93,55 +93,49 @@ func at(id string) op.Resource { return op.Resource{Kind: "relay", Path: "/" + i
 // Ops is this room's front door.
 func (r *Runner) Ops() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "relay.start", Right: "relay.create", Method: "POST", Path: "/relays", MCP: "-",
+		RelayStart.Effect(op.Spec{Right: "relay.create", Method: "POST", Path: "/relays", MCP: "-",
 			Doc: "Start a relay: a lead and a worker on a task."},
 			func(StartIn) op.Resource { return at("") }, r.start, nil),
-		op.Read(op.Spec{Name: "relay.list", Right: "relay.list", Masked: true, Method: "GET", Path: "/relays", MCP: "-", Doc: "List relays."},
+		RelayList.Read(op.Spec{Right: "relay.list", Masked: true, Method: "GET", Path: "/relays", MCP: "-", Doc: "List relays."},
 			func(session.Nothing) op.Resource { return at("") }, r.list),
-		op.Read(op.Spec{Name: "relay.read", Right: "relay.read", Method: "GET", Path: "/relays/{loopId}", MCP: "-",
+		RelayRead.Read(op.Spec{Right: "relay.read", Method: "GET", Path: "/relays/{loopId}", MCP: "-",
 			Doc: "Read a relay: where it stands, and its log."},
 			func(in ReadIn) op.Resource { return at(in.ID) }, r.read),
-		op.State(op.Spec{Name: "relay.enqueue", Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/enqueue", MCP: "-",
+		RelayEnqueue.State(op.Spec{Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/enqueue", MCP: "-",
 			Doc: "Give a relay its next task, or the answer to its question."}, func(in TextIn) op.Resource { return at(in.ID) }, r.enqueue),
-		op.State(op.Spec{Name: "relay.inject", Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/inject", MCP: "-",
+		RelayInject.State(op.Spec{Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/inject", MCP: "-",
 			Doc: "Tell a running relay's lead something, with its next turn."}, func(in TextIn) op.Resource { return at(in.ID) }, r.inject),
-		op.State(op.Spec{Name: "relay.stop", Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/stop", MCP: "-",
+		RelayStop.State(op.Spec{Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/stop", MCP: "-",
 			Doc: "Stop a relay and close its sessions."}, func(in IDIn) op.Resource { return at(in.ID) }, r.stop),
-		op.Call(op.Spec{Name: "relay.do", Right: "relay.read", Method: "POST", Path: "/relay", MCP: "relay",
+		RelayDo.Call(op.Spec{Right: "relay.read", Method: "POST", Path: "/relay", MCP: "relay",
 			Doc: "Run two sessions that work together without a person in between: a lead plans, a worker builds.\nactions: start {task, cwd}, read {loopId}, enqueue {loopId, task} (the next task, or the answer to its question), inject {loopId, text}, stop {loopId}. Each needs its own right."},
 			func(in ToolIn) op.Resource { return at(in.ID) }, r.tool),
 	}
 }
 
 func (r *Runner) tool(ctx context.Context, in ToolIn) (ReadOut, error) {
-	name, arg := "", any(nil)
+	var x *Relay
+	var err error
 	switch in.Action {
 	case "start":
 		o := in.StartOptions
-		name, arg = "relay.start", StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker, Turns: o.Turns,
-			Budget: o.Budget, Tokens: o.Tokens, Cents: o.Cents, Park: o.Park, Answer: o.Answer}
+		x, err = op.Do(ctx, r.gate, RelayStart, StartIn{Task: in.Task, Mission: o.Mission, Cwd: o.Cwd, Lead: o.Lead, Worker: o.Worker,
+			Turns: o.Turns, Budget: o.Budget, Tokens: o.Tokens, Cents: o.Cents, Park: o.Park, Answer: o.Answer})
 	case "read":
-		name, arg = "relay.read", ReadIn{ID: in.ID, Cursor: in.Cursor}
+		return op.Do(ctx, r.gate, RelayRead, ReadIn{ID: in.ID, Cursor: in.Cursor})
 	case "enqueue":
-		name, arg = "relay.enqueue", TextIn{ID: in.ID, Text: in.Task}
+		x, err = op.Do(ctx, r.gate, RelayEnqueue, TextIn{ID: in.ID, Text: in.Task})
 	case "inject":
-		name, arg = "relay.inject", TextIn{ID: in.ID, Text: or(in.Text, in.Task)}
+		x, err = op.Do(ctx, r.gate, RelayInject, TextIn{ID: in.ID, Text: or(in.Text, in.Task)})
 	case "stop":
-		name, arg = "relay.stop", IDIn{ID: in.ID}
+		x, err = op.Do(ctx, r.gate, RelayStop, IDIn{ID: in.ID})
 	default:
 		return ReadOut{}, fault.New(fault.Invalid, "relay", "action %.40q is not accepted: use start, read, enqueue, inject or stop", in.Action)
 	}
-	out, err := r.gate.Invoke(ctx, name, arg)
 	if err != nil {
 		return ReadOut{}, err
 	}
-	switch out := out.(type) {
-	case ReadOut:
-		return out, nil
-	case *Relay:
-		return r.read(ctx, ReadIn{ID: out.ID, Cursor: in.Cursor})
-	}
-	return ReadOut{}, nil
+	return r.read(ctx, ReadIn{ID: x.ID, Cursor: in.Cursor})
 }
 
 func seconds(given int64, usual, most time.Duration, what string) (time.Duration, error) {
@@ -157,8 +151,8 @@ func seconds(given int64, usual, most time.Duration, what string) (time.Duration
 
 func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
-	x := &Relay{ID: id.New("loop"), Tenant: c.Tenant, Mission: or(in.Mission, in.Task), Turns: in.Turns, Queue: []string{}, Caller: c,
-		Folder: in.Cwd}
+	x := &Relay{ID: id.New("loop"), Tenant: c.Tenant, Lives: r.sessions.Lives, Mission: or(in.Mission, in.Task), Turns: in.Turns,
+		Queue: []string{}, Caller: c, Folder: in.Cwd}
 	if strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask || len(in.Mission) > MaxTask {
 		return nil, fault.New(fault.Invalid, "relay.start", "a task has between 1 and %d bytes", MaxTask)
 	}

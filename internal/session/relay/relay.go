@@ -44,6 +44,7 @@ const (
 type Relay struct {
 	ID       string   `json:"loopId"`
 	Tenant   string   `json:"-"`
+	Lives    string   `json:"lives,omitempty" jsonschema:"which of a cluster's servers runs it, by its home; empty for the first"`
 	Status   Status   `json:"status"`
 	Mission  string   `json:"mission"`
 	Task     string   `json:"task"`

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type Sessions struct {
 	Open  func(ctx context.Context, relay, name string, side Side, folder string) (id string, real string, err error)
 	Close func(ctx context.Context, id string) error
 	Owned func(ctx context.Context) (map[string]string, error)
+	Lives string // the home of this server in its cluster: relays of another one are left to it
 }
 
 // Runner keeps relays and runs them.
@@ -61,10 +63,17 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.base, r.born = ctx, r.db.Now()
 	r.mu.Unlock()
 	defer r.all.Wait()
-	open, err := r.rows(ctx, "status IN (?, ?, ?)", string(Running), string(Parked), string(NeedsInput))
-	if err != nil {
+	var open []*Relay
+	if err := r.db.Begin(ctx, r.away, func() (err error) {
+		open, err = r.rows(ctx, "status IN (?, ?, ?)", string(Running), string(Parked), string(NeedsInput))
+		return err
+	}); err != nil {
+		if ctx.Err() != nil { // the server ends already
+			return nil
+		}
 		return err
 	}
+	open = slices.DeleteFunc(open, func(x *Relay) bool { return x.Lives != r.sessions.Lives })
 	r.orphans(ctx, open)
 	for _, x := range open {
 		r.wake(x.Tenant, x.ID)
@@ -72,6 +81,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
+func (r *Runner) away(err error) { r.log.Warn("relays wait for the database", "err", err) }
 
 // orphans closes the programs of relays that are over, or that a crash kept from coming about.
 func (r *Runner) orphans(ctx context.Context, open []*Relay) {
@@ -206,13 +217,9 @@ func (r *Runner) step(ctx context.Context, x *Relay) error {
 		// The key makes a step that a crash interrupted find the same turn again.
 		c := x.Caller
 		c.Idempotency = fmt.Sprintf("%s.%d", x.ID, x.Step)
-		out, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.prompt", session.PromptIn{ID: side, Text: x.Prompt})
+		t, err := op.Do(asRelay(op.WithCaller(ctx, c), x.ID), r.gate, session.SessionPrompt, session.PromptIn{ID: side, Text: x.Prompt})
 		if err != nil {
 			return r.block(ctx, x, err)
-		}
-		t, ok := out.(*session.Turn)
-		if !ok {
-			return fmt.Errorf("session.prompt answered %T", out)
 		}
 		return r.change(ctx, x.Tenant, x.ID, "", func(x *Relay, _ time.Time) error { x.Flight = t.ID; return nil })
 	}
@@ -293,8 +300,8 @@ func (r *Runner) ended(ctx context.Context, x *Relay) (*session.Turn, error) {
 		if r.late(x) && !asked {
 			asked = true
 			c := x.Caller
-			if _, err := r.gate.Invoke(asRelay(op.WithCaller(ctx, c), x.ID), "session.cancel",
-				session.TurnIn{ID: t.Session, Turn: t.ID}); err != nil {
+			_, err := op.Do(asRelay(op.WithCaller(ctx, c), x.ID), r.gate, session.SessionCancel, session.TurnIn{ID: t.Session, Turn: t.ID})
+			if err != nil {
 				r.log.Warn("interrupt a turn whose task's time is used up", "relay", x.ID, "err", err)
 			}
 		}
@@ -306,10 +313,10 @@ func (r *Runner) late(x *Relay) bool { return r.db.Now().Sub(x.TaskSince) > x.Bu
 
 // said is all that a side said in a turn.
 func (r *Runner) said(ctx context.Context, tenant, side, turn string) (string, error) {
-	ms, err := r.room.Messages(ctx, tenant, side)
+	ms, err := r.room.MessagesOf(ctx, tenant, side, turn)
 	var all []string
 	for _, m := range ms {
-		if m.Turn != turn || m.Role != session.RoleAssistant {
+		if m.Role != session.RoleAssistant {
 			continue
 		}
 		for _, b := range m.Blocks {

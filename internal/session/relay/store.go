@@ -51,6 +51,18 @@ func (r *Runner) get(ctx context.Context, tenant, id string) (*Relay, error) {
 	return x, err
 }
 
+// LivesAt is the home of the server that runs a relay; found is false where there is no such relay.
+func (r *Runner) LivesAt(ctx context.Context, tenant, id string) (home string, found bool, err error) {
+	x, err := r.get(ctx, tenant, id)
+	if fault.Is(err, fault.NotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return x.Lives, true, nil
+}
+
 func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay, error) {
 	rows, err := r.db.Query(ctx, "SELECT tenant, body FROM relay WHERE "+where+" ORDER BY created_at", args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })

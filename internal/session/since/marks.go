@@ -21,6 +21,7 @@ func Mark(ctx context.Context, folder string, skip Skip) (*Marks, error) {
 	}
 	m := &Marks{head: b.Head, files: make(map[uint64]uint64, len(b.Files)), whole: b.Partly == ""}
 	for name, f := range b.Files {
+		f.Kept = 0 // a link to it, or a right taken back and given again, is no change that is counted
 		m.files[sum(name)] = sum(fmt.Sprint(f))
 	}
 	return m, nil

@@ -24,20 +24,23 @@ import (
 
 // Bounds of what is looked at: a folder beyond them is known in part, and says so.
 const (
-	maxFiles  = 30_000
-	maxFile   = 4 << 20 // larger ones are known by size and time alone
-	maxRead   = 256 << 20
-	maxKept   = 16 << 20
-	patience  = 10 * time.Second
-	linkMode  = "120000"
-	plainMode = "100644"
-	execMode  = "100755"
+	maxFiles = 30_000
+	maxFile  = 4 << 20 // larger ones are known by size and time alone
+	maxRead  = 256 << 20
+	maxKept  = 16 << 20
+	// maxExclude bounds a repository's own list of ignored files, which is kept with what the folder held.
+	maxExclude = 64 << 10
+	patience   = 10 * time.Second
+	linkMode   = "120000"
+	plainMode  = "100644"
+	execMode   = "100755"
 )
 
 // File is what is known of a file.
 type File struct {
 	Size int64  `json:"s"`
-	At   int64  `json:"t"` // when it changed, in nanoseconds
+	At   int64  `json:"t"`           // when its content changed, in nanoseconds, as whoever changed it may have set it
+	Kept int64  `json:"c,omitempty"` // when anything of it changed, which nobody can set back; 0 where the system does not tell
 	Mode string `json:"m"`
 	Hash string `json:"h,omitempty"` // git's name for its content; "" for one that is too large
 }
@@ -48,7 +51,10 @@ type Base struct {
 	Files  map[string]File `json:"files"`            // by path below the folder, with slashes
 	Partly string          `json:"partly,omitempty"` // why not all of it is known
 	Head   string          `json:"head,omitempty"`   // the commit of its repository, if it is in one
-	read   int64
+	// Exclude is what the repository's own list of ignored files said at the beginning. It counts for later looks, too: whoever writes
+	// into it meanwhile hides nothing.
+	Exclude string `json:"exclude,omitempty"`
+	read    int64
 }
 
 // Skip says what is not looked at, by absolute path.
@@ -71,7 +77,10 @@ func look(ctx context.Context, folder string, known *Base, skip Skip, brief bool
 	top, below := Top(folder)
 	var ignores *workcopy.Ignores
 	if top != "" {
-		if ignores, err = outer(top, below); err != nil {
+		if b.Exclude = excluded(top); known != nil {
+			b.Exclude = known.Exclude
+		}
+		if ignores, err = outer(top, below, b.Exclude); err != nil {
 			return nil, err
 		}
 	}
@@ -83,13 +92,26 @@ func look(ctx context.Context, folder string, known *Base, skip Skip, brief bool
 	return b, err
 }
 
-// outer are the ignore files above a folder in its repository.
-func outer(top, below string) (*workcopy.Ignores, error) {
-	g, err := (*workcopy.Ignores)(nil).WithFile("", filepath.Join(top, ".git", "info", "exclude"))
-	if err != nil || below == "" {
-		return g, err
+// excluded is a repository's own list of ignored files; "" for one that is too long to be a list that somebody wrote.
+func excluded(top string) string {
+	at := filepath.Join(top, ".git", "info", "exclude")
+	if st, err := os.Stat(at); err != nil || !st.Mode().IsRegular() || st.Size() > maxExclude {
+		return ""
 	}
-	at := ""
+	text, err := os.ReadFile(at)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// outer are the ignore files above a folder in its repository.
+func outer(top, below, exclude string) (*workcopy.Ignores, error) {
+	g := (*workcopy.Ignores)(nil).With("", []byte(exclude))
+	if below == "" {
+		return g, nil
+	}
+	at, err := "", error(nil)
 	for _, part := range append([]string{""}, strings.Split(path.Dir(below), "/")...) {
 		if part == "." {
 			break
@@ -150,7 +172,8 @@ func (l *looker) dir(ctx context.Context, rel string, ignores *workcopy.Ignores)
 	}
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
-		if e.Name() == ".git" || e.Name() == ".jj" || ignores.Match(l.inRepo(name), e.IsDir()) ||
+		// An ignore file is looked at even where one names it, itself perhaps: what it hides can be told from it.
+		if e.Name() == ".git" || e.Name() == ".jj" || e.Name() != ".gitignore" && ignores.Match(l.inRepo(name), e.IsDir()) ||
 			l.skip(filepath.Join(l.b.Folder, filepath.FromSlash(name))) {
 			continue
 		}
@@ -184,7 +207,7 @@ func (l *looker) file(name string) (File, bool) {
 	if err != nil {
 		return File{}, false
 	}
-	f := File{Size: st.Size(), At: st.ModTime().UnixNano(), Mode: plainMode}
+	f := File{Size: st.Size(), At: st.ModTime().UnixNano(), Kept: changedAt(st), Mode: plainMode}
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
 		f.Mode = linkMode
@@ -194,7 +217,7 @@ func (l *looker) file(name string) (File, bool) {
 		f.Mode = execMode
 	}
 	if l.known != nil {
-		if was, ok := l.known.Files[name]; ok && was.Size == f.Size && was.At == f.At && was.Mode == f.Mode {
+		if was, ok := l.known.Files[name]; ok && was == (File{f.Size, f.At, f.Kept, f.Mode, was.Hash}) {
 			return was, true
 		}
 	}

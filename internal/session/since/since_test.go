@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,47 @@ func TestNothingChanged(t *testing.T) {
 	}
 	if _, err := since.Look(t.Context(), filepath.Join(dir, "none"), nil, nil); err == nil {
 		t.Error("there is no such folder")
+	}
+}
+
+// Whoever changes a file and wants no trace of it sets its time back, lets the repository's own list ignore it, or an ignore file that
+// ignores itself: each is seen.
+func TestNothingHidesAChange(t *testing.T) {
+	for name, hide := range map[string]struct {
+		do   func(dir string)
+		want string
+	}{
+		"the time is set back": {func(dir string) {
+			st, err := os.Stat(filepath.Join(dir, "lib.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir, "lib.txt", "bad\n")
+			if err := os.Chtimes(filepath.Join(dir, "lib.txt"), st.ModTime(), st.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+		}, "lib.txt"},
+		"the repository's own list": {func(dir string) {
+			write(t, dir, ".git/info/exclude", "evil.sh\n")
+			write(t, dir, "evil.sh", "evil\n")
+		}, "evil.sh"},
+		"an ignore file that ignores itself": {func(dir string) {
+			write(t, dir, "sub/.gitignore", "*\n")
+			write(t, dir, "sub/evil.sh", "evil\n")
+		}, "sub/.gitignore"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			run(t, dir, "", "git", "init", "-q")
+			write(t, dir, "lib.txt", "was\n")
+			base, err := since.Look(t.Context(), dir, nil, func(string) bool { return false })
+			if err != nil {
+				t.Fatal(err)
+			}
+			hide.do(dir)
+			if _, names := whole(t, base, nil); !slices.Contains(names, hide.want) {
+				t.Errorf("%s changed, and the look names %v", hide.want, names)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/session"
 )
 
@@ -29,7 +30,7 @@ func (d *Driver) interruptOp(ctx context.Context, in NameIn) (SendOut, error) {
 		return d.report(ctx, r.Session, in.Name, nil, s.Events, "")
 	}
 	// Only what runs: prompts that wait are not this caller's to drop. They are stopped one by one, or all with session.cancel.
-	if _, err := d.gate.Invoke(ctx, "session.cancel", session.TurnIn{ID: r.Session, Turn: t.ID}); err != nil {
+	if _, err := op.Do(ctx, d.gate, session.SessionCancel, session.TurnIn{ID: r.Session, Turn: t.ID}); err != nil {
 		return SendOut{}, err
 	}
 	if t, err = d.await(ctx, r.Tenant, r.Session, t.ID, 15*time.Second); err != nil {

@@ -210,8 +210,17 @@ func TestCodex(t *testing.T) {
 	})
 
 	t.Run("a question is answered from elsewhere", func(t *testing.T) {
-		h.tmux("send-keys", "-t", "=ccm-a:", "BTab") // Codex asks only in its plan mode
-		h.eventually("it plans", func() bool { return strings.Contains(h.shown("a"), "Plan mode") })
+		var pressed time.Time // Codex asks only in its plan mode, and hears that key only once its screen is at rest
+		h.eventually("it plans", func() bool {
+			if strings.Contains(h.shown("a"), "Plan mode") {
+				return true
+			}
+			if time.Since(pressed) > 3*time.Second {
+				h.tmux("send-keys", "-t", "=ccm-a:", "BTab")
+				pressed = time.Now()
+			}
+			return false
+		})
 		out := h.begin("a", `ask [[tool request_user_input {"questions":[{"id":"q","question":"Which colour?","header":"Colour","options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
 		var qs session.QuestionsOut
 		h.eventually("a question waits", func() bool { h.call("question.list", nil, &qs); return len(qs.Questions) == 1 })

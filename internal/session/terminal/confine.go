@@ -69,6 +69,9 @@ func (s *seat) box(ctx context.Context, l Launch) (box.Box, error) {
 		return b, err
 	}
 	project = append(project, hidden...)
+	if now := s.looked.Load(); now != nil && now.sight.Offline() != "" { // all that it does not need for its model
+		b.Env = append(slices.Clone(b.Env), agents.Quiet(s.row.Agent)...)
+	}
 	if box.Below(s.row.Folder, d.data()) {
 		project = append(project, box.Empty(d.data())) // a working folder that holds tandem's own does not show it
 	}

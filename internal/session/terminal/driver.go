@@ -45,6 +45,8 @@ type Options struct {
 	Answers bool
 	// Skip says that the person asked for sessions that skip permissions.
 	Skip bool
+	// Lives is the home of this server in its cluster; terminals of another machine are left to it.
+	Lives string
 	// Kit is what confined programs get of the machine's toolchains, as commands of our own loop do.
 	Kit *tool.Kit
 	// Sockets open and close a session's own door.
@@ -108,11 +110,17 @@ func (d *Driver) Run(ctx context.Context) error {
 	if d.noTmux == nil {
 		defer d.tmux.Close()
 	}
-	open, err := d.rows(ctx, "closed_at = 0")
-	if err != nil {
+	var open []*row
+	if err := d.db.Begin(ctx, d.away, func() (err error) { open, err = d.rows(ctx, "closed_at = 0"); return err }); err != nil {
+		if ctx.Err() != nil { // the server ends already
+			return nil
+		}
 		return err
 	}
 	for _, r := range open {
+		if r.Lives != d.Lives {
+			continue
+		}
 		if r.Probe {
 			d.all.Go(func() { d.dropProbe(ctx, r.Tenant, r.Session) })
 			continue
@@ -133,6 +141,8 @@ func (d *Driver) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
+func (d *Driver) away(err error) { d.log.Warn("terminal sessions wait for the database", "err", err) }
 
 // stops says whether the server is about to end: what is cut off then says nothing about programs and people.
 func (d *Driver) stops() bool { return d.base.Err() != nil }
@@ -212,7 +222,7 @@ func (d *Driver) Wake(_, id string) {
 	}
 	d.all.Go(func() {
 		rows, err := d.rows(base, "session = ?", id)
-		if err != nil || len(rows) == 0 {
+		if err != nil || len(rows) == 0 || rows[0].Lives != d.Lives {
 			return
 		}
 		if t, err := d.room.Next(base, rows[0].Tenant, id); err == nil && t != nil {

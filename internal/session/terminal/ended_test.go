@@ -59,4 +59,19 @@ func TestSendExitsAsTheTurnEnds(t *testing.T) {
 	if out, err := h.fails(h.project, "session", "send", "a", "go [[err 400]]"); err == nil {
 		t.Errorf("a turn that failed: %s", out)
 	}
+	h.eventually("it is over", func() bool { return h.poll("a", 0).Idle })
+	// One that is not over is no success either, and says how to read on; whoever would not wait is told so and no more.
+	for wait, want := range map[string]int{"300": 8, "0": 0} {
+		out, err := h.fails(h.project, "session", "send", "a", "--wait", wait, "long [[hang 60]]")
+		var exit *exec.ExitError
+		got := 0
+		if errors.As(err, &exit) {
+			got = exit.ExitCode()
+		}
+		if got != want || !strings.Contains(out, "tandem session send a --cursor ") {
+			t.Errorf("--wait %s ended with %d: %s", wait, got, out)
+		}
+		h.tandem(h.project, "session", "interrupt", "a")
+		h.eventually("it is over", func() bool { return h.poll("a", 0).Idle })
+	}
 }

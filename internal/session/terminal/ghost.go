@@ -26,7 +26,7 @@ func (d *Driver) endGhosts(ctx context.Context) {
 			timer.Reset(time.Second)
 		}
 	}
-	asks, err := d.asks.Waiting(ctx, "session.tool")
+	asks, err := d.asks.Waiting(ctx, string(SessionTool))
 	if err != nil {
 		d.log.Error("look for asks that nobody waits for", "err", err)
 		return

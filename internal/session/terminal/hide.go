@@ -10,6 +10,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/session"
 	"tandem/internal/tool"
 	"tandem/internal/tool/box"
 )
@@ -38,10 +39,10 @@ func (s *seat) scope(ctx context.Context, atWork bool) (*view, error) {
 // seen is the working folder as a caller may see it with a tool.
 func (s *seat) seen(ctx context.Context, c op.Caller, with string) (*view, error) {
 	sight, err := s.d.gate.Sight(op.WithCaller(ctx, c), with)
+	see, err := session.SightOf(sight, err)
 	if err != nil {
 		return nil, err
 	}
-	see := &tool.Sight{Of: func(path string) tool.Seen { return tool.Seen(sight.Of(path)) }, Edges: sight.Edges}
 	scope, err := s.wearing(ctx, see)
 	return &view{scope: scope, sight: sight, holds: true}, err
 }
@@ -116,7 +117,8 @@ func astray(unreached []string) string {
 	}
 	n := min(len(unreached), maxNamed)
 	return "; denied to it, and within reach of what it runs: " + strings.Join(unreached[:n], ", ") +
-		" (calls that name a denied host are refused, and where the network is denied every command asks)"
+		" (calls that name a denied host are refused; where the network is denied nothing is fetched or searched and every command asks; " +
+		"what the program itself sends, to its model and its maker, nobody holds)"
 }
 
 // maxNamed bounds the sentence.

@@ -42,7 +42,7 @@ type hooked struct {
 }
 
 func (d *Driver) hookOp() op.Op {
-	return op.Call(op.Spec{Name: "session.hook", Right: "session.read", Method: "POST", Path: "/session-hook", MCP: "-", Socket: true,
+	return SessionHook.Call(op.Spec{Right: "session.read", Method: "POST", Path: "/session-hook", MCP: "-", Socket: true,
 		Doc: "Take what an agent program tells its hook. Only the session itself may call it, on its own socket."},
 		func(HookIn) op.Resource { return op.Resource{Kind: "session", Path: "/"} }, d.hook)
 }

@@ -3,9 +3,12 @@ package terminal
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
@@ -143,6 +146,9 @@ func (s *seat) launch(ctx context.Context) error {
 		}
 	}
 	l, err := s.prog.prepare(ctx)
+	if err == nil && s.stage == nil {
+		l.Env, err = s.named(l.Env)
+	}
 	if err != nil {
 		return err
 	}
@@ -168,6 +174,31 @@ func (s *seat) launch(ctx context.Context) error {
 	s.prog.launched()
 	s.set(Starting, "launch", "")
 	return nil
+}
+
+// named is an environment in which tandem is found by its name: a person's own folder of programs, such as ~/.local/bin, is out of a
+// confined program's sight.
+func (s *seat) named(env []string) ([]string, error) {
+	bin := filepath.Join(s.folder(), "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return nil, err
+	}
+	link := filepath.Join(bin, "tandem")
+	if to, err := os.Readlink(link); err != nil || to != s.d.Self {
+		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err := os.Symlink(s.d.Self, link); err != nil {
+			return nil, err
+		}
+	}
+	env = slices.Clone(env)
+	for i, kv := range env {
+		if strings.HasPrefix(kv, "PATH=") {
+			env[i] = kv + string(os.PathListSeparator) + bin
+		}
+	}
+	return env, nil
 }
 
 // place is what is shown of where a program lies: its folder, with its helpers, or the program alone where that folder holds the

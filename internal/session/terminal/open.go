@@ -140,8 +140,8 @@ func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (ses
 
 // openIn opens a new session in a folder that it may use.
 func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
-	r := &row{Tenant: c.Tenant, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model,
-		RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
+	r := &row{Tenant: c.Tenant, Lives: d.Lives, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home),
+		RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 			Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay,
 			Attach: d.attachLine(in.Name), Confined: confined}}
 	r.Boundary = d.boundary(r.Agent, r.Confined)

@@ -43,11 +43,12 @@ type wait struct {
 
 // useOp is the row behind every tool call of an agent program that needs an answer.
 func (d *Driver) useOp() op.Op {
-	o := op.Effect(op.Spec{Name: "session.tool", Right: "tool.use", MCP: "-", Socket: true,
+	o := SessionTool.Effect(op.Spec{Right: "tool.use", MCP: "-", Socket: true,
 		Doc: "Let an agent program use one of its own tools with exactly this input."},
 		func(in UseIn) op.Resource { return op.Resource{Kind: "tool", Path: "/" + toolName(in.Tool)} },
 		func(context.Context, UseIn) (UseOut, error) { return UseOut{true}, nil },
 		func(context.Context, UseIn) (UseOut, bool, error) { return UseOut{true}, true, nil })
+	o = op.Binding(o, func(_ context.Context, in UseIn) ([]op.Bound, error) { return edits(in), nil })
 	return op.Touching(o, func(ctx context.Context, in UseIn) op.Touch {
 		t := touch(in)
 		if s := d.live(in.Session); s != nil {
@@ -127,13 +128,13 @@ func (s *seat) use(h hooked) UseIn {
 // dialog does not count, people are asked here already, and no dialog comes up.
 func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	s.nudge()
-	d, err := s.d.gate.Weigh(ctx, "session.tool", s.use(h))
+	d, err := s.d.gate.Weigh(ctx, string(SessionTool), s.use(h))
 	if err != nil {
 		return HookOut{}, err
 	}
 	switch {
 	case d.Effect == policy.Deny:
-		if _, err := s.d.gate.Invoke(ctx, "session.tool", s.use(h)); err == nil { // which writes the refusal down
+		if _, err := op.Do(ctx, s.d.gate, SessionTool, s.use(h)); err == nil { // which writes the refusal down
 			return HookOut{}, fault.New(fault.Conflict, "session.tool", "what policy says of this call has changed just now")
 		}
 		return verdict("PreToolUse", "deny", d.Reason), nil
@@ -181,7 +182,7 @@ func (s *seat) ask(ctx context.Context, key string, h hooked) error {
 	w := &wait{tool: h.Tool, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
 	for {
-		_, err := s.d.gate.Invoke(ctx, "session.tool", s.use(h))
+		_, err := op.Do(ctx, s.d.gate, SessionTool, s.use(h))
 		var f *fault.Error
 		if err == nil || !errors.As(err, &f) || f.Kind != fault.Pending {
 			s.closeWait(key, w)
@@ -198,7 +199,7 @@ func (s *seat) ask(ctx context.Context, key string, h hooked) error {
 			case <-wctx.Done():
 			}
 		}()
-		_, err = s.d.gate.Invoke(wctx, "approval.wait", approval.WaitIn{ID: w.ask, Timeout: 300})
+		_, err = op.Do(wctx, s.d.gate, approval.AskWait, approval.WaitIn{ID: w.ask, Timeout: 300})
 		cancel()
 		select {
 		case <-w.local:

@@ -35,10 +35,10 @@ type ChecksOut struct {
 
 func (d *Driver) checkOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "session.probe", Right: "session.create", Method: "POST", Path: "/terminals-probe", MCP: "-",
+		SessionProbe.Effect(op.Spec{Right: "session.create", Method: "POST", Path: "/terminals-probe", MCP: "-",
 			Doc: "Check which signals of an agent program work, with one short turn of it in a session that is closed again.\nNo model is asked unless real says so."},
 			func(ProbeIn) op.Resource { return at("") }, d.probeOp, nil),
-		op.Read(op.Spec{Name: "session.programs", Right: "session.list", Masked: true, Method: "GET", Path: "/terminals-programs", MCP: "-",
+		SessionPrograms.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/terminals-programs", MCP: "-",
 			Doc: "List the versions of agent programs that were checked, and which of their signals work."},
 			func(ReapIn) op.Resource { return at("") },
 			func(ctx context.Context, _ ReapIn) (ChecksOut, error) {
@@ -163,7 +163,7 @@ func (d *Driver) openProbe(ctx context.Context, agent, base string) (*seat, erro
 		return nil, err
 	}
 	c := op.CallerFrom(ctx)
-	r := &row{Tenant: c.Tenant, Program: program, Probe: true,
+	r := &row{Tenant: c.Tenant, Lives: d.Lives, Program: program, Probe: true,
 		Seat: Seat{Name: "probe-" + newConversation()[:8], Agent: agent, State: Starting, Signal: "launch", Confined: confined}}
 	stage := &agents.Stage{Base: base}
 	err = d.db.Write(ctx, func(tx *db.Tx) error {

@@ -69,7 +69,8 @@ type Seat struct {
 type row struct {
 	Seat
 	Tenant       string `json:"-"`
-	Repo         string `json:"repo,omitempty"` // whose checkout it works in, when it has one of its own
+	Lives        string `json:"lives,omitempty"` // which of a cluster's servers has it, by its home; "" for the first
+	Repo         string `json:"repo,omitempty"`  // whose checkout it works in, when it has one of its own
 	Program      string `json:"program"`
 	Config       string `json:"config"`
 	Conversation string `json:"conversation"`

@@ -82,11 +82,11 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		if in.Model != "" {
 			p.Options.Model = agent + "/" + in.Model
 		}
-		out, err := d.gate.Invoke(ctx, "session.prompt", p)
+		t, err := op.Do(ctx, d.gate, session.SessionPrompt, p)
 		if err != nil {
 			return SendOut{}, err
 		}
-		turn = out.(*session.Turn).ID
+		turn = t.ID
 	}
 	wait := d.Wait
 	if in.Wait != nil {
@@ -114,7 +114,8 @@ func (d *Driver) await(ctx context.Context, tenant, id, turn string, wait time.D
 		} else if t, err = d.room.Turn(ctx, tenant, turn); err != nil {
 			return nil, err
 		}
-		if t.State.Ended() || t.State == session.Waiting || !time.Now().Before(end) {
+		waits := t.State == session.Waiting && !t.Cancel // an ask that a cancelled turn still filed goes with it
+		if t.State.Ended() || waits || !time.Now().Before(end) {
 			return t, nil
 		}
 		tell()
@@ -159,11 +160,11 @@ func (d *Driver) report(ctx context.Context, id, name string, t *session.Turn, c
 	out := SendOut{Name: name, Status: "idle", Idle: true, State: v.State, Signal: v.Signal, Cursor: cursor}
 	var said []string
 	for {
-		page, err := d.gate.Invoke(ctx, "session.events", session.EventsIn{ID: id, After: out.Cursor, Limit: 1000})
+		page, err := op.Do(ctx, d.gate, session.SessionEvents, session.EventsIn{ID: id, After: out.Cursor, Limit: 1000})
 		if err != nil {
 			return SendOut{}, err
 		}
-		events := page.(session.EventsOut).Events
+		events := page.Events
 		for _, e := range events {
 			out.Cursor = e.Seq
 			if e.Type != session.EventMessage {

@@ -48,13 +48,13 @@ const (
 
 func (d *Driver) skipOps() []op.Op {
 	return []op.Op{
-		op.Effect(op.Spec{Name: "session.skip", Right: "tool.use", Method: "POST", Path: "/terminals-skip", MCP: "-",
+		SessionSkip.Effect(op.Spec{Right: "tool.use", Method: "POST", Path: "/terminals-skip", MCP: "-",
 			Doc: "Let sessions in a folder skip their permissions for a while. A person has to approve it."},
 			func(SkipIn) op.Resource { return op.Resource{Kind: "tool", Path: "/skip-permissions"} }, d.skip, nil),
-		op.Read(op.Spec{Name: "session.skips", Right: "session.list", Masked: true, Method: "GET", Path: "/terminals-skip", MCP: "-",
+		SessionSkips.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/terminals-skip", MCP: "-",
 			Doc: "List where sessions may skip their permissions, who granted it, and until when."},
 			func(LiveIn) op.Resource { return at("") }, d.skipsOp),
-		op.State(op.Spec{Name: "session.unskip", Right: "session.prompt", Method: "DELETE", Path: "/terminals-skip/{id}", MCP: "-",
+		SessionUnskip.State(op.Spec{Right: "session.prompt", Method: "DELETE", Path: "/terminals-skip/{id}", MCP: "-",
 			Doc: "Take such a grant back. Sessions that run under it get their permissions back before their next turn."},
 			func(SkipIDIn) op.Resource { return at("") }, d.unskip),
 	}
@@ -90,13 +90,13 @@ func (d *Driver) grantor(ctx context.Context, c op.Caller) string {
 		return c.Name
 	}
 	for _, state := range []string{"approved", "spent"} {
-		out, err := d.gate.Invoke(ctx, "approval.list", approval.ListIn{State: state, Limit: 1000})
+		out, err := op.Do(ctx, d.gate, approval.AskList, approval.ListIn{State: state, Limit: 1000})
 		if err != nil {
 			continue
 		}
-		asks := out.(approval.ListOut).Asks
+		asks := out.Asks
 		for i := len(asks) - 1; i >= 0; i-- {
-			if asks[i].Op == "session.skip" && asks[i].DecidedBy != "" {
+			if asks[i].Op == string(SessionSkip) && asks[i].DecidedBy != "" {
 				return asks[i].DecidedBy
 			}
 		}
@@ -145,6 +145,6 @@ func (d *Driver) maySkip(ctx context.Context, tenant, folder string, ask bool) e
 		return fault.New(fault.Denied, "session.open", "skipping permissions was not granted for %s", folder).
 			WithNext("ask for it, and let a person approve it: tandem session skip %s", folder)
 	}
-	_, err = d.gate.Invoke(ctx, "session.skip", SkipIn{Folder: folder, Seconds: int64(defaultSkip / time.Second)})
+	_, err = op.Do(ctx, d.gate, SessionSkip, SkipIn{Folder: folder, Seconds: int64(defaultSkip / time.Second)})
 	return err
 }

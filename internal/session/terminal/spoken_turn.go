@@ -109,6 +109,7 @@ func (s *spoken) deliver(ctx context.Context, t *session.Turn) {
 		s.d.log.Error("start a turn", "session", s.row.Session, "err", err)
 		return
 	}
+	text = tidy(t.Text()) // with what the conversation is told at its beginning
 	s.begin(t)
 	fail := func(signal string, err error) {
 		s.finish(ctx, session.Failed, "error: not delivered", signal, fault.Public(err).Msg)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -63,6 +64,18 @@ func (d *Driver) named(ctx context.Context, tenant, name string) (*row, error) {
 		return nil, op.NoSuch("session", name)
 	}
 	return all[0], nil
+}
+
+// LivesAt is the home of the server that has a session's terminal; found is false where no such session has one.
+func (d *Driver) LivesAt(ctx context.Context, tenant, name string) (home string, found bool, err error) {
+	r, err := d.named(ctx, tenant, name)
+	if fault.Is(err, fault.NotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return r.Lives, true, nil
 }
 
 // calledSo is the column that holds what a caller names a session by.

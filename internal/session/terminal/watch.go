@@ -87,24 +87,24 @@ func (h *holds) drop(session string) {
 
 func (d *Driver) watchOps() []op.Op {
 	return []op.Op{
-		op.Stream(op.Spec{Name: "session.watch", Right: "session.read", Method: "GET", Path: "/sessions/{id}/terminal", MCP: "-",
+		SessionWatch.Stream(op.Spec{Right: "session.read", Method: "GET", Path: "/sessions/{id}/terminal", MCP: "-",
 			Doc: "Look at a session's terminal live, as server-sent events.\nThe first is the whole screen, then what is printed; bytes are base64."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, func(ctx context.Context, in WatchIn) error {
 				_, err := d.open(ctx, in.ID)
 				return err
 			}),
-		op.Read(op.Spec{Name: "session.screen", Right: "session.read", Method: "GET", Path: "/sessions/{id}/screen", MCP: "-",
+		SessionScreen.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/sessions/{id}/screen", MCP: "-",
 			Doc: "Show what a session's terminal shows now, as text."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, d.screenOp),
-		op.State(op.Spec{Name: "session.take", Right: "session.prompt", MCP: "-", Present: true, People: true,
+		SessionTake.State(op.Spec{Right: "session.prompt", MCP: "-", Present: true, People: true,
 			Doc: "Take over a session's terminal, to type into it from the panel. Needs a person present; prompts wait meanwhile."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, d.takeOp),
-		op.State(op.Spec{Name: "session.release", Right: "session.prompt", Method: "DELETE", Path: "/sessions/{id}/terminal", MCP: "-",
+		SessionRelease.State(op.Spec{Right: "session.prompt", Method: "DELETE", Path: "/sessions/{id}/terminal", MCP: "-",
 			People: true,
 			Doc:    "Give a session's terminal back."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, d.releaseOp),
 		// The keys are a stream in pieces: each is admitted by the gate, none is an event.
-		op.Stream(op.Spec{Name: "session.type", Right: "session.prompt", MCP: "-", People: true, Secret: []string{"data"},
+		SessionType.Stream(op.Spec{Right: "session.prompt", MCP: "-", People: true, Secret: []string{"data"},
 			Doc: "Type into a session's terminal that was taken over."},
 			func(in TypeIn) op.Resource { return at(in.ID) }, d.typeOp),
 	}
@@ -240,7 +240,9 @@ func (d *Driver) Owned(ctx context.Context) (map[string]string, error) {
 	rows, err := d.rows(ctx, "closed_at = 0 AND relay <> ''")
 	out := map[string]string{}
 	for _, r := range rows {
-		out[r.Session] = r.Relay
+		if r.Lives == d.Lives {
+			out[r.Session] = r.Relay
+		}
 	}
 	return out, err
 }

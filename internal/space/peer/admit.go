@@ -30,10 +30,9 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 				return inv, time.Time{}, err
 			}
 		}
-		var out space.InviteOut
 		in := space.InviteIn{Space: s.space, Plate: inv.Plate, TTL: ttl.Milliseconds()}
-		in.Proof = space.Prove(s.me, "space.invite_open", in, r.now())
-		err = s.link.call(ctx, "space.invite_open", in, &out)
+		in.Proof = space.Prove(s.me, string(space.SpaceInviteOpen), in, r.now())
+		out, err := ask(ctx, s.link, space.SpaceInviteOpen, in)
 		if reason(err) == "plate" {
 			continue
 		}
@@ -69,8 +68,9 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
 	}
 	in := space.UninviteIn{Space: s.space, Plate: plate, Why: why}
-	in.Proof = space.Prove(s.me, "space.invite_close", in, r.now())
-	return s.link.call(ctx, "space.invite_close", in, nil)
+	in.Proof = space.Prove(s.me, string(space.SpaceInviteClose), in, r.now())
+	_, err = ask(ctx, s.link, space.SpaceInviteClose, in)
+	return err
 }
 
 // joining is somebody who knocks, as the inviter knows them. A stranger may
@@ -106,8 +106,9 @@ func (r *Room) answerKnocks(ctx context.Context, s *seat, knocks []space.Knock) 
 
 func (r *Room) reply(ctx context.Context, s *seat, in space.ReplyIn) error {
 	in.Space = s.space
-	in.Proof = space.Prove(s.me, "space.knock_reply", in, r.now())
-	return s.link.call(ctx, "space.knock_reply", in, nil)
+	in.Proof = space.Prove(s.me, string(space.SpaceKnockReply), in, r.now())
+	_, err := ask(ctx, s.link, space.SpaceKnockReply, in)
+	return err
 }
 
 func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {

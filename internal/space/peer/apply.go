@@ -25,17 +25,16 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 	for {
 		in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Wait: wait, Proof: space.Proof{Member: s.me.Card().ID}}
 		if _, ok := s.link.(inside); !ok { // the host in this same daemon takes this room's word
-			in.Proof = space.Prove(s.me, "space.pull", in, r.now())
+			in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
 		}
-		var out space.PullOut
 		link := s.link
 		s.mu.Unlock()
-		err := link.call(ctx, "space.pull", in, &out)
+		out, err := ask(ctx, link, space.SpacePull, in)
 		s.mu.Lock()
-		if err != nil {
+		if err != nil && in.Term == s.term {
 			return r.pullFailed(ctx, s, err)
 		}
-		if in.Since != s.seq {
+		if err != nil || in.Since != s.seq {
 			continue // somebody else followed meanwhile
 		}
 		s.online, s.lost = true, nil
@@ -51,6 +50,12 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 		}
 		if err := r.follow(ctx, s, out.Entries); err != nil {
 			return err
+		}
+		if out.Taken != nil && len(out.Entries) == 0 {
+			if err := r.goBack(ctx, s, out); err != nil {
+				return err
+			}
+			continue
 		}
 		s.hostNow = out.Now
 		clear(s.here)
@@ -69,6 +74,17 @@ func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 	}
 }
 
+// goBack is for a seat whose host began a term before an entry that is known
+// here: that entry was said to a host that is none any more. The caller holds
+// s.mu.
+func (r *Room) goBack(ctx context.Context, s *seat, out space.PullOut) error {
+	if s.next == nil && r.moveTo(ctx, s, s.host, s.pin) {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "space", "the host began term %d before entry %d, which is known here", out.Term, s.seq).
+		With("reason", "moved")
+}
+
 func (r *Room) pullFailed(ctx context.Context, s *seat, err error) error {
 	switch reason(err) {
 	case "removed":
@@ -76,6 +92,9 @@ func (r *Room) pullFailed(ctx context.Context, s *seat, err error) error {
 	case "behind":
 		r.stop(ctx, s, broken, "the host has lost part of the history that this member holds")
 	default:
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && !fault.Is(err, fault.Unavailable) {
+			err = fault.New(fault.Unavailable, "space", "the space's host did not answer in time: %w", err).With("reason", "unreachable")
+		}
 		if !errors.Is(ctx.Err(), context.Canceled) { // somebody who went away says nothing about the host
 			s.lose(err)
 		}

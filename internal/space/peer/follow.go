@@ -70,10 +70,9 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Limit: 1}
-	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
-	var out space.PullOut
+	in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
 	s.mu.Unlock()
-	err := l.call(try, "space.pull", in, &out)
+	out, err := ask(try, l, space.SpacePull, in)
 	s.mu.Lock()
 	if err != nil || out.State != "open" || out.Term <= s.term || in.Since != s.seq || out.Taken == nil {
 		return false
@@ -95,7 +94,7 @@ func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
 		return false
 	}
 	if old == "" { // this daemon hosted it: its own room learns it here
-		if err := oldLink.call(ctx, "space.step_down", s.stepDown(host), nil); err != nil && !fault.Is(err, fault.NotFound) &&
+		if _, err := ask(ctx, oldLink, space.SpaceStepDown, s.stepDown(host)); err != nil && !fault.Is(err, fault.NotFound) &&
 			!fault.Is(err, fault.Conflict) {
 			r.log.Warn("not stepped down", "space", s.space, "err", err)
 		}
@@ -114,10 +113,9 @@ func (r *Room) sameHost(ctx context.Context, s *seat, at place) bool {
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	in := space.PullIn{Space: s.space, Since: s.seq - 1, Limit: 1}
-	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
-	var out space.PullOut
+	in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
 	s.mu.Unlock()
-	err := l.call(try, "space.pull", in, &out)
+	out, err := ask(try, l, space.SpacePull, in)
 	s.mu.Lock()
 	if err != nil || s.host == "" || out.State != "open" || out.Term != s.term || in.Since != s.seq-1 || len(out.Entries) != 1 ||
 		out.Entries[0].Hash != s.hash {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"tandem/internal/board"
 	"tandem/internal/db"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
@@ -67,9 +66,9 @@ func (r *Room) ahead(ctx context.Context, s *seat, l link, to int64) ([]*space.E
 	var all []*space.Entry
 	for {
 		in := space.PullIn{Space: s.space, Since: to + int64(len(all))}
-		in.Proof = space.Prove(s.me, "space.pull", in, r.now())
-		var out space.PullOut
-		if err := l.call(ctx, "space.pull", in, &out); err != nil {
+		in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
+		out, err := ask(ctx, l, space.SpacePull, in)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, out.Entries...)
@@ -177,12 +176,11 @@ func (r *Room) sayAgain(tx *db.Tx, s *seat, again []thing) error {
 	return nil
 }
 
-// unsaid are this member's own of some entries, as what is to be said again. A
-// change of members is void elsewhere, and a claim is renewed by itself.
+// unsaid are this member's own of some entries, as what is to be said again.
 func (s *seat) unsaid(undone []*space.Entry) ([]thing, error) {
 	var out []thing
 	for _, e := range undone {
-		if e.Env == nil || e.Env.From != s.me.Card().ID || e.Class == space.ClassCommit || e.Class == "task."+string(board.KindRenew) {
+		if e.Env == nil || e.Env.From != s.me.Card().ID || !repeats(e.Class) {
 			continue
 		}
 		t, err := s.unsay(e)

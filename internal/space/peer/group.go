@@ -48,6 +48,10 @@ func (r *Room) commit(ctx context.Context, s *seat, offer func(*seal.Group) (sea
 		if err == nil && s.group.Epoch() > epoch {
 			return c, s.posted.at[t.id], nil
 		}
+		if err == nil { // stored by a host that went away or lost the space before it could be read
+			err = fault.New(fault.Unavailable, "space", "whether the change of members counts is not known yet").
+				WithNext("wait a moment, look who is there with intandem_peers, and try again if it is not done")
+		}
 		if reason(err) != "epoch" && reason(err) != "sequence" && reason(err) != "seen" {
 			return c, 0, err
 		}
@@ -95,13 +99,13 @@ func (r *Room) once(ctx context.Context, s *seat, t thing) error {
 	if err != nil {
 		return err
 	}
-	var a space.Accepted
-	if err := s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err != nil {
+	a, err := ask(ctx, s.link, space.SpacePost, space.PostIn{Envelope: &env})
+	if err != nil {
 		s.said = 0
 		return err
 	}
 	s.said = env.Seq
-	return r.catchUp(ctx, s, a.Seq)
+	return r.catchUp(ctx, s, t.id, a.Seq)
 }
 
 // removeLeft commits the removal of those who left. Every member that is there

@@ -25,8 +25,9 @@ func (r *Room) heirOf(s *seat) (seal.MemberID, bool) {
 // over as soon as it reads it, and then this host steps down.
 func (r *Room) handOver(ctx context.Context, s *seat, to seal.MemberID) error {
 	in := space.HandOverIn{Space: s.space, To: to}
-	in.Proof = space.Prove(s.me, "space.hand_over", in, r.now())
-	return s.link.call(ctx, "space.hand_over", in, nil)
+	in.Proof = space.Prove(s.me, string(space.SpaceHandOver), in, r.now())
+	_, err := ask(ctx, s.link, space.SpaceHandOver, in)
+	return err
 }
 
 // inherit makes this daemon the host when the leaving one named this member.

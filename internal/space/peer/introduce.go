@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"tandem/internal/connector/wire"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 )
@@ -57,18 +58,8 @@ func (r *Room) session(ctx context.Context, c op.Caller, p *Profile) {
 	if w.agent != ownLoop {
 		return
 	}
-	var all struct {
-		Connectors []struct {
-			Name    string
-			Enabled bool
-			Tools   []struct{ Name string }
-		}
-	}
-	got, err := r.invoke.Invoke(ctx, "connector.list", nil) // as the session, which sees what it may use
+	all, err := op.Do(ctx, r.invoke, wire.List, wire.Nothing{}) // as the session, which sees what it may use
 	if err != nil {
-		return
-	}
-	if data, err := json.Marshal(got); err != nil || json.Unmarshal(data, &all) != nil {
 		return
 	}
 	for _, k := range all.Connectors {

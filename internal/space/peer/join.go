@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"tandem/internal/client"
 	"tandem/internal/db"
@@ -68,13 +69,13 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 		return nil, err
 	}
 	start := space.StartIn{Space: s.space, Card: me.Card(), Members: in.MaxPeers, PerMinute: in.PerMinute}
-	start.Proof = space.Prove(me, "space.start", start, r.now())
+	start.Proof = space.Prove(me, string(space.SpaceStart), start, r.now())
 	begin := s.link
 	if token != "" {
 		o := newOutside(at.host, at.pin)
 		o.token, begin = token, o
 	}
-	if err := begin.call(ctx, "space.start", start, nil); err != nil {
+	if _, err := ask(ctx, begin, space.SpaceStart, start); err != nil {
 		s.state = left
 		if fault.Is(err, fault.Unavailable) {
 			err = fault.New(fault.Unavailable, "space.create", "%w", err).
@@ -85,6 +86,12 @@ func (r *Room) create(ctx context.Context, tenant, owner, folder string, in Crea
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err = r.sync(ctx, s, 0)
+	for try := range 3 { // a line that broke once is tried again, or the newcomer would be told of an empty room
+		if !fault.Is(err, fault.Unavailable) || !sleep(ctx, 200*time.Millisecond<<try) {
+			break
+		}
+		err = r.sync(ctx, s, 0)
+	}
 	r.add(s) // it is a member's from here on, whatever comes
 	return s, err
 }
@@ -168,8 +175,15 @@ func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*s
 		r.log.Error("what was said in an earlier seat stays there", "seat", s.id, "err", err)
 	}
 	err = r.sync(ctx, s, 0)
+	for try := range 3 { // a line that broke once is tried again, or the newcomer would be told of an empty room
+		if !fault.Is(err, fault.Unavailable) || !sleep(ctx, 200*time.Millisecond<<try) {
+			break
+		}
+		err = r.sync(ctx, s, 0)
+	}
 	r.add(s) // it is a member's from here on, whatever comes
 	if fault.Is(err, fault.Unavailable) {
+		r.log.Warn("joined, and the host was not reached again", "seat", s.id, "err", err)
 		err = nil // the code is used, and the loop follows when the host is back
 	}
 	return s, err
@@ -185,9 +199,9 @@ func (r *Room) knock(ctx context.Context, s *seat, inv seal.Invite, new *seal.Ne
 	if err != nil {
 		return nil, err
 	}
-	var ticket space.KnockOut
-	if err := s.link.call(ctx, "space.knock", space.KnockIn{Plate: inv.Plate, SID: h.SessionID(), Hello: h.Message(), Card: s.me.Card()},
-		&ticket); err != nil {
+	ticket, err := ask(ctx, s.link, space.SpaceKnock,
+		space.KnockIn{Plate: inv.Plate, SID: h.SessionID(), Hello: h.Message(), Card: s.me.Card()})
+	if err != nil {
 		return nil, err
 	}
 	answered, err := r.await(ctx, s, space.NextIn{Knock: ticket.Knock}, func(k space.Knock) bool { return k.Answer != nil })
@@ -241,8 +255,8 @@ func (r *Room) knock(ctx context.Context, s *seat, inv seal.Invite, new *seal.Ne
 func (r *Room) await(ctx context.Context, s *seat, in space.NextIn, done func(space.Knock) bool) (space.Knock, error) {
 	in.Wait = 20_000
 	for {
-		var k space.Knock
-		if err := s.link.call(ctx, "space.knock_next", in, &k); err != nil {
+		k, err := ask(ctx, s.link, space.SpaceKnockNext, in)
+		if err != nil {
 			return k, err
 		}
 		if k.Refused != "" {

@@ -41,6 +41,7 @@ func GiveUp(tx *db.Tx) error {
 		"UPDATE peer_seat SET state = '" + left + "', why = 'the key that its secrets were sealed under was lost' WHERE state IN ('" + active +
 			"', '" + broken + "')",
 		"DELETE FROM peer_name", "DELETE FROM peer_invite", "DELETE FROM peer_outbox",
+		"DELETE FROM peer_attachment", "DELETE FROM peer_piece",
 	} {
 		if _, err := tx.Exec(q); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
+	"tandem/internal/spelling"
 )
 
 // leases are a seat's leased paths as others of this daemon may ask for them:
@@ -23,6 +24,9 @@ type leases struct {
 	key                          seal.Key
 	paths                        map[string]Path // by tag
 }
+
+// pathTag is a path as the host of a space knows it: one tag for all spellings that are one file somewhere.
+func pathTag(key seal.Key, path string) string { return key.Tag("path", spelling.Folded(path)) }
 
 // Holding is a file of this machine that somebody else has leased.
 type Holding struct {
@@ -99,7 +103,8 @@ func (l *leases) held(file string, now time.Time, own map[seal.MemberID]bool) (H
 func (l *leases) holding(file string, now time.Time, meant func(Path) bool) (Holding, bool) {
 	tags := map[string]string{} // what was leased before we joined has no name here, only a tag
 	for _, p := range append([]string{file}, lease.Above(file)...) {
-		tags[l.key.Tag("path", p)] = p
+		tags[l.key.Tag("path", p)] = p // as earlier releases tagged it
+		tags[pathTag(l.key, p)] = p
 	}
 	for name, p := range l.paths {
 		tag, _, _ := strings.Cut(name, " ")

@@ -72,7 +72,7 @@ func TestAHostRefusesLeasesInsideOthers(t *testing.T) {
 		clear(s.paths)
 		s.mu.Unlock()
 	}
-	for _, p := range []string{"src/auth/token.go", "src/auth", "docs", "docs/deep"} {
+	for _, p := range []string{"src/auth/token.go", "src/auth", "docs", "docs/deep", "SRC/Auth", "Src/auth/Token.go", "Docs"} {
 		h.contains(h.refused("bob", "space.reserve", ReserveIn{Path: p}, fault.Conflict), "that path is leased to")
 	}
 	do[Leases](h, "bob", "space.reserve", ReserveIn{Path: "src/authority"})

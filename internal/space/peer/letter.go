@@ -194,6 +194,9 @@ func (s *seat) says(i item, words string) bool {
 	if f := i.Words.Ref; f != nil {
 		all = append(all, f.File, f.Snippet)
 	}
+	for n, f := range i.Words.Files {
+		all = append(all, f.shown(n))
+	}
 	text := strings.ToLower(strings.Join(all, "\n"))
 	for w := range strings.FieldsSeq(strings.ToLower(words)) {
 		if !strings.Contains(text, w) {

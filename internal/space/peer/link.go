@@ -30,6 +30,12 @@ type link interface {
 	call(ctx context.Context, name string, in, out any) error
 }
 
+// ask runs an operation at the other end of a link.
+func ask[In, Out any](ctx context.Context, l link, d op.Def[In, Out], in In) (out Out, err error) {
+	err = l.call(ctx, string(d), in, &out)
+	return out, err
+}
+
 // inside speaks to the host in this same daemon, through its gate.
 type inside struct {
 	invoke op.Invoker
@@ -118,7 +124,8 @@ var errPin = errors.New("the host's key is not the one this space was joined wit
 // openOps have a door of their own: anybody may knock, and who may begin a space
 // at a server shows a token. The rest is for members and goes through one door
 // that checks the member's signature.
-var openOps = map[string]string{"space.knock": "/space/knock", "space.knock_next": "/space/knock/next", "space.start": "/space"}
+var openOps = map[string]string{string(space.SpaceKnock): "/space/knock", string(space.SpaceKnockNext): "/space/knock/next",
+	string(space.SpaceStart): "/space"}
 
 func (l *outside) call(ctx context.Context, name string, in, out any) error {
 	body, path := in, openOps[name]
@@ -187,6 +194,8 @@ func patience(in any) time.Duration {
 		return way + time.Duration(in.Wait)*time.Millisecond
 	case space.NextIn:
 		return way + time.Duration(in.Wait)*time.Millisecond
+	case space.PieceIn: // half a megabyte, on whatever line
+		return time.Minute
 	}
 	return way
 }

@@ -79,9 +79,9 @@ func (r *Room) reserve(ctx context.Context, s *seat, in ReserveIn) error {
 			return err
 		}
 	}
-	c := space.LeaseClear{Tag: s.sec.Space.Tag("path", p), TTL: (time.Duration(in.Minutes) * time.Minute).Milliseconds()}
+	c := space.LeaseClear{Tag: pathTag(s.sec.Space, p), TTL: (time.Duration(in.Minutes) * time.Minute).Milliseconds()}
 	for _, above := range lease.Above(p) {
-		c.Above = append(c.Above, s.sec.Space.Tag("path", above))
+		c.Above = append(c.Above, pathTag(s.sec.Space, above))
 	}
 	class := space.ClassReserve
 	if in.Shared {
@@ -180,8 +180,18 @@ func (r *Room) opRelease(ctx context.Context, in ReleaseIn) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	tag := s.sec.Space.Tag("path", p)
-	served := s.paths[tag].Served || s.paths[together(tag, s.me.Card().ID)].Served
+	tag := pathTag(s.sec.Space, p)
+	held := func(tag string) (served, ok bool) {
+		alone, a := s.paths[tag]
+		shared, b := s.paths[together(tag, s.me.Card().ID)]
+		return alone.Served || shared.Served, a || b
+	}
+	served, ok := held(tag)
+	if old := s.sec.Space.Tag("path", p); !ok { // one that an earlier release took is tagged by its own spelling
+		if served, ok = held(old); ok {
+			tag = old
+		}
+	}
 	if served && r.ground.Release != nil {
 		if err := r.ground.Release(ctx, s.folder, p); err != nil && !fault.Is(err, fault.NotFound) {
 			return Said{}, err

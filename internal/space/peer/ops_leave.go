@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"fmt"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -46,6 +47,11 @@ func (r *Room) leave(ctx context.Context, s *seat) (Said, error) {
 			gone += " This machine still hosts it for the others: keep tandem running, or let one of them take over: tandem space take-over"
 		}
 	}
+	unsent, err := r.lastWords(ctx, s)
+	if err != nil {
+		return Said{}, err
+	}
+	gone += unsent
 	if s.state == active {
 		if _, err := r.sendBare(ctx, s, space.ClassLeave); err != nil && !fault.Is(err, fault.Unavailable) {
 			return Said{}, err
@@ -64,6 +70,22 @@ func (r *Room) leave(ctx context.Context, s *seat) (Said, error) {
 	return Said{Text: gone + "\n\n" + summary}, nil
 }
 
+// lastWords sends what a leaving member has waiting, and says what could not be
+// sent: nobody sends it afterwards.
+func (r *Room) lastWords(ctx context.Context, s *seat) (string, error) {
+	if err := r.flush(ctx, s); err != nil {
+		r.log.Warn("outbox not empty", "space", s.space, "err", err)
+	}
+	unsent, err := r.outbox(ctx, s, "state = 'queued' AND class = ?", space.ClassMessage)
+	switch {
+	case err != nil || len(unsent) == 0:
+		return "", err
+	case len(unsent) == 1:
+		return " 1 of your messages was never sent: the host could not be reached.", nil
+	}
+	return fmt.Sprintf(" %d of your messages were never sent: the host could not be reached.", len(unsent)), nil
+}
+
 // sendBare posts without following the log afterwards: a leaver may not read on.
 func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accepted, error) {
 	var a space.Accepted
@@ -73,7 +95,7 @@ func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accep
 		if serr != nil {
 			return a, serr
 		}
-		if err = s.link.call(ctx, "space.post", space.PostIn{Envelope: &env}, &a); err == nil {
+		if a, err = ask(ctx, s.link, space.SpacePost, space.PostIn{Envelope: &env}); err == nil {
 			return a, nil
 		}
 		if reason(err) != "epoch" && reason(err) != "sequence" {

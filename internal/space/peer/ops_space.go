@@ -11,6 +11,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/space/seal"
 )
 
 // CreateIn creates a space.
@@ -115,6 +116,15 @@ type JoinIn struct {
 	Capabilities
 }
 
+// Elsewhere is the other machine that an invite leads to; "" is this one, or what is no invite.
+func (in JoinIn) Elsewhere() string {
+	inv, err := seal.ParseInvite(in.Code)
+	if err != nil {
+		return ""
+	}
+	return inv.Host
+}
+
 // Joined is a seat taken.
 type Joined struct {
 	Said
@@ -169,8 +179,11 @@ func (s *seat) connected(verb string) Joined {
 		}
 	}
 	who := "none yet"
-	if len(online) > 0 {
+	switch {
+	case len(online) > 0:
 		who = strings.Join(online, ", ")
+	case !s.online:
+		who = "not known yet: the host is not reached now, and is tried again"
 	}
 	name := s.name(me)
 	text := fmt.Sprintf("%s to %q as %s!\nPeers online: %s%s", verb, escape(s.sec.Base.Title), escape(name), who, tools.String())

@@ -99,6 +99,13 @@ func (r *Room) carry(ctx context.Context, s *seat) error {
 		if err != nil {
 			return err
 		}
+		// Their attachments are kept for the new seat, whose host has none of them yet.
+		for _, q := range []string{"UPDATE peer_piece SET seat = ?, term = 0 WHERE", "UPDATE peer_attachment SET seat = ? WHERE"} {
+			if _, err := tx.Exec(q+" tenant = ? AND seat IN (SELECT id FROM peer_seat WHERE tenant = ? AND owner = ? AND space = ? AND state = ?)",
+				s.id, s.tenant, s.tenant, s.owner, s.space, removed); err != nil {
+				return err
+			}
+		}
 		var again []thing
 		for _, w := range all {
 			content, err := r.key.Unwrap("outbox", []byte(w.seat+"/"+w.id), w.box)

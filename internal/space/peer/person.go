@@ -54,7 +54,7 @@ func (r *Room) moveSeats(ctx context.Context) error {
 // first has the mail.
 func (r *Room) dropTwins(ctx context.Context) error {
 	rows, err := r.db.Query(ctx, `SELECT s.id FROM peer_seat s WHERE s.tenant = ? AND s.owner = ? AND s.state = ? AND EXISTS (SELECT 1 FROM peer_seat o
-		WHERE o.tenant = s.tenant AND o.owner = s.owner AND o.space = s.space AND o.state = s.state AND o.id < s.id)`,
+		WHERE o.tenant = s.tenant AND o.owner = s.owner AND o.space = s.space AND o.state = s.state AND o.home = s.home AND o.id < s.id)`,
 		identity.LocalTenant, theOwner, active)
 	twins, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	for _, s := range r.of(func(s *seat) bool { return slices.Contains(twins, s.id) }) {

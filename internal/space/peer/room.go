@@ -27,6 +27,8 @@ type Room struct {
 	server func(ctx context.Context, host string) (Server, error)
 	wakes  int
 	ground Ground
+	home   string
+	away   func(ctx context.Context, where, what, home string) error
 
 	leased sync.Map // seat id → *leases
 
@@ -45,9 +47,11 @@ type Config struct {
 	Key    []byte // 32 bytes that never leave this machine
 	Log    *slog.Logger
 	Addr   func() (host, pin string)
-	Server func(ctx context.Context, host string) (Server, error) // how this machine stands to a server that is to host a space
-	Wakes  int                                                    // how often an hour an agent may be woken; WakesPerHour when 0
-	Ground Ground                                                 // of folders that are workspaces; its functions may be nil
+	Server func(ctx context.Context, host string) (Server, error)    // how this machine stands to a server that is to host a space
+	Wakes  int                                                       // how often an hour an agent may be woken; WakesPerHour when 0
+	Ground Ground                                                    // of folders that are workspaces; its functions may be nil
+	Home   string                                                    // this server among those of a cluster: others' seats are left to them
+	Away   func(ctx context.Context, where, what, home string) error // names the server at a home
 }
 
 // Server is how this machine stands to a tandem server.
@@ -67,8 +71,8 @@ func New(c Config) *Room {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server,
-		ground: c.Ground,
-		seats:  map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
+		ground: c.Ground, home: c.Home, away: c.Away,
+		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
 // Start reads the seats and begins to follow their spaces. Those that stopped
@@ -77,7 +81,7 @@ func (r *Room) Start(ctx context.Context) error {
 	if err := r.moveSeats(ctx); err != nil {
 		return err
 	}
-	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state IN (?, ?) ORDER BY created_at", active, broken)
+	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state IN (?, ?) AND home = ? ORDER BY created_at", active, broken, r.home)
 	ids, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	if err != nil {
 		return err
@@ -152,6 +156,7 @@ func (r *Room) run(ctx context.Context, s *seat) {
 		waiting, drop := context.WithCancel(ctx)
 		s.drop = drop
 		err := r.sync(waiting, s, hold)
+		nudged := err != nil && waiting.Err() != nil && s.online // somebody has something to send
 		s.drop = nil
 		drop()
 		if err == nil {
@@ -170,6 +175,9 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			continue
 		}
 		hold = 0
+		if nudged {
+			continue
+		}
 		if ctx.Err() == nil && live {
 			r.log.Warn("space not followed", "space", s.space, "err", err, "again_in", wait)
 			r.seek(ctx, s)
@@ -234,6 +242,10 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 			s.looking, s.looked = false, r.now()
 			s.mu.Unlock()
 		})
+	}
+	if s.offered != s.term && !s.offering {
+		s.offering = true
+		r.later(func(ctx context.Context) { r.offerAgain(ctx, s) })
 	}
 	r.renew(ctx, s)
 }

@@ -73,6 +73,9 @@ type seat struct {
 	poke       chan struct{} // somebody wants it to be tried again
 	drop       func()        // ends the wait for news
 	queued     bool          // something may wait in the outbox
+	flushing   bool          // and is being sent
+	offering   bool          // own attachments are being given to a host that took over
+	offered    int64         // the term whose host has them
 	said       uint64        // the number of our last envelope that the host took, which the log may not have shown yet
 
 	// folded from the log

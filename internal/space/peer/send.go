@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
-	"tandem/internal/db"
+	"tandem/internal/board"
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/op"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
@@ -23,11 +23,11 @@ type thing struct {
 	content any
 }
 
-func opFor(class string) string {
+func opFor(class string) op.Def[space.PostIn, space.Accepted] {
 	if strings.HasPrefix(class, "task.") {
-		return "board.change"
+		return board.BoardChange
 	}
-	return "space.post"
+	return space.SpacePost
 }
 
 func asJSON(v any) ([]byte, error) {
@@ -62,21 +62,28 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 	if err != nil {
 		return none, err
 	}
+	if t.class == space.ClassMessage {
+		if err := r.bring(ctx, s, content); err != nil {
+			if fault.Is(err, fault.Unavailable) {
+				s.lose(err)
+			}
+			return none, refused(err)
+		}
+	}
 	var last error
 	for range 6 {
-		if seq, ok := s.posted.at[t.id]; ok { // an earlier try got through and only its answer was lost
+		if seq, ok := s.shows(t.id); ok { // an earlier try got through and only its answer was lost
 			return space.Accepted{Space: s.space, ID: t.id, Seq: seq, Again: true}, nil
 		}
 		env, err := s.seal(t, clear, content, r.now().UnixMilli())
 		if err != nil {
-			return none, err
+			return none, refused(err)
 		}
-		var a space.Accepted
-		err = s.link.call(ctx, opFor(t.class), space.PostIn{Envelope: &env}, &a)
+		a, err := ask(ctx, s.link, opFor(t.class), space.PostIn{Envelope: &env})
 		switch {
 		case err == nil:
 			s.online, s.lost, s.said = true, nil, env.Seq
-			return a, r.catchUp(ctx, s, a.Seq)
+			return a, r.keep(ctx, s, t, a.Seq)
 		case reason(err) == "epoch" || reason(err) == "sequence" || reason(err) == "seen":
 			last, s.said = err, 0
 			if err := r.sync(ctx, s, 0); err != nil {
@@ -86,24 +93,62 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 			if fault.Is(err, fault.Unavailable) {
 				s.lose(err)
 			}
-			return none, err
+			return none, refused(err)
 		}
 	}
 	return none, fmt.Errorf("the space kept changing while sending: %w", last)
 }
 
+// sendOrQueue sends; when the host cannot be reached the thing is kept and goes
+// out later. queued tells which.
+func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accepted, queued bool, err error) {
+	switch {
+	case t.id != "":
+	case t.class != space.ClassMessage:
+		t.id = id.New("env")
+	default:
+		t.id = id.New("m") // short: it travels through models' contexts
+	}
+	if s.queued { // what waits goes first, or the order would change
+		if err := r.flush(ctx, s); err != nil {
+			r.log.Debug("outbox not empty", "space", s.space, "err", err)
+		}
+	}
+	if err := s.usable(); err != nil {
+		return a, false, err
+	}
+	if !s.queued {
+		a, err = r.send(ctx, s, t)
+		if err == nil || !fault.Is(err, fault.Unavailable) {
+			return a, false, err
+		}
+	}
+	a.ID = t.id
+	return a, true, r.wait(ctx, s, t)
+}
+
 // catchUp follows the log as far as an entry of our own, so that what was sent
-// is in our own picture before the caller is told.
-func (r *Room) catchUp(ctx context.Context, s *seat, seq int64) error {
-	for s.seq < seq && s.state == active {
+// is in our own picture before the caller is told. It may come to nothing: the
+// host went away, or another one is followed by now.
+func (r *Room) catchUp(ctx context.Context, s *seat, id string, seq int64) error {
+	for term := s.term; s.seq < seq && s.term == term && s.state == active; {
 		if err := r.sync(ctx, s, 0); err != nil {
 			if fault.Is(err, fault.Unavailable) {
 				return nil // it is stored; the loop follows when the host is back
 			}
 			return err
 		}
+		if _, ok := s.shows(id); ok {
+			return nil
+		}
 	}
 	return nil
+}
+
+// shows is the number of an own envelope in this seat's copy of the log.
+func (s *seat) shows(id string) (int64, bool) {
+	seq, ok := s.posted.at[id]
+	return seq, ok
 }
 
 func (s *seat) seal(t thing, clear, content []byte, at int64) (seal.Envelope, error) {
@@ -168,92 +213,4 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
-}
-
-// sendOrQueue sends; when the host cannot be reached the thing is kept and goes
-// out later. queued tells which.
-func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accepted, queued bool, err error) {
-	switch {
-	case t.id != "":
-	case t.class != space.ClassMessage:
-		t.id = id.New("env")
-	default:
-		t.id = id.New("m") // short: it travels through models' contexts
-	}
-	if s.queued && r.flush(ctx, s) == nil { // what waits goes first, or the order would change
-		s.queued = false
-	}
-	if !s.queued {
-		a, err = r.send(ctx, s, t)
-		if err == nil || !fault.Is(err, fault.Unavailable) {
-			return a, false, err
-		}
-	}
-	s.queued = true
-	a.ID = t.id
-	return a, true, r.db.Write(ctx, func(tx *db.Tx) error { return r.enqueue(tx, s, t, tx.Now()) })
-}
-
-// enqueue keeps a thing to be said later; what was queued earlier goes first.
-func (r *Room) enqueue(tx *db.Tx, s *seat, t thing, at time.Time) error {
-	clear, err := asJSON(t.clear)
-	if err != nil {
-		return err
-	}
-	content, err := asJSON(t.content)
-	if err != nil {
-		return err
-	}
-	box, err := r.key.Wrap("outbox", []byte(s.id+"/"+t.id), content)
-	if err != nil {
-		return err
-	}
-	if clear == nil {
-		clear = []byte{}
-	}
-	_, err = tx.Exec("INSERT INTO peer_outbox (tenant, seat, id, class, clear, recipient, content, state, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', ?) ON CONFLICT (tenant, seat, id) DO NOTHING",
-		s.tenant, s.id, t.id, t.class, clear, t.to, box, at)
-	return err
-}
-
-// flush sends what waited, in order. What the host refuses is kept with the
-// reason, for the sender to see. The caller holds s.mu.
-func (r *Room) flush(ctx context.Context, s *seat) error {
-	for s.state == active && s.queued {
-		var t thing
-		var clear, box []byte
-		err := r.db.QueryRow(ctx, "SELECT id, class, clear, recipient, content FROM peer_outbox WHERE tenant = ? AND seat = ? AND state = 'queued' ORDER BY created_at, id LIMIT 1", s.tenant, s.id).
-			Scan(&t.id, &t.class, &clear, &t.to, &box)
-		if db.NoRows(err) {
-			s.queued = false
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		content, err := r.key.Unwrap("outbox", []byte(s.id+"/"+t.id), box)
-		if err != nil {
-			return err
-		}
-		t.content = content
-		if len(clear) > 0 {
-			t.clear = clear
-		}
-		_, sent := r.send(ctx, s, t)
-		if fault.Is(sent, fault.Unavailable) || fault.Is(sent, fault.Exhausted) {
-			return sent
-		}
-		if err := r.db.Write(ctx, func(tx *db.Tx) error {
-			if sent == nil {
-				_, err := tx.Exec("DELETE FROM peer_outbox WHERE tenant = ? AND seat = ? AND id = ?", s.tenant, s.id, t.id)
-				return err
-			}
-			_, err := tx.Exec("UPDATE peer_outbox SET state = 'refused', why = ?, refused_at = ? WHERE tenant = ? AND seat = ? AND id = ?",
-				fault.Public(sent).Msg, tx.Now(), s.tenant, s.id, t.id)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ func owner(c op.Caller) string {
 		return "session/" + c.Session
 	case c.Client.ID != "":
 		return "client/" + program(c) + "/" + c.Client.ID
-	case c.Kind == op.Local: // the commands of the person whose machine it is
+	case c.Here(): // the commands of the person whose machine it is
 		return theOwner
 	}
 	return "actor/" + c.Actor
@@ -109,11 +109,14 @@ func notConnected() *fault.Error {
 // unseated says that somebody has no seat, and why when the last one was lost
 // before this daemon started.
 func (r *Room) unseated(ctx context.Context, tenant, who string) error {
-	var state, why string
-	err := r.db.QueryRow(ctx, "SELECT state, why FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1",
-		tenant, who).Scan(&state, &why)
+	var state, why, home string
+	err := r.db.QueryRow(ctx, "SELECT state, why, home FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1",
+		tenant, who).Scan(&state, &why, &home)
 	if err != nil && !db.NoRows(err) {
 		return err
+	}
+	if state == active && home != r.home && r.away != nil {
+		return r.away(ctx, "space", "the seat of "+who, home)
 	}
 	if state == removed {
 		return (&seat{state: state, why: why}).usable()

@@ -55,10 +55,9 @@ func (r *Room) meet(ctx context.Context, s *seat, at place) error {
 	try, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	in := space.PullIn{Space: s.space, Terms: true, Limit: 1}
-	in.Proof = space.Prove(s.me, "space.pull", in, r.now())
-	var out space.PullOut
+	in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
 	s.mu.Unlock()
-	err := newOutside(at.host, at.pin).call(try, "space.pull", in, &out)
+	out, err := ask(try, newOutside(at.host, at.pin), space.SpacePull, in)
 	s.mu.Lock()
 	if err != nil || out.State != "open" || !s.apart() {
 		return nil // nobody hosts it there

@@ -35,11 +35,12 @@ func (r *Room) saveSeat(tx *db.Tx, s *seat) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO peer_seat (tenant, id, owner, space, folder, state, why, host, pin, seq, hash, term, joined_seq, secrets, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.Exec(`INSERT INTO peer_seat (tenant, id, owner, space, folder, state, why, host, pin, seq, hash, term, joined_seq, secrets, created_at, updated_at, home)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET owner = excluded.owner, folder = excluded.folder, state = excluded.state, why = excluded.why, host = excluded.host,
 		pin = excluded.pin, seq = excluded.seq, hash = excluded.hash, term = excluded.term, secrets = excluded.secrets, updated_at = excluded.updated_at`,
-		s.tenant, s.id, s.owner, s.space, s.folder, s.state, s.why, s.host, s.pin, s.seq, s.hash, s.term, s.joined, box, tx.Now(), tx.Now())
+		s.tenant, s.id, s.owner, s.space, s.folder, s.state, s.why, s.host, s.pin, s.seq, s.hash, s.term, s.joined, box, tx.Now(), tx.Now(),
+		r.home)
 	return err
 }
 

@@ -87,7 +87,8 @@ func (r *Room) adopt(ctx context.Context, s *seat, here inside, term int64) erro
 	if err != nil {
 		return err
 	}
-	return here.call(ctx, "board.adopt", board.AdoptIn{Space: s.space, Entries: entries, Envelope: &env}, nil)
+	_, err = ask(ctx, here, board.BoardAdopt, board.AdoptIn{Space: s.space, Entries: entries, Envelope: &env})
+	return err
 }
 
 // entries are this seat's copy of the log.
@@ -126,7 +127,7 @@ func (r *Room) tell(s *seat, old string) {
 	r.later(func(ctx context.Context) {
 		l := newOutside(old, "")
 		for wait := time.Second; ctx.Err() == nil; wait = min(wait*2, 10*time.Second) {
-			err := l.call(ctx, "space.step_down", in, nil)
+			_, err := ask(ctx, l, space.SpaceStepDown, in)
 			if err == nil || !fault.Is(err, fault.Unavailable) {
 				return
 			}

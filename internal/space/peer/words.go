@@ -13,6 +13,7 @@ type Words struct {
 	Re     string   `json:"re,omitempty"`     // the first message of the conversation
 	Whom   []string `json:"whom,omitempty"`   // the members it is for, when they are several
 	Copies []string `json:"copies,omitempty"` // the ids of their copies, in that order
+	Files  []File   `json:"files,omitempty"`
 }
 
 // Ref is a shared piece of a file.

@@ -31,6 +31,8 @@ type Box struct {
 	Terminal bool
 	// Home is the person's home, in which programs run what lies in certain places by themselves: Keep keeps those, too.
 	Home string
+	// Hold keeps the program from running until it is released; nil lets it run as soon as its box is made. Only bubblewrap holds.
+	Hold *Hold
 	// Nests is a key of Nesting, when the program brings a sandbox of its own.
 	Nests string
 
@@ -119,13 +121,16 @@ func (m *Machine) Command(ctx context.Context, b Box) (cmd *exec.Cmd, done func(
 	}
 	switch m.Kind {
 	case Bubblewrap:
-		argv, env := m.bubblewrapped(b)
+		along := &opened{}
+		argv, env := m.bubblewrapped(b, along)
 		cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 		// Bubblewrap itself is process 1 in there, and its environment can be read: it has that of the program.
-		cmd.Env = env
+		cmd.Env, cmd.ExtraFiles = env, along.files
 		group(cmd)
 		return cmd, func() {
 			endGroup(cmd)
+			along.close()
+			b.Hold.close()
 			for _, path := range b.absent {
 				os.Remove(path) //nolint:errcheck // most were never made
 			}
@@ -146,7 +151,7 @@ func (m *Machine) Argv(b Box) (argv, env []string, err error) {
 		return nil, nil, fault.New(fault.Conflict, "sandbox", "bubblewrap does not work here: %s", m.Why).
 			WithNext("install it (apt install bubblewrap)")
 	}
-	argv, env = m.bubblewrapped(b)
+	argv, env = m.bubblewrapped(b, nil)
 	return argv, env, nil
 }
 

@@ -162,7 +162,8 @@ func (k *keeper) parts(dir string, split bool) {
 			f.Close()
 		}
 	}
-	for _, name := range []string{"config", "config.worktree", "commondir", "gitdir", filepath.Join("info", "attributes")} {
+	for _, name := range []string{"config", "config.worktree", "commondir", "gitdir", filepath.Join("info", "attributes"),
+		filepath.FromSlash(alternates)} {
 		k.read(filepath.Join(dir, name))
 	}
 	if at := filepath.Join(dir, "commondir"); !there(at) {

@@ -67,7 +67,8 @@ func Concerns(file string) bool {
 		return true
 	}
 	name := parts[len(parts)-1]
-	return name == "HEAD" || slices.Contains(gitFiles, name) || slices.Contains(parts, "objects") || slices.Contains(parts, "refs")
+	return name == "HEAD" || slices.Contains(gitFiles, name) || slices.Contains(parts, "objects") || slices.Contains(parts, "refs") ||
+		slices.Contains(parts, "rebase-merge")
 }
 
 // Look finds every repository in a folder, wherever and however it came there, and reads what it would run, and what runs by itself in
@@ -118,8 +119,10 @@ func isRepository(root *os.Root, dir string) bool {
 
 // The files by which repositories say what is run and where the rest is.
 var (
-	gitFiles = []string{"config", "config.worktree", "commondir"}
-	jjFiles  = []string{"config.toml", "workspace-config.toml", "workspace-config-id", "repo", "repo/config.toml", "repo/config-id",
+	gitFiles = []string{"config", "config.worktree", "commondir", alternates}
+	// of a rebase under way: what it does when it goes on
+	gitUnderWay = []string{"rebase-merge/git-rebase-todo", "rebase-merge/git-rebase-todo.backup", "rebase-merge/strategy"}
+	jjFiles     = []string{"config.toml", "workspace-config.toml", "workspace-config-id", "repo", "repo/config.toml", "repo/config-id",
 		"repo/store/git_target"}
 	hgFiles = []string{"hgrc", "hgrc-not-shared", "sharedpath"}
 )
@@ -134,7 +137,7 @@ func below(dir string, names []string) []string {
 
 // addGit adds what one repository runs.
 func (k *Known) addGit(root *os.Root, dir string) {
-	k.add(root, below(dir, gitFiles)...)
+	k.add(root, append(below(dir, gitFiles), below(dir, gitUnderWay)...)...)
 	hooks := path.Join(dir, "hooks")
 	if st, err := root.Lstat(hooks); err == nil && !st.IsDir() {
 		k.add(root, hooks) // a link to where hooks are
@@ -275,6 +278,10 @@ func runs(folder, p string, part, was Part, l *Left) string {
 			return "" // it leads to what is looked at by itself
 		}
 		return "a pointer to another repository: " + to
+	case strings.HasSuffix(p, alternates):
+		return borrows(part, was, inside(path.Dir(dir)), l)
+	case path.Base(dir) == "rebase-merge":
+		return goesOn(name, part, was, l)
 	case path.Base(dir) == "hooks" || name == "hooks":
 		return "a hook"
 	case strings.HasPrefix(name, "hgrc"):

@@ -48,6 +48,10 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 		{"bare/config", "[core]\n\tbare = true\n[alias] x = !touch y\n"},
 		{"elsewhere/.git", "gitdir: /somewhere/else\n"},
 		{"theirs/.jj/repo/config.toml", "[ui]\neditor = 'touch x'\n"},
+		{".git/objects/info/alternates", "/private/.git/objects\n" + dir + "/fresh/.git/objects\n"},
+		{"fresh/.git/rebase-merge/git-rebase-todo", "pick 1234567 one\npick 2345678 two\n  exec touch " + mark + "\n"},
+		{"sub/nested/.git/rebase-merge/git-rebase-todo", "pick 1234567 one\nx touch " + mark + "\n"},
+		{"sub/nested/.git/rebase-merge/strategy", "mine\n"},
 	} {
 		write(bad.path, bad.text)
 	}
@@ -65,16 +69,30 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 		"sub/nested/.git/hooks/post-checkout",
 		"sub/nested/.git/config: settings of git that name programs or places: core.hookspath, include.path", "bare/config",
 		"elsewhere/.git: a pointer to another repository: /somewhere/else",
-		"theirs/.jj/repo/config.toml: settings of jj"} {
+		"theirs/.jj/repo/config.toml: settings of jj",
+		".git/objects/info/alternates: a pointer to objects of another repository: /private/.git/objects",
+		"fresh/.git/rebase-merge/git-rebase-todo: commands that a rebase would run when it goes on: touch " + mark,
+		"sub/nested/.git/rebase-merge/git-rebase-todo", "sub/nested/.git/rebase-merge/strategy"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("not found: %s", want)
 		}
 	}
-	if len(left) != 7 || strings.Contains(said.String(), "fresh") {
+	if len(left) != 11 || strings.Contains(said.String(), "fresh/.git/config") {
 		t.Errorf("found:\n%s", said.String())
 	}
 	if err := box.SetAside(dir, left); err != nil {
 		t.Fatal(err)
+	}
+	for path, want := range map[string]string{".git/objects/info/alternates": dir + "/fresh/.git/objects\n",
+		"fresh/.git/rebase-merge/git-rebase-todo": "pick 1234567 one\npick 2345678 two\n"} {
+		if got, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(got) != want {
+			t.Errorf("%s: %q %v", path, got, err)
+		}
+	}
+	for _, place := range []string{"fresh", "sub/nested"} {
+		if err := os.RemoveAll(filepath.Join(dir, place, ".git/rebase-merge")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, place := range []string{".", "sub/nested", "fresh"} {
 		git(t, filepath.Join(dir, place), "commit", "-q", "--allow-empty", "-m", "outside")

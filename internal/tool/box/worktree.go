@@ -42,10 +42,23 @@ func (b *Box) Worktree(folder string) {
 		_ = os.Mkdir(at, 0o755) // logs may be missing; where it cannot be made nothing is logged
 		b.Mounts = append(b.Mounts, Mount{From: at, Write: true, Optional: true})
 	}
-	b.Mounts = append(b.Mounts, Mount{From: own, Write: true})
+	// Objects of another repository would be this one's: whoever works outside, and may read that one, would bring them in.
+	info := filepath.Join(common, "objects", "info")
+	_ = os.Mkdir(info, 0o755) // where it cannot be made the program cannot either
+	b.Mounts = append(b.Mounts, Mount{From: info, Optional: true}, Mount{From: own, Write: true})
 	for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
 		b.Mounts = append(b.Mounts, Mount{From: filepath.Join(own, name), Optional: true})
 	}
+}
+
+// Parts are the worktrees' own parts of repositories that lie elsewhere, which the box lets be written.
+func (b *Box) Parts() (out []string) {
+	for _, m := range b.Mounts {
+		if m.Write && filepath.Base(filepath.Dir(m.From)) == "worktrees" && isFile(filepath.Join(m.From, "commondir")) {
+			out = append(out, m.From)
+		}
+	}
+	return out
 }
 
 // StoreOf is where the repository of a checkout lies, if that is elsewhere; "" if not.

@@ -41,7 +41,7 @@ func TestAWorktreeOfARepositoryOutside(t *testing.T) {
 	common := at("main/.git")
 	said = run(t, m, open(), uint32(os.Getuid()), who+strings.ReplaceAll(`
 cat C/../secret.txt && echo READ-MAIN
-for f in C/hooks/pre-commit C/config C/HEAD C/config.worktree C/worktrees/other/HEAD C/worktrees/other/commondir C/worktrees/w/commondir C/worktrees/w/gitdir C/x; do
+for f in C/hooks/pre-commit C/config C/HEAD C/config.worktree C/worktrees/other/HEAD C/worktrees/other/commondir C/worktrees/w/commondir C/worktrees/w/gitdir C/objects/info/alternates C/x; do
 	(echo evil >> $f) 2>/dev/null && echo WROTE $f
 done
 mv C/worktrees/w C/worktrees/v && echo MOVED

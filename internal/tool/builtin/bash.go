@@ -90,40 +90,56 @@ func (bash) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 	plan.Run = func(ctx context.Context, emit func(string)) (tool.Result, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		cmd, done, err := start(ctx, env, p.Path, a)
+		c, err := start(ctx, env, p.Path, a)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		defer done()
-		return runBash(ctx, cmd, emit, timeout)
+		defer c.done()
+		return c.run(ctx, emit, timeout)
 	}
 	return plan, nil
 }
 
-// confined is a command in its box.
-func confined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (*exec.Cmd, func(), error) {
+// command is one that can be started.
+type command struct {
+	*exec.Cmd
+	// before is done when it was started and waits in its box; nil is nothing.
+	before func() error
+	done   func()
+}
+
+// confined is a command in its box. What is noted before it runs is noted while its box is made, where a box can wait.
+func confined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (c command, err error) {
 	b, err := env.Sandbox.Box(env.Scope, dir, a.Command, a.Network)
-	if err == nil && env.Starting != nil {
-		keeps := &b
-		if env.Sandbox.Kind != tool.Bubblewrap {
-			keeps = nil // it cannot make a part of a folder read-only
+	switch {
+	case err != nil || env.Starting == nil:
+	case env.Sandbox.Kind != tool.Bubblewrap:
+		err = env.Starting(ctx, nil) // it cannot make a part of a folder read-only
+	default:
+		if b.Hold, err = tool.NewHold(); err == nil {
+			c.before = func() error {
+				if err := env.Starting(ctx, &b); err != nil {
+					return err
+				}
+				return b.Hold.Release()
+			}
 		}
-		err = env.Starting(ctx, keeps)
 	}
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		c.Cmd, c.done, err = env.Sandbox.Machine.Command(ctx, b)
 	}
-	return env.Sandbox.Machine.Command(ctx, b)
+	return c, err
 }
 
 // unconfined is a command without one, in a session for which a person allowed that.
-func unconfined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (*exec.Cmd, func(), error) {
+func unconfined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (c command, err error) {
 	if env.Starting != nil {
 		if err := env.Starting(ctx, nil); err != nil {
-			return nil, nil, err
+			return c, err
 		}
 	}
-	return tool.Unconfined(ctx, dir, a.Command)
+	c.Cmd, c.done, err = tool.Unconfined(ctx, dir, a.Command)
+	return c, err
 }
 
 func noSandbox(session string) error {
@@ -137,11 +153,19 @@ func noSandbox(session string) error {
 
 var bashAt = op.Resource{Kind: "tool", Path: "/bash"}
 
-func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time.Duration) (tool.Result, error) {
+func (c command) run(ctx context.Context, emit func(string), timeout time.Duration) (tool.Result, error) {
 	out := &bounded{emit: emit}
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = 2 * time.Second
-	err := cmd.Run()
+	c.Stdout, c.Stderr = out, out
+	c.WaitDelay = 2 * time.Second
+	err := c.Start()
+	if err == nil && c.before != nil {
+		if never := c.before(); never != nil {
+			return tool.Result{}, errors.Join(never, c.end())
+		}
+	}
+	if err == nil {
+		err = c.Wait()
+	}
 	text := out.String()
 	if cause := context.Cause(ctx); cause != nil {
 		if !errors.Is(cause, context.DeadlineExceeded) {
@@ -153,7 +177,7 @@ func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return tool.Result{}, fault.New(fault.Unavailable, "bash", "the command could not be started: %w", err)
 	}
-	code := cmd.ProcessState.ExitCode()
+	code := c.ProcessState.ExitCode()
 	if text == "" {
 		text = "(no output)"
 	}
@@ -161,6 +185,15 @@ func runBash(ctx context.Context, cmd *exec.Cmd, emit func(string), timeout time
 		text += fmt.Sprintf("\n(exit code %d)", code)
 	}
 	return tool.Result{Text: text, Error: code != 0, Meta: map[string]any{"exit": code}}, nil
+}
+
+// end ends a command that waits in its box.
+func (c command) end() error {
+	err := c.Cancel()
+	if ended := (*exec.ExitError)(nil); !errors.As(c.Wait(), &ended) {
+		return err
+	}
+	return nil
 }
 
 // bounded keeps the beginning and the end of an output and passes all of it on.

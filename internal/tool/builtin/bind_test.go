@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/internal/testenv"
+	"tandem/internal/tool"
 )
 
 // The diff that a person approves has the file's own line numbers and context, and git takes it for what it is.
@@ -24,15 +25,15 @@ func TestTheDiffOfAnAskIsAPatch(t *testing.T) {
 		}
 		cmd := exec.Command("git", "apply", "--unidiff-zero", "-p0")
 		cmd.Dir, cmd.Env = dir, testenv.Env(t)
-		cmd.Stdin = strings.NewReader(unified("f", x.before, x.after))
+		cmd.Stdin = strings.NewReader(tool.Unified("f", x.before, x.after))
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v %s\n%s", name, err, out, unified("f", x.before, x.after))
+			t.Fatalf("%s: %v %s\n%s", name, err, out, tool.Unified("f", x.before, x.after))
 		}
 		if got, _ := os.ReadFile(file); string(got) != x.after {
 			t.Errorf("%s: %q became %q", name, x.before, got)
 		}
 	}
-	if got := unified("f", "1\n2\n3\n4\n5\n", "1\n2\n3\n4\nfive\n"); !strings.Contains(got, "@@ -2,4 +2,4 @@\n 2\n 3\n 4\n-5\n+five\n") {
+	if got := tool.Unified("f", "1\n2\n3\n4\n5\n", "1\n2\n3\n4\nfive\n"); !strings.Contains(got, "@@ -2,4 +2,4 @@\n 2\n 3\n 4\n-5\n+five\n") {
 		t.Errorf("line numbers and context are not the file's:\n%s", got)
 	}
 }

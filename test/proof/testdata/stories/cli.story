@@ -47,6 +47,42 @@ let tok_… your-server$ tandem token list --json | grep -o 'tok_[a-z0-9]*' | he
 your-server> tandem token revoke tok_…
 your-server> tandem token clear
 your-server> tandem token show api
+# Automations: looked at, switched on, switched off.
+your-server$ printf '%s\n' 'name = "nightly"' '[[node]]' 'id = "note"' '[node.operation]' 'name = "resource.put"' 'input = { key = "night", value = "over" }' > nightly.toml
+your-server> tandem automation check nightly.toml
+  shows nightly is right
+your-server> tandem automation add nightly.toml
+  shows nightly is stored
+your-server> tandem automation list
+  shows nightly
+your-server> tandem automation show nightly
+  shows calls resource.put
+your-server> tandem automation show nightly --text
+  shows [[node]]
+your-server> tandem automation on nightly
+  shows nightly is switched on
+your-server> tandem automation run nightly
+  shows nightly begins
+your-server> tandem automation ticks nightly
+  shows it was not due yet
+your-server> tandem automation runs list
+  shows nightly
+your-server> tandem automation runs list nightly --open
+let run_01k… your-server$ tandem automation runs list --json | grep -o 'run_[a-z0-9]*' | head -1
+your-server> tandem automation runs show run_01k…
+  shows note
+not run: a run with an input is needed, which TestARunIsGivenItsInputs begins: tandem automation run weekly-mail --input week=42
+not run: a run that lasts is needed, which TestPeopleSteerARun has: tandem automation runs pause run_01k…
+not run: a run that lasts is needed, which TestPeopleSteerARun has: tandem automation runs resume run_01k…
+not run: a run that lasts is needed, which TestPeopleSteerARun has: tandem automation runs cancel run_01k…
+not run: a step that failed is needed, which TestPeopleSteerARun has: tandem automation runs retry run_01k… draft
+not run: a step that failed is needed, which TestPeopleSteerARun has: tandem automation runs skip run_01k… draft --reason 'written by hand'
+not run: a step whose outcome a kill hid is needed, which TestAKillRepeatsNoEffect has: tandem automation runs accept run_01k… send --output '{"id": "m-1"}'
+your-server> tandem automation off nightly
+  shows nightly is switched off
+your-server$ until tandem automation remove nightly; do tandem automation runs list --json | grep -o 'run_[a-z0-9]*' | while read r; do tandem automation runs cancel $r; done; done; tandem automation add nightly.toml
+your-server> tandem automation remove nightly
+  shows nightly is removed
 # Asks and their answers.
 your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level debug
   exit 8
@@ -103,6 +139,46 @@ your-server> tandem resource get lock/deploy
 your-server> tandem resource list
 your-server> tandem resource list lock/
 your-server> tandem resource delete lock/deploy
+# What is remembered.
+your-server> tandem memory add 'Releases are cut on Tuesdays' --kind decision
+  shows is live for team, stated
+your-server> tandem memory add 'The tests of payments need Redis' --tier project --of payments --kind lesson --source file:payments/README.md
+your-server> tandem memory search release day
+  shows Releases are cut on Tuesdays
+your-server> tandem memory search '"merge queue" retr*' --kind lesson
+  shows nothing is known of that here
+your-server> tandem memory list
+  shows from file payments/README.md
+your-server> tandem memory brief mend the release script
+  shows Releases are cut on Tuesdays
+your-server> tandem memory brief --project payments
+  shows The tests of payments need Redis
+your-server> tandem memory propose 'go vet wants CGO_ENABLED=0 here' --kind lesson
+  shows is proposed for team
+your-server> tandem memory list --state proposed
+  shows go vet wants
+let mem_01j9z your-server$ tandem memory list --state proposed --json | grep -o 'mem_[a-z0-9]*' | head -1
+your-server> tandem memory promote mem_01j9z
+  shows is live for team, approved
+your-server> tandem memory show mem_01j9z
+  shows go vet wants
+your-server> tandem memory demote mem_01j9z
+let mem_01j9z your-server$ tandem memory list --tier project --json | grep -o 'mem_[a-z0-9]*' | head -1
+your-server> tandem memory promote mem_01j9z --tier team
+  shows is live for team
+your-server> tandem memory demote mem_01j9z --tier project --of payments
+  shows is live for project payments
+your-server> tandem memory edit mem_01j9z 'Releases are cut on Wednesdays'
+your-server> tandem memory edit mem_01j9z --label release,calendar
+your-server> tandem memory history mem_01j9z
+  shows The tests of payments need Redis
+your-server> tandem memory forget mem_01j9z
+  shows is forgotten
+your-server> tandem memory export > memory.jsonl
+your-server$ echo '{"text":"Tea is at four","state":"live"}' > memory.jsonl
+your-server> tandem memory import memory.jsonl
+  shows 1 added
+your-server> tandem memory import memory.jsonl --live
 # The journal.
 your-server> tandem audit log --rows
   shows PHASE
@@ -260,6 +336,9 @@ not run: programs of this story hold the old ones; TestDefaultTokensHaveNewValue
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem server migrate --database postgres://owner@db.example.org/tandem --for tandem
 not run: a PostgreSQL is needed, which server_move has: tandem server move postgres://tandem@db.example.org/tandem
 not run: a PostgreSQL is needed, which server_move has: tandem server move sqlite
+not run: a PostgreSQL is needed, which server_cluster has: tandem server key copy /mnt/usb/keys
+not run: a PostgreSQL is needed, which server_cluster has: tandem server key take /mnt/usb/keys
+not run: a PostgreSQL is needed, which server_cluster has: tandem up --cluster team
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem up --database postgres://tandem@db.example.org/tandem
 not run: a server that lost its key is needed, which server_rotate has: tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
 your-server> tandem server backup-key ~/copies.identity > ~/copies.recipient
@@ -282,12 +361,29 @@ your-server> tandem serve --hostname 127.0.0.1 --port 39731
 # A repository and another machine.
 your-server> tandem up --repo ~/project --listen 0.0.0.0:13013
 your-server> tandem invite
+your-server> tandem invite --person anna
+  shows tandem login
 your-server> tandem invite --expires 1h
 your-server> tandem invite --uses 20 --expires 24h
 your-server> tandem invite list
   shows 0 of 20
 let inv_… your-server$ tandem invite list --json | grep -o 'inv_[a-z0-9]*' | head -1
 your-server> tandem invite revoke inv_…
+laptop> tandem login list
+  shows logged in nowhere else
+laptop> tandem login use own
+not run: an invitation of another server is needed, which person_login types: tandem login build.example.org:13013#tdj_…
+not run: a login is needed, which person_login has: tandem login forget build.example.org
+not run: a login is needed, which person_present has: tandem login pin build.example.org
+your-server> tandem person list
+  shows owner
+your-server> tandem device list
+  shows nobody logged in from another machine
+not run: somebody who logged in is needed, whom person_present has: tandem person show anna
+not run: somebody who logged in is needed, whom person_present has: tandem person remove anna
+not run: a machine that somebody logged in on is needed, which person_present has: tandem device revoke dev_…
+not run: a login is needed, which person_login has: tandem logout
+not run: a login is needed, which person_login has: tandem logout build.example.org
 laptop> tandem init --tandem-server your-server:13013 ~/work
   when waiting until: your-server$ tandem approvals approve
 laptop$ cd ~/work
@@ -349,6 +445,15 @@ laptop> tandem space inbox
 laptop> tandem space inbox --all
 laptop> tandem space inbox --text staging
   shows staging key
+your-server$ echo boom > crash.log; echo more > more.txt
+your-server> tandem space send 'the log of the crash' --attach crash.log
+  shows crash.log
+let m_01j… your-server$ tandem space send x --attach crash.log --json | grep -o 'm_[a-z0-9]*' | head -1
+laptop> tandem space attachment save m_01j…
+  shows crash.log
+let m_01j… your-server$ tandem space send x --attach crash.log --attach more.txt --json | grep -o 'm_[a-z0-9]*' | head -1
+laptop> tandem space attachment save m_01j… 2 --as notes.txt
+  shows notes.txt
 laptop$ git init -q
 laptop> tandem space guard install
   shows are refused
@@ -428,6 +533,30 @@ build.example.org> tandem setup
   shows already  folder
 your-server> tandem man ~/.local/share/man
 not run: man is not on a test's machine: man tandem-session-open
+# Code work.
+your-server> tandem job list
+  shows there are no jobs
+your-server> tandem job list --state "in review"
+your-server> tandem queue
+  shows nothing is queued
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue add job_01j… --commit 4f2a…
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue add job_01j… --commit 4f2a… --priority 10
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue evict job_01j…
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue priority job_01j… 10
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue pause main
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue protect main
+not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue resume main
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job start "fix the login redirect" --check "go test ./..."
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job start "fix the login redirect" -C ~/code/app --agent claude --check "make test" --wait
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job show job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job wait job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job diff job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job send job_01j… "also mend the docs"
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job check job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job stop job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job stop job_01j… --discard
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job resume job_01j…
+not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job merge job_01j… --commit 4f2a…
 # The end.
 your-server> tandem actor disable builder
 your-server> tandem service install --no-start

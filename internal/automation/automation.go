@@ -1,0 +1,165 @@
+package automation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/automation/spec"
+	"tandem/internal/automation/wire"
+)
+
+// actorName is the name of an automation among the actors.
+func actorName(name string) string { return "automation." + name }
+
+// may lists what a definition may do once it is switched on, node by node.
+func may(a *spec.Automation) (out []wire.May) {
+	add := func(n *spec.Node, b *spec.Body, each string) {
+		kind := b.Kinds()
+		if len(kind) == 1 {
+			out = append(out, wire.May{Node: n.ID, Kind: kind[0], What: act(b) + each + order(n)})
+		}
+	}
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		switch {
+		case n.Map != nil:
+			add(n, &n.Map.Body, fmt.Sprintf(", for each of at most %d items", n.Map.Max))
+		case n.Gate != nil:
+			out = append(out, wire.May{Node: n.ID, Kind: "gate", What: "asks " + asked(n.Gate.Approvers) + " before it goes on" + order(n)})
+		default:
+			add(n, &n.Body, "")
+		}
+	}
+	return out
+}
+
+// act says in words what a body does.
+func act(b *spec.Body) string {
+	switch {
+	case b.Operation != nil:
+		return "calls " + b.Operation.Name + with(b.Operation.Input)
+	case b.Command != nil:
+		s := "runs " + quoted(b.Command.Run)
+		if b.Command.Folder != "" {
+			s += ", may change " + b.Command.Folder
+		}
+		if b.Command.Network {
+			s += ", with the network"
+		}
+		return s
+	case b.Automation != nil:
+		return "runs the automation " + b.Automation.Name
+	}
+	t := b.Turn
+	s := "asks " + orElse(t.Model, "the default model")
+	for _, one := range []struct {
+		what string
+		list []string
+	}{{"tools", t.Tools}, {"folders", t.Folders}} {
+		if len(one.list) > 0 {
+			s += ", with the " + one.what + " " + strings.Join(one.list, ", ")
+		}
+	}
+	if len(t.Tools) == 0 {
+		s += ", without tools"
+	}
+	return s
+}
+
+// with is the input of an operation as it is written.
+func with(input map[string]any) string {
+	if len(input) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(input)
+	if err != nil { // it was read from TOML
+		return " with an input that cannot be shown"
+	}
+	return " with " + string(text)
+}
+
+// order says what a node waits for and is given.
+func order(n *spec.Node) string {
+	s := ""
+	if len(n.After) > 0 {
+		s += ", after " + strings.Join(n.After, ", ")
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Inputs)) {
+		s += fmt.Sprintf("; %s is %s", name, n.Inputs[name])
+	}
+	return s
+}
+
+func quoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		if words[i] = a; a == "" || strings.ContainsAny(a, " \t\n\"'") {
+			words[i] = fmt.Sprintf("%q", a)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func asked(approvers []string) string {
+	if len(approvers) == 0 {
+		return "a person"
+	}
+	return strings.Join(approvers, " or ")
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// begins says in words what begins runs.
+func begins(a *spec.Automation) (out []string) {
+	for _, t := range a.Triggers {
+		if t.Schedule != "" {
+			out = append(out, t.Schedule+", "+t.Zone)
+		}
+	}
+	return out
+}
+
+// unbuilt lists what a definition asks for that no server does yet. Such a definition can be stored and not switched on.
+func unbuilt(a *spec.Automation) (out []string) {
+	no := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if a.Profile == spec.Strict {
+		no("profile strict: write guided, and a gate before what is to wait for a person")
+	}
+	for _, t := range a.Triggers {
+		if t.Schedule == "" {
+			no("trigger %s: runs begin by hand or by a schedule so far", t.ID)
+		}
+	}
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		body := &n.Body
+		if n.Map != nil {
+			body = &n.Map.Body
+		}
+		if w := n.Wait; w != nil && w.For == 0 && w.Until.IsZero() {
+			no("node %s: it can wait for a time, and for nothing else", n.ID)
+		}
+		if n.Gate != nil && n.Gate.OnExpiry == spec.Escalate {
+			no("node %s: a gate that nobody answers cancels or reminds, and does not escalate", n.ID)
+		}
+		switch t := body.Turn; {
+		case t != nil:
+			no("node %s: a turn of a session", n.ID)
+		case body.Automation != nil:
+			no("node %s: running another automation", n.ID)
+		}
+	}
+	return out
+}
+
+// lateKey is how long after its beginning an attempt may be asked about at the gate, which forgets its keys after two days.
+const lateKey = 40 * time.Hour

@@ -1,0 +1,203 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tandem/internal/approval"
+	"tandem/internal/automation/wire"
+	"tandem/internal/op"
+	"tandem/internal/testenv"
+)
+
+// all has every kind of node that a server does.
+const all = `
+name = "all"
+[inputs.list]
+type = "array"
+items = { type = "string" }
+[limits]
+parallel = 3
+runs = 1000
+[[node]]
+id = "mark"
+[node.operation]
+name = "mark.add"
+input = { text = "first" }
+[node.output.mood.schema]
+enum = ["good", "bad"]
+[[node]]
+id = "send"
+[node.operation]
+name = "mark.send"
+input = { text = "once" }
+[node.output.text.schema]
+type = "string"
+[[node]]
+id = "each"
+[node.map]
+over = "input.list"
+max = 5
+parallel = 2
+[node.map.operation]
+name = "mark.send"
+input = { text = "{{item}}" }
+[node.output.text.schema]
+type = "string"
+[[node]]
+id = "which"
+[node.branch]
+on = "mark.mood"
+cases = { good = ["rest"], bad = ["never"] }
+[[node]]
+id = "never"
+[node.operation]
+name = "mark.send"
+input = { text = "never" }
+[[node]]
+id = "rest"
+[node.wait]
+for = "20ms"
+[[node]]
+id = "look"
+after = ["rest"]
+[node.gate]
+shows = ["send.text"]
+[[node]]
+id = "shell"
+inputs = { sent = "send.text", all = "each.text" }
+after = ["look"]
+[node.command]
+run = ["echo", "{{sent}}{{all}}"]
+[node.output.said.schema]
+type = "string"
+[[node]]
+id = "last"
+inputs = { said = "shell.said" }
+[node.operation]
+name = "mark.add"
+input = { text = "{{said}}" }
+`
+
+// A run is killed at points that chance chooses, again and again, until it ends. Each effect happened once; what nobody could know was
+// asked about, and never repeated by itself.
+func TestAKillRepeatsNoEffect(t *testing.T) {
+	kills := 30
+	if testenv.Soak() {
+		kills = 300
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	chance := rand.New(rand.NewPCG(seed, 0))
+	h := newHouse(t)
+	for killed, n := 0, 0; killed < kills; n++ {
+		h.outside.mu.Lock()
+		clear(h.outside.acted)
+		h.outside.mu.Unlock()
+		h.sql("DELETE FROM mark")
+		id := h.begin(all, map[string]any{"list": []any{"a", "b"}})
+		for h.status(id) == "running" {
+			h.close()
+			h.open(1 + chance.Int64N(24))
+			testenv.Within(testPatience, func() bool { return h.plug.dead.Load() || h.status(id) != "running" || h.asks(id) })
+			h.close()
+			if h.plug.dead.Load() {
+				killed++
+			}
+			h.open(0)
+			h.tell(id)
+		}
+		h.right(id)
+		if t.Failed() {
+			t.Fatalf("at run %d, after %d kills", n, killed)
+		}
+	}
+}
+
+// tell is the person who looks outside and says whether an unknown step acted.
+func (h *house) tell(id string) {
+	h.t.Helper()
+	for _, a := range do(h, approval.AskList, approval.ListIn{}).Asks {
+		h.decide(a.ID, approval.Approve, "")
+	}
+	for _, s := range do(h, wire.Trace, wire.RunIn{ID: id}).Steps {
+		if s.State != "unknown" {
+			continue
+		}
+		what, out := "send once", map[string]any{"text": "once!"}
+		switch {
+		case s.Node == "shell":
+			what, out = `run once!["a!","b!"]`, map[string]any{"said": `ran once!["a!","b!"]`}
+		case s.Item > 0:
+			item := []string{"a", "b"}[s.Item-1]
+			what, out = "send "+item, map[string]any{"text": item + "!"}
+		}
+		in := wire.StepIn{ID: id, Node: s.Node, Item: s.Item}
+		if h.outside.count(what) > 0 {
+			in.Output = out
+			do(h, wire.Accept, in)
+		} else {
+			do(h, wire.Retry, in)
+		}
+	}
+}
+
+// right fails the test unless everything happened once, and every output is what it must be.
+func (h *house) right(id string) {
+	h.t.Helper()
+	got := do(h, wire.Trace, wire.RunIn{ID: id})
+	if got.Status != "completed" {
+		h.t.Errorf("the run is %s: %s", got.Status, got.Reason)
+	}
+	for _, what := range []string{"send once", "send a", "send b", `run once!["a!","b!"]`} {
+		if n := h.outside.count(what); n != 1 {
+			h.t.Errorf("%q happened %d times", what, n)
+		}
+	}
+	if n := h.outside.count("send never"); n != 0 {
+		h.t.Errorf("the way that was not chosen was gone %d times", n)
+	}
+	var marks int
+	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'first' OR text = ?", `ran once!["a!","b!"]`).Scan(&marks))
+	if marks != 2 {
+		h.t.Errorf("%d marks were made instead of 2", marks)
+	}
+	for _, s := range got.Steps {
+		if s.Node == "each" && s.Item == 0 && fmt.Sprint(s.Output) != "map[text:[a! b!]]" {
+			h.t.Errorf("the map gave %v", s.Output)
+		}
+	}
+}
+
+func (h *house) sql(q string) {
+	h.t.Helper()
+	h.must(h.write(q))
+}
+
+// status reads a run's status without the gate: the power may be gone.
+func (h *house) status(id string) (s string) {
+	if h.plug.dead.Load() {
+		return "running"
+	}
+	if h.DB.QueryRow(context.Background(), "SELECT status FROM automation_run WHERE id = ?", id).Scan(&s) != nil {
+		return "running"
+	}
+	return s
+}
+
+// asks reports whether a step is unknown, or a gate waits.
+func (h *house) asks(id string) bool {
+	got, err := op.Do(op.WithCaller(context.Background(), owner), h.gate, wire.Trace, wire.RunIn{ID: id})
+	if err != nil {
+		return false
+	}
+	for _, s := range got.Steps {
+		if s.State == "unknown" {
+			return true
+		}
+	}
+	pending, err := op.Do(op.WithCaller(context.Background(), owner), h.gate, approval.AskList, approval.ListIn{})
+	return err == nil && len(pending.Asks) > 0
+}

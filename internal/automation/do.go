@@ -1,0 +1,172 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// result is what became of an attempt: an event, or that it waits.
+type result struct {
+	run.Event
+	waits string    // what for; then the event is nothing
+	look  time.Time // when to look again, whatever is heard until then
+}
+
+// work does one attempt and writes down what became of it. When the server ends first, the next one finds the claim and asks the gate
+// whether it acted.
+func (r *Room) work(ctx, under context.Context, j *job) {
+	res := r.do(under, j)
+	ended := errors.Is(context.Cause(under), errEnded)
+	if ended {
+		res = cut(res)
+	}
+	if ctx.Err() != nil && res.Kind != run.Lost && res.Kind != run.Finished {
+		return
+	}
+	for {
+		err := r.report(context.WithoutCancel(ctx), j, res)
+		if err == nil {
+			return
+		}
+		gone := fault.KindOf(err) == fault.Conflict || fault.KindOf(err) == fault.NotFound // the run takes it in no more
+		if gone && ended {
+			return
+		}
+		r.Log.Error("what became of a step is not stored", "run", j.id, "node", j.step.node, "err", err)
+		if gone {
+			return
+		}
+		select { // until it is stored: nobody else takes over what this server holds
+		case <-ctx.Done():
+			return
+		case <-time.After(again):
+		}
+	}
+}
+
+// report stores a result, unless somebody else has the step by now.
+func (r *Room) report(ctx context.Context, j *job, res result) error {
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		state := over
+		if res.waits != "" {
+			state = parked
+		}
+		ours, err := j.step.leave(tx, state, res.waits, res.look)
+		if err != nil || !ours {
+			return err
+		}
+		tx.AfterCommit(func() { r.stir(j.runKey) })
+		if state == parked {
+			return nil
+		}
+		_, err = r.change(tx, j.tenant, j.id, func(h *held) error {
+			e := res.Event
+			e.Node, e.Item, e.Attempt, e.Fence = j.step.node, j.step.item, j.step.attempt, j.step.fence
+			return h.apply(e)
+		})
+		return err
+	})
+}
+
+// do does what the node says, as the automation's own actor with no more than this node was given.
+func (r *Room) do(ctx context.Context, j *job) result {
+	limit := time.Duration(j.node.Budget.Time)
+	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second) // a command is told its own time, and ends itself
+	defer cancel()
+	caller, err := r.As(ctx, j.tenant, j.version.actor)
+	if err != nil {
+		return failure(err)
+	}
+	caller.Prompted = j.heard
+	caller.Idempotency = fmt.Sprintf("%s/%s/%d/%d", j.id, j.step.node, j.step.item, j.step.attempt)
+	switch b := j.body; {
+	case j.node.Gate != nil:
+		return r.ask(ctx, j, caller)
+	case b.Operation != nil:
+		in, _ := filled(b.Operation.Input, j.inputs).(map[string]any)
+		return r.call(ctx, j, caller, b.Operation.Name, in)
+	case b.Command != nil:
+		if why := b.Command.Spliced(); why != "" { // switched on before that was refused
+			return failure(fault.New(fault.Invalid, "automation", "%s", why).
+				WithNext("mend the definition, then: tandem automation add FILE, and tandem automation on %s", j.name))
+		}
+		in := wire.CommandIn{Name: j.name, Run: j.id, Node: j.step.node, Item: j.step.item, Attempt: j.step.attempt, Folder: b.Command.Folder,
+			Network: b.Command.Network, Seconds: int64(limit / time.Second)}
+		for _, arg := range b.Command.Run {
+			in.Argv = append(in.Argv, text(arg, j.inputs))
+		}
+		return r.call(ctx, j, caller, string(wire.Command), in)
+	}
+	return failure(fault.New(fault.Invalid, "automation", "nobody knows how to do %s", j.node))
+}
+
+// call makes one operation through the gate, and reads its answer as the node's outputs.
+func (r *Room) call(ctx context.Context, j *job, caller op.Caller, name string, in any) result {
+	o := r.Find(name)
+	if o == nil {
+		return failure(fault.New(fault.NotFound, "automation", "there is no operation %s", name))
+	}
+	if j.again && o.Changes() && r.DB.Now().Sub(j.step.began) > lateKey {
+		return lost("it was under way %s ago, which is longer than the gate remembers", r.DB.Now().Sub(j.step.began).Round(time.Minute))
+	}
+	kind, _, _ := strings.Cut(o.Right, ".")
+	caller.Scope = []string{o.Right, kind + ".view", kind + ".list", kind + ".read"}
+	out, err := r.Rooms.Invoke(op.WithCaller(ctx, caller), name, in)
+	if err != nil {
+		return r.failed(ctx, o, err)
+	}
+	if c, ok := out.(wire.CommandOut); ok {
+		return ofCommand(j, c)
+	}
+	given, err := outputs(j.node, out)
+	if err != nil {
+		return result{Event: run.Event{Kind: run.Failure, Class: "check", Text: err.Error()}}
+	}
+	return result{Event: run.Event{Kind: run.Finished, Output: given}}
+}
+
+// failed says what an error means for a step: it waits for a person, it failed by a class, or nobody knows whether it acted.
+func (r *Room) failed(ctx context.Context, o *op.Op, err error) result {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		switch {
+		case f.Kind == fault.Pending && f.Data["approval"] != "":
+			return result{waits: "ask:" + f.Data["approval"], look: r.DB.Now().Add(time.Hour)}
+		case f.Data["outcome"] == "running": // by this server, which lost the claim to itself
+			return result{waits: "the same attempt", look: r.DB.Now().Add(2 * time.Second)}
+		case f.Data["outcome"] == "unknown":
+			return lost("%s", f.Msg)
+		}
+	}
+	if o.Class != op.ClassRead && o.Class != op.ClassState && (ctx.Err() != nil || fault.KindOf(err) == fault.Internal) {
+		return lost("it broke off: %s", said(err))
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return result{Event: run.Event{Kind: run.Failure, Class: "timeout", Text: "its time was over"}}
+	}
+	return failure(err)
+}
+
+func lost(format string, args ...any) result {
+	return result{Event: run.Event{Kind: run.Lost, Text: fmt.Sprintf(format, args...)}}
+}
+
+func failure(err error) result {
+	return result{Event: run.Event{Kind: run.Failure, Class: strings.ToLower(fault.KindOf(err).String()), Text: said(err)}}
+}
+
+func said(err error) string {
+	if f := fault.Public(err); f.Msg != "" {
+		return f.Msg
+	}
+	return "it failed; the server's log says why"
+}

@@ -1,0 +1,136 @@
+package automation
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// gatesOf is what the gates of an automation touch.
+func gatesOf(name, node string) op.Resource {
+	return op.Resource{Kind: "automation", Path: "/" + name + "/gate/" + node}
+}
+
+// claimGates claims the gates that nobody was asked about yet, or whose ask is to be looked at.
+func (r *Room) claimGates(h *held, take func(*stepRow)) error {
+	for _, s := range h.run.Next(h.tx.Now()).Ask {
+		if s.Phase != run.Held {
+			continue
+		}
+		row := h.alive(s.Node, s.Item)
+		if row == nil {
+			row = &stepRow{node: s.Node, item: s.Item, attempt: 1}
+			for _, old := range h.steps {
+				if old.node == s.Node {
+					row.attempt = max(row.attempt, old.attempt+1)
+				}
+			}
+		} else if !row.free(r.Owner, h.tx.Now()) {
+			continue
+		}
+		if err := h.claim(row, r.Owner); err != nil {
+			return err
+		}
+		take(row)
+	}
+	return nil
+}
+
+// ask has a person asked whether a run goes on, through the gate of the house: the ask is bound to exactly what is shown.
+func (r *Room) ask(ctx context.Context, j *job, caller op.Caller) result {
+	in := wire.PassIn{Name: j.name, Run: j.id, Node: j.step.node, Attempt: j.step.attempt, Text: j.node.Gate.Text, Shows: j.inputs,
+		Rework: j.node.Gate.Rework}
+	caller.Scope = []string{"automation.run", "approval.read"}
+	ctx = op.WithCaller(ctx, caller)
+	_, err := op.Do(ctx, r.Rooms, wire.Pass, in)
+	var f *fault.Error
+	errors.As(err, &f)
+	switch {
+	case err == nil:
+		by := "a person"
+		if a := r.answered(ctx, strings.TrimPrefix(j.step.waits, "ask:")); a != nil {
+			by = a.DecidedBy
+		}
+		return result{Event: run.Event{Kind: run.Answered, Answer: "approve", By: by}}
+	case f != nil && f.Kind == fault.Denied && f.Data["approval"] != "":
+		a := r.answered(ctx, f.Data["approval"])
+		if a == nil || a.Unanswered() { // it is asked anew when its time is over
+			return result{waits: "ask:" + f.Data["approval"], look: r.DB.Now().Add(time.Hour)}
+		}
+		e := run.Event{Kind: run.Answered, Answer: "cancel", Text: orElse(a.Feedback, a.DecidedBy+" said no"), By: a.DecidedBy}
+		if a.State == approval.Rework && j.node.Gate.Rework != "" {
+			e.Answer = "rework"
+		}
+		return result{Event: e}
+	case f != nil && f.Kind == fault.Pending:
+		return r.failed(ctx, r.Find(string(wire.Pass)), err)
+	}
+	r.Log.Error("nobody can be asked at a gate", "run", j.id, "node", j.step.node, "err", err)
+	return result{waits: "nobody can be asked: " + said(err), look: r.DB.Now().Add(longest)}
+}
+
+func (r *Room) answered(ctx context.Context, ask string) *approval.Ask {
+	if ask == "" {
+		return nil
+	}
+	a, err := op.Do(ctx, r.Rooms, approval.AskGet, approval.IDIn{ID: ask})
+	if err != nil {
+		r.Log.Error("an answer cannot be read", "ask", ask, "err", err)
+		return nil
+	}
+	return a
+}
+
+// passed is the other side of a gate: whoever comes here was let through.
+func (r *Room) passed(ctx context.Context, _ *db.Tx, in wire.PassIn) (wire.OK, error) {
+	if c := op.CallerFrom(ctx); c.Door != op.DoorInside || c.Name != actorName(in.Name) {
+		return wire.OK{}, fault.New(fault.Denied, string(wire.Pass), "a run does this by itself, and nobody else").
+			WithNext("answer its gate: tandem approvals")
+	}
+	return wire.OK{OK: true}, nil
+}
+
+// Tenants are those in which a step waits for an answer.
+func (r *Room) Tenants(ctx context.Context) ([]string, error) {
+	rows, err := r.DB.Query(ctx, "SELECT DISTINCT tenant FROM automation_step WHERE state = ? AND waits LIKE 'ask:%'", parked)
+	return db.Collect(rows, err, func(rows *sql.Rows) (t string, err error) { return t, rows.Scan(&t) })
+}
+
+// Answered has the step looked at that waits for an ask.
+func (r *Room) Answered(ctx context.Context, tenant, ask string) error {
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		n, err := tx.Changed("UPDATE automation_step SET look_at = 1 WHERE tenant = ? AND state = ? AND waits = ?", tenant, parked, "ask:"+ask)
+		if n > 0 {
+			tx.AfterCommit(r.rouse)
+		}
+		return err
+	})
+}
+
+// letGo ends what a run that is over still waits for: an answer would do nothing.
+func (r *Room) letGo(h *held) error {
+	for _, s := range h.steps {
+		if s.state != parked {
+			continue
+		}
+		if _, err := h.tx.Exec("UPDATE automation_step SET state = ?, ended_at = ? WHERE "+stepKey, over, h.tx.Now(), s.tenant, s.run, s.node,
+			s.item, s.attempt); err != nil {
+			return err
+		}
+		if ask, ok := strings.CutPrefix(s.waits, "ask:"); ok {
+			if _, err := r.Abandon(h.tx, h.tenant, h.version.actor, ask, "the run "+h.id+" is over"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

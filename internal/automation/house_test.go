@@ -1,0 +1,275 @@
+package automation
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/gate"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	servers "tandem/internal/owner"
+	"tandem/internal/policy"
+	"tandem/internal/testenv"
+)
+
+// house is a room over a gate and a file, which can be killed: from that instant on it writes nothing and acts on nothing.
+type house struct {
+	t       *testing.T
+	file    string
+	outside *outside
+	now     func() time.Time
+
+	*Room
+	gate   *gate.Gate
+	cancel context.CancelFunc
+	ended  chan struct{}
+	plug   *plug
+}
+
+// outside is what effects act on. It outlives every kill.
+type outside struct {
+	mu    sync.Mutex
+	acted map[string]int
+}
+
+func (o *outside) act(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.acted[what]++
+}
+
+func (o *outside) count(what string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.acted[what]
+}
+
+// plug is pulled at a point of the way that chance chose.
+type plug struct {
+	left   atomic.Int64
+	dead   atomic.Bool
+	pull   func()
+	closed chan struct{} // the file is written no more
+}
+
+// point is a place on the way at which the power may go. It answers whether there is none.
+func (p *plug) point() bool {
+	if p.left.Add(-1) == 0 {
+		p.dead.Store(true)
+		p.pull()
+	}
+	if !p.dead.Load() {
+		return false
+	}
+	<-p.closed
+	return true
+}
+
+var (
+	owner = op.Caller{Tenant: "t", Actor: "act_owner", Name: "owner", Kind: op.Person, Door: op.DoorSocket, Present: "pin", Request: "r"}
+	errNo = fault.New(fault.Unavailable, "test", "no power")
+)
+
+// stubDoc marks the command that runs no program.
+const stubDoc = "Act outside."
+
+type markIn struct {
+	Text string `json:"text"`
+}
+
+type markOut struct {
+	Text string `json:"text"`
+	Mood string `json:"mood"`
+}
+
+func newHouse(t *testing.T) *house { return newHouseAt(t, nil) }
+
+// newHouseAt is a house with a clock.
+func newHouseAt(t *testing.T, now func() time.Time) *house {
+	h := &house{t: t, now: now, file: filepath.Join(t.TempDir(), "t.db"), outside: &outside{acted: map[string]int{}}}
+	h.open(0)
+	t.Cleanup(func() { h.close() })
+	return h
+}
+
+// open starts the house on its file, with so many points until the power goes; 0 is never.
+func (h *house) open(points int64) {
+	h.t.Helper()
+	ctx := context.Background()
+	d, err := db.Open(ctx, h.file, h.now)
+	h.must(err)
+	_, err = d.Migrate(ctx, journal.Migrations, approval.Migrations, gate.Migrations, Migrations)
+	h.must(err)
+	h.must(d.Write(ctx, func(tx *db.Tx) error { _, err := tx.Exec("CREATE TABLE IF NOT EXISTS mark (text TEXT)"); return err }))
+	level := slog.LevelError
+	if points > 0 {
+		level++ // what breaks when the power goes is no news
+	}
+	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: level}))
+	p := &plug{closed: make(chan struct{})}
+	p.pull = func() {
+		go func() { d.Close(); close(p.closed) }() //nolint:errcheck // as a kill: nothing that is under way is written any more
+	}
+	p.left.Store(points)
+	r := New(d, log)
+	h.Room, h.plug = r, p
+	j := journal.New(d, ed25519.NewKeyFromSeed(make([]byte, 32)))
+	var table op.Table
+	asks := approval.New(d)
+	for _, o := range slices.Concat(r.Ops(), h.tools(p), asks.Ops()) {
+		if o.Name == string(wire.Command) && o.Doc != stubDoc {
+			continue
+		}
+		h.must(table.Add(o))
+	}
+	grants := policy.DefaultGrants()
+	own := grants[0]
+	own.ID, own.Principal, own.Source = "own", policy.PrincipalRef{Kind: policy.Service, ID: "*"}, policy.Direct
+	own.Scope.Root.Kind, own.Permissions = policy.KindAutomation, []policy.AccessPermission{policy.CanExecute}
+	gates := own
+	gates.ID, gates.Effect, gates.Scope.Root.Path = "gates", policy.Ask, "/all/gate"
+	asked := own
+	asked.ID, asked.Effect, asked.Scope.Root.Kind, asked.Scope.Root.Path = "asked", policy.Ask, policy.KindResource, "/asked"
+	asked.Permissions = []policy.AccessPermission{policy.CanEdit}
+	second := grants[0] // a person beside the owner, who switches automations on, too
+	second.ID, second.Principal, second.Source = "second", policy.PrincipalRef{Kind: policy.Person, ID: "second"}, policy.Direct
+	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(grants, own, gates, asked, second)})
+	h.must(err)
+	h.gate = gate.New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks,
+		gate.Guards{Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
+			Still: func(context.Context, op.Caller) error { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}, log)
+	r.Rooms, r.Find, r.Owner = tripping{h.gate, p}, table.Get, fmt.Sprint("own_", rand.Int64())
+	r.Actor = func(context.Context, *db.Tx, string) (string, error) { return "act_auto", nil }
+	r.Grant = func(context.Context, *db.Tx, Grant) (string, error) { return "g", nil }
+	r.Abandon = asks.Abandon
+	r.Revoke = func(context.Context, *db.Tx, string) error { return nil }
+	r.As = func(_ context.Context, tenant, actor string) (op.Caller, error) {
+		if p.point() {
+			return op.Caller{}, errNo
+		}
+		return op.Caller{Tenant: tenant, Actor: actor, Name: "automation.all", Kind: op.Service, For: []string{"person:owner"},
+			Door: op.DoorInside}, nil
+	}
+	_, err = h.gate.Recover(ctx, func(context.Context) (servers.Others, error) { return servers.Others{}, nil })
+	h.must(err)
+	ctx, h.cancel = context.WithCancel(ctx)
+	h.ended = make(chan struct{})
+	go func(ended chan struct{}) { r.Run(ctx); close(ended) }(h.ended)
+}
+
+// close ends the house, as a kill does when the plug was pulled.
+func (h *house) close() {
+	h.cancel()
+	<-h.ended
+	h.DB.Close()
+}
+
+// tripping is the gate with a point before and behind each call.
+type tripping struct {
+	gate *gate.Gate
+	plug *plug
+}
+
+func (t tripping) Invoke(ctx context.Context, name string, in any) (any, error) {
+	if t.plug.point() {
+		return nil, errNo
+	}
+	out, err := t.gate.Invoke(ctx, name, in)
+	if t.plug.point() {
+		return nil, errNo
+	}
+	return out, err
+}
+
+// tools are operations of each class: a row, and two effects on what is outside.
+func (h *house) tools(p *plug) []op.Op {
+	at := func(markIn) op.Resource { return op.Resource{Kind: "resource", Path: "/mark"} }
+	effect := func(what string) error {
+		if p.point() {
+			return errNo
+		}
+		h.outside.act(what)
+		p.point()
+		return nil
+	}
+	return []op.Op{
+		op.State(op.Spec{Name: "mark.add", Right: "resource.write", Doc: "Add a mark."}, at,
+			func(_ context.Context, tx *db.Tx, in markIn) (markOut, error) {
+				_, err := tx.Exec("INSERT INTO mark (text) VALUES (?)", in.Text)
+				return markOut{Text: in.Text, Mood: "good"}, err
+			}),
+		op.Effect(op.Spec{Name: "mark.send", Right: "resource.write", Doc: "Send a mark out."}, at,
+			func(_ context.Context, in markIn) (markOut, error) {
+				return markOut{Text: in.Text + "!", Mood: "sent"}, effect("send " + in.Text)
+			}, nil),
+		op.Effect(op.Spec{Name: "mark.ask", Right: "resource.write", Doc: "Send a mark out, when a person says so."},
+			func(markIn) op.Resource { return op.Resource{Kind: "resource", Path: "/asked"} },
+			func(_ context.Context, in markIn) (markOut, error) {
+				return markOut{Text: in.Text}, effect("ask " + in.Text)
+			}, nil),
+		op.Effect(op.Spec{Name: "mark.fail", Right: "resource.write", Doc: "Fail, after acting."}, at,
+			func(_ context.Context, in markIn) (markOut, error) {
+				h.outside.act("fail " + in.Text)
+				return markOut{}, fault.New(fault.Invalid, "mark.fail", "it fails")
+			}, nil),
+		wire.Command.Effect(op.Spec{Right: "automation.run", Doc: stubDoc},
+			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) },
+			func(_ context.Context, in wire.CommandIn) (wire.CommandOut, error) {
+				return wire.CommandOut{Out: "ran " + in.Argv[1]}, effect("run " + in.Argv[1])
+			}, nil),
+	}
+}
+
+func (h *house) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// do calls an operation as the owner.
+func do[In, Out any](h *house, d op.Def[In, Out], in In) Out {
+	h.t.Helper()
+	out, err := op.Do(op.WithCaller(context.Background(), owner), h.gate, d, in)
+	h.must(err)
+	return out
+}
+
+// begin stores a definition, switches it on and begins a run.
+func (h *house) begin(text string, input map[string]any) string {
+	h.t.Helper()
+	a := do(h, wire.Add, wire.AddIn{Text: text})
+	do(h, wire.On, wire.OnIn{Name: a.Name, Digest: a.Latest})
+	return do(h, wire.Begin, wire.BeginIn{Name: a.Name, Input: input}).ID
+}
+
+// until waits for a state of a run.
+func (h *house) until(id, what string, is func(*wire.Run) bool) *wire.Run {
+	h.t.Helper()
+	var got *wire.Run
+	testenv.Eventually(h.t, what, testPatience, func() bool {
+		got = do(h, wire.Trace, wire.RunIn{ID: id})
+		return is(got)
+	})
+	return got
+}
+
+func (h *house) write(q string) error {
+	return h.DB.Write(context.Background(), func(tx *db.Tx) error { _, err := tx.Exec(q); return err })
+}
+
+// testPatience is how long a test waits for what must come, on a machine that is ten times slower.
+const testPatience = 2 * time.Minute

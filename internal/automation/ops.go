@@ -1,0 +1,92 @@
+package automation
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/tool"
+	"tandem/internal/tool/box"
+)
+
+// Room is the service behind the operations of automations. The functions are what it does not own.
+type Room struct {
+	DB    *db.DB
+	Log   *slog.Logger
+	Vouch op.Vouch
+	Rooms op.Invoker // through which steps act
+	// Find is an operation of the table, nil when there is none of that name.
+	Find func(name string) *op.Op
+	// Actor makes the service of that name, which acts for the caller, or has it act for the caller from now on.
+	Actor func(ctx context.Context, tx *db.Tx, name string) (id string, err error)
+	// Grant gives a service a right, in the name of the caller; Revoke takes it back.
+	Grant  func(ctx context.Context, tx *db.Tx, g Grant) (id string, err error)
+	Revoke func(ctx context.Context, tx *db.Tx, id string) error
+	// As is an actor as a caller, with whom it acts for.
+	As func(ctx context.Context, tenant, actor string) (op.Caller, error)
+	// Told is called in the change that made a run fail, or wait for somebody to look at it.
+	Told func(tx *db.Tx, tenant string, r *wire.Run) error
+	// Abandon ends an ask whose answer would do nothing any more.
+	Abandon func(tx *db.Tx, tenant, asker, ask, why string) (bool, error)
+	Owner   string // this server, among those that claim steps
+	// Ours says whether this server does what is due: of several that share the database one does, also what was begun at another.
+	Ours   func() bool
+	Shared bool // there may be others
+
+	Sandbox *tool.Sandbox
+	// Errand lets run start a command in its box, where its folder is one that a person granted, and says what was set aside then.
+	Errand func(ctx context.Context, e session.Errand, run func(context.Context, box.Box) error) (aside []string, err error)
+
+	mu      sync.Mutex
+	dirty   map[runKey]bool                  // runs to be looked at
+	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
+	waits   bool                             // something will be due by itself
+	wake    chan struct{}
+	working sync.WaitGroup
+}
+
+// Grant is what an automation's actor is given when it is switched on.
+type Grant struct {
+	Actor     string
+	Resource  string
+	Ask       bool // a person says yes each time
+	Approvers []string
+}
+
+// New makes the room; its functions are given before its first use.
+func New(d *db.DB, log *slog.Logger) *Room {
+	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{},
+		wake: make(chan struct{}, 1), Ours: func() bool { return true }}
+}
+
+func at(name string) op.Resource { return op.Resource{Kind: "automation", Path: "/" + name} }
+
+func named(in wire.NameIn) op.Resource { return at(in.Name) }
+
+// Ops is this room's front door.
+func (r *Room) Ops() []op.Op {
+	ops := []op.Op{
+		wire.Add.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations",
+			Doc: "Store a definition of an automation, as a version frozen by its digest.\nIt begins nothing: a person looks at it and switches it on."},
+			func(in wire.AddIn) op.Resource { return at(nameIn(in.Text)) }, r.add),
+		wire.List.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automations",
+			Doc: "List automations: whether each is switched on, what begins it, and how many runs are open."},
+			func(struct{}) op.Resource { return at("") }, r.list),
+		wire.Show.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automations/{name}",
+			Doc: "Read a version of an automation: its text, and what it may do when it is switched on."},
+			func(in wire.ShowIn) op.Resource { return at(in.Name) }, r.show),
+		wire.On.State(op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST", Path: "/automations/{name}/on",
+			Doc: "Switch on the version that was looked at. Needs a person present.\nIt makes the automation's own actor, which acts for that person, and grants it what the version needs."},
+			func(in wire.OnIn) op.Resource { return at(in.Name) }, r.on),
+		wire.Off.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations/{name}/off",
+			Doc: "Switch an automation off: its grants are taken back, and its open runs are paused."}, named, r.off),
+		wire.Remove.State(op.Spec{Right: "automation.delete", Method: "DELETE", Path: "/automations/{name}", MCP: "-",
+			Doc: "Remove an automation that is switched off, with its versions and its runs. What it did stays in the journal."},
+			named, r.remove),
+	}
+	return append(ops, r.runOps()...)
+}

@@ -1,0 +1,178 @@
+package automation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+// runRow is a run as it is stored: its events are rows of their own.
+type runRow struct {
+	tenant, id, name, digest  string
+	status, reason, cause, by string
+	given                     map[string]any
+	began, ended, wake        time.Time
+	events                    int64
+	actsFor                   string     // with whose authority it began
+	needs                     string     // what a person has to look at before it goes on
+	heard                     [][]string // on whose words it acts, each with whom that one acts for: their denials bind it
+}
+
+const runColumns = "tenant, id, name, digest, status, reason, cause, made_by, given, began_at, ended_at, wake_at, events, acts_for, needs, heard"
+
+func scanRun(rows interface{ Scan(...any) error }) (*runRow, error) {
+	var r runRow
+	var given, heard string
+	var began, ended, wake int64
+	err := rows.Scan(&r.tenant, &r.id, &r.name, &r.digest, &r.status, &r.reason, &r.cause, &r.by, &given, &began, &ended, &wake, &r.events,
+		&r.actsFor, &r.needs, &heard)
+	if err == nil {
+		err = json.Unmarshal([]byte(heard), &r.heard)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.began, r.ended, r.wake = db.Time(began), db.Time(ended), db.Time(wake)
+	return &r, json.Unmarshal([]byte(given), &r.given)
+}
+
+func collectRuns(rows *sql.Rows, err error) ([]*runRow, error) {
+	return db.Collect(rows, err, func(rows *sql.Rows) (*runRow, error) { return scanRun(rows) })
+}
+
+// held is a run in hand: its row, its version and the state that its events fold to.
+type held struct {
+	*runRow
+	tx      *db.Tx
+	version *version
+	run     *run.Run
+	steps   []*stepRow
+}
+
+// querier is what reads rows: a transaction, or the database itself.
+type querier interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+	QueryRow(query string, args ...any) *sql.Row
+}
+
+// looking reads without changing anything.
+type looking struct {
+	ctx context.Context
+	db  *db.DB
+}
+
+func (l looking) Query(q string, args ...any) (*sql.Rows, error) {
+	return l.db.Query(l.ctx, q, args...)
+}
+func (l looking) QueryRow(q string, args ...any) *sql.Row { return l.db.QueryRow(l.ctx, q, args...) }
+
+// fold reads a run and all that happened to it.
+func fold(q querier, row *runRow) (*held, error) {
+	h := &held{runRow: row}
+	var err error
+	h.version, err = scanVersion(q.QueryRow("SELECT "+versionColumns+
+		" FROM automation_version WHERE tenant = ? AND name = ? AND digest = ?", row.tenant, row.name, row.digest))
+	if err != nil {
+		return nil, fmt.Errorf("find the version of the run %s: %w", row.id, err)
+	}
+	a, err := h.version.read()
+	if err != nil {
+		return nil, err
+	}
+	if h.run, err = run.Begin(a, row.given, row.began); err != nil {
+		return nil, fmt.Errorf("begin the run %s again: %w", row.id, err)
+	}
+	rows, err := q.Query("SELECT body FROM automation_event WHERE tenant = ? AND run = ? ORDER BY seq", row.tenant, row.id)
+	events, err := db.Collect(rows, err, func(rows *sql.Rows) (e run.Event, err error) {
+		var body string
+		if err = rows.Scan(&body); err == nil {
+			err = json.Unmarshal([]byte(body), &e)
+		}
+		return e, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range events {
+		if err := h.run.Apply(e); err != nil {
+			return nil, fmt.Errorf("event %d of the run %s: %w", i+1, row.id, err)
+		}
+	}
+	h.steps, err = stepsOf(q, row.tenant, row.id)
+	return h, err
+}
+
+// change takes a run in hand, lets fn apply what happened, and writes down where it stands.
+func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held, error) {
+	row, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	if db.NoRows(err) {
+		return nil, noRun(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := fold(tx, row)
+	if err != nil {
+		return nil, err
+	}
+	h.tx = tx
+	was := *row
+	if err := fn(h); err != nil || h.events == was.events {
+		return h, err
+	}
+	if err := h.save(); err != nil {
+		return h, err
+	}
+	failed := h.status == string(run.Failed) && was.status != h.status
+	if r.Told != nil && (failed || h.needs != "" && h.needs != was.needs) {
+		err = r.Told(tx, tenant, h.seen())
+	}
+	return h, err
+}
+
+func noRun(id string) error {
+	return fault.New(fault.NotFound, "automation", "there is no run %.64q", id).WithNext("see what there is: tandem automation runs list")
+}
+
+// apply takes an event in and keeps it. One that does not fit is refused, as a fault of whoever wants it.
+func (h *held) apply(e run.Event) error {
+	e.At = h.tx.Now().UTC()
+	body, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	var kept run.Event // as it will be read again
+	if err := json.Unmarshal(body, &kept); err != nil {
+		return err
+	}
+	if err := h.run.Apply(kept); err != nil {
+		return fault.New(fault.Conflict, "automation", "%v", err).WithNext("see where it stands: tandem automation runs show %s", h.id)
+	}
+	h.events++
+	_, err = h.tx.Exec("INSERT INTO automation_event (tenant, run, seq, body) VALUES (?, ?, ?, ?)", h.tenant, h.id, h.events, string(body))
+	return err
+}
+
+// save writes down where a run stands, and when to look at it again.
+func (h *held) save() error {
+	now := h.tx.Now()
+	h.status, h.reason, h.wake = string(h.run.Status), h.run.Reason, h.run.Next(now).Wake
+	h.needs = strings.Join(h.run.Stuck(), "; ")
+	if h.run.Status.Over() && h.ended.IsZero() {
+		h.ended = now
+	}
+	heard, err := json.Marshal(h.heard)
+	if err != nil {
+		return err
+	}
+	_, err = h.tx.Exec(`UPDATE automation_run SET status = ?, reason = ?, ended_at = ?, wake_at = ?, events = ?, needs = ?, heard = ?
+		WHERE tenant = ? AND id = ?`, h.status, h.reason, h.ended, h.wake, h.events, h.needs, string(heard), h.tenant, h.id)
+	return err
+}

@@ -1,0 +1,3 @@
+ALTER TABLE automation ADD COLUMN acts_for TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_run ADD COLUMN acts_for TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_run ADD COLUMN needs TEXT NOT NULL DEFAULT '';

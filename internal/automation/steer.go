@@ -1,0 +1,209 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// runAt is the automation that a run belongs to, for policy.
+func (r *Room) runAt(ctx context.Context, runID string) op.Resource {
+	var name string
+	err := r.DB.QueryRow(ctx, "SELECT name FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, runID).Scan(&name)
+	if err != nil { // the handler says that there is none
+		return op.Resource{Kind: "automation", Path: "/", Called: runID}
+	}
+	return at(name)
+}
+
+func (r *Room) runOps() []op.Op {
+	ofRun := func(o op.Op) op.Op {
+		return op.Placing(o, func(ctx context.Context, in wire.RunIn) op.Resource { return r.runAt(ctx, in.ID) })
+	}
+	ofStep := func(o op.Op) op.Op {
+		return op.Placing(o, func(ctx context.Context, in wire.StepIn) op.Resource { return r.runAt(ctx, in.ID) })
+	}
+	person := func(verb, doc string) op.Spec { // an agent never says what is to be done with a step that may have acted
+		return op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST",
+			Path: "/automation-runs/{id}/" + verb, Doc: doc}
+	}
+	return []op.Op{
+		op.Binding(wire.Begin.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automations/{name}/run",
+			Doc: "Begin a run of an automation that is switched on. It goes on by itself; read it with automation_trace."},
+			func(in wire.BeginIn) op.Resource { return at(in.Name) }, r.begin), r.bind),
+		wire.Runs.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automation-runs",
+			Doc: "List runs of automations, newest first."}, func(wire.RunsIn) op.Resource { return at("") }, r.runs),
+		ofRun(wire.Trace.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation-runs/{id}",
+			Doc: "Read a run: where each step stands, what it was given and gave, why the run waits and on whom."}, nil, r.trace)),
+		ofRun(wire.Pause.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation-runs/{id}/pause",
+			Doc: "Pause a run: what is under way ends, and nothing new is begun."}, nil, r.steer(run.Pausing))),
+		ofRun(wire.Resume.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation-runs/{id}/resume",
+			Doc: "Go on with a paused run."}, nil, r.steer(run.Resumed))),
+		ofRun(wire.Cancel.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation-runs/{id}/cancel",
+			Doc: "Cancel a run. What is under way is not undone."}, nil, r.steer(run.Stopped))),
+		ofStep(wire.Retry.State(person("retry",
+			"Let a step run again that failed, or of which nobody knows whether it acted. Needs a person present."), nil, r.mend(run.Retried))),
+		ofStep(wire.Skip.State(person("skip", "Skip a step, with a reason. Needs a person present."), nil, r.mend(run.Passed))),
+		ofStep(wire.Accept.State(person("accept",
+			"Say that a step was done of which nobody knew, with what it gave. Needs a person present."), nil, r.mend(run.Accepted))),
+		wire.Ticks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automations/{name}/ticks",
+			Doc: "List the moments at which an automation was due: the run of each, or why there was none."}, named, r.ticks),
+		wire.Tick.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
+			Doc: "Deal with a schedule that is due. The server alone calls it, as the automation."},
+			func(in wire.TickIn) op.Resource { return ticksOf(in.Name) }, r.tick),
+		wire.Pass.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
+			Doc: "Pass a gate. A run alone calls it, and a person answers."},
+			func(in wire.PassIn) op.Resource { return gatesOf(in.Name, in.Node) }, r.passed),
+		wire.Command.Effect(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
+			Doc: "Run a node's command in the box. A run alone calls it, as its automation."},
+			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) }, r.command, nil),
+	}
+}
+
+// bind is what a name stands for while somebody approves a run: the version that is switched on.
+func (r *Room) bind(ctx context.Context, in wire.BeginIn) ([]op.Bound, error) {
+	s, err := scan(r.DB.QueryRow(ctx, "SELECT "+columns+" FROM automation WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name))
+	if db.NoRows(err) {
+		return nil, op.NoSuch("automation", in.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []op.Bound{{Name: "version", Value: s.Live}}, nil
+}
+
+func (r *Room) begin(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wire.Run, error) {
+	return r.beginIn(ctx, tx, in, "by hand")
+}
+
+// beginIn begins a run of the version that is switched on.
+func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause string) (*wire.Run, error) {
+	c := op.CallerFrom(ctx)
+	s, err := find(tx, c.Tenant, in.Name)
+	if err != nil || s == nil {
+		return nil, orNone(err, in.Name)
+	}
+	if !s.On {
+		return nil, fault.New(fault.Conflict, string(wire.Begin), "%s is switched off", s.Name).
+			WithNext("look at what it may do and switch it on: tandem automation on %s", s.Name)
+	}
+	v, err := versionIn(tx, c.Tenant, s.Name, s.Live)
+	if err != nil || v == nil {
+		return nil, orNone(err, in.Name)
+	}
+	if !r.Vouch.Holds(ctx, v.Seal()) {
+		return nil, fault.New(fault.Denied, string(wire.Begin), "%s was changed in the database, and not by a person here", s.Name).
+			WithNext("look, and switch it on anew: tandem automation on %s", s.Name)
+	}
+	a, err := v.read()
+	if err != nil {
+		return nil, err
+	}
+	var open int
+	if err := tx.QueryRow("SELECT count(*) FROM automation_run WHERE tenant = ? AND name = ? AND ended_at = 0", c.Tenant, s.Name).
+		Scan(&open); err != nil {
+		return nil, err
+	}
+	if open >= a.Limits.Runs {
+		return nil, fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", s.Name, open, a.Limits.Runs).
+			WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
+	}
+	given, err := json.Marshal(orEmpty(in.Input))
+	if err != nil {
+		return nil, err
+	}
+	row := &runRow{tenant: c.Tenant, id: id.New("run"), name: s.Name, digest: v.digest, status: string(run.Running), cause: cause, by: c.Name,
+		began: tx.Now(), actsFor: s.actsFor, heard: c.Prompts(nil, nil)}
+	heard, err := json.Marshal(row.heard)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(given, &row.given); err != nil {
+		return nil, err
+	}
+	state, err := run.Begin(a, row.given, row.began)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
+			WithNext("see its inputs: tandem automation show %s --text", s.Name)
+	}
+	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?)", row.tenant,
+		row.id, row.name, row.digest, row.status, row.cause, row.by, string(given), row.began, state.Next(tx.Now()).Wake,
+		row.actsFor, string(heard)); err != nil {
+		return nil, err
+	}
+	op.Note(ctx, "run", row.id)
+	tx.AfterCommit(func() { r.stir(runKey{row.tenant, row.id}) })
+	return row.seen(), nil
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// steer pauses, resumes or cancels.
+func (r *Room) steer(kind run.Kind) func(context.Context, *db.Tx, wire.RunIn) (*wire.Run, error) {
+	return func(ctx context.Context, tx *db.Tx, in wire.RunIn) (*wire.Run, error) {
+		c := op.CallerFrom(ctx)
+		return r.tell(tx, c.Tenant, in.ID, func(h *held) error {
+			if kind == run.Resumed {
+				s, err := find(tx, c.Tenant, h.name)
+				if err != nil || s == nil {
+					return orNone(err, h.name)
+				}
+				if !s.On {
+					return fault.New(fault.Conflict, string(wire.Resume), "%s is switched off", s.Name).
+						WithNext("switch it on first: tandem automation on %s", s.Name)
+				}
+				if s.Live != h.digest { // its actor acts for whoever switched the other one on, who did not look at this one
+					return fault.New(fault.Conflict, string(wire.Resume), "another version of %s was switched on since this run began", s.Name).
+						WithNext("begin a run of that one, and cancel this: tandem automation runs cancel %s", h.id)
+				}
+				if s.actsFor != h.actsFor { // it would go on with the authority of somebody who did not begin it
+					return fault.New(fault.Conflict, string(wire.Resume), "another person switched %s on since this run began",
+						s.Name).
+						WithNext("begin a run with their authority, and cancel this: tandem automation runs cancel %s", h.id)
+				}
+			}
+			if kind == run.Resumed {
+				h.heard = c.Prompts(h.heard, nil)
+			}
+			if kind == run.Stopped {
+				tx.AfterCommit(func() { r.endRun(runKey{h.tenant, h.id}) })
+			}
+			return h.apply(run.Event{Kind: kind, By: c.Name, Text: orElse(in.Reason, "by "+c.Name)})
+		})
+	}
+}
+
+// mend is what a person does with a step.
+func (r *Room) mend(kind run.Kind) func(context.Context, *db.Tx, wire.StepIn) (*wire.Run, error) {
+	return func(ctx context.Context, tx *db.Tx, in wire.StepIn) (*wire.Run, error) {
+		c := op.CallerFrom(ctx)
+		if kind == run.Passed && in.Reason == "" {
+			return nil, fault.New(fault.Invalid, string(wire.Skip), "skipping a step needs a word about why").WithNext(`add --reason "…"`)
+		}
+		return r.tell(tx, c.Tenant, in.ID, func(h *held) error {
+			h.heard = c.Prompts(h.heard, nil)
+			return h.apply(run.Event{Kind: kind, Node: in.Node, Item: in.Item - 1, By: c.Name, Text: in.Reason, Output: in.Output})
+		})
+	}
+}
+
+// tell changes a run for somebody who asks, and has it looked at.
+func (r *Room) tell(tx *db.Tx, tenant, runID string, fn func(*held) error) (*wire.Run, error) {
+	h, err := r.change(tx, tenant, runID, fn)
+	if err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(func() { r.stir(runKey{tenant, runID}) })
+	return h.seen(), nil
+}

@@ -1,0 +1,105 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+func (r *runRow) seen() *wire.Run {
+	return &wire.Run{ID: r.id, Name: r.name, Digest: r.digest, Status: r.status, Reason: r.reason, Cause: r.cause, By: r.by, Input: r.given,
+		BeganAt: r.began, EndedAt: r.ended, Needs: r.needs}
+}
+
+func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
+	out := wire.RunsOut{Runs: []*wire.Run{}}
+	if in.Limit < 0 || in.Limit > 500 {
+		return out, fault.New(fault.Invalid, string(wire.Runs), "limit lies between 1 and 500")
+	}
+	if in.Limit == 0 {
+		in.Limit = 50
+	}
+	where, args := "tenant = ?", []any{op.CallerFrom(ctx).Tenant}
+	if in.Name != "" {
+		where, args = where+" AND name = ?", append(args, in.Name)
+	}
+	if in.Open {
+		where += " AND ended_at = 0"
+	}
+	all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+" FROM automation_run WHERE "+where+" ORDER BY id DESC LIMIT ?",
+		append(args, in.Limit)...))
+	for _, row := range all {
+		if op.May(ctx, "automation.list", at(row.name)) {
+			out.Runs = append(out.Runs, row.seen())
+		}
+	}
+	return out, err
+}
+
+func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {
+	look := looking{ctx, r.DB}
+	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant,
+		in.ID))
+	if db.NoRows(err) {
+		return nil, noRun(in.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := fold(look, row)
+	if err != nil {
+		return nil, err
+	}
+	out := row.seen()
+	out.Tokens, out.Cost = h.run.Tokens, h.run.Cost
+	needs := h.run.Spec.Needs()
+	for _, s := range h.run.Steps() {
+		v := h.shown(s)
+		if v.Needs = needs[s.Node]; s.Item >= 0 {
+			v.Needs = nil
+		}
+		out.Steps = append(out.Steps, v)
+		if v.Waits != "" {
+			out.Waits = append(out.Waits, v.Node+": "+v.Waits)
+		}
+	}
+	return out, nil
+}
+
+// shown is a step as people see it.
+func (h *held) shown(s run.Step) wire.Step {
+	v := wire.Step{Node: s.Node, Item: s.Item + 1, State: string(s.Phase), Attempt: s.Attempt, Reason: s.Reason, Output: s.Output,
+		Notes: s.Notes, Input: h.run.Inputs(s.Node, s.Item)}
+	n := h.node(s.Node)
+	v.Kind = n.Kind()
+	if h.run.Status.Over() {
+		return v
+	}
+	switch {
+	case s.Phase == run.Uncertain:
+		v.Waits = "a person says whether it was done: tandem automation runs accept or retry"
+	case s.Phase == run.Held && n.Gate != nil:
+		v.Waits, v.Input = asked(n.Gate.Approvers)+" answers the gate", h.run.Shown(n)
+		if row := h.alive(s.Node, s.Item); row != nil && strings.HasPrefix(row.waits, "ask:") {
+			v.Waits += ": tandem approvals show " + strings.TrimPrefix(row.waits, "ask:")
+		}
+	case s.Phase == run.Held && !s.Due.IsZero():
+		v.Due, v.Waits = s.Due, "until "+s.Due.Format("2006-01-02 15:04:05 MST")
+	case s.Phase == run.Ready && !s.Due.IsZero() && s.Attempt > 0:
+		v.Due, v.Waits = s.Due, fmt.Sprintf("attempt %d, at %s", s.Attempt+1, s.Due.Format("2006-01-02 15:04:05 MST"))
+	case s.Phase == run.Alive:
+		if row := h.alive(s.Node, s.Item); row != nil && row.state == parked {
+			v.Waits = row.waits
+			if ask, ok := strings.CutPrefix(row.waits, "ask:"); ok {
+				v.Waits = "a person answers: tandem approvals show " + ask
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"time"
+
+	"tandem/internal/op"
+)
+
+// The operations of schedules.
+const (
+	Ticks = op.Def[NameIn, TicksOut]("automation.ticks")
+	Tick  = op.Def[TickIn, TickOut]("automation.tick") // the server alone calls it
+)
+
+// TicksOut lists what became of the moments at which an automation was due, newest first.
+type TicksOut struct {
+	Ticks []TickRow `json:"ticks"`
+}
+
+// TickRow is a moment that began a run, or those that did not and why.
+type TickRow struct {
+	Trigger string    `json:"trigger"`
+	Due     time.Time `json:"due"`
+	Last    time.Time `json:"last" jsonschema:"of several that were missed: the last"`
+	Count   int       `json:"count"`
+	Run     string    `json:"run,omitempty"`
+	Why     string    `json:"why,omitempty" jsonschema:"why there was no run"`
+	At      time.Time `json:"at"`
+}
+
+// TickIn names a schedule that is due.
+type TickIn struct {
+	Name    string `json:"name"`
+	Trigger string `json:"trigger"`
+}
+
+// TickOut says what was done about it.
+type TickOut struct {
+	Runs    []string `json:"runs,omitempty"`
+	Skipped int      `json:"skipped,omitempty"`
+}

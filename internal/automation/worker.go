@@ -1,0 +1,342 @@
+package automation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+)
+
+// How steps are done.
+const (
+	lease   = time.Minute      // of a claim; renewed while it lasts
+	renews  = 20 * time.Second // how often
+	longest = time.Minute      // how long nothing is looked at: the machine's clock may be set
+	atOnce  = 16               // steps of all runs that are done at once
+	again   = 5 * time.Second  // after how long what could not be stored is tried again
+)
+
+type runKey struct{ tenant, id string }
+
+// job is one attempt in the hands of this server.
+type job struct {
+	runKey
+	name    string
+	version *version
+	step    stepRow
+	node    *spec.Node
+	body    *spec.Body
+	inputs  map[string]any
+	notes   []string
+	heard   [][]string
+	again   bool // somebody had it before, and may have acted
+}
+
+// stir has a run looked at soon.
+func (r *Room) stir(k runKey) {
+	r.mu.Lock()
+	r.dirty[k] = true
+	r.mu.Unlock()
+	r.rouse()
+}
+
+func (r *Room) rouse() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run goes on with all runs until ctx ends, and waits for the steps that it began.
+func (r *Room) Run(ctx context.Context) {
+	if err := r.stirAll(ctx); err != nil && ctx.Err() == nil {
+		r.Log.Error("runs cannot be read", "err", err)
+	}
+	defer r.working.Wait()
+	renewed := time.Now()
+	for ctx.Err() == nil {
+		wait := r.pass(ctx)
+		if r.busy() > 0 {
+			wait = min(wait, renews)
+			if time.Since(renewed) >= renews {
+				r.renew(ctx)
+				renewed = time.Now()
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (r *Room) busy() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.inHand)
+}
+
+// holds reports whether an attempt is being done here, however late its claim is renewed.
+func (r *Room) holds(s *stepRow) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for j := range r.inHand {
+		if h := &j.step; h.run == s.run && h.node == s.node && h.item == s.item && h.attempt == s.attempt && h.fence == s.fence {
+			return true
+		}
+	}
+	return false
+}
+
+// Busy reports whether a step is being done, or something will be due by itself.
+func (r *Room) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.inHand) > 0 || r.waits
+}
+
+// renew renews the claims of what is being done here, and no others: a claim of which nobody here knows runs out and is taken over.
+func (r *Room) renew(ctx context.Context) {
+	r.mu.Lock()
+	jobs := slices.Collect(maps.Keys(r.inHand))
+	r.mu.Unlock()
+	over := map[runKey]bool{}
+	err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		for _, j := range jobs {
+			s := &j.step
+			wanted, err := stillWanted(tx, j)
+			if err != nil {
+				return err
+			}
+			if !wanted {
+				over[j.runKey] = true
+				continue
+			}
+			if _, err := tx.Exec("UPDATE automation_step SET lease_until = ? WHERE "+stepKey+" AND fence = ? AND state = ?", tx.Now().Add(lease),
+				s.tenant, s.run, s.node, s.item, s.attempt, s.fence, claimed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		r.Log.Error("claims of steps cannot be renewed", "err", err)
+	}
+	r.end(func(j *job) bool { return over[j.runKey] })
+}
+
+// stirAll has every run looked at by the next pass that is not over.
+func (r *Room) stirAll(ctx context.Context) error {
+	open, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+" FROM automation_run WHERE ended_at = 0"))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, row := range open {
+		r.dirty[runKey{row.tenant, row.id}] = true
+	}
+	return err
+}
+
+// elsewhere is how often a server that shares the database looks for what another one began.
+const elsewhere = time.Second
+
+// pass goes on with whatever can go on now, and says how long nothing else will.
+func (r *Room) pass(ctx context.Context) time.Duration {
+	if !r.Ours() {
+		return elsewhere
+	}
+	if r.Shared {
+		if err := r.stirAll(ctx); err != nil {
+			return r.stumble(ctx, err)
+		}
+	}
+	if err := r.fire(ctx); err != nil {
+		return r.stumble(ctx, err)
+	}
+	now := r.DB.Now()
+	due, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+` FROM automation_run WHERE ended_at = 0 AND (wake_at > 0 AND wake_at <= ?
+		OR status = ? AND EXISTS (SELECT 1 FROM automation_step s WHERE (s.state = ? AND s.look_at <= ? OR s.state = ? AND s.lease_until < ?)
+			AND s.tenant = automation_run.tenant AND s.run = automation_run.id))`, now, run.Running, parked, now, claimed, now))
+	if err != nil {
+		return r.stumble(ctx, err)
+	}
+	r.mu.Lock()
+	for _, row := range due {
+		r.dirty[runKey{row.tenant, row.id}] = true
+	}
+	todo := r.dirty
+	r.dirty = map[runKey]bool{}
+	r.mu.Unlock()
+	stuck := false
+	for k := range todo {
+		if err := r.goOn(ctx, k); err != nil && !fault.Is(err, fault.NotFound) && ctx.Err() == nil {
+			r.Log.Error("a run cannot go on", "run", k.id, "err", err)
+			r.mu.Lock()
+			r.dirty[k] = true
+			r.mu.Unlock()
+			stuck = true
+		}
+	}
+	var wake, look, tick int64
+	err = r.DB.QueryRow(ctx, "SELECT COALESCE(MIN(wake_at), 0) FROM automation_run WHERE ended_at = 0 AND wake_at > 0").Scan(&wake)
+	if err == nil {
+		err = r.DB.QueryRow(ctx, `SELECT COALESCE(MIN(s.look_at), 0) FROM automation_step s JOIN automation_run r ON r.tenant = s.tenant
+			AND r.id = s.run WHERE s.state = ? AND r.status = ?`, parked, run.Running).Scan(&look)
+	}
+	if err == nil {
+		err = r.DB.QueryRow(ctx, "SELECT COALESCE(MIN(next_at), 0) FROM automation_trigger WHERE next_at > 0").Scan(&tick)
+	}
+	if err != nil {
+		return r.stumble(ctx, err)
+	}
+	r.mu.Lock()
+	r.waits = wake > 0 || look > 0 || tick > 0
+	r.mu.Unlock()
+	wait := longest
+	if stuck {
+		wait = again
+	}
+	if r.Shared {
+		wait = min(wait, elsewhere)
+	}
+	for _, t := range []int64{wake, look, tick} {
+		if t > 0 {
+			wait = min(wait, max(10*time.Millisecond, db.Time(t).Sub(r.DB.Now())))
+		}
+	}
+	return wait
+}
+
+func (r *Room) stumble(ctx context.Context, err error) time.Duration {
+	if ctx.Err() == nil {
+		r.Log.Error("runs cannot be looked at", "err", err)
+	}
+	return time.Second
+}
+
+// goOn lets time pass in a run, claims what can be begun or taken over, and begins it.
+func (r *Room) goOn(ctx context.Context, k runKey) error {
+	free := atOnce - r.busy()
+	var jobs []*job
+	var more bool
+	err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, k.tenant, k.id, func(h *held) (err error) {
+			jobs, more, err = r.claimAll(ctx, h, free)
+			return err
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	under := make([]context.Context, len(jobs))
+	for i, j := range jobs {
+		under[i], r.inHand[j] = context.WithCancelCause(ctx)
+	}
+	if more { // the end of any step wakes the loop
+		r.dirty[k] = true
+	}
+	r.mu.Unlock()
+	for i, j := range jobs {
+		r.working.Go(func() {
+			defer func() {
+				r.mu.Lock()
+				r.inHand[j](nil)
+				delete(r.inHand, j)
+				r.mu.Unlock()
+				r.rouse()
+			}()
+			r.work(ctx, under[i], j)
+		})
+	}
+	return nil
+}
+
+// claimAll claims what can be begun or taken over, at most so many; more says that there was more.
+func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, more bool, err error) {
+	now := h.tx.Now()
+	if h.run.Status.Over() {
+		return nil, false, r.letGo(h)
+	}
+	if !r.Vouch.Holds(ctx, h.version.Seal()) {
+		return nil, false, h.apply(run.Event{Kind: run.Stopped, Text: "its version is not one that a person switched on: the database was changed"})
+	}
+	if !h.wake.IsZero() && !h.wake.After(now) {
+		if err := h.apply(run.Event{Kind: run.Ticked}); err != nil {
+			return nil, false, err
+		}
+	}
+	switch h.run.Status {
+	case run.Running:
+	case run.Paused: // an answer that comes meanwhile, and what a crash left, wait for whoever resumes it
+		return nil, false, nil
+	default:
+		return nil, false, r.letGo(h)
+	}
+	take := func(s *stepRow, again bool) error {
+		if more = more || len(jobs) >= free; more {
+			return nil
+		}
+		if err := h.apply(run.Event{Kind: run.Started, Node: s.node, Item: s.item, Attempt: s.attempt, Fence: s.fence + 1}); err != nil {
+			return err
+		}
+		if at, _ := h.run.Step(s.node, s.item); at.Phase != run.Alive { // the run had begun as many as it may
+			return nil
+		}
+		if err := h.claim(s, r.Owner); err != nil {
+			return err
+		}
+		jobs = append(jobs, h.job(s, again))
+		return nil
+	}
+	for _, s := range h.steps {
+		if h.node(s.node).Gate == nil && s.state != over && s.free(r.Owner, now) && !r.holds(s) {
+			if err := take(s, s.state == claimed); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	for _, s := range h.run.Next(now).Start {
+		if err := take(&stepRow{node: s.Node, item: s.Item, attempt: s.Attempt + 1}, false); err != nil {
+			return nil, false, err
+		}
+	}
+	err = r.claimGates(h, func(s *stepRow) { jobs = append(jobs, h.job(s, false)) })
+	return jobs, more, err
+}
+
+// job is what a claimed step is to do.
+func (h *held) job(s *stepRow, again bool) *job {
+	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
+		inputs: h.run.Inputs(s.node, s.item)}
+	j.node = h.node(s.node)
+	switch n := j.node; {
+	case n.Map != nil:
+		j.body = &n.Map.Body
+	case n.Gate != nil:
+		j.inputs = h.run.Shown(n)
+		fallthrough
+	default:
+		j.body = &n.Body
+	}
+	if at, ok := h.run.Step(s.node, s.item); ok {
+		j.notes = at.Notes
+	}
+	return j
+}
+
+// node is a node of the run's own version.
+func (h *held) node(id string) *spec.Node {
+	for i := range h.run.Spec.Nodes {
+		if n := &h.run.Spec.Nodes[i]; n.ID == id {
+			return n
+		}
+	}
+	return nil
+}

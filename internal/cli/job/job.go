@@ -1,0 +1,264 @@
+// Package job holds the commands for code work from a task to a merged change.
+package job
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+	"tandem/internal/session"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{Use: "job", Short: "Code work from a task to a merged change",
+		Long: "A job is one piece of code work. An agent works in a checkout of its own; when it ends its turn, tandem " +
+			"commits what it changed and runs the job's check on a clean checkout, in a box without the network. " +
+			"A red check goes back to the agent. A green one waits for a person, who looks and merges."}
+	cmd.AddCommand(newStart(k), newList(k), newShow(k), newDiff(k), newWait(k), newSend(k), newStop(k), newMerge(k),
+		verb(k, "check", "Run a job's check again, on its newest commit", wire.Check),
+		verb(k, "resume", "Let a stopped job go on, in the same conversation and the same files", wire.Resume))
+	return []*cobra.Command{cmd}
+}
+
+func newStart(k *kit.Kit) *cobra.Command {
+	var in wire.StartIn
+	var budget string
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "start TASK", Short: "Start a job", Args: cobra.MinimumNArgs(1),
+		Example: "  tandem job start \"fix the login redirect\" --check \"go test ./...\"\n" +
+			"  tandem job start \"fix the login redirect\" -C ~/code/app --agent claude --check \"make test\" --wait",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Task = strings.Join(args, " ")
+			var err error
+			if in.Folder, err = filepath.Abs(in.Folder); err != nil {
+				return err
+			}
+			if in.Folder, err = filepath.EvalSymlinks(in.Folder); err != nil {
+				return fault.New(fault.Invalid, "job.start", "%s is not there", in.Folder).WithNext("name a folder in a git checkout: -C FOLDER")
+			}
+			if in.Budget, err = budgetOf(budget); err != nil {
+				return err
+			}
+			j, err := op.Do(cmd.Context(), k, wire.Start, in)
+			if err != nil {
+				return err
+			}
+			if !wait { // what is wrong with the folder or the agent shows at once
+				j, err = op.Do(cmd.Context(), k, wire.Wait, wire.WaitIn{ID: j.ID, Seconds: 20, Begun: true})
+			}
+			if err == nil && j.Agent == session.DefaultModel {
+				fmt.Fprintf(k.Err, "%s works, which repeats what it is told and changes nothing; a real model needs a key: "+
+					"tandem provider key PROVIDER; a program is named: --agent claude\n", j.Agent)
+			}
+			return shown(cmd, k, j, err, wait)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&in.Folder, "cwd", "C", ".", "a folder in the git checkout")
+	f.StringVar(&in.Agent, "agent", "", "claude, codex, opencode, or a model as provider/model (the default model)")
+	f.StringVar(&in.Check, "check", "", "a command that says by its exit code whether the work is good")
+	f.Int64Var(&in.Seconds, "check-seconds", 0, "how long the check may last (600, at most 3600)")
+	f.Int64Var(&in.Bound, "bound", 0, "how many red checks in a row stop it (3)")
+	f.StringVar(&budget, "budget", "", "what the agent may use up: 3usd, 200000tokens or 10turns, several with commas")
+	f.BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
+	return cmd
+}
+
+// budgetOf reads 3usd, 200000tokens, 10turns.
+func budgetOf(text string) (b wire.Budget, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		number := strings.TrimRight(part, "abcdefghijklmnopqrstuvwxyz")
+		n, wrong := strconv.ParseFloat(number, 64)
+		if wrong == nil && n > 0 {
+			switch part[len(number):] {
+			case "usd":
+				b.Cents = int64(n*100 + 0.5)
+				continue
+			case "tokens":
+				b.Tokens = int64(n)
+				continue
+			case "turns":
+				b.Turns = int64(n)
+				continue
+			}
+		}
+		return b, fault.New(fault.Invalid, "job.start", "%.40q is no budget", part).WithNext("write 3usd, 200000tokens or 10turns")
+	}
+	return b, nil
+}
+
+// shown prints a job, after waiting for it where that was wanted. One that stopped is a failure.
+func shown(cmd *cobra.Command, k *kit.Kit, j *wire.Job, err error, wait bool) error {
+	for err == nil && wait && !j.State.Waits() && len(j.Needs) == 0 {
+		j, err = op.Do(cmd.Context(), k, wire.Wait, wire.WaitIn{ID: j.ID})
+	}
+	if err != nil {
+		return err
+	}
+	if err := k.Show(j, func(w io.Writer) { show(w, j) }); err != nil {
+		return err
+	}
+	if j.State == wire.Stopped {
+		f := fault.New(fault.Conflict, "job", "the job is stopped")
+		if k.JSON { // else the lines above say it
+			f = f.WithNext("%s", stopped(j))
+		}
+		return f
+	}
+	if wait && len(j.Needs) > 0 {
+		return fault.New(fault.Pending, "job", "its agent waits for your answer").WithNext("answer, then wait on: tandem job wait %s", j.ID)
+	}
+	return nil
+}
+
+func newList(k *kit.Kit) *cobra.Command {
+	var in wire.ListIn
+	cmd := &cobra.Command{
+		Use: "list", Short: "List jobs", Args: cobra.NoArgs, Example: "  tandem job list\n  tandem job list --state \"in review\"",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := op.Do(cmd.Context(), k, wire.List, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Jobs) == 0 {
+					fmt.Fprintln(w, "there are no jobs; start one: tandem job start TASK")
+					return
+				}
+				t := kit.Table(w)
+				fmt.Fprintln(t, "JOB\tSTATE\tCHECK\tTASK")
+				for _, j := range out.Jobs {
+					title, _, _ := strings.Cut(j.Task, "\n")
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, j.State, j.Verdict, kit.VisibleLine(title))
+				}
+				t.Flush()
+			})
+		},
+	}
+	cmd.Flags().StringVar((*string)(&in.State), "state", "", "only those that stand there: working, in review, stopped …")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (50)")
+	return cmd
+}
+
+func newShow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "show JOB", Short: "Show where a job stands, and the evidence of its checks", Args: cobra.ExactArgs(1),
+		Example: "  tandem job show job_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, wire.Get, wire.IDIn{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			return k.Show(j, func(w io.Writer) { show(w, j) })
+		},
+	}
+}
+
+func newWait(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "wait JOB", Short: "Wait until a job needs somebody or is over", Args: cobra.ExactArgs(1), Example: "  tandem job wait job_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, wire.Get, wire.IDIn{ID: args[0]})
+			return shown(cmd, k, j, err, true)
+		},
+	}
+}
+
+func newDiff(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "diff JOB", Short: "Show what a job changed", Args: cobra.ExactArgs(1), Example: "  tandem job diff job_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := op.Do(cmd.Context(), k, wire.Diff, wire.IDIn{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				showDiff(w, args[0], out)
+			})
+		},
+	}
+}
+
+func newSend(k *kit.Kit) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "send JOB TEXT", Short: "Tell a job's agent something, with its next turn", Args: cobra.MinimumNArgs(2),
+		Example: "  tandem job send job_01j… \"also mend the docs\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, wire.Send, wire.SendIn{ID: args[0], Text: strings.Join(args[1:], " ")})
+			return shown(cmd, k, j, err, wait)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
+	return cmd
+}
+
+func newStop(k *kit.Kit) *cobra.Command {
+	var in wire.StopIn
+	cmd := &cobra.Command{
+		Use: "stop JOB", Short: "Stop a job; its workspace stays unless it is discarded", Args: cobra.ExactArgs(1),
+		Example: "  tandem job stop job_01j…\n  tandem job stop job_01j… --discard",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			j, err := op.Do(cmd.Context(), k, wire.Stop, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(j, func(w io.Writer) { show(w, j) })
+		},
+	}
+	cmd.Flags().BoolVar(&in.Discard, "discard", false, "also take its workspace away; what was not merged is gone")
+	return cmd
+}
+
+func newMerge(k *kit.Kit) *cobra.Command {
+	var in wire.MergeIn
+	cmd := &cobra.Command{
+		Use: "merge JOB", Short: "Merge a job into its repository", Args: cobra.ExactArgs(1),
+		Long: "Merge a job's commit into its repository: a person says so, present, about the commit that they looked at.\n" +
+			"The line with that commit is at the end of: tandem job diff JOB\n" +
+			"A branch that is checked out somewhere is not moved; then the line to type is printed.",
+		Example: "  tandem job merge job_01j… --commit 4f2a…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			if in.Commit == "" {
+				return fault.New(fault.Invalid, "job.merge", "say which commit you looked at").
+					WithNext("look, and type the line at the end: tandem job diff %s", in.ID)
+			}
+			j, err := op.Do(cmd.Context(), k, wire.Merge, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(j, func(w io.Writer) { show(w, j) })
+		},
+	}
+	cmd.Flags().StringVar(&in.Commit, "commit", "", "the commit that you looked at, whole; another one is refused")
+	return cmd
+}
+
+func verb(k *kit.Kit, name, short string, d op.Def[wire.IDIn, *wire.Job]) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use: name + " JOB", Short: short, Args: cobra.ExactArgs(1), Example: "  tandem job " + name + " job_01j…",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, d, wire.IDIn{ID: args[0]})
+			return shown(cmd, k, j, err, wait)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
+	return cmd
+}

@@ -1,0 +1,132 @@
+package job
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/job/wire"
+)
+
+// show prints a job for people: where it stands, what it is about, what the checks said, and what to do next.
+func show(w io.Writer, j *wire.Job) {
+	title, _, _ := strings.Cut(j.Task, "\n")
+	fmt.Fprintf(w, "%s is %s: %s\n", j.ID, j.State, kit.VisibleLine(title))
+	if j.Reason != "" && j.State != wire.Stopped {
+		fmt.Fprintln(w, kit.Visible(j.Reason))
+	}
+	if j.Session != "" {
+		fmt.Fprintf(w, "agent: %s in %s\n", j.Agent, j.Session)
+	}
+	if j.Path != "" {
+		fmt.Fprintf(w, "workspace: %s\n", j.Path)
+	}
+	if j.Commit != "" {
+		fmt.Fprintf(w, "commit: %s (%s)\n", j.Commit, j.Verdict)
+	}
+	for _, f := range j.Altered {
+		fmt.Fprintf(w, "look first: the job changed %s, which the check consists of\n", kit.VisibleLine(f))
+	}
+	for _, m := range j.Moved {
+		fmt.Fprintf(w, "look first: while its agent worked, %s\n", moved(m))
+	}
+	if j.ByBase != "" {
+		fmt.Fprintf(w, "with the base's copies of these the check is %s\n", j.ByBase)
+	}
+	for i, e := range j.Evidence {
+		how := fmt.Sprintf("exit code %d", e.Exit)
+		if e.Late {
+			how = "ended: its time was used up"
+		}
+		if e.Full {
+			how = "ended: its disk was used up"
+		}
+		with := ""
+		if e.Copies == "base" {
+			with = " with the base's copies"
+		}
+		fmt.Fprintf(w, "check %d: %s on %.12s%s, %s after %.1f s\n", e.N, e.Verdict, e.Commit, with, how, e.Seconds)
+		if i == len(j.Evidence)-1 && e.Hidden {
+			fmt.Fprintln(w, "    (its output is not shown to you: the commit holds files that you may not see)")
+		} else if i == len(j.Evidence)-1 && e.Verdict == wire.Red {
+			for line := range strings.SplitSeq(strings.TrimRight(e.Output, "\n"), "\n") {
+				fmt.Fprintf(w, "    %s\n", kit.Visible(line))
+			}
+		}
+	}
+	next(w, j)
+}
+
+// moved says what became of a ref.
+func moved(m wire.Moved) string {
+	ref := kit.VisibleLine(m.Ref)
+	switch {
+	case m.From == "" && m.To == "":
+		return ref
+	case m.From == "":
+		return fmt.Sprintf("%s came to be, at %.12s", ref, m.To)
+	case m.To == "":
+		return fmt.Sprintf("%s was taken away; it stood at %.12s", ref, m.From)
+	}
+	return fmt.Sprintf("%s moved from %.12s to %.12s", ref, m.From, m.To)
+}
+
+// next says what a person can do now.
+func next(w io.Writer, j *wire.Job) {
+	switch j.State {
+	case wire.Review:
+		if j.Verdict == wire.Unchecked {
+			fmt.Fprintln(w, "nothing checked it")
+		}
+		fmt.Fprintf(w, "look at it: tandem job diff %s\nsend it back: tandem job send %s \"…\"\n", j.ID, j.ID)
+		fmt.Fprintf(w, "merge it: tandem job merge %s --commit %s\n", j.ID, j.Commit)
+	case wire.Merged:
+		if j.Next != "" {
+			fmt.Fprintf(w, "%s holds it; %s is checked out, so it was not moved\nhave it there: %s\n", j.Ref, j.Onto, j.Next)
+			return
+		}
+		fmt.Fprintf(w, "%s was moved to it\n", j.Ref)
+	case wire.Stopped:
+		fmt.Fprintf(w, "why: %s\n%s\n", kit.Visible(j.Reason), stopped(j))
+	case wire.Planned, wire.Working, wire.Checking, wire.SentBack:
+		for _, n := range j.Needs {
+			fmt.Fprintf(w, "its agent waits for you: %s\n  %s\n", kit.VisibleLine(n.What), kit.VisibleLine(n.Next))
+		}
+		fmt.Fprintf(w, "wait for it: tandem job wait %s\n", j.ID)
+	}
+}
+
+// stopped is how a stopped job goes on. An agent that left nothing to look at has to be told something.
+func stopped(j *wire.Job) string {
+	if j.Commit == "" && j.Session != "" {
+		return fmt.Sprintf("tell its agent more: tandem job send %s \"…\"", j.ID)
+	}
+	return "when its reason is gone: tandem job resume " + j.ID
+}
+
+// showDiff prints what a job changed, and how to merge it where that was all.
+func showDiff(w io.Writer, id string, out wire.DiffOut) {
+	for _, f := range out.Files {
+		if f.Checks {
+			fmt.Fprintf(w, "look first: the check consists of %s (%s)\n", kit.VisibleLine(f.Path), f.How)
+		}
+	}
+	io.WriteString(w, kit.Visible(out.Diff)) //nolint:errcheck // the terminal
+	if out.Cut {
+		fmt.Fprintf(w, "\n(it goes on; the rest is too long to show. All %d files:)\n", len(out.Files))
+		for _, f := range out.Files {
+			fmt.Fprintf(w, "  %s (%s, +%d -%d)\n", kit.VisibleLine(f.Path), f.How, f.Added, f.Deleted)
+		}
+	}
+	switch {
+	case out.Hidden > 0:
+		fmt.Fprintf(w, "(%d changed files are not shown: you may not see them)\nsomebody has to merge it who may see them\n", out.Hidden)
+	case out.Cut:
+		fmt.Fprintf(w, "look at all of it with git: git diff %s %s\n", out.Base, out.Commit)
+	case out.State == wire.Review:
+		fmt.Fprintf(w, "merge this: tandem job merge %s --commit %s\n", id, out.Commit)
+	default:
+		fmt.Fprintf(w, "the job is %s: only what is in review is merged\n", out.State)
+	}
+}

@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tandem/internal/automation"
+	"tandem/internal/db"
+	"tandem/internal/id"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy/book"
+	"tandem/internal/session"
+	"tandem/internal/tool/box"
+)
+
+// makeAutomations gives the room of automations what it does not own.
+func (d *Daemon) makeAutomations(table *op.Table) {
+	r := automation.New(d.db, d.Log)
+	r.Vouch, r.Rooms, r.Find = d.journal.Vouch(), &d.inner, table.Get
+	r.Actor = func(ctx context.Context, tx *db.Tx, name string) (string, error) {
+		a, err := d.identity.Serve(ctx, tx, name)
+		if err != nil {
+			return "", err
+		}
+		return a.ID, nil
+	}
+	r.Grant = func(ctx context.Context, tx *db.Tx, g automation.Grant) (string, error) {
+		in := book.GrantIn{Principal: g.Actor, Resource: g.Resource, Permissions: []string{"execute"}, Approvers: g.Approvers,
+			Note: "an automation does what it was switched on for"}
+		if g.Ask {
+			in.Effect, in.Note = "ask", "a gate of an automation: a person says whether it goes on"
+		}
+		out, err := d.rooms.book.Add(ctx, tx, in)
+		return out.ID, err
+	}
+	r.Revoke = func(ctx context.Context, tx *db.Tx, grant string) error {
+		_, err := d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the automation was switched off or changed"})
+		return err
+	}
+	r.Abandon, r.Told = d.rooms.approval.Abandon, d.runTold
+	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
+		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)
+	}
+	r.Owner, r.Sandbox = id.New("own"), d.rooms.session.Sandbox()
+	r.Errand = func(ctx context.Context, e session.Errand, run func(context.Context, box.Box) error) (aside []string, err error) {
+		all, err := d.rooms.session.Errand(ctx, e, run)
+		for _, a := range all {
+			aside = append(aside, a.Path+" was set aside: "+a.What)
+		}
+		return aside, err
+	}
+	d.rooms.automation = r
+}
+
+// hearAnswers has the steps of automations go on that wait for an ask which somebody answered.
+func (d *Daemon) hearAnswers(ctx context.Context) {
+	for head := d.journal.Latest(); ctx.Err() == nil; {
+		wait, cancel := context.WithTimeout(ctx, time.Minute)
+		err := d.journal.Wait(wait, head)
+		cancel()
+		if err != nil { // nothing came, or the server ends
+			continue
+		}
+		now := max(head, d.journal.Latest())
+		tenants, err := d.rooms.automation.Tenants(ctx)
+		for _, tenant := range tenants {
+			var answers []journal.Entry
+			if answers, err = d.journal.Read(ctx, tenant, head, 1000, journal.Filter{Resource: "approval:/"}); err != nil {
+				break
+			}
+			for _, e := range answers {
+				if err = d.rooms.automation.Answered(ctx, tenant, strings.TrimPrefix(e.Resource, "approval:/")); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			d.Log.Error("answers to automations are not heard", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+			continue
+		}
+		head = now
+	}
+}

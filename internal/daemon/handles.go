@@ -1,0 +1,32 @@
+package daemon
+
+import (
+	"tandem/internal/client"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+)
+
+// The operations of the server itself, of its settings, and of the servers that this machine has joined.
+const (
+	ServerBackup   = op.Def[BackupIn, BackupOut]("server.backup")
+	ServerFindings = op.Def[identity.Nothing, FindingsOut]("server.findings")
+	ServerHealth   = op.Def[identity.Nothing, Health]("server.health")
+	ServerInvite   = op.Def[identity.Nothing, InviteOut]("server.invite")
+	ServerLogs     = op.Def[LogsIn, struct{}]("server.logs")
+	ServerMetrics  = op.Def[identity.Nothing, struct{}]("server.metrics")
+	ServerReady    = op.Def[identity.Nothing, Ready]("server.ready")
+	ServerRestore  = op.Def[RestoreIn, BackupOut]("server.restore")
+	ServerRotate   = op.Def[RotateIn, RotateOut]("server.rotate")
+	ServerSettings = op.Def[identity.Nothing, SettingsOut]("server.settings")
+	ServerStatus   = op.Def[identity.Nothing, Status]("server.status")
+	ServerStop     = op.Def[identity.Nothing, identity.OK]("server.stop")
+	ServerTLSMoves = op.Def[identity.Nothing, client.MovesOut]("server.tls_moves")
+
+	SettingKeep = op.Def[identity.Nothing, KeptOut]("setting.keep")
+	SettingSet  = op.Def[SetIn, identity.OK]("setting.set")
+
+	WorkspaceForward = op.Def[ReachIn, struct{}]("workspace.forward")
+	WorkspaceReach   = op.Def[ReachIn, ReachOut]("workspace.reach")
+	WorkspaceRekey   = op.Def[RekeyIn, ReachOut]("workspace.rekey")
+	WorkspaceTrust   = op.Def[TrustIn, struct{}]("workspace.trust")
+)

@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"tandem/internal/db"
+	inbox "tandem/internal/inbox/wire"
+	"tandem/internal/job"
+	"tandem/internal/job/wire"
+	"tandem/internal/notify"
+	"tandem/internal/op"
+	"tandem/internal/tool"
+)
+
+// makeJobs gives the room of jobs what it does not own.
+func (d *Daemon) makeJobs(box *tool.Sandbox) {
+	r := job.New(d.db, d.journal, d.Log, job.People{
+		Still: func(ctx context.Context, c op.Caller) error {
+			c.Token = "" // a job outlives the sign-in by which it was started, and not its people
+			return d.identity.Still(ctx, c)
+		},
+		Known: func(ctx context.Context, tenant, name string) error {
+			_, err := d.identity.Caller(ctx, tenant, name, op.DoorInside)
+			return err
+		}})
+	r.Rooms, r.Tools, r.Box, r.Folder = &d.inner, d.rooms.session.Checkouts, box, filepath.Join(d.data, "jobs")
+	if d.self != nil {
+		r.Owner, r.Others = d.self.Server, d.self.Others
+	}
+	r.Told, r.Needs = d.jobTold, d.jobNeeds
+	d.rooms.job = r
+}
+
+// jobNeeds is what of the caller's inbox keeps a session from going on. Who may not read the inbox is not told.
+func (d *Daemon) jobNeeds(ctx context.Context, session string) (out []wire.Need) {
+	all, err := op.Do(ctx, &d.inner, inbox.List, inbox.In{})
+	if err != nil {
+		return nil
+	}
+	for _, row := range all.Rows {
+		if row.Session == session && row.Kind.Waits() {
+			out = append(out, wire.Need{What: row.What, Next: row.Next})
+		}
+	}
+	return out
+}
+
+// jobTold tells people of a job that waits for them.
+func (d *Daemon) jobTold(tx *db.Tx, tenant string, j wire.Job, from wire.State) error {
+	if j.State == from || !j.State.Waits() {
+		return nil
+	}
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "job", Status: string(j.State), ID: j.ID, Summary: summary(j.Task),
+		Reason: j.Reason}, Folder: j.Folder, Push: notify.Normal, Next: fmt.Sprintf("See it: tandem job show %s", j.ID)}
+	return d.rooms.notify.Put(tx, tenant, e)
+}

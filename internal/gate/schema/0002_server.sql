@@ -1,0 +1,1 @@
+ALTER TABLE gate_intent ADD COLUMN server TEXT NOT NULL DEFAULT '';

@@ -1,0 +1,338 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/foreign"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+)
+
+// Job is a job as it is stored: what people see of it, and what comes next.
+type Job struct {
+	wire.Job
+	Tenant string `json:"-"`
+
+	Try    int64  `json:"try,omitempty"`    // how often a workspace was begun
+	Seat   string `json:"seat,omitempty"`   // the name of the session and of the workspace
+	Branch string `json:"branch,omitempty"` // of the workspace
+	Work   string `json:"work,omitempty"`   // where in the workspace the agent works
+	Prompt string `json:"prompt,omitempty"` // what the agent is told next, or was told last
+	Flight string `json:"flight,omitempty"` // the turn under way
+	Tip    string `json:"tip,omitempty"`    // where the branch that it is for stood before the turn
+	Said   string `json:"said,omitempty"`   // what people said meanwhile
+	Cut    int64  `json:"cut,omitempty"`    // how often a restart cut this turn off
+	// Before is where a stopped job stood.
+	Before  wire.State `json:"before,omitempty"`
+	Discard bool       `json:"discard,omitempty"` // its workspace is to go, though it was not merged
+	Stays   bool       `json:"stays,omitempty"`   // its workspace could not be taken away
+
+	Caller op.Caller `json:"caller"`
+}
+
+// Limits of a job.
+const (
+	MaxTask        = 64 << 10
+	DefaultBound   = 3
+	MaxBound       = 20
+	DefaultSeconds = 600
+	MaxSeconds     = 3600
+	maxCut         = 3
+)
+
+// Event is something that happened to a job.
+type Event struct {
+	Kind Kind
+	// Opened; the base also of Remade and Conflict
+	Repo, Base, Onto, Path, Branch, Work, Session, Agent string
+	// Opened, Returned, Failed: where the branch stands
+	Tip string
+	// Prompted, Ended, Remade, Merged
+	Turn, Commit, Ref, Next, By string
+	// Failed, Told, Stop, Conflict
+	Text string
+	// Checked
+	Own, ByBase *wire.Evidence
+	Altered     []string
+	Discard     bool
+	// Ended, Failed, WasCut, Hushed
+	Moved []wire.Moved
+	// Queue, Ranked
+	Priority int64
+}
+
+// Kind names an event.
+type Kind string
+
+// The events.
+const (
+	Opened   Kind = "opened"   // workspace and session are there
+	Prompted Kind = "prompted" // the agent has its words
+	WasCut   Kind = "cut"      // a restart ended the turn
+	Ended    Kind = "ended"    // the turn ended, and this commit holds what it left
+	Failed   Kind = "failed"   // what was tried did not work
+	Checked  Kind = "checked"  // the check ran
+	Returned Kind = "returned" // what was sent back is on its way to the agent
+	Told     Kind = "told"     // a person has something to say
+	Recheck  Kind = "recheck"  // a person wants the check to run again
+	Remade   Kind = "remade"   // the branch moved, and this commit holds both
+	Conflict Kind = "conflict" // the branch moved, and the two do not go together
+	Merge    Kind = "merge"    // a person said so, and it is done
+	Stop     Kind = "stop"
+	Resume   Kind = "resume"
+	Hushed   Kind = "hushed" // the turn of a stopped job is over
+	Gone     Kind = "gone"   // the workspace is gone
+	Stuck    Kind = "stuck"  // the workspace cannot be taken away
+)
+
+// Apply moves the job, or says why the event does not fit where it stands.
+func (j *Job) Apply(e Event, now time.Time) error {
+	was := j.State
+	if !j.queued(e, now) {
+		if err := j.apply(e); err != nil {
+			return err
+		}
+	}
+	j.Moved = append(j.Moved, e.Moved...)
+	if j.State != was {
+		j.MovedAt = now
+	}
+	return nil
+}
+
+func (j *Job) apply(e Event) error {
+	switch e.Kind {
+	case Stop:
+		return j.stop(e)
+	case Resume:
+		return j.resume()
+	case Told:
+		return j.told(e.Text)
+	case Hushed:
+		j.Flight = ""
+		return nil
+	case Gone:
+		j.Path, j.Work, j.Branch, j.Discard = "", "", "", false
+		return nil
+	case Stuck:
+		j.Stays, j.Reason = true, e.Text
+		return nil
+	}
+	switch from := j.State; {
+	case from == wire.Planned && e.Kind == Opened:
+		j.Repo, j.Base, j.Onto, j.Path, j.Branch = e.Repo, e.Base, e.Onto, e.Path, e.Branch
+		j.Work, j.Session, j.Agent, j.Tip = e.Work, e.Session, e.Agent, e.Tip
+		j.begin(j.first())
+	case from == wire.Working && e.Kind == Prompted && j.Flight == "":
+		j.Flight = e.Turn
+	case from == wire.Working && e.Kind == WasCut && j.Flight != "":
+		j.cut()
+	case from == wire.Working && e.Kind == Ended && j.Flight != "":
+		j.ended(e.Commit)
+	case from == wire.Checking && e.Kind == Checked && e.Own != nil:
+		j.checked(e)
+	case from == wire.SentBack && e.Kind == Returned:
+		j.Tip = e.Tip
+		j.begin(j.Prompt)
+	case (from == wire.Planned || from == wire.Working || from == wire.Checking) && e.Kind == Failed:
+		if e.Tip != "" {
+			j.Tip = e.Tip // said once
+		}
+		j.fail(e.Text)
+	case (from == wire.Review || from == wire.Stopped) && e.Kind == Recheck && j.Commit != "" && j.Check != "" && j.Path != "":
+		j.Reds, j.Reason = 0, ""
+		j.State = wire.Checking
+	case from == wire.Review && e.Kind == Remade:
+		j.Reason = "the branch " + j.Onto + " moved: this is both together, and needs another look"
+		j.Base = e.Base // what came in from the branch is not the job's
+		j.take(e.Commit)
+	case from == wire.Review && e.Kind == Conflict:
+		j.Base = e.Base
+		j.back(e.Text)
+	case from == wire.Review && e.Kind == Merge && e.Commit == j.Commit && j.Verdict != wire.Red:
+		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, e.By
+	default:
+		return fault.New(fault.Conflict, "job", "this cannot be done now: the job is %s", from).
+			WithNext("see where it stands: tandem job show %s", j.ID)
+	}
+	return nil
+}
+
+// begin has the agent told something next.
+func (j *Job) begin(prompt string) {
+	j.State, j.Reason, j.Prompt, j.Flight, j.Cut = wire.Working, "", prompt, "", 0
+	j.Turns++
+}
+
+// back has the agent told what is wrong.
+func (j *Job) back(prompt string) {
+	if j.Said != "" {
+		prompt += "\n\nA person says:\n" + j.Said
+	}
+	j.State, j.Reason, j.Prompt, j.Flight, j.Said = wire.SentBack, "", prompt, "", ""
+}
+
+func (j *Job) fail(why string) {
+	j.Before, j.State, j.Reason, j.Flight = j.State, wire.Stopped, why, ""
+}
+
+const cutNote = "Your last turn was cut off when the machine or its server ended. Look at what is done already, and go on from there.\n\n"
+
+func (j *Job) cut() {
+	j.Cut++
+	if j.Cut >= maxCut {
+		j.fail("its turn was cut off again and again")
+		return
+	}
+	j.Flight = ""
+	j.Turns++
+	j.Prompt = cutNote + strings.TrimPrefix(j.Prompt, cutNote)
+}
+
+func (j *Job) ended(commit string) {
+	j.Flight = ""
+	switch {
+	case commit == j.Base && j.Said == "":
+		j.fail("the agent changed nothing")
+	case j.Said != "":
+		said := j.Said
+		j.Said = ""
+		j.back("A person says:\n" + said)
+	default:
+		j.take(commit)
+	}
+}
+
+// take has a commit checked, where there is a check.
+func (j *Job) take(commit string) {
+	if commit != j.Commit {
+		j.Verdict, j.ByBase, j.Altered = wire.Unchecked, "", nil
+	}
+	j.Commit = commit
+	if j.Check == "" {
+		j.State = wire.Review
+		return
+	}
+	j.State = wire.Checking
+}
+
+func (j *Job) checked(e Event) {
+	j.Verdict, j.Altered, j.ByBase = e.Own.Verdict, e.Altered, ""
+	if e.ByBase != nil {
+		j.ByBase = e.ByBase.Verdict
+	}
+	if j.Verdict == wire.Green {
+		j.Reds = 0
+		if j.Said != "" {
+			j.back("The check passed.")
+			return
+		}
+		j.State = wire.Review
+		return
+	}
+	j.Reds++
+	said := red(e.Own)
+	if j.Reds >= j.Bound {
+		j.fail(fmt.Sprintf("the check is red after try %d of %d", j.Reds, j.Bound))
+		j.Prompt = said
+		return
+	}
+	j.back(said)
+}
+
+// red is what the agent hears of a red check.
+func red(e *wire.Evidence) string {
+	how := fmt.Sprintf("exit code %d", e.Exit)
+	if e.Late {
+		how = "it took too long and was ended"
+	}
+	if e.Full {
+		how = "it wrote too much to the disk and was ended"
+	}
+	said := "the end of its output:\n" + foreign.Mark("output", "check", e.Output)
+	if e.Kept {
+		said = "its output is not shown to you: the commit holds files that you may not see"
+	}
+	return fmt.Sprintf("Tandem ran the check on your work, on a clean checkout of commit %.12s, without the network. It failed: %s.\n\n"+
+		"command: %s\n\n%s\n\nMend the cause, and end your turn: tandem runs the check again. Do not weaken the check.",
+		e.Commit, how, e.Command, said)
+}
+
+// first is the agent's first prompt.
+func (j *Job) first() string {
+	var b strings.Builder
+	b.WriteString(j.Task)
+	b.WriteString("\n\nYou work in a checkout of your own. When you end your turn, tandem commits what you changed")
+	if j.Check != "" {
+		fmt.Fprintf(&b, " and runs this check on a clean checkout, without the network: %s", j.Check)
+	}
+	b.WriteString(". A person reviews it then. End by saying in a few words what you did, and what is open.")
+	return b.String()
+}
+
+func (j *Job) told(text string) error {
+	switch j.State {
+	case wire.Working, wire.Checking, wire.SentBack:
+		j.Said = strings.TrimPrefix(j.Said+"\n"+text, "\n")
+		return nil
+	case wire.Review, wire.Queued, wire.Stopped:
+		if j.Session == "" || j.Path == "" {
+			break
+		}
+		j.Reds = 0
+		j.back(text)
+		return nil
+	}
+	return fault.New(fault.Conflict, "job.send", "the job is %s: nobody works on it", j.State).
+		WithNext("see where it stands: tandem job show %s", j.ID)
+}
+
+func (j *Job) stop(e Event) error {
+	switch {
+	case j.State == wire.Merged:
+		return fault.New(fault.Conflict, "job.stop", "the job is merged already").WithNext("see it: tandem job show %s", j.ID)
+	case j.State == wire.Stopped && !e.Discard:
+		return nil
+	}
+	if j.State != wire.Stopped {
+		flight := j.Flight
+		j.fail(e.Text)
+		j.Flight = flight // it is ended before anything else is done
+	}
+	j.Discard = j.Discard || e.Discard
+	return nil
+}
+
+const goOn = "Your last turn was stopped. Look at what is done already, and go on from there.\n\n"
+
+func (j *Job) resume() error {
+	switch {
+	case j.State != wire.Stopped:
+		return fault.New(fault.Conflict, "job.resume", "the job is %s, and not stopped", j.State).
+			WithNext("see where it stands: tandem job show %s", j.ID)
+	case j.Discard || j.Session != "" && j.Path == "":
+		return fault.New(fault.Conflict, "job.resume", "its workspace was discarded").WithNext("start another one: tandem job start TASK")
+	}
+	before := j.Before
+	j.Before, j.Reds, j.Reason, j.Stays, j.Flight = "", 0, "", false, ""
+	switch before {
+	case wire.Working:
+		j.begin(goOn + strings.TrimPrefix(j.Prompt, goOn))
+	case wire.Checking:
+		if j.Verdict == wire.Red { // it was red too often
+			j.back(j.Prompt)
+			break
+		}
+		j.State = wire.Checking
+	case wire.SentBack, wire.Review:
+		j.State = before
+	case wire.Queued: // it was taken out, and is to be queued again
+		j.look("")
+	default:
+		j.State = wire.Planned
+	}
+	return nil
+}

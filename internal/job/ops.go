@@ -1,0 +1,236 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+)
+
+// Ops is this room's front door.
+func (r *Room) Ops() []op.Op {
+	one := func(in wire.IDIn) op.Resource { return at(in.ID) }
+	return append(r.queueOps(),
+		wire.Start.State(op.Spec{Right: "job.create", Method: "POST", Path: "/jobs",
+			Doc: "Start a job: one piece of code work, in a checkout of its own, from a task to a merged change.\n" +
+				"It works by itself until a person has to look."},
+			func(wire.StartIn) op.Resource { return at("") }, r.start),
+		wire.List.Read(op.Spec{Right: "job.list", Masked: true, Method: "GET", Path: "/jobs", Doc: "List jobs, newest first."},
+			func(wire.ListIn) op.Resource { return at("") }, r.list),
+		wire.Get.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/jobs/{id}", Doc: "Read a job with the evidence of its checks."},
+			one, r.read),
+		wire.Diff.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/jobs/{id}/diff", Doc: "Read what a job changed, as a diff."},
+			one, r.diff),
+		wire.Wait.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/jobs/{id}/wait", Waits: true,
+			Doc: "Wait until a job needs somebody or is over."}, func(in wire.WaitIn) op.Resource { return at(in.ID) }, r.wait),
+		wire.Send.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/send",
+			Doc: "Tell a job's agent something, with its next turn."}, func(in wire.SendIn) op.Resource { return at(in.ID) }, r.send),
+		wire.Check.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/check",
+			Doc: "Run a job's check again, on its newest commit."}, one,
+			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
+				return r.move(ctx, tx, in.ID, Event{Kind: Recheck})
+			}),
+		wire.Stop.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/stop",
+			Doc: "Stop a job. Its workspace stays until it is discarded, so that it can go on."},
+			func(in wire.StopIn) op.Resource { return at(in.ID) },
+			func(ctx context.Context, tx *db.Tx, in wire.StopIn) (*wire.Job, error) {
+				return r.move(ctx, tx, in.ID, Event{Kind: Stop, Discard: in.Discard, Text: op.CallerFrom(ctx).Name + " stopped it"})
+			}),
+		wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/resume",
+			Doc: "Let a stopped job go on, in the same conversation and the same files."}, one,
+			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
+				return r.move(ctx, tx, in.ID, Event{Kind: Resume})
+			}),
+		wire.Unseen.Read(op.Spec{Right: "job.read", Masked: true, MCP: "-",
+			Doc: "Count the files of a job's commit that the caller may not see. A job asks it for its own session."}, one, r.unseen),
+		wire.Merge.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/jobs/{id}/merge", MCP: "-",
+			Doc: "Merge a job's commit into its repository. Needs a person present, and is bound to the commit that the person saw."},
+			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
+}
+
+func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job, error) {
+	bad := func(format string, args ...any) *fault.Error {
+		return fault.New(fault.Invalid, "job.start", format, args...)
+	}
+	if in.Seconds == 0 {
+		in.Seconds = DefaultSeconds
+	}
+	if in.Bound == 0 {
+		in.Bound = DefaultBound
+	}
+	switch {
+	case strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask:
+		return nil, bad("a task has between 1 and %d bytes", MaxTask)
+	case !filepath.IsAbs(in.Folder):
+		return nil, bad("folder should be an absolute path, not %.200q", in.Folder)
+	case in.Seconds < 1 || in.Seconds > MaxSeconds:
+		return nil, bad("a check lasts between 1 and %d seconds", MaxSeconds)
+	case in.Bound < 1 || in.Bound > MaxBound:
+		return nil, bad("bound lies between 1 and %d", MaxBound)
+	case len(in.Check) > 4096 || strings.ContainsRune(in.Check, 0):
+		return nil, bad("a check is a command of at most 4096 bytes")
+	case min(in.Budget.Cents, in.Budget.Tokens, in.Budget.Turns) < 0:
+		return nil, bad("a budget is not negative")
+	case program(in.Agent) && in.Budget.Cents > 0:
+		return nil, bad("what a turn of %s costs is not known here", in.Agent).
+			WithNext("limit its tokens or turns instead: --budget 200000tokens")
+	}
+	c := op.CallerFrom(ctx).Later(op.DoorInside)
+	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
+		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder,
+		Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(),
+		MovedAt: tx.Now()}}
+	if err := r.insert(tx, j); err != nil {
+		return nil, err
+	}
+	op.Note(ctx, "job", j.ID)
+	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
+	return &j.Job, nil
+}
+
+// move applies what somebody wants done to a job.
+func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.Job, error) {
+	c := op.CallerFrom(ctx)
+	j, err := r.change(tx, c.Tenant, id, func(j *Job) error {
+		from := j.State
+		if e.Kind == Told { // its agent acts on this one's words, too
+			j.Caller.Prompted = c.Prompts(j.Caller.Prompted, j.Caller.Chain())
+		}
+		if err := j.Apply(e, tx.Now()); err != nil {
+			return err
+		}
+		op.Note(ctx, "from", from)
+		op.Note(ctx, "state", j.State)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
+	return &j.Job, nil
+}
+
+func (r *Room) send(ctx context.Context, tx *db.Tx, in wire.SendIn) (*wire.Job, error) {
+	if strings.TrimSpace(in.Text) == "" || len(in.Text) > MaxTask {
+		return nil, fault.New(fault.Invalid, "job.send", "what the agent is told has between 1 and %d bytes", MaxTask)
+	}
+	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: in.Text})
+}
+
+func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
+	if in.Limit <= 0 {
+		in.Limit = 50
+	}
+	out := wire.ListOut{Jobs: []*wire.Job{}}
+	all, err := r.rows(ctx, "tenant = ? AND (? = '' OR state = ?) ORDER BY id DESC LIMIT ?", op.CallerFrom(ctx).Tenant, string(in.State),
+		string(in.State), min(in.Limit, 500))
+	for _, j := range all {
+		if op.May(ctx, "job.list", at(j.ID)) {
+			out.Jobs = append(out.Jobs, &j.Job)
+		}
+	}
+	return out, err
+}
+
+func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Job, error) {
+	j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	j.Needs = r.needs(ctx, j)
+	return r.seen(ctx, j)
+}
+
+// needs is what the job's agent waits for while it has a turn.
+func (r *Room) needs(ctx context.Context, j *Job) []wire.Need {
+	if j.State != wire.Working || j.Session == "" {
+		return nil
+	}
+	return r.Needs(ctx, j.Session)
+}
+
+// seen is a job with its evidence. What a check printed may hold anything of the files that it ran on: whoever may not see all of these
+// does not see it.
+func (r *Room) seen(ctx context.Context, j *Job) (out *wire.Job, err error) {
+	if j.Evidence, err = r.evidence(ctx, j.Tenant, j.ID); err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for i, e := range j.Evidence {
+		if _, asked := all[e.Commit]; !asked {
+			n, err := r.hidden(ctx, j, e.Commit)
+			all[e.Commit] = err == nil && n == 0
+		}
+		if !all[e.Commit] {
+			j.Evidence[i].Output, j.Evidence[i].Hidden = "", true
+		}
+	}
+	return &j.Job, nil
+}
+
+// hidden counts the files of the base and of a commit that the caller may not see.
+func (r *Room) hidden(ctx context.Context, j *Job, commit string) (n int, err error) {
+	for _, c := range []string{j.Base, commit} {
+		files, err := r.Tools.Files(ctx, j.Repo, c)
+		if err != nil {
+			return 0, err
+		}
+		for _, f := range files {
+			if !sees(ctx, cmp.Or(j.Path, j.Repo), f) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Job, error) {
+	if in.Seconds <= 0 {
+		in.Seconds = 60
+	}
+	end := time.Now().Add(time.Duration(min(in.Seconds, 600)) * time.Second)
+	for look := 0; ; look++ {
+		j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if look%10 == 0 { // the inbox is read from many rooms, once a second is enough
+			j.Needs = r.needs(ctx, j)
+		}
+		if j.State.Waits() || len(j.Needs) > 0 || in.Begun && j.State != wire.Planned || !time.Now().Before(end) {
+			return r.seen(ctx, j)
+		}
+		pause(ctx, nil, 100*time.Millisecond)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (r *Room) unseen(ctx context.Context, in wire.IDIn) (out wire.UnseenOut, err error) {
+	c := op.CallerFrom(ctx)
+	j, err := r.get(ctx, c.Tenant, in.ID)
+	if err != nil {
+		return out, err
+	}
+	own := c.Session != "" && c.Session == j.Session || c.Actor != "" && c.Actor == j.Caller.Actor
+	if !own && !op.May(ctx, "job.read", at(j.ID)) {
+		return out, op.NoSuch("job", in.ID)
+	}
+	if j.Commit == "" { // it is about to begin, where its folder stands
+		j.Repo, _ = r.Tools.Top(ctx, j.Folder) // what is wrong with the folder says whoever opens the workspace
+		j.Base = r.Tools.Tip(ctx, cmp.Or(j.Repo, j.Folder), "HEAD")
+		if j.Commit = j.Base; j.Repo == "" || j.Base == "" {
+			return out, nil
+		}
+	}
+	out.Hidden, err = r.hidden(ctx, j, j.Commit)
+	return out, err
+}

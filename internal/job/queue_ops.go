@@ -1,0 +1,148 @@
+package job
+
+import (
+	"context"
+	"path/filepath"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+)
+
+// queueOps are the operations of merge queues.
+func (r *Room) queueOps() []op.Op {
+	all := func(wire.QueueIn) op.Resource { return at("") }
+	return []op.Op{
+		wire.QueueList.Read(op.Spec{Right: "job.list", Masked: true, Method: "GET", Path: "/queues",
+			Doc: "List merge queues: which jobs wait, in their order, and what holds them up."},
+			func(wire.QueueListIn) op.Resource { return at("") }, r.listQueues),
+		wire.QueueAdd.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/queues/jobs/{id}", MCP: "-",
+			Doc: "Have a job merged when its turn comes: what it is together with its branch is checked first.\n" +
+				"Needs a person present, and is bound to the commit that the person saw."},
+			func(in wire.QueueAddIn) op.Resource { return at(in.ID) }, r.enqueue, nil),
+		wire.QueueEvict.State(op.Spec{Right: "job.prompt", Method: "DELETE", Path: "/queues/jobs/{id}",
+			Doc: "Take a job out of its queue; it is in review then."},
+			func(in wire.IDIn) op.Resource { return at(in.ID) },
+			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
+				return r.move(ctx, tx, in.ID, Event{Kind: Unqueued, Text: op.CallerFrom(ctx).Name + " took it out of the queue"})
+			}),
+		wire.QueuePriority.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/queues/jobs/{id}/priority",
+			Doc: "Let a queued job come sooner or later than others."},
+			func(in wire.QueuePriorityIn) op.Resource { return at(in.ID) },
+			func(ctx context.Context, tx *db.Tx, in wire.QueuePriorityIn) (*wire.Job, error) {
+				if err := inBounds(in.Priority); err != nil {
+					return nil, err
+				}
+				return r.move(ctx, tx, in.ID, Event{Kind: Ranked, Priority: in.Priority})
+			}),
+		wire.QueueProtect.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/queues/protect", MCP: "-",
+			Doc: "Protect a branch: jobs get into it through its queue alone, and a move by somebody else pauses the queue."},
+			all, func(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
+				return r.set(ctx, in, func(q *wire.Queue, tip string) {
+					q.Protected, q.Tip = !in.Off, tip
+				})
+			}, nil),
+		wire.QueuePause.Effect(op.Spec{Right: "job.prompt", Method: "POST", Path: "/queues/pause",
+			Doc: "Pause a queue: nothing is merged until somebody lets it go on."},
+			all, func(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
+				return r.set(ctx, in, func(q *wire.Queue, _ string) {
+					q.Paused, q.Reason = true, op.CallerFrom(ctx).Name+" paused it"
+				})
+			}, nil),
+		wire.QueueResume.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/queues/resume", MCP: "-",
+			Doc: "Let a paused queue go on, from where its branch stands now."},
+			all, func(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
+				return r.set(ctx, in, func(q *wire.Queue, tip string) {
+					q.Paused, q.Reason = false, ""
+					if q.Protected {
+						q.Tip = tip
+					}
+				})
+			}, nil),
+	}
+}
+
+// enqueue has a job merged when its turn comes.
+func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, error) {
+	if err := inBounds(in.Priority); err != nil {
+		return nil, err
+	}
+	c := op.CallerFrom(ctx)
+	j, err := r.get(ctx, c.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.looked("queue.add", in.Commit); err != nil {
+		return nil, err
+	}
+	if err := r.whole(ctx, j); err != nil {
+		return nil, err
+	}
+	var out *wire.Job
+	err = r.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		out, err = r.move(ctx, tx, in.ID, Event{Kind: Queue, Commit: in.Commit, By: c.Name, Priority: in.Priority})
+		return err
+	})
+	return out, err
+}
+
+// set changes a queue, and wakes who waits in it.
+func (r *Room) set(ctx context.Context, in wire.QueueIn, fn func(q *wire.Queue, tip string)) (*wire.Queue, error) {
+	if !filepath.IsAbs(in.Folder) || in.Branch == "" {
+		return nil, fault.New(fault.Invalid, "queue", "a queue is named by a folder and a branch")
+	}
+	repo, err := r.Tools.Top(ctx, in.Folder)
+	if err != nil {
+		return nil, err
+	}
+	tip := r.tip(ctx, repo, in.Branch)
+	if tip == "" {
+		return nil, fault.New(fault.NotFound, "queue", "%s has no branch %.100q", repo, in.Branch).WithNext("see them: git -C %s branch", repo)
+	}
+	tenant := op.CallerFrom(ctx).Tenant
+	var q *wire.Queue
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		q, err = r.changeQueue(tx, tenant, repo, in.Branch, func(q *wire.Queue) error {
+			fn(q, tip)
+			return nil
+		})
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	r.others(ctx, &Job{Tenant: tenant, Job: wire.Job{Repo: repo, Onto: in.Branch}})
+	return q, nil
+}
+
+func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueListOut, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	out := wire.QueueListOut{Queues: []*wire.Queue{}}
+	known, err := r.queues(ctx, tenant)
+	if err != nil {
+		return out, err
+	}
+	line, err := r.waiting(ctx, tenant, "", "")
+	if err != nil {
+		return out, err
+	}
+	for _, j := range line {
+		if !op.May(ctx, "job.list", at(j.ID)) {
+			continue
+		}
+		i := 0
+		for i < len(known) && (known[i].Repo != j.Repo || known[i].Branch != j.Onto) {
+			i++
+		}
+		if i == len(known) {
+			known = append(known, &wire.Queue{Repo: j.Repo, Branch: j.Onto})
+		}
+		known[i].Jobs = append(known[i].Jobs, &j.Job)
+	}
+	for _, q := range known {
+		if len(q.Jobs) > 0 || op.May(ctx, "job.list", at("")) {
+			out.Queues = append(out.Queues, q)
+		}
+	}
+	return out, nil
+}

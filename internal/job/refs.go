@@ -1,0 +1,87 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/internal/job/wire"
+	"tandem/internal/wholefile"
+)
+
+// An agent's own git can write the refs of the repository. Where they stood before a turn lies in a file beside the database, since there
+// can be many; what moved until the turn's end is named in the job, whoever moved it.
+
+// maxMoved is how many refs of a turn are named.
+const maxMoved = 50
+
+// ours says whether a ref is tandem's own for a job: what is checked, looked at and merged is known from the job's row.
+func ours(ref string) bool {
+	return strings.HasPrefix(ref, "refs/heads/tandem/job-") || strings.HasPrefix(ref, "refs/tandem/job/")
+}
+
+func (r *Room) picture(j *Job) string {
+	return filepath.Join(r.Folder, fmt.Sprintf("%s.%d.refs", j.ID, j.Turns))
+}
+
+// before writes down where the refs stand, once a turn.
+func (r *Room) before(ctx context.Context, j *Job) error {
+	if _, err := os.Stat(r.picture(j)); err == nil {
+		return nil // a step that a crash cut off: the turn may be under way
+	}
+	refs, err := r.Tools.Refs(ctx, j.Repo)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(refs)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
+		return err
+	}
+	return wholefile.Write(r.picture(j), data)
+}
+
+// moved are the refs that moved since the turn began.
+func (r *Room) moved(ctx context.Context, j *Job) (out []wire.Moved) {
+	data, err := os.ReadFile(r.picture(j))
+	if err != nil {
+		return nil // its turn did not begin
+	}
+	var was map[string]string
+	now, err := r.Tools.Refs(ctx, j.Repo)
+	if wrong := json.Unmarshal(data, &was); err != nil || wrong != nil {
+		r.Log.Error("compare a job's refs", "job", j.ID, "err", err, "file", wrong)
+		return nil
+	}
+	for ref, at := range was {
+		if now[ref] != at && !ours(ref) {
+			out = append(out, wire.Moved{Ref: ref, From: at, To: now[ref]})
+		}
+	}
+	for ref, at := range now {
+		if was[ref] == "" && !ours(ref) {
+			out = append(out, wire.Moved{Ref: ref, To: at})
+		}
+	}
+	slices.SortFunc(out, func(a, b wire.Moved) int { return strings.Compare(a.Ref, b.Ref) })
+	if more := len(out) - maxMoved; more > 0 {
+		out = append(out[:maxMoved], wire.Moved{Ref: fmt.Sprintf("(and %d more)", more)})
+	}
+	return out
+}
+
+// after has what happened at a turn's end settled, with the refs that moved in it.
+func (r *Room) after(ctx context.Context, j *Job, e Event) error {
+	e.Moved = r.moved(ctx, j)
+	if err := r.happened(ctx, j, e); err != nil {
+		return err
+	}
+	os.Remove(r.picture(j)) //nolint:errcheck // nobody asks for it again
+	return nil
+}

@@ -1,0 +1,256 @@
+package job
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/owner"
+	"tandem/internal/session/checkout"
+	"tandem/internal/tool"
+)
+
+// Room keeps jobs and has them go on.
+type Room struct {
+	DB      *db.DB
+	Journal *journal.Journal
+	Log     *slog.Logger
+	Rooms   op.Invoker // through which a job drives sessions, as whoever started it
+	Tools   checkout.Tools
+	Box     *tool.Sandbox
+	Owner   owner.Server // this server
+	Others  func(context.Context) (owner.Others, error)
+	Folder  string // where checks run
+	Disk    int64  // how much a check may write
+	// Told hears of every move, in the transaction in which it comes about.
+	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
+	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
+	Needs func(ctx context.Context, session string) []wire.Need
+	// Step is called before each step, for tests that let the server die there.
+	Step func(j *Job)
+
+	people People
+
+	mu   sync.Mutex
+	born time.Time // of this run: a turn that was prompted before may have been cut off
+	base context.Context
+	live map[string]*worker
+	all  sync.WaitGroup
+}
+
+// People says who may still do something here. What somebody started or approved does not outlive that.
+type People struct {
+	// Still says why who started a job would not be let in again.
+	Still func(context.Context, op.Caller) error
+	// Known says why who is named would not be.
+	Known func(ctx context.Context, tenant, name string) error
+}
+
+// worker is who looks after one job.
+type worker struct{ woken chan struct{} }
+
+var (
+	errStale     = fault.New(fault.Conflict, "job", "the job moved on")
+	errElsewhere = fault.New(fault.Conflict, "job", "another server looks after this job").WithNext("ask that one")
+)
+
+// New makes the room. It does nothing until Run; what it does not own is given before.
+func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
+	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Disk: maxDisk,
+		Others: func(context.Context) (owner.Others, error) { return owner.Others{}, nil },
+		Told:   func(*db.Tx, string, wire.Job, wire.State) error { return nil },
+		Needs:  func(context.Context, string) []wire.Need { return nil }}
+}
+
+// Run goes on with every job that does not wait for a person, until ctx ends.
+func (r *Room) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.base, r.born = ctx, r.DB.Now()
+	r.mu.Unlock()
+	defer r.all.Wait()
+	var open []*Job
+	if err := r.DB.Begin(ctx, r.away, func() (err error) {
+		if err := r.adopt(ctx); err != nil {
+			return err
+		}
+		open, err = r.rows(ctx, "owner = ? ORDER BY created_at", r.Owner.ID)
+		return err
+	}); err != nil {
+		if ctx.Err() != nil { // the server ends already
+			return nil
+		}
+		return err
+	}
+	for _, j := range open {
+		if j.next() {
+			r.wake(j.Tenant, j.ID)
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (r *Room) away(err error) { r.Log.Warn("jobs wait for the database", "err", err) }
+
+// next says whether there is something to do for a job without anybody's word.
+func (j *Job) next() bool {
+	return !j.State.Waits() || j.leaves() || j.hushes()
+}
+
+// leaves says that the job's workspace has to go.
+func (j *Job) leaves() bool { return (j.State == wire.Merged || j.Discard) && j.Path != "" && !j.Stays }
+
+// hushes says that the turn of a stopped job has to end.
+func (j *Job) hushes() bool { return j.State == wire.Stopped && j.Flight != "" }
+
+// Busy says whether a job goes on by itself.
+func (r *Room) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.live) > 0
+}
+
+// wake makes somebody look at a job; what is under way for it is left when the job is elsewhere by now.
+func (r *Room) wake(tenant, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.base == nil || r.base.Err() != nil {
+		return
+	}
+	if w := r.live[id]; w != nil {
+		select {
+		case w.woken <- struct{}{}:
+		default:
+		}
+		return
+	}
+	w := &worker{woken: make(chan struct{}, 1)}
+	r.live[id] = w
+	r.all.Go(func() { r.work(tenant, id, w) })
+}
+
+// work takes one step after the other until the job waits for a person, or is over.
+func (r *Room) work(tenant, id string, w *worker) {
+	ctx := r.base
+	for ctx.Err() == nil {
+		j, err := r.get(ctx, tenant, id)
+		if err == nil && !j.next() || fault.Is(err, fault.NotFound) {
+			r.mu.Lock()
+			select {
+			case <-w.woken: // somebody did something since it was read
+				r.mu.Unlock()
+				continue
+			default:
+			}
+			delete(r.live, id)
+			r.mu.Unlock()
+			return
+		}
+		if err == nil {
+			r.Step(j)
+			err = r.step(ctx, j, w)
+		}
+		if err != nil && ctx.Err() == nil {
+			r.Log.Error("a job's step", "job", id, "err", err)
+			pause(ctx, w.woken, time.Second)
+		}
+	}
+	r.mu.Lock()
+	delete(r.live, id)
+	r.mu.Unlock()
+}
+
+func pause(ctx context.Context, woken chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-t.C:
+	}
+}
+
+// step does what the row says is next. A step that a crash cut off is done again, and finds what it did before.
+func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
+	switch {
+	case j.hushes():
+		return r.hush(ctx, j)
+	case j.leaves():
+		return r.leave(ctx, j)
+	}
+	if j.State == wire.Queued { // it goes on by the word of who approved it
+		return r.advance(ctx, j, w)
+	}
+	if err := r.people.Still(ctx, j.Caller); fault.Is(err, fault.Unauthenticated) {
+		return r.failed(ctx, j, fault.New(fault.Denied, "job", "%s started it, and may do nothing here any more", j.By))
+	} else if err != nil {
+		return err
+	}
+	switch {
+	case j.State == wire.Planned:
+		return r.open(ctx, j)
+	case j.State == wire.SentBack:
+		return r.happened(ctx, j, Event{Kind: Returned, Tip: r.tip(ctx, j.Repo, j.Onto)})
+	case j.State == wire.Working && j.Flight == "":
+		return r.prompt(ctx, j)
+	case j.State == wire.Working:
+		return r.follow(ctx, j, w)
+	case j.State == wire.Checking:
+		return r.checks(ctx, j, w)
+	}
+	return nil
+}
+
+// checks runs the check; it is ended when the job is stopped meanwhile.
+func (r *Room) checks(ctx context.Context, j *Job, w *worker) error {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	var e Event
+	var err error
+	r.all.Go(func() {
+		defer close(ended)
+		e, err = r.check(running, j)
+	})
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		case <-w.woken:
+			if now, gone := r.get(ctx, j.Tenant, j.ID); gone != nil || now.State != j.State {
+				cancel()
+				<-ended
+				return nil
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return r.failed(ctx, j, err)
+	}
+	return r.happened(ctx, j, e)
+}
+
+// failed stops a job that cannot go on, and says why.
+func (r *Room) failed(ctx context.Context, j *Job, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f := fault.Public(why)
+	if f.Kind == fault.Internal || f.Kind == fault.Unavailable && f.Msg == "" {
+		r.Log.Error("a job cannot go on", "job", j.ID, "err", why)
+	}
+	text := f.Msg
+	if f.Next != "" {
+		text += "; " + f.Next
+	}
+	return r.happened(ctx, j, Event{Kind: Failed, Text: text})
+}

@@ -1,0 +1,221 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"tandem/internal/db"
+	"tandem/internal/job/wire"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Migrations are this room's tables.
+var Migrations = db.Migrations{Room: "job", FS: schema}
+
+func at(id string) op.Resource { return op.Resource{Kind: "job", Path: "/" + id} }
+
+func scan(row interface{ Scan(...any) error }) (*Job, error) {
+	var j Job
+	var tenant, body string
+	if err := row.Scan(&tenant, &body); err != nil {
+		return nil, err
+	}
+	err := json.Unmarshal([]byte(body), &j)
+	j.Tenant = tenant
+	return &j, err
+}
+
+func (r *Room) get(ctx context.Context, tenant, id string) (*Job, error) {
+	j, err := scan(r.DB.QueryRow(ctx, "SELECT tenant, body FROM job WHERE tenant = ? AND id = ?", tenant, id))
+	if db.NoRows(err) {
+		return nil, op.NoSuch("job", id)
+	}
+	return j, err
+}
+
+func (r *Room) rows(ctx context.Context, where string, args ...any) ([]*Job, error) {
+	rows, err := r.DB.Query(ctx, "SELECT tenant, body FROM job WHERE "+where, args...)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+}
+
+func (r *Room) insert(tx *db.Tx, j *Job) error {
+	body, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, tx.Now(), tx.Now())
+	return err
+}
+
+// change changes a job in a transaction. Of two servers only the one that owns the row changes it.
+func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, error) {
+	j, err := scan(tx.QueryRow("SELECT tenant, body FROM job WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	if db.NoRows(err) {
+		return nil, op.NoSuch("job", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := fn(j); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	n, err := tx.Changed("UPDATE job SET state = ?, body = ?, updated_at = ? WHERE tenant = ? AND id = ? AND fence <= ?", string(j.State),
+		string(body), tx.Now(), tenant, id, r.Owner.Fence)
+	if err == nil && n == 0 {
+		err = errElsewhere
+	}
+	return j, err
+}
+
+// adopt makes this server the owner of the jobs that dead servers of this machine left, also of merged ones, whose workspaces may have to
+// go. What a living one has, or one of another machine, is left to it.
+func (r *Room) adopt(ctx context.Context) error {
+	rows, err := r.DB.Query(ctx, "SELECT DISTINCT owner FROM job")
+	owners, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
+	if err != nil || len(owners) == 0 {
+		return err
+	}
+	who, err := r.Others(ctx)
+	if err != nil {
+		return err
+	}
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		for _, id := range owners {
+			if who.Living[id] || who.Far[id] {
+				continue
+			}
+			if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ? WHERE owner = ? AND fence <= ?", r.Owner.ID, r.Owner.Fence, id,
+				r.Owner.Fence); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// happened moves a job that works by itself: row, evidence and event are one transaction. What somebody else did to the job meanwhile
+// makes the event stale, and nothing happens.
+func (r *Room) happened(ctx context.Context, j *Job, e Event) error {
+	if err := r.settle(ctx, j, e); !errors.Is(err, errStale) {
+		return err
+	}
+	return nil
+}
+
+// settle moves a job, or says that it is elsewhere by now.
+func (r *Room) settle(ctx context.Context, j *Job, e Event) error {
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		said := map[string]any{"event": e.Kind, "from": j.State, "turn": j.Flight}
+		after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
+			if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit {
+				return errStale
+			}
+			return now.Apply(e, tx.Now())
+		})
+		if err != nil {
+			return err
+		}
+		for _, ev := range []*wire.Evidence{e.Own, e.ByBase} {
+			if ev == nil {
+				continue
+			}
+			if err := r.keep(tx, j, ev); err != nil {
+				return err
+			}
+		}
+		said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
+		said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
+		payload, err := json.Marshal(said)
+		if err != nil {
+			return err
+		}
+		_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
+			For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
+		if err != nil {
+			return err
+		}
+		return r.Told(tx, j.Tenant, after.Job, j.State)
+	})
+}
+
+// unsaid is evidence for the journal, which more people read than may see the files: without what the check printed.
+func unsaid(e *wire.Evidence) *wire.Evidence {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Output = ""
+	return &out
+}
+
+// EventMoved is the event of a job that moved by itself.
+const EventMoved = "job.moved"
+
+func (r *Room) keep(tx *db.Tx, j *Job, e *wire.Evidence) error {
+	err := tx.QueryRow("SELECT COALESCE(MAX(n), 0) + 1 FROM job_evidence WHERE tenant = ? AND job = ?", j.Tenant, j.ID).Scan(&e.N)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO job_evidence (tenant, job, n, body) VALUES (?, ?, ?, ?)", j.Tenant, j.ID, e.N, string(body))
+	return err
+}
+
+func (r *Room) evidence(ctx context.Context, tenant, id string) ([]wire.Evidence, error) {
+	rows, err := r.DB.Query(ctx, "SELECT body FROM job_evidence WHERE tenant = ? AND job = ? ORDER BY n", tenant, id)
+	return db.Collect(rows, err, func(rows *sql.Rows) (e wire.Evidence, err error) {
+		var body string
+		if err = rows.Scan(&body); err != nil {
+			return e, err
+		}
+		if err = json.Unmarshal([]byte(body), &e); err != nil {
+			err = fmt.Errorf("read evidence of %s: %w", id, err)
+		}
+		return e, err
+	})
+}
+
+// Restored stops the jobs that were open when a copy was made: what they did since then is done, and their workspaces may be gone. All
+// jobs of the copy are this server's from now on: their owners are counted anew, and the fences of the copy may be higher than any of now.
+func (r *Room) Restored(tx *db.Tx) (int, error) {
+	if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ?", r.Owner.ID, r.Owner.Fence); err != nil {
+		return 0, err
+	}
+	rows, err := tx.Query("SELECT tenant, body FROM job WHERE state NOT IN (?, ?)", string(wire.Merged), string(wire.Stopped))
+	open, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+	for _, j := range open {
+		if _, err := r.change(tx, j.Tenant, j.ID, func(j *Job) error {
+			err := j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
+			j.Flight = "" // turns of a copy are ended by their own room
+			return err
+		}); err != nil {
+			return 0, err
+		}
+	}
+	return len(open), err
+}
+
+// Whose tells to whom a job belongs: whoever started it, and everybody whom that one acts for.
+func (r *Room) Whose(ctx context.Context, tenant, id string) []string {
+	j, err := r.get(ctx, tenant, id)
+	if err != nil {
+		return nil // nobody's
+	}
+	return j.Caller.Chain()
+}

@@ -1,0 +1,214 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/journal"
+)
+
+// advance takes a queued job one step further when it is its turn.
+func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
+	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
+	if err != nil {
+		return err
+	}
+	if len(line) == 0 || line[0].ID != j.ID { // nor does it look at the branch, which the first one may be moving
+		pause(ctx, w.woken, 2*time.Second)
+		return nil
+	}
+	tip := r.tip(ctx, j.Repo, j.Onto)
+	q, err := r.look(ctx, j, tip)
+	if err != nil {
+		return err
+	}
+	if q.Paused {
+		pause(ctx, w.woken, 2*time.Second)
+		return nil
+	}
+	if err := r.people.Known(ctx, j.Tenant, j.ApprovedBy); fault.Is(err, fault.Unauthenticated) || fault.Is(err, fault.NotFound) {
+		return r.unqueue(ctx, j, j.ApprovedBy+" approved it, and may do nothing here any more; it needs another look")
+	} else if err != nil {
+		return err
+	}
+	out, err := r.Tools.Out(ctx, j.Repo, j.Onto)
+	switch {
+	case err != nil:
+		return err
+	case tip == "":
+		return r.unqueue(ctx, j, "the branch "+j.Onto+" is not there any more")
+	case out:
+		return r.unqueue(ctx, j, "the branch "+j.Onto+" is checked out: it is not moved under somebody's files")
+	case r.Tools.Holds(ctx, j.Repo, tip, j.Commit) && !j.mayMerge():
+		return r.unqueue(ctx, j, "the branch "+j.Onto+" holds it already, and tandem did not bring it there")
+	case r.Tools.Holds(ctx, j.Repo, tip, j.Commit): // it arrived before the server ended
+		return r.arrived(ctx, j, q)
+	case tip != j.Base: // what a person was shown, and the check saw, is the difference to the base
+		return r.joins(ctx, j, tip)
+	case !j.mayMerge() && j.Check == "":
+		return r.unqueue(ctx, j, "the branch "+j.Onto+" moved: this is both together, and nothing checks it; it needs another look")
+	case !j.mayMerge():
+		return r.checks(ctx, j, w)
+	}
+	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); err != nil {
+		return r.failed(ctx, j, err)
+	}
+	// The branch is moved before the row, and only from where it was checked; the row follows, also after a crash.
+	if err := r.Tools.Move(ctx, j.Repo, "refs/heads/"+j.Onto, j.Commit, tip); err != nil {
+		return err
+	}
+	return r.arrived(ctx, j, q)
+}
+
+// arrived writes down that the branch holds the job.
+func (r *Room) arrived(ctx context.Context, j *Job, q *wire.Queue) error {
+	if q.Protected {
+		if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+			_, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+				q.Tip = j.Commit
+				return nil
+			})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	err := r.happened(ctx, j, Event{Kind: Merge, Commit: j.Commit, Ref: "refs/heads/" + j.Onto})
+	r.others(ctx, j)
+	return err
+}
+
+func (r *Room) unqueue(ctx context.Context, j *Job, why string) error {
+	err := r.happened(ctx, j, Event{Kind: Unqueued, Text: why})
+	r.others(ctx, j)
+	return err
+}
+
+// joins brings the branch into the job's workspace.
+func (r *Room) joins(ctx context.Context, j *Job, tip string) error {
+	e, err := r.rejoin(ctx, j, tip)
+	if err != nil {
+		return r.failed(ctx, j, err)
+	}
+	if e.Kind == Remade {
+		e.Kind = Joined
+	}
+	err = r.happened(ctx, j, e)
+	r.others(ctx, j)
+	return err
+}
+
+// others wakes those who wait in the same queue.
+func (r *Room) others(ctx context.Context, j *Job) {
+	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
+	if err != nil {
+		return // they look by themselves, a little later
+	}
+	for _, other := range line {
+		r.wake(other.Tenant, other.ID)
+	}
+}
+
+// waiting is who waits in a queue, in order.
+func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {
+	all, err := r.rows(ctx, "tenant = ? AND state = ?", tenant, string(wire.Queued))
+	all = slices.DeleteFunc(all, func(j *Job) bool { return repo != "" && (j.Repo != repo || j.Onto != branch) })
+	slices.SortFunc(all, order)
+	return all, err
+}
+
+// EventOutside is the event of a protected branch that somebody moved, and not through its queue.
+const EventOutside = "queue.moved"
+
+// look reads a queue, and pauses it when somebody else moved its branch to a commit that no job of the queue is at.
+func (r *Room) look(ctx context.Context, j *Job, tip string) (q *wire.Queue, err error) {
+	if q, err = r.queue(ctx, j.Tenant, j.Repo, j.Onto); err != nil || q.Paused || tip == j.Commit {
+		return q, err
+	}
+	if was := *q; !noticed(&was, tip) {
+		return q, nil
+	}
+	err = r.DB.Write(ctx, func(tx *db.Tx) error {
+		from := ""
+		if q, err = r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+			from = q.Tip
+			noticed(q, tip)
+			return nil
+		}); err != nil {
+			return err
+		}
+		payload, err := json.Marshal(map[string]any{"repo": q.Repo, "branch": q.Branch, "from": from, "to": tip, "reason": q.Reason})
+		if err != nil {
+			return err
+		}
+		_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventOutside, Phase: journal.Done, Actor: j.Caller.Name,
+			For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
+		return err
+	})
+	return q, err
+}
+
+func (r *Room) queue(ctx context.Context, tenant, repo, branch string) (*wire.Queue, error) {
+	return readQueue(r.DB.QueryRow(ctx, "SELECT body FROM job_queue WHERE tenant = ? AND repo = ? AND branch = ?", tenant, repo, branch),
+		repo, branch)
+}
+
+func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.Queue, error) {
+	q := &wire.Queue{Repo: repo, Branch: branch}
+	var body string
+	err := row.Scan(&body)
+	if db.NoRows(err) {
+		return q, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(body), q)
+	}
+	return q, err
+}
+
+func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire.Queue) error) (*wire.Queue, error) {
+	q, err := readQueue(tx.QueryRow("SELECT body FROM job_queue WHERE tenant = ? AND repo = ? AND branch = ?"+tx.ForUpdate(), tenant, repo,
+		branch), repo, branch)
+	if err == nil {
+		err = fn(q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(`INSERT INTO job_queue (tenant, repo, branch, body, updated_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, repo, branch) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`, tenant, repo, branch,
+		string(body), tx.Now())
+	return q, err
+}
+
+func (r *Room) queues(ctx context.Context, tenant string) ([]*wire.Queue, error) {
+	rows, err := r.DB.Query(ctx, "SELECT body FROM job_queue WHERE tenant = ? ORDER BY repo, branch", tenant)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*wire.Queue, error) { return readQueue(rows, "", "") })
+}
+
+// mergeable refuses a merge past the queue of a protected branch.
+func (r *Room) mergeable(ctx context.Context, j *Job) error {
+	q, err := r.queue(ctx, j.Tenant, j.Repo, j.Onto)
+	if err == nil && q.Protected {
+		return throughQueue(j)
+	}
+	return err
+}
+
+// inBounds refuses a priority that is out of bounds.
+func inBounds(n int64) error {
+	if n < -100 || n > 100 {
+		return fault.New(fault.Invalid, "queue", "a priority lies between -100 and 100")
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+	"tandem/internal/session"
+	"tandem/internal/session/checkout"
+	"tandem/internal/session/terminal"
+)
+
+// The operations of sessions that a job works with.
+const (
+	sessionCheckout = op.Def[session.CheckoutIn, session.Checkout]("session.checkout")
+	sessionGet      = op.Def[session.IDIn, *session.Session]("session.get")
+	sessionCreate   = op.Def[session.CreateIn, *session.Session]("session.create")
+	sessionOpen     = op.Def[terminal.OpenIn, terminal.Seat]("session.open")
+	sessionLive     = op.Def[terminal.LiveIn, terminal.SeatsOut]("session.live")
+	sessionClose    = op.Def[terminal.NameIn, terminal.Seat]("session.close")
+	sessionPrompt   = op.Def[session.PromptIn, *session.Turn]("session.prompt")
+	sessionTurns    = op.Def[session.TurnIn, session.TurnsOut]("session.turns")
+	sessionCancel   = op.Def[session.TurnIn, session.CancelOut]("session.cancel")
+	sessionDiscard  = op.Def[session.IDIn, session.DiscardOut]("session.discard")
+)
+
+// program says whether an agent is a program in a terminal, and not a model.
+func program(agent string) bool { return agent == "claude" || agent == "codex" || agent == "opencode" }
+
+// seat names the session and the workspace of a try: each has its own, so that what a crash left half done is in nobody's way.
+func (j *Job) seat(try int64) string {
+	name := "job-" + j.ID[len(j.ID)-6:]
+	if try > 1 {
+		name += fmt.Sprintf("-%d", try)
+	}
+	return name
+}
+
+// open makes the workspace and the session.
+func (r *Room) open(ctx context.Context, j *Job) error {
+	if err := r.again(ctx, j); err != nil {
+		return err
+	}
+	if err := r.mayCheck(ctx, j); err != nil {
+		return r.failed(ctx, j, err)
+	}
+	as := op.WithCaller(ctx, j.Caller)
+	e := Event{Kind: Opened, Branch: "tandem/" + j.Seat, Agent: j.Agent}
+	if program(j.Agent) {
+		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: j.Agent, Name: j.Seat, Cwd: j.Folder, Worktree: true,
+			Budget: session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}})
+		if err != nil {
+			return r.failed(ctx, j, err)
+		}
+		e.Session, e.Path, e.Work = seat.Session, seat.Checkout, seat.Folder
+		if e.Repo, err = r.Tools.Top(ctx, j.Folder); err != nil {
+			return r.failed(ctx, j, err)
+		}
+		e.Base = r.Tools.Tip(ctx, e.Path, "HEAD")
+	} else {
+		made, err := op.Do(as, r.Rooms, sessionCheckout, session.CheckoutIn{Directory: j.Folder, Name: j.Seat, Kind: checkout.Worktree})
+		if err != nil {
+			return r.failed(ctx, j, err)
+		}
+		s, err := op.Do(as, r.Rooms, sessionCreate, session.CreateIn{Title: j.Seat, Directory: made.Folder, Model: j.Agent,
+			Config: session.Config{Budget: session.Budget{Cents: j.Budget.Cents, Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}}})
+		if err != nil {
+			if undone := r.Tools.Discard(ctx, made); undone != nil {
+				r.Log.Warn("take a job's workspace back", "job", j.ID, "err", undone)
+			}
+			return r.failed(ctx, j, err)
+		}
+		e.Session, e.Path, e.Work, e.Repo, e.Base, e.Agent = s.ID, made.Path, made.Folder, made.Repo, made.Base, s.Model
+	}
+	e.Onto = r.Tools.Branch(ctx, e.Repo)
+	e.Tip = r.tip(ctx, e.Repo, e.Onto)
+	return r.happened(ctx, j, e)
+}
+
+// again counts the try before it is made, and takes away what the one before left: a session may have been opened in it, but was told
+// nothing yet.
+func (r *Room) again(ctx context.Context, j *Job) error {
+	if j.Try > 0 {
+		left := j.seat(j.Try)
+		if program(j.Agent) {
+			_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionClose, terminal.NameIn{Name: left})
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				r.Log.Warn("close what a job left", "job", j.ID, "err", err)
+			}
+		}
+		if repo, err := r.Tools.Top(ctx, j.Folder); err == nil {
+			c := checkout.Checkout{Kind: checkout.Worktree, Repo: repo, Path: repo + "-" + left, Name: "tandem/" + left}
+			if err := r.Tools.Discard(ctx, c); err != nil {
+				r.Log.Warn("take away what a job left", "job", j.ID, "err", err)
+			}
+		}
+	}
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
+			now.Try++
+			now.Seat = now.seat(now.Try)
+			j.Try, j.Seat = now.Try, now.Seat
+			return nil
+		})
+		return err
+	})
+}
+
+// prompt gives the agent its words. The key makes a step that a crash interrupted find the same turn again.
+func (r *Room) prompt(ctx context.Context, j *Job) error {
+	c := j.Caller
+	if err := r.revive(op.WithCaller(ctx, c), j); err != nil {
+		return r.failed(ctx, j, err)
+	}
+	if err := r.before(ctx, j); err != nil {
+		return r.failed(ctx, j, err)
+	}
+	c.Idempotency = fmt.Sprintf("%s.%d", j.ID, j.Turns)
+	t, err := op.Do(op.WithCaller(ctx, c), r.Rooms, sessionPrompt, session.PromptIn{ID: j.Session, Text: j.Prompt})
+	if err != nil {
+		return r.failed(ctx, j, err)
+	}
+	return r.happened(ctx, j, Event{Kind: Prompted, Turn: t.ID})
+}
+
+// revive starts an agent's program again when it ended meanwhile, in the same conversation.
+func (r *Room) revive(as context.Context, j *Job) error {
+	if !program(j.Agent) || j.Turns < 2 {
+		return nil
+	}
+	open, err := op.Do(as, r.Rooms, sessionLive, terminal.LiveIn{})
+	if err != nil {
+		return err
+	}
+	for _, s := range open.Sessions {
+		if s.Session == j.Session && !s.State.Gone() {
+			return nil
+		}
+	}
+	_, err = op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Name: j.Seat, Agent: j.Agent, Resume: true})
+	return err
+}
+
+// follow waits for the end of the turn, and has what it left committed.
+func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
+	as := op.WithCaller(ctx, j.Caller)
+	for {
+		out, err := op.Do(as, r.Rooms, sessionTurns, session.TurnIn{ID: j.Session, Turn: j.Flight})
+		if err != nil {
+			return r.failed(ctx, j, err)
+		}
+		if len(out.Turns) == 0 {
+			return r.failed(ctx, j, fault.New(fault.NotFound, "job", "the turn %s is gone", j.Flight))
+		}
+		if t := out.Turns[0]; t.State.Ended() {
+			return r.turned(ctx, j, t)
+		}
+		pause(ctx, w.woken, 200*time.Millisecond)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if now, err := r.get(ctx, j.Tenant, j.ID); err != nil || now.State != wire.Working {
+			return err
+		}
+	}
+}
+
+// turned takes what a turn left.
+func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
+	if t.State == session.Failed && t.CreatedAt.Before(r.born) {
+		return r.after(ctx, j, Event{Kind: WasCut})
+	}
+	if t.State != session.Done {
+		return r.after(ctx, j, Event{Kind: Failed, Text: strings.TrimSuffix(fmt.Sprintf("its turn was %s: %s", t.State, t.Reason), ": ")})
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
+	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own
+	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j), fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", clip(title, 72), j.ID, t.ID),
+		j.author())
+	if err != nil {
+		return r.failed(ctx, j, err)
+	}
+	if now := r.tip(ctx, j.Repo, j.Onto); r.merged(ctx, j, now, append(own, head)...) {
+		return r.after(ctx, j, Event{Kind: Failed, Tip: now, Text: fmt.Sprintf("during the turn the branch %s moved to %s, which holds "+
+			"work of this job, and nobody merged it with tandem; look at it: git -C %s log %s", j.Onto, now, quoted(j.Repo), now)})
+	}
+	return r.after(ctx, j, Event{Kind: Ended, Commit: head})
+}
+
+// tip is where the branch of a job stands; "" when there is none.
+func (r *Room) tip(ctx context.Context, repo, onto string) string {
+	if onto == "" {
+		return ""
+	}
+	return r.Tools.Tip(ctx, repo, "refs/heads/"+onto)
+}
+
+// merged says whether the branch came to hold work of the job during its turn. The agent's own git can write refs of the repository: this
+// tells that it did.
+func (r *Room) merged(ctx context.Context, j *Job, now string, own ...string) bool {
+	if j.Tip == "" || now == "" || now == j.Tip || r.Tools.Holds(ctx, j.Repo, j.Base, now) {
+		return false
+	}
+	return slices.ContainsFunc(own, func(c string) bool {
+		return c != "" && (r.Tools.Holds(ctx, j.Repo, c, now) || c != j.Base && r.Tools.Holds(ctx, j.Repo, now, c))
+	})
+}
+
+// line is where the next commit of the job goes: on its own branch, on top of its last commit and of a branch that was merged into its
+// workspace meanwhile. It is known from the job's row: what the agent did to HEAD and to history does not count.
+func (r *Room) line(ctx context.Context, j *Job) checkout.Line {
+	l := checkout.Line{Branch: j.Branch, Parents: []string{cmp.Or(j.Commit, j.Base)}}
+	if l.Parents[0] != j.Base && !r.Tools.Holds(ctx, j.Repo, l.Parents[0], j.Base) {
+		l.Parents = append(l.Parents, j.Base)
+	}
+	return l
+}
+
+// author is the session, as commits name it.
+func (j *Job) author() checkout.Author {
+	return checkout.Author{Name: j.Agent, Mail: j.Session + "@tandem.invalid"}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// hush ends the turn of a job that was stopped.
+func (r *Room) hush(ctx context.Context, j *Job) error {
+	_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionCancel, session.TurnIn{ID: j.Session, Turn: j.Flight})
+	if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
+		r.Log.Warn("end the turn of a stopped job", "job", j.ID, "err", err)
+	}
+	return r.after(ctx, j, Event{Kind: Hushed})
+}
+
+// leave takes the workspace away.
+func (r *Room) leave(ctx context.Context, j *Job) error {
+	as := op.WithCaller(ctx, j.Caller)
+	if program(j.Agent) {
+		if _, err := op.Do(as, r.Rooms, sessionClose, terminal.NameIn{Name: j.Seat}); err != nil && !fault.Is(err, fault.NotFound) {
+			return r.happened(ctx, j, Event{Kind: Stuck, Text: "its session could not be closed: " + fault.Public(err).Msg})
+		}
+	}
+	for begun := time.Now(); ; pause(ctx, nil, 100*time.Millisecond) {
+		_, err := op.Do(as, r.Rooms, sessionDiscard, session.IDIn{ID: j.Session})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, there := os.Lstat(j.Path); os.IsNotExist(there) {
+			return r.happened(ctx, j, Event{Kind: Gone})
+		}
+		// A turn that was just cancelled is still open for a moment.
+		if err != nil && time.Since(begun) > 10*time.Second {
+			return r.happened(ctx, j, Event{Kind: Stuck, Text: "its workspace " + j.Path + " could not be taken away: " + fault.Public(err).Msg})
+		}
+	}
+}

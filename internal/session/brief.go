@@ -1,0 +1,58 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/provider"
+)
+
+// Brief is what a conversation is told at its beginning of what the team remembers, and which records that is.
+type Brief struct {
+	Text string
+	IDs  []string
+}
+
+// briefed asks for the brief of a conversation that begins with this turn; none where it began already, or begins with a command of the
+// agent program. That nothing can be told is no reason not to work.
+func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
+	first, err := r.awaitsBrief(outside{ctx, r.db}, t)
+	if err != nil || !first {
+		return Brief{}, err
+	}
+	s, err := loadSession(outside{ctx, r.db}, t.Tenant, t.Session, "")
+	if err != nil {
+		return Brief{}, err
+	}
+	return r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), s.Directory), nil
+}
+
+// awaitsBrief reports whether a conversation begins with this turn.
+func (r *Room) awaitsBrief(q reader, t *Turn) (bool, error) {
+	if r.Brief == nil || t.StartedAt != nil || command(t.Text()) {
+		return false, nil
+	}
+	before, err := turnsWhere(q, "tenant = ? AND session = ? AND started_at > 0 ORDER BY id LIMIT 5", t.Tenant, t.Session)
+	for _, b := range before {
+		if !command(b.Text()) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+func command(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "/") }
+
+// tellBrief puts the brief before the turn's prompt, and notes what was told in the same change.
+func (r *Room) tellBrief(tx *db.Tx, t *Turn, b Brief) error {
+	if b.Text == "" {
+		return nil
+	}
+	t.prompt = append([]provider.Block{{Kind: provider.Text, Text: b.Text}}, t.prompt...)
+	if _, err := tx.Exec("UPDATE session_turn SET prompt = ? WHERE tenant = ? AND id = ?", encode(t.prompt), t.Tenant, t.ID); err != nil {
+		return err
+	}
+	return r.Briefed(tx, t.Tenant, t.Session, b.IDs)
+}

@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What Claude Code would change was shown to whoever approves it as two texts, without line numbers and what stands around them.
+func TestAProgramsEditIsShownInItsPlace(t *testing.T) {
+	folder, outside := t.TempDir(), t.TempDir()
+	file, other := filepath.Join(folder, "main.go"), filepath.Join(outside, "other.txt")
+	for path, text := range map[string]string{file: "one\ntwo\nthree\nfour\nfive\nsix\n", other: "one\n",
+		filepath.Join(folder, ".env"):  "K=1\n",
+		filepath.Join(folder, "twice"): "a\na\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(other, filepath.Join(folder, "link")); err != nil {
+		t.Fatal(err)
+	}
+	shown := func(tool string, args map[string]any) string {
+		in, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := edits(UseIn{Tool: tool, Folder: folder, Input: in})
+		if len(all) == 0 {
+			return ""
+		}
+		if !all[0].Shown || !all[0].Diff {
+			t.Errorf("%+v is bound", all[0])
+		}
+		return all[0].Value
+	}
+	got := shown("Edit", map[string]any{"file_path": file, "old_string": "five", "new_string": "FIVE"})
+	if !strings.Contains(got, "@@ -2,5 +2,5 @@\n two\n three\n four\n-five\n+FIVE\n six\n") {
+		t.Errorf("the edit is shown as\n%s", got)
+	}
+	got = shown("Write", map[string]any{"file_path": filepath.Join(folder, "new.txt"), "content": "hello\n"})
+	if !strings.Contains(got, "+hello\n") {
+		t.Errorf("a new file is shown as\n%s", got)
+	}
+	for what, args := range map[string]map[string]any{
+		"outside":        {"file_path": other, "old_string": "one", "new_string": "x"},
+		"a link out":     {"file_path": filepath.Join(folder, "link"), "old_string": "one", "new_string": "x"},
+		"a file of keys": {"file_path": filepath.Join(folder, ".env"), "old_string": "K", "new_string": "x"},
+		"not there":      {"file_path": file, "old_string": "seven", "new_string": "x"},
+		"not the one":    {"file_path": filepath.Join(folder, "twice"), "old_string": "a", "new_string": "x"},
+		"above":          {"file_path": folder + "/../x", "old_string": "one", "new_string": "x"},
+	} {
+		if got := shown("Edit", args); got != "" {
+			t.Errorf("%s is shown as\n%s", what, got)
+		}
+	}
+}
