@@ -21,7 +21,7 @@ func TestARestoreRepeatsNothing(t *testing.T) {
 	at(begin)
 	h := newHouseAt(t, func() time.Time { return time.UnixMicro(now.Load()) })
 	text := fmt.Sprintf(often, "every 80s", "catch-up", "catch_up = 5")
-	text = strings.ReplaceAll(text, "[node.operation]\nname = \"mark.add\"\ninput = { text = \"due\" }", "[node.wait]\nfor = \"6h\"")
+	text = strings.ReplaceAll(text, "[node.operation]\nname = \"mark.add\"\ninput = { text = \"due\" }", "[node.wait]\nfor = \"60h\"")
 	a := do(h, wire.Add, wire.AddIn{Text: text})
 	do(h, wire.On, wire.OnIn{Name: a.Name, Digest: a.Latest})
 	open := do(h, wire.Begin, wire.BeginIn{Name: "all"}).ID
