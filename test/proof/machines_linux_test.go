@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), inside+"=1", "TANDEM_TEST_BINARY="+testenv.Tandem(t), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, regexp.MustCompile(`(?m)^ *(=== |--- PASS).*\n`).ReplaceAll(out, nil))
 	}
 	for _, l := range strings.Split(string(out), "\n") {
 		if _, said, ok := strings.Cut(l, "_test.go:"); ok {
