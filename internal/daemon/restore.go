@@ -118,7 +118,11 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	if d.replaced, err = journal.Known(ctx, d.db); err != nil {
 		return err
 	}
+	stays := d.announcedSince(head)
 	for _, name := range slices.Concat(keyFiles, settingFiles) {
+		if stays && slices.Contains(tlsFiles, name) {
+			continue
+		}
 		if err := d.restoreFile(name, head.Files[name]); err != nil {
 			return err
 		}
@@ -133,7 +137,7 @@ func (d *Daemon) finishRestore(ctx context.Context) error {
 	if err := d.db.Write(ctx, owners.Forget); err != nil {
 		return err
 	}
-	if err := d.becomeRestored(ctx, head); err != nil {
+	if err := d.becomeRestored(ctx, head, stays); err != nil {
 		return err
 	}
 	d.Log.Info("restored", "rows", rows, "made", head.Made)
@@ -161,8 +165,8 @@ func (d *Daemon) loadBroughtUp(ctx context.Context, f io.ReadSeeker) (rows int64
 }
 
 // becomeRestored lets the folder be of the installation that the copy is of, and serve
-// what that served: everything else of it has just been replaced.
-func (d *Daemon) becomeRestored(ctx context.Context, head backupHead) error {
+// what that served: everything else of it has just been replaced, but the TLS key where that stays.
+func (d *Daemon) becomeRestored(ctx context.Context, head backupHead, stays bool) error {
 	id, _, err := installation.In(ctx, d.db)
 	if err != nil || id == "" {
 		return err
@@ -171,6 +175,11 @@ func (d *Daemon) becomeRestored(ctx context.Context, head backupHead) error {
 		d.kept = installation.New(d.db.Now())
 	}
 	d.kept.ID = id
+	if stays {
+		if err := d.db.Write(ctx, d.markTLS); err != nil {
+			return err
+		}
+	}
 	if !d.Settings.Given("repos") && len(head.Repos) > 0 {
 		d.kept.Repos = nil
 		for _, r := range head.Repos {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"net"
 	"os"
@@ -150,4 +151,37 @@ func (d *Daemon) finishTLS(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// announcedSince says whether the TLS key of this folder took the place of the copy's, announced by it: whoever joined has followed, and
+// the old one may have been replaced because it was lost. It stays then, whatever the copy holds.
+func (d *Daemon) announcedSince(copied backupHead) bool {
+	present, err := os.ReadFile(filepath.Join(d.data, "tls-cert.pem"))
+	if err != nil {
+		return false
+	}
+	moves, err := d.keyMoves()
+	return err == nil && client.Leads(moves.Moves, printOfPEM(copied.Files["tls-cert.pem"]), printOfPEM(present))
+}
+
+// printOfPEM is the fingerprint of a certificate's key; nothing where it cannot be read.
+func printOfPEM(text []byte) string {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return ""
+	}
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return ""
+	}
+	return client.Fingerprint(leaf)
+}
+
+// markTLS lets the database know the TLS key of this folder.
+func (d *Daemon) markTLS(tx *db.Tx) error {
+	key, err := os.ReadFile(filepath.Join(d.data, "tls-key.pem"))
+	if err != nil {
+		return err
+	}
+	return d.kept.Mark(tx, "tls-key.pem", key)
 }
