@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"tandem/internal/fault"
 )
 
 // A server that locks its copies to somebody else could not tell which pieces are nobody's any more: they stayed for ever, so its
@@ -49,4 +51,44 @@ func TestPiecesGoWithoutTheIdentity(t *testing.T) {
 	if _, err := read(third, Secret{Identity: identity}); err != nil {
 		t.Error(err)
 	}
+}
+
+// Tidying takes no piece that a copy under way counts on, and a copy of which a piece is gone is not kept.
+func TestTidyingLeavesWhatACopyUnderWayCountsOn(t *testing.T) {
+	folder, s := t.TempDir(), Secret{}
+	rows := bytes.Repeat([]byte("a row that both copies hold\n"), 20_000)
+	first, _ := write(t, folder, time.Unix(1, 0), s, rows)
+	write(t, folder, time.Unix(3, 0), s, nil)
+	begin := func(made time.Time) *Writer {
+		t.Helper()
+		w, err := Create(folder, made, s, []byte("a house's key"))
+		if err == nil {
+			err = w.Add(Entry{Name: "tables"}, bytes.NewReader(rows))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	w := begin(time.Unix(4, 0))
+	gone, err := Prune(folder, 1, s)
+	if err != nil || len(gone) != 1 || gone[0] != first {
+		t.Fatalf("pruned %v, %v", gone, err)
+	}
+	if _, err := w.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(filepath.Join(folder, filepath.Base(w.Path())), s); err != nil || !bytes.Equal(got["tables"], rows) {
+		t.Errorf("the copy that was under way: %v", err)
+	}
+	w = begin(time.Unix(5, 0))
+	for name := range w.names {
+		if err := os.Remove(filepath.Join(w.folder, name[:2], name[2:])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Keep(); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a copy without its pieces: %v", err)
+	}
+	w.Drop()
 }

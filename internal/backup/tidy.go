@@ -12,7 +12,8 @@ import (
 
 // Prune keeps the newest copies of a folder and removes the older ones. Pieces are
 // removed by name when no copy that is left refers to them. Of a copy that cannot be
-// opened the list beside it says that; where one has neither, all pieces stay.
+// opened the list beside it says that; where one has neither, all pieces stay. So they do while another copy is under way there, which may
+// count on pieces that no copy refers to yet.
 func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
 	list, err := Copies(folder)
 	if err != nil || keep <= 0 {
@@ -29,6 +30,9 @@ func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
 		if references(path, secrets, used) != nil && listed(path, used) != nil {
 			return gone, nil // its pieces are not known, so none can go
 		}
+	}
+	if underWay, _, err := halves(folder, time.Now()); err != nil || len(underWay) > 0 {
+		return gone, err
 	}
 	if err := forsaken(folder); err != nil {
 		return gone, err
@@ -76,14 +80,30 @@ func sweep(chunks string, used map[string]bool) error {
 	return err
 }
 
-// Halves removes what copies that were cut off left in a folder, when it is older than
-// any that could be under way.
+// idle is for how long nothing is written of a copy that was cut off.
+const idle = time.Hour
+
+// Halves removes what copies that were cut off left in a folder.
 func Halves(folder string, now time.Time) error {
-	list, err := filepath.Glob(filepath.Join(folder, ".tandem-*"))
-	for _, path := range list {
-		if st, statErr := os.Lstat(path); statErr == nil && st.Mode().IsRegular() && now.Sub(st.ModTime()) > time.Hour {
-			err = errors.Join(err, os.Remove(path))
-		}
+	_, left, err := halves(folder, now)
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
 	}
 	return err
+}
+
+// halves are the files of copies that are not there yet: of those that may be under way, and what was left of others.
+func halves(folder string, now time.Time) (underWay, left []string, err error) {
+	list, err := filepath.Glob(filepath.Join(folder, ".tandem-*"))
+	for _, path := range list {
+		st, statErr := os.Lstat(path)
+		switch {
+		case statErr != nil || !st.Mode().IsRegular():
+		case now.Sub(st.ModTime()) > idle:
+			left = append(left, path)
+		default:
+			underWay = append(underWay, path)
+		}
+	}
+	return underWay, left, err
 }

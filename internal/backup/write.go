@@ -184,6 +184,16 @@ func (w *Writer) chunk(name, key, data []byte) error {
 	return wholefile.Write(path, sealed)
 }
 
+// complete refuses a copy of which somebody else's tidying took a piece that it found there.
+func (w *Writer) complete() error {
+	for name := range w.names {
+		if _, err := os.Lstat(filepath.Join(w.folder, name[:2], name[2:])); err != nil {
+			return fault.New(fault.Unavailable, "server.backup", "a piece of the copy was removed meanwhile: %w", err).WithNext("make the copy again")
+		}
+	}
+	return nil
+}
+
 func chunkPath(folder string, name []byte) string {
 	text := hex.EncodeToString(name)
 	return filepath.Join(folder, text[:2], text[2:])
@@ -205,6 +215,9 @@ func (w *Writer) Keep() (Sum, error) {
 		return w.sum, err
 	}
 	if w.folder != "" {
+		if err := w.complete(); err != nil {
+			return w.sum, err
+		}
 		if err := writePieces(w.Path(), w.names); err != nil {
 			return w.sum, err
 		}
