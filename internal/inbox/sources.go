@@ -251,7 +251,8 @@ func jobs(ctx context.Context, r *Room) (out []wire.Row, err error) {
 			return out, err
 		}
 		for _, j := range list.Jobs {
-			row := wire.Row{Kind: wire.Job, ID: j.ID, Name: line(j.Task), Session: j.Session, Since: j.MovedAt, Page: "/panel",
+			row := wire.Row{Kind: wire.Job, ID: j.ID, Name: line(j.Task), Session: j.Session, Since: j.MovedAt,
+				Page: "/panel/jobs/" + url.PathEscape(j.ID),
 				What: line("its work waits for your look: " + first(j.Reason, "its check is "+string(j.Verdict))),
 				Next: fmt.Sprintf("tandem job diff %s", j.ID)}
 			if state == job.Stopped {

@@ -25,6 +25,7 @@ type confirmed struct {
 // ConfirmView is the page that asks.
 type ConfirmView struct {
 	Title, Text, Does, Subject string
+	Variant                    string // of the button: danger when left out
 	Action, Back               string
 	Present                    bool
 	PIN                        bool
@@ -58,4 +59,23 @@ func confirm(p *Panel, c confirmed) {
 		input:   func(v *visit) (any, error) { return map[string]any{cmp.Or(c.field, "id"): v.r.PathValue("id")}, nil },
 		done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(c.back, c.said) },
 		refused: func(v *visit, err error) error { return ask(v, words(err)) }})
+}
+
+func (c ConfirmView) variant() string {
+	if c.Variant == "primary" {
+		return c.Variant
+	}
+	return "danger"
+}
+
+// confirms shows a page that asks for presence, for one call.
+func (v *visit) confirms(nav string, view ConfirmView) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	view.Present, view.PIN, view.Passkeys = true, m.PIN, m.Passkeys
+	s := v.shell(nav, view.Title)
+	s.Back = &ui.Crumb{Label: "Back", Href: view.Back}
+	return v.show(confirmPage(s, view))
 }

@@ -19,7 +19,7 @@ const (
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
 var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true,
-	"Follow": true, "LeadHref": true, "WorkerHref": true}
+	"Follow": true, "LeadHref": true, "WorkerHref": true, "SessionHref": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
@@ -94,6 +94,8 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"closed":     terminalPage(s, poisoned(closedTerminal())),
 		"relays":     relaysPage(s, poisoned(sampleRelays())),
 		"relay":      relayPage(s, poisoned(sampleRelay())),
+		"jobs":       jobsPage(s, poisoned(sampleJobs())),
+		"job":        jobPage(s, poisoned(sampleJob())),
 		"connectors": connectorsPage(s, poisoned(sampleConnectors())),
 		"models":     modelsPage(s, poisoned(sampleModels())),
 		"board":      boardPage(s, poisoned(sampleBoard())),

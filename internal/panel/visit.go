@@ -65,6 +65,14 @@ func (v *visit) has(name string) bool {
 	return o != nil && v.p.Gate.May(v.ctx, o)
 }
 
+// might reports whether an operation exists for the visitor once they have shown that they are here. It decides only what is offered.
+func (v *visit) might(name string) bool {
+	c := v.caller
+	c.Present = "pin"
+	o := v.p.Gate.Table().Get(name)
+	return o != nil && v.p.Gate.May(op.WithCaller(v.ctx, c), o)
+}
+
 // render writes a page, whole or not at all.
 func (v *visit) render(status int, page templ.Component) {
 	var b bytes.Buffer
@@ -122,7 +130,12 @@ var said = map[string]string{
 	"terminal-taken": "You have the terminal.", "terminal-back": "The terminal is given back.", "terminal-closed": "The session is closed.",
 	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.",
 	"relay-stopped": "The relay is stopped.",
-	"turn-stopped":  "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.",
+	"job-started":   "The job is on its way.", "job-checked": "It is checked again.", "job-resumed": "It goes on.",
+	"job-told": "Its agent hears it with its next turn.", "job-stopped": "The job is stopped.", "job-merged": "Merged.",
+	"job-queued": "It is merged when its turn comes.", "job-evicted": "It is out of the queue, and in review.",
+	"queue-protected": "The branch is protected.", "queue-open": "The branch is no longer protected.",
+	"queue-on": "The queue goes on.", "queue-paused": "The queue is paused.",
+	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.",
 	"provider-added": "The provider was added.",
 	"provider-gone":  "The provider is forgotten.", "folder-granted": "Sessions may work in this folder.",
 	"folder-gone": "The folder is taken back.",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 			if in.Folder, err = filepath.EvalSymlinks(in.Folder); err != nil {
 				return fault.New(fault.Invalid, "job.start", "%s is not there", in.Folder).WithNext("name a folder in a git checkout: -C FOLDER")
 			}
-			if in.Budget, err = budgetOf(budget); err != nil {
+			if in.Budget, err = wire.ParseBudget(budget); err != nil {
 				return err
 			}
 			j, err := op.Do(cmd.Context(), k, wire.Start, in)
@@ -72,33 +71,6 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringVar(&budget, "budget", "", "what the agent may use up: 3usd, 200000tokens or 10turns, several with commas")
 	f.BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
 	return cmd
-}
-
-// budgetOf reads 3usd, 200000tokens, 10turns.
-func budgetOf(text string) (b wire.Budget, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
-		number := strings.TrimRight(part, "abcdefghijklmnopqrstuvwxyz")
-		n, wrong := strconv.ParseFloat(number, 64)
-		if wrong == nil && n > 0 {
-			switch part[len(number):] {
-			case "usd":
-				b.Cents = int64(n*100 + 0.5)
-				continue
-			case "tokens":
-				b.Tokens = int64(n)
-				continue
-			case "turns":
-				b.Turns = int64(n)
-				continue
-			}
-		}
-		return b, fault.New(fault.Invalid, "job.start", "%.40q is no budget", part).WithNext("write 3usd, 200000tokens or 10turns")
-	}
-	return b, nil
 }
 
 // shown prints a job, after waiting for it where that was wanted. One that stopped is a failure.

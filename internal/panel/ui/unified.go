@@ -12,11 +12,12 @@ type DiffFile struct {
 }
 
 // ParseDiff reads a unified diff as tools and repositories write it: files
-// begin with "--- ", pieces with "@@". What it does not know it shows as a gap,
-// so that nothing of the text is left out.
+// begin with "diff --git" or "--- ", pieces with "@@". What it does not know it
+// shows as a gap, so that nothing of the text is left out.
 func ParseDiff(text string) []DiffFile {
 	var out []DiffFile
 	var file *DiffFile
+	named := false // by git's own line, and its sides did not come yet
 	was, is, inPiece := 0, 0, false
 	lines := splitLines(text)
 	for i := 0; i < len(lines); i++ {
@@ -27,9 +28,21 @@ func ParseDiff(text string) []DiffFile {
 			if path == "/dev/null" {
 				path = sidePath(l)
 			}
-			out = append(out, DiffFile{Path: path})
+			if named {
+				file.Path, named = path, false
+			} else {
+				out = append(out, DiffFile{Path: path})
+			}
 			file, inPiece = &out[len(out)-1], false
 			i++
+			continue
+		}
+		if names, ok := strings.CutPrefix(l, "diff --git "); ok { // no line of a piece begins so
+			out = append(out, DiffFile{Path: gitPath(names)})
+			file, inPiece, named = &out[len(out)-1], false, true
+			continue
+		}
+		if named && strings.HasPrefix(l, "index ") { // the names of two blobs
 			continue
 		}
 		if file == nil {
@@ -61,6 +74,14 @@ func ParseDiff(text string) []DiffFile {
 		}
 	}
 	return out
+}
+
+// gitPath is the new name in "a/old b/new".
+func gitPath(names string) string {
+	if i := strings.LastIndex(names, " b/"); i >= 0 {
+		return names[i+3:]
+	}
+	return names
 }
 
 func sidePath(l string) string {

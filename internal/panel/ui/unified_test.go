@@ -22,3 +22,23 @@ func TestParseDiff(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Git names a file before its sides. A mode stays to be read, the names of blobs do not, and a file that only moved has its place.
+func TestParseDiffOfGit(t *testing.T) {
+	text := "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\nindex 1111111..2222222\n--- a/run.sh\n+++ b/run.sh\n@@ -1 +1 @@\n-a\n+b\n" +
+		"diff --git a/old name b/new name\nsimilarity index 100%\nrename from old name\nrename to new name\n" +
+		"diff --git a/logo.png b/logo.png\nindex 3333333..4444444 100644\nBinary files a/logo.png and b/logo.png differ\n"
+	var got []string
+	for _, f := range ParseDiff(text) {
+		got = append(got, f.Path)
+		for _, l := range f.Lines {
+			got = append(got, fmt.Sprintf("%c %s", l.Op, l.Text))
+		}
+	}
+	want := []string{"run.sh", "@ old mode 100644", "@ new mode 100755", "@ -1 +1", "- a", "+ b",
+		"new name", "@ similarity index 100%", "@ rename from old name", "@ rename to new name",
+		"logo.png", "@ Binary files a/logo.png and b/logo.png differ"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

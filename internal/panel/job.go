@@ -1,0 +1,157 @@
+package panel
+
+import (
+	"fmt"
+	"time"
+
+	"tandem/internal/job/wire"
+	"tandem/internal/panel/ui"
+)
+
+// JobView is a job whole: where it stands, what it changed, and what the checks said.
+type JobView struct {
+	JobRow
+	Now     time.Time
+	Text    string // the task, whole
+	Reason  string
+	Needs   []wire.Need // what its agent waits for
+	First   []string    // what a person should look at first
+	Commit  string
+	Files   []wire.File // those that the diff does not show
+	Diffs   []ui.DiffFile
+	Cut     bool
+	Hidden  int
+	Base    string
+	Beside  bool
+	Checks  []JobCheck
+	Facts   []ui.Pair
+	Type    string // what is typed to have it in one's checkout
+	May     bool   // tell it, stop it
+	Queued  bool   // its branch is protected: it gets there through the queue
+	Merge   bool   // the viewer may merge it, and all of it is shown
+	Problem string
+
+	SessionHref string
+}
+
+// JobCheck is one run of the check.
+type JobCheck struct {
+	N       int64
+	Verdict wire.Verdict
+	How     string
+	Output  string
+	Open    bool // the newest one is shown open when it is red
+	At      time.Time
+}
+
+func (v *visit) job(id, problem string) error {
+	j, err := ask(v, wire.Get, wire.IDIn{ID: id})
+	if err != nil {
+		return err
+	}
+	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
+		Base: j.Base, Beside: v.query("diff") == "beside", Checks: jobChecks(j), Facts: jobFacts(j), Type: j.Next,
+		May: v.has(string(wire.Send)), Problem: problem}
+	if j.Session != "" {
+		out.SessionHref = sessionHref(j.Session)
+	}
+	if j.Commit != "" {
+		d, err := ask(v, wire.Diff, wire.IDIn{ID: id})
+		if err != nil { // what is wrong with the repository is said, and the rest of the page stands
+			out.First = append(out.First, words(err))
+		}
+		out.Diffs, out.Cut, out.Hidden = ui.ParseDiff(d.Diff), d.Cut, d.Hidden
+		out.Files = unshown(d)
+		if d.Commit != "" {
+			out.Commit = d.Commit
+		}
+		out.Merge = err == nil && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.might(string(wire.Merge))
+	}
+	if out.Merge {
+		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil {
+			return err
+		}
+	}
+	s := v.shell("jobs", out.Task)
+	s.Here = jobHref(id)
+	if out.Beside {
+		s.Here += "?diff=beside"
+	}
+	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
+	return v.show(jobPage(s, out))
+}
+
+// lookFirst are the things about which a check says nothing.
+func lookFirst(j *wire.Job) (out []string) {
+	for _, f := range j.Altered {
+		out = append(out, "It changed "+f+", which the check consists of.")
+	}
+	if j.ByBase != "" {
+		out = append(out, "With the base's copies of these files the check is "+string(j.ByBase)+".")
+	}
+	for _, m := range j.Moved {
+		switch {
+		case m.From == "" && m.To == "":
+			out = append(out, "While its agent worked, "+m.Ref+" moved.")
+		case m.From == "":
+			out = append(out, fmt.Sprintf("While its agent worked, %s came to be, at %.12s.", m.Ref, m.To))
+		case m.To == "":
+			out = append(out, fmt.Sprintf("While its agent worked, %s was taken away; it stood at %.12s.", m.Ref, m.From))
+		default:
+			out = append(out, fmt.Sprintf("While its agent worked, %s moved from %.12s to %.12s.", m.Ref, m.From, m.To))
+		}
+	}
+	if j.State == wire.Review && j.Verdict == wire.Unchecked {
+		out = append(out, "Nothing checked it: the job has no check, or none ran on this commit.")
+	}
+	return out
+}
+
+// unshown are the files that the text of a diff does not show: what is not text, and everything when it is cut.
+func unshown(d wire.DiffOut) (out []wire.File) {
+	for _, f := range d.Files {
+		if d.Cut || f.Type != "" || f.Checks {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func jobChecks(j *wire.Job) (out []JobCheck) {
+	for i := len(j.Evidence) - 1; i >= 0; i-- { // newest first
+		e := j.Evidence[i]
+		how := fmt.Sprintf("exit code %d", e.Exit)
+		switch {
+		case e.Late:
+			how = "ended, its time was used up"
+		case e.Full:
+			how = "ended, its disk was used up"
+		}
+		how += fmt.Sprintf(" after %.1f s on %.12s", e.Seconds, e.Commit)
+		if e.Copies == "base" {
+			how += ", with the base's copies"
+		}
+		c := JobCheck{N: e.N, Verdict: e.Verdict, How: how, Output: e.Output, At: e.At,
+			Open: i == len(j.Evidence)-1 && e.Verdict == wire.Red}
+		if e.Hidden {
+			c.Output = "Its output is not shown to you: the commit holds files that you may not see."
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func jobFacts(j *wire.Job) []ui.Pair {
+	out := []ui.Pair{{Key: "Agent", Value: j.Agent, Mono: true}, {Key: "Check", Value: j.Check, Mono: true},
+		{Key: "Started in", Value: j.Folder, Mono: true}}
+	for _, p := range []ui.Pair{{Key: "For the branch", Value: j.Onto, Mono: true}, {Key: "Workspace", Value: j.Path, Mono: true, Copy: true},
+		{Key: "Budget", Value: j.Budget.String()}, {Key: "Commit", Value: j.Commit, Mono: true, Copy: true},
+		{Key: "Merged into", Value: j.Ref, Mono: true}, {Key: "Merged by", Value: j.MergedBy},
+		{Key: "Approved by", Value: j.ApprovedBy}} {
+		if p.Value != "" {
+			out = append(out, p)
+		}
+	}
+	return append(out, ui.Pair{Key: "Prompts so far", Value: fmt.Sprint(j.Turns)}, ui.Pair{Key: "Started by", Value: j.By},
+		ui.Pair{Key: "Started", Value: ui.Stamp(j.MadeAt)}, ui.Pair{Key: "Job", Value: j.ID, Mono: true, Copy: true})
+}

@@ -1,0 +1,157 @@
+package panel
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+	"tandem/internal/panel/ui"
+)
+
+func jobsNav() page {
+	return page{id: "jobs", label: "Jobs", href: "/panel/jobs", icon: "job", key: "g t", needs: string(wire.List), routes: jobRoutes}
+}
+
+func jobRoutes(p *Panel) {
+	p.get("/panel/jobs", func(v *visit) error { return v.jobs("") })
+	perform(p, "/panel/jobs", wire.Start, startJob,
+		func(v *visit, _ wire.StartIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-started") },
+		func(v *visit, err error) error { return v.jobs(words(err)) })
+	p.get("/panel/jobs/{id}", func(v *visit) error { return v.job(v.r.PathValue("id"), "") })
+	id := func(v *visit) (wire.IDIn, error) { return wire.IDIn{ID: v.r.PathValue("id")}, nil }
+	jobAct(p, "check", wire.Check, "job-checked", id)
+	jobAct(p, "resume", wire.Resume, "job-resumed", id)
+	jobAct(p, "evict", wire.QueueEvict, "job-evicted", id)
+	jobAct(p, "send", wire.Send, "job-told", func(v *visit) (wire.SendIn, error) {
+		return wire.SendIn{ID: v.r.PathValue("id"), Text: v.r.PostFormValue("text")}, nil
+	})
+	jobAct(p, "stop", wire.Stop, "job-stopped", func(v *visit) (wire.StopIn, error) {
+		return wire.StopIn{ID: v.r.PathValue("id"), Discard: v.r.PostFormValue("discard") != ""}, nil
+	})
+	mergeRoutes(p)
+	queueRoutes(p)
+}
+
+// jobAct is something done to one job; its page says what came of it.
+func jobAct[In any](p *Panel, verb string, d op.Def[In, *wire.Job], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/jobs/{id}/"+verb, d, input,
+		func(v *visit, _ In, j *wire.Job) error { return v.go303(jobHref(j.ID), said) },
+		func(v *visit, err error) error { return v.job(v.r.PathValue("id"), words(err)) })
+}
+
+func jobHref(id string) string { return "/panel/jobs/" + pathEscape(id) }
+
+func startJob(v *visit) (wire.StartIn, error) {
+	form := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+	in := wire.StartIn{Task: form("task"), Folder: form("folder"), Agent: form("model"), Check: form("check")}
+	if in.Agent == "" {
+		in.Agent = form("agent")
+	}
+	var err error
+	in.Budget, err = wire.ParseBudget(form("budget"))
+	return in, err
+}
+
+// JobRow is a job in a list.
+type JobRow struct {
+	ID, Task, Agent, Folder string
+	State                   wire.State
+	Verdict                 wire.Verdict
+	Open                    bool // it can still go on: it is not merged, and its workspace is there
+	Since                   time.Time
+}
+
+func jobRow(j *wire.Job) JobRow {
+	return JobRow{ID: j.ID, Task: firstLine(j.Task), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict,
+		Open: j.State != wire.Merged && (j.State != wire.Stopped || j.Path != "" || j.Session == ""), Since: j.MovedAt}
+}
+
+func (r JobRow) tone() ui.Tone {
+	switch r.State {
+	case wire.Review:
+		return ui.Warn
+	case wire.Stopped:
+		if r.Open {
+			return ui.Warn
+		}
+		return ui.Quiet
+	case wire.Merged:
+		return ui.Good
+	}
+	return ui.Info
+}
+
+func verdictTone(v wire.Verdict) ui.Tone {
+	switch v {
+	case wire.Green:
+		return ui.Good
+	case wire.Red:
+		return ui.Bad
+	}
+	return ui.Quiet
+}
+
+// JobsView is the list of jobs, and the queues into which they go.
+type JobsView struct {
+	Now     time.Time
+	State   wire.State // only those that stand there
+	Rows    []JobRow
+	More    bool
+	Queues  []QueueRow
+	May     bool
+	Default string // the model that works when nothing is named
+	Folders []string
+	Problem string
+}
+
+// jobsShown is how many a list has.
+const jobsShown = 100
+
+func (v JobsView) tabs() (out []ui.Tab) {
+	for _, s := range []wire.State{"", wire.Review, wire.Working, wire.Queued, wire.Stopped, wire.Merged} {
+		t := ui.Tab{Label: "All", Href: "/panel/jobs", Active: v.State == s}
+		if s != "" {
+			t.Label, t.Href = strings.ToUpper(string(s[:1]))+string(s[1:]), "/panel/jobs?"+url.Values{"state": {string(s)}}.Encode()
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (v *visit) jobs(problem string) error {
+	out := JobsView{Now: v.now(), State: wire.State(v.query("state")), May: v.has(string(wire.Start)), Problem: problem}
+	list, err := ask(v, wire.List, wire.ListIn{State: out.State, Limit: jobsShown})
+	if err != nil {
+		return err
+	}
+	for _, j := range list.Jobs {
+		out.Rows = append(out.Rows, jobRow(j))
+	}
+	out.More = len(out.Rows) == jobsShown
+	if out.Queues, err = v.queues(); err != nil {
+		return err
+	}
+	if out.May {
+		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
+			return err
+		}
+	}
+	s := v.shell("jobs", "Jobs")
+	if problem != "" {
+		s.Here = "/panel/jobs"
+	}
+	return v.show(jobsPage(s, out))
+}
+
+func (v *visit) foundJobs(string) (out []Found) {
+	if !v.has(string(wire.List)) {
+		return nil
+	}
+	list, _ := ask(v, wire.List, wire.ListIn{Limit: 500})
+	for _, j := range list.Jobs {
+		out = append(out, Found{"job", "job", firstLine(j.Task), string(j.State) + " " + j.ID, jobHref(j.ID)})
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package panel
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"tandem/internal/job/wire"
+)
+
+// QueueRow is a branch into which jobs are merged one after the other.
+type QueueRow struct {
+	Repo, Branch, Reason string
+	Protected, Paused    bool
+	Jobs                 []JobRow
+}
+
+func (v *visit) queues() (out []QueueRow, err error) {
+	if !v.has(string(wire.QueueList)) {
+		return nil, nil
+	}
+	list, err := ask(v, wire.QueueList, wire.QueueListIn{})
+	for _, q := range list.Queues {
+		row := QueueRow{Repo: q.Repo, Branch: q.Branch, Reason: q.Reason, Protected: q.Protected, Paused: q.Paused}
+		for _, j := range q.Jobs {
+			row.Jobs = append(row.Jobs, jobRow(j))
+		}
+		out = append(out, row)
+	}
+	return out, err
+}
+
+// protects says whether jobs get into a branch through its queue alone.
+func (v *visit) protects(repo, branch string) (bool, error) {
+	all, err := v.queues()
+	for _, q := range all {
+		if q.Repo == repo && q.Branch == branch && q.Protected {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// mergeRoutes ask for a person about the commit that the job's page showed: another one needs another look.
+func mergeRoutes(p *Panel) {
+	commit := func(v *visit) string { return strings.TrimSpace(v.r.FormValue("commit")) }
+	merge := func(v *visit, problem string) error {
+		return v.confirms("jobs", ConfirmView{Title: "Merge this job?", Does: "Merge", Variant: "primary", Problem: problem,
+			Text:    "Its branch moves to the commit that you looked at. Where the branch is checked out, you are told what to type instead.",
+			Subject: commit(v), Action: jobHref(v.r.PathValue("id")) + "/merge", Back: jobHref(v.r.PathValue("id")),
+			Fields: []Hidden{{"commit", commit(v)}}})
+	}
+	queue := func(v *visit, problem string) error {
+		return v.confirms("jobs", ConfirmView{Title: "Queue this job?", Does: "Queue", Variant: "primary", Problem: problem,
+			Text:    "When its turn comes, what it is together with its branch is checked, and merged if that is green.",
+			Subject: commit(v), Action: jobHref(v.r.PathValue("id")) + "/queue", Back: jobHref(v.r.PathValue("id")),
+			Fields: []Hidden{{"commit", commit(v)}}})
+	}
+	p.get("/panel/jobs/{id}/merge", func(v *visit) error { return merge(v, "") })
+	p.get("/panel/jobs/{id}/queue", func(v *visit) error { return queue(v, "") })
+	perform(p, "/panel/jobs/{id}/merge", wire.Merge,
+		func(v *visit) (wire.MergeIn, error) {
+			return wire.MergeIn{ID: v.r.PathValue("id"), Commit: commit(v)}, nil
+		},
+		func(v *visit, _ wire.MergeIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-merged") },
+		func(v *visit, err error) error { return merge(v, words(err)) })
+	perform(p, "/panel/jobs/{id}/queue", wire.QueueAdd,
+		func(v *visit) (wire.QueueAddIn, error) {
+			return wire.QueueAddIn{ID: v.r.PathValue("id"), Commit: commit(v)}, nil
+		},
+		func(v *visit, _ wire.QueueAddIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-queued") },
+		func(v *visit, err error) error { return queue(v, words(err)) })
+}
+
+// queueActs are what a person does with a queue; each but pausing needs one who is there.
+var queueActs = map[string]ConfirmView{
+	"protect": {Title: "Protect this branch?", Does: "Protect", Variant: "primary",
+		Text: "Jobs get into it through its queue alone, and a move by somebody else pauses the queue."},
+	"unprotect": {Title: "Take the protection away?", Does: "Take it away",
+		Text: "Jobs can be merged into the branch without its queue, and moves by others are not looked at."},
+	"resume": {Title: "Let this queue go on?", Does: "Go on", Variant: "primary",
+		Text: "It goes on from where its branch stands now, whoever moved it there."},
+}
+
+func queueHref(act string, q QueueRow) string {
+	return "/panel/queues/" + act + "?" + url.Values{"folder": {q.Repo}, "branch": {q.Branch}}.Encode()
+}
+
+func queueRoutes(p *Panel) {
+	field := func(v *visit, name string) string { return strings.TrimSpace(v.r.FormValue(name)) }
+	done := func(said string) func(*visit, wire.QueueIn, *wire.Queue) error {
+		return func(v *visit, _ wire.QueueIn, _ *wire.Queue) error { return v.go303("/panel/jobs", said) }
+	}
+	input := func(off bool) func(*visit) (wire.QueueIn, error) {
+		return func(v *visit) (wire.QueueIn, error) {
+			return wire.QueueIn{Folder: field(v, "folder"), Branch: field(v, "branch"), Off: off}, nil
+		}
+	}
+	asks := func(act string) func(*visit, string) error {
+		return func(v *visit, problem string) error {
+			view := queueActs[act]
+			view.Subject = fmt.Sprintf("%s of %s", field(v, "branch"), field(v, "folder"))
+			view.Action, view.Back, view.Problem = "/panel/queues/"+act, "/panel/jobs", problem
+			view.Fields = []Hidden{{"folder", field(v, "folder")}, {"branch", field(v, "branch")}}
+			return v.confirms("jobs", view)
+		}
+	}
+	for act := range queueActs {
+		p.get("/panel/queues/"+act, func(v *visit) error { return asks(act)(v, "") })
+	}
+	again := func(act string) func(*visit, error) error {
+		return func(v *visit, err error) error { return asks(act)(v, words(err)) }
+	}
+	perform(p, "/panel/queues/protect", wire.QueueProtect, input(false), done("queue-protected"), again("protect"))
+	perform(p, "/panel/queues/unprotect", wire.QueueProtect, input(true), done("queue-open"), again("unprotect"))
+	perform(p, "/panel/queues/resume", wire.QueueResume, input(false), done("queue-on"), again("resume"))
+	perform(p, "/panel/queues/pause", wire.QueuePause, input(false), done("queue-paused"),
+		func(v *visit, err error) error { return v.jobs(words(err)) })
+}
