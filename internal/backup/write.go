@@ -188,7 +188,8 @@ func (w *Writer) chunk(name, key, data []byte) error {
 func (w *Writer) complete() error {
 	for name := range w.names {
 		if _, err := os.Lstat(filepath.Join(w.folder, name[:2], name[2:])); err != nil {
-			return fault.New(fault.Unavailable, "server.backup", "a piece of the copy was removed meanwhile: %w", err).WithNext("make the copy again")
+			return fault.New(fault.Unavailable, "server.backup", "a piece of the copy was removed meanwhile: %w", err).
+				WithNext("make the copy again")
 		}
 	}
 	return nil

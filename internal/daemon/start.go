@@ -62,6 +62,7 @@ func (d *Daemon) opening() []step {
 		{"come back", func(context.Context) error { return d.comeBack() }},
 		{"construct the rooms", d.construct},
 		{"bind folder and database", d.bind},
+		{"follow a replica", d.follow},
 		{"join the cluster", func(ctx context.Context) error { d.joinCluster(ctx); return nil }},
 		{"settle the clock", explained("settle the clock", d.settleClock)},
 		{"tell of a restore", d.afterRestore},

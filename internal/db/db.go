@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ type DB struct {
 	crowd   *crowd // of connections to PostgreSQL; nil on SQLite
 	path    string
 	fence   *fence
-	link    string // see Link
+	link    string   // see Link
+	replica *replica // nil where there is none
 
 	// Told hears of what went wrong where no caller is left to hear it.
 	Told func(error)
@@ -54,7 +56,12 @@ func Open(ctx context.Context, dsn string, now func() time.Time) (*DB, error) {
 }
 
 // Close waits for the writer to finish what it acknowledged and closes.
-func (d *DB) Close() error { return d.stop() }
+func (d *DB) Close() error {
+	if d.replica != nil {
+		return errors.Join(d.replica.Close(), d.stop())
+	}
+	return d.stop()
+}
 
 // Name is "sqlite" or "postgres", for people.
 func (d *DB) Name() string { return string(d.dialect) }

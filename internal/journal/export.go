@@ -57,7 +57,7 @@ func (j *Journal) Export(ctx context.Context, tenant string, after, size int64, 
 	}
 	var h head
 	var text string
-	err := j.db.Read(ctx, func(tx *db.Tx) error {
+	err := j.db.Wide(ctx).Read(ctx, func(tx *db.Tx) error {
 		var err error
 		if h, err = readHead(tx); err != nil {
 			return err

@@ -41,6 +41,7 @@ func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
 		}
 		in.After = max(in.After, first-1)
 	}
+	from := j.db.Wide(ctx)
 	f := Filter{Type: in.Type, Phase: in.Phase, Actor: in.Actor, Resource: in.Resource, Request: in.Request, Newest: in.Newest}
 	words := strings.Fields(strings.ToLower(in.Text))
 	at, last, end := in.After, in.After+passes, out.Head
@@ -54,7 +55,7 @@ func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
 		last = end // whatever is passed fits, and actors are in an index
 	}
 	for looked, size := 0, in.Limit+1; ; size = maxRead { // the mask and the words leave entries out, so pages are read until one is full
-		page, err := j.between(ctx, op.CallerFrom(ctx).Tenant, at, last, size, f)
+		page, err := j.between(ctx, from, op.CallerFrom(ctx).Tenant, at, last, size, f)
 		if err != nil {
 			return out, err
 		}

@@ -217,12 +217,12 @@ func (j *Journal) Read(ctx context.Context, tenant string, after int64, limit in
 			after = math.MaxInt64
 		}
 	}
-	return j.between(ctx, tenant, after, last, limit, f)
+	return j.between(ctx, j.db, tenant, after, last, limit, f)
 }
 
 // between is Read up to a sequence number: what lies behind last is not looked
 // at, fit or not.
-func (j *Journal) between(ctx context.Context, tenant string, after, last int64, limit int, f Filter) ([]Entry, error) {
+func (j *Journal) between(ctx context.Context, from *db.DB, tenant string, after, last int64, limit int, f Filter) ([]Entry, error) {
 	if tenant == "" {
 		return nil, fault.New(fault.Internal, "journal.read", "a reading names its tenant")
 	}
@@ -235,7 +235,7 @@ func (j *Journal) between(ctx context.Context, tenant string, after, last int64,
 		query = selectEntry + " WHERE e.tenant = ? AND e.seq < ? AND e.seq >= ?" + where + " ORDER BY e.seq DESC LIMIT ?"
 	}
 	args = append([]any{tenant, after, last}, args...)
-	return collect(j.db.Query(ctx, query, append(args, limit)...))
+	return collect(from.Query(ctx, query, append(args, limit)...))
 }
 
 // Next is Read for those who follow: it also tells how far it looked, so that

@@ -5,6 +5,8 @@ var table = []Setting{
 	{Key: "data", Env: []string{"TANDEM_DATA"}, Doc: "the folder that holds everything (default ~/.tandem)"},
 	{Key: "database", Env: []string{"TANDEM_DATABASE"}, Doc: "postgres://… to keep state in PostgreSQL; empty for the embedded SQLite",
 		Secret: true},
+	{Key: "database_replica", Env: []string{"TANDEM_DATABASE_REPLICA"},
+		Doc: "HOST:PORT of a read-only replica of the PostgreSQL, for exports, reading the journal and searches", Guard: true},
 	{Key: "cluster", Env: []string{"TANDEM_CLUSTER"},
 		Doc: "the name that all servers on one PostgreSQL say to serve it together; none to serve it alone again", Guard: true},
 	{Key: "listen", Env: []string{"TANDEM_LISTEN"}, Doc: "address to listen on; beyond loopback it speaks TLS", Guard: true, Form: &address},

@@ -21,6 +21,7 @@ type Cluster struct {
 	data string
 	attr *syscall.SysProcAttr
 	cmd  *exec.Cmd
+	when string // the statement that it takes when it has started
 }
 
 // NewCluster makes a cluster and starts it; both end with the test.
@@ -36,7 +37,8 @@ func NewCluster(t testing.TB) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := &Cluster{t: t, bin: found[len(found)-1], Dir: dir, data: filepath.Join(dir, "data"), attr: &syscall.SysProcAttr{Setpgid: true}}
+	p := &Cluster{t: t, bin: found[len(found)-1], Dir: dir, data: filepath.Join(dir, "data"), attr: &syscall.SysProcAttr{Setpgid: true},
+		when: "CREATE TEMP TABLE x (y int)"}
 	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		u, err := user.Lookup("postgres")
 		if err != nil {
@@ -87,9 +89,8 @@ func (p *Cluster) Start() {
 		p.t.Fatal(err)
 	}
 	// It answers before it has reached the point it is restored to; then it takes no changes.
-	Eventually(p.t, "PostgreSQL takes changes", time.Minute, func() bool {
-		return p.command(filepath.Join(p.bin, "psql"), "-h", p.Dir, "-U", "tandem", "-d", "postgres", "-qAtc", "CREATE TEMP TABLE x (y int)").
-			Run() == nil
+	Eventually(p.t, "PostgreSQL takes: "+p.when, time.Minute, func() bool {
+		return p.command(filepath.Join(p.bin, "psql"), "-h", p.Dir, "-U", "tandem", "-d", "postgres", "-qAtc", p.when).Run() == nil
 	})
 }
 
@@ -130,3 +131,16 @@ func (p *Cluster) SQL(line string) {
 
 // Address is where its database is.
 func (p *Cluster) Address() string { return fmt.Sprintf("postgres://tandem@/postgres?host=%s", p.Dir) }
+
+// Standby makes a read-only replica of the cluster, in a folder of its own, and starts it; it ends with the test.
+func (p *Cluster) Standby() *Cluster {
+	p.t.Helper()
+	far := *p
+	far.Dir, far.cmd, far.when = filepath.Join(p.Dir, "standby"), nil, "SELECT 1"
+	far.data = filepath.Join(far.Dir, "data")
+	p.Sh("mkdir -p standby/wal")
+	p.Run("pg_basebackup", "-h", p.Dir, "-U", "tandem", "-D", far.data, "-X", "stream", "-R")
+	far.Start()
+	p.t.Cleanup(far.Stop)
+	return &far
+}
