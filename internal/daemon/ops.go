@@ -46,7 +46,7 @@ type Status struct {
 	Events     int64    `json:"events" jsonschema:"entries in the journal"`
 	Panel      string   `json:"panel"`
 	Elsewhere  string   `json:"panel_elsewhere,omitempty" jsonschema:"where other machines and phones reach the panel"`
-	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock or none"`
+	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock, seatbelt or none"`
 	SandboxWhy string   `json:"sandbox_why,omitempty" jsonschema:"why it is not a better one"`
 	Told       []Told   `json:"told" jsonschema:"on which ways people hear that something needs them"`
 	Server     Serving  `json:"server" jsonschema:"this server among those that worked with its database"`

@@ -344,6 +344,8 @@ func confinedWord(kind string) string {
 	switch kind {
 	case "bwrap":
 		return "run in bubblewrap"
+	case "seatbelt":
+		return "run under Seatbelt"
 	case "landlock":
 		return "run under Landlock"
 	case "unconfined":

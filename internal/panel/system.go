@@ -164,6 +164,9 @@ func (s wireStatus) checks(passkeys int) []Check {
 			Said: "A PIN and " + plural(passkeys, "passkey", "passkeys") + " prove that you are you."})
 	}
 	switch s.Sandbox {
+	case "seatbelt":
+		out = append(out, Check{Name: "Sandbox", Tone: ui.Quiet,
+			Said: "Commands of sessions run under Seatbelt, by a profile that nobody has tried on a Mac yet."})
 	case "landlock":
 		out = append(out, Check{Name: "Sandbox", Tone: ui.Quiet,
 			Said: "Commands of sessions run under Landlock; where files may hold keys they ask first, because these cannot be hidden.",

@@ -21,7 +21,7 @@ type Unconfined struct {
 
 // UnconfinedOut lists the sessions whose commands may run without a sandbox.
 type UnconfinedOut struct {
-	Sandbox  string       `json:"sandbox" jsonschema:"what confines commands on this machine: bwrap, landlock or none"`
+	Sandbox  string       `json:"sandbox" jsonschema:"what confines commands on this machine: bwrap, landlock, seatbelt or none"`
 	Sessions []Unconfined `json:"sessions"`
 }
 

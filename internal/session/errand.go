@@ -43,7 +43,7 @@ func (r *Room) Errand(ctx context.Context, e Errand, run func(context.Context, b
 		return nil, err
 	}
 	keeps := &b
-	if r.sandbox.Kind != tool.Bubblewrap {
+	if !r.sandbox.Hides() {
 		keeps = nil // it cannot make a part of a folder read-only
 	}
 	again := func(context.Context) (*tool.Scope, error) { return r.errandScope(seen, e) }

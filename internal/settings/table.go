@@ -82,7 +82,7 @@ var table = []Setting{
 		Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works", OneOf: []string{"auto", "bwrap", "none"},
 		Guard: true},
 	{Key: "sandbox", Env: []string{"TANDEM_SANDBOX"}, Default: "auto",
-		Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the best that works, or none: then none runs unless a person grants it for a session", OneOf: []string{"auto", "bwrap", "landlock", "none"}, Guard: true},
+		Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the better of these that works, seatbelt on macOS (not tried there yet, so never taken unasked), or none: then none runs unless a person grants it for a session", OneOf: []string{"auto", "bwrap", "landlock", "seatbelt", "none"}, Guard: true},
 	{Key: "done_webhook", Env: []string{"TANDEM_DONE_WEBHOOK"}, Doc: "address that is called when a turn or a relay ends", Secret: true},
 	{Key: "done_webhook_secret", Env: []string{"TANDEM_DONE_WEBHOOK_SECRET"},
 		Doc: "signs the webhook's body (HMAC-SHA256 in Tandem-Signature)", Secret: true},

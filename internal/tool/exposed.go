@@ -330,7 +330,7 @@ func (s *Sandbox) Exposed(scope *Scope) (string, error) {
 			return "reading " + f.Path + " needs an approval", nil
 		}
 	}
-	if s != nil && s.Kind == Bubblewrap {
+	if s != nil && s.Hides() {
 		return "", nil
 	}
 	masks, err := scope.Worn().Masks()

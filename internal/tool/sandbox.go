@@ -24,8 +24,8 @@ type Sandbox struct {
 // SandboxKind names a way of confining.
 type SandboxKind = box.Kind
 
-// The kinds, from the best to none. Bubblewrap also hides sensitive files inside the granted folders; Landlock cannot, so a
-// person has to approve commands where there are any. Without either no command runs, unless a person said so for a session.
+// The kinds, from the best to none. Bubblewrap also hides sensitive files inside the granted folders, as macOS's Seatbelt does; Landlock
+// cannot, so a person has to approve commands where there are any. Without any no command runs, unless a person said so for a session.
 const (
 	Bubblewrap = box.Bubblewrap
 	Landlock   = box.Landlock
@@ -72,7 +72,7 @@ func (s *Sandbox) Command(ctx context.Context, scope *Scope, dir, text string, n
 func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, error) {
 	b := line(dir, text)
 	b.Network, b.Home = network, s.Home
-	who := Wearer{InPlace: s.Machine.Kind == Landlock}
+	who := Wearer{InPlace: s.Machine.InPlace()}
 	if fs := scope.Folders(); len(fs) > 0 {
 		who.Folder = fs[len(fs)-1].Path // the outermost
 	}
@@ -82,7 +82,7 @@ func (s *Sandbox) Box(scope *Scope, dir, text string, network bool) (box.Box, er
 	scope = scope.Worn()
 	b.Mounts = append(b.Mounts, scope.Mounts()...)
 	// it hides nothing: what is to be hidden was asked about before (Exposed), and tandem's own state is never shown
-	if s.Machine.Kind == Landlock {
+	if !s.Machine.Hides() {
 		for _, f := range scope.Folders() {
 			b.Masks = append(b.Masks, f.withheld()...)
 		}
@@ -110,7 +110,7 @@ const limits = `ulimit -c 0 -f 8388608 -u 4096 2>/dev/null; exec "$0" -c "$1"`
 // network, and no cache that another command could have written. tmp is its /tmp, so that what it writes there can be measured.
 func (s *Sandbox) Alone(folder, tmp, dir, text string) (box.Box, error) {
 	b := line(dir, text)
-	if s.Machine.Kind == Landlock { // which shows places only where they are
+	if s.Machine.InPlace() {
 		b.Env = append(b.Env, "HOME="+tmp, "TMPDIR="+tmp)
 		b.Mounts = append(b.Mounts, box.Write(tmp)...)
 	} else {
@@ -118,7 +118,7 @@ func (s *Sandbox) Alone(folder, tmp, dir, text string) (box.Box, error) {
 	}
 	b.Argv = []string{shell, "-c", limits, shell, text}
 	b.Env = append(b.Env, "CI=true")
-	if err := s.Kit.Wear(&b, NewScope(nil), Wearer{InPlace: s.Machine.Kind == Landlock}); err != nil {
+	if err := s.Kit.Wear(&b, NewScope(nil), Wearer{InPlace: s.Machine.InPlace()}); err != nil {
 		return b, err
 	}
 	b.Mounts = append(b.Mounts, box.Write(folder)...)

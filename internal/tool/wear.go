@@ -22,7 +22,7 @@ type Wearer struct {
 	Folder string
 	// CachesAt is where it sees them; "" is the place they have.
 	CachesAt string
-	// InPlace says that nothing can be shown in another place than its own, as under Landlock.
+	// InPlace says that nothing can be shown in another place than its own, as under Landlock and Seatbelt.
 	InPlace bool
 	// Keeps says which variables steer the program itself; those are nobody's to set.
 	Keeps func(name string) bool

@@ -204,6 +204,8 @@ func sandbox(st *daemon.Status) string {
 	switch st.Sandbox {
 	case "bwrap":
 		return "bubblewrap"
+	case "seatbelt":
+		return "Seatbelt, which nobody has tried on a Mac yet"
 	case "landlock":
 		return "Landlock and seccomp; commands in folders with files that may hold keys ask first" + why(st)
 	}

@@ -185,6 +185,8 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	switch st.Sandbox {
 	case "bwrap":
 		return Check{"sandbox", "ok", "commands of sessions run in bubblewrap", ""}
+	case "seatbelt":
+		return Check{"sandbox", "note", "commands of sessions run under Seatbelt, by a profile that nobody has tried on a Mac yet", ""}
 	case "landlock":
 		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden, and nothing keeps them from git's hooks and configuration in folders that they may change (" + st.SandboxWhy + ")", mend}
 	}
@@ -256,7 +258,7 @@ func checkProgram(program, why, debian string) Check {
 	case "darwin":
 		c.Mend = "install it: brew install " + debian
 		if program == "bwrap" {
-			c.Detail, c.Mend = "there is none on macOS: agents run unconfined here, and say so", ""
+			c.Detail, c.Mend = "there is none on macOS: agents run unconfined here, and say so; for commands of models: TANDEM_SANDBOX=seatbelt", ""
 		}
 	default:
 		c.Mend = "not available on " + runtime.GOOS

@@ -137,6 +137,8 @@ func (m *Machine) Command(ctx context.Context, b Box) (cmd *exec.Cmd, done func(
 		}, nil
 	case Landlock:
 		return landlocked(ctx, b)
+	case Seatbelt:
+		return m.seatbelted(ctx, b)
 	}
 	return nil, nil, fault.New(fault.Conflict, "sandbox", "this machine has no sandbox, so commands cannot be confined").
 		WithNext("install bubblewrap (apt install bubblewrap)")

@@ -20,7 +20,7 @@ type Machine struct {
 	// Why says why it is not a better one.
 	Why string
 
-	bwrap string
+	bwrap, seatbelt string // the programs
 	// users says that there are user namespaces, noUsers that this bubblewrap can forbid them, scopes that the kernel keeps abstract
 	// sockets apart.
 	users, noUsers, scopes bool
@@ -29,10 +29,11 @@ type Machine struct {
 // Kind names a way of confining.
 type Kind string
 
-// The kinds, from the best to none. Bubblewrap also hides files inside the folders that it shows; Landlock cannot.
+// The kinds, from the best to none. Seatbelt is macOS's, and taken only by its name: whoever wrote it had no Mac to run it on.
 const (
 	Bubblewrap Kind = "bwrap"
 	Landlock   Kind = "landlock"
+	Seatbelt   Kind = "seatbelt"
 	None       Kind = "none"
 )
 
@@ -49,9 +50,11 @@ func Find(ctx context.Context, want Kind) (*Machine, error) {
 	case None:
 		m.Why = "it is switched off"
 		return m, nil
+	case Seatbelt:
+		return findSeatbelt(ctx)
 	case Any, Bubblewrap, Landlock:
 	default:
-		return nil, fault.New(fault.Invalid, "settings", "sandbox is auto, bwrap, landlock or none, not %q", want)
+		return nil, fault.New(fault.Invalid, "settings", "sandbox is auto, bwrap, landlock, seatbelt or none, not %q", want)
 	}
 	if want != Landlock {
 		found, err := findBubblewrap(ctx)
@@ -76,8 +79,14 @@ func Find(ctx context.Context, want Kind) (*Machine, error) {
 // Works says whether anything can be confined at all here.
 func (m *Machine) Works() bool { return m != nil && m.Kind != None }
 
+// Hides says whether files inside the folders that a box shows can be hidden, and parts of those kept from being changed.
+func (m *Machine) Hides() bool { return m != nil && (m.Kind == Bubblewrap || m.Kind == Seatbelt) }
+
+// InPlace says whether a box shows everything where it is and nowhere else.
+func (m *Machine) InPlace() bool { return m.Kind != Bubblewrap }
+
 // KeepsAbstract says whether abstract sockets of other programs are out of reach of a box that has the network.
-func (m *Machine) KeepsAbstract() bool { return m.Kind == Landlock || m.scopes }
+func (m *Machine) KeepsAbstract() bool { return m.InPlace() || m.scopes }
 
 // findBubblewrap finds the program and runs nothing in it, with all that it may be able to do and then with less.
 func findBubblewrap(ctx context.Context) (*Machine, error) {
@@ -108,7 +117,11 @@ func findBubblewrap(ctx context.Context) (*Machine, error) {
 func (m *Machine) try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd, done, err := m.Command(ctx, Box{Argv: []string{"/bin/true"}, Dir: "/", Network: true})
+	nothing := "/bin/true"
+	if m.Kind == Seatbelt {
+		nothing = "/usr/bin/true" // where macOS has it
+	}
+	cmd, done, err := m.Command(ctx, Box{Argv: []string{nothing}, Dir: "/", Network: true})
 	if err != nil {
 		return err
 	}
@@ -116,9 +129,33 @@ func (m *Machine) try(ctx context.Context) error {
 	done()
 	if ctx.Err() != nil {
 		return fault.New(fault.Unavailable, "sandbox", "%s did not answer within %s", m.Kind, patience).
-			WithNext("look what holds it up: %s --ro-bind / / true", m.bwrap)
+			WithNext("look what holds it up: %s", m.byHand())
 	}
 	return err
+}
+
+// byHand is a command line that tries the sandbox without this program.
+func (m *Machine) byHand() string {
+	switch m.Kind {
+	case Seatbelt:
+		return m.seatbelt + " -p '(version 1)(allow default)' /usr/bin/true"
+	case Landlock:
+		return "tandem doctor"
+	}
+	return m.bwrap + " --ro-bind / / true"
+}
+
+// findSeatbelt tries macOS's own sandbox.
+func findSeatbelt(ctx context.Context) (*Machine, error) {
+	m := &Machine{Kind: Seatbelt, seatbelt: sandboxExec}
+	err := errors.New("only macOS has it")
+	if runtime.GOOS == "darwin" {
+		err = m.try(ctx)
+	}
+	if err != nil && !fault.Is(err, fault.Unavailable) {
+		return &Machine{Kind: None, Why: "Seatbelt: " + err.Error()}, nil
+	}
+	return m, err
 }
 
 // tryLandlock runs nothing under Landlock.

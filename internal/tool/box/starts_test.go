@@ -18,6 +18,7 @@ import (
 var starts = map[string]string{
 	// boxes
 	"tool/box.Command":     "the box itself: bash lines, connectors' programs, what a session's program is asked before it starts",
+	"tool/box.seatbelted":  "the box itself, on macOS where a person chose Seatbelt",
 	"tool/box.Unconfined":  "none: a person allowed that for one session, on a machine without a sandbox",
 	"tool/confine.Command": "Landlock's box",
 	"tool/confine.become":  "inside Landlock's box: it becomes the program",

@@ -113,8 +113,10 @@ func confined(ctx context.Context, env *tool.Env, dir string, a bashArgs) (c com
 	b, err := env.Sandbox.Box(env.Scope, dir, a.Command, a.Network)
 	switch {
 	case err != nil || env.Starting == nil:
-	case env.Sandbox.Kind != tool.Bubblewrap:
+	case !env.Sandbox.Hides():
 		err = env.Starting(ctx, nil) // it cannot make a part of a folder read-only
+	case env.Sandbox.Kind != tool.Bubblewrap:
+		err = env.Starting(ctx, &b) // its box cannot wait
 	default:
 		if b.Hold, err = tool.NewHold(); err == nil {
 			c.before = func() error {
