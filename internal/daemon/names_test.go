@@ -29,8 +29,10 @@ func TestTheOriginIsOurOwnAddress(t *testing.T) {
 		{"192.0.2.7:443", "", false, "192.0.2.7", "https://192.0.2.7", false},
 		{"0.0.0.0:13013", "build.example", false, "build.example:13013", "https://build.example:13013", false},
 		{"0.0.0.0:13013", "", false, "0.0.0.0:13013", "", false},
+		{"127.0.0.1:39731", "", true, "tandem-k3v9.localhost:39731", "http://tandem-k3v9.localhost:39731", true}, // of this installation
+		{"127.0.0.1:39731", "", true, "tandem-other.localhost:39731", "", false},
 	} {
-		site, ok := newNames(c.listen, c.near, c.hosts).site(c.host)
+		site, ok := newNames(c.listen, c.near, c.hosts, "tandem-k3v9.localhost").site(c.host)
 		if ok != (c.want != "") || site.Origin != c.want || site.Near != c.isNear {
 			t.Errorf("%s of %s (hosts %q): %+v %v, want %q near %v", c.host, c.listen, c.hosts, site, ok, c.want, c.isNear)
 		}

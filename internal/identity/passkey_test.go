@@ -232,3 +232,81 @@ func TestPasskeyRegistration(t *testing.T) {
 		t.Errorf("a removed passkey is still asked: %v", err)
 	}
 }
+
+// Somebody who guesses at the PIN may keep a person waiting at a new terminal. A passkey works meanwhile, and ends the wait.
+func TestAPasskeyEndsThePause(t *testing.T) {
+	h, ctx := openPasskeys(t), context.Background()
+	local := op.WithCaller(ctx, op.Caller{Tenant: LocalTenant, Actor: WellKnown(LocalUser), Kind: op.Local})
+	if err := h.db.Write(ctx, func(tx *db.Tx) error { _, err := h.setPIN(local, tx, PINIn{PIN: "246813"}); return err }); err != nil {
+		t.Fatal(err)
+	}
+	prove := func(pin string) error { return h.ProvePIN(ctx, LocalTenant, h.caller.Actor, pin, "terminal 1") }
+	for range freeTries {
+		if err := prove("135791"); !fault.Is(err, fault.Denied) {
+			t.Fatalf("a wrong PIN: %v", err)
+		}
+	}
+	err := prove("246813")
+	if !fault.Is(err, fault.Exhausted) || !strings.Contains(fault.Public(err).Next, "a passkey works at once") {
+		t.Fatalf("the right PIN during the pause: %v", err)
+	}
+	if err := h.ProvePasskey(ctx, testSite, h.caller, "x", h.device.sign(t, h.ask(t, "x"))); err != nil {
+		t.Fatalf("a passkey during the pause: %v", err)
+	}
+	if err := prove("246813"); err != nil {
+		t.Errorf("the pause outlived the passkey: %v", err)
+	}
+}
+
+// The panel has a name of its own now. A passkey that was made under the old name works there, as the daemon still answers to it, until
+// the person has replaced it; under the new one it is no key, and is not asked.
+func TestAPasskeyFromBeforeWorksUntilReplaced(t *testing.T) {
+	h, ctx := openPasskeys(t), context.Background()
+	own := Site{Host: "tandem-k3v9.localhost", Origin: "http://tandem-k3v9.localhost:39731"}
+	proves := func(d *authenticator, site Site) error {
+		q, err := h.AskPasskey(ctx, site, h.caller, "x")
+		if err != nil {
+			return err
+		}
+		return h.ProvePasskey(ctx, site, h.caller, "x", d.sign(t, q.Response.Challenge.String()))
+	}
+	if err := proves(h.device, testSite); err != nil {
+		t.Fatalf("the old one under the old name: %v", err)
+	}
+	err := proves(h.device, own)
+	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Public(err).Next, "register one in the panel") {
+		t.Fatalf("the old one under the new name: %v", err)
+	}
+	replaced := newDevice(t)
+	replaced.host, replaced.origin = own.Host, own.Origin
+	if err := h.register(t, replaced, own); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"the new one": proves(replaced, own), "the old one beside it": proves(h.device, testSite)} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := proves(h.device, own); !fault.Is(err, fault.Denied) {
+		t.Errorf("the old one answers the new name's question: %v", err)
+	}
+	as := op.WithCaller(ctx, h.caller)
+	list, err := h.passkeys(as, Nothing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range list.Passkeys {
+		if k.Host != testSite.Host {
+			continue
+		}
+		if err := h.db.Write(as, func(tx *db.Tx) error { _, err := h.removePasskey(as, tx, PasskeyIn{k.ID}); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := proves(h.device, testSite); !fault.Is(err, fault.Denied) {
+		t.Errorf("the old one after it was replaced: %v", err)
+	}
+	if err := proves(replaced, own); err != nil {
+		t.Errorf("the new one alone: %v", err)
+	}
+}

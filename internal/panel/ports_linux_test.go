@@ -50,18 +50,54 @@ func TestACookieStaysHome(t *testing.T) {
 		t.Fatalf("the person's own page answered %d, and the other one was asked %d times", got.Status, len(sent))
 	}
 	if os.Getuid() == 0 { // only root can be somebody else
-		near, err := url.Parse(h.near)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n",
-			strings.TrimPrefix(h.base, "http://"), got.Cookie)
-		replay := exec.Command("bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
-		replay.Dir, replay.Env = "/", []string{"PATH=/usr/bin:/bin"}
-		replay.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		out, err := replay.CombinedOutput()
-		if err != nil || !strings.HasPrefix(string(out), "HTTP/1.1 403") || !strings.Contains(string(out), "panel_uids 65534") {
-			t.Errorf("a cookie that another user replays: %v\n%s", err, out)
+		if out := h.replay(t, got.Cookie, 65534); !strings.HasPrefix(out, "HTTP/1.1 403") || !strings.Contains(out, "panel_uids 65534") {
+			t.Errorf("a cookie that another user replays:\n%s", out)
 		}
 	}
+}
+
+// replay asks for the panel as another user of this machine, with somebody's cookie, and is what was answered.
+func (h *house) replay(t *testing.T, cookie string, uid uint32) string {
+	t.Helper()
+	near, err := url.Parse(h.near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n",
+		strings.TrimPrefix(h.base, "http://"), cookie)
+	cmd := exec.Command("bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
+	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// Whoever works through a container or another account is refused with the way in. A person present opens it for that user, from the next
+// start on, and for nobody else.
+func TestAnotherUserIsLetIn(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	h := startHouse(t)
+	owner := h.browser(t)
+	owner.signIn(t)
+	panel, err := url.Parse(h.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie := owner.Jar.Cookies(panel)[0].Value
+	is := func(uid uint32, status, text string) {
+		t.Helper()
+		if out := h.replay(t, cookie, uid); !strings.HasPrefix(out, "HTTP/1.1 "+status) || !strings.Contains(out, text) {
+			t.Errorf("user %d:\n%.2000s", uid, out)
+		}
+	}
+	is(65534, "403", "tandem settings set panel_uids 65534")
+	h.do(t, "setting.set", testPIN, map[string]any{"key": "panel_uids", "value": "65534"})
+	h.restart()
+	is(65534, "200", "</html>")
+	is(65533, "403", "tandem settings set panel_uids 65533")
 }

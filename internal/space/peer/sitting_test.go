@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -77,4 +78,39 @@ func TestWhoLeftWasNotRemoved(t *testing.T) {
 	h.peers.pullFailed(t.Context(), s, fault.New(fault.Denied, "space.pull", "you are no member").With("reason", "removed"))
 	s.mu.Unlock()
 	h.contains(h.refused("ann", "space.inbox", InboxIn{}, fault.Conflict), "Not connected")
+}
+
+// Over MCP a program was the person's own command before it was an agent at work for them. Its seat moves along, whichever agent it is told
+// to be, and nobody else's program of that number sits there.
+func TestAProgramKeepsItsSeatAsAnAgent(t *testing.T) {
+	h := newHouse(t)
+	program := func(actor, via string) context.Context {
+		c := op.CallerFrom(h.local())
+		c.Client.ID = fmt.Sprintf("%d.4242", os.Getpid())
+		if c.Actor, c.Via = actor, via; via != "" {
+			c.Kind, c.Name = op.Agent, actor
+		}
+		return op.WithCaller(t.Context(), c)
+	}
+	before := program("act_local", "")
+	by[Created](h, before, "space.create", CreateIn{Name: "work"})
+	by[Said](h, before, "space.set_var", SetVarIn{Key: "k", Value: "v"})
+	seat := h.peers.all()[0].id
+	for _, restarted := range []bool{false, true} {
+		if restarted {
+			h.restart()
+		}
+		for _, actor := range []string{"act_mcp", "act_builder"} {
+			h.contains(by[Vars](h, program(actor, "act_local"), "space.get_var", GetVarIn{Key: "k"}).Text, "k = v")
+		}
+		if all := h.peers.all(); len(all) != 1 || all[0].id != seat {
+			t.Fatalf("restarted %v: %d seats", restarted, len(all))
+		}
+		for name, who := range map[string]context.Context{"another's program": program("act_mcp", "act_bob"),
+			"another's agent": program("act_mcp", "")} {
+			if _, err := h.gate.Invoke(who, "space.get_var", GetVarIn{Key: "k"}); !fault.Is(err, fault.Conflict) {
+				t.Errorf("%s sits there: %v", name, err)
+			}
+		}
+	}
 }
