@@ -27,7 +27,7 @@ func TestEveryNameIsBound(t *testing.T) {
 			t.Errorf("%s takes no name and needs no line", o.Name)
 		case listed && !reasons[said] && !o.Binds():
 			t.Errorf("%s is said to bind %s, and binds nothing", o.Name, said)
-		case listed && (said == byValue || said == byName) && excused[o.Name] == "" && late(o) != "":
+		case listed && (said == byValue || said == byName || said == byID) && excused[o.Name] == "" && late(o) != "":
 			t.Errorf("%s takes a %s, which is looked up when it is done: it binds what that stands for", o.Name, late(o))
 		case listed && reasons[said] && o.Binds() && !isTool(o):
 			t.Errorf("%s binds something and the table says that it does not", o.Name)

@@ -29,7 +29,7 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	if d.self != nil {
 		r.Owner, r.Others = d.self.Server, d.self.Others
 	}
-	r.Told, r.Needs = d.jobTold, d.jobNeeds
+	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
 }
 

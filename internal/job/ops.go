@@ -18,10 +18,10 @@ import (
 func (r *Room) Ops() []op.Op {
 	one := func(in wire.IDIn) op.Resource { return at(in.ID) }
 	return append(r.queueOps(),
-		wire.Start.State(op.Spec{Right: "job.create", Method: "POST", Path: "/jobs",
+		op.Binding(wire.Start.State(op.Spec{Right: "job.create", Method: "POST", Path: "/jobs",
 			Doc: "Start a job: one piece of code work, in a checkout of its own, from a task to a merged change.\n" +
 				"It works by itself until a person has to look."},
-			func(wire.StartIn) op.Resource { return at("") }, r.start),
+			func(wire.StartIn) op.Resource { return at("") }, r.start), r.bindStart),
 		wire.List.Read(op.Spec{Right: "job.list", Masked: true, Method: "GET", Path: "/jobs", Doc: "List jobs, newest first."},
 			func(wire.ListIn) op.Resource { return at("") }, r.list),
 		wire.Get.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/jobs/{id}", Doc: "Read a job with the evidence of its checks."},
@@ -53,6 +53,14 @@ func (r *Room) Ops() []op.Op {
 		wire.Merge.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/jobs/{id}/merge", MCP: "-",
 			Doc: "Merge a job's commit into its repository. Needs a person present, and is bound to the commit that the person saw."},
 			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
+}
+
+// bindStart is the model that would do the work. Which program an agent is stands in settings.
+func (r *Room) bindStart(ctx context.Context, in wire.StartIn) ([]op.Bound, error) {
+	if program(in.Agent) {
+		return nil, nil
+	}
+	return r.Model(ctx, in.Agent)
 }
 
 func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job, error) {

@@ -32,6 +32,8 @@ type Room struct {
 	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
 	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
 	Needs func(ctx context.Context, session string) []wire.Need
+	// Model is what a model's name stands for now, for an approval to be bound to.
+	Model func(ctx context.Context, name string) ([]op.Bound, error)
 	// Step is called before each step, for tests that let the server die there.
 	Step func(j *Job)
 
@@ -64,6 +66,7 @@ var (
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Disk: maxDisk,
 		Others: func(context.Context) (owner.Others, error) { return owner.Others{}, nil },
+		Model:  func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:   func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs:  func(context.Context, string) []wire.Need { return nil }}
 }

@@ -51,3 +51,11 @@ func (r *Room) bindPrompt(ctx context.Context, in PromptIn) ([]op.Bound, error) 
 	}
 	return r.BindModel(ctx, model)
 }
+
+// bindUpdate is the model that a session is given, where it is given one.
+func (r *Room) bindUpdate(ctx context.Context, in UpdateIn) ([]op.Bound, error) {
+	if in.Model == nil {
+		return nil, nil
+	}
+	return r.BindModel(ctx, *in.Model)
+}

@@ -99,7 +99,8 @@ func profile(b Box, hidden, links []string) (string, error) {
 		`(allow sysctl-read)`, `(deny sysctl-read (sysctl-name-regex #"^kern\.proc"))`, // arguments of other programs
 		"(allow ipc-posix-sem)", `(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))`)
 	if b.Network {
-		p.add("(allow system-socket)", "(allow network-outbound (remote ip))", "(allow network-inbound (local ip))", "(allow network-bind (local ip))",
+		p.add("(allow system-socket)", "(allow network-outbound (remote ip))", "(allow network-inbound (local ip))",
+			"(allow network-bind (local ip))",
 			`(allow network-outbound (literal "/private/var/run/mDNSResponder"))`, // where names are asked for
 			`(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.trustd.agent"))`)
 	}

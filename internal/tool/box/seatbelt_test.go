@@ -129,7 +129,8 @@ func TestSeatbeltStartsSandboxExec(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &Machine{Kind: Seatbelt, seatbelt: filepath.Join(dir, "sandbox-exec")}
-	b := Box{Argv: []string{"/bin/sh", "-c", "true"}, Dir: work, Mounts: Write(link), Masks: []string{filepath.Join(link, ".env"), filepath.Join(link, "none")}}
+	b := Box{Argv: []string{"/bin/sh", "-c", "true"}, Dir: work, Mounts: Write(link),
+		Masks: []string{filepath.Join(link, ".env"), filepath.Join(link, "none")}}
 	b.Mounts = append(b.Mounts, Mount{From: filepath.Join(work, ".git"), Write: true}, Mount{From: filepath.Join(work, ".git", "config")},
 		Mount{From: filepath.Join(work, "gone"), Optional: true})
 	cmd, done, err := m.Command(t.Context(), b)
@@ -139,7 +140,8 @@ func TestSeatbeltStartsSandboxExec(t *testing.T) {
 	said, err := cmd.Output()
 	done()
 	out := string(said)
-	if err != nil || !strings.HasPrefix(out, "-p\n(version 1)\n") || !strings.HasSuffix(out, "\n"+work+"\n") || !strings.Contains(out, "\n/bin/sh\n-c\ntrue\nHOME ") {
+	if err != nil || !strings.HasPrefix(out, "-p\n(version 1)\n") || !strings.HasSuffix(out, "\n"+work+"\n") ||
+		!strings.Contains(out, "\n/bin/sh\n-c\ntrue\nHOME ") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for what, want := range map[string]bool{"file-read-data " + work + "/a": true, "file-write-create " + work + "/a": true,
