@@ -87,7 +87,8 @@ func (h *held) shown(s run.Step) wire.Step {
 	case s.Phase == run.Held && n.Gate != nil:
 		v.Waits, v.Input = asked(n.Gate.Approvers)+" answers the gate", h.run.Shown(n)
 		if row := h.alive(s.Node, s.Item); row != nil && strings.HasPrefix(row.waits, "ask:") {
-			v.Waits += ": tandem approvals show " + strings.TrimPrefix(row.waits, "ask:")
+			v.Ask = strings.TrimPrefix(row.waits, "ask:")
+			v.Waits += ": tandem approvals show " + v.Ask
 		}
 	case s.Phase == run.Held && !s.Due.IsZero():
 		v.Due, v.Waits = s.Due, "until "+s.Due.Format("2006-01-02 15:04:05 MST")
@@ -97,7 +98,7 @@ func (h *held) shown(s run.Step) wire.Step {
 		if row := h.alive(s.Node, s.Item); row != nil && row.state == parked {
 			v.Waits = row.waits
 			if ask, ok := strings.CutPrefix(row.waits, "ask:"); ok {
-				v.Waits = "a person answers: tandem approvals show " + ask
+				v.Ask, v.Waits = ask, "a person answers: tandem approvals show "+ask
 			}
 		}
 	}

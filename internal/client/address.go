@@ -36,12 +36,3 @@ func ParseAddress(s string) (Address, error) {
 	a.Local = host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 	return a, nil
 }
-
-// InviteLine is the text behind # that carries an invitation and the key that
-// the one who redeems it must find.
-func InviteLine(invite, fingerprint string) string {
-	if fingerprint == "" {
-		return invite
-	}
-	return invite + "~" + strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimPrefix(fingerprint, "SHA256:"))
-}

@@ -3,15 +3,14 @@ package client
 import "testing"
 
 func TestParseAddress(t *testing.T) {
-	print := "SHA256:ab+/cd"
 	for s, want := range map[string]Address{
-		"example.org:13013":                 {Host: "example.org:13013"},
-		"example.org:13013/project":         {Host: "example.org:13013", Repo: "project"},
-		"127.0.0.1:39731":                   {Host: "127.0.0.1:39731", Local: true},
-		"https://127.0.0.1:39731":           {Host: "127.0.0.1:39731", Local: true},
-		"[::1]:1/x.git":                     {Host: "[::1]:1", Repo: "x", Local: true},
-		"h:1#" + InviteLine("tdj_a", print): {Host: "h:1", Invite: "tdj_a", Fingerprint: print},
-		"h:1/r#tdj_a":                       {Host: "h:1", Repo: "r", Invite: "tdj_a"},
+		"example.org:13013":         {Host: "example.org:13013"},
+		"example.org:13013/project": {Host: "example.org:13013", Repo: "project"},
+		"127.0.0.1:39731":           {Host: "127.0.0.1:39731", Local: true},
+		"https://127.0.0.1:39731":   {Host: "127.0.0.1:39731", Local: true},
+		"[::1]:1/x.git":             {Host: "[::1]:1", Repo: "x", Local: true},
+		"h:1#tdj_a~ab-_cd":          {Host: "h:1", Invite: "tdj_a", Fingerprint: "SHA256:ab+/cd"},
+		"h:1/r#tdj_a":               {Host: "h:1", Repo: "r", Invite: "tdj_a"},
 	} {
 		got, err := ParseAddress(s)
 		if err != nil || got != want {

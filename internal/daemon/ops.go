@@ -214,7 +214,7 @@ func (d *Daemon) inviteOp(context.Context, nothing) (InviteOut, error) {
 	if d.invite == "" {
 		return InviteOut{}, nil
 	}
-	line := client.InviteLine(d.invite, d.fingerprint())
+	line := identity.InviteLine(d.invite, d.fingerprint())
 	d.invite = ""
 	return InviteOut{line}, nil
 }

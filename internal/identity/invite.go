@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -38,6 +39,15 @@ type InviteOut struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	Person    string    `json:"person,omitempty"`
 	Receives  string    `json:"receives,omitempty" jsonschema:"what grants wait for a person of that name"`
+}
+
+// InviteLine is the text behind # that carries an invitation and the key that
+// the one who redeems it must find.
+func InviteLine(invite, fingerprint string) string {
+	if fingerprint == "" {
+		return invite
+	}
+	return invite + "~" + strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimPrefix(fingerprint, "SHA256:"))
 }
 
 // Invitation is an invitation as it may be listed: never what lets somebody in.

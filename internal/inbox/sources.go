@@ -231,7 +231,7 @@ func runs(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	list, err := op.Do(ctx, r.rooms, automation.Runs, automation.RunsIn{Limit: 500})
 	for _, x := range list.Runs {
 		row := wire.Row{Kind: wire.Run, ID: x.ID, Name: x.Name, What: line(x.Needs), Since: x.BeganAt,
-			Next: fmt.Sprintf("tandem automation runs show %s", x.ID), Page: "/panel"}
+			Next: fmt.Sprintf("tandem automation runs show %s", x.ID), Page: "/panel/runs/" + url.PathEscape(x.ID)}
 		switch {
 		case x.Status == "failed" && r.now().Sub(x.EndedAt) < recent:
 			row.Kind, row.What, row.Since = wire.Ended, line("its run failed: "+x.Reason), x.EndedAt

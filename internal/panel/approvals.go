@@ -43,7 +43,7 @@ func (v *visit) backToWork() string {
 
 // backTo is a page of a session, the overview, or nothing: a link cannot lead elsewhere.
 func (v *visit) backTo(page string) string {
-	if page == "/panel/" || strings.HasPrefix(page, "/panel/sessions/") {
+	if page == "/panel/" || strings.HasPrefix(page, "/panel/sessions/") || strings.HasPrefix(page, "/panel/runs/") {
 		return page
 	}
 	return ""

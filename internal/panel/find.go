@@ -19,8 +19,8 @@ func (v *visit) finder() error {
 	query := strings.TrimSpace(v.query("q"))
 	if n := utf8.RuneCountInString(query); n >= 2 && n <= 200 {
 		words := strings.Fields(strings.ToLower(query))
-		for _, things := range []func(string) []Found{v.foundSessions, v.foundJobs, v.foundSpaces, v.foundTasks, v.foundRepos, v.foundRelays,
-			v.foundActors, v.foundSettings} {
+		for _, things := range []func(string) []Found{v.foundSessions, v.foundJobs, v.foundAutomations, v.foundSpaces, v.foundTasks, v.foundRepos,
+			v.foundRelays, v.foundActors, v.foundSettings} {
 			found = append(found, first(things(query), words)...)
 		}
 	}

@@ -17,7 +17,8 @@ func sampleJobs() JobsView {
 			Folder: "/home/me/src/atlas", State: wire.Review, Verdict: wire.Green, Open: true, Since: before(4 * time.Minute)},
 		{ID: "job_2", Task: "Why is the build slow on the second machine", Agent: "codex", Folder: "/home/me/src/atlas", State: wire.Working,
 			Verdict: wire.Red, Open: true, Since: before(12 * time.Second)},
-		{ID: "job_3", Task: "Rename Open to Unpaid\u202e everywhere, in the documents and in the names of files as well", Agent: "anthropic/claude-sonnet-4-5",
+		{ID: "job_3", Task: "Rename Open to Unpaid\u202e everywhere, in the documents and in the names of files as well",
+			Agent:  "anthropic/claude-sonnet-4-5",
 			Folder: "/home/me/src/site", State: wire.Stopped, Verdict: wire.Red, Open: true, Since: before(2 * time.Hour)},
 		{ID: "job_4", Task: "Mend the links of the handbook", Agent: "opencode", Folder: "/home/me/src/site", State: wire.Merged,
 			Verdict: wire.Green, Since: before(26 * time.Hour)},
@@ -27,7 +28,8 @@ func sampleJobs() JobsView {
 	return JobsView{Now: galleryNow, May: true, Rows: rows, Default: "anthropic/claude-sonnet-4-5",
 		Folders: []string{"/home/me/src/atlas", "/home/me/src/site"}, More: true,
 		Queues: []QueueRow{{Repo: "/home/me/src/atlas", Branch: "main", Protected: true, Jobs: rows[4:]},
-			{Repo: "/home/me/src/site", Branch: "main", Paused: true, Reason: "main moved from 4f2a19c07b to 9d11e0c5aa, and not by this queue"}}}
+			{Repo: "/home/me/src/site", Branch: "main", Paused: true,
+				Reason: "main moved from 4f2a19c07b to 9d11e0c5aa, and not by this queue"}}}
 }
 
 const sampleUnified = "diff --git a/internal/billing/invoice.go b/internal/billing/invoice.go\nindex 1111111..2222222 100644\n" +
@@ -45,8 +47,10 @@ func sampleJob() JobView {
 		Diffs: ui.ParseDiff(sampleUnified), SessionHref: "/panel/sessions/ses_1",
 		Files: []wire.File{{Path: "scripts/check", How: "changed", Checks: true},
 			{Path: "docs/total.png", How: "added", Type: "image/png", Size: 48213}},
-		Checks: []JobCheck{{N: 2, Verdict: wire.Green, How: "exit code 0 after 4.2 s on 9c1e44d0b7f3", Output: "ok  \tatlas/internal/billing\t0.4s\n"},
-			{N: 1, Verdict: wire.Red, How: "exit code 1 after 4.0 s on 77aa01b2c3d4", Output: "--- FAIL: TestTotal (0.00s)\n    invoice_test.go:22: got 120, want 100\nFAIL\n"}},
+		Checks: []JobCheck{{N: 2, Verdict: wire.Green, How: "exit code 0 after 4.2 s on 9c1e44d0b7f3",
+			Output: "ok  \tatlas/internal/billing\t0.4s\n"},
+			{N: 1, Verdict: wire.Red, How: "exit code 1 after 4.0 s on 77aa01b2c3d4",
+				Output: "--- FAIL: TestTotal (0.00s)\n    invoice_test.go:22: got 120, want 100\nFAIL\n"}},
 		Facts: []ui.Pair{{Key: "Agent", Value: "claude", Mono: true}, {Key: "Check", Value: "go test ./...", Mono: true},
 			{Key: "Started in", Value: "/home/me/src/atlas", Mono: true}, {Key: "For the branch", Value: "main", Mono: true},
 			{Key: "Commit", Value: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Mono: true, Copy: true}, {Key: "Budget", Value: "10turns"}}}

@@ -123,7 +123,7 @@ func (v *visit) overview() error {
 			out.Recent = append(out.Recent, m)
 		}
 	}
-	st, err := call[wireStatus](v, "server.status", nil)
+	st, err := v.status()
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav(), jobsNav(), relaysNav(), boardNav(), spacesNav()}},
+		{"Work", []page{sessionsNav(), jobsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav()}},
 		{"Authority", []page{actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), connectorsNav(), systemNav()}},

@@ -114,7 +114,10 @@ type wireStatus struct {
 	PID      int      `json:"pid"`
 	Uptime   int64    `json:"uptime_secs"`
 	Repos    []string `json:"repos"`
+	Listen   string   `json:"listen"`
 	Listens  []string `json:"listens"`
+	Address  string   `json:"address"`     // where other machines find it
+	Key      string   `json:"fingerprint"` // of the TLS key, when it listens beyond this machine
 	Version  string   `json:"version"`
 	Data     string   `json:"data"`
 	Database string   `json:"database"`
@@ -200,8 +203,11 @@ func (v *visit) recovery() (out []Check, err error) {
 	return out, nil
 }
 
+// status is what the server says of itself.
+func (v *visit) status() (wireStatus, error) { return call[wireStatus](v, "server.status", nil) }
+
 func (v *visit) system() error {
-	st, err := call[wireStatus](v, "server.status", nil)
+	st, err := v.status()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"tandem/internal/op"
@@ -29,6 +31,15 @@ const (
 type BeginIn struct {
 	Name  string         `json:"name"`
 	Input map[string]any `json:"input,omitempty" jsonschema:"what the definition's inputs are"`
+}
+
+// ParseInput reads NAME=VALUE as a person writes it: a value that reads as JSON is that, everything else is text.
+func ParseInput(one string) (name string, value any, ok bool) {
+	name, text, ok := strings.Cut(one, "=")
+	if json.Unmarshal([]byte(text), &value) != nil {
+		value = text
+	}
+	return strings.TrimSpace(name), value, ok && strings.TrimSpace(name) != ""
 }
 
 // RunsIn asks for runs, newest first.
@@ -86,6 +97,7 @@ type Step struct {
 	Attempt int            `json:"attempt,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
 	Waits   string         `json:"waits,omitempty" jsonschema:"what it waits for"`
+	Ask     string         `json:"ask,omitempty" jsonschema:"the ask that it waits for, when it waits for one"`
 	Needs   []string       `json:"needs,omitempty" jsonschema:"the nodes that come before it"`
 	Due     time.Time      `json:"due,omitzero" jsonschema:"when it goes on by itself"`
 	Input   map[string]any `json:"input,omitempty"`

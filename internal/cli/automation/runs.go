@@ -22,11 +22,11 @@ func newRun(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := wire.BeginIn{Name: args[0], Input: map[string]any{}}
 			for _, one := range inputs {
-				name, value, ok := strings.Cut(one, "=")
+				name, value, ok := wire.ParseInput(one)
 				if !ok {
 					return kit.Usagef("--input is NAME=VALUE, not %q", one)
 				}
-				in.Input[name] = read(value)
+				in.Input[name] = value
 			}
 			r, err := op.Do(cmd.Context(), k, wire.Begin, in)
 			if err != nil {
@@ -39,14 +39,6 @@ func newRun(k *kit.Kit) *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&inputs, "input", nil, "NAME=VALUE; a value that reads as JSON is that, everything else is text")
 	return cmd
-}
-
-// read takes a value as JSON where it is, and as text else.
-func read(value string) (v any) {
-	if json.Unmarshal([]byte(value), &v) != nil {
-		return value
-	}
-	return v
 }
 
 func newRuns(k *kit.Kit) *cobra.Command {

@@ -11,7 +11,6 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/qr"
-	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
@@ -68,7 +67,7 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error 
 	if err != nil {
 		return err
 	}
-	secret := client.InviteLine(out.Invite, st.Key)
+	secret := room.InviteLine(out.Invite, st.Key)
 	link := cmp.Or(st.Address, st.Listen) + "#" + secret
 	line := "tandem login " + link
 	if in.Person == "" {

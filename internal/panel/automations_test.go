@@ -1,0 +1,139 @@
+package panel
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const morning = `name = "morning"
+title = "A report that somebody looks at"
+
+[[node]]
+id = "draft"
+[node.operation]
+name = "resource.put"
+input = { key = "report/draft", value = "dear all" }
+[node.output.rev.schema]
+type = "integer"
+
+[[node]]
+id = "look"
+[node.gate]
+text = "Is it right?"
+shows = ["draft.rev"]
+rework = "draft"
+expires = "8h"
+
+[[node]]
+id = "keep"
+after = ["look"]
+on_failure = "pause"
+[node.operation]
+name = "resource.put"
+input = { key = "report/sent", value = true, if_absent = true }
+`
+
+var (
+	digestToSwitch = regexp.MustCompile(`/on\?digest=([0-9a-f]+)`)
+	askToAnswer    = regexp.MustCompile(`/panel/approvals/(ask_[0-9a-z]+)\?back=`)
+	askDigest      = regexp.MustCompile(`name="digest" value="([^"]+)"`)
+	askPageDigest  = regexp.MustCompile(`name="pages" value="([^"]+)"`)
+)
+
+// A person stores a definition, looks at what it may do and switches exactly that version on, begins a run, answers its gate, and mends
+// the step that failed.
+func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
+	h := startHouse(t)
+	h.do(t, "resource.put", "", map[string]any{"key": "report/sent", "value": false})
+	b := h.browser(t)
+	b.signIn(t)
+	if body := b.page(t, "/panel/automations"); !strings.Contains(body, "No automations yet") || !strings.Contains(body,
+		"tandem automation add") {
+		t.Errorf("the empty list: %s", refusedWords(body))
+	}
+	if code, body, _ := b.ask(t, "POST", "/panel/automations", url.Values{"text": {"name = 7\n# again"}}); code != http.StatusOK ||
+		!strings.Contains(body, "That was refused") || !strings.Contains(body, "name = 7\n# again</textarea>") {
+		t.Errorf("a definition that is none: %d %s", code, refusedWords(body))
+	}
+	page := b.does(t, "/panel/automations", url.Values{"text": {morning}})
+	body := b.page(t, page)
+	for _, want := range []string{"What it may do", "resource.put", "report/draft", "Switch this version on"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("its page lacks %q: %s", want, refusedWords(body))
+		}
+	}
+	digest := digestToSwitch.FindStringSubmatch(body)[1]
+	if asks := b.page(t, page+"/on?digest="+digest); !strings.Contains(asks, digest) {
+		t.Errorf("the question: %s", refusedWords(asks))
+	}
+	for why, form := range map[string]url.Values{
+		"this needs you": {"digest": {digest}},
+		"refused":        {"digest": {strings.Repeat("0", len(digest))}, "pin": {testPIN}},
+	} {
+		if code, body, _ := b.ask(t, "POST", page+"/on", form); code != http.StatusOK || !strings.Contains(body, why) {
+			t.Errorf("%s: %d %s", why, code, refusedWords(body))
+		}
+	}
+	b.does(t, page+"/on", url.Values{"digest": {digest}, "pin": {testPIN}})
+	if code, body, _ := b.ask(t, "POST", page+"/run", url.Values{"input": {"no input"}}); code != http.StatusOK ||
+		!strings.Contains(body, "is no input") {
+		t.Errorf("an input that is none: %d %s", code, refusedWords(body))
+	}
+	run := b.does(t, page+"/run", url.Values{})
+	answered := b.shows(t, run, "Look and answer")
+	ask := "/panel/approvals/" + askToAnswer.FindStringSubmatch(answered)[1]
+	b.approve(t, ask)
+
+	body = b.shows(t, run, "Run it again")
+	if !strings.Contains(body, "paused") {
+		t.Errorf("the failure did not pause it: %s", refusedWords(body))
+	}
+	if inbox := b.page(t, "/panel/"); !strings.Contains(inbox, run) {
+		t.Error("the inbox does not lead to it")
+	}
+	h.do(t, "resource.delete", "", map[string]any{"key": "report/sent"})
+	if asks := b.page(t, run+"/retry?node=keep"); !strings.Contains(asks, "Let this step run again?") {
+		t.Errorf("the question: %s", refusedWords(asks))
+	}
+	if code, body, _ := b.ask(t, "POST", run+"/retry", url.Values{"node": {"keep"}}); code != http.StatusOK ||
+		!strings.Contains(body, "this needs you") {
+		t.Errorf("nobody was there: %d %s", code, refusedWords(body))
+	}
+	b.does(t, run+"/retry", url.Values{"node": {"keep"}, "pin": {testPIN}})
+	b.does(t, run+"/resume", url.Values{})
+	b.shows(t, run, "completed")
+
+	second := b.does(t, page+"/run", url.Values{})
+	b.does(t, second+"/pause", url.Values{})
+	b.shows(t, second, "Go on")
+	b.does(t, second+"/cancel", url.Values{"reason": {"not today"}})
+	b.shows(t, second, "not today")
+	b.does(t, page+"/off", url.Values{})
+	b.shows(t, page, "Remove")
+	if found := b.page(t, "/panel/find?q=morning"); !strings.Contains(found, page) {
+		t.Errorf("the finder does not know it: %s", found)
+	}
+	b.does(t, page+"/remove", url.Values{})
+	if list := b.page(t, "/panel/automations"); !strings.Contains(list, "No automations yet") {
+		t.Errorf("it is still there: %s", refusedWords(list))
+	}
+}
+
+// approve answers an ask with the fields that its page holds.
+func (b *browser) approve(t *testing.T, ask string) {
+	t.Helper()
+	body := b.page(t, ask)
+	form := url.Values{"verdict": {"approve"}, "pin": {testPIN}}
+	if m := askDigest.FindStringSubmatch(body); m != nil {
+		form.Set("digest", m[1])
+	}
+	for _, m := range askPageDigest.FindAllStringSubmatch(body, -1) {
+		if !strings.Contains(strings.Join(form["pages"], " "), m[1]) {
+			form.Add("pages", m[1])
+		}
+	}
+	b.does(t, ask+"/decide", form)
+}

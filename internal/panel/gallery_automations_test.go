@@ -1,0 +1,81 @@
+package panel
+
+import (
+	"time"
+
+	"tandem/internal/automation/wire"
+	"tandem/internal/panel/ui"
+)
+
+// Sample data for the pages about automations.
+
+var automationsCrumb = &ui.Crumb{Label: "Automations", Href: "/panel/automations"}
+
+func sampleRuns() []RunRow {
+	return []RunRow{
+		{ID: "run_01jcq2v7m3k9t4x8w5z6y7r2pd", Name: "morning", Status: "running", Cause: "the schedule weekdays", By: "ann",
+			Began: before(4 * time.Minute)},
+		{ID: "run_2", Name: "nightly", Status: "paused", Cause: "the schedule nights", By: "ann", Needs: "nobody knows whether send acted",
+			Began: before(8 * time.Hour)},
+		{ID: "run_3", Name: "morning", Status: "completed", Cause: "ann", By: "ann", Began: before(24 * time.Hour),
+			Ended: before(23 * time.Hour)},
+		{ID: "run_4", Name: "morning", Status: "failed", Cause: "ann", By: "ann", Reason: "keep: report/files exists",
+			Began: before(48 * time.Hour),
+			Ended: before(47 * time.Hour)},
+	}
+}
+
+func sampleAutomations() AutomationsView {
+	return AutomationsView{Now: galleryNow, May: true, Runs: sampleRuns(), Rows: []AutomationRow{
+		{Name: "morning", Title: "How many files there are", On: true, Newer: true, Begins: "every weekday at 9:00, Europe/Berlin", Open: 1,
+			Changed: before(3 * time.Hour)},
+		{Name: "nightly", Title: "Tests, and who should look at what failed", On: true, Begins: "every day at 2:00", Open: 1,
+			Changed: before(50 * time.Hour)},
+		{Name: "weekly-mail", Changed: before(90 * time.Hour)},
+	}}
+}
+
+func sampleAutomation() AutomationView {
+	return AutomationView{AutomationRow: sampleAutomations().Rows[0], Now: galleryNow, May: true, MayOn: true,
+		Digest: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a1",
+		Latest: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a1",
+		Live:   "4f2a19c07b124f2a", Text: automationExample,
+		Changes: ui.ParseDiff("--- morning\n+++ morning\n@@ -9,3 +9,3 @@\n [node.command]\n-run = [\"ls\"]\n+run = [\"sh\", \"-c\", \"ls | wc -l\"]\n folder = \"/srv/app\"\n"),
+		MayDo: []wire.May{{Node: "count", Kind: "command", What: "sh -c \"ls | wc -l\" in /srv/app, without the network"},
+			{Node: "look", Kind: "gate", What: "asks a person"}, {Node: "keep", Kind: "operation",
+				What: "resource.put on resource:/report/files"}},
+		Runs: sampleRuns(), Ticks: []wire.TickRow{{Trigger: "weekdays", Due: before(time.Hour), Count: 1, Run: "run_1"},
+			{Trigger: "weekdays", Due: before(50 * time.Hour), Count: 3, Why: "the server was away, and one run was made for all"}},
+		Facts: []ui.Pair{{Key: "Version", Value: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a1", Mono: true, Copy: true}, {Key: "Stored by", Value: "ann"},
+			{Key: "Begins", Value: "every weekday at 9:00, Europe/Berlin"}, {Key: "Acts as", Value: "automation.morning", Mono: true}}}
+}
+
+func sampleRun() RunView {
+	steps := []StepRow{
+		{Node: "count", Kind: "command", State: "done", Attempt: 2, Output: "{\n  \"files\": 42\n}",
+			Notes: []string{"count hidden ones, too"}},
+		{Node: "read", Kind: "operation", State: "unknown", Attempt: 1, Reason: "the server ended while it acted",
+			Waits: "a person says whether it was done",
+			Input: "{\n  \"key\": \"report/files\"\n}"},
+		{Node: "look", Kind: "gate", State: "held", After: []string{"count", "read"}, Waits: "somebody answers",
+			AskHref: "/panel/approvals/ask_1",
+			Input:   "{\n  \"count.files\": 42\n}"},
+		{Node: "keep", Kind: "map", State: "waiting", After: []string{"look"}},
+		{Node: "keep", Kind: "map", Item: 1, State: "failed", Reason: "report/files exists"},
+	}
+	return RunView{RunRow: sampleRuns()[1], Now: galleryNow, May: true, Mend: true, Steps: steps, Levels: levels(steps),
+		Facts: []ui.Pair{{Key: "Begun by", Value: "the schedule weekdays, for ann"}, {Key: "Began", Value: ui.Stamp(before(4 * time.Minute))},
+			{Key: "Version", Value: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a1", Mono: true, Copy: true}}}
+}
+
+func sampleStepAct() StepActView {
+	v := StepActView{ConfirmView: stepActs["accept"], Gives: true}
+	v.Subject, v.Action, v.Back, v.Present, v.PIN, v.Passkeys = "send", "/panel/runs/run_2/accept", "/panel/runs/run_2", true, true, 1
+	return v
+}
+
+func poisonedStep() StepActView {
+	v := poisoned(sampleStepAct())
+	v.Fields = nil // what a person has filled in goes back as it is, in fields that show nothing
+	return v
+}

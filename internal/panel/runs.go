@@ -1,0 +1,252 @@
+package panel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/automation/wire"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/panel/ui"
+)
+
+func runRoutes(p *Panel) {
+	p.get("/panel/runs/{id}", func(v *visit) error { return v.run(v.r.PathValue("id"), "") })
+	for verb, d := range map[string]op.Def[wire.RunIn, *wire.Run]{"pause": wire.Pause, "resume": wire.Resume, "cancel": wire.Cancel} {
+		perform(p, "/panel/runs/{id}/"+verb, d,
+			func(v *visit) (wire.RunIn, error) {
+				return wire.RunIn{ID: v.r.PathValue("id"), Reason: strings.TrimSpace(v.r.PostFormValue("reason"))}, nil
+			},
+			func(v *visit, _ wire.RunIn, r *wire.Run) error { return v.go303(runHref(r.ID), "run-"+verb) },
+			func(v *visit, err error) error { return v.run(v.r.PathValue("id"), words(err)) })
+	}
+	for verb, d := range map[string]op.Def[wire.StepIn, *wire.Run]{"retry": wire.Retry, "skip": wire.Skip, "accept": wire.Accept} {
+		p.get("/panel/runs/{id}/"+verb, func(v *visit) error { return v.mendStep(verb, "") })
+		perform(p, "/panel/runs/{id}/"+verb, d, stepInput,
+			func(v *visit, _ wire.StepIn, r *wire.Run) error { return v.go303(runHref(r.ID), "run-mended") },
+			func(v *visit, err error) error { return v.mendStep(verb, words(err)) })
+	}
+}
+
+func runHref(id string) string { return "/panel/runs/" + pathEscape(id) }
+
+func stepInput(v *visit) (wire.StepIn, error) {
+	field := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+	in := wire.StepIn{ID: v.r.PathValue("id"), Node: field("node"), Reason: field("reason")}
+	if s := field("item"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return in, fault.New(fault.Invalid, "automation", "the item should be a number")
+		}
+		in.Item = n
+	}
+	if s := field("output"); s != "" {
+		if err := json.Unmarshal([]byte(s), &in.Output); err != nil {
+			return in, fault.New(fault.Invalid, "automation", "what the step gave should be a JSON object: %v",
+				err).WithNext(`write {"name": "value"}`)
+		}
+	}
+	return in, nil
+}
+
+// RunRow is a run in a list.
+type RunRow struct {
+	ID, Name, Status, Reason, Cause, By, Needs string
+	Began, Ended                               time.Time
+}
+
+func runRow(r *wire.Run) RunRow {
+	return RunRow{r.ID, r.Name, r.Status, r.Reason, r.Cause, r.By, r.Needs, r.BeganAt, r.EndedAt}
+}
+
+func (r RunRow) over() bool { return !r.Ended.IsZero() }
+
+func (r RunRow) tone() ui.Tone {
+	switch {
+	case r.Status == "failed":
+		return ui.Bad
+	case r.Status == "completed":
+		return ui.Good
+	case r.Needs != "" || r.Status == "paused":
+		return ui.Warn
+	case r.Status == "running":
+		return ui.Info
+	}
+	return ui.Quiet
+}
+
+func (v *visit) runs(name string) (out []RunRow, err error) {
+	if !v.has(string(wire.Runs)) {
+		return nil, nil
+	}
+	list, err := ask(v, wire.Runs, wire.RunsIn{Name: name, Limit: 30})
+	for _, r := range list.Runs {
+		out = append(out, runRow(r))
+	}
+	return out, err
+}
+
+// RunView is a run with its steps.
+type RunView struct {
+	RunRow
+	Now     time.Time
+	Steps   []StepRow
+	Levels  [][]StepRow // the nodes, those first on which the others wait
+	Facts   []ui.Pair
+	May     bool
+	Mend    bool // the viewer may say what is to be done with a step that failed
+	Problem string
+}
+
+// StepRow is a node, or one item of a map.
+type StepRow struct {
+	Node, Kind, State, Reason, Waits string
+	Item, Attempt                    int
+	After                            []string
+	Input, Output                    string // as JSON
+	Notes                            []string
+	AskHref                          string
+	Due                              time.Time
+}
+
+func (s StepRow) name() string {
+	if s.Item > 0 {
+		return s.Node + " " + strconv.Itoa(s.Item)
+	}
+	return s.Node
+}
+
+func (s StepRow) anchor() string { return "step-" + pathEscape(s.Node) + "-" + strconv.Itoa(s.Item) }
+
+func (s StepRow) mendable() bool { return s.State == "failed" || s.State == "unknown" }
+
+func (s StepRow) tone() ui.Tone {
+	switch s.State {
+	case "done":
+		return ui.Good
+	case "failed":
+		return ui.Bad
+	case "unknown":
+		return ui.Warn
+	case "ready", "running", "held":
+		if s.AskHref != "" {
+			return ui.Warn
+		}
+		return ui.Info
+	}
+	return ui.Quiet
+}
+
+func stepRow(run string, s wire.Step) StepRow {
+	row := StepRow{Node: s.Node, Kind: s.Kind, State: s.State, Reason: s.Reason, Waits: s.Waits, Item: s.Item, Attempt: s.Attempt,
+		After: s.Needs, Input: indented(s.Input), Output: indented(s.Output), Notes: s.Notes, Due: s.Due}
+	if s.Ask != "" {
+		row.AskHref, row.Waits = "/panel/approvals/"+pathEscape(s.Ask)+"?"+url.Values{"back": {runHref(run)}}.Encode(), "somebody answers"
+	}
+	return row
+}
+
+func indented(m map[string]any) string {
+	if len(m) == 0 {
+		return ""
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Sprint(m)
+	}
+	return string(data)
+}
+
+// levels puts each node behind all that come before it. Items of a map stand in the list alone.
+func levels(steps []StepRow) (out [][]StepRow) {
+	level := map[string]int{}
+	for range steps { // as many rounds as a chain can be long
+		for _, s := range steps {
+			for _, before := range s.After {
+				level[s.Node] = max(level[s.Node], min(level[before]+1, len(steps)))
+			}
+		}
+	}
+	for _, s := range steps {
+		if s.Item > 0 {
+			continue
+		}
+		for len(out) <= level[s.Node] {
+			out = append(out, nil)
+		}
+		out[level[s.Node]] = append(out[level[s.Node]], s)
+	}
+	return out
+}
+
+func (v *visit) run(id, problem string) error {
+	r, err := ask(v, wire.Trace, wire.RunIn{ID: id})
+	if err != nil {
+		return err
+	}
+	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.might(string(wire.Retry)), Problem: problem}
+	for _, s := range r.Steps {
+		out.Steps = append(out.Steps, stepRow(id, s))
+	}
+	out.Levels = levels(out.Steps)
+	out.Facts = []ui.Pair{{Key: "Begun by", Value: r.Cause + ", for " + r.By}, {Key: "Began", Value: ui.Stamp(r.BeganAt)}}
+	if out.over() {
+		out.Facts = append(out.Facts, ui.Pair{Key: "Ended", Value: ui.Stamp(r.EndedAt)})
+	}
+	if given := indented(r.Input); given != "" {
+		out.Facts = append(out.Facts, ui.Pair{Key: "Given", Value: given, Mono: true})
+	}
+	if r.Tokens > 0 {
+		out.Facts = append(out.Facts, ui.Pair{Key: "Tokens", Value: ui.Count(r.Tokens)}, ui.Pair{Key: "Cost",
+			Value: fmt.Sprintf("%.2f usd", r.Cost)})
+	}
+	out.Facts = append(out.Facts, ui.Pair{Key: "Version", Value: r.Digest, Mono: true, Copy: true},
+		ui.Pair{Key: "Run", Value: r.ID, Mono: true, Copy: true})
+	s := v.shell("automations", r.Name+", "+r.Status)
+	s.Here = runHref(id)
+	s.Back = &ui.Crumb{Label: r.Name, Href: automationHref(r.Name)}
+	return v.show(runPage(s, out))
+}
+
+// stepActs are what a person does with a step that failed, or of which nobody knows whether it acted.
+var stepActs = map[string]ConfirmView{
+	"retry": {Title: "Let this step run again?", Does: "Run it again",
+		Text: "If it acted already, it acts twice. Look at what it was to do first."},
+	"skip":   {Title: "Go on without this step?", Does: "Skip it", Text: "What comes behind it goes on without what it would have given."},
+	"accept": {Title: "Was this step done?", Does: "Say that it was", Text: "The run goes on as if the step had said so itself."},
+}
+
+// StepActView is the page that asks about a step.
+type StepActView struct {
+	ConfirmView
+	Reason, Output string
+	Gives          bool // the person says what the step gave
+}
+
+func (v *visit) mendStep(verb, problem string) error {
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	id, node, item := v.r.PathValue("id"), v.r.FormValue("node"), v.r.FormValue("item")
+	view := StepActView{ConfirmView: stepActs[verb], Reason: v.r.FormValue("reason"), Output: v.r.FormValue("output"),
+		Gives: verb == "accept"}
+	view.Subject, view.Action, view.Back, view.Problem = strings.TrimSpace(node+" "+item), runHref(id)+"/"+verb, runHref(id), problem
+	view.Present, view.PIN, view.Passkeys = true, m.PIN, m.Passkeys
+	view.Fields = []Hidden{{"node", node}, {"item", item}}
+	s := v.shell("automations", view.Title)
+	s.Back = &ui.Crumb{Label: "Back", Href: view.Back}
+	return v.show(stepActPage(s, view))
+}
+
+func stepActHref(run, verb string, s StepRow) string {
+	q := url.Values{"node": {s.Node}}
+	if s.Item > 0 {
+		q.Set("item", strconv.Itoa(s.Item))
+	}
+	return runHref(run) + "/" + verb + "?" + q.Encode()
+}
