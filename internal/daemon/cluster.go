@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	job "tandem/internal/job/wire"
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
 	"tandem/internal/secret"
@@ -165,7 +166,7 @@ func (d *Daemon) unshared(ctx context.Context) error {
 }
 
 // findHome looks, before a call, whether what it is about lives on another machine. There are operations that need the machine whatever
-// they do; of sessions only what changes them does.
+// they do; of sessions and jobs only what changes them does, and a diff, which is read from files.
 func (d *Daemon) findHome(local []op.Op) func(context.Context, *op.Op, op.Resource) error {
 	names := map[string]bool{}
 	for _, o := range local {
@@ -183,6 +184,8 @@ func (d *Daemon) findHome(local []op.Op) func(context.Context, *op.Op, op.Resour
 		case id == "":
 		case r.Kind == "relay":
 			home, found, err = d.rooms.relay.LivesAt(ctx, tenant, id)
+		case r.Kind == "job" && (o.Name == string(job.Diff) || o.Changes()):
+			home, found, err = d.rooms.job.LivesAt(ctx, tenant, id)
 		case r.Kind == "session" && (names[o.Name] || o.Changes()):
 			home, found, err = d.rooms.terminal.LivesAt(ctx, tenant, id)
 		}

@@ -27,8 +27,9 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 		}})
 	r.Rooms, r.Tools, r.Box, r.Folder = &d.inner, d.rooms.session.Checkouts, box, filepath.Join(d.data, "jobs")
 	if d.self != nil {
-		r.Owner, r.Others = d.self.Server, d.self.Others
+		r.Owner = d.self.Server
 	}
+	r.TakeBack = d.rooms.session.TakeBack
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
 }

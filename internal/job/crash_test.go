@@ -86,6 +86,13 @@ func (s *sessions) invoke(ctx context.Context, name string, in any) (any, error)
 	return nil, fault.New(fault.NotFound, name, "there is no %T", in)
 }
 
+// takeBack is what the session room does with a checkout in which nobody works.
+func (s *sessions) takeBack(ctx context.Context, _, path string) error {
+	name := filepath.Base(path)
+	repo, seat := filepath.Join(filepath.Dir(path), "app"), strings.TrimPrefix(name, "app-")
+	return s.tools.Discard(ctx, checkout.Checkout{Kind: checkout.Worktree, Repo: repo, Path: path, Name: "tandem/" + seat})
+}
+
 // A server that dies before or after anything that a job does is followed by one that goes on: each prompt is given once, each commit is
 // checked, and the job is in review, with a red check on the way.
 func TestAJobOutlivesTheServerWhereverItDies(t *testing.T) {
@@ -140,7 +147,7 @@ func outlive(t *testing.T, box *tool.Sandbox, place string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := New(d, journal.New(d, key), slog.New(slog.DiscardHandler), everybody)
 		r.Rooms, r.Tools, r.Box, r.Folder = far, tools, box, filepath.Join(home, "jobs")
-		r.Owner = owner.Server{ID: fmt.Sprint(fence), Fence: fence}
+		r.Owner, r.TakeBack = owner.Server{ID: fmt.Sprint(fence), Fence: fence}, far.takeBack
 		die := func(at string) {
 			if at == place && !died {
 				died = true

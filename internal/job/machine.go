@@ -15,16 +15,21 @@ import (
 type Job struct {
 	wire.Job
 	Tenant string `json:"-"`
+	Home   string `json:"-"` // which of a cluster's servers has it; "" for the first
 
-	Try    int64  `json:"try,omitempty"`    // how often a workspace was begun
-	Seat   string `json:"seat,omitempty"`   // the name of the session and of the workspace
-	Branch string `json:"branch,omitempty"` // of the workspace
-	Work   string `json:"work,omitempty"`   // where in the workspace the agent works
-	Prompt string `json:"prompt,omitempty"` // what the agent is told next, or was told last
-	Flight string `json:"flight,omitempty"` // the turn under way
-	Tip    string `json:"tip,omitempty"`    // where the branch that it is for stood before the turn
-	Said   string `json:"said,omitempty"`   // what people said meanwhile
-	Cut    int64  `json:"cut,omitempty"`    // how often a restart cut this turn off
+	Try  int64  `json:"try,omitempty"`  // how often a workspace was begun
+	Seat string `json:"seat,omitempty"` // the name of the session and of the workspace
+	// Opening says that this try was begun, and nobody has written down what came of it.
+	Opening bool   `json:"opening,omitempty"`
+	Branch  string `json:"branch,omitempty"` // of the workspace
+	Work    string `json:"work,omitempty"`   // where in the workspace the agent works
+	Prompt  string `json:"prompt,omitempty"` // what the agent is told next, or was told last
+	Flight  string `json:"flight,omitempty"` // the turn under way
+	Tip     string `json:"tip,omitempty"`    // where the branch that it is for stood before the turn
+	Said    string `json:"said,omitempty"`   // what people said meanwhile
+	Cut     int64  `json:"cut,omitempty"`    // how often a restart cut this turn off
+	// Hush says that turns of its session have to end before anything else is done.
+	Hush bool `json:"hush,omitempty"`
 	// Before is where a stopped job stood.
 	Before  wire.State `json:"before,omitempty"`
 	Discard bool       `json:"discard,omitempty"` // its workspace is to go, though it was not merged
@@ -60,6 +65,8 @@ type Event struct {
 	Discard     bool
 	// Ended, Failed, WasCut, Hushed
 	Moved []wire.Moved
+	// Failed: its turn may still be under way
+	Running bool
 	// Queue, Ranked
 	Priority int64
 }
@@ -83,9 +90,10 @@ const (
 	Merge    Kind = "merge"    // a person said so, and it is done
 	Stop     Kind = "stop"
 	Resume   Kind = "resume"
-	Hushed   Kind = "hushed" // the turn of a stopped job is over
-	Gone     Kind = "gone"   // the workspace is gone
-	Stuck    Kind = "stuck"  // the workspace cannot be taken away
+	Hushed   Kind = "hushed"  // the turn of a stopped job is over
+	Unended  Kind = "unended" // it is not, and could not be ended
+	Gone     Kind = "gone"    // the workspace is gone
+	Stuck    Kind = "stuck"   // the workspace cannot be taken away
 )
 
 // Apply moves the job, or says why the event does not fit where it stands.
@@ -96,7 +104,9 @@ func (j *Job) Apply(e Event, now time.Time) error {
 			return err
 		}
 	}
-	j.Moved = append(j.Moved, e.Moved...)
+	if j.Moved = append(j.Moved, e.Moved...); len(j.Moved) > maxMovedInAll {
+		j.Moved = append(j.Moved[:maxMovedInAll:maxMovedInAll], wire.Moved{Ref: "(and more)"})
+	}
 	if j.State != was {
 		j.MovedAt = now
 	}
@@ -112,10 +122,13 @@ func (j *Job) apply(e Event) error {
 	case Told:
 		return j.told(e.Text)
 	case Hushed:
-		j.Flight = ""
+		j.Flight, j.Hush, j.Unended = "", false, ""
+		return nil
+	case Unended:
+		j.Unended = e.Text
 		return nil
 	case Gone:
-		j.Path, j.Work, j.Branch, j.Discard = "", "", "", false
+		j.Path, j.Work, j.Branch, j.Discard, j.Opening = "", "", "", false, false
 		return nil
 	case Stuck:
 		j.Stays, j.Reason = true, e.Text
@@ -123,9 +136,11 @@ func (j *Job) apply(e Event) error {
 	}
 	switch from := j.State; {
 	case from == wire.Planned && e.Kind == Opened:
-		j.Repo, j.Base, j.Onto, j.Path, j.Branch = e.Repo, e.Base, e.Onto, e.Path, e.Branch
-		j.Work, j.Session, j.Agent, j.Tip = e.Work, e.Session, e.Agent, e.Tip
+		j.opened(e)
 		j.begin(j.first())
+	case from == wire.Stopped && j.Before == wire.Planned && j.Opening && e.Kind == Opened: // a resume goes on there
+		j.opened(e)
+		j.Before, j.Prompt = wire.SentBack, j.first()
 	case from == wire.Working && e.Kind == Prompted && j.Flight == "":
 		j.Flight = e.Turn
 	case from == wire.Working && e.Kind == WasCut && j.Flight != "":
@@ -142,6 +157,7 @@ func (j *Job) apply(e Event) error {
 			j.Tip = e.Tip // said once
 		}
 		j.fail(e.Text)
+		j.Hush = j.Hush || e.Running
 	case (from == wire.Review || from == wire.Stopped) && e.Kind == Recheck && j.Commit != "" && j.Check != "" && j.Path != "":
 		j.Reds, j.Reason = 0, ""
 		j.State = wire.Checking
@@ -159,6 +175,11 @@ func (j *Job) apply(e Event) error {
 			WithNext("see where it stands: tandem job show %s", j.ID)
 	}
 	return nil
+}
+
+func (j *Job) opened(e Event) {
+	j.Repo, j.Base, j.Onto, j.Path, j.Branch = e.Repo, e.Base, e.Onto, e.Path, e.Branch
+	j.Work, j.Session, j.Agent, j.Tip, j.Opening = e.Work, e.Session, e.Agent, e.Tip, false
 }
 
 // begin has the agent told something next.
@@ -283,6 +304,9 @@ func (j *Job) told(text string) error {
 			break
 		}
 		j.Reds = 0
+		if j.State == wire.Stopped && j.Turns < 2 && j.Commit == "" { // it may not have heard its task
+			text = j.first() + "\n\nA person says:\n" + text
+		}
 		j.back(text)
 		return nil
 	}
@@ -298,9 +322,9 @@ func (j *Job) stop(e Event) error {
 		return nil
 	}
 	if j.State != wire.Stopped {
-		flight := j.Flight
+		flight, works := j.Flight, j.State == wire.Working // its words may be on their way
 		j.fail(e.Text)
-		j.Flight = flight // it is ended before anything else is done
+		j.Flight, j.Hush = flight, j.Hush || works
 	}
 	j.Discard = j.Discard || e.Discard
 	return nil

@@ -131,11 +131,11 @@ func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueLi
 			continue
 		}
 		i := 0
-		for i < len(known) && (known[i].Repo != j.Repo || known[i].Branch != j.Onto) {
+		for i < len(known) && (known[i].Repo != j.Repo || known[i].Branch != j.Onto || known[i].Home != j.Home) {
 			i++
 		}
 		if i == len(known) {
-			known = append(known, &wire.Queue{Repo: j.Repo, Branch: j.Onto})
+			known = append(known, &wire.Queue{Repo: j.Repo, Branch: j.Onto, Home: j.Home})
 		}
 		known[i].Jobs = append(known[i].Jobs, &j.Job)
 	}

@@ -16,8 +16,11 @@ import (
 // An agent's own git can write the refs of the repository. Where they stood before a turn lies in a file beside the database, since there
 // can be many; what moved until the turn's end is named in the job, whoever moved it.
 
-// maxMoved is how many refs of a turn are named.
-const maxMoved = 50
+// How many refs are named: of a turn, and of a job.
+const (
+	maxMoved      = 50
+	maxMovedInAll = 500
+)
 
 // ours says whether a ref is tandem's own for a job: what is checked, looked at and merged is known from the job's row.
 func ours(ref string) bool {
@@ -57,7 +60,7 @@ func (r *Room) moved(ctx context.Context, j *Job) (out []wire.Moved) {
 	now, err := r.Tools.Refs(ctx, j.Repo)
 	if wrong := json.Unmarshal(data, &was); err != nil || wrong != nil {
 		r.Log.Error("compare a job's refs", "job", j.ID, "err", err, "file", wrong)
-		return nil
+		return []wire.Moved{{Ref: "(not known: the repository could not be read)"}}
 	}
 	for ref, at := range was {
 		if now[ref] != at && !ours(ref) {

@@ -25,9 +25,10 @@ type Room struct {
 	Tools   checkout.Tools
 	Box     *tool.Sandbox
 	Owner   owner.Server // this server
-	Others  func(context.Context) (owner.Others, error)
-	Folder  string // where checks run
-	Disk    int64  // how much a check may write
+	// TakeBack takes a checkout away that was made for a session, and in which none works; it does nothing where there is none.
+	TakeBack func(ctx context.Context, tenant, path string) error
+	Folder   string // where checks run
+	Disk     int64  // how much a check may write
 	// Told hears of every move, in the transaction in which it comes about.
 	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
 	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
@@ -65,10 +66,9 @@ var (
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Disk: maxDisk,
-		Others: func(context.Context) (owner.Others, error) { return owner.Others{}, nil },
-		Model:  func(context.Context, string) ([]op.Bound, error) { return nil, nil },
-		Told:   func(*db.Tx, string, wire.Job, wire.State) error { return nil },
-		Needs:  func(context.Context, string) []wire.Need { return nil }}
+		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
+		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
+		Needs: func(context.Context, string) []wire.Need { return nil }}
 }
 
 // Run goes on with every job that does not wait for a person, until ctx ends.
@@ -82,7 +82,7 @@ func (r *Room) Run(ctx context.Context) error {
 		if err := r.adopt(ctx); err != nil {
 			return err
 		}
-		open, err = r.rows(ctx, "owner = ? ORDER BY created_at", r.Owner.ID)
+		open, err = r.rows(ctx, "home = ? ORDER BY created_at", r.Owner.Home)
 		return err
 	}); err != nil {
 		if ctx.Err() != nil { // the server ends already
@@ -103,14 +103,17 @@ func (r *Room) away(err error) { r.Log.Warn("jobs wait for the database", "err",
 
 // next says whether there is something to do for a job without anybody's word.
 func (j *Job) next() bool {
-	return !j.State.Waits() || j.leaves() || j.hushes()
+	return !j.State.Waits() || j.leaves() || j.hushes() || j.untidy()
 }
 
 // leaves says that the job's workspace has to go.
 func (j *Job) leaves() bool { return (j.State == wire.Merged || j.Discard) && j.Path != "" && !j.Stays }
 
 // hushes says that the turn of a stopped job has to end.
-func (j *Job) hushes() bool { return j.State == wire.Stopped && j.Flight != "" }
+func (j *Job) hushes() bool { return j.Hush || j.State == wire.Stopped && j.Flight != "" }
+
+// untidy says that what was begun to be opened for a stopped job has to go.
+func (j *Job) untidy() bool { return j.State == wire.Stopped && j.Opening && !j.Stays }
 
 // Busy says whether a job goes on by itself.
 func (r *Room) Busy() bool {
@@ -140,10 +143,10 @@ func (r *Room) wake(tenant, id string) {
 
 // work takes one step after the other until the job waits for a person, or is over.
 func (r *Room) work(tenant, id string, w *worker) {
-	ctx := r.base
+	ctx, wait := r.base, time.Second
 	for ctx.Err() == nil {
 		j, err := r.get(ctx, tenant, id)
-		if err == nil && !j.next() || fault.Is(err, fault.NotFound) {
+		if err == nil && (!j.next() || j.Home != r.Owner.Home) || fault.Is(err, fault.NotFound) {
 			r.mu.Lock()
 			select {
 			case <-w.woken: // somebody did something since it was read
@@ -161,8 +164,11 @@ func (r *Room) work(tenant, id string, w *worker) {
 		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("a job's step", "job", id, "err", err)
-			pause(ctx, w.woken, time.Second)
+			pause(ctx, w.woken, wait)
+			wait = min(2*wait, time.Minute)
+			continue
 		}
+		wait = time.Second
 	}
 	r.mu.Lock()
 	delete(r.live, id)
@@ -186,6 +192,11 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 		return r.hush(ctx, j)
 	case j.leaves():
 		return r.leave(ctx, j)
+	case j.untidy():
+		if err := r.tidy(ctx, j); err != nil {
+			return r.happened(ctx, j, Event{Kind: Stuck, Text: j.Reason + "; what was opened for it could not be taken away: " + fault.Public(err).Msg})
+		}
+		return r.happened(ctx, j, Event{Kind: Gone})
 	}
 	if j.State == wire.Queued { // it goes on by the word of who approved it
 		return r.advance(ctx, j, w)
@@ -247,6 +258,11 @@ func (r *Room) failed(ctx context.Context, j *Job, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	return r.happened(ctx, j, r.failure(j, why))
+}
+
+// failure is the event of a job that cannot go on.
+func (r *Room) failure(j *Job, why error) Event {
 	f := fault.Public(why)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable && f.Msg == "" {
 		r.Log.Error("a job cannot go on", "job", j.ID, "err", why)
@@ -255,5 +271,5 @@ func (r *Room) failed(ctx context.Context, j *Job, why error) error {
 	if f.Next != "" {
 		text += "; " + f.Next
 	}
-	return r.happened(ctx, j, Event{Kind: Failed, Text: text})
+	return Event{Kind: Failed, Text: text}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/job/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
@@ -22,19 +23,21 @@ var Migrations = db.Migrations{Room: "job", FS: schema}
 
 func at(id string) op.Resource { return op.Resource{Kind: "job", Path: "/" + id} }
 
+const columns = "SELECT tenant, home, body FROM job WHERE "
+
 func scan(row interface{ Scan(...any) error }) (*Job, error) {
 	var j Job
-	var tenant, body string
-	if err := row.Scan(&tenant, &body); err != nil {
+	var tenant, home, body string
+	if err := row.Scan(&tenant, &home, &body); err != nil {
 		return nil, err
 	}
 	err := json.Unmarshal([]byte(body), &j)
-	j.Tenant = tenant
+	j.Tenant, j.Home = tenant, home
 	return &j, err
 }
 
 func (r *Room) get(ctx context.Context, tenant, id string) (*Job, error) {
-	j, err := scan(r.DB.QueryRow(ctx, "SELECT tenant, body FROM job WHERE tenant = ? AND id = ?", tenant, id))
+	j, err := scan(r.DB.QueryRow(ctx, columns+"tenant = ? AND id = ?", tenant, id))
 	if db.NoRows(err) {
 		return nil, op.NoSuch("job", id)
 	}
@@ -42,7 +45,7 @@ func (r *Room) get(ctx context.Context, tenant, id string) (*Job, error) {
 }
 
 func (r *Room) rows(ctx context.Context, where string, args ...any) ([]*Job, error) {
-	rows, err := r.DB.Query(ctx, "SELECT tenant, body FROM job WHERE "+where, args...)
+	rows, err := r.DB.Query(ctx, columns+where, args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 }
 
@@ -51,16 +54,19 @@ func (r *Room) insert(tx *db.Tx, j *Job) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, tx.Now(), tx.Now())
+	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, home, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, r.Owner.Home, tx.Now(), tx.Now())
 	return err
 }
 
-// change changes a job in a transaction. Of two servers only the one that owns the row changes it.
+// change changes a job in a transaction. Only the server on the machine that has its files does, and none that another one followed.
 func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, error) {
-	j, err := scan(tx.QueryRow("SELECT tenant, body FROM job WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	j, err := scan(tx.QueryRow(columns+"tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
 	if db.NoRows(err) {
 		return nil, op.NoSuch("job", id)
+	}
+	if err == nil && j.Home != r.Owner.Home {
+		err = errElsewhere
 	}
 	if err != nil {
 		return nil, err
@@ -72,38 +78,34 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, 
 	if err != nil {
 		return nil, err
 	}
-	n, err := tx.Changed("UPDATE job SET state = ?, body = ?, updated_at = ? WHERE tenant = ? AND id = ? AND fence <= ?", string(j.State),
-		string(body), tx.Now(), tenant, id, r.Owner.Fence)
+	n, err := tx.Changed("UPDATE job SET state = ?, body = ?, owner = ?, fence = ?, updated_at = ? WHERE tenant = ? AND id = ? AND fence <= ?",
+		string(j.State), string(body), r.Owner.ID, r.Owner.Fence, tx.Now(), tenant, id, r.Owner.Fence)
 	if err == nil && n == 0 {
 		err = errElsewhere
 	}
 	return j, err
 }
 
-// adopt makes this server the owner of the jobs that dead servers of this machine left, also of merged ones, whose workspaces may have to
-// go. What a living one has, or one of another machine, is left to it.
+// adopt makes this server the owner of the jobs that servers before it on this machine left, also of merged ones, whose workspaces may
+// have to go. What another machine has is left to it.
 func (r *Room) adopt(ctx context.Context) error {
-	rows, err := r.DB.Query(ctx, "SELECT DISTINCT owner FROM job")
-	owners, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
-	if err != nil || len(owners) == 0 {
-		return err
-	}
-	who, err := r.Others(ctx)
-	if err != nil {
-		return err
-	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		for _, id := range owners {
-			if who.Living[id] || who.Far[id] {
-				continue
-			}
-			if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ? WHERE owner = ? AND fence <= ?", r.Owner.ID, r.Owner.Fence, id,
-				r.Owner.Fence); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := tx.Exec("UPDATE job SET owner = ?, fence = ? WHERE home = ? AND fence <= ?", r.Owner.ID, r.Owner.Fence, r.Owner.Home,
+			r.Owner.Fence)
+		return err
 	})
+}
+
+// LivesAt is the home of the server that has a job; found is false where there is no such job.
+func (r *Room) LivesAt(ctx context.Context, tenant, id string) (home string, found bool, err error) {
+	j, err := r.get(ctx, tenant, id)
+	if fault.Is(err, fault.NotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return j.Home, true, nil
 }
 
 // happened moves a job that works by itself: row, evidence and event are one transaction. What somebody else did to the job meanwhile
@@ -120,7 +122,7 @@ func (r *Room) settle(ctx context.Context, j *Job, e Event) error {
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
 		said := map[string]any{"event": e.Kind, "from": j.State, "turn": j.Flight}
 		after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
-			if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit {
+			if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit || now.Turns != j.Turns {
 				return errStale
 			}
 			return now.Apply(e, tx.Now())
@@ -194,15 +196,15 @@ func (r *Room) evidence(ctx context.Context, tenant, id string) ([]wire.Evidence
 // Restored stops the jobs that were open when a copy was made: what they did since then is done, and their workspaces may be gone. All
 // jobs of the copy are this server's from now on: their owners are counted anew, and the fences of the copy may be higher than any of now.
 func (r *Room) Restored(tx *db.Tx) (int, error) {
-	if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ?", r.Owner.ID, r.Owner.Fence); err != nil {
+	if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ?, home = ?", r.Owner.ID, r.Owner.Fence, r.Owner.Home); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query("SELECT tenant, body FROM job WHERE state NOT IN (?, ?)", string(wire.Merged), string(wire.Stopped))
+	rows, err := tx.Query(columns+"state NOT IN (?, ?)", string(wire.Merged), string(wire.Stopped))
 	open, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 	for _, j := range open {
 		if _, err := r.change(tx, j.Tenant, j.ID, func(j *Job) error {
 			err := j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
-			j.Flight = "" // turns of a copy are ended by their own room
+			j.Flight, j.Hush = "", false // turns of a copy are ended by their own room
 			return err
 		}); err != nil {
 			return 0, err

@@ -118,7 +118,7 @@ func (r *Room) others(ctx context.Context, j *Job) {
 // waiting is who waits in a queue, in order.
 func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {
 	all, err := r.rows(ctx, "tenant = ? AND state = ?", tenant, string(wire.Queued))
-	all = slices.DeleteFunc(all, func(j *Job) bool { return repo != "" && (j.Repo != repo || j.Onto != branch) })
+	all = slices.DeleteFunc(all, func(j *Job) bool { return repo != "" && (j.Repo != repo || j.Onto != branch || j.Home != r.Owner.Home) })
 	slices.SortFunc(all, order)
 	return all, err
 }
@@ -155,14 +155,14 @@ func (r *Room) look(ctx context.Context, j *Job, tip string) (q *wire.Queue, err
 }
 
 func (r *Room) queue(ctx context.Context, tenant, repo, branch string) (*wire.Queue, error) {
-	return readQueue(r.DB.QueryRow(ctx, "SELECT body FROM job_queue WHERE tenant = ? AND repo = ? AND branch = ?", tenant, repo, branch),
-		repo, branch)
+	return readQueue(r.DB.QueryRow(ctx, "SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?", tenant,
+		r.Owner.Home, repo, branch), repo, branch)
 }
 
 func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.Queue, error) {
 	q := &wire.Queue{Repo: repo, Branch: branch}
 	var body string
-	err := row.Scan(&body)
+	err := row.Scan(&q.Home, &body)
 	if db.NoRows(err) {
 		return q, nil
 	}
@@ -173,8 +173,8 @@ func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.
 }
 
 func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire.Queue) error) (*wire.Queue, error) {
-	q, err := readQueue(tx.QueryRow("SELECT body FROM job_queue WHERE tenant = ? AND repo = ? AND branch = ?"+tx.ForUpdate(), tenant, repo,
-		branch), repo, branch)
+	q, err := readQueue(tx.QueryRow("SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?"+tx.ForUpdate(),
+		tenant, r.Owner.Home, repo, branch), repo, branch)
 	if err == nil {
 		err = fn(q)
 	}
@@ -185,14 +185,14 @@ func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.Exec(`INSERT INTO job_queue (tenant, repo, branch, body, updated_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, repo, branch) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`, tenant, repo, branch,
-		string(body), tx.Now())
+	_, err = tx.Exec(`INSERT INTO job_queue (tenant, home, repo, branch, body, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, home, repo, branch) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`, tenant, r.Owner.Home,
+		repo, branch, string(body), tx.Now())
 	return q, err
 }
 
 func (r *Room) queues(ctx context.Context, tenant string) ([]*wire.Queue, error) {
-	rows, err := r.DB.Query(ctx, "SELECT body FROM job_queue WHERE tenant = ? ORDER BY repo, branch", tenant)
+	rows, err := r.DB.Query(ctx, "SELECT home, body FROM job_queue WHERE tenant = ? ORDER BY repo, branch, home", tenant)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*wire.Queue, error) { return readQueue(rows, "", "") })
 }
 

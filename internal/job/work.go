@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -73,45 +74,64 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 		s, err := op.Do(as, r.Rooms, sessionCreate, session.CreateIn{Title: j.Seat, Directory: made.Folder, Model: j.Agent,
 			Config: session.Config{Budget: session.Budget{Cents: j.Budget.Cents, Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}}})
 		if err != nil {
-			if undone := r.Tools.Discard(ctx, made); undone != nil {
-				r.Log.Warn("take a job's workspace back", "job", j.ID, "err", undone)
-			}
 			return r.failed(ctx, j, err)
 		}
 		e.Session, e.Path, e.Work, e.Repo, e.Base, e.Agent = s.ID, made.Path, made.Folder, made.Repo, made.Base, s.Model
 	}
 	e.Onto = r.Tools.Branch(ctx, e.Repo)
 	e.Tip = r.tip(ctx, e.Repo, e.Onto)
-	return r.happened(ctx, j, e)
+	return r.opened(ctx, j, e)
 }
 
-// again counts the try before it is made, and takes away what the one before left: a session may have been opened in it, but was told
-// nothing yet.
+// opened writes down what was opened, also for a job that was stopped meanwhile: then it can be taken away, or gone on with.
+func (r *Room) opened(ctx context.Context, j *Job, e Event) error {
+	for {
+		err := r.settle(ctx, j, e)
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		now, err := r.get(ctx, j.Tenant, j.ID)
+		if err != nil || now.Try != j.Try || !now.Opening {
+			return err
+		}
+		j = now
+	}
+}
+
+// again counts the try before it is made, and takes away what the one before left.
 func (r *Room) again(ctx context.Context, j *Job) error {
-	if j.Try > 0 {
-		left := j.seat(j.Try)
-		if program(j.Agent) {
-			_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionClose, terminal.NameIn{Name: left})
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				r.Log.Warn("close what a job left", "job", j.ID, "err", err)
-			}
-		}
-		if repo, err := r.Tools.Top(ctx, j.Folder); err == nil {
-			c := checkout.Checkout{Kind: checkout.Worktree, Repo: repo, Path: repo + "-" + left, Name: "tandem/" + left}
-			if err := r.Tools.Discard(ctx, c); err != nil {
-				r.Log.Warn("take away what a job left", "job", j.ID, "err", err)
-			}
-		}
+	if err := r.tidy(ctx, j); err != nil { // the next one has a name of its own
+		r.Log.Warn("take away what a job left", "job", j.ID, "err", err)
 	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
 		_, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
 			now.Try++
 			now.Seat = now.seat(now.Try)
-			j.Try, j.Seat = now.Try, now.Seat
+			now.Opening = true
+			j.Try, j.Seat, j.Opening = now.Try, now.Seat, true
 			return nil
 		})
 		return err
 	})
+}
+
+// tidy takes away what was opened in a try that came to nothing: a session may be there, but was told nothing yet.
+func (r *Room) tidy(ctx context.Context, j *Job) error {
+	if j.Try == 0 {
+		return nil
+	}
+	left := j.seat(j.Try)
+	if program(j.Agent) {
+		_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionClose, terminal.NameIn{Name: left})
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	repo, err := r.Tools.Top(ctx, j.Folder)
+	if err != nil {
+		return err
+	}
+	return r.TakeBack(op.WithCaller(ctx, j.Caller), j.Tenant, repo+"-"+left)
 }
 
 // prompt gives the agent its words. The key makes a step that a crash interrupted find the same turn again.
@@ -119,6 +139,9 @@ func (r *Room) prompt(ctx context.Context, j *Job) error {
 	c := j.Caller
 	if err := r.revive(op.WithCaller(ctx, c), j); err != nil {
 		return r.failed(ctx, j, err)
+	}
+	if now, err := r.get(ctx, j.Tenant, j.ID); err != nil || now.State != j.State || now.Turns != j.Turns { // that can last
+		return err
 	}
 	if err := r.before(ctx, j); err != nil {
 		return r.failed(ctx, j, err)
@@ -154,11 +177,16 @@ func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 	as := op.WithCaller(ctx, j.Caller)
 	for {
 		out, err := op.Do(as, r.Rooms, sessionTurns, session.TurnIn{ID: j.Session, Turn: j.Flight})
-		if err != nil {
-			return r.failed(ctx, j, err)
+		if err == nil && len(out.Turns) == 0 {
+			err = fault.New(fault.NotFound, "job", "the turn %s is gone", j.Flight)
 		}
-		if len(out.Turns) == 0 {
-			return r.failed(ctx, j, fault.New(fault.NotFound, "job", "the turn %s is gone", j.Flight))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			e := r.failure(j, err)
+			e.Running = true
+			return r.after(ctx, j, e)
 		}
 		if t := out.Turns[0]; t.State.Ended() {
 			return r.turned(ctx, j, t)
@@ -185,8 +213,11 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own
 	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j), fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", clip(title, 72), j.ID, t.ID),
 		j.author())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		return r.failed(ctx, j, err)
+		return r.after(ctx, j, r.failure(j, err))
 	}
 	if now := r.tip(ctx, j.Repo, j.Onto); r.merged(ctx, j, now, append(own, head)...) {
 		return r.after(ctx, j, Event{Kind: Failed, Tip: now, Text: fmt.Sprintf("during the turn the branch %s moved to %s, which holds "+
@@ -236,13 +267,19 @@ func clip(s string, n int) string {
 	return s
 }
 
-// hush ends the turn of a job that was stopped.
+// hush ends what the session of a stopped job is about; a prompt that was on its way when it was stopped has arrived by now. What cannot
+// be ended is tried again.
 func (r *Room) hush(ctx context.Context, j *Job) error {
-	_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionCancel, session.TurnIn{ID: j.Session, Turn: j.Flight})
-	if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
-		r.Log.Warn("end the turn of a stopped job", "job", j.ID, "err", err)
+	_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionCancel, session.TurnIn{ID: j.Session})
+	if err == nil || fault.Is(err, fault.NotFound) {
+		return r.after(ctx, j, Event{Kind: Hushed})
 	}
-	return r.after(ctx, j, Event{Kind: Hushed})
+	if why := fault.Public(err).Msg; why != j.Unended && ctx.Err() == nil {
+		if said := r.happened(ctx, j, Event{Kind: Unended, Text: why}); said != nil {
+			return said
+		}
+	}
+	return fmt.Errorf("end the turn of a stopped job: %w", err)
 }
 
 // leave takes the workspace away.

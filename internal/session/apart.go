@@ -205,6 +205,35 @@ func (r *Room) Undo(ctx context.Context, tenant string, c Checkout) error {
 	return r.forgetCheckout(ctx, &Session{Tenant: tenant}, c)
 }
 
+// TakeBack takes a checkout away that was made for a session and in which none works; it does nothing where there is none.
+func (r *Room) TakeBack(ctx context.Context, tenant, path string) error {
+	made, err := r.checkouts(ctx, outside{ctx, r.db}, tenant)
+	i := slices.IndexFunc(made, func(c Checkout) bool { return c.Path == path })
+	if err != nil || i < 0 {
+		return err
+	}
+	rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE tenant = ? AND (directory = ? OR directory LIKE ?)", tenant, path,
+		strings.NewReplacer("%", "_", `\`, "_").Replace(path)+"/%")
+	there, err := db.Collect(rows, err, func(rows *sql.Rows) (*Session, error) { return scanSession(rows) })
+	if err != nil {
+		return err
+	}
+	for _, s := range there {
+		if !within(path, s.Directory) {
+			continue
+		}
+		t, err := r.Next(ctx, tenant, s.ID)
+		if err != nil {
+			return err
+		}
+		if t != nil || r.Live != nil && r.Live(s.ID) {
+			return fault.New(fault.Conflict, "session.discard", "the session %s still works in %s", s.ID, path).
+				WithNext("close it first: tandem session close %s", s.Title)
+		}
+	}
+	return r.Undo(ctx, tenant, made[i])
+}
+
 func (r *Room) forgetCheckout(ctx context.Context, s *Session, c Checkout) error {
 	who := op.CallerFrom(ctx)
 	who.Tenant = s.Tenant

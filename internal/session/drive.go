@@ -380,13 +380,13 @@ func (r *Room) Begin(ctx context.Context, told func(error), do func() error) err
 // CutParts closes parts that a crash left open, before anything else happens. The time in which the server was down is nobody's. What
 // another server is about that lives is left to it.
 func (r *Room) CutParts(ctx context.Context) error {
-	theirs, err := r.theirs(ctx)
+	lived, err := r.lived(ctx)
 	if err != nil {
 		return err
 	}
 	if err := r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("UPDATE session_turn SET since = ? WHERE ended_at = 0 AND since > 0"+notIn("id", len(theirs)),
-			append([]any{tx.Now()}, theirs.ids()...)...)
+		_, err := tx.Exec("UPDATE session_turn SET since = ? WHERE ended_at = 0 AND since > 0"+notIn("id", len(lived)),
+			append([]any{tx.Now()}, lived.ids()...)...)
 		return err
 	}); err != nil {
 		return err
@@ -407,7 +407,7 @@ func (r *Room) CutParts(ctx context.Context) error {
 			rows.Close()
 			return err
 		}
-		if !theirs[o.w.turn] {
+		if !lived[o.w.turn] {
 			open = append(open, o)
 		}
 	}

@@ -49,8 +49,8 @@ func (ids turnIDs) ids() (out []any) {
 	return out
 }
 
-// theirs are the turns that other living servers run.
-func (r *Room) theirs(ctx context.Context) (turnIDs, error) {
+// lived are the turns that living servers run, this one among them: where a fellow server died, what runs here is not cut off.
+func (r *Room) lived(ctx context.Context) (turnIDs, error) {
 	out := turnIDs{}
 	if r.Owner.Others == nil {
 		return out, nil
@@ -61,7 +61,7 @@ func (r *Room) theirs(ctx context.Context) (turnIDs, error) {
 	}
 	who, err := r.Owner.Others(ctx)
 	for _, t := range running {
-		if who.Living[t.Server] && !r.Mine(t) {
+		if who.Living[t.Server] {
 			out[t.ID] = true
 		}
 	}

@@ -115,7 +115,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "JOB\tSTATE\tCHECK\tTASK")
 				for _, j := range out.Jobs {
 					title, _, _ := strings.Cut(j.Task, "\n")
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, j.State, j.Verdict, kit.VisibleLine(title))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, j.State, j.Known(), kit.VisibleLine(title))
 				}
 				t.Flush()
 			})

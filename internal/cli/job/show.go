@@ -16,6 +16,10 @@ func show(w io.Writer, j *wire.Job) {
 	if j.Reason != "" && j.State != wire.Stopped {
 		fmt.Fprintln(w, kit.Visible(j.Reason))
 	}
+	if j.Unended != "" {
+		fmt.Fprintf(w, "its agent's turn could not be ended yet, and may go on: %s\nend it: tandem session cancel %s\n",
+			kit.VisibleLine(j.Unended), j.Session)
+	}
 	if j.Session != "" {
 		fmt.Fprintf(w, "agent: %s in %s\n", j.Agent, j.Session)
 	}
@@ -23,7 +27,7 @@ func show(w io.Writer, j *wire.Job) {
 		fmt.Fprintf(w, "workspace: %s\n", j.Path)
 	}
 	if j.Commit != "" {
-		fmt.Fprintf(w, "commit: %s (%s)\n", j.Commit, j.Verdict)
+		fmt.Fprintf(w, "commit: %s (%s)\n", j.Commit, j.Known())
 	}
 	for _, f := range j.Altered {
 		fmt.Fprintf(w, "look first: the job changed %s, which the check consists of\n", kit.VisibleLine(f))

@@ -17,6 +17,7 @@ const (
 type Queue struct {
 	Repo      string `json:"repo" jsonschema:"the repository's folder"`
 	Branch    string `json:"branch"`
+	Home      string `json:"home,omitempty" jsonschema:"which server of a cluster has the repository; the first one when left out"`
 	Protected bool   `json:"protected,omitempty" jsonschema:"jobs get into the branch through the queue alone, and a move by somebody else pauses it"`
 	Paused    bool   `json:"paused,omitempty"`
 	Reason    string `json:"reason,omitempty" jsonschema:"why it is paused"`

@@ -102,6 +102,8 @@ type Job struct {
 	Altered []string `json:"altered,omitempty" jsonschema:"files that the check consists of and that the job changed"`
 	ByBase  Verdict  `json:"verdict_by_base,omitempty" jsonschema:"what the check says with the base's copies of those files"`
 
+	Unended string `json:"unended,omitempty" jsonschema:"of a stopped job: why its agent's turn could not be ended yet; it may go on"`
+
 	// Needs is never stored: it is read from the inbox of whoever looks.
 	Needs []Need `json:"needs,omitempty" jsonschema:"what its agent waits for and a person has to answer"`
 
@@ -121,6 +123,14 @@ type Job struct {
 	MovedAt    time.Time `json:"moved_at" jsonschema:"since when it stands where it does"`
 
 	Evidence []Evidence `json:"evidence,omitempty" jsonschema:"the runs of its check, oldest first; when one job is read"`
+}
+
+// Known is what is known of the newest commit by its check, in words for people.
+func (j *Job) Known() string {
+	if j.Check != "" && j.Verdict == Unchecked {
+		return "not checked yet"
+	}
+	return string(j.Verdict)
 }
 
 // StartIn starts a job.
