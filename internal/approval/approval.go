@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -45,6 +46,8 @@ type Call struct {
 	Command string
 	// Always is what a standing answer would let pass, in the session and in the call's folder.
 	Always, AlwaysInFolder string
+	// Until is when an answer comes too late, if that is sooner than for any ask.
+	Until time.Time
 }
 
 // File finds the ask that stands for this call, or makes one. It is part of the caller's transaction, so that the ask and the
@@ -84,6 +87,9 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 		By:     c.By,
 		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Bound: c.Bound, CreatedAt: tx.Now(),
 		ExpiresAt: tx.Now().Add(Patience)}
+	if c.Until.After(tx.Now()) && c.Until.Before(a.ExpiresAt) {
+		a.ExpiresAt = c.Until
+	}
 	ok, err := insert(tx, a)
 	if err != nil {
 		return nil, false, err

@@ -23,8 +23,11 @@ func nameIn(text string) string {
 	return ""
 }
 
-// keptVersions is how many versions of one automation stay.
-const keptVersions = 200
+// How much a tenant keeps.
+const (
+	keptVersions   = 200  // of one automation
+	maxAutomations = 1000 // of a tenant
+)
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (*wire.Automation, error) {
 	a, err := spec.Read([]byte(in.Text))
@@ -42,6 +45,14 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (*wire.Automat
 		return nil, err
 	}
 	if s == nil {
+		var all int
+		if err := tx.QueryRow("SELECT count(*) FROM automation WHERE tenant = ?", c.Tenant).Scan(&all); err != nil {
+			return nil, err
+		}
+		if all >= maxAutomations {
+			return nil, fault.New(fault.Exhausted, string(wire.Add), "there are %d automations already, as many as are kept", all).
+				WithNext("remove one that nobody needs: tandem automation list")
+		}
 		s = &row{tenant: c.Tenant, Automation: wire.Automation{Name: a.Name, MadeBy: c.Name, MadeAt: tx.Now()}}
 		if _, err := tx.Exec("INSERT INTO automation ("+columns+") VALUES (?, ?, '', '', '', '[]', ?, ?, '', 0, '')", s.tenant, s.Name, s.MadeBy,
 			s.MadeAt); err != nil {

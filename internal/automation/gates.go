@@ -45,6 +45,24 @@ func (r *Room) claimGates(h *held, take func(*stepRow)) error {
 	return nil
 }
 
+// ends is until when a gate can be answered.
+func (r *Room) ends(ctx context.Context, in wire.PassIn) (time.Time, error) {
+	look := looking{ctx, r.DB}
+	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, in.Run))
+	if db.NoRows(err) {
+		return time.Time{}, noRun(in.Run)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	h, err := fold(look, row)
+	if err != nil {
+		return time.Time{}, err
+	}
+	s, _ := h.run.Step(in.Node, -1)
+	return s.Ends, nil
+}
+
 // ask has a person asked whether a run goes on, through the gate of the house: the ask is bound to exactly what is shown.
 func (r *Room) ask(ctx context.Context, j *job, caller op.Caller) result {
 	in := wire.PassIn{Name: j.name, Run: j.id, Node: j.step.node, Attempt: j.step.attempt, Text: j.node.Gate.Text, Shows: j.inputs,
@@ -72,7 +90,11 @@ func (r *Room) ask(ctx context.Context, j *job, caller op.Caller) result {
 		}
 		return result{Event: e}
 	case f != nil && f.Kind == fault.Pending:
-		return r.failed(ctx, r.Find(string(wire.Pass)), err)
+		res := r.failed(ctx, r.Find(string(wire.Pass)), err)
+		if j.ends.Before(res.look) && j.ends.After(r.DB.Now()) { // the ask ends then, and who is to be reminded is asked anew
+			res.look = j.ends
+		}
+		return res
 	}
 	r.Log.Error("nobody can be asked at a gate", "run", j.id, "node", j.step.node, "err", err)
 	return result{waits: "nobody can be asked: " + said(err), look: r.DB.Now().Add(longest)}
@@ -112,6 +134,15 @@ func (r *Room) Answered(ctx context.Context, tenant, ask string) error {
 		if n > 0 {
 			tx.AfterCommit(r.rouse)
 		}
+		return err
+	})
+}
+
+// LookAgain has every step looked at that waits for an ask: what was answered while nobody listened is heard.
+func (r *Room) LookAgain(ctx context.Context) error {
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		tx.AfterCommit(r.rouse)
+		_, err := tx.Exec("UPDATE automation_step SET look_at = 1 WHERE state = ? AND waits LIKE 'ask:%'", parked)
 		return err
 	})
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 )
@@ -73,18 +75,38 @@ func (l looking) Query(q string, args ...any) (*sql.Rows, error) {
 }
 func (l looking) QueryRow(q string, args ...any) *sql.Row { return l.db.QueryRow(l.ctx, q, args...) }
 
+// errUnread says that the version which a run began with is not there, or not what its digest says: it can never go on.
+var errUnread = errors.New("its version cannot be read")
+
+// giveUp ends a run whose version cannot be read, in which nothing else can happen any more.
+func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
+	row.status, row.reason, row.ended = string(run.Cancelled), errUnread.Error()+"; ended by "+by, tx.Now()
+	if _, err := tx.Exec("UPDATE automation_run SET status = ?, reason = ?, needs = '', ended_at = ?, wake_at = 0 WHERE tenant = ? AND id = ?",
+		row.status, row.reason, row.ended, row.tenant, row.id); err != nil {
+		return err
+	}
+	_, err := tx.Exec("UPDATE automation_step SET state = ?, ended_at = ? WHERE tenant = ? AND run = ? AND state <> ?", over, row.ended, row.tenant,
+		row.id, over)
+	return err
+}
+
 // fold reads a run and all that happened to it.
 func fold(q querier, row *runRow) (*held, error) {
 	h := &held{runRow: row}
 	var err error
 	h.version, err = scanVersion(q.QueryRow("SELECT "+versionColumns+
 		" FROM automation_version WHERE tenant = ? AND name = ? AND digest = ?", row.tenant, row.name, row.digest))
+	var a *spec.Automation
+	switch {
+	case db.NoRows(err):
+		err = errUnread
+	case err == nil:
+		if a, err = h.version.read(); err != nil {
+			err = errors.Join(errUnread, err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find the version of the run %s: %w", row.id, err)
-	}
-	a, err := h.version.read()
-	if err != nil {
-		return nil, err
 	}
 	if h.run, err = run.Begin(a, row.given, row.began); err != nil {
 		return nil, fmt.Errorf("begin the run %s again: %w", row.id, err)

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/wire"
@@ -57,9 +58,9 @@ func (r *Room) runOps() []op.Op {
 		wire.Tick.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Deal with a schedule that is due. The server alone calls it, as the automation."},
 			func(in wire.TickIn) op.Resource { return ticksOf(in.Name) }, r.tick),
-		wire.Pass.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
+		op.Expiring(wire.Pass.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Pass a gate. A run alone calls it, and a person answers."},
-			func(in wire.PassIn) op.Resource { return gatesOf(in.Name, in.Node) }, r.passed),
+			func(in wire.PassIn) op.Resource { return gatesOf(in.Name, in.Node) }, r.passed), r.ends),
 		wire.Command.Effect(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Run a node's command in the box. A run alone calls it, as its automation."},
 			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) }, r.command, nil),
@@ -114,6 +115,9 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause st
 		return nil, fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", s.Name, open, a.Limits.Runs).
 			WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
 	}
+	if err := roomFor(tx, c, s.Name); err != nil {
+		return nil, err
+	}
 	given, err := json.Marshal(orEmpty(in.Input))
 	if err != nil {
 		return nil, err
@@ -153,7 +157,7 @@ func orEmpty(m map[string]any) map[string]any {
 func (r *Room) steer(kind run.Kind) func(context.Context, *db.Tx, wire.RunIn) (*wire.Run, error) {
 	return func(ctx context.Context, tx *db.Tx, in wire.RunIn) (*wire.Run, error) {
 		c := op.CallerFrom(ctx)
-		return r.tell(tx, c.Tenant, in.ID, func(h *held) error {
+		out, err := r.tell(tx, c.Tenant, in.ID, func(h *held) error {
 			if kind == run.Resumed {
 				s, err := find(tx, c.Tenant, h.name)
 				if err != nil || s == nil {
@@ -181,6 +185,15 @@ func (r *Room) steer(kind run.Kind) func(context.Context, *db.Tx, wire.RunIn) (*
 			}
 			return h.apply(run.Event{Kind: kind, By: c.Name, Text: orElse(in.Reason, "by "+c.Name)})
 		})
+		if kind != run.Stopped || !errors.Is(err, errUnread) {
+			return out, err
+		}
+		row, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", c.Tenant, in.ID))
+		if err != nil {
+			return nil, err
+		}
+		err = r.giveUp(tx, row, c.Name)
+		return row.seen(), err
 	}
 }
 

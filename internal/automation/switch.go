@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -173,13 +174,15 @@ func (r *Room) off(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Automa
 		return nil, err
 	}
 	tx.AfterCommit(func() { r.endAll(s.tenant, s.Name) })
+	a := &spec.Automation{} // it is switched off whether or not it can be read
 	v, err := versionIn(tx, c.Tenant, s.Name, s.Latest)
-	if err != nil || v == nil {
-		return nil, orNone(err, in.Name)
-	}
-	a, err := v.read()
 	if err != nil {
-		a = &spec.Automation{}
+		return nil, err
+	}
+	if v != nil {
+		if read, err := v.read(); err == nil {
+			a = read
+		}
 	}
 	return s.seen(a), s.save(tx)
 }
@@ -203,7 +206,11 @@ func (r *Room) pauseAll(tx *db.Tx, s *row, live, by string) error {
 		default:
 			continue
 		}
-		if _, err := r.tell(tx, s.tenant, row.id, func(h *held) error { return h.apply(pause) }); err != nil {
+		_, err := r.tell(tx, s.tenant, row.id, func(h *held) error { return h.apply(pause) })
+		if errors.Is(err, errUnread) {
+			err = r.giveUp(tx, row, by)
+		}
+		if err != nil {
 			return err
 		}
 	}

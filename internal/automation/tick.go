@@ -86,7 +86,7 @@ func (r *Room) fire(ctx context.Context) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("a schedule was not dealt with", "automation", t.name, "trigger", t.id, "err", err)
-			err = r.later(ctx, t, said(err))
+			err = r.later(ctx, t, err)
 		}
 		if err != nil {
 			return err
@@ -95,14 +95,29 @@ func (r *Room) fire(ctx context.Context) error {
 	return err
 }
 
-// later leaves a row about a tick that could not be dealt with, and looks again in a while.
-func (r *Room) later(ctx context.Context, t trigger, why string) error {
+// rarely is how often a schedule is looked at whose automation may do nothing: whoever switched it on may be let in again.
+const rarely = time.Hour
+
+// later says why a schedule could not be dealt with, in one row for as long as that is the reason, and looks again in a while.
+func (r *Room) later(ctx context.Context, t trigger, failure error) error {
+	wait, why := longest, said(failure)
+	switch fault.KindOf(failure) {
+	case fault.Unauthenticated, fault.Denied, fault.NotFound:
+		wait = rarely
+		why += "; switch it on again, or off: tandem automation on " + t.name
+	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		if err := leaveTick(tx, t, []time.Time{t.next}, 1, "", why); err != nil {
+		n, err := tx.Changed(`UPDATE automation_tick SET last_at = ?, at = ? WHERE tenant = ? AND run = '' AND why = ? AND id =
+			(SELECT MAX(id) FROM automation_tick WHERE tenant = ? AND name = ? AND trigger_id = ?)`, t.next, tx.Now(), t.tenant, why, t.tenant,
+			t.name, t.id)
+		if err == nil && n == 0 {
+			err = leaveTick(tx, t, []time.Time{t.next}, 1, "", why)
+		}
+		if err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE automation_trigger SET next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?",
-			tx.Now().Add(longest), t.tenant, t.name, t.id)
+		_, err = tx.Exec("UPDATE automation_trigger SET next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?",
+			tx.Now().Add(wait), t.tenant, t.name, t.id)
 		return err
 	})
 }

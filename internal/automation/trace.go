@@ -3,7 +3,9 @@ package automation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/wire"
@@ -32,14 +34,32 @@ func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
 	if in.Open {
 		where += " AND ended_at = 0"
 	}
-	all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+" FROM automation_run WHERE "+where+" ORDER BY id DESC LIMIT ?",
-		append(args, in.Limit)...))
-	for _, row := range all {
-		if op.May(ctx, "automation.list", at(row.name)) {
-			out.Runs = append(out.Runs, row.seen())
+	if in.Needs {
+		where, args = where+" AND (needs <> '' OR status = ? AND ended_at > ?)", append(args, run.Failed, r.DB.Now().Add(-24*time.Hour))
+	}
+	const page = 500
+	for before := ""; ; { // those that the caller may not see take nobody's place
+		more, with := "", args
+		if before != "" {
+			more, with = " AND id < ?", append(slices.Clone(args), before)
+		}
+		all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+" FROM automation_run WHERE "+where+more+
+			fmt.Sprintf(" ORDER BY id DESC LIMIT %d", page), with...))
+		if err != nil {
+			return out, err
+		}
+		for _, row := range all {
+			if before = row.id; op.May(ctx, "automation.list", at(row.name)) {
+				out.Runs = append(out.Runs, row.seen())
+			}
+			if len(out.Runs) == in.Limit {
+				return out, nil
+			}
+		}
+		if len(all) < page {
+			return out, nil
 		}
 	}
-	return out, err
 }
 
 func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {

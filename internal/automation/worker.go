@@ -34,7 +34,8 @@ type job struct {
 	inputs  map[string]any
 	notes   []string
 	heard   [][]string
-	again   bool // somebody had it before, and may have acted
+	ends    time.Time // of a gate: until when it can be answered
+	again   bool      // somebody had it before, and may have acted
 }
 
 // stir has a run looked at soon.
@@ -326,7 +327,7 @@ func (h *held) job(s *stepRow, again bool) *job {
 		j.body = &n.Body
 	}
 	if at, ok := h.run.Step(s.node, s.item); ok {
-		j.notes = at.Notes
+		j.notes, j.ends = at.Notes, at.Ends
 	}
 	return j
 }

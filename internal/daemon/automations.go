@@ -56,9 +56,18 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 
 // hearAnswers has the steps of automations go on that wait for an ask which somebody answered.
 func (d *Daemon) hearAnswers(ctx context.Context) {
+	began := false
 	for head := d.journal.Latest(); ctx.Err() == nil; {
-		wait, cancel := context.WithTimeout(ctx, time.Minute)
-		err := d.journal.Wait(wait, head)
+		if !began { // what was answered before
+			if err := d.rooms.automation.LookAgain(ctx); err != nil {
+				d.Log.Error("answers to automations are not heard", "err", err)
+				wait(ctx, time.Second)
+				continue
+			}
+			began = true
+		}
+		limited, cancel := context.WithTimeout(ctx, time.Minute)
+		err := d.journal.Wait(limited, head)
 		cancel()
 		if err != nil { // nothing came, or the server ends
 			continue
@@ -66,24 +75,42 @@ func (d *Daemon) hearAnswers(ctx context.Context) {
 		now := max(head, d.journal.Latest())
 		tenants, err := d.rooms.automation.Tenants(ctx)
 		for _, tenant := range tenants {
-			var answers []journal.Entry
-			if answers, err = d.journal.Read(ctx, tenant, head, 1000, journal.Filter{Resource: "approval:/"}); err != nil {
+			if err = d.hearIn(ctx, tenant, head); err != nil {
 				break
-			}
-			for _, e := range answers {
-				if err = d.rooms.automation.Answered(ctx, tenant, strings.TrimPrefix(e.Resource, "approval:/")); err != nil {
-					break
-				}
 			}
 		}
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("answers to automations are not heard", "err", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
+			wait(ctx, time.Second)
 			continue
 		}
 		head = now
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// hearIn hears all answers of a tenant since.
+func (d *Daemon) hearIn(ctx context.Context, tenant string, since int64) error {
+	const page = 1000
+	for {
+		answers, err := d.journal.Read(ctx, tenant, since, page, journal.Filter{Resource: "approval:/"})
+		if err != nil {
+			return err
+		}
+		for _, e := range answers {
+			if err := d.rooms.automation.Answered(ctx, tenant, strings.TrimPrefix(e.Resource, "approval:/")); err != nil {
+				return err
+			}
+			since = e.Seq
+		}
+		if len(answers) < page {
+			return nil
+		}
 	}
 }

@@ -32,6 +32,9 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input,
 		Reason: c.decision.Reason, By: c.decision.By,
 		Bound: c.bound}
+	if wish.Until, err = c.op.Until(ctx, c.in); err != nil {
+		return err
+	}
 	if t := c.touches(ctx); t != nil {
 		wish.Command = t.Shell
 	}

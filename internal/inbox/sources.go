@@ -228,7 +228,7 @@ func recovery(ctx context.Context, r *Room) (out []wire.Row, err error) {
 
 // runs are those of automations that do not go on until somebody looks, and those that failed.
 func runs(ctx context.Context, r *Room) (out []wire.Row, err error) {
-	list, err := op.Do(ctx, r.rooms, automation.Runs, automation.RunsIn{Limit: 500})
+	list, err := op.Do(ctx, r.rooms, automation.Runs, automation.RunsIn{Needs: true, Limit: 500})
 	for _, x := range list.Runs {
 		row := wire.Row{Kind: wire.Run, ID: x.ID, Name: x.Name, What: line(x.Needs), Since: x.BeganAt,
 			Next: fmt.Sprintf("tandem automation runs show %s", x.ID), Page: "/panel/runs/" + url.PathEscape(x.ID)}

@@ -1,6 +1,9 @@
 package op
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Bound is what a name in a call's input stands for at this moment: a bookmark's commit, a file's content, a model's address. An
 // approval is bound to it, and the person who gives it is shown it.
@@ -19,6 +22,20 @@ type Bound struct {
 func Binding[In any](o Op, bind func(ctx context.Context, in In) ([]Bound, error)) Op {
 	o.bind = func(ctx context.Context, in any) ([]Bound, error) { return bind(ctx, in.(In)) }
 	return o
+}
+
+// Expiring adds to a row until when an ask about a call is of use; the zero time where nothing ends it sooner than any other.
+func Expiring[In any](o Op, until func(ctx context.Context, in In) (time.Time, error)) Op {
+	o.until = func(ctx context.Context, in any) (time.Time, error) { return until(ctx, in.(In)) }
+	return o
+}
+
+// Until is until when an ask about this call is of use.
+func (o *Op) Until(ctx context.Context, in any) (time.Time, error) {
+	if o.until == nil {
+		return time.Time{}, nil
+	}
+	return o.until(ctx, in)
 }
 
 // Binds reports whether the row resolves names of its input.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -82,6 +83,7 @@ type Op struct {
 	recover  func(ctx context.Context, in any) (out any, done bool, err error)
 	touch    func(ctx context.Context, in any) *Touch
 	bind     func(ctx context.Context, in any) ([]Bound, error)
+	until    func(ctx context.Context, in any) (time.Time, error)
 	plan     func(ctx context.Context, in any) any
 	planned  func(in any) bool
 }

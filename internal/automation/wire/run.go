@@ -46,6 +46,7 @@ func ParseInput(one string) (name string, value any, ok bool) {
 type RunsIn struct {
 	Name  string `json:"name,omitempty" jsonschema:"only of this automation"`
 	Open  bool   `json:"open,omitempty" jsonschema:"only those that have not ended"`
+	Needs bool   `json:"needs,omitempty" jsonschema:"only those that a person has to look at, and those that failed within a day"`
 	Limit int    `json:"limit,omitempty" jsonschema:"at most this many, 50 when left out, 500 at most"`
 }
 
