@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"tandem/internal/db"
@@ -26,7 +27,21 @@ func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
 	if err != nil {
 		return Brief{}, err
 	}
-	return r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), s.Directory), nil
+	return r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), r.origin(ctx, s)), nil
+}
+
+// origin is the folder that a session is about: of one that works in a checkout of its own, the same place in the repository.
+func (r *Room) origin(ctx context.Context, s *Session) string {
+	made, err := r.checkouts(ctx, outside{ctx, r.db}, s.Tenant)
+	if err != nil {
+		return s.Directory // it is told less
+	}
+	for _, c := range made {
+		if rel, err := filepath.Rel(c.Path, s.Directory); s.Directory != "" && err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(c.Repo, rel)
+		}
+	}
+	return s.Directory
 }
 
 // awaitsBrief reports whether a conversation begins with this turn.
