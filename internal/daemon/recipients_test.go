@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"tandem/internal/approval"
 	"tandem/internal/fault"
@@ -11,6 +13,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
 	"tandem/internal/space/peer"
+	"tandem/internal/testenv"
 )
 
 // A message was approved by its recipient's name: that peer took another name, a third one took the old name, and the approved call went
@@ -67,6 +70,24 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 		do(name, "space.rename", peer.RenameIn{Name: name})
 		code = do("bob", "space.invite", peer.InviteIn{}).(peer.Invited).Code
 	}
+	// known waits until bob has heard of as many peers as there are, and who of them is called how; it answers who that is.
+	known := func(want int, names map[string]string) (ids map[string]string) {
+		t.Helper()
+		testenv.Eventually(t, fmt.Sprintf("bob knows %d peers, and %v", want, names), 2*time.Minute, func() bool {
+			ids = map[string]string{}
+			for _, p := range do("bob", "space.peers", peer.Which{}).(peer.Peers).Peers {
+				ids[p.Username] = p.ID
+			}
+			for name, id := range names {
+				if ids[name] == "" || id != "" && ids[name] != id {
+					return false
+				}
+			}
+			return len(ids) == want
+		})
+		return ids
+	}
+	before := known(3, map[string]string{"ann": "", "eve": ""})
 	if _, err := d.gate.Invoke(owner(t, d), "grant.add", book.GrantIn{Principal: "agent:bob", Effect: "ask", Resource: "space:/",
 		Permissions: []string{"edit"}, Approvers: []string{"person:*"}}); err != nil {
 		t.Fatal(err)
@@ -95,6 +116,7 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 
 	do("ann", "space.rename", peer.RenameIn{Name: "former"})
 	do("eve", "space.rename", peer.RenameIn{Name: "ann"})
+	known(3, map[string]string{"former": before["ann"], "ann": before["eve"]})
 	if id := asks("space.send", toAnn); id == first["one"] {
 		t.Error("what was approved for one peer goes to another of that name")
 	}
@@ -103,6 +125,7 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 	write("what nobody saw\n")
 	asks("space.share", share)
 	do("dan", "space.join", peer.JoinIn{Code: code})
+	known(4, nil)
 	if id := asks("space.send", toAll); id == first["all"] {
 		t.Error("what was approved for two peers goes to three")
 	}
@@ -110,6 +133,7 @@ func TestAnApprovedMessageGoesToWhoWasMeant(t *testing.T) {
 	// As it was approved it passes, once.
 	do("eve", "space.rename", peer.RenameIn{Name: "eve"})
 	do("ann", "space.rename", peer.RenameIn{Name: "ann"})
+	known(4, map[string]string{"ann": before["ann"], "eve": before["eve"]})
 	do("bob", "space.send", toAnn)
 	if id := asks("space.send_files", brought("something else under that name")); id == first["attachment"] {
 		t.Error("what was approved with one attachment goes out with another of that name")
