@@ -93,7 +93,8 @@ func TestOffWhereAVersionCannotBeRead(t *testing.T) {
 		if off := do(h, wire.Off, wire.NameIn{Name: "all"}); off.On {
 			t.Errorf("after %s it is still on", harm)
 		}
-		if all := do(h, wire.Runs, wire.RunsIn{}).Runs; len(all) != 1 || all[0].Status != "cancelled" || !strings.Contains(all[0].Reason, "cannot be read") {
+		all := do(h, wire.Runs, wire.RunsIn{}).Runs
+		if len(all) != 1 || all[0].Status != "cancelled" || !strings.Contains(all[0].Reason, "cannot be read") {
 			t.Errorf("after %s its run is %+v", harm, all[0])
 		}
 		do(h, wire.Remove, wire.NameIn{Name: "all"})

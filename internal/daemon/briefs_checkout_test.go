@@ -15,7 +15,7 @@ import (
 	"tandem/internal/testenv"
 )
 
-// A session in a checkout of its own, as a job's is, is told of the project whose checkout that is, and not of one with the checkout's name.
+// A session in a checkout of its own, as a job's is, is told of the project that it is of, and not of one with the checkout's name.
 func TestABriefIsAboutTheProject(t *testing.T) {
 	model := &scripted.Server{}
 	if err := model.Start("127.0.0.1:0"); err != nil {

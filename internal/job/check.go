@@ -35,7 +35,11 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 	if err != nil {
 		return e, err
 	}
-	e.Altered = altered(j.Check, changes)
+	p, err := r.parts(ctx, j)
+	if err != nil {
+		return e, err
+	}
+	e.Altered = altered(p, changes)
 	if e.Own, err = r.run(ctx, j, nil); err != nil {
 		return e, err
 	}

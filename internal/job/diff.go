@@ -37,6 +37,10 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 	if err != nil {
 		return out, err
 	}
+	p, err := r.parts(ctx, j)
+	if err != nil {
+		return out, err
+	}
 	out = wire.DiffOut{State: j.State, Base: j.Base, Commit: j.Commit, Files: []wire.File{}}
 	var without, paths []string
 	words := map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'M': "changed", 'R': "renamed"}
@@ -55,7 +59,7 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 		}
 		paths = append(paths, c.Path)
 		out.Files = append(out.Files, wire.File{Path: printed(c.Path), From: printed(c.From), How: how,
-			Checks: j.Check != "" && (partOf(j.Check, c.Path) || c.From != "" && partOf(j.Check, c.From))})
+			Checks: j.Check != "" && (p.has(c.Path) || c.From != "" && p.has(c.From))})
 	}
 	if out.Diff, err = r.Tools.Patch(ctx, j.Repo, j.Base, j.Commit, maxDiff, without...); err != nil {
 		return out, err

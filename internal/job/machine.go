@@ -297,6 +297,10 @@ func (j *Job) first() string {
 func (j *Job) told(text string) error {
 	switch j.State {
 	case wire.Working, wire.Checking, wire.SentBack:
+		if len(j.Said)+len(text) > MaxTask {
+			return fault.New(fault.Exhausted, "job.send", "the agent has %d bytes to hear already, and hears %d at once", len(j.Said), MaxTask).
+				WithNext("wait for the end of its turn: tandem job wait %s", j.ID)
+		}
 		j.Said = strings.TrimPrefix(j.Said+"\n"+text, "\n")
 		return nil
 	case wire.Review, wire.Queued, wire.Stopped:

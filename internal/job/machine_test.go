@@ -142,7 +142,7 @@ func TestWhatACheckConsistsOf(t *testing.T) {
 			t.Errorf("%q consists of %s: %v", c.command, c.file, got)
 		}
 	}
-	got := altered("sh check.sh", []checkout.Change{{Status: 'M', Path: "check.sh"}, {Status: 'A', Path: "new_test.go"},
+	got := altered(parts{command: "sh check.sh"}, []checkout.Change{{Status: 'M', Path: "check.sh"}, {Status: 'A', Path: "new_test.go"},
 		{Status: 'R', Path: "kept/old.go", From: "old_test.go"}, {Status: 'D', Path: "tests/a"}, {Status: 'A', Path: "sub/Makefile"},
 		{Status: 'M', Path: "a.go"}, {Status: 'A', Path: "x/.cargo/config.toml"}, {Status: 'A', Path: "jest.config.js"}})
 	want := []string{"check.sh", "old_test.go", "tests/a", "sub/Makefile", "x/.cargo/config.toml", "jest.config.js"}

@@ -91,6 +91,9 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 			WithNext("limit its tokens or turns instead: --budget 200000tokens")
 	}
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
+	if err := r.roomFor(tx, c); err != nil {
+		return nil, err
+	}
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
 		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder,
 		Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(),
@@ -137,14 +140,28 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		in.Limit = 50
 	}
 	out := wire.ListOut{Jobs: []*wire.Job{}}
-	all, err := r.rows(ctx, "tenant = ? AND (? = '' OR state = ?) ORDER BY id DESC LIMIT ?", op.CallerFrom(ctx).Tenant, string(in.State),
-		string(in.State), min(in.Limit, 500))
-	for _, j := range all {
-		if op.May(ctx, "job.list", at(j.ID)) {
-			out.Jobs = append(out.Jobs, &j.Job)
+	const page = 500
+	for before := ""; ; { // those that the caller may not see take nobody's place
+		where, args := "tenant = ? AND (? = '' OR state = ?)", []any{op.CallerFrom(ctx).Tenant, string(in.State), string(in.State)}
+		if before != "" {
+			where, args = where+" AND id < ?", append(args, before)
+		}
+		all, err := r.rows(ctx, where+" ORDER BY id DESC LIMIT ?", append(args, page)...)
+		if err != nil {
+			return out, err
+		}
+		for _, j := range all {
+			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
+				out.Jobs = append(out.Jobs, &j.Job)
+			}
+			if len(out.Jobs) == min(in.Limit, 500) {
+				return out, nil
+			}
+		}
+		if len(all) < page {
+			return out, nil
 		}
 	}
-	return out, err
 }
 
 func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Job, error) {

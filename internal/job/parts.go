@@ -71,7 +71,7 @@ func named(command, file string) bool {
 }
 
 // altered are the files of a check that are not as they were: changed, deleted, moved away; and new ones that tell tools what to run.
-func altered(command string, changes []checkout.Change) []string {
+func altered(p parts, changes []checkout.Change) []string {
 	var out []string
 	for _, c := range changes {
 		if c.Status == 'A' || c.Status == 'C' {
@@ -81,7 +81,7 @@ func altered(command string, changes []checkout.Change) []string {
 			continue
 		}
 		for _, name := range []string{c.From, c.Path} {
-			if name != "" && partOf(command, name) {
+			if name != "" && p.has(name) {
 				out = append(out, name)
 			}
 		}

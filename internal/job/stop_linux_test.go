@@ -107,7 +107,8 @@ func TestAStopReachesAPromptOnItsWay(t *testing.T) {
 
 // What was being opened for a job that is stopped meanwhile is known to it: it goes with a discard, and a resume works there.
 func TestAStopReachesAWorkspaceThatIsBeingOpened(t *testing.T) {
-	for what, c := range map[string]struct{ discard, crash bool }{"stop": {}, "discard": {discard: true}, "a crash": {discard: true, crash: true}} {
+	for what, c := range map[string]struct{ discard, crash bool }{"stop": {}, "discard": {discard: true},
+		"a crash": {discard: true, crash: true}} {
 		t.Run(what, func(t *testing.T) {
 			a := newAlone(t, "")
 			a.job = &Job{Tenant: "t", Job: wire.Job{ID: "job_000001", State: wire.Planned, Task: "x", Agent: "m/m", Bound: 3, Folder: a.repo}}

@@ -175,7 +175,10 @@ func (r *Room) keep(tx *db.Tx, j *Job, e *wire.Evidence) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO job_evidence (tenant, job, n, body) VALUES (?, ?, ?, ?)", j.Tenant, j.ID, e.N, string(body))
+	if _, err = tx.Exec("INSERT INTO job_evidence (tenant, job, n, body) VALUES (?, ?, ?, ?)", j.Tenant, j.ID, e.N, string(body)); err != nil {
+		return err
+	}
+	_, err = tx.Exec("DELETE FROM job_evidence WHERE tenant = ? AND job = ? AND n <= ?", j.Tenant, j.ID, e.N-maxEvidence)
 	return err
 }
 

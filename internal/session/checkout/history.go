@@ -174,6 +174,15 @@ func (t Tools) Files(ctx context.Context, repo, commit string) ([]string, error)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
+// Content is the beginning of a file of a commit, at most so many bytes; of a link it is where that leads, and of what is no file nothing.
+func (t Tools) Content(ctx context.Context, repo, commit, file string, most int) (string, error) {
+	t.whole, t.limit, t.cut = true, most, true
+	if kind, err := t.git(ctx, repo, "cat-file", "-t", commit+":"+file); err != nil || strings.TrimSpace(kind) != "blob" {
+		return "", err
+	}
+	return t.git(ctx, repo, "cat-file", "blob", commit+":"+file)
+}
+
 // Patch is the beginning of the unified diff between two commits, without some of the files: a byte more than most says that it goes on.
 func (t Tools) Patch(ctx context.Context, repo, from, to string, most int, without ...string) (string, error) {
 	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty", "--no-color", "-M",
