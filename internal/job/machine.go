@@ -67,6 +67,9 @@ type Event struct {
 	Moved []wire.Moved
 	// Failed: its turn may still be under way
 	Running bool
+	// Told: with all comments; Ended: those whose lines changed
+	Sent     bool
+	Answered []int64
 	// Queue, Ranked
 	Priority int64
 }
@@ -104,6 +107,7 @@ func (j *Job) Apply(e Event, now time.Time) error {
 			return err
 		}
 	}
+	j.heard(e)
 	if j.Moved = append(j.Moved, e.Moved...); len(j.Moved) > maxMovedInAll {
 		j.Moved = append(j.Moved[:maxMovedInAll:maxMovedInAll], wire.Moved{Ref: "(and more)"})
 	}

@@ -138,6 +138,7 @@ func (r *Room) recover(ctx context.Context, in wire.MergeIn) (*wire.Job, bool, e
 		if err != nil {
 			return nil, false, err
 		}
+		j.Comments = nil
 		return &j.Job, true, nil
 	}
 	if j.State != wire.Review || j.Commit != in.Commit {
@@ -158,6 +159,7 @@ func (r *Room) recover(ctx context.Context, in wire.MergeIn) (*wire.Job, bool, e
 	if j, err = r.get(ctx, j.Tenant, j.ID); err != nil {
 		return nil, false, err
 	}
+	j.Comments = nil
 	return &j.Job, true, nil
 }
 

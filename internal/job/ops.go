@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,12 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Wait until a job needs somebody or is over."}, func(in wire.WaitIn) op.Resource { return at(in.ID) }, r.wait),
 		wire.Send.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/send",
 			Doc: "Tell a job's agent something, with its next turn."}, func(in wire.SendIn) op.Resource { return at(in.ID) }, r.send),
+		wire.CommentOn.Effect(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/comments",
+			Doc: "Comment on a line of a job's commit. Its agent hears all comments as one message when the job is sent back."},
+			func(in wire.CommentIn) op.Resource { return at(in.ID) }, r.comment, nil),
+		wire.Back.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/back",
+			Doc: "Send a job back to its agent, with the comments that it has not heard."},
+			func(in wire.BackIn) op.Resource { return at(in.ID) }, r.back),
 		wire.Check.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/check",
 			Doc: "Run a job's check again, on its newest commit."}, one,
 			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
@@ -125,6 +132,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 		return nil, err
 	}
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
+	j.Comments = nil // those on files that the caller may not see are not for it; who reads the job has the others
 	return &j.Job, nil
 }
 
@@ -151,6 +159,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 			return out, err
 		}
 		for _, j := range all {
+			j.Comments = nil
 			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
 				out.Jobs = append(out.Jobs, &j.Job)
 			}
@@ -187,6 +196,7 @@ func (r *Room) seen(ctx context.Context, j *Job) (out *wire.Job, err error) {
 	if j.Evidence, err = r.evidence(ctx, j.Tenant, j.ID); err != nil {
 		return nil, err
 	}
+	j.Comments = slices.DeleteFunc(j.Comments, func(c wire.Comment) bool { return !sees(ctx, j.Repo, c.File) })
 	all := map[string]bool{}
 	for i, e := range j.Evidence {
 		if _, asked := all[e.Commit]; !asked {

@@ -137,6 +137,7 @@ func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueLi
 		if i == len(known) {
 			known = append(known, &wire.Queue{Repo: j.Repo, Branch: j.Onto, Home: j.Home})
 		}
+		j.Comments = nil
 		known[i].Jobs = append(known[i].Jobs, &j.Job)
 	}
 	for _, q := range known {

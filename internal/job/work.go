@@ -223,7 +223,11 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 		return r.after(ctx, j, Event{Kind: Failed, Tip: now, Text: fmt.Sprintf("during the turn the branch %s moved to %s, which holds "+
 			"work of this job, and nobody merged it with tandem; look at it: git -C %s log %s", j.Onto, now, quoted(j.Repo), now)})
 	}
-	return r.after(ctx, j, Event{Kind: Ended, Commit: head})
+	answered, err := r.answered(ctx, j, head)
+	if err != nil { // they stay open, which a person sees
+		r.Log.Warn("see whether comments were answered", "job", j.ID, "err", err)
+	}
+	return r.after(ctx, j, Event{Kind: Ended, Commit: head, Answered: answered})
 }
 
 // tip is where the branch of a job stands; "" when there is none.

@@ -59,6 +59,7 @@ func show(w io.Writer, j *wire.Job) {
 			}
 		}
 	}
+	remarks(w, j)
 	next(w, j)
 }
 

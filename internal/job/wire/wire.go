@@ -2,6 +2,7 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
 	"tandem/internal/op"
@@ -15,11 +16,14 @@ const (
 	Diff   = op.Def[IDIn, DiffOut]("job.diff")
 	Wait   = op.Def[WaitIn, *Job]("job.wait")
 	Send   = op.Def[SendIn, *Job]("job.send")
+	Back   = op.Def[BackIn, *Job]("job.back")
 	Check  = op.Def[IDIn, *Job]("job.check")
 	Stop   = op.Def[StopIn, *Job]("job.stop")
 	Resume = op.Def[IDIn, *Job]("job.resume")
 	Unseen = op.Def[IDIn, UnseenOut]("job.unseen")
 	Merge  = op.Def[MergeIn, *Job]("job.merge")
+
+	CommentOn = op.Def[CommentIn, *Job]("job.comment")
 )
 
 // State is where a job stands.
@@ -122,6 +126,8 @@ type Job struct {
 	MadeAt     time.Time `json:"made_at"`
 	MovedAt    time.Time `json:"moved_at" jsonschema:"since when it stands where it does"`
 
+	Comments []Comment `json:"comments,omitempty" jsonschema:"what people said about lines, oldest first; when one job is read"`
+
 	Evidence []Evidence `json:"evidence,omitempty" jsonschema:"the runs of its check, oldest first; when one job is read"`
 }
 
@@ -177,6 +183,42 @@ type WaitIn struct {
 type SendIn struct {
 	ID   string `json:"id"`
 	Text string `json:"text" jsonschema:"what the agent is told with its next turn"`
+}
+
+// Comment is what a person says about a line of a job's commit.
+type Comment struct {
+	N        int64     `json:"n"`
+	File     string    `json:"file"`
+	Line     int64     `json:"line,omitempty" jsonschema:"from 1 on; the whole file when left out"`
+	Text     string    `json:"text"`
+	Commit   string    `json:"commit" jsonschema:"the commit that it is about"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
+	Sent     bool      `json:"sent,omitempty" jsonschema:"the agent was told"`
+	Answered bool      `json:"answered,omitempty" jsonschema:"the line is not as it was"`
+}
+
+// Place is what a comment is about, for people and agents.
+func (c Comment) Place() string {
+	if c.Line == 0 {
+		return c.File
+	}
+	return fmt.Sprintf("%s:%d", c.File, c.Line)
+}
+
+// CommentIn comments on a line.
+type CommentIn struct {
+	ID     string `json:"id"`
+	Commit string `json:"commit" jsonschema:"the commit that was looked at"`
+	File   string `json:"file" jsonschema:"seen from the repository's folder"`
+	Line   int64  `json:"line,omitempty" jsonschema:"in the commit's own file, from 1 on; the whole file when left out"`
+	Text   string `json:"text"`
+}
+
+// BackIn sends a job back to its agent.
+type BackIn struct {
+	ID   string `json:"id"`
+	Text string `json:"text,omitempty" jsonschema:"what is said beside the comments"`
 }
 
 // StopIn stops a job.

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -181,6 +182,27 @@ func (t Tools) Content(ctx context.Context, repo, commit, file string, most int)
 		return "", err
 	}
 	return t.git(ctx, repo, "cat-file", "blob", commit+":"+file)
+}
+
+// Touched says whether a line of a file of one commit is another one, or gone, in a later commit; of line 0, whether the file is.
+func (t Tools) Touched(ctx context.Context, repo, from, to, file string, line int64) (bool, error) {
+	out, err := t.git(ctx, repo, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--unified=0", from, to, "--",
+		":(top,literal)"+file)
+	if err != nil || line == 0 || out == "" {
+		return out != "", err
+	}
+	for said := range strings.SplitSeq(out, "\n") {
+		var at, n int64 = 0, 1
+		if fields := strings.Fields(said); len(fields) > 1 && fields[0] == "@@" {
+			if _, err := fmt.Sscanf(fields[1], "-%d,%d", &at, &n); err != nil {
+				n = 1
+			}
+			if line >= at && line < at+n {
+				return true, nil
+			}
+		}
+	}
+	return strings.Contains(out, "\nBinary files "), nil
 }
 
 // Patch is the beginning of the unified diff between two commits, without some of the files: a byte more than most says that it goes on.

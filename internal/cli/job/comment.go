@@ -1,0 +1,93 @@
+package job
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+)
+
+func newComment(k *kit.Kit) *cobra.Command {
+	var in wire.CommentIn
+	cmd := &cobra.Command{
+		Use: "comment JOB FILE:LINE TEXT", Short: "Comment on a line of a job's work", Args: cobra.MinimumNArgs(3),
+		Long: "Comment on a line of a job's newest commit, or on a whole file.\n" +
+			"The agent hears all comments as one message when you send the job back: tandem job back JOB",
+		Example: "  tandem job comment job_01j… internal/login.go:42 \"this redirects twice\"\n" +
+			"  tandem job comment job_01j… README.md \"say how to start it\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID, in.Text = args[0], strings.Join(args[2:], " ")
+			var err error
+			if in.File, in.Line, err = placeOf(args[1]); err != nil {
+				return err
+			}
+			if in.Commit == "" {
+				j, err := op.Do(cmd.Context(), k, wire.Get, wire.IDIn{ID: in.ID})
+				if err != nil {
+					return err
+				}
+				in.Commit = j.Commit
+			}
+			j, err := op.Do(cmd.Context(), k, wire.CommentOn, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(j, func(w io.Writer) { remarks(w, j) })
+		},
+	}
+	cmd.Flags().StringVar(&in.Commit, "commit", "", "the commit that you looked at, whole (the newest)")
+	return cmd
+}
+
+// placeOf reads FILE:LINE, or FILE.
+func placeOf(text string) (file string, line int64, err error) {
+	i := strings.LastIndex(text, ":")
+	if i < 0 {
+		return text, 0, nil
+	}
+	line, err = strconv.ParseInt(text[i+1:], 10, 64)
+	if err != nil || line < 1 {
+		return "", 0, fault.New(fault.Invalid, "job.comment", "%.200q is no line of a file", text).WithNext("write FILE:LINE, for instance main.go:12")
+	}
+	return text[:i], line, nil
+}
+
+func newBack(k *kit.Kit) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "back JOB [TEXT]", Short: "Send a job back to its agent, with your comments", Args: cobra.MinimumNArgs(1),
+		Example: "  tandem job back job_01j…\n  tandem job back job_01j… \"and add a test\" --wait",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, wire.Back, wire.BackIn{ID: args[0], Text: strings.Join(args[1:], " ")})
+			return shown(cmd, k, j, err, wait)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
+	return cmd
+}
+
+// remarks prints what people said about lines, and what became of it.
+func remarks(w io.Writer, j *wire.Job) {
+	unsent := 0
+	for _, c := range j.Comments {
+		how := "the line is as it was"
+		switch {
+		case c.Answered:
+			how = "changed since"
+		case !c.Sent:
+			how = "not sent yet"
+			unsent++
+		}
+		fmt.Fprintf(w, "comment %d on %s by %s (%s): %s\n", c.N, kit.VisibleLine(c.Place()), kit.VisibleLine(c.By), how, kit.Visible(c.Text))
+	}
+	if unsent > 0 {
+		fmt.Fprintf(w, "send the agent your comments: tandem job back %s\n", j.ID)
+	}
+}

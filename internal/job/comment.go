@@ -1,0 +1,165 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/job/wire"
+	"tandem/internal/op"
+)
+
+// Bounds of comments.
+const (
+	maxComment  = 4 << 10
+	maxComments = 100      // of a job
+	maxUnsent   = 48 << 10 // bytes that wait to be sent: they go as one message
+	maxRemarked = 8 << 20  // bytes of a file in which lines are counted
+)
+
+// comment keeps what a person says about a line of the commit that they looked at. The agent hears it when the job is sent back.
+func (r *Room) comment(ctx context.Context, in wire.CommentIn) (*wire.Job, error) {
+	c := op.CallerFrom(ctx)
+	j, err := r.get(ctx, c.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.remarkable(ctx, j, in); err != nil {
+		return nil, err
+	}
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, c.Tenant, in.ID, func(now *Job) error {
+			if now.Commit != in.Commit {
+				return now.looked("job.comment", in.Commit)
+			}
+			now.Caller.Prompted = c.Prompts(now.Caller.Prompted, now.Caller.Chain()) // its agent acts on this one's words, too
+			return now.remark(wire.Comment{File: path.Clean(in.File), Line: in.Line, Text: in.Text, Commit: in.Commit, By: c.Name, At: tx.Now()})
+		})
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if j, err = r.get(ctx, c.Tenant, in.ID); err != nil {
+		return nil, err
+	}
+	return r.seen(ctx, j)
+}
+
+// remarkable refuses a comment on what is not there, or not for the caller.
+func (r *Room) remarkable(ctx context.Context, j *Job, in wire.CommentIn) error {
+	const name = "job.comment"
+	switch {
+	case strings.TrimSpace(in.Text) == "" || len(in.Text) > maxComment:
+		return fault.New(fault.Invalid, name, "a comment has between 1 and %d bytes", maxComment)
+	case in.Line < 0 || in.File == "":
+		return fault.New(fault.Invalid, name, "a comment is about a file and a line of it, from 1 on, or the whole file")
+	case j.Commit == "" || j.State == wire.Merged:
+		return fault.New(fault.Conflict, name, "the job is %s: there is nothing to look at", j.State).
+			WithNext("see where it stands: tandem job show %s", j.ID)
+	case j.Commit != in.Commit:
+		return fault.New(fault.Conflict, name, "the job is at %.12s by now, and you looked at %.12s", j.Commit, in.Commit).
+			WithNext("look again: tandem job diff %s", j.ID)
+	}
+	file := path.Clean(in.File)
+	missing := fault.New(fault.NotFound, name, "the commit %.12s has no file %.200q", j.Commit, in.File).
+		WithNext("see what the job changed: tandem job diff %s", j.ID)
+	if path.IsAbs(file) || strings.HasPrefix(file, "../") || !sees(ctx, j.Repo, file) {
+		return missing
+	}
+	text, err := r.Tools.Content(ctx, j.Repo, j.Commit, file, maxRemarked)
+	if err != nil {
+		return missing
+	}
+	lines := int64(strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1)
+	if text == "" {
+		lines = 0
+	}
+	if in.Line > lines {
+		return fault.New(fault.Invalid, name, "%s has %d lines in the commit %.12s", in.File, lines, j.Commit).
+			WithNext("look again: tandem job diff %s", j.ID)
+	}
+	return nil
+}
+
+// remark adds a comment while there is room for it.
+func (j *Job) remark(c wire.Comment) error {
+	waits := len(c.Text)
+	for _, one := range j.Comments {
+		if !one.Sent {
+			waits += len(one.Text)
+		}
+	}
+	if len(j.Comments) >= maxComments || waits > maxUnsent {
+		return fault.New(fault.Exhausted, "job.comment", "a job has %d comments at most, and %d bytes of them that wait", maxComments, maxUnsent).
+			WithNext("send the agent what there is: tandem job back %s", j.ID)
+	}
+	c.N = int64(len(j.Comments) + 1)
+	j.Comments = append(j.Comments, c)
+	return nil
+}
+
+// back sends the agent the comments that it has not heard, as one message.
+func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, error) {
+	if len(in.Text) > maxComment {
+		return nil, fault.New(fault.Invalid, "job.back", "what is said beside the comments has at most %d bytes", maxComment)
+	}
+	j, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(*Job) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	said := j.remarks(in.Text)
+	if said == "" {
+		return nil, fault.New(fault.Invalid, "job.back", "there is nothing to tell the agent").
+			WithNext("comment on a line first: tandem job comment %s FILE:LINE TEXT", j.ID)
+	}
+	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true})
+}
+
+// remarks is what the agent hears of comments that wait, and of what is said beside them; "" where there is neither.
+func (j *Job) remarks(beside string) string {
+	var b strings.Builder
+	for _, c := range j.Comments {
+		if c.Sent {
+			continue
+		}
+		if b.Len() == 0 {
+			fmt.Fprintf(&b, "A person looked at your work at commit %.12s and has comments. Change what they ask for, or say why not.\n", j.Commit)
+		}
+		fmt.Fprintf(&b, "\n%d. %s\n%s\n", c.N, c.Place(), strings.TrimSpace(c.Text))
+	}
+	if beside = strings.TrimSpace(beside); beside != "" && b.Len() > 0 {
+		beside = "\n" + beside
+	}
+	return b.String() + beside
+}
+
+// answered are the comments whose lines are not as they were when they were written.
+func (r *Room) answered(ctx context.Context, j *Job, head string) (out []int64, err error) {
+	for _, c := range j.Comments {
+		if !c.Sent || c.Answered {
+			continue
+		}
+		touched, err := r.Tools.Touched(ctx, j.Repo, c.Commit, head, c.File, c.Line)
+		if err != nil {
+			return out, err
+		}
+		if touched {
+			out = append(out, c.N)
+		}
+	}
+	return out, nil
+}
+
+// heard marks comments as sent, and those whose lines changed as answered.
+func (j *Job) heard(e Event) {
+	for i := range j.Comments {
+		c := &j.Comments[i]
+		c.Sent = c.Sent || e.Sent
+		for _, n := range e.Answered {
+			c.Answered = c.Answered || c.N == n
+		}
+	}
+}
