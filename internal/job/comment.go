@@ -78,7 +78,7 @@ func (r *Room) remarkable(ctx context.Context, j *Job, in wire.CommentIn) error 
 		lines = 0
 	}
 	if in.Line > lines {
-		return fault.New(fault.Invalid, name, "%s has %d lines in the commit %.12s", in.File, lines, j.Commit).
+		return fault.New(fault.Invalid, name, "%s has no line %d in the commit %.12s: it ends at line %d", in.File, in.Line, j.Commit, lines).
 			WithNext("look again: tandem job diff %s", j.ID)
 	}
 	return nil
