@@ -88,7 +88,8 @@ func init() {
 		"schedule.set", "server.backup", "server.key_copy", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
-	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.send", "job.start", "job.stop", "job.wait")
+	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.send",
+		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
 	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.resume")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")

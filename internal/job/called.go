@@ -100,7 +100,8 @@ func steers(command, in, file string) bool {
 	})
 }
 
-var scriptEnds = []string{".sh", ".bash", ".zsh", ".ksh", ".py", ".rb", ".pl", ".php", ".lua", ".js", ".mjs", ".cjs", ".ts", ".mts", ".mk", ".ps1"}
+var scriptEnds = []string{".sh", ".bash", ".zsh", ".ksh", ".py", ".rb", ".pl", ".php", ".lua", ".js", ".mjs", ".cjs", ".ts", ".mts", ".mk",
+	".ps1"}
 
 // isScript says whether the words of a file may be commands, by its first line or its name; a link's words are where it leads.
 func isScript(file, text string) bool {

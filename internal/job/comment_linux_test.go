@@ -33,7 +33,8 @@ func TestCommentsGoBackTogether(t *testing.T) {
 		file string
 		line int64
 		want fault.Kind
-	}{{"lines.txt", 4, fault.Invalid}, {"none.txt", 1, fault.NotFound}, {"secret.txt", 1, fault.NotFound}, {"../lines.txt", 1, fault.NotFound}} {
+	}{{"lines.txt", 4, fault.Invalid}, {"none.txt", 1, fault.NotFound}, {"secret.txt", 1, fault.NotFound},
+		{"../lines.txt", 1, fault.NotFound}} {
 		if err := say(c.file, c.line, a.job.Commit); !fault.Is(err, c.want) {
 			t.Errorf("%s:%d: %v", c.file, c.line, err)
 		}

@@ -54,7 +54,8 @@ func placeOf(text string) (file string, line int64, err error) {
 	}
 	line, err = strconv.ParseInt(text[i+1:], 10, 64)
 	if err != nil || line < 1 {
-		return "", 0, fault.New(fault.Invalid, "job.comment", "%.200q is no line of a file", text).WithNext("write FILE:LINE, for instance main.go:12")
+		return "", 0, fault.New(fault.Invalid, "job.comment", "%.200q is no line of a file", text).
+			WithNext("write FILE:LINE, for instance main.go:12")
 	}
 	return text[:i], line, nil
 }
